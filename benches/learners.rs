@@ -3,8 +3,10 @@
 use divan::{Bencher, counter::ItemsCount};
 use noregret::example::{Features, Target};
 use noregret::learner::{Classes, Feedback};
+use noregret::prediction::Decision;
 use noregret::problem::Problem;
 use noregret::registry::{ALGORITHMS, find};
+use noregret::rng::Rng;
 use noregret_benches::{labels, rows};
 
 fn main() {
@@ -49,6 +51,30 @@ fn round(bencher: Bencher<'_, '_>, name: &str) {
                 learner.predict(x, &mut prediction);
                 let target = if classes == 1 { Target::value(*y as f64) } else { Target::class(*y) };
                 learner.update(x, target, &prediction);
+            }
+        });
+}
+
+/// Decide, play and learn whether it was right, on dense rows of covtype's shape: 7 labels and 54 features.
+#[divan::bench(args = ["squarecb", "fastcb", "confidit", "soba", "auto"], sample_count = 10)]
+fn decision(bencher: Bencher<'_, '_>, name: &str) {
+    const LABELS: usize = 7;
+    const FEATURES: usize = 54;
+    let entry = find(name).expect("from the registry");
+    let problem = Problem::new(LABELS, FEATURES).with_radius(2.0).with_horizon(ROUNDS as u64);
+    let x = rows(ROUNDS, FEATURES);
+    let y = labels(ROUNDS, LABELS);
+    bencher
+        .counter(ItemsCount::new(ROUNDS))
+        .with_inputs(|| {
+            let learner = entry.make_bandit(&Default::default(), problem.clone(), 0);
+            (learner.expect("a shape it takes"), Decision::default(), Rng::new(1, 1))
+        })
+        .bench_local_values(|(mut learner, mut decision, mut rng)| {
+            for (x, y) in x.chunks_exact(FEATURES).zip(&y) {
+                let x = Features::Dense(x);
+                learner.act(x, &mut rng, &mut decision);
+                learner.learn(x, &decision, (decision.label as usize == *y).into());
             }
         });
 }

@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "bindings" / "python" / "python" / "nor
 PAGES: dict[str, list[tuple[str, list[str]]]] = {
     "noregret": [
         ("_learner.py", ["Learner"]),
+        ("_described.py", ["Described"]),
         ("_promises.py", ["Promising"]),
         ("_model.py", ["Model"]),
         ("_run.py", ["Run"]),
@@ -19,7 +20,7 @@ PAGES: dict[str, list[tuple[str, list[str]]]] = {
         ("_bandit.py", ["Bandit", "Decision", "DecisionLog"]),
         ("_evaluation.py", ["evaluate", "evaluate_arrays", "compare_policies", "Estimate", "Evaluation", "Difference", "Comparison"]),
     ],
-    "noregret.sklearn": [("sklearn/_base.py", ["Classifier", "WeightedClassifier"])],
+    "noregret.sklearn": [("sklearn/_base.py", ["Classifier"]), ("sklearn/_weighted.py", ["WeightedClassifier"])],
     "noregret.river": [("river/_base.py", ["Classifier", "WeightedClassifier"])],
     "noregret.coba": [("coba.py", ["BanditLearner"])],
     "noregret.cluster": [

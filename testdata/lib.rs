@@ -1,8 +1,7 @@
-//! What tests are checked against: reference vectors, which are part of the project, and data sets, which are
-//! not.
+//! Data for tests: reference vectors, which are part of the project, and data sets, which are not.
 //!
-//! A vector that is missing is an error. A data set may be absent: the test that asked for it then checks
-//! less, and says so on stderr and in the summary of `cargo xtask test`.
+//! A missing vector is an error. A data set may be absent: then the test that needs it checks less, with a
+//! message on stderr and in the summary of `cargo xtask test`.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -10,10 +9,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// Names a file to which tests append, a line each, the data sets that they went without.
+/// The environment variable with the path of a file to which tests append the data sets that were absent, one
+/// in a line.
 const ABSENT: &str = "NOREGRET_ABSENT_DATA";
 
-/// Names a folder with the folder `data`, in place of the one called `shared` beside the repository.
+/// The environment variable with the path of a folder that contains `data`, in place of `../shared`.
 const SHARED: &str = "NOREGRET_SHARED";
 
 /// The path of a file or folder below `testdata/`.
@@ -44,7 +44,7 @@ pub fn vectors() -> BTreeSet<String> {
     names.filter_map(|name| Some(name.to_str()?.strip_suffix(".json")?.to_owned())).collect()
 }
 
-/// The path of a data set, or `None` where it is absent.
+/// The path of a data set, or `None` if it is absent.
 pub fn data(name: &str) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
     let path = std::env::var_os(SHARED).map_or_else(beside, PathBuf::from).join("data").join(name);
@@ -57,12 +57,12 @@ pub fn data(name: &str) -> Option<PathBuf> {
     );
     if let Some(list) = std::env::var_os(ABSENT) {
         let thread = std::thread::current();
-        // Each test is a process of its own under nextest, and a thread of its own otherwise.
+        // Under nextest each test is a process, otherwise a thread.
         let test = std::env::var("NEXTEST_TEST_NAME");
         let test = test.as_deref().unwrap_or_else(|_| thread.name().unwrap_or("a test"));
         let mut file =
             std::fs::OpenOptions::new().append(true).create(true).open(list).expect("the list can be opened");
-        // One write of one short line: lines of tests that run at the same time do not mix.
+        // One write of a short line, so that lines of concurrent tests do not mix.
         file.write_all(format!("{test}\t{name}\n").as_bytes()).expect("the list can be written");
     }
     None
@@ -72,12 +72,12 @@ pub fn data(name: &str) -> Option<PathBuf> {
 ///
 /// # Panics
 ///
-/// If `value` is none.
+/// If `value` is not a number.
 pub fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
-/// A JSON number that counts something.
+/// A JSON number that is a count.
 ///
 /// # Panics
 ///
@@ -95,7 +95,7 @@ pub fn items(value: &Value) -> &[Value] {
     value.as_array().unwrap_or_else(|| panic!("{value} is not an array"))
 }
 
-/// The numbers of a JSON array, nested arrays flattened in order; a number counts as an array of one.
+/// The numbers of a JSON array, with nested arrays flattened in order; a number counts as an array of one.
 ///
 /// # Panics
 ///
@@ -116,7 +116,7 @@ pub fn is_close(got: f64, want: f64, tolerance: f64) -> bool {
 ///
 /// # Panics
 ///
-/// If it is not, with `what` and both numbers.
+/// If it is not; the message has `what` and both numbers.
 #[track_caller]
 pub fn assert_close(got: f64, want: f64, tolerance: f64, what: &str) {
     assert!(is_close(got, want, tolerance), "{what}: got {got}, want {want}");

@@ -123,6 +123,7 @@ def declaration(p: inspect.Parameter) -> str:
 def files() -> dict[str, str]:
     """The text of every generated file, by its path in the package."""
     found, streaming = tried()
+    batch = "from ._base import Classifier\nfrom ._weighted import WeightedClassifier"
     base = "from ._base import Classifier, WeightedClassifier"
     return {
         "_tried.py": constants(found, streaming),
@@ -131,7 +132,7 @@ def files() -> dict[str, str]:
         "bandits.pyi": stub(
             bandits.__doc__, "from ._bandit import Bandit", [getattr(bandits, name) for name in bandits.__all__]),
         "sklearn/_classifiers.pyi": stub(
-            sklearn.__doc__, base, [sklearn.made(KINDS[name], reach) for name, reach in found.items()]),
+            sklearn.__doc__, batch, [sklearn.made(KINDS[name], reach) for name, reach in found.items()]),
         "river/_classifiers.pyi": stub(
             river.__doc__, base, [river.made(KINDS[name], found[name]) for name in streaming]),
     }

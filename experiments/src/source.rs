@@ -78,6 +78,7 @@ impl<'a> Source<'a> {
                     radius: f64::INFINITY,
                     large_rows: 0,
                     absent: vec![],
+                    costs: None,
                 };
                 Box::new(SyntheticExamples::new(stream, encoder, *rows))
             }

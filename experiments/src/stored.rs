@@ -54,6 +54,7 @@ impl Stored {
             radius: f64::INFINITY,
             large_rows: 0,
             absent: vec![],
+            costs: None,
         };
         let mut examples = ReadExamples::new(reader, encoder, &name, BadRows::Fail);
         let (mut stored, mut example) = (Vec::with_capacity(survey.rows as usize), Example::default());

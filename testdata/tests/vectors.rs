@@ -1,8 +1,8 @@
-//! Every vector is checked by some test.
+//! Every vector is used by a test.
 
 use std::path::Path;
 
-/// The texts of the files below `folder` whose names end with `end`, one after the other.
+/// The texts of the files below `folder` whose names end with `end`, one after another.
 fn sources(folder: &Path, end: &str, text: &mut String) {
     for entry in std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
         let path = entry.expect("a file of the folder").path();

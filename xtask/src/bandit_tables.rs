@@ -1,5 +1,5 @@
-//! `cargo xtask bandit-tables`: every bandit learner's best over a grid, as the papers compare them, by
-//! `noregret compare`.
+//! `cargo xtask bandit-tables`: the best result of every bandit learner over a grid of its parameters, as in
+//! the papers' comparisons, by `noregret compare`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,18 +11,18 @@ use crate::cargo;
 
 const BINARY: &str = "target/dist/noregret";
 
-/// Seeds of each setting.
+/// Number of seeds for each setting.
 const REPEATS: &str = "3";
 
-/// What begins the part of the page that is made by hand. It is kept when the rest is written anew.
+/// The heading of the manually written part of the page, which is kept when the rest is
+/// regenerated.
 const BY_HAND: &str = "\n## Made by hand\n";
 
-/// One learner over a grid of its parameters, or several.
+/// One or several learners over a grid of their parameters.
 struct Sweep {
     learners: &'static str,
     set: &'static [&'static str],
-    /// For learners whose theorem has a rate: explorations at which a hundred times that rate is tried as
-    /// well.
+    /// For learners whose theorem has a rate: explorations at which a hundred times that rate is tried too.
     fast: &'static [i32],
 }
 
@@ -35,7 +35,7 @@ const fn gaptron(learner: &'static str, set: &'static [&'static str], fast: &'st
     Sweep { learners: learner, set, fast }
 }
 
-/// All sweeps on the papers' synthetic streams. What is not set is the theorem's choice.
+/// All sweeps on the papers' synthetic streams. Other parameters have the theorem's defaults.
 const SYNTHETIC: &[Sweep] = &[
     sweep(
         "perceptron,second-order-perceptron-diag,gaptron-logistic,gaptron-hinge,gaptron-smooth",
@@ -62,7 +62,7 @@ const REAL: &[Sweep] = &[
     sweep("confidit-diag", &["width=0.001,0.01,0.1"]),
 ];
 
-/// Learners that keep a matrix or are toys, where there are few features.
+/// Learners with full matrices and examples for teaching, for data with few features.
 const FEW_FEATURES: &[Sweep] = &[
     sweep("soba", &["exploration=2^-7,2^-5", "regularization=1"]),
     sweep("soba-reduction", &["exploration=2^-4", "norm=10", "ons_rate=0.01,0.1", "ons_regularization=1000"]),
@@ -175,7 +175,7 @@ fn section(
     Ok(())
 }
 
-/// What `noregret compare --json` prints.
+/// The output of `noregret compare --json`.
 struct Output {
     /// The first run.
     run: Value,
@@ -193,7 +193,7 @@ impl Output {
         Ok(Self { run, summary, settings })
     }
 
-    /// Gaptron's theorem's rate, which is proportional to the exploration where the ball does not matter.
+    /// The theorem's rate of Gaptron, which is proportional to the exploration if the ball has no effect.
     fn rate_at(&self, exploration: f64) -> Result<f64, String> {
         let number = |name: &str| self.run["resolved_parameters"][name].as_f64();
         let scaled = number("rate").zip(number("exploration")).map(|(rate, at)| rate * exploration / at);
@@ -201,7 +201,8 @@ impl Output {
     }
 }
 
-/// The line of `learner`'s best setting. An end of the grid is marked: the best may lie beyond.
+/// The table row of the best setting of `learner`. A value at the end of the grid is marked, since the best
+/// value may be beyond.
 fn best(settings: &[Value], learner: &str) -> Option<String> {
     let all: Vec<&Value> = settings.iter().filter(|one| one["learner"] == learner).collect();
     let error = |one: &Value| one["error_rate"]["mean"].as_f64().unwrap_or(f64::INFINITY);
@@ -231,7 +232,7 @@ fn best(settings: &[Value], learner: &str) -> Option<String> {
     ))
 }
 
-/// A power of two as one, another number as it is.
+/// A power of two as such, another number as it is.
 fn power(value: &Value) -> String {
     let exponent = value.as_f64().map_or(0.5, f64::log2);
     if exponent.fract() == 0.0 && exponent < 0.0 { format!("2^{exponent}") } else { value.to_string() }

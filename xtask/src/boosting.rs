@@ -1,11 +1,11 @@
-//! `cargo xtask boosting`: what boosting does on real data, and what it costs.
+//! `cargo xtask boosting`: error rates and cost of boosting on real data.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::{build, measure};
 
-/// Data sets, with the best linear learner that is affordable on each, and how many rows are played.
+/// Data sets, each with the best linear learner that is affordable for it, and the number of rows.
 const SETS: &[(&str, Option<u64>)] = &[
     ("vehicle.scale.libsvm.gz", None),
     ("segment.scale.libsvm.gz", None),
@@ -18,7 +18,7 @@ const SETS: &[(&str, Option<u64>)] = &[
     ("covtype.scale01.libsvm.gz", Some(100_000)),
 ];
 
-/// Settings of the first table: what they are called, and the arguments.
+/// Settings of the first table: their names, and the arguments.
 const LEARNERS: &[(&str, &str)] = &[
     ("folklore (linear)", "--learner folklore"),
     ("one tree", "--learner adaboost-olm --set copies=1"),
@@ -29,7 +29,7 @@ const LEARNERS: &[(&str, &str)] = &[
 
 const WEAK: &[&str] = &["tree", "best-stump", "stump", "linear-cost", "ogd"];
 
-/// Settings of the experiment on trees, one thing changed at a time.
+/// Settings of the experiment on trees; each changes one parameter.
 const CHANGES: &[&str] = &[
     "",
     "--set copies=10",
@@ -56,7 +56,7 @@ const TUNED_ON: [&str; 4] = [
     "electricity.libsvm.gz",
 ];
 
-/// Runs everything, and writes results/boosting.md.
+/// Runs all experiments, and writes results/boosting.md.
 pub(crate) fn results(data: &Path) -> Result<(), String> {
     build()?;
     let mut page = "# Boosting on real data\n\n\

@@ -1,9 +1,9 @@
-//! The crates as a registry gets them.
+//! Packages the crates for a registry.
 
-/// The crates that users need, each after those that it depends on.
+/// The published crates, each after its dependencies.
 const CRATES: [&str; 4] = ["noregret", "noregret-stream", "noregret-experiments", "noregret-cli"];
 
-/// Packs every crate, and builds each as it is packed: nothing of the workspace is within its reach.
+/// Packages every crate, and builds each package outside the workspace.
 pub(crate) fn check() -> Result<(), String> {
     let packages = CRATES.iter().flat_map(|name| ["--package", name]);
     crate::cargo(&["package", "--allow-dirty"].into_iter().chain(packages).collect::<Vec<_>>(), &[])
@@ -15,7 +15,7 @@ mod tests {
 
     use super::CRATES;
 
-    /// Licences and a page for readers are inside; tests, which need the workspace, are not.
+    /// The packages include the licences and a readme, but not the tests, which need the workspace.
     #[test]
     fn packages_are_complete() {
         for name in CRATES {

@@ -1,4 +1,5 @@
-//! The documentation site: generated references, then Sphinx, in an environment of its own under `target/`.
+//! The documentation site: generated references, then Sphinx, in a virtual environment under
+//! `target/`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,8 +10,8 @@ use crate::{cargo, run};
 const SITE: &str = "docs";
 const REQUIREMENTS: &str = "docs/requirements.txt";
 
-/// Builds the site into `target/docs`. Warnings, dead links among pages included, are failures. Says so, and
-/// does nothing, where there is no Python or no package index.
+/// Builds the site into `target/docs`. Warnings are failures, including dead links between pages. Skipped,
+/// with a message, without Python or a package index.
 pub(crate) fn build() -> Result<(), String> {
     let Some(python) = find() else {
         println!("skipped: the documentation site, for which there is no Python 3.10 or newer");
@@ -31,7 +32,7 @@ pub(crate) fn build() -> Result<(), String> {
     Ok(())
 }
 
-/// The virtual environment with the generator; made anew when its list changes.
+/// The virtual environment with the generator; it is created again when its requirements change.
 fn environment(python: &str) -> Result<Option<PathBuf>, String> {
     let venv = PathBuf::from("target/python/docs");
     let stamp = venv.join("installed");

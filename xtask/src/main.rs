@@ -1,4 +1,4 @@
-//! Developer tasks: `cargo xtask TASK`. Needs nothing but a Rust toolchain.
+//! Developer tasks: `cargo xtask TASK`. A Rust toolchain is sufficient.
 
 #![allow(clippy::print_stdout, reason = "a task reports to the terminal")]
 
@@ -16,24 +16,24 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 cargo xtask TASK
 
-  test     formatting, lints, documentation, and every test, slow ones included: what CI runs; with a Python, the
-           package's too
-  python   the Python package alone: lints, a wheel in an environment of its own, its tests
+  test     formatting, lints, documentation and all tests, including slow ones, as in CI; with Python, also those of the
+           Python package
+  python   the Python package: lints, a wheel in a virtual environment, its tests
   wheel    builds the Python package for users, into target/python/wheels
-  crates   packs the crates as a registry gets them, and builds each from its package
-  packages builds what a release consists of, into target/packages: an archive with the program, manual pages and
-           completions; wheels for every Linux; a source distribution that builds without a network; checks each
-  docs     builds the documentation site, into target/docs; dead links among its pages are errors
-  results  runs the real data sets and writes results/real-data.md
+  crates   packages the published crates, and builds each from its package
+  packages builds and checks all files of a release, into target/packages: an archive with the program, manual pages
+           and completions; wheels for Linux; a source distribution that builds without a network
+  docs     builds the documentation site, into target/docs; dead links between its pages are errors
+  results  measures learners on the real data sets, and writes results/real-data.md
            cargo xtask results [FOLDER]   (FOLDER: default ../shared/data)
   bandit-tables
-           sweeps the bandit learners over synthetic and real streams and writes results/bandit.md, in roughly
-           20 minutes of one free core for a million rows
+           compares the bandit learners on synthetic and real streams, and writes results/bandit.md, in about 20 minutes
+           of one core for a million rows
            cargo xtask bandit-tables [FOLDER [ROWS [PAGE]]]   (default ../shared/data 1000000 results/bandit.md)
-  boosting the same as results for boosting, in results/boosting.md
+  boosting measures boosting on the real data sets, and writes results/boosting.md
 ";
 
-/// Where the data sets are.
+/// The folder of the data sets.
 const DATA: &str = "../shared/data";
 
 fn main() -> ExitCode {
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         Some("test") => test().and_then(|absent| {
             docs::build()?;
             python::test()?;
-            println!("{}", went_without(&std::fs::read_to_string(absent).unwrap_or_default()));
+            println!("{}", absent_data(&std::fs::read_to_string(absent).unwrap_or_default()));
             Ok(())
         }),
         Some("python") => {
@@ -66,11 +66,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// Switches on the reader of Parquet.
+/// The feature that enables the reader of Parquet.
 const PARQUET: &str = "--features=noregret-cli/parquet";
 
-/// Everything that must hold before a change lands. Returns the file that lists the data sets that tests went
-/// without.
+/// All checks before a change is merged. Returns the file with the list of data sets that were
+/// absent in tests.
 fn test() -> Result<PathBuf, String> {
     let absent = std::env::current_dir().map_err(|error| error.to_string())?.join("target/absent-data.txt");
     match std::fs::remove_file(&absent) {
@@ -81,11 +81,12 @@ fn test() -> Result<PathBuf, String> {
     }
     let tests = [("NOREGRET_ABSENT_DATA", absent.to_str().ok_or("the path of the project is not UTF-8")?)];
     cargo(&["fmt", "--all", "--check"], &[])?;
-    // Without the optional parts, then with them.
+    // Without the optional features, then with them.
     cargo(&["clippy", "--workspace", "--no-default-features", "--quiet", "--", "-D", "warnings"], &[])?;
     cargo(&["clippy", "--workspace", "--all-targets", PARQUET, "--quiet", "--", "-D", "warnings"], &[])?;
     cargo(&["doc", "--workspace", "--no-deps", PARQUET, "--quiet"], &[("RUSTDOCFLAGS", "-D warnings")])?;
-    // Nextest runs tests of different binaries side by side; the plain runner does without an installation.
+    // Nextest runs tests of different binaries in parallel; without an installation, the plain runner is
+    // used.
     if Command::new("cargo")
         .args(["nextest", "--version"])
         .output()
@@ -99,19 +100,19 @@ fn test() -> Result<PathBuf, String> {
     Ok(absent)
 }
 
-/// One line on the data sets that tests went without: `list` has a line each, the test and the data set.
-fn went_without(list: &str) -> String {
+/// A sentence on the data sets that were absent in tests: each line of `list` has a test and a data set.
+fn absent_data(list: &str) -> String {
     let (tests, sets): (BTreeSet<_>, BTreeSet<_>) =
         list.lines().filter_map(|line| line.split_once('\t')).unzip();
     if tests.is_empty() {
-        return "data sets: all that tests ask for are there".to_owned();
+        return "data sets: all are present".to_owned();
     }
     let sets: Vec<&str> = sets.into_iter().collect();
     let check = if tests.len() == 1 { "1 test checks" } else { &format!("{} tests check", tests.len()) };
     format!("data sets absent: {}; {check} less (testdata/README.md says where they belong)", sets.join(", "))
 }
 
-/// One line of the table of results: a data set, and the sizes at which full matrices are affordable.
+/// A row of the table of results: a data set, and the sizes for which full matrices are affordable.
 struct Set {
     file: &'static str,
     learners: &'static [&'static str],
@@ -137,7 +138,7 @@ const SETS: &[Set] = &[
     Set { file: "reuters4_sub.libsvm.gz", learners: FIRST_ORDER },
 ];
 
-/// Runs every data set that is there, with the defaults, and writes down what came out.
+/// Runs every data set that is present, with the defaults, and writes the results.
 fn results(data: &Path) -> Result<(), String> {
     build()?;
     let mut rows = String::new();
@@ -178,7 +179,7 @@ fn results(data: &Path) -> Result<(), String> {
     std::fs::write("results/real-data.md", page).map_err(|error| error.to_string())
 }
 
-/// The last line of `--json`, of which a few numbers are needed.
+/// Some numbers of the last line of `--json`.
 struct Summary {
     text: String,
     peak_memory: String,
@@ -193,14 +194,14 @@ impl Summary {
     }
 }
 
-/// The program that is measured.
+/// Builds the program that is measured.
 fn build() -> Result<(), String> {
     cargo(&["build", "--profile", "dist", "--quiet", "--package", "noregret-cli"], &[])
 }
 
 fn measure(data: &Path, arguments: &str) -> Result<Summary, String> {
     let binary = PathBuf::from("target/dist/noregret");
-    // /usr/bin/time is not everywhere; where it is missing the memory column stays empty.
+    // The memory column is empty on systems without /usr/bin/time.
     let timed = Path::new("/usr/bin/time").exists();
     let mut command = if timed {
         let mut command = Command::new("/usr/bin/time");
@@ -229,7 +230,7 @@ fn cargo(args: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
     run(Command::new("cargo").args(args).envs(environment.iter().copied()))
 }
 
-/// Runs a program, and shows how it is called.
+/// Runs a program, and prints its command line.
 fn run(command: &mut Command) -> Result<(), String> {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words = words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
@@ -259,8 +260,8 @@ mod tests {
         }
     }
 
-    /// The formatter breaks lines of code, and leaves those of comments. Formulas, tables and addresses
-    /// cannot be broken.
+    /// The formatter breaks long lines of code, but not of comments. Formulas, tables and addresses cannot be
+    /// broken.
     #[test]
     fn comments_are_no_wider_than_the_code() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the project");

@@ -1,5 +1,5 @@
-//! What a release consists of, into `target/packages`: an archive of the program, wheels, and a source
-//! distribution that builds without a network; each is checked as whoever receives it would find it.
+//! Builds the files of a release in `target/packages`: an archive of the program, wheels, and a
+//! source distribution that builds offline; each is checked as installed.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,12 @@ use crate::{PARQUET, cargo, run};
 const FOLDER: &str = "target/packages";
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 const MUSL: &str = "x86_64-unknown-linux-musl";
-/// The largest wheel, in bytes: what `pip install` has to download before anything works.
+/// Largest size of a wheel, in bytes.
 const LARGEST_WHEEL: u64 = 12_000_000;
-/// From an empty environment to the first result: the promise of the first page, a download of NumPy
-/// included.
+/// Time limit from an empty environment to the first result, including the download of NumPy.
 const FIRST_RESULT: Duration = Duration::from_secs(30);
-/// Crates of platforms that a source distribution for Unix never compiles. Cargo wants each to be there, so a
-/// stub of each stays.
+/// Crates of other platforms, which a source distribution for Unix never compiles. Cargo needs a
+/// stub of each.
 const FOREIGN: [&str; 8] =
     ["windows", "winapi", "wasm-bindgen", "web-sys", "js-sys", "wasi", "wit-", "core-foundation"];
 
@@ -72,19 +71,19 @@ fn archive() -> Result<(), String> {
     pack(&name)
 }
 
-/// A folder of `target/packages` becomes an archive of its name.
+/// Makes an archive of a folder in `target/packages`.
 fn pack(name: &str) -> Result<(), String> {
     run(Command::new("tar").current_dir(FOLDER).arg("czf").arg(format!("{name}.tar.gz")).arg(name))?;
     let folder = Path::new(FOLDER).join(name);
     std::fs::remove_dir_all(&folder).map_err(|error| at(&folder, error))
 }
 
-/// Wheels for Linux with glibc, and with musl where this toolchain has its standard library. Zig's linker
-/// knows the symbols of old versions of glibc, so that no old system is needed to build for one.
+/// Wheels for Linux with glibc, and with musl if this toolchain has its standard library. Zig's linker
+/// supports old versions of glibc, so that no old system is needed.
 fn wheels(venv: &Path) -> Result<PathBuf, String> {
     let maturin = absolute(&program(venv, "maturin"))?;
     let python = absolute(&program(venv, "python"))?;
-    // Maturin looks for `python-zig` and `ziglang` in the environment that is on the path.
+    // Maturin searches for `python-zig` and `ziglang` in the environment on the path.
     let path = std::env::var_os("PATH").unwrap_or_default();
     let bin = PathBuf::from(&python).parent().map(Path::to_path_buf).unwrap_or_default();
     let path = std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&path)));
@@ -115,14 +114,14 @@ fn wheels(venv: &Path) -> Result<PathBuf, String> {
         run(Command::new(program(venv, "twine")).args(["check", "--strict"]).arg(wheel))?;
         let bytes = std::fs::metadata(wheel).map_err(|error| at(wheel, error))?.len();
         if bytes >= LARGEST_WHEEL {
-            return Err(format!("{}: {bytes} bytes, at most {LARGEST_WHEEL} were promised", wheel.display()));
+            return Err(format!("{}: {bytes} bytes; at most {LARGEST_WHEEL} are allowed", wheel.display()));
         }
     }
     let glibc = wheels.into_iter().find(|wheel| wheel.to_string_lossy().contains("manylinux"));
     glibc.ok_or_else(|| "maturin made no wheel".to_owned())
 }
 
-/// Installs a wheel into an empty environment of every supported Python at hand, and runs the first example
+/// Installs a wheel into an empty environment of every supported Python version, and runs the first example
 /// in it: the program with the arguments `demo`, and the package.
 pub(crate) fn bare(wheel: &Path, demo: &[&str]) -> Result<(), String> {
     let wheel = absolute(wheel)?;
@@ -143,7 +142,7 @@ pub(crate) fn bare(wheel: &Path, demo: &[&str]) -> Result<(), String> {
         run(Command::new(&interpreter).args(["-c", FIRST_PROGRAM]).current_dir(&venv))?;
         println!("{python}: {:.1} s from an empty environment to the first result", first.as_secs_f64());
         if first > FIRST_RESULT {
-            return Err(format!("{python}: the first result took {first:?}, {FIRST_RESULT:?} were promised"));
+            return Err(format!("{python}: the first result took {first:?}, the limit is {FIRST_RESULT:?}"));
         }
         tried += 1;
     }
@@ -159,7 +158,7 @@ run = learner.run(x, y)
 assert run.rates['error_rate'] < 0.2, run.rates
 ";
 
-/// The source distribution with every crate inside, built once without a network.
+/// The source distribution with every crate inside; it is built once without network access.
 fn source(venv: &Path) -> Result<(), String> {
     let folder = Path::new(FOLDER).join("source");
     let maturin = absolute(&program(venv, "maturin"))?;
@@ -193,7 +192,8 @@ fn source(venv: &Path) -> Result<(), String> {
     pack(&name)?;
     let packed = absolute(&Path::new(FOLDER).join(format!("{name}.tar.gz")))?;
     run(Command::new(program(venv, "twine")).args(["check", "--strict", &packed]))?;
-    // An empty home of Cargo's and no network: whatever is missing in the archive is missed here.
+    // The Cargo home is empty and there is no network access, so that files missing in the archive are
+    // detected.
     let home = absolute(Path::new("target/python/empty-cargo-home"))?;
     fresh(Path::new(&home))?;
     let python = absolute(&program(venv, "python"))?;
@@ -206,7 +206,7 @@ fn source(venv: &Path) -> Result<(), String> {
         .env("MATURIN_PEP517_ARGS", "--profile dev"))
 }
 
-/// Leaves of a vendored crate what Cargo reads to resolve versions.
+/// Reduces a vendored crate to what Cargo needs to resolve versions.
 fn stub(package: &Path) -> Result<(), String> {
     for file in files(package)? {
         let removed = match file.file_name().and_then(OsStr::to_str) {
@@ -226,7 +226,7 @@ fn stub(package: &Path) -> Result<(), String> {
     std::fs::write(&sums, value.to_string()).map_err(|error| at(&sums, error))
 }
 
-/// The version of the workspace, from which all others follow.
+/// The version of the workspace, with which all others must agree.
 fn version() -> Result<String, String> {
     let manifest =
         std::fs::read_to_string("Cargo.toml").map_err(|error| at(Path::new("Cargo.toml"), error))?;
@@ -242,7 +242,7 @@ fn fresh(folder: &Path) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|error| at(folder, error))
 }
 
-/// What is in a folder, in order.
+/// The entries of a folder, sorted.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = std::fs::read_dir(folder).map_err(|error| at(folder, error))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -258,7 +258,7 @@ fn at(path: &Path, error: impl std::fmt::Display) -> String {
 mod tests {
     use std::path::Path;
 
-    /// One version everywhere: whoever makes a release changes it in the places that this test names.
+    /// The version is the same everywhere; on failure this test names the places to change.
     #[test]
     fn one_version() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

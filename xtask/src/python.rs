@@ -1,4 +1,4 @@
-//! The Python package: lints, a wheel in an environment of its own under `target/`, and the tests in it.
+//! The Python package: lints, a wheel in a virtual environment under `target/`, and its tests.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::{cargo, packages, run};
 const PACKAGE: &str = "bindings/python";
 pub(crate) const MANIFEST: &str = "bindings/python/Cargo.toml";
 
-/// Builds and tests the package. Says so, and does nothing, where there is no Python or no package index.
+/// Builds and tests the package. Skipped, with a message, without Python or a package index.
 pub(crate) fn test() -> Result<(), String> {
     let Some(python) = find() else {
         println!(
@@ -21,7 +21,7 @@ pub(crate) fn test() -> Result<(), String> {
         println!("skipped: the Python package, whose tests need packages that cannot be downloaded");
         return Ok(());
     };
-    // Absolute: some of what follows runs in other folders.
+    // An absolute path, since some of the programs run in other folders.
     let python = absolute(&venv.join(BIN).join("python"))?;
     let interpreter = [("PYO3_PYTHON", python.as_str())];
     cargo(&["fmt", "--manifest-path", MANIFEST, "--check"], &[])?;
@@ -29,13 +29,14 @@ pub(crate) fn test() -> Result<(), String> {
         ["clippy", "--manifest-path", MANIFEST, "--target-dir", "target", "--quiet", "--", "-D", "warnings"];
     cargo(&lint, &interpreter)?;
     let wheel = wheel(&venv, &["--profile", "dev"])?;
-    // A build for tests is slow: a short demonstration.
+    // A build for tests is slow, so that the demonstration is short.
     packages::bare(&wheel, &["demo", "--rows", "2000"])?;
     let install = ["-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps"];
     run(Command::new(&python).args(install).arg(wheel))?;
     let binary =
         absolute(&Path::new("target/debug").join(format!("noregret{}", std::env::consts::EXE_SUFFIX)))?;
-    // A file stays with one process: some share a cluster, a service or a large table.
+    // The tests of a file run in one process, since some share a cluster, a service or a large
+    // table.
     let tests = ["-m", "pytest", "--quiet", "-p", "no:cacheprovider", "-n", "auto", "--dist", "loadfile"];
     run(Command::new(&python).args(tests).current_dir(PACKAGE).env("NOREGRET_BINARY", binary))?;
     let cache = ["--cache-dir", "../../target/python/mypy"];
@@ -59,7 +60,7 @@ pub(crate) fn program(venv: &Path, name: &str) -> PathBuf {
     venv.join(BIN).join(name)
 }
 
-/// A Python that is new enough.
+/// A supported Python.
 pub(crate) fn find() -> Option<String> {
     let named = std::env::var("PYTHON").ok();
     let enough = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))";
@@ -69,7 +70,7 @@ pub(crate) fn find() -> Option<String> {
     named.into_iter().chain(["python3".to_owned(), "python".to_owned()]).find(works)
 }
 
-/// Every supported version of Python on the path, the newest last.
+/// Every supported version of Python on the path, in ascending order.
 pub(crate) fn all() -> Vec<String> {
     let works = |python: &String| {
         let enough = "import ensurepip, venv";
@@ -78,8 +79,8 @@ pub(crate) fn all() -> Vec<String> {
     (10..20).map(|minor| format!("python3.{minor}")).filter(works).collect()
 }
 
-/// The virtual environment with a group of `pyproject.toml`; made anew when what has to be in it changes.
-/// `None` if packages cannot be downloaded.
+/// The virtual environment with a group of `pyproject.toml`; it is created again when the group's content
+/// changes. `None` if packages cannot be downloaded.
 pub(crate) fn environment(python: &str, group: &str) -> Result<Option<PathBuf>, String> {
     let venv = PathBuf::from("target/python").join(group);
     let stamp = &venv.join("installed");
@@ -97,7 +98,7 @@ pub(crate) fn environment(python: &str, group: &str) -> Result<Option<PathBuf>, 
         command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
         command
     };
-    // The first download shows whether there is an index; whatever fails after it is a failure. Groups need a
+    // The first download shows whether a package index is available; later errors are failures. Groups need a
     // new pip.
     if run(pip().args(["--upgrade", "pip", "--retries", "1", "--timeout", "10"])).is_err() {
         return Ok(None);
@@ -107,7 +108,7 @@ pub(crate) fn environment(python: &str, group: &str) -> Result<Option<PathBuf>, 
     Ok(Some(venv))
 }
 
-/// Builds a wheel, with what the workspace has built of its dependencies.
+/// Builds a wheel; dependencies that the workspace has built are reused.
 fn wheel(venv: &Path, profile: &[&str]) -> Result<PathBuf, String> {
     let wheels = Path::new("target/python/wheels");
     if wheels.exists() {
@@ -130,7 +131,8 @@ fn wheel(venv: &Path, profile: &[&str]) -> Result<PathBuf, String> {
         .ok_or_else(|| "maturin made no wheel".to_owned())
 }
 
-/// The same path for programs that run elsewhere. Links are kept: a virtual environment is found by them.
+/// The absolute path, for programs that run in another folder. Links are not resolved, since a virtual
+/// environment is located by them.
 pub(crate) fn absolute(path: &Path) -> Result<String, String> {
     let path = std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))?;
     path.into_os_string().into_string().map_err(|path| format!("{}: is not text", Path::new(&path).display()))

@@ -1,5 +1,5 @@
-//! NumPy arrays and SciPy matrices as rows, targets and weights. Nothing is copied; everything is checked
-//! here, once, before a learner sees any of it.
+//! NumPy arrays and SciPy matrices as rows, targets and weights, without copies. Everything is
+//! checked here, once, before learning.
 
 use noregret::example::{Features, Label, Target};
 use noregret::learner::{Accepts, Classes};
@@ -15,8 +15,8 @@ use crate::error::{Done, Failure};
 use crate::making::array_schema;
 use crate::signals::Signals;
 
-/// Rows as Python hands them over: a C-contiguous array, or the three arrays of a CSR matrix and its number
-/// of columns.
+/// Rows from Python: a C-contiguous array, or the three arrays of a CSR matrix and its number of
+/// columns.
 pub(crate) enum PyRows<'py> {
     Dense(PyReadonlyArray2<'py, f64>),
     Sparse {
@@ -42,7 +42,7 @@ impl<'py> FromPyObject<'_, 'py> for PyRows<'py> {
 }
 
 impl PyRows<'_> {
-    /// The rows, after a look at their layout.
+    /// The rows, after a check of their layout.
     pub(crate) fn borrow(&self) -> PyResult<Rows<'_>> {
         Ok(match self {
             PyRows::Dense(array) => {
@@ -59,7 +59,7 @@ impl PyRows<'_> {
     }
 }
 
-/// Borrowed rows, which can leave the interpreter.
+/// Borrowed rows, usable without the interpreter's lock.
 #[derive(Clone, Copy)]
 pub(crate) enum Rows<'a> {
     Dense { values: &'a [f64], rows: usize, width: usize },
@@ -92,7 +92,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Checks everything that a learner of `columns` columns relies on.
+    /// Checks the rows for a learner of `columns` columns.
     pub(crate) fn check(&self, columns: usize) -> Done<()> {
         let width = self.width();
         if width != columns {
@@ -112,7 +112,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Checks what a learner relies on in a row of `columns` columns.
+/// Checks a row of `columns` columns.
 pub(crate) fn check_row(x: Features<'_>, columns: usize) -> Result<(), String> {
     if let Features::Sparse { indices, .. } = x
         && (indices.windows(2).any(|pair| pair[0] >= pair[1])
@@ -130,7 +130,7 @@ pub(crate) fn check_row(x: Features<'_>, columns: usize) -> Result<(), String> {
     })
 }
 
-/// Targets as Python hands them over.
+/// Targets from Python.
 #[derive(FromPyObject)]
 pub(crate) enum PyTargets<'py> {
     #[pyo3(transparent)]
@@ -235,7 +235,7 @@ impl<'a> Targets<'a> {
     }
 }
 
-/// Checks importance weights, of which 0 teaches nothing.
+/// Checks importance weights.
 pub(crate) fn check_weights(weights: Option<&[f64]>, rows: usize, accepts: Accepts) -> Done<()> {
     let Some(weights) = weights else { return Ok(()) };
     if weights.len() != rows {
@@ -275,10 +275,10 @@ pub(crate) struct ArrayExamples<'a> {
     pub(crate) targets: Targets<'a>,
     pub(crate) weights: Option<&'a [f64]>,
     pub(crate) encoder: &'a mut Encoder,
-    /// Whether scaling stays as it is.
+    /// Whether scaling is fixed.
     pub(crate) frozen: bool,
     pub(crate) at: usize,
-    /// Where the rows end early.
+    /// The row at which to stop.
     pub(crate) signals: Signals,
 }
 
@@ -302,7 +302,7 @@ impl Examples for ArrayExamples<'_> {
     }
 }
 
-/// Checked arrays as the rows of a reader, for a first look at them.
+/// Checked arrays as the rows of a reader, for a first pass.
 pub(crate) struct ArrayReader<'a> {
     rows: Rows<'a>,
     targets: Targets<'a>,
@@ -312,7 +312,7 @@ pub(crate) struct ArrayReader<'a> {
 }
 
 impl<'a> ArrayReader<'a> {
-    /// Classes are positions in `names`.
+    /// Classes are indices into `names`.
     pub(crate) fn new(rows: Rows<'a>, targets: Targets<'a>, names: &'a [String]) -> Self {
         let columns = array_schema(rows.width()).columns;
         Self { rows, targets, names, columns, at: 0 }

@@ -1,4 +1,4 @@
-//! The registry as plain Python data, for those who write code or documentation from it.
+//! The registry as plain Python data, for generating classes and documentation.
 
 use noregret::algorithm::{Forecast, Model};
 use noregret::learner::{Classes, Feedback};
@@ -63,7 +63,7 @@ fn described<'py>(py: Python<'py>, entry: &Entry) -> PyResult<Bound<'py, PyDict>
     Ok(dict)
 }
 
-/// What a forecast is called.
+/// The name of a kind of forecast.
 pub(crate) fn forecast_name(forecast: Forecast) -> &'static str {
     match forecast {
         Forecast::Probabilities => "probabilities",
@@ -73,7 +73,7 @@ pub(crate) fn forecast_name(forecast: Forecast) -> &'static str {
     }
 }
 
-/// The learner for a problem of ordinary size, if the algorithm can be made for one by default: some cannot.
+/// The default learner for a problem of moderate size, if there is one.
 fn typical(entry: &Entry) -> Option<Box<dyn Model>> {
     let classes = match entry.about.accepts.classes {
         Classes::Any => 3,
@@ -83,7 +83,7 @@ fn typical(entry: &Entry) -> Option<Box<dyn Model>> {
     entry.make(&Values::new(), Problem::new(classes, 20).with_radius(1.0), 0).ok()
 }
 
-/// Whether a learner takes in new features, and new classes as far as its kind has any.
+/// Whether a learner can add features, and classes if it has any.
 fn grows(learner: &mut dyn Model) -> bool {
     let more = usize::from(learner.about().accepts.classes == Classes::Any);
     let problem = learner.problem().clone();

@@ -1,4 +1,4 @@
-//! Pages and pieces of them for notebooks, drawn as the command line's reports are.
+//! HTML reports and fragments for notebooks, in the style of the command line's reports.
 
 use noregret_stream::draw::plot::{Chart, Line};
 use noregret_stream::draw::report::{Document, focus, inline};
@@ -29,8 +29,8 @@ enum Part {
     },
 }
 
-/// A page of `parts`, as JSON, with the numbers `data` in it; with `fragment`, the piece of HTML for a
-/// notebook.
+/// A page of `parts`, given as JSON, with the embedded numbers `data`; with `fragment`, an HTML
+/// fragment for a notebook.
 #[pyfunction]
 #[pyo3(signature = (title, below, parts, data, fragment))]
 pub(crate) fn page(

@@ -1,4 +1,4 @@
-//! The exceptions that the crates' errors become. The sentence is the one that the command line prints.
+//! Converts the crates' errors to exceptions, with the sentences of the command line.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -15,7 +15,7 @@ use noregret_stream::{ReadError, ReadErrorKind};
 use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyOverflowError, PyTypeError, PyValueError};
 
-/// What went wrong, before it is an exception. It can be made without the interpreter.
+/// An error before its conversion to an exception, made without the interpreter's lock.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// `ValueError`.
@@ -26,9 +26,9 @@ pub(crate) enum Failure {
     Memory(String),
     /// `OverflowError`.
     Overflow(String),
-    /// `OSError`, or the subclass that Python has for its number.
+    /// `OSError`, or its subclass for the error number.
     Os(std::io::Error, String),
-    /// What the handler of a signal has raised.
+    /// An exception raised by a signal handler.
     Raised(PyErr),
 }
 
@@ -43,8 +43,8 @@ impl From<Failure> for PyErr {
             Failure::Overflow(what) => PyOverflowError::new_err(what),
             Failure::Raised(error) => error,
             Failure::Os(source, path) => match number(&source) {
-                // With a number and a file name Python chooses the subclass itself: FileNotFoundError and so
-                // on.
+                // With a number and a file name Python selects the subclass, such as
+                // FileNotFoundError.
                 Some(number) => PyOSError::new_err((number, source.to_string(), path)),
                 None => PyOSError::new_err(format!("{path}: {source}")),
             },
@@ -52,14 +52,14 @@ impl From<Failure> for PyErr {
     }
 }
 
-/// What a row, a target or a weight lacks.
+/// The error for a row, a target or a weight.
 impl From<String> for Failure {
     fn from(what: String) -> Self {
         Failure::Value(what)
     }
 }
 
-/// Parameters are named as the keywords that they are in Python.
+/// Parameters are named by their Python keywords.
 impl From<ParamError> for Failure {
     fn from(error: ParamError) -> Self {
         let keyword = |name: String| name.replace('.', "__");
@@ -102,6 +102,9 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
             RunError::NotFinite(_) => Failure::Overflow(error.to_string()),
+            RunError::Offered(_) | RunError::Logged(_) | RunError::Reward(..) => {
+                Failure::Value(error.to_string())
+            }
             RunError::Read(error) => Failure::Value(error.to_string()),
             RunError::Write(error) | RunError::Log(error) => Failure::Value(error.to_string()),
         }
@@ -128,7 +131,7 @@ impl From<LogFileError> for Failure {
     fn from(error: LogFileError) -> Self {
         match error {
             LogFileError::Exists(path) => {
-                let what = "exists already; what was decided is never overwritten";
+                let what = "exists already; logs are never overwritten";
                 let source = std::io::Error::new(ErrorKind::AlreadyExists, what);
                 Failure::Os(source, path.display().to_string())
             }
@@ -140,8 +143,7 @@ impl From<LogFileError> for Failure {
     }
 }
 
-/// The number by which Python knows the kind of an error; the same on all systems for those that are made up
-/// here.
+/// Python's number for the kind of an error; equal on all systems for those used here.
 fn number(error: &std::io::Error) -> Option<i32> {
     error.raw_os_error().or(match error.kind() {
         ErrorKind::NotFound => Some(2),
@@ -152,7 +154,7 @@ fn number(error: &std::io::Error) -> Option<i32> {
 }
 
 impl Failure {
-    /// What is wrong with the log at `path`.
+    /// The error of the log at `path`.
     pub(crate) fn of_replay(path: &str, error: ReplayError) -> Self {
         match error {
             ReplayError::Read(error) => error.into(),
@@ -172,7 +174,7 @@ impl Failure {
     }
 }
 
-/// A path that readers can take: its text says standard input and formats.
+/// A path for readers, which use `-` for standard input and extensions for formats.
 pub(crate) fn text_of(path: &Path) -> Done<&str> {
     match path.to_str() {
         Some("-") => Err(Failure::Value("-: must be the path of a file".to_owned())),

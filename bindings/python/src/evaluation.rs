@@ -1,5 +1,5 @@
-//! Off-policy evaluation: of logs, and of logged rounds in arrays. Results go to Python as JSON, as the
-//! command line prints them.
+//! Off-policy evaluation of logs, and of logged rounds in arrays. Results are returned as JSON, as
+//! printed by the command line.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use noregret_stream::evaluate::{
     Compared, EvaluateOptions, Evaluation, LoggedArrays, MakeLearner, Policy, compare,
 };
 use noregret_stream::save::Frozen;
-use noregret_stream::{Columns, Format};
+use noregret_stream::{Format, Schema};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::prelude::*;
 
@@ -22,7 +22,7 @@ use crate::bandit::Bandit;
 use crate::error::{Done, Failure, text_of};
 use crate::learner::Learner;
 
-/// The policy that is evaluated, as Python hands it over.
+/// The policy to evaluate, from Python.
 #[derive(FromPyObject)]
 pub(crate) enum PyPolicy<'py> {
     #[pyo3(transparent)]
@@ -33,8 +33,8 @@ pub(crate) enum PyPolicy<'py> {
     Name(String),
 }
 
-/// Evaluates policies on a log, `None` being what the log gives as `evaluation`: JSON of the evaluations, and
-/// of the differences to the first policy with a verdict each.
+/// Evaluates policies on a log (`None` is the distribution in `evaluation`). Returns JSON of the
+/// evaluations, and of the differences to the first policy with verdicts.
 #[pyfunction]
 #[pyo3(signature = (log, policies, *, greedy, clip, confidence, missing_is_wrong, reward_learner, format, on_bad_row, most_waiting, columns))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
@@ -75,14 +75,14 @@ pub(crate) fn evaluate_log(
     Ok(value.to_string())
 }
 
-/// How a log is read.
+/// Options for reading a log.
 struct Reading<'a> {
     log: PathBuf,
     format: Option<&'a str>,
     on_bad_row: &'a str,
     most_waiting: usize,
     missing_is_wrong: bool,
-    /// What another program's log calls label, probability and reward.
+    /// The names of label, probability and reward in a log of another program.
     columns: [Option<String>; 3],
 }
 
@@ -135,9 +135,9 @@ fn of_log(
             reward: reward.unwrap_or(ours.reward),
         }
     });
-    let open = |columns: Option<&Columns>| match &keys {
-        None => Logged::open(path, format, columns),
-        Some(keys) => Logged::open_foreign(path, format, keys, columns),
+    let open = |schema: Option<&Schema>| match &keys {
+        None => Logged::open(path, format, schema),
+        Some(keys) => Logged::open_foreign(path, format, keys, schema),
     };
     let entry = named.filter(|name| *name != "none").map(registry::find).transpose()?;
     let make: MakeLearner<'_> = &|problem| reward_learner(entry, problem);
@@ -175,7 +175,7 @@ pub(crate) fn evaluate_arrays<'py>(
     Ok(json(&evaluation))
 }
 
-/// The probabilities of labels that were played, or of all.
+/// The probabilities of the played labels, or of all.
 #[derive(FromPyObject)]
 pub(crate) enum Probabilities<'py> {
     #[pyo3(transparent)]

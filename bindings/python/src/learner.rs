@@ -1,4 +1,4 @@
-//! A learner with full information, as Python holds it.
+//! The Python class of full-information learners.
 
 pub(crate) mod explain;
 mod rows;
@@ -37,11 +37,11 @@ use crate::signals::Signals;
 use crate::target::PyTarget;
 use crate::values;
 
-/// A learner that sees the truth of every round, and what turns rows into its examples.
+/// A full-information learner with its encoder.
 #[pyclass(frozen, module = "noregret._core")]
 pub(crate) struct Learner {
     pub(crate) inner: Shared<Inner>,
-    /// Buffers of the last prediction, so that a row costs no allocation; taken while they are in use.
+    /// Buffers of the last prediction, to avoid allocations; taken while in use.
     spare: Mutex<Option<Spare>>,
 }
 
@@ -49,13 +49,13 @@ pub(crate) struct Inner {
     pub(crate) learner: Box<dyn Model>,
     pub(crate) encoder: Encoder,
     schema: Schema,
-    /// What theorems have to know of the rounds that were learnt.
+    /// Facts about the learnt rounds, on which theorems depend.
     facts: RunFacts,
-    /// Goes up with everything that is learnt.
+    /// Increased by every change.
     state: u64,
-    /// Most bytes of state.
+    /// Largest size of the state, in bytes.
     memory: usize,
-    /// Where rows become examples.
+    /// The encoder.
     example: Example,
 }
 
@@ -135,7 +135,7 @@ impl Learner {
         Ok(make()?)
     }
 
-    /// The learner in the bytes of a model file.
+    /// The learner of a model file's bytes.
     #[staticmethod]
     #[pyo3(signature = (bytes, memory=8192))]
     fn from_bytes(bytes: &[u8], memory: usize) -> PyResult<Self> {
@@ -143,7 +143,7 @@ impl Learner {
         Ok(Self::loaded(&archive, memory.saturating_mul(1 << 20))?)
     }
 
-    /// The learner in a model file.
+    /// The learner of a model file.
     #[staticmethod]
     #[pyo3(signature = (path, memory=8192))]
     fn load(py: Python<'_>, path: std::path::PathBuf, memory: usize) -> PyResult<Self> {
@@ -155,14 +155,14 @@ impl Learner {
         Ok(PyBytes::new(py, &self.archive(py)?.to_bytes()))
     }
 
-    /// Writes a model file, which is replaced at once or not at all.
+    /// Atomically writes a model file.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
         Ok(self
             .inner
             .read(py, |inner| -> Done<()> { Ok(model_file::write(&inner.saved().archive(), &path)?) })??)
     }
 
-    /// A copy that goes its own way.
+    /// An independent copy.
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
         self.inner.read(py, |inner| {
             let Inner { learner, encoder, schema, facts, memory, .. } = inner;
@@ -170,7 +170,7 @@ impl Learner {
         })
     }
 
-    /// The learner with the added-up statistics of `parts`.
+    /// The learner with the sum of the statistics of `parts`.
     #[staticmethod]
     fn merge(py: Python<'_>, parts: Vec<Bound<'_, Learner>>, how: &str) -> PyResult<Self> {
         let how = how_of(how)?;
@@ -181,7 +181,7 @@ impl Learner {
         Ok(Self::of_saved(merged, memory)?)
     }
 
-    /// The sufficient statistics, as numbers that add up.
+    /// The sufficient statistics, as numbers that can be added.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let statistics = self.inner.work(py, |inner| -> Done<Vec<f64>> {
             let mut statistics = inner.learner.statistics()?;
@@ -191,7 +191,7 @@ impl Learner {
         Ok(PyArray1::from_vec(py, statistics))
     }
 
-    /// A learner like this one whose statistics are `sum`, that of `parts` learners like it.
+    /// A learner like this one with the statistics `sum` of `parts` learners.
     fn with_statistics(
         &self,
         py: Python<'_>,
@@ -200,8 +200,7 @@ impl Learner {
         how: &str,
     ) -> PyResult<Self> {
         let (how, sum) = (how_of(how)?, sum.as_slice()?);
-        // The last four are about the rounds; a list that has none is no sum of statistics, as the learner
-        // will say.
+        // The last four describe the rounds; a shorter list is rejected by the learner.
         let (sum, facts) = sum.split_last_chunk().unwrap_or((sum, &[0.0; 4]));
         let problem = self.inner.read(py, |inner| inner.learner.problem().clone())?;
         self.inner
@@ -214,7 +213,7 @@ impl Learner {
             .map_err(Into::into)
     }
 
-    /// Makes room for more classes and columns, as if they had been there all along.
+    /// Makes room for more classes and columns, as if they had always existed.
     fn grow(&self, py: Python<'_>, classes: usize, features: usize) -> PyResult<()> {
         Ok(self.inner.write(py, |inner| self.grow_to(inner, classes, features))??)
     }
@@ -321,7 +320,7 @@ impl Learner {
         record.into_python(py)
     }
 
-    /// Sets what is known of the columns before the first row, as [`survey`] finds it.
+    /// Sets the scaling statistics before the first row, as computed by [`survey`].
     fn set_scaling(&self, py: Python<'_>, rows: u64, first: Vec<f64>, second: Vec<f64>) -> PyResult<()> {
         self.inner.write(py, |inner| {
             inner.encoder.scaler = Scaler::from_state(inner.encoder.scaler.scaling(), rows, first, second);
@@ -353,7 +352,7 @@ impl Learner {
         })??)
     }
 
-    /// What pickle needs.
+    /// The state for pickle.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
     }
@@ -444,13 +443,13 @@ impl Learner {
     }
 }
 
-/// How often a merged learner counts the regulariser.
+/// How a merged learner counts the regulariser.
 fn how_of(how: &str) -> Done<Merge> {
     how.parse().map_err(|_| ParamError::invalid("how", how, "sum-all or lambda-once").into())
 }
 
 impl Learner {
-    /// What a model file would hold.
+    /// The content of a model file.
     pub(crate) fn archive(&self, py: Python<'_>) -> PyResult<Archive> {
         self.inner.read(py, |inner| inner.saved().archive())
     }

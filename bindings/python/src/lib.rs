@@ -1,8 +1,8 @@
 //! The compiled part of the Python package: the registry's learners over NumPy arrays.
 //!
-//! Everything that people meet is Python (`python/noregret/`); this crate borrows arrays, checks them once,
-//! releases the interpreter and calls `noregret-stream`, so that an array, a row and the command line take
-//! the same way. Nothing here names a learner.
+//! The public interface is in Python (`python/noregret/`); this crate borrows arrays, checks them
+//! once, releases the interpreter's lock and calls `noregret-stream`, so that arrays, rows and the
+//! command line use the same code. Nothing here names a learner.
 
 use pyo3::prelude::*;
 
@@ -16,6 +16,7 @@ mod learner;
 mod log;
 mod making;
 mod mapping;
+mod offered;
 mod record;
 mod shared;
 mod signals;
@@ -29,7 +30,7 @@ fn main(py: Python<'_>, args: Vec<std::ffi::OsString>) -> u8 {
     py.detach(|| noregret_cli::run(args))
 }
 
-/// The compiled part of noregret; its face is the package around it.
+/// The compiled part of the package noregret.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

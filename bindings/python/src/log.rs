@@ -1,4 +1,4 @@
-//! The log that a bandit writes of its decisions.
+//! The decision log of a bandit.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,17 +12,16 @@ use noregret_stream::run::bandit::Journal as _;
 
 use crate::error::{Done, Failure};
 
-/// A log that is being written. Lines are handed to the operating system one by one, so that a program that
-/// dies leaves all of them.
+/// An open log. Lines are flushed one by one, so that they survive a crash of the program.
 pub(crate) struct Log {
     writer: LogWriter<LogFile>,
     path: PathBuf,
-    /// Whether a line is missing, or half a line there: what came after it could not be replayed.
+    /// Whether a line is missing or incomplete, so that later lines could not be replayed.
     broken: bool,
 }
 
 impl Log {
-    /// Begins a log.
+    /// Opens a log.
     pub(crate) fn begin(path: PathBuf, start: &Start<'_>) -> Done<Self> {
         let file = LogFile::create(&path)?;
         let begun = LogWriter::new(file, start).and_then(|mut writer| {

@@ -1,4 +1,4 @@
-//! What learners of either kind are made of: a problem, parameters, and what turns rows into examples.
+//! Makes learners of either kind: problem, parameters, and encoder.
 
 use noregret::algorithm::About;
 use noregret::learner::Classes;
@@ -12,7 +12,7 @@ use noregret_stream::{Columns, Format, Schema};
 
 use crate::error::{Done, Failure};
 
-/// What is given of a stream when a learner is made.
+/// The given facts about a stream.
 pub(crate) struct Facts {
     pub(crate) classes: usize,
     /// Columns of the data, without the intercept.
@@ -23,16 +23,16 @@ pub(crate) struct Facts {
     pub(crate) scaling: Scaling,
     pub(crate) intercept: bool,
     pub(crate) labels: Option<Vec<String>>,
-    /// Most bytes of state.
+    /// Largest size of the state, in bytes.
     pub(crate) memory: usize,
 }
 
 impl Facts {
-    /// The problem as the learner sees it: with the intercept among the features.
+    /// The learner's problem, with the intercept among the features.
     pub(crate) fn problem(&self, entry: &Entry, values: &Values) -> Done<Problem> {
         let intercept = usize::from(self.intercept);
         let standard = self.scaling == Scaling::Standard;
-        // A hair more, so that rounding never puts the largest row outside.
+        // Slightly larger, so that rounding never puts the largest row outside.
         let scaled =
             self.scaling.radius(self.columns).map(|radius| radius.hypot(intercept as f64) * (1.0 + 1e-12));
         let problem = Problem {
@@ -47,7 +47,7 @@ impl Facts {
         Ok(problem)
     }
 
-    /// What makes rows examples for a learner of `problem`, the values in use.
+    /// The encoder for a learner of `problem`.
     pub(crate) fn encoder(self, about: &About, problem: &Problem) -> Done<Encoder> {
         let real = about.accepts.classes == Classes::Real;
         let names = match self.labels {
@@ -75,6 +75,7 @@ impl Facts {
             radius: problem.radius.unwrap_or(f64::INFINITY),
             large_rows: 0,
             absent: vec![],
+            costs: None,
         })
     }
 }
@@ -87,10 +88,12 @@ pub(crate) fn array_schema(columns: usize) -> Schema {
         label: None,
         weight: None,
         csv: None,
+        offers: None,
     }
 }
 
-/// Refuses a learner whose state would not fit, before memory is taken: Python could not catch that.
+/// Rejects a learner whose state would exceed the limit; Python could not catch a failed
+/// allocation.
 pub(crate) fn check_memory(entry: &Entry, values: &Values, problem: &Problem, most: usize) -> Done<()> {
     let bytes = entry.numbers(values, problem)?.saturating_mul(8);
     if bytes <= most {

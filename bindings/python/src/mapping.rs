@@ -1,4 +1,4 @@
-//! Rows as dictionaries, as River has them: features come and go, and a text is a category.
+//! Rows as dictionaries, as in River: features may appear at any time, and a text is a category.
 
 use noregret::example::{Features, Label, Target};
 use noregret::prediction::Prediction;
@@ -10,17 +10,17 @@ use crate::arrays::{check_row, check_weights};
 use crate::error::{Done, Failure};
 use crate::learner::Learner;
 
-/// A row: known features in order of column, and those that have no column yet.
+/// A row: known features in order of column, and new features.
 struct Mapped<'py> {
     known: Vec<(u32, f64)>,
     new: Vec<(Bound<'py, PyAny>, f64)>,
 }
 
-/// A learner that has more columns than this gets room for several new ones at a time, so that growing takes
-/// time in proportion to what there is in the end.
+/// Beyond this number of columns, space is reserved for several new ones at a time, so that growing
+/// takes linear time in total.
 const FEW: usize = 32;
 
-/// Room for `count` columns where there is room for `room`.
+/// The new capacity for `count` columns, from the capacity `room`.
 fn roomy(count: usize, room: usize) -> usize {
     if count <= room {
         room
@@ -31,8 +31,8 @@ fn roomy(count: usize, room: usize) -> usize {
     }
 }
 
-/// Finds the columns of a row's features. A missing value (None or NaN) is no feature, a text is the category
-/// `name=text`.
+/// Finds the columns of a row's features. A missing value (None or NaN) is omitted, a text is the
+/// category `name=text`.
 fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Mapped<'py>> {
     let mut mapped = Mapped { known: Vec::with_capacity(x.len()), new: Vec::new() };
     for (name, value) in x {
@@ -71,14 +71,14 @@ fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Ma
     Ok(mapped)
 }
 
-/// The row as a learner takes it: columns increasing, no zeros.
+/// The row for the learner: columns increasing, without zeros.
 fn sorted(mut entries: Vec<(u32, f64)>) -> (Vec<u32>, Vec<f64>) {
     entries.sort_unstable_by_key(|(column, _)| *column);
     entries.into_iter().filter(|(_, value)| *value != 0.0).unzip()
 }
 
-/// Learns a dictionary; there may be one class more than so far. Features without a column get the next ones,
-/// in alphabetical order, so that the order in which a row names its features decides nothing.
+/// Learns a dictionary; its class may be new. New features get columns in alphabetical order, so
+/// that the order in the dictionary does not matter.
 #[pyfunction]
 pub(crate) fn learn_mapping<'py>(
     py: Python<'py>,
@@ -112,7 +112,7 @@ pub(crate) fn learn_mapping<'py>(
     Ok(())
 }
 
-/// Probabilities (or scores) of a dictionary. Features without a column are unknown and left out.
+/// Probabilities (or scores) of a dictionary. Unknown features are ignored.
 #[pyfunction]
 pub(crate) fn predict_mapping<'py>(
     py: Python<'py>,

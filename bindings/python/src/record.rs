@@ -1,4 +1,4 @@
-//! What a run over arrays leaves behind.
+//! The record of a run over arrays.
 
 use noregret::algorithm::Forecast;
 use noregret::example::Truth;
@@ -8,8 +8,8 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Losses, probabilities if they were asked for, played classes, rates by name, and true classes (-1 where
-/// there is none).
+/// Losses, probabilities if requested, played classes, rates by name, and true classes (-1 if there
+/// is none).
 pub(crate) type Ran<'py> = (
     Bound<'py, PyArray1<f64>>,
     Option<Bound<'py, PyArray2<f64>>>,
@@ -24,7 +24,7 @@ pub(crate) struct Record {
     pub(crate) score: Option<Score>,
 }
 
-/// Keeps every round.
+/// Records every round.
 pub(crate) struct Rounds {
     forecast: Forecast,
     keep: bool,

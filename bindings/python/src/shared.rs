@@ -1,4 +1,4 @@
-//! A learner that threads share. Nobody who waits for it holds the interpreter.
+//! A learner shared by threads. Threads that wait for it do not hold the interpreter's lock.
 
 use std::sync::{Mutex, PoisonError, RwLock};
 use std::thread::{self, ThreadId};
@@ -6,11 +6,11 @@ use std::thread::{self, ThreadId};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// Looked at by many, or changed by one.
+/// A lock for many readers or one writer.
 pub(crate) struct Shared<T> {
     inner: RwLock<T>,
-    /// The thread on which [`Shared::work`] is under way. Handlers of signals run on it meanwhile, and would
-    /// wait for themselves.
+    /// The thread of a running [`Shared::work`], on which signal handlers run, which would
+    /// deadlock.
     working: Mutex<Option<ThreadId>>,
 }
 
@@ -19,13 +19,13 @@ impl<T: Send + Sync> Shared<T> {
         Self { inner: RwLock::new(inner), working: Mutex::new(None) }
     }
 
-    /// Looks at it, beside others who look.
+    /// Shared access.
     pub(crate) fn read<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&T) -> R + Send) -> PyResult<R> {
         self.check()?;
         Ok(py.detach(|| look(&self.inner.read().unwrap_or_else(PoisonError::into_inner))))
     }
 
-    /// Changes it, alone.
+    /// Exclusive access.
     pub(crate) fn write<R: Send>(
         &self,
         py: Python<'_>,
@@ -35,7 +35,7 @@ impl<T: Send + Sync> Shared<T> {
         Ok(py.detach(|| change(&mut self.inner.write().unwrap_or_else(PoisonError::into_inner))))
     }
 
-    /// Changes it, alone, in a call that lets signals through.
+    /// Exclusive access, in a call that handles signals.
     pub(crate) fn work<R: Send>(
         &self,
         py: Python<'_>,
@@ -49,14 +49,14 @@ impl<T: Send + Sync> Shared<T> {
 
     fn check(&self) -> PyResult<()> {
         if *self.working.lock().unwrap_or_else(PoisonError::into_inner) == Some(thread::current().id()) {
-            let what = "the learner is in the middle of a run, and cannot be used by the handler of a signal";
+            let what = "the learner is running, and cannot be used by a signal handler";
             return Err(PyRuntimeError::new_err(what));
         }
         Ok(())
     }
 }
 
-/// Says that this thread is at work, as long as it lives.
+/// Marks this thread as running, until dropped.
 struct Working<'a>(&'a Mutex<Option<ThreadId>>);
 
 impl<'a> Working<'a> {

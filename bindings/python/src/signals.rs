@@ -1,5 +1,4 @@
-//! Signals in long calls: Ctrl-C ends a run between two rounds. Whoever shows how far it has come is told at
-//! the same time.
+//! Signals in long calls: Ctrl-C ends a run between two rounds. Also reports progress.
 
 use std::time::{Duration, Instant};
 
@@ -7,20 +6,20 @@ use pyo3::prelude::*;
 
 use crate::error::{Done, Failure};
 
-/// How long signals may wait, about. Taking the interpreter back more often would be felt where other threads
-/// use it.
+/// Approximate interval of checks for signals. Shorter ones would slow other threads down, because
+/// each check takes the interpreter's lock.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Asks now and then whether a signal has come, and runs its handler.
+/// Checks for signals at intervals, and runs their handlers.
 pub(crate) struct Signals {
     last: Instant,
-    /// Rows between two looks at the clock, and how many of them are left.
+    /// Number of rows between two readings of the clock, and rows left.
     stride: u32,
     left: u32,
     raised: Option<PyErr>,
     /// Called with the rows since the last call.
     progress: Option<Py<PyAny>>,
-    /// Rows that it has not been told of.
+    /// Rows not reported yet.
     untold: u64,
 }
 
@@ -29,12 +28,13 @@ impl Signals {
         Self::telling(None)
     }
 
-    /// Tells `progress`, if there is one, how many rows have passed since it was last told.
+    /// Calls `progress`, if given, with the number of rows since the last call.
     pub(crate) fn telling(progress: Option<Py<PyAny>>) -> Self {
         Self { last: Instant::now(), stride: 1, left: 1, raised: None, progress, untold: 0 }
     }
 
-    /// Whether a handler has raised an exception, which is for [`Signals::into_result`]. Called once a row.
+    /// Whether a handler has raised an exception, which [`Signals::into_result`] returns. Called
+    /// once per row.
     pub(crate) fn end(&mut self) -> bool {
         self.left -= 1;
         self.left == 0 && self.look()
@@ -59,7 +59,7 @@ impl Signals {
         self.raised.is_some()
     }
 
-    /// What a handler has raised.
+    /// The exception of a handler, if any.
     pub(crate) fn into_result(self) -> Done<()> {
         self.raised.map_or(Ok(()), |error| Err(Failure::Raised(error)))
     }

@@ -1,4 +1,4 @@
-//! A look at all rows before the first is learnt, for data that are in memory as a whole.
+//! The first pass over rows in memory.
 
 use noregret::learner::{Accepts, Classes};
 use noregret_stream::encode::Encoder;
@@ -12,12 +12,11 @@ use crate::arrays::{PyRows, Rows};
 use crate::error::Done;
 use crate::making::scaling;
 
-/// The number of rows, the two lists of a scaler that has seen all of them, and the largest norm of a scaled
-/// row.
+/// The number of rows, the scaler's two lists of statistics, and the largest norm of a scaled row.
 type Survey = (u64, Vec<f64>, Vec<f64>, f64);
 
-/// Scaling statistics of `rows`, in which a row of weight w counts as w rows, and the largest Euclidean norm
-/// of a row so scaled, intercept included.
+/// Scaling statistics of `rows`, in which a row of weight w counts as w rows, and the largest
+/// Euclidean norm of a scaled row with the intercept.
 #[pyfunction]
 #[pyo3(signature = (rows, weights, scale, intercept))]
 pub(crate) fn survey<'py>(
@@ -53,6 +52,7 @@ fn look(rows: Rows<'_>, weights: Option<&[f64]>, scaling: Scaling, intercept: bo
         radius: f64::INFINITY,
         large_rows: 0,
         absent: vec![],
+        costs: None,
     };
     let mut example = Example::default();
     let mut radius: f64 = 0.0;
@@ -75,7 +75,7 @@ fn largest(rows: Rows<'_>, columns: usize) -> Vec<f64> {
     largest
 }
 
-/// The mean of every column, and the sum of squared deviations from it as if all weights were their mean.
+/// The mean of every column, and the sum of squared deviations, with weights normalised to mean 1.
 fn moments(rows: Rows<'_>, weights: Option<&[f64]>, columns: usize) -> (Vec<f64>, Vec<f64>) {
     let weight = |at: usize| weights.map_or(1.0, |weights| weights[at]);
     let total: f64 = (0..rows.len()).map(weight).sum();

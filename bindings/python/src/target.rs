@@ -1,4 +1,4 @@
-//! The target of one row, as Python gives it.
+//! The target of one row, from Python.
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;

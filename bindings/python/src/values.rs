@@ -4,7 +4,7 @@ use noregret::param::{Value, Values};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyString};
 
-/// Reads keywords; `None` means the theorem's default. Parameters of a learner inside another one have dots
+/// Converts keywords; `None` means the theorem's default. Parameters of a nested learner have dots
 /// in their names, and two underscores as keywords: `base__norm` is `base.norm`.
 pub(crate) fn from_python(params: &Bound<'_, PyDict>) -> PyResult<Values> {
     let mut values = Values::new();
@@ -41,7 +41,7 @@ pub(crate) fn to_python<'py>(py: Python<'py>, values: &Values) -> PyResult<Bound
             Value::Bool(value) => dict.set_item(name, value)?,
             Value::Integer(value) => dict.set_item(name, value)?,
             Value::Float(value) => dict.set_item(name, value)?,
-            // Infinity and NaN are texts, since JSON has neither.
+            // Infinity and NaN are texts, which JSON lacks.
             Value::Text(text) => match text.parse::<f64>() {
                 Ok(number) => dict.set_item(name, number)?,
                 Err(_) => dict.set_item(name, text)?,

@@ -8,7 +8,6 @@ import threading
 import time
 
 import numpy as np
-import psutil
 import pytest
 from conftest import needs_the_command_line, noregret, stream
 
@@ -46,8 +45,22 @@ def lose(cluster, node):
     cluster.add_node(num_cpus=1)
 
 
+def occupy(node):
+    """An actor that takes the core of a machine, so that others have to start elsewhere. It ends with its handle."""
+
+    class Holder:
+        def holds(self):
+            return True
+
+    here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node.node_id, soft=False)
+    actor = ray.remote(num_cpus=1, scheduling_strategy=here)(Holder).remote()
+    ray.get(actor.holds.remote())
+    return actor
+
+
 def soon(cluster, node, seconds):
-    timer = threading.Timer(seconds, lose, (cluster, node))
+    """The machine is gone after so many seconds, and none takes its place: Ray adds machines in the main thread alone."""
+    timer = threading.Timer(seconds, cluster.remove_node, (node,), {"allow_graceful": False})
     timer.start()
     return timer
 
@@ -121,8 +134,10 @@ def test_keyed_learners_lose_nothing_that_was_answered(cluster, tmp_path):
 def test_a_served_bandit_goes_on_from_its_log(cluster, tmp_path):
     from ray import serve
 
+    cluster, second = cluster
     x, y = stream(60, 3, 3)
     facts = {"features": 3, "labels": ["a", "b", "c"], "exploration": 0.2, "seed": 1}
+    occupied = occupy(cluster.head_node)
     serve.start(http_options={"location": "NoServer"})
     try:
         handle = serve.run(deployment(log=tmp_path / "decisions.ndjson", learner="soba", cores=0.1, **facts))
@@ -130,11 +145,9 @@ def test_a_served_bandit_goes_on_from_its_log(cluster, tmp_path):
         names = bandit.labels
         for at, (row, label) in enumerate(zip(x, y, strict=True)):
             if at == 30:
-                # The replica's process is gone, and with it every request that it could still answer; Serve starts
-                # another one.
-                [replica] = [one for one in psutil.process_iter(["name"]) if "ServeReplica" in one.info["name"]]
-                replica.kill()
-                replica.wait(timeout=60)
+                # The replica's machine is gone, and with it every request that it could still answer; Serve starts another
+                # replica on the machine that takes its place.
+                lose(cluster, second)
             said = answer(lambda row=row: handle.decide.remote(row.tolist()).result())
             mine = bandit.decide(row)
             played = mine.label if isinstance(mine.label, str) else names[mine.label]
@@ -144,6 +157,7 @@ def test_a_served_bandit_goes_on_from_its_log(cluster, tmp_path):
         assert handle.rounds.remote().result() == bandit.rounds == 60
     finally:
         serve.shutdown()
+        del occupied
     # Decision logs like any other: of the first replica, and of the second, which went on from the model beside its log.
     first, second = tmp_path / "decisions.0.ndjson", tmp_path / "decisions.1.ndjson"
     assert Bandit.replay(second, second.with_suffix(".model")).rounds == 60

@@ -97,9 +97,9 @@ def test_a_log_goes_on_from_a_model(tmp_path):
     with ours.log(tmp_path / "log.ndjson"):
         play(ours, x[40:], y[40:], late)
     ours.save(tmp_path / "after")
-    with pytest.raises(ValueError, match="log.ndjson: the log goes on from a saved model, that of digest"):
+    with pytest.raises(ValueError, match="log.ndjson: the log continues from a saved model with digest"):
         Bandit.replay(tmp_path / "log.ndjson")
-    with pytest.raises(ValueError, match="the log goes on from another model"):
+    with pytest.raises(ValueError, match="the log continues from a model with digest"):
         Bandit.replay(tmp_path / "log.ndjson", tmp_path / "after")
     again = Bandit.replay(tmp_path / "log.ndjson", tmp_path / "before")
     again.save(tmp_path / "again")
@@ -134,7 +134,7 @@ def test_lines_are_there_at_once_and_nothing_is_overwritten(tmp_path):
     writing.close()
     ours.decide([1.0, 0.0])
     assert len(log.read_text().splitlines()) == 6 and "closed" in repr(writing)
-    with pytest.raises(FileExistsError, match="what was decided is never overwritten"):
+    with pytest.raises(FileExistsError, match="logs are never overwritten"):
         ours.log(log)
     with pytest.raises(FileNotFoundError):
         ours.log(tmp_path / "nowhere" / "log.ndjson")
@@ -163,7 +163,7 @@ def test_bad_logs_are_refused(tmp_path):
     for broken, sentence in [
         (lines[1:], "bad.ndjson:1: the log has no header"),
         (lines[:5] + lines[7:], "bad.ndjson:6: .*(lines are missing, changed or out of order|no decision of this id)"),
-        (lines[:9] + ["{"], "bad.ndjson:10: is no line of a decision log"),
+        (lines[:9] + ["{"], "bad.ndjson:10: is not a line of a decision log"),
     ]:
         bad.write_text("\n".join(broken) + "\n")
         with pytest.raises(ValueError, match=sentence):
@@ -177,5 +177,5 @@ def test_bad_logs_are_refused(tmp_path):
     with pytest.raises(MemoryError, match="the log's learner would take"):
         Bandit.replay(tmp_path / "good.ndjson", memory=0)
     ours.save(tmp_path / "model")
-    with pytest.raises(ValueError, match="the log begins with a new learner"):
+    with pytest.raises(ValueError, match="the log starts with a new learner"):
         Bandit.replay(tmp_path / "good.ndjson", tmp_path / "model")

@@ -88,6 +88,9 @@ def test_our_client(service):
         with pytest.raises(client.Refused) as refused:
             model.learn({"size": "huge"}, None)
         assert (refused.value.status, refused.value.field) == (422, "y")
+        with pytest.raises(client.Refused, match="line 3: y is null") as refused:
+            list(model.learn_many([({"size": 1.0}, "cat"), ({"size": 2.0}, "cat"), ({"size": 3.0}, None)]))
+        assert (refused.value.status, refused.value.field, refused.value.line) == (422, "y", 3)
 
         news = connection.create("news", feedback="bandit")
 
@@ -98,7 +101,12 @@ def test_our_client(service):
 
         assert site(400, rank, lambda id, value: news.feedback(id, reward=value)) > 0.5
         assert len(news.log().splitlines()) > 700
-        assert news.evaluate("uniform")["estimates"]
+        assert news.evaluate("uniform", confidence=0.5)["estimates"]
+        assert news.evaluate("learner:offers", params={"width": 64})["rounds"] > 0
+        for policy, params in [("learner:offers", {"widht": 64}), ("uniform", {"width": 64})]:
+            with pytest.raises(client.Refused) as refused:
+                news.evaluate(policy, params=params)
+            assert (refused.value.status, refused.value.field) == (422, "params")
 
 
 def test_more_clicks_than_vowpal_wabbit(service):

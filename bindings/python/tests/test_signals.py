@@ -74,7 +74,7 @@ def test_after_an_interrupt_whole_rounds_are_learnt(kind, name):
 
 def test_a_handler_that_uses_the_learner_is_told_so():
     out = interrupted(HANDLED)
-    assert out.startswith("40000 the learner is in the middle of a run, and cannot be used by the handler of a signal")
+    assert out.startswith("40000 the learner is running, and cannot be used by a signal handler")
 
 
 COMMAND_LINE = """

@@ -75,6 +75,11 @@ def test_a_learner_of_a_table_is_the_command_lines(tmp_path):
     learner = Learner()
     run = learner.run(frame[:half], y[:half])
     assert run.rates["error_rate"] == summary["error_rate"] < 0.5 and run.rates["log_loss"] == summary["log_loss"]
+    assert (run.error_rate, run.log_loss) == (summary["error_rate"], summary["log_loss"])
+    names = ["commonest_class_error_rate", "last_label_error_rate", "class_frequencies_log_loss"]
+    baselines = [summary["baselines"][name] for name in names]
+    assert list(run.baselines().values()) == pytest.approx(baselines, rel=1e-12)
+    assert list(run.baselines()) == ["commonest class", "last label", "class frequencies"]
     np.testing.assert_allclose(learner.predict_proba(frame[half:]), theirs, rtol=0, atol=1e-12)
     learner = pickle.loads(pickle.dumps(learner))
     np.testing.assert_array_equal(learner.predict_proba(frame[half:]), theirs)
@@ -130,6 +135,17 @@ def test_classifiers_of_scikit_learn_take_tables(tmp_path):
     assert OnsClassifier().fit(frame, y).params_["norm"] < 3
     columns = make_column_transformer((OneHotEncoder(), ["channel"]), (StandardScaler(), ["floors"]))
     assert make_pipeline(columns, AutoClassifier()).fit(frame, y).predict(frame).shape == (400,)
+    # What is passed on is an array of numbers and texts, without the names of its columns. (scikit-learn itself passes on no
+    # pandas.NA, which "visits" has.)
+    plain = frame.drop(columns="visits")
+    columns = make_column_transformer((StandardScaler(), ["floors"]), remainder="passthrough")
+    passed = make_pipeline(columns, AutoClassifier()).fit(plain[:half], y[:half])
+    assert isinstance(columns.fit_transform(plain), np.ndarray)
+    assert passed.score(plain[half:], y[half:]) > 0.5
+    array = frame.to_numpy(dtype=object)
+    learner = Learner()
+    learner.run(array[:half], y[:half])
+    np.testing.assert_array_equal(learner.predict_proba(array[half:]), theirs)
 
 
 @needs_the_command_line
@@ -225,7 +241,7 @@ def test_a_learner_that_has_seen_nothing():
     assert repr(learner) == "Learner('auto', no rows yet)" and learner.name == "auto"
     assert repr(learners.Ogd()) == "Ogd(no rows yet)" and "no rows yet" in learner._repr_html_()
     for ask in (lambda: learner.predict([1.0]), lambda: learner.classes):
-        with pytest.raises(RuntimeError, match="has seen none yet"):
+        with pytest.raises(RuntimeError, match="there were none yet"):
             ask()
     with pytest.raises(ValueError, match="there is no learner 'folklor'"):
         Learner("folklor")
@@ -289,6 +305,10 @@ def test_contributions_of_a_linear_learner_add_up():
     learner.run(frame, y)
     row = frame.iloc[5].to_dict()
     explanation = learner.explain(row)
+    # A row of the frame says the same.
+    np.testing.assert_array_equal(learner.explain(frame.iloc[5]).contributions, explanation.contributions)
+    np.testing.assert_array_equal(learner.scores(frame.iloc[5]), learner.scores(row))
+    assert learner.predict(frame.iloc[5]) == learner.predict(row)
     assert isinstance(explanation, Explanation) and set(explanation.columns) == set(learner.feature_names_in_)
     np.testing.assert_allclose(explanation.scores, learner.scores(row), atol=1e-9)
     np.testing.assert_allclose(explanation.rest, learner.intercept_, atol=1e-9)

@@ -10,11 +10,11 @@ use crate::failure::Failure;
 use crate::plan::{AbstainPlan, ObservePlan};
 use crate::plot::PlotFile;
 
-/// The cost of abstaining, for learners that abstain by themselves, where none is given.
+/// The default cost of abstaining for learners that abstain by themselves.
 const OWN_COST: f64 = 0.5;
 
-/// The rule of `--abstain-cost` or `--abstain-rate`; of `--risk-plot` alone, one that always answers.
-/// Learners that abstain by themselves, `own`, have their own rule.
+/// The rule of `--abstain-cost` or `--abstain-rate`; with `--risk-plot` alone, one that always
+/// answers. `own`: the learner abstains by its own rule.
 pub(crate) fn abstention(
     plan: &ObservePlan,
     about: &About,
@@ -24,7 +24,7 @@ pub(crate) fn abstention(
         let cost = match plan.abstain {
             Some(AbstainPlan::Rate(_)) => {
                 return Err(Failure::usage(format!(
-                    "--abstain-rate: {} decides by itself when to abstain",
+                    "--abstain-rate: {} abstains by its own rule",
                     about.name
                 )));
             }
@@ -45,7 +45,7 @@ pub(crate) fn abstention(
     Ok(Some(Abstention::new(rule)))
 }
 
-/// The plot of `--risk-plot`, its file open before the work begins.
+/// The plot of `--risk-plot`, whose file is opened before the run.
 pub(crate) struct RiskPlot(PlotFile);
 
 impl RiskPlot {
@@ -53,7 +53,7 @@ impl RiskPlot {
         PlotFile::open("--risk-plot", path).map(Self)
     }
 
-    /// Draws the error rate among the answers against coverage.
+    /// Plots the error rate among the answers against coverage.
     pub(crate) fn draw(self, name: &str, report: &Report) -> Result<(), Failure> {
         let points = report.curve.iter().map(|point| (point.coverage, point.risk)).collect();
         self.0.write(&Chart {

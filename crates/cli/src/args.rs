@@ -1,4 +1,4 @@
-//! What was typed.
+//! The command line's arguments.
 
 mod decisions;
 mod learning;
@@ -19,7 +19,8 @@ pub(crate) use learning::{CompareArgs, PredictArgs, RunArgs};
 pub(crate) use serve::ServeArgs;
 pub(crate) use stream::{DataArgs, StreamArgs};
 
-/// Online multiclass learning with regret guarantees: predict, see the label, learn, one row at a time.
+/// Online multiclass learning with regret guarantees: predict, see the label, learn, one row at a
+/// time
 #[derive(Debug, Parser)]
 #[command(name = "noregret", version, arg_required_else_help = true, max_term_width = 110)]
 pub(crate) struct Cli {
@@ -30,16 +31,16 @@ pub(crate) struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Learn a stream: predict every row, score the prediction, learn from the label, once, in order
+    /// Learn a stream in one pass: predict each row, score the prediction, learn from the label
     Run(Box<RunArgs>),
     /// Run many learners, parameters and seeds over one pass of the data, and compare them
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArgs),
     /// Predict with a saved model, without learning
     Predict(PredictArgs),
-    /// Learn from a decision log, as it happened: the model becomes what it was, to the bit
+    /// Learn from a decision log: gives the same model as the original run, bit for bit
     Replay(ReplayArgs),
-    /// Estimate from a decision log what another policy or model would have earned
+    /// Estimate the reward of another policy or model from a decision log
     #[command(
         after_help = "ips, snips and dr need every label that the policy plays to have a logged probability \
         above 0. dm and dr estimate rewards by a learner for each label, which predicts before it learns, in the order of the \
@@ -48,11 +49,11 @@ pub(crate) enum Command {
         \"estimates\" (of rewards) themselves. Of Vowpal Wabbit's action:cost:probability, the reward is minus the cost."
     )]
     Evaluate(EvaluateArgs),
-    /// Show the learners, or all about one of them
+    /// Show the learners, or one of them in detail
     List(ListArgs),
-    /// Show what is in a model file
+    /// Show the contents of a model file
     Inspect(InspectArgs),
-    /// Add up what models have learnt on parts of the data
+    /// Merge models that were trained on parts of the data
     #[command(
         after_help = "The models must be of one learner with equal parameters, classes and columns: train the \
         parts with the same --set classes, norm, radius and regularization, and with --scale none or unit."
@@ -60,23 +61,23 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     /// Write a synthetic stream
     Generate(GenerateArgs),
-    /// One round a line, for tests and debugging: NDJSON in, NDJSON out, the bare algorithm
+    /// Run the bare algorithm, one round per line, NDJSON in and out, for tests and debugging
     Trace(TraceArgs),
-    /// See two learners on a small noisy, drifting stream made on the spot: no data needed
+    /// Run two learners on a small generated stream with noise and drift; needs no data
     Demo(DemoArgs),
-    /// Make a figure of the papers: data, runs, claims, pictures
+    /// Reproduce a figure of the papers: data, runs, claims, plots
     Reproduce(ReproduceArgs),
     /// Show the public data sets, or download one
     #[cfg(feature = "fetch")]
     #[command(subcommand)]
     Data(SetsCommand),
-    /// Serve decisions, predictions and learning over HTTP, so that nothing that was answered is ever lost
+    /// Serve decisions, predictions and learning over HTTP, with durable answers
     #[cfg(feature = "serve")]
     #[command(after_help = serve::EXAMPLES)]
     Serve(ServeArgs),
     /// Write completions for a shell
     Completions(CompletionsArgs),
-    /// Write manual pages, one a command, into a folder
+    /// Write manual pages, one per command, into a folder
     Manual(ManualArgs),
 }
 
@@ -90,7 +91,7 @@ Examples:
   noregret compare data.csv --learners banditron,soba \\
       --set exploration=2^-9..2^-3*2 --set soba.regularization=1 --repeats 5";
 
-/// Zero of these would be nothing at all.
+/// Parses a number >= 1.
 fn at_least_one<T: TryFrom<u64> + Clone + Send + Sync>() -> RangedU64ValueParser<T> {
     RangedU64ValueParser::new().range(1..)
 }
@@ -121,10 +122,10 @@ pub(crate) struct MergeArgs {
     /// The model files
     #[arg(required = true, num_args = 2.., value_name = "MODEL")]
     pub(crate) models: Vec<PathBuf>,
-    /// Where the merged model goes
+    /// File of the merged model
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Count the regulariser of every model (sum-all), or that of one (lambda-once)
+    /// Regularisation: the sum over the models (sum-all), or that of one model (lambda-once)
     #[arg(long, value_name = "FORM", default_value_t = Merge::SumAll)]
     pub(crate) how: Merge,
 }
@@ -132,9 +133,9 @@ pub(crate) struct MergeArgs {
 /// Arguments of `noregret generate`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct GenerateArgs {
-    /// The stream; without a name, shows which there are
+    /// The stream; without a name, lists the streams
     pub(crate) name: Option<String>,
-    /// How many rows
+    /// Number of rows
     #[arg(long, default_value_t = 10_000, value_parser = at_least_one::<u64>())]
     pub(crate) rows: u64,
     /// Seed
@@ -143,7 +144,7 @@ pub(crate) struct GenerateArgs {
     /// A parameter of the stream
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Where to write; the ending selects format and compression, as in rows.csv.gz
+    /// Output file; the extension selects format and compression, as in rows.csv.gz
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) output: String,
     /// Format: libsvm, vw, csv, ndjson or parquet [default: by the ending, or libsvm]
@@ -160,7 +161,7 @@ pub(crate) struct TraceArgs {
     /// A parameter as name=value; classes and features must be given
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Seed of everything that is drawn and not given in the rows
+    /// Seed of random numbers that the rows do not contain
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
 }
@@ -168,13 +169,13 @@ pub(crate) struct TraceArgs {
 /// Arguments of `noregret demo`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DemoArgs {
-    /// How many rows
+    /// Number of rows
     #[arg(long, default_value_t = 20_000, value_parser = at_least_one::<u64>())]
     pub(crate) rows: u64,
     /// Seed of the stream
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Where the plot goes: .svg or .png
+    /// File of the plot: .svg or .png
     #[arg(long, value_name = "FILE", default_value = "noregret-demo.svg")]
     pub(crate) plot: PathBuf,
 }
@@ -182,21 +183,21 @@ pub(crate) struct DemoArgs {
 /// Arguments of `noregret reproduce`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ReproduceArgs {
-    /// The figure, or all; without a name, shows which there are
+    /// The figure, or all; without a name, lists the figures
     pub(crate) name: Option<String>,
-    /// Smaller, in minutes; fails if a claim does not hold
+    /// A smaller version, in minutes; fails if a claim does not hold
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Another size than the figure's own, as seeds=3 or grid=[0.1,1]; the page shows which there are
+    /// Override a size of the figure, as seeds=3 or grid=[0.1,1]; the page lists them
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// The folder with the data sets that cannot be made on the spot
+    /// The data folder sets
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data: Option<PathBuf>,
-    /// Where the results go
+    /// The folder of results
     #[arg(long, short, value_name = "FOLDER", default_value = "reproduced")]
     pub(crate) output: PathBuf,
-    /// How many runs work at a time; never changes a result [default: as many as there are cores]
+    /// Number of parallel runs; does not change results [default: number of cores]
     #[arg(long, value_name = "COUNT", value_parser = at_least_one::<usize>())]
     pub(crate) threads: Option<usize>,
 }
@@ -205,14 +206,14 @@ pub(crate) struct ReproduceArgs {
 #[cfg(feature = "fetch")]
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum SetsCommand {
-    /// Show the data sets: where they come from, under which terms, and whether they are there
+    /// Show the data sets: sources, terms, and whether they are downloaded
     List {
-        /// The folder of data
+        /// The data folder
         #[arg(long, value_name = "FOLDER", default_value = "data")]
         data: PathBuf,
     },
-    /// Download a data set from where it was published, check it, and make the files that `run` and
-    /// `reproduce` read. What is interrupted goes on where it stopped
+    /// Download a data set from its publisher, check it, and convert it to the files that `run` and
+    /// `reproduce` read. An interrupted download is resumed
     Fetch(FetchArgs),
 }
 
@@ -222,11 +223,10 @@ pub(crate) enum SetsCommand {
 pub(crate) struct FetchArgs {
     /// The data set, see `noregret data list`
     pub(crate) name: String,
-    /// The folder of data; what was downloaded stays in originals/
+    /// The data folder; downloads are kept in originals/
     #[arg(long, value_name = "FOLDER", default_value = "data")]
     pub(crate) data: PathBuf,
-    /// Download the files from this address, where they have the same names [default: where they were
-    /// published]
+    /// Download from this address instead, with the same file names [default: the publisher's]
     #[arg(long, value_name = "URL")]
     pub(crate) from: Option<String>,
 }
@@ -241,6 +241,6 @@ pub(crate) struct CompletionsArgs {
 /// Arguments of `noregret manual`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ManualArgs {
-    /// The folder, which must be there; pages of the same names are replaced
+    /// The folder, which must exist; pages of the same names are replaced
     pub(crate) folder: PathBuf,
 }

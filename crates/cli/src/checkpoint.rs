@@ -1,4 +1,4 @@
-//! `--checkpoint EVERY` and `--skip ROWS`: what is saved on the way, and where a run goes on.
+//! `--checkpoint EVERY` and `--skip ROWS`: saving during a run, and continuing it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use std::time::Instant;
 use noregret_stream::Stop;
 use noregret_stream::encode::examples::{Pause, ReadExamples};
 
-/// How often a run is saved on its way.
+/// The interval of checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Every {
     Rows(u64),
@@ -40,11 +40,11 @@ impl fmt::Display for Every {
     }
 }
 
-/// How many rows are passed over: they were learnt before.
+/// Number of rows to skip, which were learnt before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Skip {
     Rows(u64),
-    /// As many as were read for the model.
+    /// The number of rows read for the model.
     Seen,
 }
 
@@ -59,34 +59,36 @@ impl FromStr for Skip {
     }
 }
 
-/// The parts that a run is cut into: after each of them it can be saved, or end, and no bit depends on where
-/// the cuts are.
+/// The segments of a run, after each of which it can be saved or end. Results do not depend on the
+/// segments.
 pub(crate) struct Segments {
     stop: Stop,
     every: Option<Every>,
-    /// Rows that are shown to the learner together: segments end with the last of them, which is faster.
+    /// Number of rows announced to the learner together: segments end after such a block, for
+    /// speed.
     block: u64,
-    /// How many of them have come.
+    /// Number of rows of the block so far.
     into: u64,
     left: Option<u64>,
-    /// Of the segment that is under way.
+    /// Rows left in the current segment.
     length: Option<u64>,
     started: Instant,
-    /// Milliseconds after the start at which it is time to save.
+    /// Time of the next checkpoint, in milliseconds after the start.
     due: Arc<AtomicU64>,
 }
 
-/// What comes after a segment.
+/// The action after a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Save, and go on.
+    /// Save and continue.
     Save,
-    /// There is no more.
+    /// End.
     Over,
 }
 
 impl Segments {
-    /// Those of a run over `examples`, at most `limit` rows, which stops when `stop` is asked for.
+    /// Segments of a run over `examples`, of at most `limit` rows, which ends when `stop` is
+    /// requested.
     pub(crate) fn new(
         examples: &mut ReadExamples,
         stop: &Stop,
@@ -112,7 +114,7 @@ impl Segments {
         }
     }
 
-    /// How many rows the next segment has at most.
+    /// Largest number of rows of the next segment.
     pub(crate) fn begin(&mut self) -> Option<u64> {
         let whole = match self.every {
             Some(Every::Rows(rows)) => {
@@ -128,7 +130,7 @@ impl Segments {
         self.length
     }
 
-    /// The segment had so many rows.
+    /// Ends a segment that had `rows` rows.
     pub(crate) fn end(&mut self, rows: u64, examples: &mut ReadExamples) -> Next {
         self.left = self.left.map(|left| left.saturating_sub(rows));
         self.into = (self.into + rows) % self.block;

@@ -1,29 +1,29 @@
-//! The words that options choose among.
+//! Enumerations of option values.
 
 use clap::ValueEnum;
 
-/// What is revealed to a learner after a round: the label, or whether the label that it played was right.
+/// The feedback: the label, or whether the played label was right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FeedbackChoice {
     Full,
     Bandit,
 }
 
-/// Whose probabilities a calibration is about.
+/// The classes of a calibration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CalibrationOf {
     Top,
     Classes,
 }
 
-/// What contributions of columns are about.
+/// The form of explanations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExplainOf {
     Rows,
     Columns,
 }
 
-/// What the table of `noregret compare` is sorted by.
+/// The sort order of the table of `noregret compare`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SortBy {
     Given,
@@ -32,7 +32,7 @@ pub(crate) enum SortBy {
     Speed,
 }
 
-/// What becomes of decisions that were never answered.
+/// Treatment of decisions without feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Missing {
     Skip,

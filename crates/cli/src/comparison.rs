@@ -1,4 +1,4 @@
-//! How the runs of a pass did, beside each other: a table for people, JSON for programs.
+//! Shows the results of a pass, as a table or JSON.
 
 use std::io::Write;
 
@@ -15,16 +15,16 @@ use crate::pass::{Comparison, Run};
 use crate::progress::as_json;
 use crate::summary::Summary;
 
-/// A number that runs are compared by. Smaller is better.
+/// A measure of runs. Smaller is better.
 pub(crate) struct Measure {
     /// Its column.
     pub(crate) name: &'static str,
-    /// What the summary calls it.
+    /// Its name in the summary.
     pub(crate) long: &'static str,
     pub(crate) rate: fn(&Rates) -> Option<f64>,
 }
 
-/// The greedy error of a learner that plays its best label is its error.
+/// For a learner that plays its best label, the greedy error is the error.
 fn greedy(rates: &Rates) -> Option<f64> {
     rates.expected_error_rate.and(rates.greedy_error_rate)
 }
@@ -39,13 +39,13 @@ pub(crate) const MEASURES: [Measure; 5] = [
 ];
 
 impl Comparison {
-    /// A number over the seeds of a candidate.
+    /// A measure over the seeds of a candidate.
     fn spread(&self, candidate: usize, of: impl Fn(&Run) -> Option<f64>) -> Option<Spread> {
         let values: Option<Vec<f64>> = self.runs_of(candidate).map(of).collect();
         Spread::of(&values?)
     }
 
-    /// A number of a candidate over its seeds; `None` if it has none.
+    /// A measure of a candidate over its seeds; `None` if it is undefined.
     pub(crate) fn measured(&self, candidate: usize, measure: &Measure) -> Option<Spread> {
         self.spread(candidate, |run| (measure.rate)(&run.score.rates()))
     }
@@ -97,7 +97,7 @@ pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result
         if spreads.iter().flatten().next().is_none() {
             continue;
         }
-        // Learners with full information are not compared with those under bandit feedback.
+        // The best is marked separately for each kind of feedback.
         let comparable =
             |at: usize| spreads.iter().zip(order).filter(move |(_, other)| told(**other) == told(at));
         let best = |at: usize| {
@@ -109,12 +109,12 @@ pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result
             Some(Spread { mean, sd, .. }) if repeated(*at) => {
                 format!("{mean:.5}{} ± {sd:.5}", mark(*at, *mean))
             }
-            // Under the means of those that have a deviation.
+            // Aligned with means that have a deviation.
             Some(Spread { mean, .. }) if any_repeated => format!("{mean:.5}{}{:10}", mark(*at, *mean), ""),
             Some(Spread { mean, .. }) => format!("{mean:.5}{}", mark(*at, *mean)),
         };
         let cells = spreads.iter().zip(order).map(cell).collect();
-        // The header ends where the digits of the mean do.
+        // The header is aligned with the end of the mean.
         let blank = if any_repeated { 11 } else { 1 };
         columns.push((format!("{}{:blank$}", measure.name, ""), CellAlignment::Right, cells));
         if first && any_repeated {
@@ -233,6 +233,7 @@ pub(crate) fn json(comparison: &Comparison, data: &str) -> std::io::Result<()> {
                 numbers: run.numbers.clone(),
                 weights: as_json(&run.weights),
                 calibration: None,
+                calibrated: Vec::new(),
                 bad_rows: encoding.bad_rows,
                 large_rows: encoding.encoder.large_rows,
                 dropped_features: comparison.feed.reader.dropped_features(),

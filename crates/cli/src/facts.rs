@@ -1,14 +1,16 @@
-//! What is known of a stream before its first round, and learners made for it.
+//! Determines the facts about a stream before its first round, and makes learners for it.
+
+mod pipe;
 
 use noregret::algorithm::AnyModel;
 use noregret::learner::{Accepts, Classes};
-use noregret::open_classes::FEWEST;
 use noregret::problem::Problem;
 use noregret_stream::encode::Encoder;
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::scale::{Scaler, Scaling};
-use noregret_stream::encode::survey::{Survey, SurveyOptions, suitable};
-use noregret_stream::{Columns, CsvRole, Format, Reader};
+use noregret_stream::encode::survey::{Survey, SurveyOptions};
+use noregret_stream::run::bandit::decides_among;
+use noregret_stream::{Columns, Reader};
 
 use crate::failure::Failure;
 use crate::hint::survey_error;
@@ -20,40 +22,49 @@ use crate::settings::Settings;
 use crate::wanted::Wanted;
 use crate::watched::Watched;
 
-/// Rows of a file that take at most so many bytes, about as many as its text has, are kept from the first
-/// pass for the second one: less than most learners of many features take, and far less than a machine has on
-/// which a pass takes long.
+/// Largest size in bytes of the rows that are kept from the first pass for the second one.
 const MOST_KEPT: usize = 256 << 20;
 
-/// Data that were opened and looked at.
+/// Opened data with their facts.
 pub(crate) struct Stream<'a> {
     plan: &'a StreamPlan,
     pub(crate) reader: Box<dyn Reader>,
     facts: Facts,
-    /// What was decided about the reader.
+    /// The columns of a block, where labels on offer have features of their own.
+    block: Option<u32>,
+    /// Description of the recognised properties.
     described: Vec<(&'static str, String)>,
 }
 
 impl<'a> Stream<'a> {
-    /// Opens the data for learners that are all of the same kind of target and declare the same classes and
+    /// Opens the data for learners with the same kind of target and the same declared classes and
     /// features.
     pub(crate) fn open(plan: &'a StreamPlan, wanted: &[Wanted]) -> Result<Self, Failure> {
-        // Parameters that cannot be right are refused before a long first pass; dimensions are not known yet.
-        for Wanted { entry, settings, .. } in wanted {
-            let checked = entry.check_values(&settings.params).map_err(Failure::from);
-            checked
-                .and_then(|()| settings.check(entry))
-                .map_err(|failure| failure.of(entry.about.name, wanted.len() > 1))?;
+        // Invalid parameters are rejected before a long first pass; dimensions are not known yet.
+        if wanted.iter().all(|wanted| wanted.named) {
+            check_settings(wanted)?;
         }
+        let mut source = plan.source.clone();
+        source.options.offers = wanted.iter().all(Wanted::is_bandit).then(|| wanted[0].block());
+        let mut reader = source.open()?;
+        let block = reader.schema().block();
+        if let (Some(_), Some(scaling)) = (block, plan.scaling.filter(|scaling| *scaling != Scaling::None)) {
+            return Err(Failure::usage(format!(
+                "--scale {scaling}: the labels on offer have features of their own, which are hashed and stay as they are; leave the option out"
+            )));
+        }
+        let substitutes = block.map(|width| wanted.iter().map(|one| one.for_blocks(width)).collect());
+        let substitutes: Option<Vec<Wanted>> = substitutes.transpose()?;
+        let wanted = substitutes.as_deref().unwrap_or(wanted);
+        check_settings(wanted)?;
         let mut as_they_are = true;
         for wanted in wanted {
             as_they_are &= wanted.scale_free()?;
         }
-        let scale = plan.scaling.or(as_they_are.then_some(Scaling::None));
+        let scale = plan.scaling.or((as_they_are || block.is_some()).then_some(Scaling::None));
         let Settings { classes, features, .. } = wanted[0].settings;
-        let mut reader = plan.source.open()?;
         if let Columns::Hashed { .. } = reader.columns() {
-            // Known before the first pass, which takes memory for every column itself.
+            // Checked before the first pass, which needs memory for every column itself.
             let features = reader.columns().count() as usize + usize::from(plan.intercept);
             let classes = classes.map_or(2, |classes| classes as usize);
             check_memory(plan, wanted, &Problem::new(classes, features).with_sparse(true))?;
@@ -63,7 +74,7 @@ impl<'a> Stream<'a> {
             note(format_args!("noregret: {}: {sentence}", plan.source.name()));
         }
         let facts = if reader.size().is_some() {
-            // In its own words: the table of the second pass has not begun.
+            // A separate line, before the table of the second pass.
             let shown = (plan.mode == Mode::Table).then_some("first pass");
             reader.keep(MOST_KEPT);
             let mut watched = Watched::new(reader, shown, plan.stop());
@@ -83,34 +94,44 @@ impl<'a> Stream<'a> {
             drop(watched);
             reader = match kept {
                 Some(kept) => kept,
-                None => plan.source.with_schema(schema).open()?,
+                None => source.with_schema(schema).open()?,
             };
             let numbers = reader.schema().numbers().unwrap_or(0) as usize;
-            Facts { numbers, ..Facts::of_file(plan, wanted, &survey)? }
+            Facts { numbers, ..Facts::of_file(plan, wanted, &survey, block)? }
         } else {
             Facts::of_pipe(scale, wanted, reader.as_ref())?
         };
-        let stream = Self { plan, reader, facts, described };
+        let stream = Self { plan, reader, facts, block, described };
         check_memory(plan, wanted, &stream.problem())?;
         Ok(stream)
     }
 
-    /// Whether classes are taken in as they come up.
+    /// Whether classes are added during the run.
     pub(crate) fn open_classes(&self) -> bool {
         self.facts.open_classes
     }
 
-    /// Rows, if a first pass counted them.
+    /// Whether columns are added during the run.
+    pub(crate) fn open_columns(&self) -> bool {
+        self.facts.open_columns
+    }
+
+    /// Whether another policy has played labels.
+    pub(crate) fn is_logged(&self) -> bool {
+        self.facts.logged
+    }
+
+    /// Number of rows, if there was a first pass.
     pub(crate) fn rows(&self) -> Option<u64> {
         self.facts.rows
     }
 
-    /// The problem as the data and the arguments have it, before a learner's own radius.
+    /// The problem by the data and the arguments, before a learner's own radius.
     fn problem(&self) -> Problem {
         let facts = &self.facts;
-        let intercept = self.plan.intercept;
+        let intercept = self.has_intercept();
         let radius = facts.radius.map(|radius| {
-            // A hair more, so that rounding never puts the largest row outside.
+            // Slightly larger, so that rounding never puts the largest row outside.
             let radius = (radius * radius + f64::from(u8::from(intercept))).sqrt() * (1.0 + 1e-12);
             if radius > 0.0 { radius } else { 1.0 }
         });
@@ -118,24 +139,50 @@ impl<'a> Stream<'a> {
         Problem { classes: facts.classes, features, radius, horizon: facts.rows, sparse: facts.sparse }
     }
 
-    /// Makes a learner, and what makes its examples.
+    /// Whether rows have a constant feature; blocks have one each.
+    fn has_intercept(&self) -> bool {
+        self.plan.intercept && self.block.is_none()
+    }
+
+    /// Makes a learner and its encoder.
     pub(crate) fn learner(&self, wanted: &Wanted, seed: u64) -> Result<(AnyModel, Encoder), Failure> {
+        let substitute = self.block.map(|width| wanted.for_blocks(width)).transpose()?;
+        let wanted = substitute.as_ref().unwrap_or(wanted);
         let (facts, accepts) = (&self.facts, wanted.entry.about.accepts);
-        // A list of probabilities is one of all classes.
+        // Probability vectors have all classes.
         let accepts = Accepts { soft_labels: accepts.soft_labels && !facts.open_classes, ..accepts };
-        // Among others that need scaling, too: every run is what it would be alone.
+        // Also in comparisons with learners that need scaling, so that every run is the same as
+        // alone.
         let as_they_are = self.plan.scaling.is_none() && wanted.scale_free()?;
         let scaling = if as_they_are { Scaling::None } else { facts.scaling };
         let mut problem = self.problem();
         if scaling != facts.scaling {
-            // That of the scaled rows, which this learner does not see.
+            // The measured radius is that of scaled rows, which this learner does not use.
             problem.radius = None;
         }
         // The constant feature is no expert.
-        let intercept = self.plan.intercept && !wanted.votes();
+        let intercept = self.has_intercept() && !wanted.votes();
         problem.features = facts.columns + usize::from(intercept);
         problem.horizon = wanted.settings.horizon.or(problem.horizon);
         let learner = wanted.entry.make_any(&wanted.settings.params, problem, seed)?;
+        if let AnyModel::Bandit(learner) = &learner
+            && facts.some_only
+            && !decides_among(learner.as_ref())
+        {
+            return Err(Failure::usage(format!(
+                "{}: some rows have only some of the labels on offer, and it cannot play some of its labels only; auto can",
+                wanted.entry.about.name
+            )));
+        }
+        if let AnyModel::Bandit(learner) = &learner
+            && facts.logged
+            && !learner.learns_of_others()
+        {
+            return Err(Failure::usage(format!(
+                "{}: learns from rounds in which it has tossed a coin, and another policy has played the labels of the data; auto learns from any",
+                wanted.entry.about.name
+            )));
+        }
         let radius = learner.problem().radius.unwrap_or(f64::INFINITY);
         let encoder = Encoder {
             classes: match accepts.classes {
@@ -147,51 +194,62 @@ impl<'a> Stream<'a> {
             scaler: Scaler::of_table(scaling, facts.numbers),
             intercept,
             sparse: facts.sparse,
-            columns: facts.columns,
+            columns: if facts.open_columns { u32::MAX as usize } else { facts.columns },
             accepts,
             votes: wanted.votes(),
             large_row: self.plan.on_large_row,
             radius,
             large_rows: 0,
             absent: vec![],
+            costs: matches!(learner, AnyModel::Bandit(_)).then_some(self.plan.costs),
         };
         Ok((learner, encoder))
     }
 
-    /// What was decided about data and features, as (subject, sentence).
+    /// The settings of data and features, as (subject, sentence).
     pub(crate) fn decisions(&self, encoder: &Encoder) -> Vec<(&'static str, String)> {
         let intercept = if encoder.intercept { "with intercept" } else { "no intercept" };
         let storage = if encoder.sparse { "sparse rows" } else { "dense rows" };
-        let features = format!(
-            "scaling {}, {intercept}, {storage}, largest norm {}",
-            encoder.scaler.scaling(),
-            short(encoder.radius)
-        );
+        let mut features = format!("scaling {}, {intercept}, {storage}", encoder.scaler.scaling());
+        if encoder.radius.is_finite() {
+            features += &format!(", largest norm {}", short(encoder.radius));
+        }
         let mut decisions = self.described.clone();
         decisions.extend([("stream", self.facts.description.clone()), ("features", features)]);
         decisions
     }
 }
 
-/// What is known of a stream before its first round.
+/// Facts about a stream before its first round.
 struct Facts {
     classes: usize,
-    /// Whether there may be more of them.
+    /// Whether there may be more classes.
     open_classes: bool,
     labels: Labels,
+    /// Number of columns, or, if there may be more, of those known.
     columns: usize,
-    /// Of a table, how many of them are numbers.
+    open_columns: bool,
+    /// For a table, the number of numeric columns.
     numbers: usize,
     scaling: Scaling,
     radius: Option<f64>,
     sparse: bool,
     rows: Option<u64>,
+    /// Whether some rows may have only some of the labels on offer.
+    some_only: bool,
+    /// Whether another policy has played labels.
+    logged: bool,
     description: String,
 }
 
 impl Facts {
-    /// What a first pass found, and what was set by hand.
-    fn of_file(plan: &StreamPlan, wanted: &[Wanted], survey: &Survey) -> Result<Self, Failure> {
+    /// The facts from a first pass and from settings; with labels on offer, in blocks of `block` columns.
+    fn of_file(
+        plan: &StreamPlan,
+        wanted: &[Wanted],
+        survey: &Survey,
+        block: Option<u32>,
+    ) -> Result<Self, Failure> {
         let settings = &wanted[0].settings;
         if survey.rows == 0 {
             return Err(Failure::data(format!("{}: has no rows that can be read", plan.source.data)));
@@ -216,14 +274,18 @@ impl Facts {
                 plan.source.data
             ));
         }
-        let classes = match wanted[0].entry.about.accepts.classes {
+        let takes = wanted[0].entry.about.accepts.classes;
+        if let Some(line) = survey.costs
+            && takes != Classes::Real
+            && !wanted.iter().all(Wanted::is_bandit)
+        {
+            return Err(Failure::data(format!(
+                "{}:{line}: the label gives costs of actions, where a class was needed; `--feedback bandit` learns from them, and `noregret evaluate --format vw` reads such data",
+                plan.source.data
+            )));
+        }
+        let classes = match takes {
             Classes::Real => 1,
-            Classes::Two | Classes::Any if survey.labels.is_empty() => {
-                return Err(Failure::data(format!(
-                    "{}: its labels give costs of actions, where a class was needed; `noregret evaluate --format vw` reads such data",
-                    plan.source.data
-                )));
-            }
             Classes::Two | Classes::Any => {
                 let found = survey.labels.len();
                 let classes = settings.classes.map_or(found, |classes| classes as usize);
@@ -247,105 +309,54 @@ impl Facts {
         if survey.labelled < survey.rows {
             description += &format!(", {} labelled", survey.labelled);
         }
-        if wanted[0].entry.about.accepts.classes == Classes::Real {
+        if takes == Classes::Real {
             description += ", real-valued target";
         } else {
             description += &format!(", {classes} classes");
         }
-        description += &format!(
-            ", {}, {:.1} non-zero a row",
-            counted(columns as u64, "feature"),
-            survey.non_zeros as f64 / survey.rows as f64
-        );
+        let columns = block.map_or(columns, |width| classes.saturating_mul(width as usize));
+        let features = match block {
+            Some(width) => format!("{width} columns for each label on offer"),
+            None => counted(columns as u64, "feature"),
+        };
+        description +=
+            &format!(", {features}, {:.1} non-zero a row", survey.non_zeros as f64 / survey.rows as f64);
         Ok(Self {
             classes,
             open_classes: false,
-            labels: survey.labels.clone(),
+            labels: if block.is_some() { positions(classes) } else { survey.labels.clone() },
             columns,
+            open_columns: false,
             numbers: 0,
             scaling: survey.scaling,
             radius: Some(survey.radius),
-            sparse: survey.is_sparse() && survey.scaling != Scaling::Standard,
+            sparse: block.is_some() || (survey.is_sparse() && survey.scaling != Scaling::Standard),
+            some_only: survey.fewest_offered < classes,
+            logged: survey.logged,
             rows: Some(plan.limit.map_or(survey.rows, |limit| limit.min(survey.rows))),
             description,
         })
     }
-
-    /// What can be known of a pipe, which has no second look.
-    fn of_pipe(scale: Option<Scaling>, wanted: &[Wanted], reader: &dyn Reader) -> Result<Self, Failure> {
-        let settings = &wanted[0].settings;
-        if let Some(wanted) = wanted.iter().find(|wanted| wanted.votes()) {
-            return Err(Failure::usage(format!(
-                "{}: needs a file: for which class experts vote with 1 is decided from all classes, and a pipe cannot be read twice",
-                wanted.entry.about.name
-            )));
-        }
-        let mut open_classes = false;
-        let is = |classes| wanted.iter().any(|wanted| wanted.entry.about.accepts.classes == classes);
-        let classes = match settings.classes {
-            _ if is(Classes::Real) => 1,
-            Some(classes) => classes as usize,
-            None if is(Classes::Two) => 2,
-            None if wanted.iter().all(|wanted| wanted.open_classes) => {
-                wanted.iter().try_for_each(Wanted::check_growth)?;
-                open_classes = true;
-                FEWEST
-            }
-            None => {
-                return Err(Failure::usage(
-                    "--set classes=K: must be given for a pipe, which cannot be read twice",
-                ));
-            }
-        };
-        let known = known_columns(reader);
-        let columns = settings.features.map(|features| features as usize).or(known).ok_or_else(|| {
-            Failure::usage(
-                "--set features=D (or --hash-bits BITS): must be given for a pipe, which cannot be read twice",
-            )
-        })?;
-        let numbers = reader.schema().numbers();
-        let suitable = || if numbers.is_some() { Scaling::Mixed } else { suitable(columns) };
-        let scaling = scale.unwrap_or_else(suitable);
-        let radius = scaling.radius(columns);
-        let needs = |wanted: &Wanted| {
-            !wanted.settings.params.contains_key("radius") && wanted.entry.param("radius").is_some()
-        };
-        if radius.is_none() && wanted.iter().any(needs) {
-            return Err(Failure::usage(
-                "--set radius=R: the largest Euclidean norm of a row must be given for a pipe with --scale none",
-            ));
-        }
-        let found =
-            if open_classes { "classes as they come up".to_owned() } else { format!("{classes} classes") };
-        Ok(Self {
-            classes,
-            open_classes,
-            labels: Labels::default(),
-            columns,
-            numbers: numbers.unwrap_or(0) as usize,
-            scaling,
-            radius,
-            sparse: columns > 4096 && scaling != Scaling::Standard,
-            rows: None,
-            description: format!("a pipe, {found}, {}", counted(columns as u64, "feature")),
-        })
-    }
 }
 
-/// How many columns there are, if that is known before the last row: hashed ones, and those of CSV where all
-/// are numbers. Objects may always bring another key.
-fn known_columns(reader: &dyn Reader) -> Option<usize> {
-    let count = reader.columns().count() as usize;
-    if let Columns::Hashed { .. } = reader.columns() {
-        return Some(count);
-    }
-    let schema = reader.schema();
-    let csv = schema.csv.filter(|_| schema.format != Format::Ndjson)?;
-    let fixed = |role| matches!(role, CsvRole::Numeric | CsvRole::Label | CsvRole::Weight);
-    csv.fields.iter().all(|field| fixed(field.role)).then_some(count)
+/// Labels that are called by their positions in a row.
+fn positions(count: usize) -> Labels {
+    let names: Vec<String> = (0..count).map(|position| position.to_string()).collect();
+    names.iter().map(String::as_str).collect()
 }
 
-/// Refuses learners whose states would not fit, before memory is taken.
+/// Refuses parameters that cannot be right, before a long first pass; dimensions are not known yet.
+fn check_settings(wanted: &[Wanted]) -> Result<(), Failure> {
+    for Wanted { entry, settings, .. } in wanted {
+        let checked = entry.check_values(&settings.params).map_err(Failure::from);
+        checked
+            .and_then(|()| settings.check(entry))
+            .map_err(|failure| failure.of(entry.about.name, wanted.len() > 1))?;
+    }
+    Ok(())
+}
+
+/// Rejects learners whose states would exceed the memory limit.
 fn check_memory(plan: &StreamPlan, wanted: &[Wanted], problem: &Problem) -> Result<(), Failure> {
     let mut total: usize = 0;
     for Wanted { entry, settings, copies, .. } in wanted {
@@ -375,9 +386,9 @@ fn check_memory(plan: &StreamPlan, wanted: &[Wanted], problem: &Problem) -> Resu
     )))
 }
 
-/// The reader's decisions in a sentence.
+/// The reader's description in a sentence.
 pub(crate) fn describe_reader(source: &Source, reader: &dyn Reader) -> Vec<(&'static str, String)> {
-    // What a table holds has lines of its own.
+    // The columns of a table have separate lines.
     let own = |subject: &str| TABLE.contains(&subject);
     let described = reader.describe();
     let details = described.iter().filter(|(subject, _)| !own(subject));
@@ -387,5 +398,5 @@ pub(crate) fn describe_reader(source: &Source, reader: &dyn Reader) -> Vec<(&'st
     lines
 }
 
-/// What is said of the columns of a table with text, times or columns that are left out.
+/// Lines about the columns of a table with text, times or ignored columns.
 const TABLE: [&str; 5] = ["numbers", "categories", "text", "time", "left out"];

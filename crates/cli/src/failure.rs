@@ -1,4 +1,4 @@
-//! What can end a command early, as one sentence and an exit code.
+//! Failures of commands, with one sentence and an exit code.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use crate::hint;
 /// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The command line asks for something that does not exist: exit code 1.
+    /// Invalid usage: exit code 1.
     Usage(String),
     /// Data, files or output: exit code 2.
     Data(String),
-    /// The reader of our output has closed the pipe, which is no error.
+    /// The reader of standard output has closed the pipe, which is not an error.
     ClosedPipe,
-    /// A signal asked for the end, which has come in good order: exit code 128 and the signal's number.
+    /// Ended in good order after a signal: exit code 128 plus the signal's number.
     Interrupted {
         /// Its number.
         signal: u8,
-        /// What there is of the work.
+        /// What was saved.
         left: String,
     },
 }
@@ -49,7 +49,7 @@ impl Failure {
         }
     }
 
-    /// Says which of several learners was asked for what does not exist.
+    /// Adds the name of the learner concerned.
     pub(crate) fn of(self, learner: &str, several: bool) -> Self {
         match self {
             Self::Usage(what) if several => Self::Usage(format!("{learner}: {what}")),
@@ -72,7 +72,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(message) | Self::Data(message) => f.write_str(message),
-            Self::ClosedPipe => f.write_str("the reader of standard output has gone away"),
+            Self::ClosedPipe => f.write_str("the reader of standard output has closed it"),
             Self::Interrupted { signal, left } => {
                 let name = if i32::from(*signal) == SIGINT { "SIGINT" } else { "SIGTERM" };
                 write!(f, "stopped by {name} {left}")

@@ -1,5 +1,4 @@
-//! Outputs that are inputs, or other outputs, are refused before anything is read: what is written would
-//! destroy what is read.
+//! Rejects outputs that are also inputs or other outputs, before anything is read or overwritten.
 
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
@@ -9,23 +8,23 @@ use crate::failure::Failure;
 
 /// A file of the command line.
 struct Named {
-    /// What the command line calls it.
+    /// Its option or argument.
     role: &'static str,
     path: PathBuf,
-    /// What identifies the file, whatever its path; `None` for pipes and devices.
+    /// The identity of the file, independent of its path; `None` for pipes and devices.
     place: Option<Place>,
 }
 
-/// Where a file is.
+/// The identity of a file.
 #[derive(PartialEq)]
 enum Place {
     /// Device and number.
     Inode(u64, u64),
-    /// Of a file that is not there yet.
+    /// The path of a file that does not exist yet.
     Path(PathBuf),
 }
 
-/// Looks at all files of the command line.
+/// Checks all files of the command line.
 pub(crate) fn check(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Run(args) => Files::default()
@@ -34,7 +33,7 @@ pub(crate) fn check(command: &Command) -> Result<(), Failure> {
             .output("--save", &args.save)
             .output("--batch-model", &args.batch_model)
             .output("--log", &args.log)
-            .output("--predictions", &args.predictions)
+            .output("--predictions", &args.predictions.clone().filter(|path| path != Path::new("-")))
             .output("--report", &args.report)
             .output("--risk-plot", &args.risk_plot)
             .check(),
@@ -65,7 +64,7 @@ pub(crate) fn check(command: &Command) -> Result<(), Failure> {
 #[derive(Default)]
 struct Files {
     inputs: Vec<(&'static str, PathBuf)>,
-    /// Read as a whole before the first output is begun.
+    /// Read completely before the first output is opened.
     replaced: Vec<(&'static str, PathBuf)>,
     outputs: Vec<(&'static str, PathBuf)>,
 }
@@ -149,7 +148,7 @@ impl Named {
     }
 }
 
-/// Where the file at `path` is or will be; none of a pipe or a device.
+/// The identity of the file at `path`; `None` for pipes and devices.
 fn place(path: &Path) -> Option<Place> {
     match std::fs::metadata(path) {
         Ok(there) if there.is_file() => inode(&there).or_else(|| path.canonicalize().ok().map(Place::Path)),
@@ -162,7 +161,7 @@ fn place(path: &Path) -> Option<Place> {
     }
 }
 
-/// Whether standard input is a file, of which all is there.
+/// Whether standard input is a regular file.
 pub(crate) fn stdin_is_file() -> bool {
     redirected(std::io::stdin()).is_some()
 }

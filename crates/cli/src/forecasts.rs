@@ -1,12 +1,15 @@
-//! Forecasts, a line for each row: for people's spreadsheets, and for programs.
+//! Writes forecasts, one line per row, as CSV or NDJSON.
 
-use std::io::Write;
+use std::collections::VecDeque;
+use std::io::{BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use noregret::algorithm::Forecast;
 use noregret::example::{Label, Target, Truth};
 use noregret::prediction::Prediction;
 use noregret_stream::Replacement;
+use noregret_stream::encode::examples::OnBadRow;
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::run::score::Score;
 use noregret_stream::run::{Outcome, Sink};
@@ -16,41 +19,41 @@ use serde_json::{Map, Value, json};
 use crate::failure::Failure;
 use crate::note::printable;
 
-/// What a line says beside the label.
+/// The content of a line in addition to the label.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Columns {
     pub(crate) id: bool,
     pub(crate) confidence: bool,
     pub(crate) truth: bool,
-    /// An object a line instead of cells.
+    /// JSON objects instead of CSV.
     pub(crate) json: bool,
-    /// In an object, the probabilities of classes.
+    /// The probabilities in an object, if any.
     pub(crate) probabilities: Option<Shown>,
 }
 
 /// Which probabilities are written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shown {
-    /// Those of all classes, in their order.
+    /// All classes, in order.
     All,
-    /// The largest ones, so many, the largest first; among equals the first.
+    /// This many largest ones, in descending order; the first of equal ones.
     Best(usize),
 }
 
-/// What is forecast for a row.
+/// The forecast for a row.
 pub(crate) struct Row<'a> {
     pub(crate) id: &'a str,
     pub(crate) label: Label,
     pub(crate) prediction: &'a Prediction,
     pub(crate) target: Option<Target<'a>>,
-    /// Whether the label is given: not where it is not sure enough.
+    /// Whether the label is given; false if the learner abstains.
     pub(crate) answered: bool,
-    /// What columns contribute to the scores, if that is asked for.
+    /// Contributions of columns to the scores, if requested.
     pub(crate) explanation: Option<&'a Explanation>,
 }
 
 impl Columns {
-    /// The names of the cells, if lines have several.
+    /// The header, if lines have several cells.
     pub(crate) fn header(self) -> Option<String> {
         let names =
             [("id", self.id), ("label", true), ("confidence", self.confidence), ("truth", self.truth)];
@@ -58,8 +61,9 @@ impl Columns {
         (!self.json && names.len() > 1).then(|| names.join(","))
     }
 
-    /// The line of a row, without its end.
-    pub(crate) fn line(self, forecast: Forecast, row: &Row<'_>, labels: &Labels) -> String {
+    /// The line of a row, without its end. `labels` has the classes that were known when it was predicted,
+    /// `truths` those that are known now.
+    pub(crate) fn line(self, forecast: Forecast, row: &Row<'_>, labels: &Labels, truths: &Labels) -> String {
         let value = forecast == Forecast::Value;
         let label = match value {
             true => row.prediction.scores[0].to_string(),
@@ -68,7 +72,7 @@ impl Columns {
         };
         let sure = row.prediction.probabilities.get(row.label.index()).copied().filter(|_| !value);
         let truth = match row.target.map(|target| target.truth) {
-            Some(Truth::Class(class)) => labels.name(class).into_owned(),
+            Some(Truth::Class(class)) => truths.name(class).into_owned(),
             Some(Truth::Value(value)) => value.to_string(),
             Some(Truth::Distribution(_)) | None => String::new(),
         };
@@ -135,7 +139,7 @@ impl Columns {
     }
 }
 
-/// One number for each class by its name, or that of the forecast alone.
+/// One number for each class by name, or the forecast value alone.
 fn of_scores(numbers: &[f64], value: bool, labels: &Labels) -> Value {
     if value {
         return numbers[0].into();
@@ -146,7 +150,7 @@ fn of_scores(numbers: &[f64], value: bool, labels: &Labels) -> Value {
     )
 }
 
-/// What columns contribute on average, as CSV or NDJSON: a line a column, the most important first.
+/// The mean contributions, as CSV or NDJSON: one line per column, the most important first.
 pub(crate) fn explained(found: &Explanation, value: bool, json: bool, labels: &Labels) -> Vec<String> {
     let rows = found.columns.iter().zip(&found.contributions);
     if json {
@@ -173,7 +177,7 @@ pub(crate) fn explained(found: &Explanation, value: bool, json: bool, labels: &L
     lines
 }
 
-/// A cell of CSV, quoted where it has to be. A label alone is a line, and no cell.
+/// A cell of CSV, quoted if needed. A label alone is written unquoted.
 fn quoted(cell: &str, columns: Columns) -> String {
     if columns.header().is_some() { self::cell(cell) } else { printable(cell).into_owned() }
 }
@@ -186,9 +190,50 @@ fn cell(text: &str) -> String {
     }
 }
 
-/// A file with the forecast of every row of a run, as it was made before the row was learnt.
+/// Standard output, or a file that is created when it is complete.
+pub(crate) enum Output {
+    Standard(BufWriter<Stdout>),
+    File(Replacement),
+}
+
+impl Output {
+    /// Opens the output; `-` is standard output.
+    pub(crate) fn open(path: Option<&Path>) -> std::io::Result<Self> {
+        match path.filter(|path| *path != Path::new("-")) {
+            None => Ok(Self::Standard(BufWriter::new(std::io::stdout()))),
+            Some(path) => Replacement::open(path).map(Self::File),
+        }
+    }
+
+    /// Completes the output.
+    pub(crate) fn finish(self) -> std::io::Result<()> {
+        match self {
+            Self::Standard(mut out) => out.flush(),
+            Self::File(out) => out.finish(),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self {
+            Self::Standard(out) => out.write(bytes),
+            Self::File(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match self {
+            Self::Standard(out) => out.flush(),
+            Self::File(out) => out.flush(),
+        }
+    }
+}
+
+/// A file with the forecast of every row of a run, made before the row was learnt; and an empty forecast for
+/// every bad row that is skipped, so that lines correspond to rows.
 pub(crate) struct Forecasts {
-    out: Replacement,
+    lines: Arc<Mutex<Lines>>,
     path: PathBuf,
     columns: Columns,
     forecast: Forecast,
@@ -196,29 +241,46 @@ pub(crate) struct Forecasts {
 }
 
 impl Forecasts {
-    /// Begins the file, which appears when it is complete.
+    /// Starts the file, which is created when it is complete; `-` is standard output.
     pub(crate) fn open(
         path: &Path,
         columns: Columns,
         forecast: Forecast,
         labels: Labels,
+        live: bool,
     ) -> Result<Self, Failure> {
         let failure = |error: std::io::Error| file_failure(path, &error);
-        let mut out = Replacement::open(path).map_err(failure)?;
+        let mut out = Output::open(Some(path)).map_err(failure)?;
         if let Some(header) = columns.header() {
             writeln!(out, "{header}").map_err(failure)?;
         }
-        Ok(Self { out, path: path.to_owned(), columns, forecast, labels })
+        let lines = Lines { out: Some(out), written: 0, ahead: VecDeque::new(), live, error: None };
+        let lines = Arc::new(Mutex::new(lines));
+        Ok(Self { lines, path: path.to_owned(), columns, forecast, labels })
+    }
+
+    /// Writes the lines of bad rows, which may be read ahead.
+    pub(crate) fn for_bad_rows(&self) -> OnBadRow {
+        let (lines, columns) = (Arc::clone(&self.lines), self.columns);
+        Box::new(move |before, id, error| {
+            lock(&lines).bad_row(before, columns.failed(id, &error.to_string()));
+        })
     }
 
     /// Completes the file.
     pub(crate) fn finish(self) -> Result<(), Failure> {
-        let path = self.path;
-        self.out.finish().map_err(|error| file_failure(&path, &error))
+        let path = &self.path;
+        let mut lines = lock(&self.lines);
+        let out = lines.out.take().map_or(Ok(()), Output::finish);
+        let end = lines.error.take().map_or(out, Err);
+        end.map_err(|error| file_failure(path, &error))
     }
 }
 
 fn file_failure(path: &Path, error: &std::io::Error) -> Failure {
+    if path == Path::new("-") {
+        return Failure::output(std::io::Error::new(error.kind(), error.to_string()));
+    }
     Failure::data(format!("--predictions {}: cannot be written: {error}", path.display()))
 }
 
@@ -232,6 +294,61 @@ impl Sink for Forecasts {
             answered: true,
             explanation: None,
         };
-        writeln!(self.out, "{}", self.columns.line(self.forecast, &row, &self.labels))
+        let labels = outcome.labels.unwrap_or(&self.labels);
+        let line = self.columns.line(self.forecast, &row, &self.labels, labels);
+        lock(&self.lines).forecast(&line)?;
+        // The name of a new class was not known to what was predicted for its first row.
+        if let Some(labels) = outcome.labels {
+            for name in labels.iter().skip(self.labels.len()) {
+                self.labels.intern(name);
+            }
+        }
+        Ok(())
     }
+}
+
+/// The lines of [`Forecasts`], in the order of the rows.
+struct Lines {
+    /// None once it is complete.
+    out: Option<Output>,
+    /// Number of forecasts written.
+    written: u64,
+    /// Lines of bad rows that were read ahead of their turn, with the number of forecasts before them.
+    ahead: VecDeque<(u64, String)>,
+    /// Whether the sender of the rows may be waiting for the answer to one.
+    live: bool,
+    /// An error when the line of a bad row was written.
+    error: Option<std::io::Error>,
+}
+
+impl Lines {
+    /// Writes the line of a forecast, and those of the bad rows after it.
+    fn forecast(&mut self, line: &str) -> std::io::Result<()> {
+        self.error.take().map_or(Ok(()), Err)?;
+        self.write(line)?;
+        self.written += 1;
+        while let Some((_, line)) = self.ahead.pop_front_if(|(before, _)| *before <= self.written) {
+            self.write(&line)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the line of a bad row that comes after `before` forecasts.
+    fn bad_row(&mut self, before: u64, line: String) {
+        if before > self.written {
+            self.ahead.push_back((before, line));
+        } else if let Err(error) = self.write(&line) {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    fn write(&mut self, line: &str) -> std::io::Result<()> {
+        let Some(out) = &mut self.out else { return Ok(()) };
+        writeln!(out, "{line}")?;
+        if self.live { out.flush() } else { Ok(()) }
+    }
+}
+
+fn lock(lines: &Mutex<Lines>) -> MutexGuard<'_, Lines> {
+    lines.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,10 +1,10 @@
-//! What to type where the libraries say what is wrong.
+//! Adds suggested options to the libraries' errors.
 
 use noregret_stream::decisions::replay::ReplayError;
 use noregret_stream::encode::survey::SurveyError;
 use noregret_stream::{ReadError, ReadErrorKind};
 
-/// The sentence of `error`, and which option may help.
+/// The sentence of `error`, with the option that may help.
 pub(crate) fn read_error(error: &ReadError) -> String {
     let hint = match error.kind() {
         ReadErrorKind::UnknownFormat => "pass --format".to_owned(),

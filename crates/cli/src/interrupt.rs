@@ -1,4 +1,5 @@
-//! SIGINT and SIGTERM: the first asks the work to end between two rows, the second ends the program at once.
+//! SIGINT and SIGTERM: the first signal ends the work between two rows, the second ends the program
+//! at once.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,21 +13,21 @@ use signal_hook::{flag, low_level};
 use crate::failure::Failure;
 
 thread_local! {
-    /// What this thread's command has registered.
+    /// The handlers of this thread's command.
     static HANDLERS: RefCell<Vec<SigId>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Commands that listen, on all threads.
+/// Number of commands with handlers, on all threads.
 static LISTENING: AtomicUsize = AtomicUsize::new(0);
 
-/// What the signals ask of this thread's command from now on, until [`stop_listening`]. A system that takes
-/// no handlers ends the program as it would have.
+/// Registers handlers for this thread's command until [`stop_listening`], and returns the stop
+/// request that they set. If handlers are not supported, signals end the program as usual.
 pub(crate) fn listen() -> Stop {
     let stop = Stop::default();
     let asked = Arc::new(AtomicBool::new(false));
     let mut handlers = Vec::new();
     for signal in [SIGINT, SIGTERM] {
-        // In this order: the first signal finds nothing asked yet.
+        // In this order, so that the first signal finds no request.
         handlers.extend(flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&asked)));
         handlers.extend(flag::register(signal, Arc::clone(&asked)));
         handlers.extend(flag::register_usize(signal, stop.flag(), signal as usize));
@@ -38,7 +39,7 @@ pub(crate) fn listen() -> Stop {
     stop
 }
 
-/// The command is over: a process that goes on, as one of Python does, is left with the signals as they were.
+/// Removes the handlers, for processes that continue, such as Python.
 pub(crate) fn stop_listening() {
     let handlers = HANDLERS.with(RefCell::take);
     if handlers.is_empty() {
@@ -52,8 +53,8 @@ pub(crate) fn stop_listening() {
     }
 }
 
-/// Whether no command is waiting for signals. SIGTERM then ends the process, as it does before any command
-/// has run; Python handles SIGINT itself.
+/// Whether no command has handlers. SIGTERM then ends the process, as usual; Python handles SIGINT
+/// itself.
 fn idle() -> Option<&'static AtomicBool> {
     static IDLE: OnceLock<Option<Arc<AtomicBool>>> = OnceLock::new();
     let registered = IDLE.get_or_init(|| {
@@ -63,7 +64,7 @@ fn idle() -> Option<&'static AtomicBool> {
     registered.as_deref()
 }
 
-/// The failure of work that was asked to stop; `left` says what there is of it.
+/// The failure of interrupted work; `left` describes what was saved.
 pub(crate) fn check(stop: &Stop, left: impl FnOnce() -> String) -> Result<(), Failure> {
     match stop.asked() {
         None => Ok(()),
@@ -71,7 +72,7 @@ pub(crate) fn check(stop: &Stop, left: impl FnOnce() -> String) -> Result<(), Fa
     }
 }
 
-/// What there is of a run that was asked to stop before it began.
+/// The description for a run that was interrupted before its first row.
 pub(crate) fn nothing_learnt() -> String {
     "before the first row was learnt".to_owned()
 }

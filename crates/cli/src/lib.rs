@@ -1,4 +1,5 @@
-//! The noregret command line, as a library of one function: the program and the Python package call it.
+//! The noregret command line, as a library of one function, called by the program and the Python
+//! package.
 
 mod abstention;
 mod args;
@@ -44,7 +45,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) => {
             // Help and version are no errors; everything else is a usage error.
             let code = u8::from(error.use_stderr());
-            // If even this cannot be printed, there is nowhere to report it.
+            // If this cannot be printed, there is no way to report it.
             let _ = error.print();
             return code;
         }

@@ -1,4 +1,4 @@
-//! What is said to the person at the terminal, beside the results.
+//! Messages on standard error.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,24 +6,24 @@ use std::io::Write;
 
 pub(crate) use noregret_stream::words::{counted, counted_past};
 
-/// Writes a line to standard error. If that fails, the work goes on all the same.
+/// Writes a line to standard error; errors are ignored.
 pub(crate) fn note(line: impl fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// What messages call the data.
+/// The name of the data in messages.
 pub(crate) fn data_name(data: &str) -> &str {
     if data == "-" { "standard input" } else { data }
 }
 
-/// Rows that were passed over.
+/// The message on skipped rows.
 pub(crate) fn note_bad_rows(count: u64, first: Option<&str>) {
     if let Some(first) = first {
         note(format_args!("noregret: {} skipped; the first: {first}", counted_past(count, "bad row")));
     }
 }
 
-/// A text of the data as it can be printed on a line: without control characters.
+/// A text from the data, for printing on a line: without control characters.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
         return Cow::Borrowed(text);
@@ -32,7 +32,7 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(shown).collect())
 }
 
-/// A number as people read it: five significant digits.
+/// A number with five significant digits.
 pub(crate) fn short(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude == 0.0 {
@@ -46,7 +46,7 @@ pub(crate) fn short(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Doc comments are written for rendered documentation; a terminal shows their formulas without the marks.
+/// Removes the markup of formulas from doc comments, for terminals.
 pub(crate) fn plain(doc: &str) -> String {
     let words = doc.replace("\\varepsilon", "epsilon").replace("\\ge", ">=").replace("\\le", "<=");
     words.replace(['$', '`', '\\'], "").replace('{', "(").replace('}', ")")

@@ -1,4 +1,4 @@
-//! From a plan to a learner and its examples: the decisions that `run` prints.
+//! Makes the learner and the examples of a plan, with the settings that `run` prints.
 
 use std::path::Path;
 
@@ -11,6 +11,7 @@ use noregret::rng::Rng;
 use noregret_stream::Reader;
 use noregret_stream::encode::Encoder;
 use noregret_stream::encode::labels::Labels;
+use noregret_stream::encode::survey::MOST_CLASSES;
 use noregret_stream::save::file as model_file;
 use noregret_stream::save::{Frozen, Saved};
 use noregret_stream::{Row, RowLabel, Stop};
@@ -19,7 +20,7 @@ use crate::choices::FeedbackChoice;
 use crate::cmd::list::in_practice;
 use crate::facts::{Stream, describe_reader};
 use crate::failure::Failure;
-use crate::note::{counted, short};
+use crate::note::{counted, note, short};
 use crate::plan::{LearnerPlan, RunPlan, Source, StreamPlan};
 use crate::wanted::Wanted;
 use crate::watched::Watched;
@@ -29,20 +30,22 @@ pub(crate) struct Opened {
     pub(crate) learner: AnyModel,
     pub(crate) encoder: Encoder,
     pub(crate) reader: Box<dyn Reader>,
-    /// Rows, if a first pass counted them.
+    /// Number of rows, if there was a first pass.
     pub(crate) rows: Option<u64>,
-    /// Whether the learner is to grow as classes come up.
+    /// Whether the learner grows when a class occurs.
     pub(crate) open_classes: bool,
-    /// The seed of everything that is drawn.
+    /// Whether it grows when a column occurs.
+    pub(crate) open_columns: bool,
+    /// The seed of all random numbers.
     pub(crate) seed: u64,
-    /// What a loaded bandit learner's labels are drawn with, and the digest of the model.
+    /// The generator of a loaded bandit learner, and the digest of the model file.
     pub(crate) generator: Option<Rng>,
     pub(crate) continues: Option<String>,
-    /// What theorems have to know of the rounds that a loaded learner has learnt.
+    /// Facts about the rounds that a loaded learner has learnt.
     pub(crate) facts: RunFacts,
-    /// The model that was loaded.
+    /// The loaded model file.
     pub(crate) archive: Option<Archive>,
-    /// What was decided, as (subject, sentence).
+    /// The settings, as (subject, sentence).
     pub(crate) decisions: Vec<(&'static str, String)>,
 }
 
@@ -54,7 +57,7 @@ pub(crate) fn open(plan: &RunPlan) -> Result<Opened, Failure> {
     }
 }
 
-/// A saved model and data of the kind that it has learnt from.
+/// Opens a saved model and data of its schema.
 fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Result<Opened, Failure> {
     let archive = read_archive(path)?;
     let mut saved = Saved::from_archive(&archive).map_err(|error| in_file(path, error))?;
@@ -62,7 +65,7 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
         && (asked == FeedbackChoice::Bandit) != matches!(saved.learner, AnyModel::Bandit(_))
     {
         return Err(Failure::usage(format!(
-            "--feedback: the model {} learns from {}; leave the option out",
+            "--feedback: the model {} learns from {}; omit the option",
             path.display(),
             if asked == FeedbackChoice::Bandit {
                 "the label"
@@ -73,13 +76,16 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
     }
     if saved.generator.is_some() && plan.seed != 0 {
         return Err(Failure::usage(format!(
-            "--seed {}: the labels go on being drawn where the model stopped; leave the option out",
+            "--seed {}: the generator of labels continues from the model; omit the option",
             plan.seed
         )));
     }
     let mut source = plan.source.with_schema(saved.schema.clone());
     source.options.room = u32::try_from(saved.encoder.columns).unwrap_or(u32::MAX);
     let reader = source.open()?;
+    for sentence in reader.notes() {
+        note(format_args!("noregret: {}: {sentence}", source.name()));
+    }
     let new = take_in(&mut saved, &source, plan.stop())?;
     let encoder = Encoder { large_row: plan.on_large_row, ..saved.encoder };
     let mut decisions = describe_reader(&source, reader.as_ref());
@@ -101,6 +107,7 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
         reader,
         rows: None,
         open_classes: false,
+        open_columns: false,
         seed: plan.seed,
         generator: saved.generator,
         continues: Some(archive.digest()),
@@ -110,8 +117,7 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
     })
 }
 
-/// Lets the learner grow by the classes of a file that it does not know, if it can. Their names are those
-/// that a first pass over the file finds; a pipe has none.
+/// Grows the learner by the new classes of a file, found by a first pass, if it can grow.
 fn take_in(saved: &mut Saved, source: &Source, stop: &Stop) -> Result<Vec<String>, Failure> {
     let AnyModel::Full(learner) = &mut saved.learner else { return Ok(vec![]) };
     let file = std::fs::metadata(&source.data).is_ok_and(|metadata| metadata.is_file());
@@ -123,7 +129,7 @@ fn take_in(saved: &mut Saved, source: &Source, stop: &Stop) -> Result<Vec<String
     loop {
         match reader.read(&mut row) {
             Ok(true) => {}
-            // The run comes to it again.
+            // The run will report it.
             Err(error) if error.is_row_error() => continue,
             Ok(false) | Err(_) => break,
         }
@@ -135,7 +141,7 @@ fn take_in(saved: &mut Saved, source: &Source, stop: &Stop) -> Result<Vec<String
     }
     let (classes, features) = (saved.encoder.labels.len() + new.len(), learner.problem().features);
     let room = learner.problem().classes;
-    // Where there is room, classes are taken in as they come.
+    // If there is room, classes are added as they occur.
     if classes <= room || classes > MOST_CLASSES || !learner.grow(classes, features) {
         return Ok(vec![]);
     }
@@ -146,9 +152,6 @@ fn take_in(saved: &mut Saved, source: &Source, stop: &Stop) -> Result<Vec<String
     });
     Ok(new)
 }
-
-/// More classes than this are taken for a mistake.
-const MOST_CLASSES: usize = 10_000;
 
 /// Reads a model file, to continue.
 pub(crate) fn read_model(path: &Path) -> Result<Saved, Failure> {
@@ -178,18 +181,23 @@ fn start(plan: &StreamPlan, wanted: &Wanted) -> Result<Opened, Failure> {
     let mut decisions = stream.decisions(&encoder);
     decisions.push(("learner", describe(learner.about().name, &learner.values())));
     decisions.extend(left_out(&learner));
-    decisions.extend(feedback_of(&learner));
+    if stream.is_logged() {
+        let what = "logged: what labels earned that another policy has played; its probabilities are the importance weights, and error rates of the learner are estimates by them";
+        decisions.push(("feedback", what.to_owned()));
+    } else {
+        decisions.extend(feedback_of(&learner));
+    }
     let told = |setting: &str| {
         setting.split_once('=').is_some_and(|(name, _)| wanted.settings.params.contains_key(name))
     };
     let careful = wanted.entry.practice.filter(|practice| !practice.settings.split(' ').any(told));
-    // Of learners for either kind of feedback, what is known is about the label.
+    // For learners of either kind of feedback, the facts are those of labels.
     if let Some(practice) = careful
         && (wanted.entry.feedback != Feedback::Either || matches!(learner, AnyModel::Full(_)))
     {
         decisions.push(("practice", in_practice(practice)));
     }
-    let (rows, open_classes) = (stream.rows(), stream.open_classes());
+    let (rows, open_classes, open_columns) = (stream.rows(), stream.open_classes(), stream.open_columns());
     let (reader, generator, continues, archive) = (stream.reader, None, None, None);
     Ok(Opened {
         learner,
@@ -197,6 +205,7 @@ fn start(plan: &StreamPlan, wanted: &Wanted) -> Result<Opened, Failure> {
         reader,
         rows,
         open_classes,
+        open_columns,
         seed,
         generator,
         continues,
@@ -206,17 +215,17 @@ fn start(plan: &StreamPlan, wanted: &Wanted) -> Result<Opened, Failure> {
     })
 }
 
-/// The decision on feedback, where it is not the usual one.
+/// The setting of feedback, if it is not the default.
 fn feedback_of(learner: &AnyModel) -> Option<(&'static str, String)> {
     let bandit = matches!(learner, AnyModel::Bandit(_));
     bandit.then(|| ("feedback", "bandit: whether the label that was played is right".to_owned()))
 }
 
-/// What a learner that chooses its own parts does without.
+/// The members that a mixture has left out.
 fn left_out(learner: &AnyModel) -> Option<(&'static str, String)> {
     let AnyModel::Full(learner) = learner else { return None };
     let names = learner.left_out();
-    (!names.is_empty()).then(|| ("left out", format!("{}, for want of time or memory", names.join(", "))))
+    (!names.is_empty()).then(|| ("left out", format!("{}, to limit time or memory", names.join(", "))))
 }
 
 /// The learner with the parameters in use.

@@ -1,4 +1,4 @@
-//! Candidates and seeds over one pass of the data: what `compare` and `run --repeats` have in common.
+//! Runs candidates and seeds over one pass of the data, for `compare` and `run --repeats`.
 
 use std::collections::BTreeMap;
 use std::thread::available_parallelism;
@@ -25,34 +25,34 @@ use crate::progress::{Mode, PassProgress};
 use crate::sweep::Candidate;
 use crate::wanted::Wanted;
 
-/// Each run has a thread and a learner's state.
+/// Largest number of runs: each has a thread and a learner's state.
 const MOST_RUNS: u64 = 10_000;
 
-/// What came of all candidates.
+/// The results of all candidates.
 pub(crate) struct Comparison {
     pub(crate) candidates: Vec<Candidate>,
-    /// In the order of the candidates, and of the seeds for each.
+    /// In the order of the candidates, then of the seeds.
     pub(crate) runs: Vec<Run>,
-    /// The rows, and what became of them.
+    /// The rows, with their counts.
     pub(crate) feed: Feed,
     pub(crate) threads: usize,
     pub(crate) seconds: f64,
 }
 
-/// What came of a candidate with one seed.
+/// The result of a candidate with one seed.
 pub(crate) struct Run {
-    /// Which candidate.
+    /// Index of the candidate.
     pub(crate) candidate: usize,
     pub(crate) seed: u64,
-    /// Which encoder of the feed made its examples.
+    /// Index of its encoder in the feed.
     pub(crate) encoder: usize,
-    /// Whether it learnt from bandit feedback.
+    /// Whether it had bandit feedback.
     pub(crate) bandit: bool,
     /// The parameters in use.
     pub(crate) values: Values,
     pub(crate) problem: Problem,
     pub(crate) numbers: BTreeMap<&'static str, Vec<f64>>,
-    /// The members' weights at the end.
+    /// The final weights of members.
     pub(crate) weights: Vec<(String, f64)>,
     pub(crate) score: Score,
     pub(crate) curves: Vec<Curve>,
@@ -60,7 +60,7 @@ pub(crate) struct Run {
     pub(crate) seconds: f64,
 }
 
-/// Whether the seed makes a difference: labels are drawn, or samples.
+/// Whether the learner is randomised.
 pub(crate) fn draws(entry: &Entry) -> bool {
     entry.about.forecast == Forecast::RandomisedLabel || entry.param("samples").is_some()
 }
@@ -85,6 +85,7 @@ pub(crate) fn run_all(
             settings: settings.clone(),
             copies: seeds(entry) as usize,
             open_classes: false,
+            named: true,
         })
         .collect();
     let stream = Stream::open(plan, &wanted).or_else(|failure| {
@@ -167,12 +168,12 @@ pub(crate) fn run_all(
     Ok(Comparison { candidates, runs, feed, threads, seconds })
 }
 
-/// Says what was decided.
+/// Prints the settings.
 fn announce(stream: &Stream<'_>, encoder: &Encoder, entrants: &[Entrant<Vec<Curve>>], threads: usize) {
     let mut decisions = stream.decisions(encoder);
     let threads = counted(threads as u64, "thread");
     decisions.push(("runs", format!("{}, {threads}", counted(entrants.len() as u64, "run"))));
-    // One of each learner, with the settings that it comes first with.
+    // One candidate of each learner, the first.
     let mut shown = "";
     for entrant in entrants {
         let name = entrant.learner.about().name;
@@ -218,13 +219,13 @@ fn pass_failure(
             Failure::data(format!("{}: {}{seed}: {error}", plan.stream.source.name(), candidate.label()))
         }
         PassError::Threads(count, error) => Failure::data(format!(
-            "{count} runs need as many threads, which the system does not give: {error}"
+            "{count} runs need as many threads, which the system cannot start: {error}"
         )),
     }
 }
 
 impl Comparison {
-    /// The failure of runs that were asked to stop, which says how far they came.
+    /// The failure of interrupted runs, with the number of rows.
     pub(crate) fn check(&self, plan: &PassPlan) -> Result<(), Failure> {
         let learnt = || format!("after {}", counted(self.runs[0].score.rounds(), "row"));
         interrupt::check(plan.stream.stop(), learnt)
@@ -235,7 +236,7 @@ impl Comparison {
         self.runs.iter().filter(move |run| run.candidate == candidate)
     }
 
-    /// Error rates of guessing: always the commonest class, and any class with equal chance. `None` for a
+    /// Error rates of guessing: always the most frequent class, and uniformly. `None` for a
     /// real-valued target.
     pub(crate) fn guessing(&self) -> Option<(f64, f64)> {
         let run = &self.runs[0];

@@ -1,11 +1,15 @@
-//! What is to be done. Arguments become a plan here, once, and nothing behind it reads an argument.
+//! Converts arguments to plans. Later code uses the plans only.
 
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 
 use noregret::algorithm::Forecast;
 use noregret::registry;
+use noregret_stream::decisions::foreign::Keys;
+use noregret_stream::decisions::logged::Logged;
+use noregret_stream::decisions::rows::LoggedRows;
 use noregret_stream::encode::LargeRow;
+use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::RunOptions;
@@ -24,20 +28,22 @@ use crate::settings::Settings;
 use crate::sweep::{Candidate, candidates};
 use crate::wanted::Wanted;
 
-/// The learner that `run` takes if none is named.
+/// The default learner of `run`.
 const DEFAULT_LEARNER: &str = "auto";
 
-/// Where rows come from, and how they are read.
+/// The source of rows, and how to read it.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     /// A file, or `-` for standard input.
     pub(crate) data: String,
     pub(crate) options: ReadOptions,
     pub(crate) on_bad_row: BadRows,
+    /// For the log of another program's decisions: the names of its columns.
+    pub(crate) logged: Option<Keys>,
 }
 
 impl Source {
-    /// The data `data`, read as `args` say.
+    /// The source `data` with the options in `args`.
     pub(crate) fn of(data: &str, args: &DataArgs) -> Result<Self, Failure> {
         let delimiter = match args.delimiter.as_deref() {
             None => None,
@@ -67,17 +73,28 @@ impl Source {
             index_base: args.index_base,
             ..ReadOptions::default()
         };
-        Ok(Self { data: data.to_owned(), options, on_bad_row: args.on_bad_row })
+        Ok(Self {
+            data: data.to_owned(),
+            options,
+            on_bad_row: args.on_bad_row.unwrap_or_default(),
+            logged: None,
+        })
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     pub(crate) fn name(&self) -> &str {
         data_name(&self.data)
     }
 
     /// Opens it.
     pub(crate) fn open(&self) -> Result<Box<dyn Reader>, Failure> {
-        noregret_stream::open(&self.data, &self.options).map_err(Failure::reading)
+        let Some(keys) = &self.logged else {
+            return noregret_stream::open(&self.data, &self.options).map_err(Failure::reading);
+        };
+        let schema = self.options.schema.as_ref();
+        let log = Logged::open_foreign(&self.data, self.options.format, keys, schema);
+        let file = std::fs::metadata(&self.data).ok().filter(std::fs::Metadata::is_file);
+        Ok(Box::new(LoggedRows::new(log.map_err(Failure::reading)?, file.map(|file| file.len()))))
     }
 
     /// The same with the columns of `schema`.
@@ -87,24 +104,26 @@ impl Source {
     }
 }
 
-/// A stream, and how it is learnt, by one learner or several.
+/// A stream, and the settings of runs over it.
 #[derive(Clone, Debug)]
 pub(crate) struct StreamPlan {
     pub(crate) source: Source,
-    /// `None`: what suits the data and the learner.
+    /// `None`: chosen by data and learner.
     pub(crate) scaling: Option<Scaling>,
     pub(crate) intercept: bool,
     pub(crate) on_large_row: LargeRow,
     pub(crate) delay: Lateness,
-    /// The least probability of every label under bandit feedback.
+    /// The least probability of every label with bandit feedback.
     pub(crate) exploration_floor: f64,
-    /// Rounds that the windowed scores are over.
+    /// What labels may cost under bandit feedback.
+    pub(crate) costs: Costs,
+    /// Number of rounds of windowed scores.
     pub(crate) window: usize,
-    /// Rows after which the run stops.
+    /// Largest number of rows.
     pub(crate) limit: Option<u64>,
     pub(crate) seed: u64,
     pub(crate) mode: Mode,
-    /// Most memory for the learners' states, in MiB.
+    /// Largest size of the learners' states, in MiB.
     pub(crate) memory: u64,
 }
 
@@ -119,6 +138,7 @@ impl StreamPlan {
             on_large_row: args.on_large_row,
             delay: args.delay,
             exploration_floor: args.exploration_floor,
+            costs: args.costs,
             window: args.window,
             limit: args.limit,
             seed: args.seed,
@@ -131,12 +151,12 @@ impl StreamPlan {
         })
     }
 
-    /// What asks the run to end between two rows.
+    /// The request to end the run between two rows.
     pub(crate) fn stop(&self) -> &Stop {
         &self.source.options.stop
     }
 
-    /// Refuses a floor under the probabilities of `classes` labels that is no such thing.
+    /// Checks the exploration floor for `classes` labels.
     pub(crate) fn check_floor(&self, classes: usize) -> Result<(), Failure> {
         let (floor, most) = (self.exploration_floor, 1.0 / classes as f64);
         if (0.0..=most).contains(&floor) {
@@ -147,7 +167,8 @@ impl StreamPlan {
         )))
     }
 
-    /// How a learner of `forecast` runs; rows may be read ahead unless they come through a pipe.
+    /// The options of a run, for learners of `forecast`; rows are read ahead unless they come
+    /// through a pipe.
     pub(crate) fn run_options(&self, forecast: Forecast, pipe: bool, seed: u64) -> RunOptions {
         RunOptions {
             forecast,
@@ -164,9 +185,9 @@ impl StreamPlan {
 #[derive(Clone, Debug)]
 pub(crate) struct PassPlan {
     pub(crate) stream: StreamPlan,
-    /// Seeds of each learner that draws anything.
+    /// Number of seeds of each randomised learner.
     pub(crate) repeats: u64,
-    /// How many runs work at a time; `None`: one a core.
+    /// Number of parallel runs; `None`: one per core.
     pub(crate) threads: Option<usize>,
 }
 
@@ -181,7 +202,7 @@ pub(crate) struct ComparePlan {
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) pass: PassPlan,
     pub(crate) sort: SortBy,
-    /// Where the curves go, and what they show.
+    /// The file of the curves, and their measure.
     pub(crate) plot: Option<PathBuf>,
     pub(crate) curve: Measure,
     pub(crate) report: Option<PathBuf>,
@@ -217,36 +238,36 @@ pub(crate) struct RepeatPlan {
 pub(crate) struct RunPlan {
     pub(crate) stream: StreamPlan,
     pub(crate) learner: LearnerPlan,
-    /// Threads that share the learner's largest matrix products.
+    /// Number of threads of the learner.
     pub(crate) threads: usize,
     pub(crate) observe: ObservePlan,
-    /// Where the decisions go.
+    /// The file of the decision log.
     pub(crate) log: Option<PathBuf>,
-    /// Where the predictions go.
+    /// The file of predictions.
     pub(crate) predictions: Option<PathBuf>,
-    /// How many probabilities they have, if any.
+    /// Number of probabilities in predictions.
     pub(crate) top_k: Option<usize>,
-    /// Where the model goes.
+    /// The file of the model.
     pub(crate) save: Option<PathBuf>,
-    /// Whether numbers are saved in single precision where that changes no forecast.
+    /// Whether numbers are rounded to single precision if no forecast changes.
     pub(crate) save_32bit: bool,
-    /// When it is saved on the way.
+    /// The interval of checkpoints.
     pub(crate) checkpoint: Option<Every>,
-    /// Rows that are passed over.
+    /// Rows to skip.
     pub(crate) skip: Option<Skip>,
     pub(crate) batch_model: Option<BatchPlan>,
 }
 
-/// Where the learner comes from.
+/// The origin of the learner.
 #[derive(Debug)]
 pub(crate) enum LearnerPlan {
-    /// It is made for the stream.
+    /// A new learner.
     New(Wanted),
-    /// It was saved, and goes on.
+    /// A saved one, to continue.
     Saved { path: PathBuf, feedback: Option<FeedbackChoice> },
 }
 
-/// What is to be observed of a run.
+/// The observers of a run.
 #[derive(Debug)]
 pub(crate) struct ObservePlan {
     pub(crate) certify: bool,
@@ -255,24 +276,24 @@ pub(crate) struct ObservePlan {
     pub(crate) abstain: Option<AbstainPlan>,
     pub(crate) risk_plot: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
-    /// What the page is called.
+    /// The title.
     pub(crate) title: Option<String>,
 }
 
-/// When no answer is given.
+/// The abstention rule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AbstainPlan {
-    /// Where abstaining at this cost is expected to be cheaper than an error, which costs 1.
+    /// Abstain if this cost is below the probability of an error.
     Cost(f64),
-    /// In this fraction of the rounds.
+    /// Abstain in this fraction of the rounds.
     Rate(f64),
 }
 
-/// A predictor for rows to come, drawn from the learner's states.
+/// A batch predictor, drawn from the learner's states.
 #[derive(Debug)]
 pub(crate) struct BatchPlan {
     pub(crate) path: PathBuf,
-    /// How many states are drawn.
+    /// Number of states drawn.
     pub(crate) snapshots: usize,
 }
 
@@ -305,13 +326,15 @@ impl RepeatPlan {
         ];
         if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
             return Err(Failure::usage(format!(
-                "{option}: is about a single run; it cannot go with --repeats {}",
+                "{option}: is for a single run; it cannot be combined with --repeats {}",
                 args.stream.repeats
             )));
         }
         let Wanted { entry, settings, .. } = wanted(args)?;
         let candidate = Candidate { entry, settings, varied: Vec::new() };
-        Ok(Self { candidate, pass: PassPlan::of(&args.stream)? })
+        let mut pass = PassPlan::of(&args.stream)?;
+        pass.stream.source.logged = logged(args)?;
+        Ok(Self { candidate, pass })
     }
 }
 
@@ -322,8 +345,10 @@ impl RunPlan {
             (None, rate) => rate.map(AbstainPlan::Rate),
         };
         let batch_model = args.batch_model.clone();
+        let mut stream = StreamPlan::of(&args.stream)?;
+        stream.source.logged = logged(args)?;
         Ok(Self {
-            stream: StreamPlan::of(&args.stream)?,
+            stream,
             learner: LearnerPlan::of(args)?,
             threads: args.stream.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from)),
             observe: ObservePlan {
@@ -355,23 +380,40 @@ impl LearnerPlan {
         if args.learner.is_some()
             || !args.set.is_empty()
             || args.stream.scale.is_some()
+            || args.stream.costs != Costs::default()
             || args.stream.no_intercept
         {
             return Err(Failure::usage(
-                "--load: the learner, its parameters and its scaling come from the model; leave out --learner, --set, --scale and --no-intercept",
+                "--load: the learner, its parameters, its scaling and its range of costs come from the model; omit --learner, --set, --scale, --no-intercept and --costs",
             ));
         }
         Ok(Self::Saved { path, feedback: args.feedback })
     }
 }
 
-/// The learner that is asked for by name.
+/// The names of the columns, if the data is the log of another program's decisions.
+fn logged(args: &RunArgs) -> Result<Option<Keys>, Failure> {
+    let keys = Keys::named([&args.decision, &args.probability, &args.reward]);
+    let refused = |what: &str| Err(Failure::usage(format!("--decision, --probability, --reward: {what}")));
+    if keys.is_some() && args.feedback != Some(FeedbackChoice::Bandit) && args.load.is_none() {
+        return refused(
+            "name the columns of a log of decisions, which are learnt from with --feedback bandit",
+        );
+    }
+    if keys.is_some() && args.stream.costs != Costs::default() {
+        return refused("the log has rewards from 0 to 1; omit --costs");
+    }
+    Ok(keys)
+}
+
+/// The learner, by name.
 fn wanted(args: &RunArgs) -> Result<Wanted, Failure> {
     let entry = registry::find(args.learner.as_deref().unwrap_or(DEFAULT_LEARNER))?;
     let copies = 1 + args.batch_model.as_ref().map_or(0, |_| args.snapshots);
     let mut settings = Settings::parse(&args.set)?;
     settings.take_facts(entry)?;
-    let mut wanted = Wanted { entry, settings, copies, open_classes: false };
+    let named = args.learner.is_some();
+    let mut wanted = Wanted { entry, settings, copies, open_classes: false, named };
     wanted.set_feedback(args.feedback)?;
     Ok(wanted)
 }

@@ -1,5 +1,5 @@
-//! `--plot FILE` and its like: a chart written at the end, into a file that is known from the start to be
-//! writable.
+//! Options for plots, such as `--plot FILE`: the file is opened at the start and the chart written
+//! at the end.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use noregret_stream::draw::plot::Chart;
 
 use crate::failure::Failure;
 
-/// The file of a plot to come.
+/// The file of a plot.
 pub(crate) struct PlotFile {
     option: &'static str,
     path: PathBuf,
@@ -18,7 +18,7 @@ pub(crate) struct PlotFile {
 }
 
 impl PlotFile {
-    /// Begins the file that `option` names; its ending says how the plot is drawn.
+    /// Opens the file of `option`; its extension selects SVG or PNG.
     pub(crate) fn open(option: &'static str, path: &Path) -> Result<Self, Failure> {
         let render: fn(&Chart) -> Result<Vec<u8>, String> = match path
             .extension()

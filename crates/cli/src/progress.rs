@@ -1,4 +1,4 @@
-//! Progress: a table and a bar for people, JSON lines for programs.
+//! Progress of runs: a table and a bar, or JSON lines.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::note::note;
 
-/// Where progress goes.
+/// The form of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// A table on standard error, with a bar on a terminal.
@@ -25,22 +25,22 @@ pub(crate) enum Mode {
     Quiet,
 }
 
-/// What there is to measure a run against.
+/// The known total of a run.
 pub(crate) enum Total {
-    /// So many rows.
+    /// Number of rows.
     Rows(u64),
-    /// The bytes of a file, of which so many have been read.
+    /// Size of a file in bytes, and the number of bytes read.
     Bytes(u64, Arc<AtomicU64>),
-    /// Nothing: a pipe.
+    /// Unknown, for a pipe.
     Unknown,
 }
 
-/// Shows a run while it goes on. The only place with a clock.
+/// Shows the progress of a run. The only clock of a run.
 pub(crate) struct Progress {
     mode: Mode,
     forecast: Forecast,
     bar: Option<ProgressBar>,
-    /// Bytes read, if the bar goes by them.
+    /// Bytes read, if the bar is in bytes.
     position: Option<Arc<AtomicU64>>,
     started: Instant,
     next_row: u64,
@@ -52,7 +52,7 @@ pub(crate) struct Progress {
     header: Option<String>,
 }
 
-/// What a row shows of the learner.
+/// The learner's values in a row.
 #[derive(Default)]
 struct Inside {
     certificate: Option<Promise>,
@@ -69,7 +69,7 @@ struct ProgressLine<'a> {
     window: &'a Rates,
     #[serde(skip_serializing_if = "Option::is_none")]
     certificate: Option<f64>,
-    /// Why there is none, for a learner that keeps one.
+    /// Why there is none, for a learner that computes one.
     #[serde(skip_serializing_if = "Option::is_none")]
     no_certificate_because: Option<String>,
     #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
@@ -122,7 +122,7 @@ impl Progress {
         }
     }
 
-    /// If the reader of the progress goes away, the run goes on: there is a model to be saved.
+    /// Errors are ignored, so that the run continues and the model is saved.
     pub(crate) fn outliving_pipe(self) -> Self {
         Self { outlives_pipe: true, ..self }
     }
@@ -132,7 +132,7 @@ impl Progress {
         self.started.elapsed().as_secs_f64().max(1e-9)
     }
 
-    /// The run is over: the last row of the table, unless it stands there already.
+    /// Ends the table with the last row, unless it is already shown.
     pub(crate) fn finish(
         &mut self,
         score: &Score,
@@ -217,7 +217,7 @@ impl Progress {
     }
 }
 
-/// Shows how far a pass with many runs has come.
+/// The progress of a pass with many runs.
 pub(crate) struct PassProgress {
     mode: Mode,
     bar: Option<ProgressBar>,
@@ -227,7 +227,7 @@ pub(crate) struct PassProgress {
 }
 
 impl PassProgress {
-    /// Progress of a pass over `total` rows, if that is known.
+    /// Progress of a pass over `total` rows, if known.
     pub(crate) fn new(mode: Mode, total: Option<u64>) -> Self {
         let bar = (mode == Mode::Table && std::io::stderr().is_terminal())
             .then(|| bar(&total.map_or(Total::Unknown, Total::Rows)));
@@ -251,7 +251,7 @@ impl PassProgress {
         }
     }
 
-    /// The pass is over; the seconds that it took.
+    /// Ends the pass; returns its time in seconds.
     pub(crate) fn finish(self) -> f64 {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -317,7 +317,7 @@ fn bar(total: &Total) -> ProgressBar {
     bar
 }
 
-/// A column of the table: what it is called, and which rate it shows.
+/// A column of the table: its name and rate.
 struct Column {
     name: &'static str,
     rate: fn(&Rates) -> Option<f64>,
@@ -328,7 +328,7 @@ const GREEDY_ERROR: Column = Column { name: "greedy error", rate: |rates| rates.
 const LOG_LOSS: Column = Column { name: "log-loss", rate: |rates| rates.log_loss };
 const SQUARED_LOSS: Column = Column { name: "squared loss", rate: |rates| rates.squared_loss };
 
-/// The losses differ by learner, so they are named.
+/// The kind of loss depends on the learner, so it is named.
 fn columns(forecast: Forecast) -> &'static [Column] {
     match forecast {
         Forecast::Probabilities => &[ERROR, LOG_LOSS],

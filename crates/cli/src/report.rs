@@ -1,4 +1,4 @@
-//! `--report FILE`: the run as one HTML page.
+//! `--report FILE`: the HTML report of a run.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,14 +19,14 @@ use crate::failure::Failure;
 use crate::note::data_name;
 use crate::summary::Summary;
 
-/// The file of a page to come, known from the start to be writable.
+/// The file of a report, opened at the start.
 pub(crate) struct PageFile {
     path: PathBuf,
     file: Replacement,
 }
 
 impl PageFile {
-    /// Begins the file at `path`.
+    /// Opens the file at `path`.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let file = Replacement::open(path).map_err(|error| failure(path, &error))?;
         Ok(Self { path: path.to_owned(), file })
@@ -39,7 +39,7 @@ impl PageFile {
     }
 }
 
-/// The report of a run that is under way.
+/// The report of a run in progress.
 pub(crate) struct RunPage {
     file: PageFile,
     title: Option<String>,
@@ -48,7 +48,7 @@ pub(crate) struct RunPage {
     decisions: Vec<(String, String)>,
 }
 
-/// What a learner has to say when the run is over.
+/// The learner's values at the end of the run.
 pub(crate) struct Ending<'a> {
     pub(crate) score: &'a Score,
     pub(crate) summary: &'a Summary<'a>,
@@ -57,7 +57,7 @@ pub(crate) struct Ending<'a> {
     pub(crate) certificate: Option<Promise>,
     pub(crate) bound: Option<Promise>,
     pub(crate) weights: Vec<(String, f64)>,
-    /// How much worse the last rows are predicted without each column.
+    /// The influence of each column.
     pub(crate) columns: Vec<(String, f64)>,
 }
 
@@ -78,7 +78,7 @@ impl RunPage {
         })
     }
 
-    /// What each column of the data is worth to `learner`.
+    /// The influence of each column on `learner`.
     pub(crate) fn columns(&self, learner: &dyn Model, examples: &ReadExamples) -> Vec<(String, f64)> {
         let encoder = &examples.encoder;
         let features = u32::try_from(learner.problem().features).unwrap_or(u32::MAX);

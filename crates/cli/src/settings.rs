@@ -1,4 +1,4 @@
-//! `--set name=value`: parameters of the learner, and the facts of the problem among them.
+//! `--set name=value`: parameters of the learner and dimensions of the problem.
 
 use noregret::learner::Classes;
 use noregret::param::{ParamError, ParamValue, Value, Values};
@@ -7,21 +7,21 @@ use noregret::registry::Entry;
 
 use crate::failure::Failure;
 
-/// The settings of a command line: dimensions apart, everything else for the learner.
+/// The settings: dimensions, and parameters of the learner.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) classes: Option<u64>,
     pub(crate) features: Option<u64>,
-    /// Rounds that are to come in all, where they are more or fewer than the rows of this run.
+    /// The total number of rounds, if it differs from the rows of this run.
     pub(crate) horizon: Option<u64>,
-    /// The seed, if it was set among the parameters and not by `--seed`.
+    /// The seed, if set as a parameter instead of `--seed`.
     pub(crate) seed: Option<u64>,
     pub(crate) params: Values,
 }
 
 impl Settings {
-    /// Reads `name=value` words. `classes` and `features` are facts of the problem, `seed` is that
-    /// of the run; the rest is the learner's.
+    /// Parses `name=value` words. `classes` and `features` are dimensions of the problem, `seed` is
+    /// that of the run; all others are the learner's.
     pub(crate) fn parse(words: &[String]) -> Result<Self, Failure> {
         let mut settings = Self::default();
         for word in words {
@@ -42,7 +42,8 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Takes out what is a fact of the problem for every learner, and a parameter of some, as of `entry`.
+    /// Extracts values that belong to the problem, although some learners, such as `entry`, have
+    /// them as parameters.
     pub(crate) fn take_facts(&mut self, entry: &Entry) -> Result<(), Failure> {
         let Some(value) = self.params.get("horizon") else { return Ok(()) };
         let horizon = count("horizon", value)?;
@@ -56,15 +57,15 @@ impl Settings {
         Ok(())
     }
 
-    /// Checks what is declared against what `entry` can do, before anything else is known of the problem.
+    /// Checks the declared dimensions against `entry`, before the data are read.
     pub(crate) fn check(&self, entry: &Entry) -> Result<(), Failure> {
         let any = if entry.about.accepts.classes == Classes::Real { 1 } else { 2 };
         let (classes, features) = (self.classes.unwrap_or(any), self.features.unwrap_or(1));
         Ok(entry.check_problem(&Problem::new(classes as usize, features as usize))?)
     }
 
-    /// The problem that the settings alone describe, for `entry`: dimensions must be given, except where the
-    /// learner leaves no choice.
+    /// The problem for `entry` from the settings alone: dimensions must be given, unless the
+    /// learner determines them.
     pub(crate) fn problem(&self, entry: &Entry) -> Result<Problem, Failure> {
         let classes = match (self.classes, entry.about.accepts.classes) {
             (Some(classes), _) => classes,
@@ -77,12 +78,12 @@ impl Settings {
     }
 }
 
-/// Reads what a user typed for a value: as [`Value`] does, and powers such as `2^-7`.
+/// Parses a value, as [`Value`] does, and powers such as `2^-7`.
 pub(crate) fn read(text: &str) -> Value {
     power(text).map_or_else(|| Value::parse(text), Value::from)
 }
 
-/// A value as it was typed, or the content of the file that it names: lists are too long for a command line.
+/// A value as given, or the content of the file that it names, for long lists.
 fn read_or_load(name: &str, text: &str) -> Result<Value, Failure> {
     if !text.ends_with(".json") {
         return Ok(read(text));

@@ -11,10 +11,13 @@ use noregret_stream::watch::calibration::{CalibrationReport, Curve};
 use noregret_stream::watch::certify::Certified;
 use serde::Serialize;
 
-use crate::note::short;
+use crate::note::{printable, short};
 use crate::progress::Mode;
 
-/// The last line of `--json`, and what is kept in a saved model.
+/// The losses of rounds in which a class appeared for the first time, among the numbers.
+pub(crate) const FIRST_APPEARANCES: &str = "first_appearances";
+
+/// The summary: the last line of `--json`, also stored in a saved model.
 #[derive(Serialize)]
 pub(crate) struct Summary<'a> {
     #[serde(rename = "type")]
@@ -24,13 +27,13 @@ pub(crate) struct Summary<'a> {
     #[serde(flatten)]
     pub(crate) rates: Rates,
     pub(crate) window: Rates,
-    /// What is lost without a look at the features.
+    /// Losses of baselines that ignore the features.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) baselines: Option<BaselineReport>,
-    /// The commonest class, and its share of the rounds.
+    /// The most frequent class, and its share of the rounds.
     #[serde(skip)]
     pub(crate) commonest: Option<(String, f64)>,
-    /// Not kept in a model: the same run makes the same file.
+    /// Not stored in a model, so that equal runs give equal files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,21 +49,29 @@ pub(crate) struct Summary<'a> {
     pub(crate) large_rows: u64,
     pub(crate) dropped_features: u64,
     pub(crate) resolved_parameters: Values,
-    /// The weights of the members of a mixture at the end.
+    /// The final weights of a mixture's members.
     #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
     pub(crate) weights: serde_json::Map<String, serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) calibration: Option<CalibrationReport>,
+    /// What the classes are called of which calibration has curves.
+    #[serde(skip)]
+    pub(crate) calibrated: Vec<String>,
     pub(crate) classes: usize,
     pub(crate) features: usize,
-    /// Whether there is a constant feature besides.
+    /// Whether there is a constant feature in addition.
     pub(crate) intercept: bool,
     pub(crate) seed: u64,
 }
 
-/// Prints the summary: for people, or as the last line of JSON.
-pub(crate) fn print(summary: &Summary<'_>, score: &Score, mode: Mode, window: usize) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
+/// Prints the summary as text, or as the last line of JSON.
+pub(crate) fn print(
+    out: &mut dyn Write,
+    summary: &Summary<'_>,
+    score: &Score,
+    mode: Mode,
+    window: usize,
+) -> std::io::Result<()> {
     if mode == Mode::Json {
         return writeln!(out, "{}", serde_json::to_string(summary).expect("plain numbers"));
     }
@@ -78,6 +89,15 @@ pub(crate) fn print(summary: &Summary<'_>, score: &Score, mode: Mode, window: us
     if let Some(rate) = rates.expected_error_rate {
         line("expected error rate", format!("{rate:.5}{}", last(summary.window.expected_error_rate)))?;
         line("greedy error rate", format!("{:.5}", rates.greedy_error_rate.unwrap_or_default()))?;
+    }
+    if let Some(added) = rates.floor_error_rate {
+        let floor = score.facts.floor;
+        // A policy's weights are at most 1 / floor, so their variance is, too, for rewards from 0 to 1.
+        let width = 1.96 / (floor * rates.rounds.max(1) as f64).sqrt();
+        let effect = format!(
+            "{added:+.5} of the expected errors; for it, ips estimates of any policy are within {width:.3} (95 %)"
+        );
+        line("exploration floor", effect)?;
     }
     if let Some(loss) = rates.log_loss {
         line("log-loss (nats)", format!("{loss:.5}{}", last(summary.window.log_loss)))?;
@@ -110,10 +130,15 @@ pub(crate) fn print(summary: &Summary<'_>, score: &Score, mode: Mode, window: us
         line("guarantee", abstention.guarantee.clone())?;
     }
     for (name, numbers) in &summary.numbers {
-        line(name, few(numbers))?;
+        if *name == FIRST_APPEARANCES {
+            let (count, cost) = (numbers.len(), numbers.iter().sum::<f64>());
+            line("new classes", format!("{count}, whose first rounds cost {cost:.3} of the log-loss"))?;
+        } else {
+            line(name, few(numbers))?;
+        }
     }
     if let Some(report) = &summary.calibration {
-        print_calibration(report, &mut line)?;
+        print_calibration(report, &summary.calibrated, &mut line)?;
     }
     if let Some(certified) = &summary.certified {
         print_certified(certified, &mut line)?;
@@ -133,7 +158,7 @@ pub(crate) fn print(summary: &Summary<'_>, score: &Score, mode: Mode, window: us
     Ok(())
 }
 
-/// A list in a line: its first numbers, and how many there are.
+/// A list on one line: its first numbers, and its length.
 pub(crate) fn few(numbers: &[f64]) -> String {
     const SHOWN: usize = 6;
     let mut text = numbers.iter().take(SHOWN).map(|number| short(*number)).collect::<Vec<_>>().join(" ");
@@ -146,10 +171,11 @@ pub(crate) fn few(numbers: &[f64]) -> String {
 /// The reliability curves.
 fn print_calibration(
     report: &CalibrationReport,
+    names: &[String],
     line: &mut dyn FnMut(&str, String) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
-    let classes = report.classes.iter().flatten().enumerate();
-    let classes = classes.map(|(class, curve)| (format!("calibration of #{class}"), curve));
+    let classes = report.classes.iter().flatten().zip(names);
+    let classes = classes.map(|(curve, name)| (format!("calibration of {}", printable(name)), curve));
     for (name, Curve { ece, bins }) in std::iter::once(("calibration".to_owned(), &report.top)).chain(classes)
     {
         line(&name, format!("expected error {ece:.5}"))?;
@@ -162,7 +188,7 @@ fn print_calibration(
     Ok(())
 }
 
-/// The learner's loss, the comparator's, and what was promised.
+/// The losses of learner and comparator, with certificate and bound.
 fn print_certified(
     certified: &Certified,
     line: &mut dyn FnMut(&str, String) -> std::io::Result<()>,
@@ -178,7 +204,7 @@ fn print_certified(
     if let Some(certificate) = certified.certificate {
         line(
             "certificate",
-            format!("{certificate:.3}   (the regret is at most this: from what the learner saw)"),
+            format!("{certificate:.3}   (upper bound on the regret, computed during the run)"),
         )?;
     }
     if let Some(why) = &certified.no_certificate_because {
@@ -190,6 +216,7 @@ fn print_certified(
         (None, None) => {}
     }
     let nothing = certified.bound.is_some() && !certified.bites();
-    let remark = if nothing { "the bound is above it: it says nothing here" } else { certified.trivial_rule };
+    let remark =
+        if nothing { "the theorem's bound is larger, hence vacuous here" } else { certified.trivial_rule };
     line("trivial bound", format!("{:.3}   ({remark})", certified.trivial_bound))
 }

@@ -1,5 +1,4 @@
-//! `--learners a,b --set a.rate=0.1,1,10`: which learners are compared, with which values of their
-//! parameters.
+//! `--learners a,b --set a.rate=0.1,1,10`: the learners and parameter values to compare.
 
 use noregret::learner::Classes;
 use noregret::param::{Value, nearest};
@@ -8,10 +7,10 @@ use noregret::registry::{Entry, find};
 use crate::failure::Failure;
 use crate::settings::{Settings, read};
 
-/// A parameter with more values than this was mistyped.
+/// Largest number of values of a parameter; more are considered a typing error.
 const MOST_VALUES: usize = 1000;
 
-/// All combinations together.
+/// Largest number of combinations.
 const MOST_CANDIDATES: usize = 10_000;
 
 /// A learner with one combination of its values.
@@ -19,8 +18,8 @@ const MOST_CANDIDATES: usize = 10_000;
 pub(crate) struct Candidate {
     pub(crate) entry: &'static Entry,
     pub(crate) settings: Settings,
-    /// Names of the parameters that differ among the candidates of this learner, in the order in which they
-    /// were given.
+    /// Names of the parameters that differ among the candidates of this learner, in the given
+    /// order.
     pub(crate) varied: Vec<String>,
 }
 
@@ -44,7 +43,7 @@ struct Axis {
     values: Vec<Value>,
 }
 
-/// Every learner with every combination of its values; the last parameter that was given changes fastest.
+/// Every learner with every combination of its values; the last given parameter varies fastest.
 pub(crate) fn candidates(learners: &[String], words: &[String]) -> Result<Vec<Candidate>, Failure> {
     let mut entries: Vec<&'static Entry> = Vec::new();
     for name in learners {
@@ -79,7 +78,7 @@ pub(crate) fn candidates(learners: &[String], words: &[String]) -> Result<Vec<Ca
     Ok(all)
 }
 
-/// A real-valued target has no classes, so that nothing could be compared.
+/// Rejects learners with different kinds of targets.
 fn check_targets(entries: &[&'static Entry]) -> Result<(), Failure> {
     let real = |entry: &&&Entry| entry.about.accepts.classes == Classes::Real;
     let (Some(one), Some(other)) = (entries.iter().find(real), entries.iter().find(|entry| !real(entry)))
@@ -129,7 +128,7 @@ fn axis(word: &str, entries: &[&'static Entry]) -> Result<Axis, Failure> {
         ))
     })?;
     let key = key.trim();
-    // `base.norm` is a parameter of its own, so what stands before the point need not be a learner.
+    // `base.norm` is a parameter, so the part before the point need not be a learner.
     let (learner, name) = match key.split_once('.') {
         Some((learner, name)) if find(learner).is_ok() => {
             let among = entries.iter().find(|entry| entry.about.name == learner);
@@ -141,9 +140,7 @@ fn axis(word: &str, entries: &[&'static Entry]) -> Result<Axis, Failure> {
         _ => (None, key),
     };
     if ["classes", "features"].contains(&name) {
-        return Err(Failure::usage(format!(
-            "--set {key}: the data have as many for all learners: --set {name}=N"
-        )));
+        return Err(Failure::usage(format!("--set {key}: is the same for all learners: --set {name}=N")));
     }
     if name == "seed" {
         return Err(Failure::usage(format!("--set {key}: seeds are given as --seed and --repeats")));
@@ -161,7 +158,7 @@ fn knows(entry: &Entry, name: &str) -> bool {
     entry.param(name).is_some() || name.split_once('.').is_some_and(|(first, _)| entry.param(first).is_some())
 }
 
-/// `without` has no parameter `name`; maybe others have.
+/// The failure for a learner without the parameter `name`, with a suggestion.
 fn unknown(key: &str, name: &str, without: &Entry, entries: &[&'static Entry]) -> Failure {
     let learner = without.about.name;
     let having: Vec<String> = entries
@@ -172,7 +169,7 @@ fn unknown(key: &str, name: &str, without: &Entry, entries: &[&'static Entry]) -
     let hint = if having.is_empty() {
         let known = entries.iter().flat_map(|entry| entry.params).map(|param| param.name);
         let near = nearest(name, known).map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
-        format!("{near}; `noregret list {learner}` shows what it takes")
+        format!("{near}; `noregret list {learner}` shows its parameters")
     } else {
         format!("; set it for those that have: {}", having.join(", "))
     };
@@ -201,7 +198,7 @@ fn range(item: &str, from: &str, rest: &str, values: &mut Vec<Value>) -> Result<
     };
     let form =
         || format!("{item} is no range; it must be FROM..TO*FACTOR or FROM..TO+STEP, as in 1e-3..10*10");
-    // A sign belongs to a number, as in 1e+3; the step's is the last one.
+    // The last sign is that of the step; others may belong to exponents, as in 1e+3.
     let at = rest.rfind('*').or_else(|| rest.rfind('+')).ok_or_else(form)?;
     let geometric = rest[at..].starts_with('*');
     let (from, to, step) = (number(from), number(&rest[..at]), number(&rest[at + 1..]));
@@ -213,10 +210,10 @@ fn range(item: &str, from: &str, rest: &str, values: &mut Vec<Value>) -> Result<
     };
     if !proper {
         let need = if geometric { "a factor > 0 that leads" } else { "a step > 0 that leads" };
-        return Err(format!("{item} never arrives; {need} from the first number to the second was needed"));
+        return Err(format!("{item} does not end; {need} from the first number to the second was needed"));
     }
     let value = |at: i32| if geometric { from * step.powi(at) } else { from + step * f64::from(at) };
-    // A hair beyond the end, so that rounding does not lose it.
+    // Slightly beyond the end, so that rounding does not exclude it.
     let inside = |value: f64| {
         let slack = 1e-9 * if geometric { to } else { step };
         if to >= from { value <= to + slack } else { value >= to - slack }
@@ -230,7 +227,7 @@ fn range(item: &str, from: &str, rest: &str, values: &mut Vec<Value>) -> Result<
     Ok(())
 }
 
-/// 0.3 for 0.30000000000000004: what a person would have typed, where it is as good as the same number.
+/// Rounds to 15 digits, if the difference is only rounding: 0.3 for 0.30000000000000004.
 fn tidy(value: f64) -> f64 {
     let round: f64 = format!("{value:.14e}").parse().expect("a number as it was written");
     let length = |value: f64| value.to_string().len().min(format!("{value:e}").len());
@@ -306,10 +303,10 @@ mod tests {
             ),
             (
                 "exploratoin=1",
-                "--set exploratoin: ogd has no parameter 'exploratoin' (did you mean 'exploration'?); `noregret list ogd` shows what it takes",
+                "--set exploratoin: ogd has no parameter 'exploratoin' (did you mean 'exploration'?); `noregret list ogd` shows its parameters",
             ),
             ("ons.rate=1", "--set ons.rate: ons is not among the --learners"),
-            ("ogd.classes=3", "--set ogd.classes: the data have as many for all learners: --set classes=N"),
+            ("ogd.classes=3", "--set ogd.classes: is the same for all learners: --set classes=N"),
             ("seed=1,2", "--set seed: seeds are given as --seed and --repeats"),
             (
                 "ogd.rate",
@@ -322,7 +319,7 @@ mod tests {
             ),
             (
                 "ogd.rate=1..2*0.5",
-                "--set ogd.rate: 1..2*0.5 never arrives; a factor > 0 that leads from the first number to the second was needed",
+                "--set ogd.rate: 1..2*0.5 does not end; a factor > 0 that leads from the first number to the second was needed",
             ),
             ("ogd.rate=0..1e9+1", "--set ogd.rate: 0..1e9+1 makes more than 1000 values"),
         ] {

@@ -1,39 +1,73 @@
-//! A learner that is wanted, and what was set for it.
+//! A requested learner with its settings.
 
 use noregret::algorithm::AnyModel;
 use noregret::learner::Feedback;
 use noregret::open_classes::FEWEST;
-use noregret::param::Value;
+use noregret::param::{ParamValue as _, Value};
 use noregret::problem::Problem;
-use noregret::registry::Entry;
+use noregret::registry::{Entry, of_offers};
+use noregret_stream::Offers;
 
 use crate::choices::FeedbackChoice;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// A learner that is wanted, and what was set for it.
+/// A requested learner with its settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     pub(crate) entry: &'static Entry,
     pub(crate) settings: Settings,
-    /// How many copies of its state will be kept.
+    /// Number of copies of its state.
     pub(crate) copies: usize,
-    /// Whether it may be given classes as they come up, where their number is not declared.
+    /// Whether classes may be added during the run, if their number is not declared.
     pub(crate) open_classes: bool,
+    /// Whether somebody has named it; else another one may suit the data better.
+    pub(crate) named: bool,
 }
 
 impl Wanted {
-    /// Whether the columns are experts, and what stands there their votes.
+    /// Whether the columns are experts' votes.
     pub(crate) fn votes(&self) -> bool {
         self.entry.feedback == Feedback::Experts
     }
 
-    /// Whether the features are best left as they are: their units make no difference, or all of it.
+    /// Whether it hears no more than what the label that it played earned.
+    pub(crate) fn is_bandit(&self) -> bool {
+        match self.entry.feedback {
+            Feedback::Bandit => true,
+            Feedback::Either => self.settings.params.get("mode") == Some(&Value::from("bandit")),
+            Feedback::Full | Feedback::Experts => false,
+        }
+    }
+
+    /// The columns of a block, for labels on offer that have features of their own.
+    pub(crate) fn block(&self) -> u32 {
+        let asked = self.settings.params.get("width").and_then(u64::from_value);
+        let asked = asked.and_then(|width| u32::try_from(width).ok());
+        asked.filter(|width| *width > 0).unwrap_or(Offers::WIDTH)
+    }
+
+    /// The learner of labels on offer with features of their own, in blocks of `width` columns.
+    pub(crate) fn for_blocks(&self, width: u32) -> Result<Self, Failure> {
+        let entry = of_offers();
+        if self.named && self.entry.about.name != entry.about.name {
+            return Err(Failure::usage(format!(
+                "{}: knows labels by name; those of the data have features of their own, which {} learns from",
+                self.entry.about.name, entry.about.name
+            )));
+        }
+        let mut wanted = Self { entry, ..self.clone() };
+        wanted.settings.params.remove("mode");
+        wanted.settings.params.insert("width".to_owned(), Value::from(u64::from(width)));
+        Ok(wanted)
+    }
+
+    /// Whether the features should not be scaled, because their units are irrelevant or meaningful.
     pub(crate) fn scale_free(&self) -> Result<bool, Failure> {
         Ok(self.votes() || self.entry.scale_free(&self.settings.params)?)
     }
 
-    /// Refuses a learner that cannot take in a class that appears later.
+    /// Rejects a learner that cannot add classes.
     pub(crate) fn check_growth(&self) -> Result<(), Failure> {
         let smallest = Problem::new(FEWEST, 1).with_radius(1.0);
         if let AnyModel::Full(mut learner) = self.entry.make_any(&self.settings.params, smallest, 0)?
@@ -42,23 +76,23 @@ impl Wanted {
             return Ok(());
         }
         Err(Failure::usage(format!(
-            "--set classes=K: must be given for a pipe, which cannot be read twice: {} takes in no classes as they come up",
+            "--set classes=K: must be given for a pipe, which cannot be read twice: {} cannot add classes during a run",
             self.entry.about.name
         )))
     }
 
-    /// Sets the feedback that `--feedback` asks for, if the learner can learn from it.
+    /// Sets the feedback of `--feedback`, if the learner can learn from it.
     pub(crate) fn set_feedback(&mut self, asked: Option<FeedbackChoice>) -> Result<(), Failure> {
         let name = self.entry.about.name;
         match (asked, self.entry.feedback) {
             (Some(FeedbackChoice::Bandit), Feedback::Full | Feedback::Experts) => {
                 return Err(Failure::usage(format!(
-                    "--feedback bandit: {name} learns from the label; without --learner, auto learns from right or wrong, as do the learners that `noregret list` marks with bandit"
+                    "--feedback bandit: {name} learns from the label; use auto (omit --learner), or a learner that `noregret list` marks with bandit"
                 )));
             }
             (Some(FeedbackChoice::Full), Feedback::Bandit) => {
                 return Err(Failure::usage(format!(
-                    "--feedback full: {name} learns from whether the label that it played was right, not from the label"
+                    "--feedback full: {name} learns from whether the played label was right, not from the label"
                 )));
             }
             (Some(FeedbackChoice::Bandit), Feedback::Either) => {

@@ -1,4 +1,4 @@
-//! A reader with its place in its file, for progress bars.
+//! A reader with progress, for progress bars.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use noregret_stream::{Columns, ReadError, Reader, Row, Schema, Stop};
 
 use crate::progress::{TICK, style};
 
-/// A reader with its place in its file, for progress bars.
+/// A reader with progress, for progress bars.
 pub(crate) struct Watched {
     reader: Box<dyn Reader>,
     position: Arc<AtomicU64>,
     rows: u64,
     bar: Option<ProgressBar>,
-    /// Ends the rows of a first pass, whose facts are of no use then.
+    /// Interrupts a first pass.
     stop: Stop,
 }
 
 impl Watched {
-    /// Watches `reader`, whose rows end when `stop` is asked for; with `shown`, a bar on a terminal shows
-    /// `what` is being done.
+    /// Wraps `reader`, whose rows end when `stop` is requested; with `shown`, a bar on a terminal
+    /// is labelled `what`.
     pub(crate) fn new(reader: Box<dyn Reader>, shown: Option<&'static str>, stop: &Stop) -> Self {
         let bar = shown.filter(|_| std::io::stderr().is_terminal()).and_then(|what| {
             let bar = ProgressBar::new(reader.size()?);
@@ -33,7 +33,7 @@ impl Watched {
         Self { reader, position: Arc::default(), rows: 0, bar, stop: stop.clone() }
     }
 
-    /// Where the reader is, in bytes; goes on by itself.
+    /// The reader's position in bytes, updated by the reader.
     pub(crate) fn position(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.position)
     }

@@ -1,4 +1,4 @@
-//! A bandit whose answers come late: decisions are plain data, kept until the answer comes.
+//! A bandit learner with late feedback: decisions are plain data, which are kept until the feedback arrives.
 //!
 //! `cargo run -p noregret --example late_answers`
 
@@ -10,10 +10,10 @@ use std::error::Error;
 use noregret::rng::Rng;
 use noregret::{Decision, Features, Problem, Values, find};
 
-/// How many rounds pass before an answer comes.
+/// Delay of feedback, in rounds.
 const DELAY: usize = 20;
 
-/// Prints how often the played label was right in the last 500 of 2000 rounds.
+/// Prints how many of the played labels were right in the last 500 of 2000 rounds.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let problem = Problem::new(3, 3).with_radius(1.0);
     let values = Values::from([("exploration".to_owned(), 0.1.into())]);
@@ -32,8 +32,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         let correct = decision.label as usize == class;
         right += usize::from(correct && round >= 1500);
 
-        // The answer is known to us, and to the learner 20 rounds later. Its importance weight is that of the
-        // decision.
+        // The feedback reaches the learner 20 rounds later. Its importance weight is that of the decision.
         waiting.push_back((row, decision, correct));
         if waiting.len() > DELAY
             && let Some((row, decision, correct)) = waiting.pop_front()

@@ -1,4 +1,4 @@
-//! Learn a stream: predict, see the truth, learn, and compare the regret with what the theorem promises.
+//! Learn a stream: predict, receive the label, learn, and compare the regret with the theorem's bound.
 //!
 //! `cargo run -p noregret --example learn_a_stream`
 
@@ -11,14 +11,14 @@ use noregret::{Algorithm as _, Features, OnlineLearner as _, Predictor as _, Pro
 
 /// Prints the mean log-loss of 300 rounds.
 pub fn main() -> Result<(), Box<dyn Error>> {
-    // 3 classes, 2 features, rows of norm at most 1. Parameters that are not set are the theorem's.
+    // 3 classes, 2 features, rows of norm at most 1. Parameters that are not set have the theorem's defaults.
     let problem = Problem::new(3, 2).with_radius(1.0);
     let mut learner = Folklore::build(FolkloreParams::new().norm(10.0), problem, 0)?;
 
     let mut prediction = learner.prediction();
     let mut total = 0.0;
     for round in 0..300 {
-        // Three clusters on the unit circle, one after the other.
+        // Three clusters on the unit circle, in turn.
         let class = round % 3;
         let angle = 2.1 * class as f64 + 0.3 * (round as f64).sin();
         let row = [angle.cos(), angle.sin()];

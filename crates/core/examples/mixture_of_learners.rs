@@ -1,4 +1,4 @@
-//! A mixture of one's own learners: never much worse than the best of them, whichever that turns out to be.
+//! A mixture of several learners: its total log loss is hardly larger than that of the best of them.
 //!
 //! `cargo run -p noregret --example mixture_of_learners`
 

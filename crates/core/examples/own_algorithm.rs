@@ -1,8 +1,8 @@
-//! One's own algorithm: what a learner must say of itself to be parametrised, saved and driven like those of
-//! this crate.
+//! A new algorithm: what it has to implement to have parameters, and to be saved and run like those of this
+//! crate.
 //!
-//! The algorithm is the Laplace rule: the probability of a class is the share of its rounds, with `prior`
-//! rounds added to each.
+//! The algorithm is Laplace's rule: the probability of a class is its fraction of the rounds, with `prior`
+//! rounds added to each class.
 //!
 //! `cargo run -p noregret --example own_algorithm`
 
@@ -27,7 +27,7 @@ params! {
     }
 }
 
-/// Forecasts the shares of the classes so far.
+/// Forecasts the frequencies of the classes so far.
 #[derive(Clone, Debug)]
 pub struct Shares {
     params: SharesParams,
@@ -110,7 +110,7 @@ impl State for Shares {
 
 /// Prints the forecast after four rounds.
 pub fn main() -> Result<(), Box<dyn Error>> {
-    // As `dyn Model` it is what the crate's loops, wrappers and mixtures take.
+    // As `dyn Model` it can be used by the crate's loops, wrappers and mixtures.
     let mut learner: Box<dyn Model> =
         Box::new(Shares::build(SharesParams::new().prior(0.5), Problem::new(2, 1), 0)?);
     let mut prediction = learner.prediction();

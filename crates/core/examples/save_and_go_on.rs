@@ -1,4 +1,4 @@
-//! Save a learner as bytes, load it elsewhere, and go on as if nothing had happened.
+//! Save a learner as bytes, load it elsewhere, and continue.
 //!
 //! `cargo run -p noregret --example save_and_go_on`
 
@@ -20,7 +20,8 @@ fn learn(learner: &mut dyn Model, range: std::ops::Range<usize>) {
     }
 }
 
-/// Checks that a learner that was saved after 50 rounds says the same after 100 as one that was not.
+/// Checks that a learner that was saved and loaded after 50 rounds has the same forecasts after 100 rounds as
+/// the original.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let mut learner = find("aioli")?.make(&Default::default(), Problem::new(2, 2).with_radius(1.0), 0)?;
     learn(&mut *learner, 0..50);

@@ -17,12 +17,12 @@ pub struct Paper {
     pub place: &'static str,
 }
 
-/// What the scores and probabilities of a learner mean.
+/// The meaning of a learner's scores and probabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Forecast {
     /// Scores are logits and probabilities their softmax: scored by log loss, deterministic.
     Probabilities,
-    /// Scores are margins, the probabilities put everything on the best: scored by mistakes.
+    /// Scores are margins, and the best class has probability 1: scored by mistakes.
     Label,
     /// Scores are margins, the played label is drawn from the probabilities: scored by expected mistakes.
     RandomisedLabel,
@@ -30,7 +30,7 @@ pub enum Forecast {
     Value,
 }
 
-/// An algorithm's description of itself: the registry, help, tables and law tests read it.
+/// An algorithm's description, used by the registry, help, tables and law tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
     /// Its name everywhere, kebab-case.
@@ -64,8 +64,9 @@ pub trait Algorithm: Sized {
         const { &Self::ABOUT }
     }
 
-    /// Whether the units of the features make no difference with these parameters: thresholds go with the
-    /// data. Such a learner is better shown features as they are than by a scale that is still being found.
+    /// Whether results are independent of the features' units with these parameters, as with thresholds that
+    /// are chosen from the data. For such a learner, unscaled features are better than a scaling that changes
+    /// during the stream.
     fn scale_free(_params: &Self::Params) -> bool {
         false
     }
@@ -75,8 +76,8 @@ pub trait Algorithm: Sized {
     /// `seed` feeds the learner's internal randomness, if it has any.
     fn new(params: Self::Params, problem: Problem, seed: u64) -> Result<Self, ParamError>;
 
-    /// Makes the learner without the registry: [`Algorithm::new`], with the dimensions of `problem` checked
-    /// too.
+    /// Makes the learner without the registry: [`Algorithm::new`], with a check of the dimensions of
+    /// `problem`.
     ///
     /// ```
     /// use noregret::{Algorithm as _, Problem};
@@ -89,7 +90,7 @@ pub trait Algorithm: Sized {
     /// ```
     ///
     /// # Errors
-    /// Where a parameter or a dimension is none that the algorithm can do with.
+    /// If a parameter or a dimension is outside the range of the algorithm.
     fn build(params: Self::Params, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         check_problem(&Self::ABOUT, &problem)?;
         params.check()?;
@@ -99,35 +100,36 @@ pub trait Algorithm: Sized {
     /// The parameters in use: every `None` replaced by its value.
     fn params(&self) -> Self::Params;
 
-    /// How many 8-byte numbers the state of a learner for `problem` may take. Checked before memory is taken.
+    /// The number of 8-byte numbers of state of a learner for `problem`, at most. It is checked before memory
+    /// is allocated.
     fn numbers(problem: &Problem) -> usize;
 
-    /// The same with these parameters, for algorithms whose size they decide.
+    /// As [`Algorithm::numbers`], for algorithms whose size depends on their parameters.
     fn numbers_for(_params: &Self::Params, problem: &Problem) -> usize {
         Self::numbers(problem)
     }
 
-    /// How many of them are taken before the first row, which is fewer for learners whose memory comes with
-    /// the features that rows have: a model file may claim any size.
+    /// The part of them that is allocated before the first row, which is smaller for learners that allocate
+    /// memory when features occur. It protects against model files that claim a huge size.
     fn numbers_at_first(params: &Self::Params, problem: &Problem) -> usize {
         Self::numbers_for(params, problem)
     }
 
-    /// The sufficient statistics as a list of numbers. Lists of learners that agree in parameters, classes
-    /// and features may be added up entry by entry, in any order; [`with_statistics`](Self::with_statistics)
-    /// makes a learner of the sum. Their length depends on classes and features alone.
+    /// The sufficient statistics as a list of numbers. The lists of learners with equal parameters, classes
+    /// and features can be added entry by entry, in any order; [`with_statistics`](Self::with_statistics)
+    /// makes a learner from the sum. Their length depends only on classes and features.
     ///
     /// # Errors
-    /// By default always, since the algorithm has no such statistics; and if rounding has left none.
+    /// By default always, since the algorithm has no such statistics; also if they were lost by rounding.
     fn statistics(&self) -> Result<Vec<f64>, MergeError> {
         Err(MergeError::Unsupported(Self::ABOUT.name))
     }
 
-    /// The learner for `problem`, with the parameters of this one, that has `sum` as its statistics: the sum
-    /// of [`statistics`](Self::statistics) of `parts` learners, each of which counts this one's regulariser.
+    /// The learner for `problem`, with the parameters of this one, whose statistics are `sum`: the sum of
+    /// [`statistics`](Self::statistics) of `parts` learners, each of which includes this one's regulariser.
     ///
     /// # Errors
-    /// By default always; if `sum` has another length, or is no sum of statistics.
+    /// By default always; if `sum` has another length, or is not a sum of statistics.
     fn with_statistics(
         &self,
         _sum: &[f64],
@@ -141,13 +143,13 @@ pub trait Algorithm: Sized {
     /// The learner with the added-up sufficient statistics of `parts`, see [`merge`](crate::merge).
     ///
     /// # Errors
-    /// If the parts do not match; by default always, since there are no such statistics.
+    /// If the parts do not match; by default always, since the algorithm has no such statistics.
     fn merge(_parts: &[&Self], _how: Merge) -> Result<Self, MergeError> {
         Err(MergeError::Unsupported(Self::ABOUT.name))
     }
 }
 
-/// A learner as the fronts hold it: it learns, is saved, and describes itself.
+/// A learner as front ends use it: it learns, can be saved, and has a description.
 pub trait Model: OnlineLearner + State + Any {
     /// The description of its algorithm.
     fn about(&self) -> &'static About;
@@ -158,7 +160,7 @@ pub trait Model: OnlineLearner + State + Any {
     /// A copy.
     fn boxed_clone(&self) -> Box<dyn Model>;
 
-    /// The merger of this learner and `others`, see [`merge`](crate::merge::merge).
+    /// Merges this learner and `others`, see [`merge`](crate::merge::merge).
     ///
     /// # Errors
     /// If they do not match, or the algorithm has no sufficient statistics.
@@ -167,13 +169,13 @@ pub trait Model: OnlineLearner + State + Any {
     /// See [`Algorithm::statistics`].
     ///
     /// # Errors
-    /// If the algorithm has no sufficient statistics, or rounding has left none.
+    /// If the algorithm has no sufficient statistics, or they were lost by rounding.
     fn statistics(&self) -> Result<Vec<f64>, MergeError>;
 
     /// See [`Algorithm::with_statistics`].
     ///
     /// # Errors
-    /// If the algorithm has no sufficient statistics, or `sum` is no sum of them.
+    /// If the algorithm has no sufficient statistics, or `sum` is not a sum of them.
     fn with_statistics(
         &self,
         sum: &[f64],
@@ -231,7 +233,7 @@ impl Clone for Box<dyn Model> {
     }
 }
 
-/// A bandit learner as the fronts hold it.
+/// A bandit learner as front ends use it.
 pub trait BanditModel: BanditLearner + State {
     /// The description of its algorithm.
     fn about(&self) -> &'static About;
@@ -257,7 +259,7 @@ impl<L: Algorithm + BanditLearner + State + Clone + 'static> BanditModel for L {
     }
 }
 
-/// A learner that follows experts, as the fronts hold it.
+/// A learner that weights experts, as front ends use it.
 pub trait ExpertModel: ExpertLearner + State {
     /// The description of its algorithm.
     fn about(&self) -> &'static About;
@@ -276,16 +278,16 @@ impl<L: Algorithm + ExpertLearner + State + 'static> ExpertModel for L {
     }
 }
 
-/// A learner of any kind of feedback.
+/// A learner for either kind of feedback.
 pub enum AnyModel {
-    /// It learns from the truth.
+    /// It learns from labels.
     Full(Box<dyn Model>),
-    /// It learns from whether the played label was right.
+    /// It learns from the reward of the played label.
     Bandit(Box<dyn BanditModel>),
 }
 
 impl AnyModel {
-    /// The learner, if it learns from the truth.
+    /// The learner, if it learns from labels.
     pub fn full(self) -> Result<Box<dyn Model>, ParamError> {
         match self {
             AnyModel::Full(model) => Ok(model),
@@ -364,7 +366,7 @@ impl AnyModel {
     }
 }
 
-/// Checks the dimensions of `problem` against what `about` can do.
+/// Checks the dimensions of `problem` against those that `about` accepts.
 pub(crate) fn check_problem(about: &About, problem: &Problem) -> Result<(), ParamError> {
     use crate::learner::Classes;
     let (classes, features) = (problem.classes, problem.features);

@@ -1,20 +1,20 @@
 //! The theorems' right-hand sides, one function each.
 //!
-//! A bound is about comparators in a ball of norm $B$; each function says which norm. "Regret" is the
-//! learner's total loss minus the comparator's, natural logarithms, over all rounds so far. Functions that
-//! take sums over rounds (`trace_sum`, `slack`, `log_det`, …) are data-dependent and hold for the stream that
-//! the sums were taken on.
+//! A bound holds for comparators in a ball of norm $B$; each function says which norm. "Regret" is the
+//! learner's total loss minus the comparator's, with natural logarithms, over all rounds so far. Functions
+//! whose arguments are sums over rounds (`trace_sum`, `slack`, `log_det`, …) are data-dependent: they hold
+//! for the stream of these sums.
 //!
 //! Sources: FOLKLORE = Agarwal, Kale, Zimmert, "Efficient Methods for Online Multiclass Logistic Regression";
 //! AIOLI = Jézéquel, Gaillard, Rudi, "Efficient improper learning for online logistic regression" (2020); GAF
 //! = Jézéquel, Gaillard, Rudi, "Mixability made efficient" (2021); SOBA = Beygelzimer, Orabona, Zhang,
 //! "Efficient online bandit multiclass learning with Õ(√T) regret" (2017); Gaptron = van der Hoeven,
-//! "Exploiting the surrogate gap in online multiclass classification" (2020). "Derived" marks what is in none
-//! of them.
+//! "Exploiting the surrogate gap in online multiclass classification" (2020). "Derived" marks bounds that are
+//! in none of them.
 
 use std::f64::consts::SQRT_2;
 
-/// What bounds depend on beyond a learner's parameters.
+/// The quantities in bounds other than a learner's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
     /// Number of classes $K \ge 2$.
@@ -153,26 +153,27 @@ pub fn gaf_log_det(setting: &Setting, regularization: f64, beta: f64, log_det: f
     regularization * setting.norm.powi(2) + (0.5 + 2.0 * 3f64.sqrt() / beta) * log_det
 }
 
-/// What GAF loses beyond [`gaf`] by smoothing: $-T\ln(1 - \mu)$, at most $2\mu T$ for $\mu \le \tfrac12$.
+/// The additional loss of GAF relative to [`gaf`] due to smoothing: $-T\ln(1 - \mu)$, at most $2\mu T$ for
+/// $\mu \le \tfrac12$.
 ///
-/// `smoothing` is the weight $\mu < 1$ of the uniform distribution in a forecast that is exact otherwise.
+/// `smoothing` is the weight $\mu < 1$ of the uniform distribution in an otherwise exact forecast.
 /// From the proof of GAF's Proposition 3, equation (10).
 pub fn gaf_smoothing(rounds: f64, smoothing: f64) -> f64 {
     -rounds * (-smoothing).ln_1p()
 }
 
-/// What GAF loses beyond [`gaf_smoothing`] by forecasting the mean of `samples` $m$ samples, with probability
-/// at least $1 - \delta$: $T\varepsilon$ with $\varepsilon = \sqrt{\frac{8K}{\mu m}\ln\frac T\delta}$. `None`
-/// where $\varepsilon > 1.59$: there are too few samples for any promise.
+/// The additional loss of GAF relative to [`gaf_smoothing`] if it forecasts the mean of `samples` $m$
+/// samples, with probability at least $1 - \delta$: $T\varepsilon$ with $\varepsilon = \sqrt{\frac{8K}{\mu
+/// m}\ln\frac T\delta}$. `None` if $\varepsilon > 1.59$: there are too few samples for a bound.
 ///
 /// GAF's Proposition 3. The printed proof has $\sqrt{K\ln(n/\delta)/(\mu m)}$, from $e^{-\varepsilon} \le 1 -
-/// 2\varepsilon$, which is false; $e^{-\varepsilon} \le 1 - \varepsilon/2$ is true up to 1.59 and gives the
-/// 8. `samples` counts independent ones: antithetic pairs count as one.
+/// 2\varepsilon$, which is false; $e^{-\varepsilon} \le 1 - \varepsilon/2$ is true up to 1.59 and leads to
+/// the factor 8. `samples` is the number of independent ones: antithetic pairs count as one.
 pub fn gaf_sampling(setting: &Setting, smoothing: f64, samples: f64, delta: f64) -> Option<f64> {
-    const LARGEST: f64 = 1.59;
+    const LARGEST_EPSILON: f64 = 1.59;
     let logarithm = (setting.rounds.max(1.0) / delta).ln();
     let excess = (8.0 * setting.k() * logarithm / (smoothing * samples)).sqrt();
-    (excess <= LARGEST).then_some(setting.rounds * excess)
+    (excess <= LARGEST_EPSILON).then_some(setting.rounds * excess)
 }
 
 /// Vovk, Azoury and Warmuth's regret for squared loss: $\lambda B^2 + dY^2 \ln(1 + \frac{TR^2}{\lambda d})$.
@@ -240,7 +241,7 @@ pub fn aggregating_rows(setting: &Setting) -> f64 {
     aggregating(setting.k() * setting.d(), 4.0 * setting.norm * setting.radius * setting.rounds)
 }
 
-/// $\min_{\varepsilon \le 1} n\ln\frac1\varepsilon + \varepsilon$ `variation`.
+/// The minimum over $\varepsilon \le 1$ of $n\ln\frac1\varepsilon + \varepsilon$ `variation`.
 fn aggregating(n: f64, variation: f64) -> f64 {
     if variation < n { variation } else { n * (1.0 + (variation / n).ln()) }
 }
@@ -461,8 +462,9 @@ pub fn adahedge(experts: usize, variance: f64) -> f64 {
     2.0 * (variance * log).sqrt() + 4.0 / 3.0 * log + 2.0
 }
 
-/// What abstaining AdaHedge expects to lose beyond the best of $N = $ `experts` experts, for `cost`
-/// $= c \le \tfrac12$ of abstaining at most: $\min(\ln N/(1 - 2c), 2\sqrt{V \ln N}) + \tfrac43 \ln N + 2$,
+/// The expected loss of abstaining AdaHedge beyond the best of $N = $ `experts` experts, for costs of
+/// abstaining of at most `cost` $= c \le \tfrac12$: $\min(\ln N/(1 - 2c), 2\sqrt{V \ln N}) + \tfrac43 \ln N +
+/// 2$, $V = $ `variance`.
 /// $V = $ `variance`.
 ///
 /// Gaptron, Theorem 7 (theory: abstention 2.2).

@@ -1,6 +1,6 @@
-//! One round's input: features, and the target that is revealed after the prediction.
+//! The input of a round: features, and the target that is revealed after the prediction.
 
-/// A class index in `0..classes`. The names of classes live with the reader.
+/// A class index in `0..classes`. The reader has the names of classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Label(pub u32);
 
@@ -11,25 +11,25 @@ impl Label {
     }
 }
 
-/// An index from 2^32 on, which no problem has, becomes the largest one.
+/// An index of 2^32 or more, which no problem has, becomes the largest one.
 impl From<usize> for Label {
     fn from(class: usize) -> Self {
         Label(u32::try_from(class).unwrap_or(u32::MAX))
     }
 }
 
-/// No probability counts as less than this in logarithms.
+/// Smaller probabilities are replaced by this in logarithms.
 pub(crate) const LEAST_PROBABILITY: f64 = 1e-300;
 
 /// The features of one example, borrowed: a vector $x \in \mathbb{R}^d$.
 ///
-/// Values are finite and sparse indices strictly increasing and below $d$: the maker of a `Features` checks
-/// that, once, where the data enters; learners rely on it.
+/// Values are finite, and sparse indices strictly increasing and below $d$. This is checked once, where data
+/// are read; learners rely on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Features<'a> {
     /// All $d$ values.
     Dense(&'a [f64]),
-    /// The non-zero values and where they stand.
+    /// The non-zero values and their indices.
     Sparse {
         /// Strictly increasing indices below $d$.
         indices: &'a [u32],
@@ -84,16 +84,16 @@ impl<'a> Features<'a> {
     }
 }
 
-/// What is revealed after the prediction: the truth of the round, and how much the round counts.
+/// The target of a round with its importance weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target<'a> {
-    /// The truth.
+    /// The label.
     pub truth: Truth<'a>,
     /// Importance weight, finite and > 0; 1 for an ordinary round.
     pub weight: f64,
 }
 
-/// The truth of a round.
+/// The label of a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Truth<'a> {
     /// One class.
@@ -120,16 +120,16 @@ impl<'a> Target<'a> {
         Self { truth: Truth::Value(value), weight: 1.0 }
     }
 
-    /// The same truth with importance `weight`.
+    /// The same label with importance `weight`.
     pub fn weighted(self, weight: f64) -> Self {
         Self { weight, ..self }
     }
 
     /// The importance weight times the log loss of `probabilities`, in nats: cross-entropy for a soft label.
-    /// Finite where the truth had probability 0.
+    /// Finite if the label has probability 0.
     ///
     /// # Panics
-    /// On a real-valued truth.
+    /// On a real-valued target.
     pub(crate) fn log_loss(self, probabilities: &[f64]) -> f64 {
         let surprise = |p: f64| -p.max(LEAST_PROBABILITY).ln();
         let loss = match self.truth {
@@ -143,7 +143,7 @@ impl<'a> Target<'a> {
         self.weight * loss
     }
 
-    /// The class, if the truth is one.
+    /// The class, if the target is one.
     pub fn label(self) -> Option<Label> {
         match self.truth {
             Truth::Class(label) => Some(label),
@@ -151,10 +151,10 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// The class as an index, for learners that accept nothing else.
+    /// The class as an index, for learners that accept only classes.
     ///
     /// # Panics
-    /// On any other truth.
+    /// On any other target.
     pub(crate) fn class_index(self) -> usize {
         match self.truth {
             Truth::Class(label) => label.index(),
@@ -164,10 +164,10 @@ impl<'a> Target<'a> {
 }
 
 impl Truth<'_> {
-    /// `out += scale * y`, with the truth as a vector over the classes.
+    /// `out += scale * y`, with the label as a vector over the classes.
     ///
     /// # Panics
-    /// On a real-valued truth, which is no vector over classes.
+    /// On a real-valued target, which is not a vector over classes.
     pub fn add_to(self, scale: f64, out: &mut [f64]) {
         match self {
             Truth::Class(label) => out[label.index()] += scale,
@@ -176,10 +176,10 @@ impl Truth<'_> {
         }
     }
 
-    /// The truth $(y_0, y_1)$ over two classes.
+    /// The label $(y_0, y_1)$ over two classes.
     ///
     /// # Panics
-    /// On a real-valued truth, a class above 1 or a distribution over more than two classes.
+    /// On a real-valued target, a class above 1 or a distribution over more than two classes.
     pub fn binary(self) -> [f64; 2] {
         let mut y = [0.0; 2];
         self.add_to(1.0, &mut y);
@@ -192,9 +192,9 @@ impl Truth<'_> {
     }
 }
 
-/// Coming rows, in order, that a learner may look at ahead of time, purely to be faster.
+/// Future rows, in order, for look-ahead.
 pub trait Batch {
-    /// How many rows there are.
+    /// The number of rows.
     fn len(&self) -> usize;
 
     /// The features of row `at`.

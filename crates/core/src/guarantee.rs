@@ -1,4 +1,4 @@
-//! A learner's theorem, applied to the rounds that it has learnt.
+//! Guarantees: a learner's theorem, evaluated for the rounds that it has learnt.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,18 +9,18 @@ use crate::problem::Problem;
 
 pub use crate::batch::comparator::Ball;
 
-/// What is promised, or the reason why nothing is, as part of a sentence: "the curvature is larger than any
+/// A bound, or the reason for its absence, as part of a sentence: "the curvature is larger than any
 /// valid one".
 pub type Promise = Result<f64, String>;
 
-/// The rounds that a learner is judged by, and what happened in them that theorems do not allow for. Whoever
-/// shows a certificate or a bound asks for it here, so that it is shown only where it holds.
+/// The rounds over which the regret is measured, with the events that void theorems. Certificates
+/// and bounds must be obtained from here, so that they are only shown when they hold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunFacts {
-    /// Labelled rounds that the learner is judged by.
+    /// Number of labelled rounds.
     pub rounds: u64,
-    /// Rounds that it had learnt before the first of them.
+    /// Number of rounds that the learner had learnt before the first of them.
     pub earlier: u64,
     /// Labels that came after later rows had been predicted.
     pub late: u64,
@@ -28,20 +28,19 @@ pub struct RunFacts {
     pub beyond_radius: u64,
     /// Rounds with an importance weight other than 1.
     pub weighted: u64,
-    /// Least probability of every label, where a run mixed in more than the learner's own distribution; 0 for
-    /// none.
+    /// Least probability of every label by additional uniform draws; 0 for none.
     pub floor: f64,
-    /// Models made one of different scalings, which no theorem is about.
+    /// Whether models with different scalings were merged.
     pub merged_scalings: bool,
 }
 
 impl RunFacts {
-    /// Before the first round of a learner that has learnt `earlier` rounds.
+    /// The facts before the first round, for a learner that has learnt `earlier` rounds.
     pub fn new(earlier: u64) -> Self {
         Self { earlier, ..Self::default() }
     }
 
-    /// Takes note of the labelled round of row `x` with importance `weight`, for a learner of `problem`.
+    /// Records a labelled round with row `x` and importance `weight`, for a learner of `problem`.
     pub fn note(&mut self, problem: &Problem, x: Features<'_>, weight: f64) {
         self.rounds += 1;
         self.weighted += u64::from(weight != 1.0);
@@ -49,7 +48,7 @@ impl RunFacts {
         self.beyond_radius += u64::from(beyond);
     }
 
-    /// Adds the rounds of `later`, which came after these.
+    /// Appends the rounds of `later`.
     pub fn extend(&mut self, later: &RunFacts) {
         self.rounds += later.rounds;
         self.late += later.late;
@@ -59,19 +58,20 @@ impl RunFacts {
         self.merged_scalings |= later.merged_scalings;
     }
 
-    /// The counts as numbers that add up, for shards that learnt apart: rounds, late labels, rows beyond the
+    /// The counts as numbers that can be added over shards: rounds, late labels, rows beyond the
     /// radius, weighted rounds.
     pub fn sums(&self) -> [f64; 4] {
         [self.rounds, self.late, self.beyond_radius, self.weighted].map(|count| count as f64)
     }
 
-    /// The facts of shards whose [`sums`](RunFacts::sums) are these.
+    /// The facts from the [`sums`](RunFacts::sums) of shards.
     pub fn of_sums(sums: [f64; 4]) -> Self {
         let [rounds, late, beyond_radius, weighted] = sums.map(|sum| sum.round() as u64);
         Self { rounds, late, beyond_radius, weighted, ..Self::default() }
     }
 
-    /// Why the rounds are none that a theorem is about, for a learner that has learnt `learnt` rounds in all.
+    /// Why the theorem does not apply to the rounds, if it does not, for a learner that has learnt
+    /// `learnt` rounds in total.
     fn void(&self, learnt: u64) -> Option<String> {
         let known = learnt.saturating_sub(self.earlier);
         if self.earlier > 0 {
@@ -99,8 +99,8 @@ impl RunFacts {
         }
     }
 
-    /// The bound of `learner`'s certificate on these rounds, for learners that keep one. Surrogates of
-    /// weighted rounds stay lower bounds, so that it survives weights.
+    /// The certificate of `learner` for these rounds, if it computes one. It holds with importance
+    /// weights, since surrogates of weighted rounds are still lower bounds.
     pub fn certificate<L: OnlineLearner + ?Sized>(&self, learner: &L) -> Option<Promise> {
         let certificate = learner.certificate()?;
         Some(self.void(learner.rounds()).map_or(certificate, Err))
@@ -111,7 +111,7 @@ impl RunFacts {
         Some(self.applied(learner.guarantee()?, learner.rounds()))
     }
 
-    /// The same for a learner under bandit feedback.
+    /// As [`RunFacts::guarantee`], for a learner with bandit feedback.
     pub fn bandit_guarantee<'a, L: BanditLearner + ?Sized>(&self, learner: &'a L) -> Option<Guarantee<'a>> {
         Some(self.applied(learner.guarantee()?, learner.rounds()))
     }
@@ -123,7 +123,7 @@ impl RunFacts {
         Some(self.void(learner.rounds()).map_or(bound, Err))
     }
 
-    /// Without its bound, if the rounds are none that it is about.
+    /// The guarantee without its bound, if the rounds do not satisfy the theorem's assumptions.
     fn applied<'a>(&self, guarantee: Guarantee<'a>, learnt: u64) -> Guarantee<'a> {
         let weighted = || (self.weighted > 0).then(|| "rounds had importance weights".to_owned());
         let Some(why) = self.void(learnt).or_else(weighted) else { return guarantee };
@@ -145,16 +145,17 @@ pub(crate) fn were(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun} was") } else { format!("{count} {noun}s were") }
 }
 
-/// Whether a row with this squared norm is beyond `radius`, rounding allowed for.
+/// Whether a row with this squared norm is beyond `radius`, with a tolerance for rounding.
 pub(crate) fn is_beyond(norm_squared: f64, radius: f64) -> bool {
     norm_squared.sqrt() > radius * (1.0 + 1e-9)
 }
 
-/// Comparators of learners that have no norm of their own: logits of the largest row are within $\pm$ this.
+/// The default norm of comparators for theorems without a norm: logits of the largest row are within $\pm$
+/// this.
 const REFERENCE_LOGIT: f64 = 10.0;
 
-/// A theorem, applied to a learner as it stands. It is about streams that keep to the learner's radius, whose
-/// labels arrive before the next row: [`RunFacts`] records whether they did.
+/// A theorem evaluated for a learner in its present state. It assumes rows within the learner's
+/// radius and immediate labels, which [`RunFacts`] checks.
 #[non_exhaustive]
 pub enum Guarantee<'a> {
     /// Total log loss minus that of the best linear predictor of a ball.
@@ -175,13 +176,13 @@ pub enum Guarantee<'a> {
     },
     /// Mistakes, expected ones for a learner that draws its labels, against *every* linear predictor.
     Mistakes {
-        /// The Frobenius norm of predictors that are worth a comparison.
+        /// The Frobenius norm of relevant comparators.
         norm: f64,
         /// The bound, given the predictor; or why the theorem does not hold.
         bound: Result<MistakeBound<'a>, String>,
     },
-    /// Expected mistakes, or missing rewards, beyond those of the best policy, where the forecasts of some
-    /// comparator of the oracle's ball are the mean rewards.
+    /// Expected mistakes, or missing rewards, beyond those of the best policy, provided that the forecasts of
+    /// some comparator in the oracle's ball are the mean rewards.
     PolicyRegret {
         /// The bound after the rounds learnt, or why the theorem does not hold.
         bound: Result<f64, String>,
@@ -203,7 +204,7 @@ impl Guarantee<'_> {
 /// The bound on mistakes against a given predictor.
 pub type MistakeBound<'a> = Box<dyn Fn(&Reference<'_>) -> f64 + 'a>;
 
-/// A linear predictor $U$, and how it fares on the rounds.
+/// A linear predictor $U$ with its losses on the rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference<'a> {
     /// $\lVert U \rVert_F$.
@@ -229,7 +230,7 @@ pub(crate) fn setting(problem: &Problem, norm: f64, rounds: u64) -> Setting {
     Setting { classes: problem.classes, features: problem.features, radius, norm, rounds: rounds as f64 }
 }
 
-/// The norm of comparators for a learner that bounds none.
+/// The default norm of comparators for a learner without a bound on it.
 pub(crate) fn reference_norm(problem: &Problem) -> f64 {
     REFERENCE_LOGIT / problem.radius.unwrap_or(1.0)
 }
@@ -239,8 +240,8 @@ pub(crate) fn provided(holds: bool, why: &str, bound: impl FnOnce() -> f64) -> P
     if holds { Ok(bound()) } else { Err(why.to_owned()) }
 }
 
-/// `promise` if `curvature` is at most `largest`, the largest with which surrogates are lower bounds of the
-/// loss: certificates and bounds rest on that.
+/// `promise` if `curvature` is at most `largest`, the largest value for which surrogates are lower bounds of
+/// the loss, as certificates and bounds require.
 pub(crate) fn curved(curvature: f64, largest: f64, promise: impl FnOnce() -> Promise) -> Promise {
     if curvature <= largest * (1.0 + 1e-9) {
         promise()

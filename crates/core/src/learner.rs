@@ -1,7 +1,7 @@
-//! The traits: what a learner promises to its caller.
+//! The traits of learners.
 //!
-//! All are object-safe and cannot fail: dimensions, finiteness and ranges are checked where data enters,
-//! parameters when the learner is made. Programmer errors (a row of the wrong length) panic.
+//! All are object-safe and infallible: dimensions, finiteness and ranges are checked where data are
+//! read, parameters when the learner is made. Programmer errors (a row of the wrong length) panic.
 
 use crate::example::{Batch, Features, Label, Target};
 use crate::guarantee::{Guarantee, Promise};
@@ -10,9 +10,9 @@ use crate::prediction::{Decision, Prediction, Reward};
 use crate::problem::Problem;
 use crate::rng::Uniforms;
 
-/// Predicts, and does nothing else.
+/// The prediction part of a learner.
 pub trait Predictor: Send + Sync {
-    /// The problem this was made for, with the values in use.
+    /// The problem that the learner was made for, with the values in use.
     fn problem(&self) -> &Problem;
 
     /// Buffers of the right sizes for [`Predictor::predict`], to be reused from round to round.
@@ -20,13 +20,13 @@ pub trait Predictor: Send + Sync {
 
     /// Writes scores and probabilities for `x` to `out`.
     ///
-    /// Pure: calling it twice, or for a row that is never learnt, changes nothing. Many threads may predict
-    /// at once, each with its own `out`.
+    /// Does not change the learner, so that rows need not be learnt afterwards, and several threads
+    /// may predict at once, each with its own `out`.
     fn predict(&self, x: Features<'_>, out: &mut Prediction);
 
-    /// Predicts all of `rows` at once, and shows each prediction with the row's place to `each`, in order;
-    /// `out` is room for one. Scores and probabilities are those of [`Predictor::predict`] up to rounding;
-    /// for rows that nothing is learnt from, since by-products are left out. Learners that keep matrices read
+    /// Predicts all of `rows`, and calls `each` with the row's index and its prediction, in order;
+    /// `out` is a buffer. Scores and probabilities are those of [`Predictor::predict`] up to
+    /// rounding. Predictions lack the by-products that `update` reuses. Learners with matrices read
     /// them once for all rows.
     fn predict_batch(
         &self,
@@ -40,15 +40,15 @@ pub trait Predictor: Send + Sync {
         }
     }
 
-    /// Whether [`best`](Predictor::best) and [`probability`](Predictor::probability) cost much less than a
-    /// forecast of all labels, of which there are very many.
+    /// Whether [`best`](Predictor::best) and [`probability`](Predictor::probability) take much less
+    /// time than a forecast of all labels, if there are very many.
     fn forecasts_few(&self) -> bool {
         false
     }
 
-    /// Writes the `count` most probable labels with their probabilities to `best`, best first, for learners
-    /// of probabilities; `out` is room, of which nothing can be told afterwards but that an `update` for the
-    /// same `x` may be given it.
+    /// Writes the `count` most probable labels with their probabilities to `best`, in descending
+    /// order, for probabilistic learners. `out` is a buffer whose content is unspecified
+    /// afterwards, except that it may be passed to `update` for the same `x`.
     fn best(&self, x: Features<'_>, count: usize, out: &mut Prediction, best: &mut Vec<(Label, f64)>) {
         self.predict(x, out);
         largest(&out.probabilities, count, best);
@@ -61,7 +61,8 @@ pub trait Predictor: Send + Sync {
     }
 }
 
-/// The `count` largest of `values` with their places, the largest first; among equals the first.
+/// The `count` largest of `values` with their indices, in descending order; the first of equal
+/// ones.
 fn largest(values: &[f64], count: usize, best: &mut Vec<(Label, f64)>) {
     best.clear();
     best.extend((0..values.len()).map(|at| (Label::from(at), values[at])));
@@ -73,85 +74,87 @@ fn largest(values: &[f64], count: usize, best: &mut Vec<(Label, f64)>) {
     best.sort_unstable_by(order);
 }
 
-/// Learns from the truth of every round (full information).
+/// Learns from the target of every round (full information).
 pub trait OnlineLearner: Predictor {
-    /// Learns that `x`, for which `at` was predicted, turned out to be `y`.
+    /// Learns the target `y` of row `x`, for which `at` was predicted.
     ///
-    /// `at` must come from this learner's `predict` for the same `x`. Where nothing was learnt in between,
-    /// its by-products are reused; otherwise they are recomputed from its scores, so that late feedback is
-    /// exact: the round's loss is linearised at the scores that were played.
+    /// `at` must come from this learner's `predict` for the same `x`. If nothing was learnt in
+    /// between, its by-products are reused; otherwise they are recomputed from its scores, so that
+    /// late feedback is exact: the round's loss is linearised at the predicted scores.
     ///
     /// # Panics
     /// If the kind of target is not among those of [`Accepts`], or dimensions do not match: programmer
     /// errors.
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction);
 
-    /// Rounds learnt so far.
+    /// Number of rounds learnt so far.
     fn rounds(&self) -> u64;
 
-    /// How many coming rows this learner can make use of, see [`OnlineLearner::prepare`]. 0: none.
+    /// Number of future rows that this learner can use, see [`OnlineLearner::prepare`]; 0 for none.
     fn lookahead(&self) -> usize {
         0
     }
 
-    /// Shows the features of the coming rows, purely to be faster: predictions stay those of the sequential
-    /// algorithm up to rounding, and rows may be skipped, reordered or never come.
+    /// Announces the features of future rows, for speed only: predictions equal those of the
+    /// sequential algorithm up to rounding, and rows may be skipped, reordered or never come.
     fn prepare(&mut self, _coming: &dyn Batch) {}
 
-    /// Shows the rows of the batch that was prepared last, from place `at` on, which were not known then:
-    /// empty rows stood in for them. So a run can be cut between any two rows, and everything is to the bit
-    /// what it would be in one run.
+    /// Announces the rows of the last prepared batch from index `at` on, in whose place it had
+    /// empty rows. With this a run can be interrupted between any two rows, and continued bit for
+    /// bit.
     fn prepare_rest(&mut self, _at: usize, _coming: &dyn Batch) {}
 
-    /// Lends the learner threads for its largest matrix products, purely to be faster: forecasts stay the
-    /// same to the bit. Without them everything runs in the thread that calls.
+    /// Gives the learner threads for large computations, for speed only: forecasts are bit-equal.
+    /// By default everything runs in the calling thread.
     fn set_workers(&mut self, _workers: Workers) {}
 
-    /// Makes room for more classes and features, as if they had been there all along, with all-zero features.
-    /// New ones are appended. Returns false, and changes nothing, if this learner cannot.
+    /// Appends classes and features, as if they had always existed, with features of 0. Returns
+    /// false, without a change, if the learner does not support it.
     fn grow(&mut self, _classes: usize, _features: usize) -> bool {
         false
     }
 
-    /// The guarantee of the learner's theorem for the rounds so far, for learners that have one. It supposes
-    /// that the rounds satisfy the theorem's assumptions; where that is to be checked, use
+    /// The guarantee of the learner's theorem for the rounds so far, if it has one, under the
+    /// theorem's assumptions. To check these as well, use
     /// [`RunFacts::guarantee`](crate::guarantee::RunFacts::guarantee).
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         None
     }
 
-    /// The weights of the members of a mixture, by their names. Empty for most.
+    /// The weights of a mixture's members, by name. Empty for other learners.
     fn weights(&self) -> Vec<(String, f64)> {
         Vec::new()
     }
 
-    /// What a learner that chooses its own parts did without for want of time or memory, by name. Empty for
-    /// most.
+    /// The names of members that a mixture has left out to limit time or memory. Empty for other
+    /// learners.
     fn left_out(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The data-dependent bound on the regret so far, valid for every comparator of the theorem's ball, or
-    /// why there is none; `None` for learners that keep none. It supposes that the rounds satisfy its
-    /// assumptions; where that is to be checked, use
+    /// The certificate: a data-dependent upper bound on the regret so far against every comparator
+    /// of the theorem's ball, or the reason why there is none; `None` for learners that compute
+    /// none. To check its assumptions as well, use
     /// [`RunFacts::certificate`](crate::guarantee::RunFacts::certificate).
     fn certificate(&self) -> Option<Promise> {
         None
     }
 
-    /// For learners that abstain by themselves, with probability [`Prediction::abstain`]: by how much the
-    /// expected cost of the rounds so far, an error costing 1 and no answer at most `cost`, can exceed the
-    /// total loss of the best expert; or why that is not known. `None` for learners that always answer.
+    /// For learners that abstain by themselves, with probability [`Prediction::abstain`]: upper
+    /// bound on the expected cost of the rounds so far (1 for an error, at most `cost` for
+    /// abstaining) minus the total loss of the best expert, or the reason why there is none. `None`
+    /// for learners that always answer.
     fn abstention_bound(&self, _cost: f64) -> Option<Result<f64, String>> {
         None
     }
 
-    /// Figures of the learner's inner state, by name: the edges of weak learners, for one.
+    /// Figures of the learner's state, by name, such as the edges of weak learners.
     fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
         Vec::new()
     }
 
-    /// How the prediction `at`, the newest of this learner, came about: by name, lists of rows, for traces.
+    /// Intermediate results of `at`, the learner's last prediction, by name, as lists of rows, for
+    /// traces.
     fn explain(&self, _at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)> {
         Vec::new()
     }
@@ -250,23 +253,35 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
     }
 }
 
-/// Learns from what the played label earned, mostly one bit a round: was it right? (bandit feedback)
+/// Learns from the reward of the played label, usually whether it was right (bandit feedback).
 ///
 /// A round is three calls: [`predict`](BanditLearner::predict), [`play`](BanditLearner::play) and
-/// [`learn`](BanditLearner::learn). The [`Decision`] that goes through them is plain data; the learner keeps
-/// no table of pending ones. [`crate::bandit`] describes the effects of late, reordered and lost feedback.
+/// [`learn`](BanditLearner::learn). The [`Decision`] is plain data; the learner stores no pending
+/// ones. [`crate::bandit`] describes the effects of late, reordered and lost feedback.
 pub trait BanditLearner: Send + Sync {
-    /// The problem this was made for, with the values in use.
+    /// The problem that the learner was made for, with the values in use.
     fn problem(&self) -> &Problem;
 
-    /// Writes scores, distribution, greedy class, exploration rate and round for `x` to `out`, whose buffers
-    /// take the sizes that they need: any decision serves, an empty one too.
+    /// Writes scores, distribution, greedy class, exploration rate and round for `x` to `out`,
+    /// whose buffers are resized. Does not change the learner.
     ///
-    /// Pure: calling it twice, or for a row that is never played, changes nothing.
-    fn predict(&self, x: Features<'_>, out: &mut Decision);
+    /// `offered` restricts the decision to some labels: a non-empty, strictly increasing list of
+    /// classes, which becomes [`Decision::offered`]. Returns false, with unspecified content of
+    /// `out`, if there is such a list and the learner does not support it.
+    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool;
 
-    /// Draws the label that `out`, written by [`BanditLearner::predict`], plays: the explore coin first, for
-    /// learners that toss one ([`Uniforms::coin`]), then the label ([`Uniforms::uniform`]).
+    /// [`BanditLearner::decide`] among all labels.
+    fn predict(&self, x: Features<'_>, out: &mut Decision) {
+        self.decide(x, None, out);
+    }
+
+    /// [`BanditLearner::decide`] among the labels `offered`.
+    fn predict_among(&self, x: Features<'_>, offered: &[u32], out: &mut Decision) -> bool {
+        self.decide(x, Some(offered), out)
+    }
+
+    /// Draws the label of `out`, written by [`BanditLearner::predict`]: first the explore coin, for
+    /// learners that have one ([`Uniforms::coin`]), then the label ([`Uniforms::uniform`]).
     fn play(&self, uniforms: &mut dyn Uniforms, out: &mut Decision) {
         out.draw(uniforms.uniform());
     }
@@ -277,49 +292,49 @@ pub trait BanditLearner: Send + Sync {
         self.play(uniforms, out);
     }
 
-    /// The same where only the labels `offered` can be played: a list that is not empty, strictly increasing
-    /// and below the number of classes, which becomes [`Decision::offered`]. Returns false, and leaves
-    /// nothing of use in `out`, if this learner's analysis is about all labels and it cannot.
-    fn predict_among(&self, _x: Features<'_>, _offered: &[u32], _out: &mut Decision) -> bool {
-        false
+    /// Whether it learns from labels that another policy has played, given that policy's
+    /// probabilities. `false` for learners that learn only in rounds of their own random exploration.
+    fn learns_of_others(&self) -> bool {
+        true
     }
 
-    /// Whether it learns from any reward in [0, 1]; else from 0 and 1 alone, and its caller refuses the rest.
+    /// Whether it learns from any reward in [0, 1]; otherwise only from 0 and 1, and the caller
+    /// must reject others.
     fn takes_rewards(&self) -> bool {
         false
     }
 
-    /// Learns what the label of `taken` earned for `x`: whether it was right, or, for learners that take
-    /// [rewards](BanditLearner::takes_rewards), any reward. May come late and out of order; importance
-    /// weights are those of the decision. For other learners a reward below 1 is wrong.
+    /// Learns the reward of the label of `taken` for `x`: right or wrong, or any reward for
+    /// learners that [accept it](BanditLearner::takes_rewards); other learners treat a reward below
+    /// 1 as wrong. Feedback may be late and out of order; importance weights are those of the
+    /// decision.
     ///
     /// # Panics
     /// If dimensions do not match: a programmer error. Decisions from outside are checked by
     /// [`Decision::check`].
     fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward);
 
-    /// Rounds learnt so far.
+    /// Number of rounds learnt so far.
     fn rounds(&self) -> u64;
 
-    /// Makes room for more classes and features. New ones are appended: features as if they had been there
-    /// all along, always zero; classes with nothing learnt of them. Where classes are new, decisions taken
-    /// before must not be learnt from any more, since they know nothing of them. Returns false, and changes
-    /// nothing, if this learner cannot.
+    /// Appends features, as if they had always existed with value 0, and classes, in their initial
+    /// state. With new classes, earlier decisions must no longer be learnt from. Returns false,
+    /// without a change, if the learner does not support it.
     fn grow(&mut self, _classes: usize, _features: usize) -> bool {
         false
     }
 
-    /// The guarantee of the learner's theorem for the rounds so far, for learners that have one: a bound on
-    /// the mistakes that are to be expected of labels drawn from the learner's own distribution, each
-    /// answered before the next row.
+    /// The guarantee of the learner's theorem for the rounds so far, if it has one: a bound on the
+    /// expected mistakes of labels drawn from the learner's own distribution, with immediate
+    /// feedback.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         None
     }
 }
 
-/// Follows experts: weighs them, and learns what each has lost.
+/// Weights experts, and learns from their losses.
 pub trait ExpertLearner: Send + Sync {
-    /// The problem this was made for: its features are the experts.
+    /// The problem that the learner was made for; its features are the experts.
     fn problem(&self) -> &Problem;
 
     /// The weights of the experts, a probability vector.
@@ -328,7 +343,7 @@ pub trait ExpertLearner: Send + Sync {
     /// Learns the losses of all experts, finite numbers in [0, 1].
     fn learn(&mut self, losses: &[f64]);
 
-    /// Rounds learnt so far.
+    /// Number of rounds learnt so far.
     fn rounds(&self) -> u64;
 
     /// Bound on the total of $\langle w, l\rangle$ so far minus the total loss of the best expert.
@@ -348,7 +363,7 @@ pub trait ExpertLearner: Send + Sync {
     }
 }
 
-/// Whether to answer, and what: between two classes that are called -1 and 1.
+/// The decision of an abstaining learner, between two classes -1 and 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
     /// The weighted vote, in [-1, 1].
@@ -365,30 +380,30 @@ impl Verdict {
         if u < 1.0 - self.abstain_probability { self.sign } else { 0 }
     }
 
-    /// The expected loss where the truth is `y` and abstaining costs `cost`.
+    /// The expected loss if the label is `y` and abstaining costs `cost`.
     pub fn expected_loss(&self, y: i8, cost: f64) -> f64 {
         let wrong = if self.sign == y { 0.0 } else { 1.0 };
         (1.0 - self.abstain_probability) * wrong + self.abstain_probability * cost
     }
 }
 
-/// What a learner learns about a round.
+/// The kind of feedback of a learner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
-    /// The truth: [`OnlineLearner`].
+    /// The target: [`OnlineLearner`].
     Full,
     /// Whether the played label was right: [`BanditLearner`].
     Bandit,
-    /// Either, as the parameter `mode` says.
+    /// Either, selected by the parameter `mode`.
     Either,
-    /// What its experts have lost: [`ExpertLearner`].
+    /// The losses of experts: [`ExpertLearner`].
     Experts,
 }
 
 /// The targets that a learner can learn from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepts {
-    /// How many classes.
+    /// The number of classes.
     pub classes: Classes,
     /// Probability vectors as targets (soft labels).
     pub soft_labels: bool,

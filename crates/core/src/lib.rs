@@ -1,8 +1,8 @@
 //! Online multiclass learning with regret guarantees.
 //!
-//! A learner meets rows one at a time: it predicts, sees the truth, and learns. Its regret is its cumulative
-//! loss minus that of the best fixed linear predictor in hindsight, and a theorem bounds it on *every*
-//! stream.
+//! A learner processes rows one at a time: it predicts, receives the label, and learns. Its regret
+//! is its cumulative loss minus that of the best fixed linear predictor in hindsight; a theorem
+//! bounds it for *every* stream.
 //!
 //! ```
 //! use noregret::{Features, Problem, Target, find};
@@ -20,28 +20,29 @@
 //! # Ok::<(), noregret::ParamError>(())
 //! ```
 //!
-//! # The map
+//! # Modules
 //!
-//! * [`problem`], [`example`], [`prediction`]: what is known of a stream, a round's input, a round's output.
-//! * [`learner`]: the traits. [`full`]: learners that see the truth of every round, one file each;
-//!   [`bandit`]: learners that see whether the played label was right; [`boosting`]: weak learners made strong;
-//!   [`experts`]: learners that follow experts, and learners made of learners, the default
-//!   among them.
-//! * [`registry`]: the one list of algorithms; [`algorithm`] and [`param`]: the description of each, and its
+//! * [`problem`], [`example`], [`prediction`]: the problem (classes, features, radius), a round's
+//!   input, a round's output.
+//! * [`learner`]: the traits. [`full`]: full-information learners, one file each; [`bandit`]:
+//!   bandit learners; [`boosting`]: boosting of weak learners; [`experts`]: prediction with expert
+//!   advice, and mixtures of learners, including the default.
+//! * [`registry`]: the list of algorithms; [`algorithm`] and [`param`]: their descriptions and
 //!   parameters.
-//! * [`state`] and [`model`]: what is learnt, and model files; [`merge`]: sums of it.
-//! * [`loss`]: losses of scores. [`bounds`]: the theorems' right-hand sides;
-//!   [`guarantee`]: a theorem applied to a learner as it stands.
-//! * [`batch`]: the best predictor in hindsight; predictors for rows to come.
-//! * [`rng`]: the seeded generator; [`parallel`]: threads that are lent.
+//! * [`state`] and [`model`]: the state of learners, and model files; [`merge`]: merging of
+//!   learners.
+//! * [`loss`]: losses of scores. [`bounds`]: the theorems' right-hand sides; [`guarantee`]: a
+//!   theorem evaluated for a learner in its present state.
+//! * [`batch`]: the best predictor in hindsight; online-to-batch conversion.
+//! * [`rng`]: the seeded generator; [`parallel`]: work on threads of the caller.
 //!
 //! # Features
 //!
-//! * `model`, on by default: learners as bytes, [`model`].
+//! * `model`, on by default: model files, [`model`].
 //! * `suggestions`, on by default: "did you mean" in errors.
 //!
-//! Learners cannot fail and check nothing twice: parameters are checked when a learner is made, rows where
-//! they enter (see [`Features`]).
+//! Learners are infallible: parameters are checked when a learner is made, rows where they are read
+//! (see [`Features`]).
 
 pub mod algorithm;
 pub mod bandit;

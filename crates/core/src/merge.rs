@@ -1,24 +1,26 @@
 //! Merging learners that were trained on parts of the data (shards): their sufficient statistics add up.
 //!
-//! A second-order learner keeps a sum of quadratic surrogates, $\theta^\top A\theta + G^\top\theta$ with
-//! $A = \lambda I + \Delta$. Each surrogate is a lower bound of its round's loss on the whole ball of
-//! comparators, wherever it was expanded, and so is their sum over $S$ shards of the total loss. With
-//! $W_m = -\tfrac12 A^{-1}G$ the minimiser of the merged sum, counting all rounds that the shards predicted
-//! and all that the merged learner predicts, for every $W$ in the ball (theory: extensions 3.1):
+//! A second-order learner keeps a sum of quadratic surrogates, $\theta^\top A\theta + G^\top\theta$ with $A =
+//! \lambda I + \Delta$. Each surrogate is a lower bound of its round's loss on the whole ball of comparators,
+//! wherever it was taken; therefore the sum over $S$ shards is a lower bound of the total loss. Let $W_m =
+//! -\tfrac12 A^{-1}G$ be the minimiser of the merged sum. Over all rounds that the shards or the merged
+//! learner predict, for every $W$ in the ball (theory: extensions 3.1):
 //!
 //! $$ A = \textstyle\sum_i A_i: \qquad \mathrm{Regret}(W) \le S\lambda\lVert W \rVert^2 + \sum_t r_t, \tag{1}
 //!    $$
 //! $$ A = \lambda I + \textstyle\sum_i \Delta_i: \qquad \mathrm{Regret}(W) \le \lambda\lVert W \rVert^2 +
 //!    (S-1)\lambda\lVert W_m \rVert^2 + \sum_t r_t. \tag{2} $$
 //!
-//! $r_t$ is what the learner that predicted round $t$ paid for it: $\tfrac14\mathrm{tr}(A_{t-1}^{-1}H_t)$ for
-//! FOLKLORE, its share of a multiple of $\ln\det A$ for the others; these sums add up too. The certificate of
-//! the merged learner holds as it stands, with its own regulariser, for either form.
+//! $r_t$ is the contribution of round $t$ to the bound of the learner that predicted it:
+//! $\tfrac14\mathrm{tr}(A_{t-1}^{-1}H_t)$ for FOLKLORE, a multiple of the increase of $\ln\det A$ for the
+//! others; these sums add up too. The certificate of the merged learner holds with its own regulariser, for
+//! either form.
 //!
-//! What does not follow: the predictions of one learner that saw all rows, since surrogates are expanded
-//! elsewhere (except for squared loss, where they are exact and (2) gives that learner's state), and its
-//! bound, since every shard pays its own logarithm. Merging is associative and commutative up to rounding;
-//! the first form multiplies $\lambda$, so with it all shards are merged at once or in groups of equal size.
+//! Two things do not follow: that predictions equal those of one learner for all rows, since surrogates are
+//! taken at other points (except for squared loss, where they are exact and (2) has the state of that
+//! learner), and the bound of that learner, since every shard has its own logarithm. Merging is associative
+//! and commutative up to rounding; the first form multiplies $\lambda$, so that with it all shards are merged
+//! at once or in groups of equal size.
 
 use crate::algorithm::{Algorithm, Model};
 use crate::kernel::second_order::SecondOrder;
@@ -31,15 +33,14 @@ pub use self::how::{Merge, MergeError};
 
 pub(crate) mod how;
 
-/// Why a merged learner's guarantee has no bound: theorems in closed form are about one learner and all its
-/// rounds.
+/// Why a merged learner has a certificate but no bound in closed form.
 pub(crate) const NO_CLOSED_FORM: &str =
     "models were merged: the certificate holds, the theorem's closed form does not";
 
 /// Merges `models`, which must be of one algorithm, with equal parameters, classes and features.
 ///
-/// The merged learner predicts, learns on and is saved like any other. Rounds, certificates' sums and, for
-/// learners that know it, the horizon add up; a seed is the first model's.
+/// The merged learner predicts, learns and is saved like any other. Rounds, certificates' sums and, for
+/// learners with a known horizon, the horizon add up; the seed is that of the first model.
 ///
 /// # Errors
 /// If the models do not match, or are of an algorithm without sufficient statistics.
@@ -48,8 +49,8 @@ pub fn merge(models: &[&dyn Model], how: Merge) -> Result<Box<dyn Model>, MergeE
     first.merge_with(others, how)
 }
 
-/// Checks that `parts` agree in all that must be equal. Returns the first of them, and the problem of their
-/// merger: as far as is known, its rows are within the largest radius and its rounds add up.
+/// Checks that `parts` agree in everything that must be equal. Returns the first of them, and the problem of
+/// the merged learner, with the largest radius and the sum of the rounds, as far as these are known.
 pub(crate) fn check<'a, L: Algorithm + Predictor>(parts: &[&'a L]) -> Result<(&'a L, Problem), MergeError> {
     let (&first, others) = parts.split_first().ok_or(MergeError::Nothing)?;
     let mut problem = first.problem().clone();
@@ -79,7 +80,7 @@ pub(crate) fn check<'a, L: Algorithm + Predictor>(parts: &[&'a L]) -> Result<(&'
     Ok((first, problem))
 }
 
-/// The merger of learners whose [`statistics`](Algorithm::statistics) add up.
+/// Merges learners whose [`statistics`](Algorithm::statistics) add up.
 pub(crate) fn by_statistics<L: Algorithm + Predictor>(parts: &[&L], how: Merge) -> Result<L, MergeError> {
     let (first, problem) = check(parts)?;
     first.with_statistics(&sum(parts)?, parts.len(), how, problem)
@@ -115,8 +116,8 @@ pub(crate) fn statistics(
     Ok(list)
 }
 
-/// Gives `state`, which is new, the `sum` of the [`statistics`] of `parts` learners whose regulariser is
-/// `regularization`, and returns their sums over rounds, `number` of them.
+/// Sets the state of a new learner from the `sum` of the [`statistics`] of `parts` learners whose regulariser
+/// is `regularization`, and returns their sums over rounds, `number` of them.
 pub(crate) fn restore<'a>(
     state: &mut SecondOrder,
     sum: &'a [f64],

@@ -5,14 +5,14 @@
 //! trusts nothing: sizes are checked before memory is taken, numbers must be finite, and a digest over the
 //! contents must match.
 //!
-//! A tensor of mostly zeros, such as the rows that trees keep, is written as two: `name#places`, whole
-//! numbers, has the number of its axes, their lengths, and one bit for each number, the lowest first, which
-//! is set where the number is not 0; `name#values` has these numbers in order. Reading gives the same bits
-//! back; the digest is that of the tensor as it was. Real numbers that are all of single precision are
-//! written in it ([`Data::is_single`]); [`Archive::round`] makes them so.
+//! A tensor of mostly zeros, such as the rows that trees store, is written as two tensors: `name#places`,
+//! whole numbers, has the number of axes, their lengths, and one bit for each number, the lowest first, which
+//! is set for non-zero numbers; `name#values` has these numbers in order. Reading restores the same bits; the
+//! digest is that of the original tensor. Real numbers that are all exact in single precision are written in
+//! it ([`Data::is_single`]); [`Archive::round`] rounds them.
 //!
-//! Here a file is its bytes, [`Archive::to_bytes`] and [`Archive::from_bytes`]: `noregret-stream` reads and
-//! replaces files.
+//! This module reads and writes bytes, [`Archive::to_bytes`] and [`Archive::from_bytes`]; `noregret-stream`
+//! reads and replaces files.
 //!
 //! ```
 //! use noregret::{Features, Problem, find, model::Archive};
@@ -35,16 +35,16 @@ use crate::problem::Problem;
 use crate::registry;
 use crate::state::{Slot, State};
 
-/// The version of the file format. Files of another version are refused.
+/// The version of the file format. Files of other versions are rejected.
 pub const FORMAT_VERSION: &str = "1";
 
-/// 8-byte numbers that a learner may take before anything of its file has been checked.
-const HARMLESS: usize = 1 << 22;
+/// Limit on the 8-byte numbers that a learner may allocate before its file has been checked.
+const MOST_UNCHECKED: usize = 1 << 22;
 
 const DIGEST: &str = "blake3";
 
-/// Readers of safetensors take a header of 100 MB, in which there are also the names of tensors, and what
-/// marks up texts.
+/// Readers of safetensors accept a header of up to 100 MB, which also has the names of tensors, and escapes
+/// of texts.
 const LONGEST_TEXTS: usize = 80_000_000;
 
 /// Why a model could not be saved or loaded, in one sentence.
@@ -54,23 +54,23 @@ pub enum ModelError {
     /// The bytes are not a model file, or a damaged one.
     #[error("not a model file of noregret, or a damaged one: {0}")]
     Damaged(String),
-    /// The state has grown beyond what 64-bit numbers can hold.
+    /// The state contains numbers that are not finite, for example because of overflow.
     #[error("not written: the model's '{tensor}' holds a number that is not finite")]
     NotFinite {
         /// The part of the state.
         tensor: String,
     },
-    /// More names than a file has room for.
+    /// More names than a file can hold.
     #[error("not written: the names of columns and classes take more than {} MB; hash features with --hash-bits", LONGEST_TEXTS / 1_000_000)]
     TooLong,
     /// A model file of another version of the format.
     #[error("the model file has format version {found}; this program reads version {FORMAT_VERSION}")]
     Version {
-        /// The version that it names.
+        /// The version in the file.
         found: String,
     },
-    /// Several learners, of which only the mean is of use.
-    #[error("the model file holds an average of snapshots, which predicts and learns no more")]
+    /// An average of several learners, which cannot continue learning.
+    #[error("the model file holds an average of snapshots, which can predict but not learn")]
     Average,
     /// The file names parameters that the algorithm does not accept.
     #[error("the model file does not describe a learner: {0}")]
@@ -84,7 +84,7 @@ pub struct Archive {
     texts: BTreeMap<String, String>,
 }
 
-/// A tensor as it stands in a file.
+/// A tensor of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Numbers {
     /// The lengths of the axes.
@@ -139,18 +139,17 @@ impl Archive {
         archive
     }
 
-    /// The learner that this is an archive of, ready to continue; an error if it learns from bandit feedback.
+    /// The learner of this archive, ready to continue; an error if it learns from bandit feedback.
     pub fn model(&self) -> Result<Box<dyn Model>, ModelError> {
         Ok(self.any_model()?.full()?)
     }
 
-    /// The bandit learner that this is an archive of, ready to continue; an error if it learns from the
-    /// truth.
+    /// The bandit learner of this archive, ready to continue; an error if it learns from labels.
     pub fn bandit_model(&self) -> Result<Box<dyn BanditModel>, ModelError> {
         Ok(self.any_model()?.bandit()?)
     }
 
-    /// The learner that this is an archive of, ready to continue.
+    /// The learner of this archive, ready to continue.
     pub fn any_model(&self) -> Result<AnyModel, ModelError> {
         if self.text("snapshots").is_some() {
             return Err(ModelError::Average);
@@ -160,8 +159,8 @@ impl Archive {
         let problem: Problem = self.json("problem")?;
         check_problem(entry.about, &problem)?;
         let stored = self.tensors.values().map(|tensor| tensor.data.len()).fold(0, usize::saturating_add);
-        // A symmetric matrix is stored by half, and what is less than this does no harm.
-        if entry.numbers_at_first(&params, &problem)? > stored.saturating_mul(2).max(HARMLESS) {
+        // The factor 2: a symmetric matrix is stored as one triangle.
+        if entry.numbers_at_first(&params, &problem)? > stored.saturating_mul(2).max(MOST_UNCHECKED) {
             return Err(damaged(format!("{} numbers are too few for its dimensions", stored)));
         }
         let mut model = entry.make_any(&params, problem, 0)?;
@@ -226,7 +225,7 @@ impl Archive {
         self.tensors.get(name).ok_or_else(|| damaged(format!("tensor '{name}' is missing")))
     }
 
-    /// Sets the tensor called `name`, which is not `__metadata__`: the file format keeps that for itself.
+    /// Sets the tensor called `name`, which must not be `__metadata__`, a name reserved by the file format.
     pub fn set_tensor(&mut self, name: &str, numbers: Numbers) {
         debug_assert_eq!(numbers.shape.iter().product::<usize>(), numbers.data.len(), "{name}");
         self.tensors.insert(name.to_owned(), numbers);
@@ -237,13 +236,13 @@ impl Archive {
         self.tensors.iter().map(|(name, numbers)| (name.as_str(), numbers))
     }
 
-    /// Takes in all of `other`, every name prefixed by `prefix/`.
+    /// Adds the contents of `other`, with every name prefixed by `prefix/`.
     pub fn nest(&mut self, prefix: &str, other: Archive) {
         self.texts.extend(other.texts.into_iter().map(|(name, text)| (format!("{prefix}/{name}"), text)));
         self.tensors.extend(other.tensors.into_iter().map(|(name, data)| (format!("{prefix}/{name}"), data)));
     }
 
-    /// The archive that was taken in under `prefix`, empty if there was none.
+    /// The archive that was added under `prefix`, empty if there is none.
     pub fn nested(&self, prefix: &str) -> Archive {
         let inner = |name: &str| Some(name.strip_prefix(prefix)?.strip_prefix('/')?.to_owned());
         let texts = self.texts.iter().filter_map(|(name, text)| Some((inner(name)?, text.clone())));
@@ -255,8 +254,8 @@ impl Archive {
         self.text(name).ok_or_else(|| damaged(format!("its metadata has no '{name}'")))
     }
 
-    /// The digest of the contents, BLAKE3 in hexadecimal: names, shapes and numbers in order of name. It
-    /// identifies one state of a model from another.
+    /// The digest of the contents, BLAKE3 in hexadecimal: names, shapes and numbers in order of
+    /// name. It identifies the state of a model.
     pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         let field = |hasher: &mut blake3::Hasher, bytes: &[u8]| {
@@ -280,7 +279,7 @@ impl Archive {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Hands `take` the file's bytes, a piece at a time: what is saved may fill most of the memory.
+    /// Passes the file's bytes to `take` in pieces, to save memory.
     ///
     /// # Errors
     /// Those of `take`.
@@ -301,7 +300,7 @@ impl Archive {
                 None => tensors.push((name.clone(), numbers, numbers.dtype())),
             }
         }
-        // As safetensors orders them: the types of the largest alignment first, and among equals by name.
+        // In the order of safetensors: types with the largest alignment first, then by name.
         tensors.sort_by(|(a, _, left), (b, _, right)| right.cmp(left).then(a.cmp(b)));
         let mut header = serde_json::Map::new();
         header.insert("__metadata__".to_owned(), serde_json::json!(texts));
@@ -321,12 +320,12 @@ impl Archive {
         tensors.into_iter().try_for_each(|(_, numbers, _)| numbers.data.in_pieces(&mut take))
     }
 
-    /// Rounds the real numbers of a tensor to single precision, in which it is then written; not one whose
-    /// numbers are too large or few. Says whether it did.
+    /// Rounds the real numbers of a tensor to single precision, in which it is then written, unless they are
+    /// too large or there are few of them. Returns whether it did.
     pub fn round(&mut self, name: &str) -> bool {
         match self.tensors.get_mut(name).map(|numbers| &mut numbers.data) {
             Some(Data::Real(data))
-                if data.len() >= FEW && data.iter().all(|number| (*number as f32).is_finite()) =>
+                if data.len() >= LEAST_ROUNDED && data.iter().all(|number| (*number as f32).is_finite()) =>
             {
                 data.iter_mut().for_each(|number| *number = f64::from(*number as f32));
                 true
@@ -335,7 +334,7 @@ impl Archive {
         }
     }
 
-    /// The file as bytes. Those of a state that does not pass [`Archive::check`] cannot be read again.
+    /// The file as bytes. If [`Archive::check`] fails, they cannot be read again.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let done: Result<(), std::convert::Infallible> = self.in_pieces(|piece| {
@@ -382,7 +381,7 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Puts tensors that were written as two together again.
+    /// Restores tensors that were written as two tensors.
     fn unpack(&mut self) -> Result<(), ModelError> {
         let names: Vec<String> =
             self.tensors.keys().filter_map(|name| name.strip_suffix(PLACES)).map(str::to_owned).collect();
@@ -399,7 +398,7 @@ impl Archive {
     /// Checks that the bytes could be read again.
     ///
     /// # Errors
-    /// Where a number is not finite.
+    /// If a number is not finite.
     pub fn check(&self) -> Result<(), ModelError> {
         let finite = |numbers: &Numbers| match &numbers.data {
             Data::Real(data) => data.iter().all(|number| number.is_finite()),
@@ -419,17 +418,17 @@ fn damaged(what: String) -> ModelError {
     ModelError::Damaged(what)
 }
 
-/// Tensors of fewer numbers are always of double precision.
-const FEW: usize = 64;
+/// Tensors with fewer numbers are always written in double precision.
+const LEAST_ROUNDED: usize = 64;
 
-/// What the names of the two tensors end in that one of mostly zeros is written as.
+/// Suffixes of the names of the two tensors that represent a tensor of mostly zeros.
 const PLACES: &str = "#places";
 const VALUES: &str = "#values";
 
-/// A tensor of mostly zeros as places and values; `None` where that would not save a quarter of its bytes.
+/// A tensor of mostly zeros as places and values; `None` if that would not save a quarter of its bytes.
 fn packed(numbers: &Numbers) -> Option<(Numbers, Numbers)> {
     let Data::Real(data) = &numbers.data else { return None };
-    // A negative zero is kept as it is.
+    // A negative zero is stored as a value.
     let is_zero = |number: &f64| number.to_bits() == 0;
     let non_zero = data.iter().filter(|number| !is_zero(number)).count();
     let length = 1 + numbers.shape.len() + data.len().div_ceil(64);
@@ -449,7 +448,7 @@ fn packed(numbers: &Numbers) -> Option<(Numbers, Numbers)> {
     ))
 }
 
-/// The tensor of which these are places and values; `None` if they contradict each other, or memory is short.
+/// Restores a tensor from places and values; `None` if they are inconsistent, or memory is insufficient.
 fn unpacked(places: &Numbers, values: &Numbers) -> Option<Numbers> {
     let (Data::Count(places), Data::Real(values)) = (&places.data, &values.data) else { return None };
     let (axes, rest) = places.split_first()?;
@@ -476,13 +475,13 @@ fn unpacked(places: &Numbers, values: &Numbers) -> Option<Numbers> {
 }
 
 impl Data {
-    /// A copy of real numbers. Stretches of zeros, as of hashed columns that never came up, take no memory
-    /// where the system gives out pages as they are written to.
+    /// A copy of real numbers. Ranges of zeros, as for hashed columns that never occurred, take no memory on
+    /// systems that allocate pages when they are first written.
     pub fn of(numbers: &[f64]) -> Self {
         const PAGE: usize = 512;
         let mut copy = vec![0.0; numbers.len()];
         for (to, from) in copy.chunks_mut(PAGE).zip(numbers.chunks(PAGE)) {
-            // Zeros below zero are written: they are other bits.
+            // A negative zero has other bits, and is written.
             if from.iter().any(|number| number.to_bits() != 0) {
                 to.copy_from_slice(from);
             }
@@ -490,7 +489,7 @@ impl Data {
         Self::Real(copy)
     }
 
-    /// How many numbers there are.
+    /// The number of numbers.
     pub fn len(&self) -> usize {
         match self {
             Data::Real(data) => data.len(),
@@ -498,18 +497,19 @@ impl Data {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no numbers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether these are real numbers that are all of single precision: they are written in half the bytes.
+    /// Whether these are real numbers that are all exact in single precision: they are written in half the
+    /// bytes.
     pub fn is_single(&self) -> bool {
         let single = |number: &f64| f64::from(*number as f32).to_bits() == number.to_bits();
-        matches!(self, Data::Real(data) if data.len() >= FEW && data.iter().all(single))
+        matches!(self, Data::Real(data) if data.len() >= LEAST_ROUNDED && data.iter().all(single))
     }
 
-    /// Hands `take` the bytes of all numbers, little-endian, a piece at a time.
+    /// Passes the bytes of all numbers to `take`, little-endian, in pieces.
     fn in_pieces<E>(&self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         const NUMBERS: usize = 4096;
         let single = self.is_single();

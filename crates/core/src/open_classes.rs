@@ -1,13 +1,13 @@
-//! Classes that are not known beforehand: the learner grows as they come up, and something is kept back for
-//! the next one.
+//! Open sets of classes: the learner grows when a new class appears, and probability is reserved
+//! for the next one.
 //!
-//! In round $t = 1, 2, \dots$ a class that has never come up is given probability $1/t$, and those that have
-//! the rest of it, in the learner's proportions. So the first appearance of a class in round $t$ costs
-//! $\ln t$, and keeping something back costs $\ln T$ in $T$ rounds: finite, and part of the reported loss
-//! (theory: extensions 2.2). A learner that forecasts no probabilities keeps nothing back.
+//! In round $t = 1, 2, \dots$ new classes have probability $1/t$, and the known ones the rest, in
+//! the learner's proportions. The first appearance of a class in round $t$ has loss $\ln t$, and
+//! the reserve costs $\ln T$ in $T$ rounds; both are part of the reported loss (theory: extensions
+//! 2.2). For learners without probabilities nothing is reserved.
 //!
-//! What a learner decides by the number of classes when it is made (parameters of theorems, members of a
-//! mixture) it decides for two.
+//! Choices that depend on the number of classes (parameters of theorems, members of a mixture) are
+//! made for two classes.
 
 use crate::algorithm::Forecast;
 use crate::example::{Batch, Features, LEAST_PROBABILITY, Target, Truth};
@@ -16,40 +16,40 @@ use crate::parallel::Workers;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
 
-/// The fewest classes that a learner is made for.
+/// The least number of classes for which a learner is made.
 pub const FEWEST: usize = 2;
 
-/// A learner that grows by every new class. Classes are numbered as they come up; the one that
-/// stands behind those in a prediction is any that has not.
+/// A learner that grows by every new class. Classes are numbered in order of appearance; the last
+/// class of a prediction stands for any new one.
 ///
-/// Predictions are learnt from before the next one is made: feedback must not be late.
+/// Feedback must be immediate.
 #[derive(Debug)]
 pub struct OpenClasses<L> {
     inner: L,
-    /// Whether something is kept back for a class that is new.
+    /// Whether probability is reserved for new classes.
     reserves: bool,
-    /// Classes that have come up.
+    /// Number of known classes.
     seen: usize,
     rounds: u64,
-    /// What first appearances have cost, in nats.
+    /// Losses of first appearances, in nats.
     costs: Vec<f64>,
     /// A prediction in the learner's state after it has grown.
     grown: Prediction,
 }
 
 impl<L: OnlineLearner> OpenClasses<L> {
-    /// None of `inner`'s classes has come up yet; it must be able to grow.
+    /// Wraps `inner`, which must be able to grow, without known classes.
     pub fn new(inner: L, forecast: Forecast) -> Self {
         let (reserves, grown) = (forecast == Forecast::Probabilities, inner.prediction());
         Self { inner, reserves, seen: 0, rounds: 0, costs: Vec::new(), grown }
     }
 
-    /// The learner, and what the first appearance of every class has cost.
+    /// The learner, and the loss of the first appearance of every class.
     pub fn into_parts(self) -> (L, Vec<f64>) {
         (self.inner, self.costs)
     }
 
-    /// The probability of a class that has not come up.
+    /// The probability of new classes.
     fn reserve(&self) -> f64 {
         match (self.reserves, self.seen) {
             (_, 0) => 1.0,
@@ -97,7 +97,7 @@ impl<L: OnlineLearner> OnlineLearner for OpenClasses<L> {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         match y.truth {
             Truth::Class(label) if label.index() >= self.seen => {
-                // Not -0 for the first.
+                // Avoids -0 for the first class.
                 self.costs.push(0.0 - at.probabilities[self.seen].max(LEAST_PROBABILITY).ln());
                 self.seen = label.index() + 1;
                 if self.seen > self.inner.problem().classes {
@@ -105,7 +105,7 @@ impl<L: OnlineLearner> OnlineLearner for OpenClasses<L> {
                     assert!(grown, "only learners that can grow are given an open set of classes");
                     self.grown = self.inner.prediction();
                 }
-                // The prediction that it would have made with room for the class.
+                // The prediction of the learner that has room for the class.
                 self.inner.predict(x, &mut self.grown);
                 self.inner.update(x, y, &self.grown);
             }
@@ -132,6 +132,14 @@ impl<L: OnlineLearner> OnlineLearner for OpenClasses<L> {
 
     fn set_workers(&mut self, workers: Workers) {
         self.inner.set_workers(workers);
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        let grown = self.inner.grow(classes, features);
+        if grown {
+            self.grown = self.inner.prediction();
+        }
+        grown
     }
 
     fn weights(&self) -> Vec<(String, f64)> {
@@ -175,8 +183,7 @@ mod tests {
         (losses, inner, costs)
     }
 
-    /// The first class costs nothing: something has to come up. A second one in round 2 costs ln 2, a third
-    /// in round 5 ln 5.
+    /// The first class has loss 0. A second one in round 2 has loss ln 2, a third in round 5 loss ln 5.
     #[test]
     fn first_appearances_cost_the_logarithm_of_the_round() {
         for name in ["auto", "folklore", "ogd"] {
@@ -189,8 +196,8 @@ mod tests {
         }
     }
 
-    /// In the rounds in which nothing is new, the loss is the learner's own and the reserve's, whose sum
-    /// telescopes to ln T.
+    /// In rounds without a new class, the loss is the learner's own plus that of the reserve; the sum of the
+    /// latter telescopes to ln T.
     #[test]
     fn the_reserve_costs_the_logarithm_of_the_rounds() {
         let labels: Vec<usize> = (0..200).map(|t| t % 2).collect();

@@ -1,7 +1,7 @@
-//! Work that may be shared among threads. This crate starts no threads: its caller lends them.
+//! Parallel work. This crate starts no threads: the caller provides them.
 //!
-//! What is split, and how, never depends on how many threads there are, and pieces write to places of their
-//! own. So results are the same to the bit whichever thread runs them, and however many at a time.
+//! How work is split never depends on the number of threads, and pieces write to separate memory,
+//! so that results are bit-equal for every number of threads.
 //!
 //! ```
 //! use noregret::parallel::{Parallel, Workers};
@@ -25,17 +25,17 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Items that wait to be worked on at a time.
+/// Number of items that are collected before they are worked on.
 const AT_ONCE: usize = 64;
 
 /// Runs pieces of work on threads.
 pub trait Parallel: Send + Sync {
-    /// Calls `piece` with every number below `pieces`, once each, and returns when all calls have. Best begun
-    /// in order: the most expensive pieces have the lowest numbers.
+    /// Calls `piece` with every number below `pieces`, once each, and returns after all calls. The most
+    /// expensive pieces have the lowest numbers, so that the calls should start in order.
     fn run(&self, pieces: usize, piece: &(dyn Fn(usize) + Sync));
 }
 
-/// A handle to the threads that run pieces of work, cheap to copy. The default runs them one after the other.
+/// A handle to threads that run pieces of work, cheap to copy. The default runs the pieces one after another.
 #[derive(Clone, Default)]
 pub struct Workers(Option<Arc<dyn Parallel>>);
 
@@ -50,20 +50,19 @@ impl Workers {
         Self(Some(Arc::new(parallel)))
     }
 
-    /// Calls `work` with every one of `items`; with the default in order and in this thread. Takes no memory
-    /// of its own.
+    /// Calls `work` with every one of `items`; by default in order and in this thread. Allocates no memory.
     pub fn each<T: Send>(&self, items: impl Iterator<Item = T>, work: impl Fn(T) + Sync) {
         self.each_by_cost(items.map(|item| (0.0, item)), work);
     }
 
-    /// The same for items behind their costs, of any unit: with threads, the most expensive first, so that
-    /// all threads end at nearly the same time.
+    /// As [`Workers::each`], for items with their costs, in any unit: with threads, the most expensive items
+    /// are first, so that all threads finish at nearly the same time.
     pub fn each_by_cost<T: Send>(&self, items: impl Iterator<Item = (f64, T)>, work: impl Fn(T) + Sync) {
         let Some(parallel) = &self.0 else { return items.for_each(|(_, item)| work(item)) };
         let mut items = items.fuse();
         loop {
             let (mut pieces, mut costs) = (0, [0.0; AT_ONCE]);
-            // Every piece is taken out of its place by the one call that has its number.
+            // Every item is taken by the one call that has its number.
             let places: [_; AT_ONCE] = std::array::from_fn(|at| {
                 Mutex::new(items.next().map(|(cost, item)| {
                     (pieces, costs[at]) = (at + 1, cost);

@@ -1,4 +1,5 @@
-//! Parameters: plain structs whose unset fields mean the theorem's choice, described once for every front.
+//! Parameters: plain structs whose unset fields default to the theorem's choice, with descriptions
+//! used by all front ends.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::kernel::curvature::{Curvature, CurvatureError};
 pub use crate::kernel::exploration::Exploration;
 
-/// A parameter's value as a front hands it over, before an algorithm gives it meaning.
+/// A parameter's value from a front end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -18,7 +19,7 @@ pub enum Value {
     Integer(u64),
     /// Any other finite number.
     Float(f64),
-    /// Everything else, `inf` and `nan` included: JSON would write them as null, and null reads as "not set".
+    /// Everything else, including `inf` and `nan`, which JSON lacks.
     Text(String),
 }
 
@@ -73,11 +74,11 @@ impl fmt::Display for Value {
 /// Parameter values by name.
 pub type Values = BTreeMap<String, Value>;
 
-/// What is wrong with a parameter or a problem, in one sentence.
+/// An error of a parameter or a problem, in one sentence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParamError {
-    /// A value that the parameter cannot have.
+    /// An invalid value.
     #[error("{name} = {value}: must be {need}")]
     Invalid {
         /// The parameter.
@@ -87,7 +88,7 @@ pub enum ParamError {
         /// What was needed.
         need: String,
     },
-    /// A name that the learner does not know.
+    /// An unknown parameter.
     #[error("{learner} has no parameter '{name}'{}; it takes {known}", suggestion(near))]
     UnknownName {
         /// The learner.
@@ -99,7 +100,7 @@ pub enum ParamError {
         /// All known names, separated by commas.
         known: String,
     },
-    /// A learner that does not exist.
+    /// An unknown learner.
     #[error("there is no learner '{name}'{}; there are {known}", suggestion(near))]
     UnknownLearner {
         /// The name given.
@@ -148,6 +149,21 @@ pub fn positive(name: &str, value: f64) -> Result<f64, ParamError> {
     }
 }
 
+/// Checks that `value` $= \lambda > 0$ is not lost in $\lambda I + \sum_t x_t x_t^\top$, which is inverted in
+/// double precision, for rows of norm at most `radius`.
+pub(crate) fn invertible(name: &str, value: f64, radius: f64) -> Result<f64, ParamError> {
+    const LEAST: f64 = 1e-15;
+    let least = LEAST * radius * radius;
+    if value >= least || !least.is_finite() {
+        return positive(name, value);
+    }
+    positive(name, value)?;
+    let need = format!(
+        "at least {LEAST:e} radius^2 = {least:.1e}, since double precision loses a smaller one beside the rows"
+    );
+    Err(ParamError::invalid(name, format!("{value:e}"), need))
+}
+
 /// Checks that `value` is >= 0 and finite.
 pub fn non_negative(name: &str, value: f64) -> Result<f64, ParamError> {
     if value >= 0.0 && value.is_finite() {
@@ -162,7 +178,7 @@ pub fn fraction(name: &str, value: f64) -> Result<f64, ParamError> {
     if (0.0..=1.0).contains(&value) { Ok(value) } else { Err(ParamError::invalid(name, value, "in [0, 1]")) }
 }
 
-/// What a value of a parameter is: fronts derive their own types from it, and law tests their cases.
+/// The kind of a parameter's values, from which front ends derive types and law tests their cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -174,9 +190,9 @@ pub enum Kind {
     Float,
     /// One of [`ParamInfo::words`].
     Words,
-    /// Several values in a notation of their own, which [`ParamInfo::need`] shows.
+    /// Several values in a notation described by [`ParamInfo::need`].
     List,
-    /// Text, of which [`ParamInfo::words`] are examples.
+    /// Text; [`ParamInfo::words`] are examples.
     Text,
 }
 
@@ -196,10 +212,10 @@ impl Kind {
 
 /// A type that a parameter can have.
 pub trait ParamValue: Sized {
-    /// What its values are.
+    /// The kind of its values.
     const KIND: Kind;
 
-    /// The words that it can be: all of them, or examples for [`Kind::List`] and [`Kind::Text`].
+    /// Its words: all of them, or examples for [`Kind::List`] and [`Kind::Text`].
     const WORDS: &'static [&'static str] = &[];
 
     /// What a value must be, to complete the sentence "must be …".
@@ -208,7 +224,7 @@ pub trait ParamValue: Sized {
     /// The value, or `None` if it is not of this type.
     fn from_value(value: &Value) -> Option<Self>;
 
-    /// The value as a front shows and saves it.
+    /// The value as front ends show and save it.
     fn to_value(&self) -> Value;
 }
 
@@ -239,7 +255,7 @@ impl ParamValue for u64 {
     fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Integer(value) => Some(*value),
-            // 1e6 is how people write a million.
+            // Accepts integers written as 1e6.
             Value::Float(value) if value.fract() == 0.0 && (0.0..1e15).contains(value) => Some(*value as u64),
             _ => None,
         }
@@ -298,9 +314,9 @@ pub struct ParamInfo {
     pub default: &'static str,
     /// What a value must be, to complete the sentence "must be …".
     pub need: &'static str,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: Kind,
-    /// The words that it can be: all of them, or examples for [`Kind::List`] and [`Kind::Text`].
+    /// Its words: all of them, or examples for [`Kind::List`] and [`Kind::Text`].
     pub words: &'static [&'static str],
 }
 
@@ -320,7 +336,7 @@ impl ParamInfo {
     }
 }
 
-/// A parameter struct that fronts can fill by name. Made by [`params!`](crate::params!).
+/// A parameter struct that front ends fill by name. Made by [`params!`](crate::params!).
 pub trait Params: Default + Clone {
     /// The fields in order.
     const FIELDS: &'static [ParamInfo];
@@ -331,22 +347,21 @@ pub trait Params: Default + Clone {
     /// The fields that are set.
     fn values(&self) -> Values;
 
-    /// What the names of a wrapped learner's parameters begin with, for learners made of another one:
-    /// `base.`, say.
+    /// The prefix of the parameters of a wrapped learner, for learners that have one: for example `base.`.
     const PREFIX: Option<&'static str> = None;
 
-    /// Sets parameter `name` of the wrapped learner, [`Params::PREFIX`] taken off.
+    /// Sets parameter `name` of the wrapped learner, without [`Params::PREFIX`].
     fn set_inner(&mut self, name: &str, value: &Value) {
         unreachable!("'{name}' (= {value}): there is no wrapped learner");
     }
 
-    /// Checks what no field can by itself: that the wrapped learner knows its parameters.
+    /// Checks conditions beyond single fields: that the wrapped learner exists and accepts its parameters.
     fn check(&self) -> Result<(), ParamError> {
         Ok(())
     }
 
-    /// Fills a struct from `values`; every name must be a field, or begin with the prefix. `learner` is named
-    /// in errors.
+    /// Fills a struct from `values`; every name must be a field, or begin with the prefix. Errors name
+    /// `learner`.
     fn from_values(learner: &str, values: &Values) -> Result<Self, ParamError> {
         let mut params = Self::default();
         for (name, value) in values {
@@ -372,8 +387,8 @@ pub trait Params: Default + Clone {
     }
 }
 
-/// Declares a parameter struct: every field is an `Option` whose `None` means the default, given as a formula
-/// for people to read; the algorithm's `new` computes it. Every field has a method of its name that sets it.
+/// Declares a parameter struct: every field is an `Option` whose `None` means the default, which is described
+/// by a formula and computed by the algorithm's `new`. Every field has a setter of its name.
 ///
 /// ```
 /// noregret::params! {
@@ -407,7 +422,7 @@ macro_rules! params {
 
         #[allow(dead_code, reason = "parameters of learners that are not public have setters too")]
         impl $name {
-            /// All of them unset: the theorem's choice.
+            /// No field is set: all have the theorem's defaults.
             $vis fn new() -> Self {
                 Self::default()
             }
@@ -455,7 +470,7 @@ macro_rules! params {
     };
 }
 
-/// Declares an enum whose values are words, as a parameter type.
+/// Declares an enum as a parameter type; its values are words.
 #[macro_export]
 macro_rules! param_words {
     ( $(#[$meta:meta])* pub enum $name:ident { $( $(#[$variant_meta:meta])* $variant:ident = $word:literal, )* } ) => {

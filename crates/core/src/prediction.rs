@@ -1,25 +1,26 @@
-//! What a round computed before the truth was known.
+//! Predictions and decisions.
 
 use serde::{Deserialize, Serialize};
 
 use crate::example::{LEAST_PROBABILITY, Label};
+use crate::kernel::inverse_gap::largest;
 use crate::kernel::softmax::quick_logarithms;
 
-/// A prepared row, from whose products a learner with a second-order state made its scratch.
+/// A prepared row from whose products a prediction's scratch memory was computed, for learners with a
+/// second-order state.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreparedRow {
-    /// The block of prepared rows, by its number among all of the learner.
+    /// The number of the block of prepared rows.
     pub(crate) block: u64,
-    /// The row's place in it.
+    /// The row's index in the block.
     pub(crate) at: usize,
 }
 
-/// Everything that one prediction computed: made by the learner, owned and reused by the caller.
+/// A prediction with its by-products: written by the learner, owned and reused by the caller.
 ///
-/// `update` takes the prediction back and reuses what is still true of it. A prediction that the learner has
-/// outgrown (other rounds were learnt in between) keeps its scores, and `update` recomputes the rest. Only
-/// that is saved.
+/// `update` reuses the by-products if the learner has not changed since; otherwise it recomputes
+/// them from the scores.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
     /// Scores $z_t$: logits of a probabilistic learner, margins of the others, the forecast itself for
@@ -28,31 +29,30 @@ pub struct Prediction {
     /// Probabilities $p_t$ of the classes: what is played, sampled from, or scored by log loss. Empty for
     /// regression.
     pub probabilities: Vec<f64>,
-    /// Probability of no answer, in [0, 1]: 0 for learners that always answer.
+    /// Probability of abstaining, in [0, 1]: 0 for learners that always predict.
     pub abstain: f64,
-    /// Standard normals to use in the next `predict` instead of the learner's own: $K$ a sample, for learners
-    /// that sample a distribution of logits. Usually empty; for traces and tests.
+    /// Standard normals for the next `predict` in place of the learner's own: $K$ for each sample, for
+    /// learners that sample a distribution of logits. Usually empty; for traces and tests.
     pub normals: Vec<f64>,
-    /// By-products of `predict` that `update` reuses; the layout belongs to the learner.
+    /// By-products of `predict` that `update` reuses; the layout depends on the learner.
     #[serde(skip)]
     pub(crate) scratch: Vec<f64>,
-    /// Which state of the learner the scratch was computed with, see [`Prediction::stamp`].
+    /// The state of the learner that computed the scratch, see [`Prediction::stamp`].
     #[serde(skip)]
     pub(crate) stamp: Option<u64>,
-    /// Where the scratch of learners with a second-order state comes from.
+    /// The prepared row from which the scratch memory was computed, for learners with a second-order state.
     #[serde(skip)]
     pub(crate) prepared: Option<PreparedRow>,
-    /// By-products that `update` cannot recompute from the scores: they are kept while feedback is late.
+    /// By-products that `update` cannot recompute from the scores: they are kept until feedback arrives.
     pub(crate) kept: Vec<f64>,
-    /// The same for classes, nodes of trees and the like.
+    /// As `kept`, for classes, nodes of trees and other integers.
     pub(crate) indices: Vec<u32>,
-    /// The members' own predictions, for learners made of learners.
+    /// The predictions of members, for learners that consist of learners.
     pub(crate) members: Vec<Prediction>,
 }
 
 impl Prediction {
-    /// A prediction with room for `scores` scores, as many probabilities, and `scratch` numbers of the
-    /// learner's own.
+    /// A prediction with `scores` scores, as many probabilities, and scratch memory of `scratch` numbers.
     pub fn sized(scores: usize, scratch: usize) -> Self {
         Self {
             scores: vec![0.0; scores],
@@ -68,18 +68,18 @@ impl Prediction {
         }
     }
 
-    /// The class with the highest probability; among equals the first.
+    /// The class with the highest probability; the first of several.
     pub fn top(&self) -> Label {
         Label::from(argmax(&self.probabilities))
     }
 
-    /// Whether all scores are finite; otherwise the numbers outgrew what 64 bits can hold.
+    /// Whether all scores are finite; otherwise there was an overflow.
     pub fn is_finite(&self) -> bool {
         self.scores.iter().all(|score| score.is_finite())
     }
 
-    /// Whether this, which comes from outside, has the sizes and none but finite numbers of a prediction like
-    /// `model`; it may have fewer members.
+    /// Whether this prediction, from an untrusted source, has the sizes of `model` (possibly fewer
+    /// members) and only finite numbers.
     pub fn fits(&self, model: &Prediction) -> bool {
         let finite = |list: &[f64]| list.iter().all(|number| number.is_finite());
         let sizes = |at: &Prediction| (at.scores.len(), at.probabilities.len());
@@ -92,8 +92,8 @@ impl Prediction {
             && self.members.iter().zip(&model.members).all(|(mine, theirs)| mine.fits(theirs))
     }
 
-    /// Copies scores and probabilities of `other`, and drops the by-products that can be recomputed: the
-    /// small part that is worth keeping while feedback is late.
+    /// Copies scores and probabilities of `other`, and drops the by-products that can be recomputed, to save
+    /// memory while feedback is late.
     pub fn keep(&mut self, other: &Prediction) {
         self.scores.clone_from(&other.scores);
         self.probabilities.clone_from(&other.probabilities);
@@ -107,18 +107,18 @@ impl Prediction {
         }
     }
 
-    /// Makes the scores the logarithms of the probabilities, finite where those are 0.
+    /// Sets the scores to the logarithms of the probabilities, finite for probabilities of 0.
     pub(crate) fn set_scores_to_logarithms(&mut self) {
         quick_logarithms(&self.probabilities, LEAST_PROBABILITY, &mut self.scores);
     }
 
-    /// Whether the by-products were computed by the learner in the state that it calls `state`.
+    /// Whether the by-products were computed by the learner in the state with the number `state`.
     pub(crate) fn is_fresh(&self, state: u64) -> bool {
         self.stamp == Some(state)
     }
 }
 
-/// The first index of the largest value. Exact comparison: among equal maxima the smallest index wins.
+/// The index of the largest value; the first of several equal ones.
 pub fn argmax(values: &[f64]) -> usize {
     let mut best = 0;
     for (at, &value) in values.iter().enumerate() {
@@ -130,14 +130,14 @@ pub fn argmax(values: &[f64]) -> usize {
 }
 
 /// Writes the distribution that plays class `top`, but with probability `rate` $= \varepsilon$ a uniformly
-/// random class: $p_k = \varepsilon/K$, plus $1 - \varepsilon$ on `top`. `rate` is in [0, 1].
+/// random class: $p_k = \varepsilon/K$, plus $1 - \varepsilon$ for `top`. `rate` is in [0, 1].
 pub fn mix(top: usize, rate: f64, probabilities: &mut [f64]) {
     probabilities.fill(rate / probabilities.len() as f64);
     probabilities[top] += 1.0 - rate;
 }
 
-/// The smallest class with `uniform` < p_0 + … + p_k (inverse CDF in class order); if rounding leaves none,
-/// the last class of positive probability.
+/// The smallest class $k$ with `uniform` < p_0 + … + p_k (inverse CDF in class order); if there is none
+/// because of rounding, the last class of positive probability.
 ///
 /// `uniform` is in [0, 1).
 pub fn draw(probabilities: &[f64], uniform: f64) -> Label {
@@ -155,7 +155,7 @@ pub fn draw(probabilities: &[f64], uniform: f64) -> Label {
     Label::from(last)
 }
 
-/// What a played label earned: 1 if it was right, 0 if it was wrong, or a number between.
+/// The reward of a played label: 1 if it was right, 0 if it was wrong, or a number in between.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Reward(f64);
 
@@ -171,8 +171,8 @@ impl Reward {
         (0.0..=1.0).contains(&value).then_some(Self(value))
     }
 
-    /// The reward of `cost` between `least` and `most`: 1 for `least`, 0 for `most`. `None` outside, and
-    /// where `least` < `most` fails.
+    /// The reward of `cost` in the range from `least` to `most`: 1 for `least`, 0 for `most`. `None` outside
+    /// the range, and unless `least` < `most`.
     pub fn of_cost(cost: f64, least: f64, most: f64) -> Option<Self> {
         (least < most).then(|| Self::new((most - cost) / (most - least)))?
     }
@@ -199,38 +199,39 @@ impl From<bool> for Reward {
     }
 }
 
-/// A round under bandit feedback, as plain data: log it, store it, send it, learn from it later.
+/// A decision under bandit feedback, as plain data that can be logged, stored, sent, and learnt
+/// from later.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Decision {
-    /// The round of the learner in which it was taken, from 1.
+    /// The number of the learner's round, from 1.
     pub round: u64,
     /// The class that was played.
     pub label: u32,
-    /// The probability with which it was played, > 0: the one that importance weights use.
+    /// The probability with which it was played, > 0, for importance weights.
     pub probability: f64,
     /// The class with the best score.
     pub greedy: u32,
-    /// The exploration rate $\gamma_t$ in force, in [0, 1].
+    /// The exploration rate $\gamma_t$ in [0, 1].
     pub exploration: f64,
-    /// Whether the explore coin came up, for learners that toss one.
+    /// The result of the explore coin, for learners that have one.
     pub explored: Option<bool>,
     /// Scores of all classes.
     pub scores: Vec<f64>,
-    /// The whole distribution $p_t$ the label was drawn from.
+    /// The distribution $p_t$ from which the label was drawn.
     pub distribution: Vec<f64>,
-    /// The distribution $q_t$ that exploration was mixed into, for learners whose $q_t$ is not all on
-    /// `greedy`; else empty.
+    /// The distribution $q_t$ that uniform play was mixed into, for learners whose $q_t$ has more than one
+    /// class; otherwise empty.
     pub forecast: Vec<f64>,
-    /// The labels that could be played, strictly increasing; empty: all.
+    /// The labels on offer, strictly increasing; empty: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offered: Vec<u32>,
-    /// Room for the learner's `predict`, and what its `learn` can reuse. Never needed to learn.
+    /// Scratch memory of the learner's `predict`, which `learn` may reuse but does not need.
     #[serde(skip)]
     pub(crate) work: Work,
 }
 
-/// By-products of a decision, which its copies do not carry: a decision that waits for feedback is small.
+/// By-products of a decision, omitted in copies, so that pending decisions are small.
 #[derive(Debug, Default)]
 pub(crate) struct Work(pub(crate) Prediction);
 
@@ -259,7 +260,8 @@ pub struct DecisionError {
 }
 
 impl Decision {
-    /// Checks a decision that comes from outside (a log, a client) for a learner of `classes` classes.
+    /// Checks a decision from an untrusted source (a log, a client) for a learner of `classes`
+    /// classes.
     pub fn check(&self, classes: usize) -> Result<(), DecisionError> {
         let refuse = |field, value: &dyn std::fmt::Display, need: String| {
             Err(DecisionError { field, value: value.to_string(), need })
@@ -304,8 +306,7 @@ impl Decision {
         Ok(())
     }
 
-    /// Starts the decision of round `round` among `classes` classes, with room for a score and a probability
-    /// of each.
+    /// Starts the decision of round `round` among `classes` classes, with a score and a probability for each.
     pub(crate) fn start(&mut self, classes: usize, round: u64) {
         self.round = round;
         self.explored = None;
@@ -315,12 +316,19 @@ impl Decision {
         self.offered.clear();
     }
 
-    /// Plays the best score, but with probability `rate` a uniformly random class.
-    pub(crate) fn explore_greedily(&mut self, rate: f64) {
-        let top = argmax(&self.scores);
+    /// Plays the best score among `offered` (`None`: all), but with probability `rate` a uniformly random one
+    /// of them.
+    pub(crate) fn explore_greedily(&mut self, rate: f64, offered: Option<&[u32]>) {
+        self.offer(offered);
+        let top = largest(&self.scores, offered);
         self.greedy = Label::from(top).0;
         self.exploration = rate;
-        mix(top, rate, &mut self.distribution);
+        let Some(offered) = offered else { return mix(top, rate, &mut self.distribution) };
+        self.distribution.fill(0.0);
+        for label in offered {
+            self.distribution[*label as usize] = rate / offered.len() as f64;
+        }
+        self.distribution[top] += 1.0 - rate;
     }
 
     /// Plays `forecast`, but with probability `rate` $= \gamma$ a uniformly random class:
@@ -334,14 +342,13 @@ impl Decision {
         }
     }
 
-    /// Says which labels could be played; `None`: all.
+    /// Sets the labels on offer; `None` for all.
     pub(crate) fn offer(&mut self, offered: Option<&[u32]>) {
         self.offered.clear();
         self.offered.extend_from_slice(offered.unwrap_or_default());
     }
 
-    /// Says that `best` is the greedy label, and how much of the distribution is uniform play of the labels
-    /// on offer.
+    /// Sets the greedy label `best`, and the rate of uniform play over the labels on offer.
     pub(crate) fn explores_around(&mut self, best: usize) {
         self.greedy = Label::from(best).0;
         let labels = crate::kernel::inverse_gap::indices(
@@ -352,7 +359,7 @@ impl Decision {
         self.exploration = (self.choices() as f64 * least).clamp(0.0, 1.0);
     }
 
-    /// How many labels could be played.
+    /// Number of labels on offer.
     pub fn choices(&self) -> usize {
         if self.offered.is_empty() { self.distribution.len() } else { self.offered.len() }
     }
@@ -363,8 +370,8 @@ impl Decision {
         self.probability = self.distribution[self.label as usize];
     }
 
-    /// Tosses the explore coin by `coin` in [0, 1), then draws the label by `uniform`: uniformly, or from the
-    /// forecast.
+    /// Tosses the explore coin with `coin` in [0, 1), then draws the label with `uniform`: uniformly, or from
+    /// the forecast.
     pub(crate) fn toss_and_draw(&mut self, coin: f64, uniform: f64) {
         let explored = coin < self.exploration;
         self.explored = Some(explored);
@@ -404,10 +411,20 @@ mod tests {
         assert_eq!(draw(&[0.3, 0.3, 0.0], 0.9), Label(1), "rounding leaves none: the last with p > 0");
     }
 
+    #[test]
+    fn what_is_not_on_offer_is_not_played() {
+        let mut decision = Decision { scores: vec![1.0, 3.0, 0.0, 2.0], ..Decision::default() };
+        decision.start(4, 1);
+        decision.explore_greedily(0.5, Some(&[0, 2, 3]));
+        assert_eq!((decision.greedy, decision.choices()), (3, 3));
+        let third = 0.5 / 3.0;
+        assert_eq!(decision.distribution, [third, 0.0, third, 0.5 + third]);
+    }
+
     fn decision() -> Decision {
         let mut decision = Decision { scores: vec![1.0, 2.0, 0.0], ..Decision::default() };
         decision.start(3, 1);
-        decision.explore_greedily(0.3);
+        decision.explore_greedily(0.3, None);
         decision.draw(0.05);
         decision
     }
@@ -450,8 +467,7 @@ mod tests {
         );
     }
 
-    /// The coin decides between the uniform distribution and the forecast; over both, the label has
-    /// distribution p.
+    /// The coin selects the uniform distribution or the forecast; in total, the label has distribution p.
     #[test]
     fn a_tossed_coin_gives_the_same_distribution() {
         let mut decision = decision();

@@ -1,34 +1,33 @@
-//! What is known of a stream before its first round.
+//! The problem: facts about a stream that a learner is made for.
 
 use serde::{Deserialize, Serialize};
 
 use crate::param::{ParamError, positive};
 
-/// The best comparator may reach logits of ± this on the largest row, unless a norm is given. No theorem
-/// chooses it.
+/// Largest logit of comparators on the largest row, which determines the default of `norm`. No
+/// theorem gives it.
 const COMPARATOR_LOGIT: f64 = 30.0;
 
 /// The facts of a stream that a learner is made for.
 ///
-/// Learners take their dimensions from here and derive theory's parameters from the rest. What a user
-/// *chooses* (a comparator's norm, a learning rate) is a parameter of the learner instead.
+/// Learners take dimensions and defaults of parameters from here. Choices of the user (a
+/// comparator's norm, a learning rate) are parameters of the learner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Problem {
     /// Number of classes $K \ge 2$; 1 for a real-valued target.
     pub classes: usize,
     /// Number of features $d \ge 1$, the intercept included if there is one.
     pub features: usize,
-    /// Bound $R$ on the Euclidean norm of every row, in the units in which the learner sees it. `None`:
-    /// unknown.
+    /// Bound $R$ on the Euclidean norm of every row, after scaling. `None`: unknown.
     pub radius: Option<f64>,
     /// Number of rounds $T$. `None`: unknown.
     pub horizon: Option<u64>,
-    /// Whether rows are sparse; decides the storage order of first-order weights, never a result.
+    /// Whether rows are sparse; affects the storage order of first-order weights, not results.
     pub sparse: bool,
 }
 
 impl Problem {
-    /// A problem of `classes` classes and `features` features, of which nothing else is known.
+    /// A problem of `classes` classes and `features` features.
     pub fn new(classes: usize, features: usize) -> Self {
         Self { classes, features, radius: None, horizon: None, sparse: false }
     }

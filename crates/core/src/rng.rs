@@ -1,16 +1,16 @@
-//! Our generator: portable, seedable, with independent streams and a position that can be saved.
+//! The random generator: portable, seeded, with independent streams and a position that can be
+//! saved.
 
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng as _, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 
-/// A source of uniform numbers in [0, 1): the generator, or numbers given from outside (a trace, a log).
+/// A source of uniform numbers in [0, 1): the generator, or given numbers (of a trace or a log).
 pub trait Uniforms {
     /// The next number.
     fn uniform(&mut self) -> f64;
 
-    /// The number that an explore coin is tossed by: the next one, unless the source keeps a number apart for
-    /// it.
+    /// The number for an explore coin: the next one, unless the source has a separate one.
     fn coin(&mut self) -> f64 {
         self.uniform()
     }
@@ -18,8 +18,8 @@ pub trait Uniforms {
 
 /// A seeded generator whose output never changes between versions or machines.
 ///
-/// ChaCha with 8 rounds, through the rand crate. Every consumer takes its own stream, so that adding one
-/// never shifts the numbers of another.
+/// ChaCha with 8 rounds, through the rand crate. Every consumer has its own stream, so that adding
+/// one never changes the numbers of another.
 #[derive(Debug, PartialEq)]
 pub struct Rng {
     inner: ChaCha8Rng,
@@ -77,7 +77,7 @@ impl Uniforms for Rng {
 mod tests {
     use super::*;
 
-    /// Output is interface: a changed number here breaks every saved seed.
+    /// The output is part of the interface: a change would invalidate every saved seed.
     #[test]
     fn value_stability() {
         let mut rng = Rng::new(7, 0);

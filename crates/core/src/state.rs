@@ -1,5 +1,4 @@
-//! The one list of what a learner has learnt: saving and loading walk the same list, so they cannot drift
-//! apart.
+//! The list of a learner's state: saving and loading use the same list, so that they cannot differ.
 
 use std::borrow::Cow;
 
@@ -7,7 +6,7 @@ use std::borrow::Cow;
 pub struct Tensor<'a> {
     /// Unique within the learner; parts of members are prefixed, as in `member/3/gradient`.
     pub name: Cow<'static, str>,
-    /// Where the numbers are.
+    /// The numbers.
     pub slot: Slot<'a>,
 }
 
@@ -86,8 +85,8 @@ pub trait State {
     /// afterwards.
     fn tensors(&mut self) -> Vec<Tensor<'_>>;
 
-    /// Recomputes what is derived from the tensors, after they were filled. Returns false if they contradict
-    /// each other, which only a hostile file can make them do.
+    /// Recomputes what is derived from the tensors, after they were filled. Returns false if they are
+    /// inconsistent, which happens only for manipulated files.
     fn restored(&mut self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! What unit tests share.
+//! Helpers for unit tests.
 
 pub(crate) use noregret_testdata::{assert_close, count, items, number, numbers, vector};
 
@@ -72,14 +72,14 @@ pub(crate) fn unit_rows(seed: u64, count: usize, features: usize) -> Vec<Vec<f64
         .collect()
 }
 
-/// What becomes of a bandit learner with each played label.
+/// The state of a bandit learner after each possible played label.
 pub(crate) struct Outcomes<L> {
     decision: Decision,
     learners: Vec<L>,
 }
 
 impl<L: BanditLearner + Clone> Outcomes<L> {
-    /// Plays each label in turn on `x` of class `y`, and returns the expected change of `measure` beside the
+    /// Plays each label in turn on `x` of class `y`. Returns the expected change of `measure`, and the
     /// outcomes.
     pub(crate) fn of(
         learner: &L,
@@ -104,7 +104,7 @@ impl<L: BanditLearner + Clone> Outcomes<L> {
         (expected, Self { decision, learners })
     }
 
-    /// The decision, but for the label.
+    /// The decision without the label.
     pub(crate) fn decision(&self) -> &Decision {
         &self.decision
     }
@@ -128,7 +128,7 @@ pub(crate) fn linear_weights(learner: &dyn BanditLearner) -> Vec<f64> {
     columns.collect::<Vec<_>>().concat()
 }
 
-/// So many threads, started anew for every piece of work that is split.
+/// This many threads, started for every piece of work that is divided.
 pub(crate) struct Threads(pub(crate) usize);
 
 impl crate::parallel::Parallel for Threads {

@@ -1,8 +1,8 @@
-//! After the first round a learner takes no memory: everything it needs was made with it. (`auto` measures
-//! its rows before.)
+//! After the first round a learner allocates no memory: everything it needs is allocated when it is made.
+//! (`auto` measures the first rows before.)
 //!
-//! The linear-algebra crate keeps a workspace for every thread, made when a product first needs it; `warm`
-//! has it made before anything is counted.
+//! The linear-algebra crate allocates a workspace for every thread at the first product; `warm` triggers this
+//! before the measurement.
 
 use allocation_counter::measure;
 use noregret::example::Features;
@@ -33,7 +33,7 @@ fn rounds_allocate_nothing() {
         for round in first {
             case.play_one(&mut *learner, &mut at, round);
         }
-        // Past the first flush of the second-order engine, dense and sparse rows.
+        // More rounds than the delayed updates of a second-order learner, dense and sparse rows.
         let taken = measure(|| {
             for (t, round) in rest.iter().enumerate() {
                 let x = if t % 2 == 0 { round.dense() } else { round.sparse() };
@@ -94,7 +94,7 @@ fn looking_ahead_allocates_once() {
     });
 }
 
-/// Trees grow; boosting itself, and every other weak learner, does not.
+/// Trees grow; boosting itself, and every other weak learner, does not allocate.
 #[test]
 fn boosting_allocates_nothing() {
     for weak in ["best-stump", "stump", "linear-cost", "ogd"] {
@@ -120,7 +120,7 @@ fn boosting_allocates_nothing() {
 
 #[test]
 fn bandit_rounds_allocate_nothing() {
-    // `auto` and `offers` allocate some hundred bytes a round under bandit feedback, in the mixtures that are
+    // With bandit feedback, `auto` and `offers` allocate some hundred bytes a round, in the mixtures that are
     // their oracles.
     let tried = |entry: &&Entry| {
         matches!(entry.feedback, Feedback::Bandit | Feedback::Either)
@@ -129,9 +129,9 @@ fn bandit_rounds_allocate_nothing() {
     for entry in ALGORITHMS.iter().filter(tried) {
         for late in [false, true] {
             let problem = Problem::new(3, 16).with_radius(1.0).with_horizon(1000);
-            // Trees keep rows.
+            // Without trees, which store rows.
             let few = ("members".to_owned(), Value::from("labels+pairs+shared@0.1"));
-            // A certificate takes a vector.
+            // Without a certificate, whose computation allocates a vector.
             let root = ("schedule".to_owned(), Value::from("root"));
             let members = entry.param("members").map(|_| few);
             let values: Values = members.into_iter().chain(entry.param("schedule").map(|_| root)).collect();
@@ -156,7 +156,7 @@ fn bandit_rounds_allocate_nothing() {
                     }
                 }
             };
-            // The first rounds size the decisions, and make the workspace of the linear-algebra crate.
+            // The first rounds allocate the decisions' lists and the workspace of the linear-algebra crate.
             (0..4).for_each(|_| play(&rounds));
             let taken = measure(|| play(&rounds));
             let name = entry.about.name;
@@ -165,8 +165,8 @@ fn bandit_rounds_allocate_nothing() {
     }
 }
 
-/// A million features of which a hundred are seen: memory is that of the hundred, but for the largest block's
-/// other half and an index.
+/// A million features of which a hundred occur: memory is that of the hundred, plus the unused half of the
+/// largest block and an index.
 #[test]
 fn memory_is_what_was_touched() {
     let (classes, seen) = (100, 100u32);

@@ -1,4 +1,4 @@
-//! Boosting: Proposition 4.4 over many seeds, and streams that a chain of weak learners must take calmly.
+//! Boosting: Proposition 4.4 over many seeds, and streams on which a chain of weak learners must behave well.
 
 use noregret::algorithm::{Algorithm, Model};
 use noregret::boosting::adaboost_olm::{AdaBoostOlm, AdaBoostOlmParams};
@@ -17,8 +17,7 @@ fn boost(settings: &[(&str, &str)], problem: Problem, seed: u64) -> AdaBoostOlm 
     AdaBoostOlm::new(params, problem, seed).expect("valid")
 }
 
-/// Plays `rounds` rounds of `stream`, and returns the played mistakes of every round, and the sum of 1 -
-/// p(y).
+/// Plays `rounds` rounds of `stream`. Returns the mistakes of every round, and the sum of 1 - p(y).
 fn play(
     learner: &mut dyn OnlineLearner,
     rounds: usize,
@@ -52,11 +51,11 @@ fn row(features: usize, rng: &mut Rng) -> Vec<f64> {
     (0..features).map(|_| 2.0 * rng.uniform() - 1.0).collect()
 }
 
-/// Most prefixes are useless: only copy 5 has a stump that sees anything, so that M is near 4 min M_i + 2
-/// ln(N/δ) only if the weights find it. Of 200 seeds, each may break the bound with probability δ = 1/10; 40
-/// would be six deviations.
+/// Most prefixes are useless: only copy 5 has an informative stump, so that M is near 4 min M_i + 2 ln(N/δ)
+/// only if the weights select it. For each of 200 seeds, the bound may fail with probability δ = 1/10; 40
+/// failures would be a deviation of six standard deviations.
 #[test]
-fn theorem_4_5_holds_over_many_seeds() {
+fn proposition_4_4_holds_over_many_seeds() {
     let blind = "[[0, 9.0]]";
     let candidates = format!("[{blind}, {blind}, {blind}, {blind}, [[0, 0.0]], {blind}]");
     let settings =
@@ -102,7 +101,7 @@ fn trees_learn_what_is_not_linear() {
     assert!(boosted < 0.06 && boosted < alone && linear > 0.3, "{boosted} {alone} {linear}");
 }
 
-/// Three classes by the largest of three features: each stump sees one feature, the chain all of them.
+/// Three classes by the largest of three features: each stump uses one feature, the chain all of them.
 #[test]
 fn the_chain_beats_its_weak_learner() {
     for (weak, gain) in
@@ -122,7 +121,7 @@ fn the_chain_beats_its_weak_learner() {
 }
 
 #[test]
-fn without_an_edge_nothing_is_made_of_nothing() {
+fn without_an_edge_the_error_is_that_of_guessing() {
     for weak in ["tree", "best-stump", "linear-cost"] {
         let mut learner = boost(&[("weak", weak), ("copies", "10")], Problem::new(4, 3), 4);
         let (_, expected) = play(&mut learner, 2000, &mut Rng::new(7, 0), |_, rng| {
@@ -147,7 +146,7 @@ fn constant_labels_are_learnt_at_once() {
     }
 }
 
-/// A feature that is 0 for 500 rounds and then says everything.
+/// A feature that is 0 for 500 rounds and then determines the class.
 #[test]
 fn a_feature_that_appears_late_is_used() {
     for weak in ["tree", "best-stump"] {
@@ -164,7 +163,7 @@ fn a_feature_that_appears_late_is_used() {
     }
 }
 
-/// The mixture's total log loss is within ln N of the best prefix's: Vovk's bound, with nothing to spare.
+/// The total log loss of the mixture exceeds that of the best prefix by at most ln N: Vovk's bound.
 #[test]
 fn the_mixture_is_nearly_the_best_prefix() {
     for seed in 0..10 {
@@ -221,7 +220,7 @@ fn bad_settings_are_refused_by_name() {
     }
 }
 
-/// Thresholds go with the data: rows in other units are the same stream to trees and stumps.
+/// Thresholds are chosen from the data: for trees and stumps, rows in other units are the same stream.
 #[test]
 fn units_make_no_difference_to_thresholds() {
     for weak in ["tree", "stump", "best-stump"] {
@@ -234,7 +233,7 @@ fn units_make_no_difference_to_thresholds() {
                 (x.iter().map(|x| scale * x).collect(), y)
             })
         };
-        // Powers of two change no digit.
+        // Multiplication by a power of two is exact.
         assert_eq!(run(1.0), run(1024.0), "{weak}");
     }
     let linear = [("weak".to_owned(), Value::from("linear-cost"))].into();

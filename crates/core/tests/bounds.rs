@@ -22,19 +22,19 @@ const ROUNDS: usize = 200;
 
 const STREAMS: [Stream; 3] = [Stream::Random, Stream::Cyclic, Stream::Adversarial];
 
-/// Where rows and labels come from. Rows have norm 1.
+/// How rows and labels are chosen. Rows have norm 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stream {
     /// Random directions; the label is the best class of a fixed linear predictor, one in ten drawn at
     /// random.
     Random,
-    /// Unit vectors in turn, labels in turn, out of step.
+    /// Unit vectors in turn and labels in turn, with different periods.
     Cyclic,
-    /// Random directions; the label is the class that the learner thinks least likely.
+    /// Random directions; the label is the class with the least probability in the learner's forecast.
     Adversarial,
 }
 
-/// Rows, one after the other, and labels.
+/// Rows, one after another, and labels.
 struct History {
     features: usize,
     rows: Vec<f64>,
@@ -43,12 +43,12 @@ struct History {
 }
 
 impl History {
-    /// The learner's regret against everything in the ball, rounded up by the comparator's gap.
+    /// The learner's regret against the best predictor in the ball, rounded up by the comparator's gap.
     fn regret(&self, classes: usize, ball: Ball, norm: f64) -> f64 {
         self.total - self.best(classes, ball, norm)
     }
 
-    /// The loss of the best predictor of the ball, rounded down by its gap.
+    /// The loss of the best predictor in the ball, rounded down by its gap.
     fn best(&self, classes: usize, ball: Ball, norm: f64) -> f64 {
         let (rows, labels) = (Rows::Dense(&self.rows), Labels::Classes(&self.labels));
         let data = Data::new(classes, self.features, rows, labels).expect("finite rows and classes below K");
@@ -152,7 +152,8 @@ fn kernel_aioli() {
     }
 }
 
-/// The certificate holds for any regularization, and for forecasts that are sampled; the theorem for its own.
+/// The certificate holds for every regularization and for sampled forecasts; the theorem for its own
+/// parameters.
 #[test]
 fn gaf() {
     for stream in STREAMS {
@@ -182,7 +183,7 @@ fn gaf() {
     }
 }
 
-/// The bound is large: it takes many rounds until a learner that learns nothing would be beyond it.
+/// The bound is large: it takes many rounds until a learner that does not learn would exceed it.
 #[test]
 fn ons() {
     for stream in STREAMS {
@@ -229,7 +230,8 @@ fn vaw() {
                 learner.update(features, Target::value(y), &at);
                 rows.push((x, y));
             }
-            // The best θ of the ball, by projected gradient descent: the gradient is Lipschitz with 2T.
+            // The best θ in the ball, by projected gradient descent: the gradient is Lipschitz with constant
+            // 2T.
             let mut theta = vec![0.0; d];
             for _ in 0..2000 {
                 let mut gradient = vec![0.0; d];

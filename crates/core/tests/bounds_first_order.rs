@@ -1,4 +1,4 @@
-//! The theorems of the simple learners, asserted: on random, cyclic and adversarial streams, against many
+//! The theorems of the first-order learners on random, cyclic and adversarial streams, against many
 //! comparators.
 
 use noregret::algorithm::Algorithm;
@@ -20,7 +20,7 @@ use noregret::rng::{Rng, Uniforms};
 
 const STREAMS: [Stream; 3] = [Stream::Random, Stream::Cyclic, Stream::Adversarial];
 
-/// Where rows and labels come from. Rows have norm at most 1.
+/// How rows and labels are chosen. Rows have norm at most 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stream {
     /// Random directions; the label is the best class of a fixed linear predictor, one in ten drawn at
@@ -28,11 +28,11 @@ enum Stream {
     Random,
     /// Unit vectors in turn, labels in turn.
     Cyclic,
-    /// Random directions; the label is the class that the learner thinks least likely.
+    /// Random directions; the label is the class with the least probability in the learner's forecast.
     Adversarial,
 }
 
-/// What a learner went through.
+/// The rounds of a learner.
 struct History {
     rows: Vec<Vec<f64>>,
     labels: Vec<usize>,
@@ -58,7 +58,7 @@ impl History {
         self.rows.iter().zip(&self.labels).map(|(x, &label)| loss(&scores(x), label)).sum()
     }
 
-    /// Comparators of many sizes: 0, and what gradient descent on the logistic loss finds in hindsight.
+    /// Comparators of many norms: 0, and the results of gradient descent on the logistic loss in hindsight.
     fn comparators(&self, classes: usize) -> Vec<Vec<f64>> {
         let d = self.rows[0].len();
         let mut u = vec![0.0; classes * d];
@@ -228,7 +228,7 @@ fn gaptron() {
 }
 
 /// The largest $E[\text{mistake}] + \frac\eta2\lVert c \otimes x \rVert^2 - \ell$ over the rounds of a
-/// Gaptron whose rate is `factor` times the theorem's: what must never be positive for the bound to follow.
+/// Gaptron whose rate is `factor` times the theorem's: the bound requires that it is never positive.
 fn surrogate_gap<L: Loss>(factor: f64, stream: Stream) -> f64 {
     let k = 4;
     let rate = factor * L::SURROGATE.full_information_rate(k, 1.0);
@@ -290,7 +290,7 @@ fn aggregating() {
                 let setting = Setting { classes: 2, features: d, radius: 1.0, norm: ball, rounds: 200.0 };
                 let bound = bounds::aggregating_binary(&setting);
                 for mut u in history.comparators(2) {
-                    // w_1 - w_0 = θ; rescaled to the ball's boundary where it is outside.
+                    // w_1 - w_0 = θ, scaled to the ball's boundary if it is outside.
                     let theta: Vec<f64> = (0..d).map(|i| u[d + i] - u[i]).collect();
                     let outside = (norm(&theta) / ball).max(1.0);
                     u.iter_mut().for_each(|u| *u /= outside);

@@ -1,4 +1,4 @@
-//! The examples are run, and what they assert holds.
+//! Runs the examples, with their assertions.
 
 #![allow(unreachable_pub)]
 

@@ -1,5 +1,4 @@
-//! Papers and code, both ways: every registered algorithm says where it comes from, and its code cites the
-//! equations.
+//! Papers and code, both ways: every registered algorithm has a reference, and its code cites the equations.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -45,7 +44,7 @@ fn section<'a>(header: &'a str, title: &str) -> Option<&'a str> {
     Some(rest.split("\n## ").next().unwrap_or(rest).trim())
 }
 
-/// What stands in the parentheses of every `eq. (…)` at the end of a line of code.
+/// The content of the parentheses of every `eq. (…)` at the end of a line of code.
 fn cited_equations(text: &str) -> BTreeSet<String> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//!"));
     code.flat_map(|line| line.split("eq. (").skip(1))

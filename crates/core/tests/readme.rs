@@ -1,4 +1,4 @@
-//! The README's table of learners is the registry's.
+//! The README's table of learners agrees with the registry.
 
 use std::fmt::Write as _;
 

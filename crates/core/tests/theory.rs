@@ -1,10 +1,10 @@
-//! The project's mathematics and the code, both ways: every citation of `docs/theory` leads somewhere, and
-//! every numbered item there is cited or says that it is background.
+//! The project's mathematics and the code, both ways: every citation of `docs/theory` refers to an existing
+//! item, and every numbered item is cited or marked as background.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What is numbered.
+/// The kinds of numbered items.
 const KINDS: [&str; 7] =
     ["Definition", "Algorithm", "Theorem", "Lemma", "Proposition", "Corollary", "Example"];
 

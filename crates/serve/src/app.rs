@@ -1,4 +1,4 @@
-//! What all requests share: the models, the keys, and how a body is read.
+//! State common to all requests: models and keys; and the reading of bodies.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -27,7 +27,7 @@ pub(crate) struct App {
     pub(crate) keys: Keys,
     pub(crate) dir: PathBuf,
     pub(crate) metrics: PrometheusHandle,
-    /// Requests of every client in its present second.
+    /// Number of requests of every client in the current second.
     pub(crate) seen: Mutex<HashMap<IpAddr, (Instant, u32)>>,
 }
 
@@ -36,7 +36,7 @@ impl App {
         &self.hub.limits
     }
 
-    /// Whether whoever sent `headers` may do what takes `right`.
+    /// Checks that `headers` have a key with `right`.
     ///
     /// # Errors
     /// 401 and 403.
@@ -80,7 +80,7 @@ impl App {
     /// Reads a body.
     ///
     /// # Errors
-    /// 413 beyond the limit, 408 where it does not come.
+    /// 413 beyond the limit, 408 after a timeout.
     pub(crate) async fn bytes(&self, body: Body) -> Result<Bytes, Refusal> {
         let limits = self.limits();
         let time = Duration::from_secs(limits.body_seconds);
@@ -94,7 +94,7 @@ impl App {
                 Err(Refusal::too_large(what))
             }
             Err(_) => {
-                let what = format!("the body did not come within {} seconds", limits.body_seconds);
+                let what = format!("the body did not arrive within {} seconds", limits.body_seconds);
                 Err(Refusal { status: 408, ..Refusal::malformed(what) })
             }
         }
@@ -103,20 +103,28 @@ impl App {
     /// Reads a body of JSON.
     ///
     /// # Errors
-    /// What is wrong with it, with the field.
+    /// If it is invalid, with the field.
     pub(crate) async fn json<T: DeserializeOwned>(&self, body: Body) -> Result<T, Refusal> {
         parsed(&self.bytes(body).await?)
     }
 }
 
-/// The key that a request shows.
+/// Runs long work on a separate thread, so that other requests do not wait.
+pub(crate) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    let gone = |_| Refusal::failed("the work was interrupted");
+    tokio::task::spawn_blocking(work).await.map_err(gone)?
+}
+
+/// The key of a request.
 pub(crate) fn key_of(headers: &HeaderMap) -> Option<&str> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let bearer = text("authorization").and_then(|value| value.strip_prefix("Bearer "));
     bearer.or_else(|| text("ocp-apim-subscription-key")).or_else(|| text("api-key")).map(str::trim)
 }
 
-/// What the path names, or a refusal in our own form.
+/// Path parameters, with errors in our own form.
 pub(crate) struct Named<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T> {
@@ -130,7 +138,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T
     }
 }
 
-/// What the query asks for, or a refusal in our own form.
+/// Query parameters, with errors in our own form.
 pub(crate) struct Asked<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
@@ -144,16 +152,27 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
     }
 }
 
-/// JSON from outside.
+/// The field that an error of serde at `path` is about: a missing one is named in its text only.
+fn named(path: &str, what: &str) -> String {
+    let missing = what.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+    match (path, missing) {
+        (".", None) => "body".to_owned(),
+        (".", Some(name)) => name.to_owned(),
+        (path, None) => path.to_owned(),
+        (path, Some(name)) => format!("{path}.{name}"),
+    }
+}
+
+/// Parses JSON of a request.
 ///
 /// # Errors
-/// 400 for what is no JSON, 422 for what is not as it should be, with the field.
+/// 400 for invalid JSON, 422 for invalid content, with the field.
 pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
-    // Lists of values would be read as bodies without names.
+    // serde would accept lists of values for structs.
     if bytes.trim_ascii_start().starts_with(b"[") {
         return Err(Refusal::invalid("body", "the body is a list; an object was needed"));
     }
-    // Where it is as it should be, nobody needs to know which field is read.
+    // The path of fields is only tracked after an error.
     if let Ok(value) = serde_json::from_slice(bytes) {
         return Ok(value);
     }
@@ -165,20 +184,19 @@ pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
         let text = error.to_string();
         let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
         if error.is_data() {
-            let field = if path == "." { "body" } else { &path };
-            Refusal::invalid(field, what)
+            Refusal::invalid(&named(&path, what), what)
         } else if is_json {
-            Refusal::invalid(&path, format!("{path} has a value of another kind than it needs"))
+            Refusal::invalid(&path, format!("{path} has a value of the wrong type"))
         } else {
             let what = format!("the body cannot be read as JSON: {what} at column {}", error.column());
             Refusal::malformed(what)
         }
     })?;
-    json.end().map_err(|_| Refusal::malformed("something stands behind the JSON of the body"))?;
+    json.end().map_err(|_| Refusal::malformed("there is text after the JSON of the body"))?;
     Ok(value)
 }
 
-/// An answer of JSON.
+/// A JSON response.
 pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Response {
     let body = serde_json::to_vec(value).unwrap_or_default();
     answer(status, "application/json", body, None)

@@ -1,4 +1,4 @@
-//! Connections: a bounded number, none of which may be idle for long, and an end in good order.
+//! Connections: a bounded number, with idle timeouts and graceful shutdown.
 
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -19,10 +19,11 @@ use tokio::task::JoinSet;
 
 use crate::safety::limits::Limits;
 
-/// Connections that do not end in this time are cut: their requests are answered, or not done at all.
+/// Time after which remaining connections are closed at shutdown; their requests are answered, or
+/// not applied at all.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Serves `router` to whoever connects, until `stop` is asked for; then does what was begun.
+/// Serves `router` until `stop` is requested; then finishes the current requests.
 pub(crate) async fn serve(listener: TcpListener, router: Router, stop: &Stop, limits: &Limits) {
     let places = Arc::new(Semaphore::new(limits.connections));
     let idle = Duration::from_secs(limits.idle_seconds);
@@ -34,11 +35,11 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, stop: &Stop, li
             () = asked(stop) => break,
         };
         let Ok((stream, from)) = accepted else {
-            // No more files can be open, for now.
+            // Too many open files.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        // Beyond the limit a connection is closed at once: its client sees that, and may come again.
+        // Beyond the limit a connection is closed at once, and its client may retry.
         if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
             let (router, ending) = (router.clone(), ending.clone());
             open.spawn(async move {
@@ -53,7 +54,7 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, stop: &Stop, li
     let _ = tokio::time::timeout(GRACE, all).await;
 }
 
-/// Serves one connection. `idle` is how long a request's head may take, and how long there may be none.
+/// Serves one connection. `idle` is the time limit for a request's head, and between requests.
 async fn one(
     stream: TcpStream,
     from: SocketAddr,
@@ -61,7 +62,7 @@ async fn one(
     idle: Duration,
     mut ending: watch::Receiver<()>,
 ) {
-    // Answers are small, and are not to wait for others.
+    // Answers are small and must not be delayed.
     let _ = stream.set_nodelay(true);
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
@@ -75,14 +76,14 @@ async fn one(
             .serve_connection(TokioIo::new(stream), service)
     );
     tokio::select! {
-        // A client that goes away is no error.
+        // A client that disconnects is not an error.
         _ = connection.as_mut() => return,
         _ = ending.changed() => connection.as_mut().graceful_shutdown(),
     }
     let _ = connection.await;
 }
 
-/// Returns when it is to be stopped.
+/// Completes when a stop is requested.
 pub(crate) async fn asked(stop: &Stop) {
     while stop.asked().is_none() {
         tokio::time::sleep(Duration::from_millis(25)).await;

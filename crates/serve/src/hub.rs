@@ -20,10 +20,10 @@ pub(crate) struct Hub {
     models: RwLock<BTreeMap<String, Place>>,
 }
 
-/// What there is under a name.
+/// The state of a name.
 #[derive(Clone)]
 pub(crate) enum Place {
-    /// A model at work.
+    /// A running model.
     Running(Arc<Handle>),
     /// A model that could not be recovered, and why.
     Failed(String),
@@ -32,11 +32,11 @@ pub(crate) enum Place {
 }
 
 impl Hub {
-    /// Opens all models in `folder`, each as it was when the service stopped, however it did. What cannot be
-    /// recovered is not served, and says why.
+    /// Opens all models in `folder`, each in its state before the service stopped or was killed.
+    /// Models that cannot be recovered are not served, and keep the reason.
     ///
     /// # Errors
-    /// If the folder cannot be used at all.
+    /// If the folder cannot be used.
     pub(crate) fn open(folder: &Path, limits: &Limits) -> Result<Self, String> {
         let folder = folder.join("models");
         std::fs::create_dir_all(&folder)
@@ -47,7 +47,7 @@ impl Hub {
         for entry in entries.flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
             if name.starts_with('.') {
-                // What was being made or deleted when the process died.
+                // Removes models that were being made or deleted when the process died.
                 let _ = std::fs::remove_dir_all(entry.path());
                 continue;
             }
@@ -76,11 +76,11 @@ impl Hub {
         Ok(hub)
     }
 
-    /// Lets a shadow follow its model.
+    /// Starts the thread that sends a shadow its model's events.
     fn follow(&self, handle: &Arc<Handle>) -> Result<(), Refusal> {
         let Some(live) = handle.spec().shadow_of else { return Ok(()) };
         let followed = follow(Arc::clone(handle), self.folder.join(live));
-        followed.map_err(|error| Refusal::failed(format!("there is no thread for a shadow: {error}")))
+        followed.map_err(|error| Refusal::failed(format!("a thread for a shadow cannot be started: {error}")))
     }
 
     /// The model called `name`.
@@ -102,17 +102,17 @@ impl Hub {
         models.iter().map(|(name, place)| (name.clone(), place.clone())).collect()
     }
 
-    /// Makes a model of `spec`. Takes a while: not for threads that serve others.
+    /// Makes a model from `spec`. Takes time, so it must not be called on request threads.
     ///
     /// # Errors
-    /// 409 if there is one of this name.
+    /// 409 if the name exists.
     pub(crate) fn create(&self, name: &str, spec: Spec) -> Result<Arc<Handle>, Refusal> {
         let live = spec.shadow_of.as_deref().map(|live| self.get(live)).transpose()?;
         self.create_with(name, || {
             let engine = Engine::new(spec, &self.limits)?;
             match live {
                 Some(live) if live.kind != engine.kind => {
-                    let what = format!("{} takes other rows than {}", engine.learner_name(), live.name);
+                    let what = format!("{} accepts other rows than {}", engine.learner_name(), live.name);
                     Err(Refusal::invalid("learner", what))
                 }
                 Some(live) if live.spec().shadow_of.is_some() => {
@@ -124,7 +124,7 @@ impl Hub {
         })
     }
 
-    /// The same with what `make` makes.
+    /// The same with an engine made by `make`.
     pub(crate) fn create_with(
         &self,
         name: &str,
@@ -157,7 +157,7 @@ impl Hub {
         made
     }
 
-    /// Deletes a model and everything of it.
+    /// Deletes a model with its files.
     ///
     /// # Errors
     /// 404 if there is none.
@@ -187,7 +187,7 @@ impl Hub {
         removed.map_err(|error| Refusal::failed(format!("{}: cannot be removed: {error}", folder.display())))
     }
 
-    /// Does everything that waits, saves all models and ends their threads.
+    /// Applies all queued events, saves all models and ends their threads.
     pub(crate) fn stop(&self) {
         for (_, place) in self.list() {
             if let Place::Running(handle) = place {

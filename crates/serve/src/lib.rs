@@ -1,21 +1,22 @@
-//! noregret over HTTP: decisions, predictions and learning that survive being killed.
+//! noregret over HTTP: durable decisions, predictions and learning.
 //!
-//! A request becomes an [event](model::event::Event), the thread that owns the model does it, writes it to
-//! the log, and only then answers. What was answered is never lost; what was not is never learnt twice.
+//! A request becomes an [event](model::event::Event); the thread that owns the model applies it,
+//! writes it to the log, and then answers. Answered events are never lost, and no event is learnt
+//! twice.
 //!
-//! | room | what happens there |
+//! | module | content |
 //! |---|---|
 //! | [`api`] | our own protocol: routes, bodies, errors |
 //! | `personalizer` | Azure AI Personalizer's protocol, on the same events |
-//! | [`model`] | what a model is made of, what happens to it, the thread that owns it, copies to look at |
-//! | `store` | the log and the snapshots on disk, and how a model is had again from them |
+//! | [`model`] | a model's settings, its events, the thread that owns it, read-only copies |
+//! | `store` | the log and the snapshots on disk, and recovery |
 //! | [`safety`] | limits, names, keys |
-//! | `page` | pages that show all of it |
-//! | `connections` | connections, and their end |
+//! | `page` | web pages |
+//! | `connections` | connections and shutdown |
 //! | [`trial`] | the same without a network, for tests |
 //!
-//! The service holds no mathematics: rows, decisions, logs, evaluation and model files are those of
-//! `noregret-stream`.
+//! The service contains no mathematics: rows, decisions, logs, evaluation and model files are those
+//! of `noregret-stream`.
 
 pub mod api;
 mod app;
@@ -55,40 +56,41 @@ pub use crate::refusal::Refusal;
 pub use crate::safety::keys::Right;
 pub use crate::safety::limits::Limits;
 
-/// How often measured times are summed up.
+/// Interval at which measured times are aggregated.
 const UPKEEP: Duration = Duration::from_secs(5);
 
-/// How a service is started.
+/// Options of a service.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where it listens; port 0 takes any that is free.
+    /// The address; port 0 selects a free port.
     pub listen: SocketAddr,
-    /// The folder that has all of it.
+    /// The folder of all data.
     pub dir: PathBuf,
-    /// How much of everything there may be.
+    /// The limits.
     pub limits: Limits,
 }
 
-/// Lets what the service has to say go to standard error, one line each.
+/// Writes log lines to standard error.
 pub fn log_to_stderr() {
-    // A program that has said where its lines go keeps that.
+    // Fails if the program has a subscriber already, which is kept.
     let _ =
         tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).with_ansi(false).try_init();
 }
 
-/// Adds a key to the folder `dir` and returns it, the only time that it is seen.
+/// Adds a key to the folder `dir` and returns it. Only its hash is stored.
 ///
 /// # Errors
-/// A sentence: what cannot be written, or a name that is taken.
+/// If writing fails, or the name exists.
 pub fn add_key(dir: &std::path::Path, name: &str, right: Right, models: &[String]) -> Result<String, String> {
     Keys::add(dir, name, right, models)
 }
 
-/// Serves until `stop` is asked for; then does what waits, saves all models and returns. `ready` is told
-/// where it listens.
+/// Serves until `stop` is requested; then applies all queued events, saves all models and returns.
+/// `ready` is called with the address.
 ///
 /// # Errors
-/// A sentence on why it cannot serve: the folder, the address, or an address that others reach without keys.
+/// If the folder or the address cannot be used, or the address is reachable by others and there are
+/// no keys.
 pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> Result<(), String> {
     std::fs::create_dir_all(&options.dir)
         .map_err(|error| format!("{}: cannot be made: {error}", options.dir.display()))?;
@@ -104,14 +106,14 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|error| format!("no threads to serve with: {error}"))?;
+        .map_err(|error| format!("the threads of the service cannot be started: {error}"))?;
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind(options.listen)
             .await
-            .map_err(|error| format!("{}: cannot be listened on: {error}", options.listen))?;
+            .map_err(|error| format!("cannot listen on {}: {error}", options.listen))?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         let app = Arc::new(open(&options.dir, &options.limits, keys)?);
-        // Times that were measured are summed up now and then, or they would fill the memory.
+        // Measured times are aggregated regularly, to bound the memory.
         let metrics = app.metrics.clone();
         let upkeep = tokio::spawn(async move {
             loop {
@@ -128,9 +130,9 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
     })
 }
 
-/// The models in a folder, for whoever asks.
+/// The shared state of a folder.
 fn open(dir: &std::path::Path, limits: &Limits, keys: Keys) -> Result<App, String> {
-    // Backups that were being made when the process died.
+    // Removes backups that were being made when the process died.
     for entry in std::fs::read_dir(dir.join("backups")).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with('.') {
             let _ = std::fs::remove_dir_all(entry.path());
@@ -145,7 +147,7 @@ fn open(dir: &std::path::Path, limits: &Limits, keys: Keys) -> Result<App, Strin
     })
 }
 
-/// Keeps a second service out of the folder, as long as the file is open.
+/// Locks the folder against a second service, while the file is open.
 fn lock(dir: &std::path::Path) -> Result<std::fs::File, String> {
     let path = dir.join("lock");
     let file = std::fs::OpenOptions::new()
@@ -154,11 +156,11 @@ fn lock(dir: &std::path::Path) -> Result<std::fs::File, String> {
         .write(true)
         .open(&path)
         .map_err(|error| format!("{}: cannot be written: {error}", path.display()))?;
-    file.try_lock().map_err(|_| format!("{}: another service works in this folder", path.display()))?;
+    file.try_lock().map_err(|_| format!("{}: another service uses this folder", path.display()))?;
     Ok(file)
 }
 
-/// The metrics of the process: many services in one process share them.
+/// The metrics of the process, shared by all its services.
 fn metrics_handle() -> Result<PrometheusHandle, String> {
     static HANDLE: OnceLock<Result<PrometheusHandle, String>> = OnceLock::new();
     HANDLE
@@ -187,7 +189,7 @@ fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// Counts requests by client, before anything else is done.
+/// Enforces the request rate of clients.
 async fn limited(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
     if let Err(refusal) = app.count(client.unwrap_or(IpAddr::from([127, 0, 0, 1]))) {
@@ -197,14 +199,11 @@ async fn limited(State(app): State<Arc<App>>, request: Request, next: Next) -> R
 }
 
 async fn nothing() -> Refusal {
-    Refusal::unknown("there is nothing at this path; /openapi.json says what there is")
+    Refusal::unknown("there is nothing at this path; see /openapi.json")
 }
 
 async fn not_that_way() -> Refusal {
-    Refusal {
-        status: 405,
-        ..Refusal::malformed("this path does not take this method; /openapi.json says what it takes")
-    }
+    Refusal { status: 405, ..Refusal::malformed("this path does not support this method; see /openapi.json") }
 }
 
 /// GET /healthz: 200 if every model is served, 503 if one is not.
@@ -225,7 +224,7 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Response {
     if failed.is_empty() {
         return app::json(StatusCode::OK, &json!({"status": "ok", "models": models.len()}));
     }
-    // Names and paths are for those who may read them.
+    // Names and paths are only shown to authorised clients.
     app::json(
         StatusCode::SERVICE_UNAVAILABLE,
         &json!({"status": "failed", "failed": failed.keys().collect::<Vec<_>>()}),

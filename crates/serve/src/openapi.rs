@@ -1,4 +1,4 @@
-//! The description of our own protocol, for people and programs.
+//! The OpenAPI document of our own protocol.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::app::App;
 #[openapi(
     info(
         title = "noregret",
-        description = "Decisions, predictions and learning over HTTP. An answer means that its event is durable."
+        description = "Decisions, predictions and learning over HTTP. Every answered event is durable."
     ),
     paths(
         crate::health,
@@ -23,17 +23,17 @@ use crate::app::App;
         crate::api::models::create,
         crate::api::models::show,
         crate::api::models::delete,
-        crate::api::models::log,
-        crate::api::models::forget,
-        crate::api::models::export,
-        crate::api::models::import,
-        crate::api::models::versions,
-        crate::api::models::save,
-        crate::api::models::roll_back,
-        crate::api::models::promote,
+        crate::api::log::log,
+        crate::api::log::forget,
+        crate::api::state::export,
+        crate::api::state::import,
+        crate::api::state::versions,
+        crate::api::state::save,
+        crate::api::state::roll_back,
+        crate::api::state::promote,
         crate::api::models::copy,
-        crate::api::models::evaluate,
-        crate::api::models::back_up,
+        crate::api::evaluate::evaluate,
+        crate::api::log::back_up,
         crate::api::rounds::predict,
         crate::api::rounds::learn,
         crate::api::rounds::decide,
@@ -47,6 +47,7 @@ use crate::app::App;
         bodies::DecideBody,
         bodies::FeedbackBody,
         bodies::Forecast,
+        bodies::Learnt,
         bodies::Decision
     ))
 )]

@@ -1,17 +1,17 @@
-//! What a request is refused with: one sentence, the field that it is about, and the status of the answer.
+//! Errors of requests: one sentence, the field concerned, and the status.
 
 use std::fmt;
 
-/// Why a request is refused.
+/// An error of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
-    /// The status of the answer.
+    /// The HTTP status.
     pub status: u16,
-    /// The field of the body that is wrong, as a path (`labels[1].features`).
+    /// The invalid field of the body, as a path (`labels[1].features`).
     pub field: Option<String>,
     /// One sentence.
     pub detail: String,
-    /// After how many seconds the same request may be answered.
+    /// Number of seconds after which to retry.
     pub retry_after: Option<u32>,
 }
 
@@ -20,32 +20,38 @@ impl Refusal {
         Self { status, field: None, detail: detail.into(), retry_after: None }
     }
 
-    /// What was sent cannot be understood.
+    /// The same about another field: the one of the request that it comes from.
+    #[must_use]
+    pub fn about(self, field: &str) -> Self {
+        Self { field: Some(field.to_owned()), ..self }
+    }
+
+    /// The request cannot be parsed.
     pub fn malformed(detail: impl Into<String>) -> Self {
         Self::of(400, detail)
     }
 
-    /// A value that cannot be: 422.
+    /// An invalid value: 422.
     pub fn invalid(field: &str, detail: impl Into<String>) -> Self {
         Self { field: Some(field.to_owned()), ..Self::of(422, detail) }
     }
 
-    /// There is no such thing.
+    /// The thing does not exist.
     pub fn unknown(detail: impl Into<String>) -> Self {
         Self::of(404, detail)
     }
 
-    /// It contradicts what was said before.
+    /// The request contradicts an earlier one.
     pub fn conflict(detail: impl Into<String>) -> Self {
         Self::of(409, detail)
     }
 
-    /// It was there, and is no more.
+    /// The thing no longer exists.
     pub fn gone(detail: impl Into<String>) -> Self {
         Self::of(410, detail)
     }
 
-    /// A key is needed, or another one.
+    /// A valid key is needed.
     pub fn unauthorised(detail: impl Into<String>) -> Self {
         Self::of(401, detail)
     }
@@ -60,7 +66,7 @@ impl Refusal {
         Self::of(413, detail)
     }
 
-    /// More than can be done, for now.
+    /// Overloaded.
     pub fn busy(detail: impl Into<String>) -> Self {
         Self { retry_after: Some(1), ..Self::of(503, detail) }
     }
@@ -75,7 +81,7 @@ impl Refusal {
         Self { retry_after: Some(5), ..Self::of(503, detail) }
     }
 
-    /// This service cannot do it at all.
+    /// Not supported.
     pub fn not_offered(detail: impl Into<String>) -> Self {
         Self::of(501, detail)
     }

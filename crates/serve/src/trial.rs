@@ -1,5 +1,4 @@
-//! The service without a network, for tests that try any bytes: a request goes through the very routes,
-//! bodies and models that serve others.
+//! The service without a network, for tests: requests use the same routes, bodies and models.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,7 +24,7 @@ impl Trial {
     /// Opens the models in the folder `dir`.
     ///
     /// # Errors
-    /// What cannot be read or written.
+    /// If reading or writing fails.
     pub fn open(dir: &Path, limits: &Limits) -> Result<Self, String> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -36,7 +35,7 @@ impl Trial {
         Ok(Self { app, routes, runtime })
     }
 
-    /// What a request is answered: the status and the body. `None` where it is no request at all.
+    /// The response to a request: status and body. `None` for an invalid request.
     pub fn ask(&self, method: &str, path: &str, kind: &str, body: &[u8]) -> Option<(u16, Vec<u8>)> {
         let request = Request::builder()
             .method(method)

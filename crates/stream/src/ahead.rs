@@ -1,4 +1,4 @@
-//! Work done ahead of its use, on a thread of its own, with buffers that go round.
+//! Work done ahead of its use, on a separate thread, with reused buffers.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -14,18 +14,18 @@ pub(crate) struct WorkAhead<T> {
 }
 
 impl<T: Default + Send + 'static> WorkAhead<T> {
-    /// Starts a thread called `name` that fills up to `count` items ahead. `fill` is given an item, new or
-    /// used, and returns whether another one comes after it.
+    /// Starts a thread called `name` that fills up to `count` items ahead. `fill` overwrites an
+    /// item, new or used, and returns whether more items follow.
     ///
     /// # Errors
-    /// The system has no thread to give.
+    /// If the system cannot start a thread.
     pub(crate) fn start(
         name: &str,
         count: usize,
         mut fill: impl FnMut(&mut T) -> bool + Send + 'static,
     ) -> io::Result<Self> {
         let (filled, made) = sync_channel::<T>(count);
-        // One more is in the hands of the user.
+        // One more is held by the caller.
         let (used, free) = sync_channel::<T>(count + 1);
         for _ in 0..count {
             used.try_send(T::default()).expect("the channel has room for all items");
@@ -41,16 +41,16 @@ impl<T: Default + Send + 'static> WorkAhead<T> {
         Ok(Self { made: Some(made), used: Some(used), thread: Some(thread) })
     }
 
-    /// Exchanges `item`, which is done with, for the next one. False, and nothing is exchanged, after the
-    /// last.
+    /// Exchanges the used `item` for the next one. Returns false, without an exchange, after the
+    /// last one.
     ///
     /// # Panics
-    /// If the thread has panicked: its panic goes on here.
+    /// If the thread has panicked: the panic is propagated.
     pub(crate) fn next(&mut self, item: &mut T) -> bool {
         let made = self.made.as_ref().expect("not being dropped");
         if let Ok(next) = made.recv() {
             let done = std::mem::replace(item, next);
-            // After its last item the thread takes none back.
+            // After its last item the thread accepts none back.
             let _ = self.used.as_ref().expect("not being dropped").try_send(done);
             return true;
         }
@@ -66,13 +66,13 @@ impl<T> Drop for WorkAhead<T> {
         // Without the channels the thread has nothing to wait for.
         (self.made, self.used) = (None, None);
         if let Some(thread) = self.thread.take() {
-            // The reader is gone: a panic of the thread concerns nothing any more.
+            // The items are no longer used, so a panic of the thread is ignored.
             let _ = thread.join();
         }
     }
 }
 
-/// Whether threads can run beside each other here. On one core they would only take turns.
+/// Whether there is more than one core, so that threads can run at the same time.
 pub(crate) fn several_cores() -> bool {
     available_parallelism().is_ok_and(|cores| cores.get() > 1)
 }

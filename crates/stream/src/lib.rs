@@ -1,19 +1,20 @@
-//! Moving examples: from bytes to rows, from rows to examples, through learners, and what is kept of it.
+//! Data handling and runs: from bytes to rows, from rows to examples, through learners, and saving
+//! the results.
 //!
-//! The rooms, in the order of the data:
+//! The modules, in the order of the data:
 //!
-//! | room | what happens there |
+//! | module | content |
 //! |---|---|
-//! | `read` | bytes become [`Row`]s, one [`Reader`] a format; its names are re-exported here |
-//! | `write` | rows become bytes again: [`create`] and [`RowWriter`] |
-//! | [`synthetic`] | examples made on the spot |
-//! | [`encode`] | the first pass over a stream; rows become examples: classes, scaling, intercept |
-//! | [`run`] | the loop: predict, score, update, with labels or with right and wrong, for one learner or for many |
-//! | [`watch`] | what looks at a run: abstention, calibration, regret, curves |
-//! | [`save`] | a model with everything around it that the next row needs |
-//! | [`decisions`] | what a bandit learner saw and did, and its feedback: written, read and learnt from again |
-//! | [`evaluate`] | what another policy would have earned on logged decisions |
-//! | [`draw`] | charts, and a run as one page |
+//! | `read` | bytes to [`Row`]s, one [`Reader`] per format; its names are re-exported here |
+//! | `write` | rows to bytes: [`create`] and [`RowWriter`] |
+//! | [`synthetic`] | generated streams |
+//! | [`encode`] | the first pass over a stream; rows to examples: classes, scaling, intercept |
+//! | [`run`] | the loop: predict, score, update, with full or bandit feedback, for one learner or many |
+//! | [`watch`] | observers of a run: abstention, calibration, regret, curves |
+//! | [`save`] | model files, with encoder and state of the run |
+//! | [`decisions`] | decision logs: writing, reading and replaying |
+//! | [`evaluate`] | off-policy evaluation of logged decisions |
+//! | [`draw`] | charts, and the HTML report of a run |
 
 mod read;
 mod write;
@@ -36,8 +37,9 @@ pub use read::columns::{Columns, Names, hash_name, hash_number};
 pub use read::error::{ReadError, ReadErrorKind};
 pub use read::format::Format;
 pub use read::live::Stop;
+pub use read::offer::{Described, fill_blocks};
 pub use read::open::{from_read, open};
-pub use read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema, Style};
+pub use read::options::{CsvField, CsvRole, CsvSchema, Offers, ReadOptions, Schema, Style};
 pub use read::reader::Reader;
 pub use read::row::{ActionCost, Row, RowLabel};
 pub use write::create;

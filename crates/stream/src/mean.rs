@@ -1,6 +1,6 @@
-//! A mean and its spread, term by term.
+//! Online mean and variance.
 
-/// A mean and its spread, by Welford's updates.
+/// Mean and variance, by Welford's updates.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mean {
     count: f64,

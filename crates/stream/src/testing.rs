@@ -1,10 +1,9 @@
-//! What tests of readers share.
+//! Helpers for tests of readers.
 
 use crate::read::reader::Reader;
 use crate::read::row::Row;
 
-/// What a reader makes of its input: rows as `start name=value ...`, where `start` is the rest of it, and
-/// errors as their text.
+/// The output of a reader: rows as `start name=value ...`, and errors as text.
 pub(crate) fn read_all(reader: &mut dyn Reader, start: impl Fn(&Row) -> String) -> Vec<String> {
     let (mut row, mut rows) = (Row::new(), vec![]);
     loop {

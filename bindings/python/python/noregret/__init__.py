@@ -1,8 +1,9 @@
 """Online multiclass learning with regret guarantees.
 
-`Learner` sees the truth of every round, `Bandit` only whether the label that it played was right. `noregret.learners` and
-`noregret.bandits` have one class for every algorithm, `noregret.sklearn` and `noregret.river` classifiers for scikit-learn
-and River, `noregret.coba` learners for coba. `evaluate` says what other policies would have earned on logged decisions.
+`Learner` has full information (it sees the label of every round), `Bandit` only learns whether the label that it played
+was right. `noregret.learners` and `noregret.bandits` have one class for every algorithm, `noregret.sklearn` and
+`noregret.river` classifiers for scikit-learn and River, `noregret.coba` learners for coba. `evaluate` estimates the
+rewards of other policies from logged decisions.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -47,7 +48,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The modules of classes are made when they are first asked for: that takes a while."""
+    """Imports the modules of classes at their first use, because making the classes takes time."""
     if name in ("bandits", "learners"):
         import importlib
 

@@ -1,4 +1,4 @@
-"""Whatever holds numbers, as the arrays that the compiled part takes. Copies are made only where the layout needs one."""
+"""Conversion of inputs to the arrays that the compiled part accepts. Copies are made only if the layout requires it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def is_row(x: Any) -> bool:
 
 
 def targets(y: Any, real: bool, index: Mapping[str, int]) -> Floats | Ints:
-    """Targets: numbers if `real`, else classes from 0, names of classes, or a probability vector each."""
+    """Targets: numbers if `real`, else classes from 0, names of classes, or probability vectors."""
     array = np.asarray(y) if hasattr(y, "__array__") or not hasattr(y, "__arrow_c_stream__") else numbers(y, "y")
     if real:
         return np.ascontiguousarray(_numeric(array, "y"), dtype=np.float64)
@@ -63,7 +63,7 @@ def targets(y: Any, real: bool, index: Mapping[str, int]) -> Floats | Ints:
 
 
 def distinct(y: Any) -> tuple[list[Any], Ints]:
-    """The different labels among `y`, as Python has them, and which of them each is."""
+    """The distinct labels in `y`, as Python objects, and the index of each element."""
     array = np.asarray(y)
     if array.ndim != 1:
         raise ValueError(f"y has {array.ndim} axes; one was needed, or two for probability vectors")
@@ -116,7 +116,7 @@ def _numeric(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
 
 
 def _from_arrow(x: Any, name: str) -> Any:
-    """Data that speak only the Arrow stream interface, through whichever library is there to read it."""
+    """Reads data with only the Arrow stream interface, by pyarrow or polars."""
     try:
         import pyarrow
     except ImportError:

@@ -1,16 +1,16 @@
-"""Learners that are told whether the label that they played was right."""
+"""Learners with bandit feedback."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from . import _arrays, _core
+from . import _arrays, _core, _offers
 from ._arrays import Floats
 from ._kinds import number_of_classes
 from ._run import Run
@@ -19,19 +19,25 @@ from ._model import Model
 _B = TypeVar("_B", bound="Bandit")
 
 
-class Decision(NamedTuple):
-    """A label that was played, and the id by which its feedback is given."""
+WIDTH = 4096
+"""Columns of a label on offer with features of its own."""
+OFFERED = 50
+"""The largest number of such labels."""
 
-    label: int | str
-    """The class that was played: its name where the bandit was given names, else its number."""
+
+class Decision(NamedTuple):
+    """A played label, with the id for its feedback."""
+
+    label: Any
+    """The played label as it was named: by the bandit's `labels`, by the labels on offer, or else its number."""
     probability: float
     """The probability with which it was played, in (0, 1]."""
     id: int
-    """What `Bandit.feedback` takes."""
+    """The id for `Bandit.feedback`."""
 
 
 class DecisionLog:
-    """A decision log that is being written, as `Bandit.log` begins it; a context manager."""
+    """An open decision log of `Bandit.log`; a context manager."""
 
     __slots__ = ("_core", "_path")
 
@@ -41,13 +47,13 @@ class DecisionLog:
 
     @property
     def path(self) -> str:
-        """Where it is written."""
+        """The path of the file."""
         return self._path
 
     def close(self) -> None:
-        """Completes the file; what is decided after this is not logged. Closing twice does nothing.
+        """Completes the file; later decisions are not logged. Closing twice has no effect.
 
-        Raises OSError if the rest cannot be written.
+        Raises OSError if writing fails.
         """
         core, self._core = self._core, None
         if core is not None:
@@ -66,18 +72,25 @@ class DecisionLog:
 
 
 class Bandit(Model[_core.Bandit]):
-    """A learner with bandit feedback, by its name in the registry: it plays a label, and may be told whether that was right.
+    """A learner with bandit feedback, by its name in the registry: it plays a label and learns from the feedback for
+    it.
 
     Parameters
     ----------
     most_waiting
-        Decisions that may wait for feedback at one time; beyond that the oldest is forgotten.
+        Largest number of decisions without feedback; beyond it the oldest is discarded.
     exploration_floor
-        Every label is played at least with this probability, from 0 to 1 / classes: now and then a label is drawn uniformly
-        instead of by the learner. Logs with a floor > 0 can evaluate any policy.
+        Least probability of every label, from 0 to 1 / classes, by additional uniform draws. From a log with a floor >
+        0 any policy can be evaluated.
+    costs
+        What labels may cost: a pair `(least, most)`, or a text such as `"0..10"`, as of `noregret run --costs`. The
+        least cost is the reward 1, the largest is 0.
     seed
-        Seed of the labels that are drawn and of the learner's own randomness.
-    name, features, classes, radius, horizon, scale, intercept, sparse, labels, memory, **params
+        Seed of the played labels and of the learner's randomness.
+    features
+        Number of columns of a row. `Bandit("offers")` without it knows labels by features of their own, which are
+        hashed into `width` columns (4096) each; `classes` (50) is then the largest number of labels on offer.
+    name, classes, radius, horizon, scale, intercept, sparse, labels, memory, **params
         As in `noregret.Learner`.
 
     Examples
@@ -90,6 +103,15 @@ class Bandit(Model[_core.Bandit]):
     >>> bandit.feedback(first.id, correct=first.label == 0)
     >>> bandit.rounds, bandit.waiting
     (2, [])
+
+    Labels that come and go, with features of their own and costs from 0 to 10:
+
+    >>> articles = Bandit("offers", width=256, costs=(0, 10))
+    >>> news = {"a17": {"topic": "sports"}, "b3": {"topic": "music", "words": 300}}
+    >>> decision = articles.decide({"user": {"likes": "music"}}, news)
+    >>> articles.feedback(decision.id, cost=2.5)
+    >>> decision.label in news, articles.rounds
+    (True, 1)
     """
 
     __slots__ = ()
@@ -99,7 +121,7 @@ class Bandit(Model[_core.Bandit]):
         self,
         name: str = "auto",
         *,
-        features: int,
+        features: int | None = None,
         classes: int | None = None,
         radius: float | None = None,
         horizon: int | None = None,
@@ -111,9 +133,21 @@ class Bandit(Model[_core.Bandit]):
         memory: int = 8192,
         most_waiting: int = 1_000_000,
         exploration_floor: float = 0.0,
+        costs: tuple[float, float] | str | None = None,
         **params: float | int | str | bool | None,
     ) -> None:
         names = None if labels is None else [str(label) for label in labels]
+        block = None
+        if features is None:
+            if name != "offers":
+                raise TypeError(f"features: the number of columns must be given; only Bandit('offers') has none, and the learner is {name}")
+            if names is not None or scale != "none" or intercept:
+                raise TypeError("labels, scale and intercept have no meaning for labels on offer with features of their own")
+            width = params["width"] if params.get("width") is not None else WIDTH
+            if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or not 0 < width < 1 << 20:
+                raise ValueError(f"width = {width!r}: must be a whole number from 1 to {(1 << 20) - 1}")
+            classes = OFFERED if classes is None else classes
+            block, features = int(width), classes * int(width)
         self._held = _core.Bandit(
             name,
             number_of_classes(name, classes, names),
@@ -122,13 +156,15 @@ class Bandit(Model[_core.Bandit]):
             radius=radius,
             horizon=horizon,
             seed=seed,
-            sparse=sparse,
+            sparse=sparse or block is not None,
             scale=scale,
             intercept=intercept,
             labels=names,
             memory=memory,
             most_waiting=most_waiting,
             exploration_floor=exploration_floor,
+            costs=costs if costs is None or isinstance(costs, str) else _pair(costs),
+            block=block,
         )
         self._index = None
         if warning := self._core.warning():
@@ -136,68 +172,107 @@ class Bandit(Model[_core.Bandit]):
 
     @property
     def waiting(self) -> list[int | str]:
-        """Ids of the decisions that wait for feedback, the oldest first. Ids of our own are whole numbers; in a log that was
-        replayed there may be others."""
+        """Ids of the decisions without feedback, the oldest first. They are whole numbers, except for other ids in a
+        replayed log."""
         return [int(id) if id.isdecimal() and str(int(id)) == id else id for id in self._core.waiting]
 
-    def decide(self, x: Any) -> Decision:
-        """Plays a label for the row `x` of shape (features,).
+    @property
+    def costs(self) -> tuple[float, float]:
+        """What labels may cost: from the reward 1 to the reward 0."""
+        return self._core.costs
 
-        The decision waits until `feedback` or `forget` is called with its id. Raises ValueError or TypeError for a row that
-        the learner cannot learn from; nothing is played then. Raises OSError if a log is written and the decision cannot be.
+    def decide(self, x: Any, labels: Any = None) -> Decision:
+        """Plays a label for the row `x`.
+
+        Parameters
+        ----------
+        x
+            The numbers of the row, shape (features,). For labels on offer with features of their own: the features of the
+            round, a dictionary whose members are numbers, texts (categories), lists and dictionaries (columns by path,
+            `user.age`), or a list of numbers.
+        labels
+            The labels on offer: only one of these is played. A list of labels of the bandit; None for all. `Bandit("offers")`
+            needs a dictionary of labels and their features, which are like those of `x`, or a list of labels without
+            features; labels that were never seen are played at once.
+
+        The decision is pending until `feedback` or `forget` is called with its id. Raises ValueError or TypeError for
+        an invalid row, invalid labels, and for some of the labels where the learner can only play all; then no label is
+        played. Raises OSError if the decision cannot be logged.
         """
-        label, name, probability, id = self._core.decide(_arrays.row(x))
+        given, row = self._round(x, labels)
+        label, name, probability, id = self._core.decide(row)
+        if given is not None:
+            return Decision(given[label], probability, id)
         return Decision(label if name is None else name, probability, id)
 
-    def feedback(self, id: int | str, correct: bool | None = None, *, reward: float | None = None) -> None:
-        """Learns what the label of decision `id` earned: late, out of order, or never.
+    def _round(self, x: Any, labels: Any) -> tuple[list[Any] | None, Any]:
+        """The labels as given, if they are called by their position, and the round for the compiled part."""
+        if self._core.block is None:
+            if isinstance(labels, Mapping):
+                raise TypeError("the bandit has fixed labels; labels with features of their own need Bandit('offers') without features")
+            return None, (_arrays.row(x), None if labels is None else [str(name) for name in _offers.names(labels)])
+        if labels is None:
+            raise TypeError("labels: the labels on offer must be given, with their features")
+        given, offered = _offers.on_offer(labels)
+        return given, (_offers.described(x, "x"), offered)
+
+    def feedback(
+        self, id: int | str, correct: bool | None = None, *, reward: float | None = None, cost: float | None = None
+    ) -> None:
+        """Learns from the feedback for decision `id`, which may be late and out of order.
 
         Parameters
         ----------
         correct
-            Whether the label was right: True or False, and nothing that merely looks like it.
+            Whether the label was right: True or False; other types are rejected.
         reward
-            In its place, a number from 0 (wrong) to 1 (right), for learners that learn from rewards: `auto`, `squarecb`,
-            `fastcb` and `offers`.
+            Instead of `correct`: a number from 0 (wrong) to 1 (right), for learners that learn from rewards: `auto`,
+            `squarecb`, `fastcb` and `offers`.
+        cost
+            Instead of both: a number in the range `costs` of the bandit, for the same learners.
 
-        Raises TypeError or ValueError for anything else, KeyError if no such decision waits, OSError if a log is written and
-        this cannot be; nothing is learnt then.
+        Raises TypeError or ValueError for invalid values, KeyError if no decision with this id is pending, OSError if
+        the feedback cannot be logged; then nothing is learnt.
         """
-        if (correct is None) == (reward is None):
-            raise TypeError("either correct, True or False, or reward, from 0 to 1, was needed; forget(id) is for decisions that nobody will answer")
+        if sum(given is not None for given in (correct, reward, cost)) != 1:
+            raise TypeError("either correct, True or False, or reward, from 0 to 1, or cost was needed; forget(id) is for decisions that nobody will answer")
+        if cost is not None:
+            if not _is_number(cost):
+                raise TypeError(f"cost = {cost!r}: must be a number from {self.costs[0]:g} to {self.costs[1]:g}")
+            return self._core.feedback_cost(str(id), float(cost))
         if reward is None:
             if not isinstance(correct, (bool, np.bool_)):
                 raise TypeError(f"correct = {correct!r}: must be True or False; for a number from 0 to 1 there is reward=")
             reward = float(correct)
-        elif isinstance(reward, (bool, np.bool_)) or not isinstance(reward, (int, float, np.integer, np.floating)):
+        elif not _is_number(reward):
             raise TypeError(f"reward = {reward!r}: must be a number from 0 to 1")
         self._core.feedback(str(id), float(reward))
 
     def forget(self, id: int | str) -> None:
-        """Forgets decision `id`: its feedback will never come. Raises what `feedback` does."""
+        """Discards decision `id`, which will get no feedback. Raises the exceptions of `feedback`."""
         self._core.forget(str(id))
 
     def log(self, path: str | os.PathLike[str]) -> DecisionLog:
-        """Begins a decision log: every decision, and what is heard of it, in the order in which it happens.
+        """Starts a decision log, with all decisions and their feedback in order.
 
-        `Bandit.replay` and `noregret replay` make the same learner of it, bit for bit; `noregret.evaluate` and `noregret
-        evaluate` say what other policies would have earned. A log of a bandit that has decided before begins with the model
-        as it is now: `save` it beside the log, for replays ask for it.
+        `Bandit.replay` and `noregret replay` make a bit-equal learner from it; `noregret.evaluate` and
+        `noregret evaluate` estimate the rewards of other policies. The log of a bandit with earlier decisions starts
+        from its present state: `save` the model, because a replay needs it.
 
         Parameters
         ----------
         path
-            A new file: lines of JSON, whole after every call; compressed for `.gz` and `.zst`, columns for `.parquet`, and
-            these are whole once the log is closed.
+            A new file: NDJSON, complete after every call; compressed with the extensions `.gz` and `.zst`, Parquet with
+            `.parquet`. Compressed files and Parquet are complete when the log is closed.
 
         Raises
         ------
         FileExistsError
-            If there is a file already: what was decided is never overwritten.
+            If the file exists: logs are never overwritten.
         OSError
             If it cannot be written.
         ValueError
-            If another log is being written.
+            If another log is open.
 
         Examples
         --------
@@ -225,71 +300,77 @@ class Bandit(Model[_core.Bandit]):
         most_waiting: int = 1_000_000,
         memory: int = 8192,
     ) -> _B:
-        """The bandit that a decision log has made, bit for bit: that of `noregret replay`, and of whoever wrote the log.
+        """Makes the bandit of a decision log, bit-equal to the one that wrote it and to that of `noregret replay`.
 
-        Every decision is checked against the learner as it then was, so that a log with lines missing, changed or out of order
-        is refused. Decisions that were never answered wait, and labels go on being drawn as if it had never stopped.
+        Every decision is compared with that of the learner in the same state, so that missing, changed or reordered
+        lines are detected. Decisions without feedback stay pending, and the generator of labels continues.
 
         Parameters
         ----------
         log
             A log of `Bandit.log` or `noregret run --log`: lines of JSON, compressed or not, or Parquet.
         model
-            The model file that the log goes on from, if it says that it does.
+            The model file with which the log starts, if any.
         most_waiting
-            Decisions that may wait for feedback at one time; beyond that the oldest is forgotten.
+            Largest number of decisions without feedback; beyond it the oldest is discarded.
         memory
-            Most memory that the learner's state may take, in MiB.
+            Largest size of the learner's state, in MiB.
 
         Raises OSError if a file cannot be read, ValueError, with file and line, for a log that does not replay, MemoryError for a
         learner that is too large.
         """
         return cls._wrap(_core.Bandit.replay(log, model, most_waiting, memory))
 
-    def predict_proba(self, x: Any) -> Floats:
-        """The distribution that a label would be drawn from: shape (classes,) for one row, (rows, classes) for rows."""
-        return self._predict(x, scores=False)
+    def predict_proba(self, x: Any, labels: Any = None) -> Floats:
+        """The distribution of the played label: shape (classes,) for one row, (rows, classes) for rows. With `labels`, as in
+        `decide`, of those on offer in one row, in their order."""
+        return self._predict(x, labels, scores=False)
 
-    def scores(self, x: Any) -> Floats:
+    def scores(self, x: Any, labels: Any = None) -> Floats:
         """Margins of the classes, in the shapes of `predict_proba`."""
-        return self._predict(x, scores=True)
+        return self._predict(x, labels, scores=True)
 
     def predict(self, x: Any) -> Any:
         """The class with the highest score, without exploration: an int for one row, else an array of shape (rows,)."""
         scores = self.scores(x)
         return scores.argmax(axis=1) if scores.ndim == 2 else int(scores.argmax())
 
-    def _predict(self, x: Any, scores: bool) -> Floats:
+    def _predict(self, x: Any, labels: Any, scores: bool) -> Floats:
+        if labels is not None or self._core.block is not None:
+            return np.array(self._core.look(self._round(x, labels)[1], scores))
         if _arrays.is_row(x):
             one: Floats = self._core.predict(_arrays.row(x)[None, :], scores)[0]
             return one
         return self._core.predict(_arrays.rows(x), scores)
 
     def run(self, x: Any, y: Any, *, probabilities: bool = False, seed: int = 0) -> Run:
-        """Plays labelled rows in order and tells the learner no more than right or wrong: a simulation.
+        """Simulates bandit feedback on labelled rows: plays them in order and reveals only right or wrong.
 
         Parameters
         ----------
         x, y
             Rows of shape (rows, features) and their classes or names, shape (rows,).
         probabilities
-            Whether the distributions that labels were drawn from are kept.
+            Whether the distributions are stored.
         seed
-            Seed of the draws; those of `decide` are left alone.
+            Seed of the draws, which are independent of those of `decide`.
 
         Returns
         -------
-        A `noregret.Run` whose losses are probabilities of a mistake (mistakes, for learners that draw nothing).
+        A `noregret.Run` whose losses are probabilities of a mistake (mistakes, for deterministic learners).
 
         Raises KeyboardInterrupt between two rounds; the rows before are learnt, and `rounds` counts them.
         """
+        if self._core.block is not None:
+            raise TypeError("a run needs rows of numbers with classes; this bandit knows labels by their features")
         targets = _arrays.targets(y, False, self._names())
         found = self._core.run(_arrays.rows(x), targets, seed=seed, keep=probabilities)
         losses, kept, played, rates, truth = found
         return Run(losses, kept, played, rates, truth, list(self.labels), self.name)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a model file, with the decisions that wait. `noregret predict` reads it, and `noregret run --load` continues it.
+        """Writes a model file, with the pending decisions. `noregret predict` reads it, and `noregret run --load`
+        continues it.
 
         Raises OSError if it cannot be written, ValueError if the state holds numbers that are not finite.
         """
@@ -297,9 +378,21 @@ class Bandit(Model[_core.Bandit]):
 
     @classmethod
     def load(cls: type[_B], path: str | os.PathLike[str]) -> _B:
-        """The learner in a model file, written here or by `noregret run --feedback bandit --save`: labels go on being drawn as if
-        it had never stopped.
+        """Loads the learner of a model file, written here or by `noregret run --feedback bandit --save`. The generator
+        of labels continues.
 
-        Raises OSError if it cannot be read, ValueError if it is no model file of a bandit learner or a damaged one.
+        Raises OSError if it cannot be read, ValueError if it is damaged or not a model file of a bandit learner.
         """
         return cls._wrap(_core.Bandit.load(path))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _pair(costs: Any) -> tuple[float, float]:
+    try:
+        least, most = costs
+        return float(least), float(most)
+    except (TypeError, ValueError):
+        raise TypeError(f"costs = {costs!r}: must be a pair (least, most), or a text such as '0..10'") from None

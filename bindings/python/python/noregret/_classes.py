@@ -1,8 +1,8 @@
-"""Makes the classes that the registry decides: one for each learner, its parameters keywords with documentation.
+"""Makes one class for each learner of the registry, with its parameters as documented keywords.
 
-`noregret.learners`, `noregret.bandits` and the classifiers of `noregret.sklearn` and `noregret.river` come from here, made when
-they are imported of what `noregret.catalogue()` says. Type checkers and editors read the stubs beside these modules, which
-`generate.py` writes from the classes.
+`noregret.learners`, `noregret.bandits` and the classifiers of `noregret.sklearn` and `noregret.river` are made here at
+import, from `noregret.catalogue()`. Type checkers and editors use the stubs beside these modules, which `generate.py`
+writes from the classes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal  # noqa: F401
 from ._kinds import KINDS, Entry
 
 PROBLEM = frozenset({"classes", "features", "radius", "horizon", "seed", "mode"})
-"""Facts of the problem and its feedback: every class has them where they have a meaning."""
+"""Keywords of the problem and its feedback, which classes have where applicable."""
 
 TYPES = {"bool": "bool", "integer": "int", "float": "float", "list": "str", "text": "str"}
 WORDS = {"varepsilon": "epsilon", "lVert": "|", "rVert": "|", "ge": ">=", "le": "<=", "ln": "ln ", "cdot": "*"}
@@ -24,7 +24,7 @@ WIDTH = 106
 
 
 def learners(base: type[Any], module: str, feedback: str) -> Iterable[type[Any]]:
-    """Subclasses of `noregret.Learner` or `noregret.Bandit` for all learners that can do with this feedback."""
+    """Subclasses of `noregret.Learner` or `noregret.Bandit` for all learners of this kind of feedback."""
     named = [name for name, p in signature(base).parameters.items() if name != "name" and p.kind is p.KEYWORD_ONLY]
     shared = f"{', '.join(named)}\n    As in `noregret.{base.__name__}`."
     for entry in KINDS.values():
@@ -43,14 +43,14 @@ def classifier(
     end: str = "",
     reach: float | None = None,
 ) -> type[Any]:
-    """A classifier, called what the learner is called with `suffix`.
+    """A classifier, named after the learner with `suffix`.
 
     Parameters
     ----------
     shared, note, end
-        Documentation: of the keywords of `base`, a paragraph before all parameters, sections after them.
+        Documentation: of the keywords of `base`, a paragraph before the parameters, sections after them.
     reach
-        The default of the parameter `norm` times `radius`, where it is not the learner's own.
+        The default of `norm` times `radius`, if it differs from the learner's.
     """
     members = {
         "__doc__": _doc(entry, shared, note, end, reach),
@@ -63,14 +63,14 @@ def classifier(
 
 
 def publish(kinds: Iterable[type[Any]], module: dict[str, Any]) -> list[str]:
-    """Puts classes into the module with these globals, and tells their names in order."""
+    """Adds classes to a module's globals; returns their names in order."""
     named = {kind.__name__: kind for kind in kinds}
     module.update(named)
     return sorted(named)
 
 
 def camel(name: str) -> str:
-    """What a class is called."""
+    """The name of a class."""
     return "".join(word.capitalize() for word in name.split("-"))
 
 
@@ -80,7 +80,8 @@ def parameters(entry: Entry) -> list[dict[str, Any]]:
 
 
 def type_of(param: dict[str, Any]) -> str:
-    """The type of a parameter: by its kind, and the words that it can be besides. Of text and lists, words are examples alone."""
+    """The annotation of a parameter, from its kind and its additional words. For texts and lists, words are only
+    examples."""
     kind = param["kind"]
     if not param["words"] or kind in ("list", "text"):
         return TYPES[kind]
@@ -89,14 +90,14 @@ def type_of(param: dict[str, Any]) -> str:
 
 
 def plain(text: str) -> str:
-    """Formulas of the documentation as words."""
+    """Removes the markup of formulas."""
     text = re.sub(r"\[`([^`]+)`\]", r"`\1`", text)
     text = re.sub(r"\\([A-Za-z]+)", lambda found: WORDS.get(found[1], found[1]), text)
     return text.translate({ord("$"): None, ord("\\"): None, ord("{"): "(", ord("}"): ")"})
 
 
 def _made(name: str, base: type[Any], module: str, entry: Entry, members: dict[str, Any]) -> type[Any]:
-    """A subclass whose constructor has the keywords of `base` and the learner's own, and passes on what it was given."""
+    """A subclass whose constructor has the keywords of `base` and of the learner, and passes on the given ones."""
     ours = _signature(entry, base)
     fixed = {"name": entry["name"]} if "name" in signature(base).parameters else {}
 
@@ -119,7 +120,7 @@ def _made(name: str, base: type[Any], module: str, entry: Entry, members: dict[s
 
 
 def _signature(entry: Entry, base: type[Any]) -> Signature:
-    """Keywords of `base` with the learner's own among them: after the size of the problem, or first."""
+    """The keywords of `base` with those of the learner inserted after the size of the problem, or first."""
     theirs = signature(base.__init__)
     us, *shared, rest = (p for p in theirs.parameters.values() if p.name != "name")
     size = [p for p in shared if p.name in ("features", "classes")]
@@ -162,6 +163,6 @@ def _described(entry: Entry, reach: float | None) -> Iterable[str]:
 
 
 def _fill(text: str, indent: int = 0) -> str:
-    """Lines of at most `WIDTH` characters. Python's textwrap takes ten times as long, and this is done at every import."""
+    """Wraps to `WIDTH` characters. Ten times as fast as textwrap, which matters at every import."""
     lines = re.findall(rf"(.{{1,{WIDTH - indent}}}|\S+)(?:\s+|$)", text)
     return "\n".join(" " * indent + line for line in lines)

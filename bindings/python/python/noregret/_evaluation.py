@@ -1,4 +1,4 @@
-"""What another policy would have earned on decisions that were logged."""
+"""Off-policy evaluation of logged decisions."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Estimate(NamedTuple):
     value: float
     """The estimate."""
     standard_error: float
-    """Of the value."""
+    """Standard error of the value."""
     normal: tuple[float, float]
-    """The interval by the central limit."""
+    """The normal (asymptotic) interval."""
     bernstein: tuple[float, float] | None
     """The empirical Bernstein interval, which holds for any number of independent rounds; only for `ips` and `dr`."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What came out of an off-policy evaluation."""
+    """The result of an off-policy evaluation."""
 
     estimates: dict[str, Estimate]
     """`ips` (inverse propensity), `snips` (self-normalised) and, where rewards are estimated, `dm` (direct method) and `dr`
@@ -40,39 +40,39 @@ class Evaluation:
     decisions: int
     """Decisions in the log."""
     missing: int
-    """Decisions that were never answered."""
+    """Decisions without feedback."""
     not_offered: int
-    """Rounds that were left out, since none of the labels that the policy plays was on offer."""
+    """Rounds omitted because none of the policy's labels was on offer."""
     learnt_meanwhile: str | None
-    """The learner that took the decisions and learnt meanwhile, as far as the log says: its rounds are not independent, as the
-    intervals take them to be."""
+    """The name of the logging learner, if it learnt during the log: rounds are then not independent, as the intervals
+    assume."""
     labels: int
     """Labels that can be played."""
     logged_reward: float
-    """What the policy that took the decisions earned: the mean reward."""
+    """The mean reward of the logging policy."""
     logged_reward_standard_error: float
-    """Of the mean reward."""
+    """Standard error of the mean reward."""
     effective_sample_size: float
-    """As many rounds of the policy's own would say as much."""
+    """The number of rounds played by the policy itself that would be as informative."""
     mean_weight: float
-    """The mean importance weight: 1, up to chance, if every label that the policy plays could be played."""
+    """The mean importance weight: 1 in expectation, if the logging policy plays every label of the policy."""
     mean_weight_standard_error: float
-    """Of the mean weight."""
+    """Standard error of the mean weight."""
     largest_weight: float
     """The largest importance weight."""
     weights_known: bool
-    """Whether every round gave the whole distribution, so that the range of the Bernstein intervals is a fact and not what was
-    seen."""
+    """Whether every round has the whole distribution; otherwise the Bernstein intervals use the observed range of
+    weights."""
     clipped: int
-    """Rounds whose weight was clipped."""
+    """Number of rounds whose weight was clipped."""
     uncovered: float | None
-    """The share of the policy's probability on labels that could not be played; None where rounds do not say."""
+    """The share of the policy's probability on labels that could not be played; None if unknown."""
     bad_rows: int
-    """Lines of the log that were passed over."""
+    """Number of skipped lines of the log."""
     first_bad_row: str | None
-    """What was wrong with the first of them."""
+    """The error of the first of them."""
     warnings: list[str]
-    """What is suspicious about the log or the weights, in sentences; read them before the estimates."""
+    """Warnings about the log or the weights, in sentences; read them before the estimates."""
 
     def __repr__(self) -> str:
         values = ", ".join(
@@ -94,20 +94,20 @@ class Evaluation:
 
 
 class Difference(NamedTuple):
-    """How much more a policy would have earned than another one, estimated on the same rounds."""
+    """The difference between the rewards of two policies, estimated on the same rounds."""
 
     estimator: str
-    """`dr` where rewards were estimated, else `ips`."""
+    """`dr` if rewards were estimated, else `ips`."""
     rounds: int
     """Rounds to which both policies apply."""
     value: float
-    """The mean difference of reward; positive: more than the first policy."""
+    """The mean difference; positive if the policy earns more than the first."""
     standard_error: float
-    """Of the value."""
+    """Standard error of the value."""
     normal: tuple[float, float]
-    """The interval by the central limit."""
+    """The normal (asymptotic) interval."""
     verdict: str
-    """What the log says, in words: better, worse, or not to be told."""
+    """The verdict in words: better, worse, or undecided."""
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,9 @@ class Comparison:
     """Several policies on one log."""
 
     evaluations: dict[str, Evaluation]
-    """What each would have earned."""
+    """The evaluation of each policy, by name."""
     differences: dict[str, Difference]
-    """Of each but the first policy, how much more than the first."""
+    """The difference of each other policy to the first, by name."""
 
     def __repr__(self) -> str:
         return f"Comparison({', '.join(f'{name}: {one.verdict}' for name, one in self.differences.items())})"
@@ -139,43 +139,43 @@ def evaluate(
     probability: str | None = None,
     reward: str | None = None,
 ) -> Evaluation:
-    """What `policy` would have earned on the decisions of a log: `noregret evaluate`, number for number.
+    """Estimates the reward of `policy` from a decision log, with the same numbers as `noregret evaluate`.
 
     Parameters
     ----------
     log
-        A file of `Bandit.log` or `noregret run --log`, of your own making (README.md has the few keys that are needed), or
+        A file of `Bandit.log` or `noregret run --log`, of another program (see README.md for the required keys), or
         Vowpal Wabbit text with `action:cost:probability`. It is read twice.
     policy
-        A learner or a bandit, as it would play; `uniform`, `logged`, `greedy` (the logged distribution's best label) or
-        `constant:LABEL`; None for what every line gives as `evaluation`.
+        A learner or a bandit; `uniform`, `logged`, `greedy` (the logged distribution's best label) or `constant:LABEL`;
+        None for the distribution in each line's `evaluation`.
     greedy
         Whether a learner always plays the label with its best score.
     clip
-        Importance weights beyond this are clipped to it: less variance, some bias.
+        Importance weights are clipped at this value, which reduces variance and adds bias.
     confidence
-        Of the intervals, in (0, 1).
+        Confidence of the intervals, in (0, 1).
     missing
-        What becomes of decisions that were never answered: `skip`, or `wrong`.
+        Treatment of decisions without feedback: `skip`, or `wrong`.
     reward_learner
-        The learner of two classes that estimates rewards for `dm` and `dr` while the log goes by, or `none`. None: `folklore`, or
-        `folklore-diag` for more than 64 features. A log's own `estimates` go first.
+        The two-class learner that estimates rewards for `dm` and `dr` progressively, or `none`. None: `folklore`, or
+        `folklore-diag` for more than 64 features. `estimates` in the log take precedence.
     format
-        `ndjson`, `parquet` or `vw`. None: by the ending, or `ndjson`.
+        `ndjson`, `parquet` or `vw`. None: by the extension, or `ndjson`.
     on_bad_row
-        `fail`, `skip`, or how many lines that are no decisions are passed over.
+        `fail`, `skip`, or the number of invalid lines to skip.
     most_waiting
-        Decisions that may wait for feedback at one time; beyond that the oldest count as never answered.
+        Largest number of decisions without feedback; beyond it the oldest count as never answered.
     decision, probability, reward
-        What another program's log, CSV or a JSON object a line, calls the label that was played, its probability and what it
-        earned. None: `label`, `probability` and `reward`.
+        Column names of the played label, its probability and its reward in a log of another program, CSV or NDJSON.
+        None: `label`, `probability` and `reward`.
 
     Raises
     ------
     OSError
         If the log cannot be read.
     ValueError
-        For a line that is no decision, with its number, and for a policy that the log cannot say anything about.
+        For an invalid line, with its number, and for a policy that cannot be evaluated on the log.
 
     Examples
     --------
@@ -214,14 +214,14 @@ def compare_policies(
     probability: str | None = None,
     reward: str | None = None,
 ) -> Comparison:
-    """What several policies would have earned on the decisions of a log: `noregret evaluate` with several of them.
+    """Estimates the rewards of several policies from a decision log, as `noregret evaluate` does.
 
     Parameters
     ----------
     policies
-        The policies by the names that they are to have, each as in `evaluate`; all are compared with the first.
+        The policies by name, each as in `evaluate`; all are compared with the first.
 
-    The other parameters and what is raised are those of `evaluate`.
+    The other parameters and the exceptions are those of `evaluate`.
 
     Examples
     --------
@@ -295,19 +295,19 @@ def evaluate_arrays(
     clip: float | None = None,
     confidence: float = 0.95,
 ) -> Evaluation:
-    """What a policy would have earned on logged rounds in arrays. The estimates are those of Open Bandit Pipeline.
+    """Estimates the reward of a policy from logged rounds in arrays. The estimates are those of Open Bandit Pipeline.
 
     Parameters
     ----------
     labels
-        The labels that were played, from 0, shape (rounds,).
+        The played labels, from 0, shape (rounds,).
     rewards
-        What they earned, shape (rounds,).
+        Their rewards, shape (rounds,).
     probabilities
-        The probabilities in (0, 1] with which they were played, shape (rounds,); or the distributions that they were drawn
-        from, shape (rounds, labels), which tells more: see `Evaluation.warnings`.
+        The probabilities in (0, 1] of the played labels, shape (rounds,); or the whole distributions, shape (rounds,
+        labels), which allow more checks: see `Evaluation.warnings`.
     policy
-        The distributions of the policy to be evaluated, shape (rounds, labels).
+        The distributions of the policy to evaluate, shape (rounds, labels).
     estimates
         Estimated rewards of all labels, shape (rounds, labels), for `dm` and `dr`. An estimate for a round must not depend on
         that round's own reward.
@@ -317,7 +317,7 @@ def evaluate_arrays(
     Raises
     ------
     ValueError
-        For shapes that do not match, and, with its number from 0, for a round that cannot be.
+        For shapes that do not match, and for an invalid round, with its number from 0.
     TypeError
         For anything but real numbers.
 

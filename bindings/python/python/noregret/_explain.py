@@ -1,4 +1,4 @@
-"""What columns contribute to a forecast."""
+"""Contributions of columns to scores."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ _MOST = 20
 
 @dataclass(frozen=True)
 class Explanation:
-    """What each column contributes to the scores of one row, or, over several rows, how much it does on average.
+    """The contributions of columns to the scores of one row, or their mean magnitudes over several rows.
 
-    A contribution is the score of the row less that of the row without the column: scaled, a number that is taken away is at its mean
-    (at 0 without `standard` scaling), and a category or word that is taken away is not there. For a linear learner the contributions and
-    `rest` add up to the scores exactly; of the others, `rest` has what columns do together.
+    The contribution of a column is the score of the row minus the score of the row without the column: a removed number
+    is set to its mean (to 0 without `standard` scaling), and a removed category or word is absent. For a linear learner
+    the contributions and `rest` sum to the scores; for other learners, `rest` includes interactions.
     """
 
     columns: list[str]
     """Names of the columns, the most important first."""
     contributions: Floats
-    """Shape (columns, classes): to the scores of a row, or means of their magnitudes over several rows."""
+    """Shape (columns, classes): contributions to the scores of one row, or mean magnitudes over several rows."""
     rest: Floats
-    """Shape (classes,): the score that is left; NaN over several rows."""
+    """Shape (classes,): the remainder of the scores; NaN over several rows."""
     labels: list[Any]
-    """What the classes are called."""
+    """The names of the classes."""
     rows: int
-    """How many rows it is about."""
+    """Number of rows."""
 
     @property
     def scores(self) -> Floats:
-        """Shape (classes,): the scores of the row, which the contributions and the rest add up to."""
+        """Shape (classes,): the scores of the row, the sum of the contributions and `rest`."""
         scores: Floats = self.contributions.sum(axis=0) + self.rest
         return scores
 
@@ -68,7 +68,7 @@ class Explanation:
 
 
 def _size(contributions: Floats) -> Floats:
-    """How much columns tell classes apart: what they add to all scores alike changes nothing."""
+    """How strongly columns separate classes; a constant added to all scores has no effect."""
     if contributions.shape[1] > 1:
         contributions = contributions - contributions.mean(axis=1, keepdims=True)
     sizes: Floats = np.abs(contributions).sum(axis=1)

@@ -1,20 +1,40 @@
-"""What the registry says of learners, and learners made by it."""
+"""Access to the registry of learners."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from . import _core
 
 Entry = dict[str, Any]
-"""What a learner says of itself in the registry."""
+"""The registry entry of a learner."""
 
-KINDS: dict[str, Entry] = {entry["name"]: entry for entry in _core.catalogue()}
+
+class _Kinds(Mapping[str, Entry]):
+    """The registry's learners by name, read when the first is looked up: an import does not pay for them."""
+
+    @cached_property
+    def _entries(self) -> dict[str, Entry]:
+        return {entry["name"]: entry for entry in _core.catalogue()}
+
+    def __getitem__(self, name: str) -> Entry:
+        return self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+KINDS = _Kinds()
 """The registry's learners by name."""
 
 
 def number_of_classes(name: str, classes: int | None, labels: list[str] | None) -> int:
-    """The number of classes that was given, or that leaves no choice."""
+    """The number of classes, as given or as determined by the learner."""
     if classes is not None:
         return classes
     if labels is not None:

@@ -1,78 +1,74 @@
-"""Learners that see the truth of every round."""
+"""Learners with full information."""
 
 from __future__ import annotations
 
-import contextlib
-import html
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from . import _arrays, _core, _tables
 from ._arrays import Floats, Ints
-from ._explain import Explanation
+from ._described import Described
 from ._kinds import KINDS, number_of_classes
 from ._progress import bar
-from ._promises import Promising
-from ._run import Run, as_array
+from ._run import Run
 
 _L = TypeVar("_L", bound="Learner")
 
 
-class Learner(Promising):
-    """A learner that sees the truth of every round, by its name in the registry.
+class Learner(Described):
+    """A learner with full information, by its name in the registry: it learns from the label of every row.
 
-    Without `features` it is made by the first rows that it learns, as `noregret run` makes it: columns, classes, the largest norm and
-    the number of rows are found in them, and its forecasts are those of the command line, bit for bit. It takes in labels that are
-    new later, if the learner grows. With `features` (and `classes` or `labels`) it is made at once.
+    Without `features` it is made by the first rows that it learns, as in `noregret run`: they determine columns,
+    classes, the largest norm and the number of rows, and forecasts are bit-equal to those of the command line. Later
+    new labels are added, if the learner can grow. With `features` (and `classes` or `labels`) it is made at once.
 
     Parameters
     ----------
     name
-        A name of `noregret.catalogue()`; there is one class for each in `noregret.learners`, with its parameters spelled out.
+        A name of `noregret.catalogue()`; `noregret.learners` has a class for each, with its parameters as keywords.
     features
-        Number of columns d >= 1 of the rows. None: found in the first rows.
+        Number of columns d >= 1. None: that of the first rows.
     classes
-        Number of classes K >= 2. May be left out where `labels` are given, or the learner leaves no choice, or `features` are.
+        Number of classes K >= 2. Optional if `labels` are given, the learner determines it, or `features` is None.
     radius
-        Bound on the Euclidean norm of rows as the learner sees them: scaled, with the intercept. By default the largest norm of the
-        first rows; with `features`, what `scale` guarantees, or 1. Rows beyond it are learnt too; they make the guarantee void.
+        Bound on the Euclidean norm of scaled rows with the intercept. By default the largest norm of the first rows;
+        with `features`, the bound implied by `scale`, or 1. Larger rows are learnt, but void the guarantee.
     horizon
-        Number of rounds, if it is known; some learners choose their parameters by it. By default the number of the first rows;
-        unknown with `features`.
+        Number of rounds, if known; some learners choose their parameters by it. By default the number of the first
+        rows; unknown with `features`.
     seed
-        Seed of the learner's own randomness, if it has any. Same seed, same bits.
+        Seed of the learner's randomness, if any. Equal seeds give bit-equal results.
     scale
-        How columns are scaled while rows come in: `none`, `unit` (rows of norm 1), `maxabs`, `standard` (mean 0, deviation
-        1, within 5 deviations; columns of 0 and 1 alone stay as they are). Every row is scaled with what was seen up to and including it.
-        None: what suits the first rows and the learner; with `features`, `none`.
+        Online scaling: `none`, `unit` (rows of norm 1), `maxabs`, `standard` (mean 0, standard deviation 1, clipped at
+        5; columns of 0 and 1 only are unchanged). A row is scaled by statistics of the rows up to and including it.
+        None: chosen by the first rows and the learner; with `features`, `none`.
     intercept
         Whether a feature that is always 1 is added. None: yes; with `features`, no.
     sparse
-        Whether rows are mostly zeros: decides the storage of first-order learners, never a result. Found in the first rows without
-        `features`.
+        Whether rows are mostly zeros: affects the storage of first-order learners, not results. Without `features`,
+        determined from the first rows.
     labels
-        The labels in order: what `predict` returns, and targets are given by.
+        The labels in order, as returned by `predict` and used in targets.
     class_weight
-        Importance of rows by label, for learners that take weights; 1 for labels that are not in it.
+        Importance weights by label, for learners that accept weights; 1 for other labels.
     text, categorical, numeric, time, drop
-        Columns of tables that hold free text, categories, numbers, times, or are left out, whatever they look like.
+        Columns of tables to read as free text, categories, numbers or times, or to ignore.
     memory
-        Most memory that the learner's state may take, in MiB.
+        Largest size of the learner's state, in MiB.
     **params
-        The learner's own parameters; one that is not given, or None, takes the value of the learner's theorem. Those of a learner
-        inside have two underscores where the command line has a dot: `weak__grace` is its `weak.grace`.
+        The learner's parameters; None means the value of the learner's theorem. Parameters of a nested learner have two
+        underscores in place of the command line's dot: `weak__grace` is `weak.grace`.
 
     Raises
     ------
     TypeError
-        For a parameter that the learner does not have.
+        For an unknown parameter.
     ValueError
-        For a learner that does not exist or a value that a parameter cannot have.
+        For an unknown learner or an invalid value.
     MemoryError
-        If the state would take more than `memory`.
+        If the state would exceed `memory`.
 
     Examples
     --------
@@ -86,17 +82,8 @@ class Learner(Promising):
     Learner('folklore', classes=3, features=2, rounds=2)
     """
 
-    __slots__ = ("_asked", "_class_weight", "_grows", "_outputs", "_values")
+    __slots__ = ()
     _compiled = _core.Learner
-    _asked: dict[str, Any]
-    """What was asked for, for as long as the learner is not made."""
-    _values: dict[str, Any] | None
-    """Labels as they were given, by their spelling. None: known by their names alone, as in a model file."""
-    _grows: bool
-    """Whether labels that are new are taken in."""
-    _outputs: Any
-    """What `predict` returns for each class, made when first needed."""
-    _class_weight: dict[str, float] | None
 
     def __init__(
         self,
@@ -141,72 +128,13 @@ class Learner(Promising):
                 **facts,
             )
             return
-        # Refuses names and parameters that cannot be right before there are rows.
+        # Checks names and parameters before there are rows.
         _core.check(name, params)
         intercept = intercept is None or bool(intercept)
         facts |= {"name": name, "classes": classes, "scale": scale, "intercept": intercept}
         roles = {"text": text, "categorical": categorical, "numeric": numeric, "time": time, "drop": drop}
         roles = {role: [str(name) for name in columns] for role, columns in roles.items()}
         self._asked, self._grows = {"facts": facts, "params": params, "roles": roles}, labels is None
-
-    # Facts
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return str(self._asked["facts"]["name"]) if self._held is None else self._held.name
-
-    @property
-    def roles(self) -> dict[str, str]:
-        """What the columns of the table hold: `numeric`, `categorical`, `text`, `time`, `drop` or `label`, by their names. Empty
-        for a learner of arrays."""
-        return dict(_core.roles(self._core))
-
-    @property
-    def feature_names_in_(self) -> list[str]:
-        """Names of the columns of the table (of the array, their numbers) that the learner looks at."""
-        roles = self.roles
-        return [name for name, role in roles.items() if role not in ("label", "weight", "drop")] if roles else self.columns
-
-    @property
-    def radius(self) -> float | None:
-        """Bound on the Euclidean norm of rows as the learner sees them; None if it needs none."""
-        return self._core.radius
-
-    @property
-    def large_rows(self) -> int:
-        """How many learnt rows were beyond `radius`."""
-        return self._core.large_rows
-
-    @property
-    def scale(self) -> str:
-        """How columns are scaled."""
-        return self._core.scale
-
-    @property
-    def intercept(self) -> bool:
-        """Whether a feature that is always 1 is added."""
-        return self._core.intercept
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the features in order: of columns, and of what the columns of a table were turned into, such as `colour=red`."""
-        return self._core.columns
-
-    @property
-    def weights(self) -> dict[str, float]:
-        """The weights of the members of a mixture (`auto`), by their names; empty for other learners."""
-        return self._core.weights
-
-    @property
-    def numbers(self) -> dict[str, list[float]]:
-        """How the learner is doing inside, lists of numbers by name: the edges of the copies of `adaboost-olm`; empty for most."""
-        return self._core.numbers
-
-    @property
-    def forecast(self) -> str:
-        """What it forecasts with its parameters: `probabilities`, `label`, `randomised label` or `value`."""
-        return self._core.forecast
 
     # Predicting
 
@@ -216,36 +144,37 @@ class Learner(Promising):
         Parameters
         ----------
         x
-            One row of shape (features,), or rows of shape (rows, features): an array, a nested list, a SciPy matrix, or a
-            table of pandas, polars or Arrow. A learner of tables takes a table, or a dictionary for one row: columns are told by
-            their names, those that it does not know are left out, and those that are absent count as missing.
+            One row of shape (features,), or rows of shape (rows, features): an array, a nested list, a SciPy matrix, or
+            a table of pandas, polars or Arrow. A learner of tables accepts a table, or a dictionary for one row:
+            columns are matched by name, unknown ones are ignored, and absent ones count as missing.
 
         Returns
         -------
-        Shape (classes,) or (rows, classes). Of a learner that draws its label these are the probabilities of playing each,
-        of one that plays its best score they are 0 and 1; only those of the others forecast the truth.
+        Shape (classes,) or (rows, classes). For learners that draw their label these are the probabilities of playing
+        each label, for learners that play their best score 0 and 1; only for the others are they forecasts of the true
+        label.
 
         Raises
         ------
         ValueError
-            For rows of another width, and for NaN and infinity.
+            For rows of the wrong width, and for NaN and infinity.
         TypeError
-            For anything but real numbers, in tables with the name of the column.
+            For values other than real numbers, in tables with the name of the column.
         RuntimeError
-            If the learner is still to be made by its first rows.
+            If the learner has not been made by its first rows yet.
         """
         return self._predict(x, scores=False)
 
     def scores(self, x: Any) -> Floats:
-        """Scores of the classes: logits of learners of probabilities, margins of the others, the forecast itself, of shape
-        (rows, 1), for a real-valued target. Takes and raises what `predict_proba` does."""
+        """Scores of the classes: logits for probabilistic learners, margins for others, or the forecast, of shape
+        (rows, 1), for a real-valued target. Arguments and exceptions as for `predict_proba`."""
         return self._predict(x, scores=True)
 
     def predict(self, x: Any) -> Any:
-        """The label with the highest score, the first among equals, or the forecast of a real-valued target.
+        """The label with the highest score (the first of equal ones), or the forecast of a real-valued target.
 
-        Takes and raises what `predict_proba` does; returns a label (a float) for one row, else an array of shape (rows,). Labels
-        are those that were given: names, numbers, or classes from 0 where nothing but their number is known.
+        Arguments and exceptions as for `predict_proba`; returns a label (a float) for one row, else an array of shape
+        (rows,). Labels are the given ones (names or numbers), or classes from 0 if only their number is known.
         """
         scores = self._predict(x, scores=True)
         if self._real:
@@ -253,21 +182,21 @@ class Learner(Promising):
         outputs = self._labels_out()
         if outputs is None:
             return scores.argmax(axis=1) if scores.ndim == 2 else int(scores.argmax())
-        # Seats that no label has taken yet are none.
+        # Classes without a label are reserved space.
         best = scores[..., : len(outputs)].argmax(axis=-1)
         return outputs[best] if scores.ndim == 2 else outputs[best : best + 1].tolist()[0]
 
     def predict_top(self, x: Any, k: int) -> tuple[Any, Floats]:
-        """The `k` most probable labels, the most probable first, and their probabilities.
+        """The `k` most probable labels, in descending order, and their probabilities.
 
-        Takes and raises what `predict_proba` does, and ValueError for a `k` below 1; returns two arrays of shape (rows, k), or
-        (k,) for one row, with all labels where there are fewer than `k`. Labels are those of `predict`.
+        Arguments and exceptions as for `predict_proba`, and ValueError for a `k` below 1; returns two arrays of shape
+        (rows, k), or (k,) for one row; all labels if there are fewer than `k`. Labels are those of `predict`.
         """
         if k < 1:
             raise ValueError(f"k = {k}: must be at least 1")
         p = self.predict_proba(x)
         outputs = self._labels_out()
-        # Seats that no label has taken yet are none.
+        # Classes without a label are reserved space.
         known = p if outputs is None else p[..., : len(outputs)]
         order = np.argsort(-known, axis=-1, kind="stable")[..., :k]
         return order if outputs is None else outputs[order], np.take_along_axis(known, order, axis=-1)
@@ -291,17 +220,17 @@ class Learner(Promising):
         x
             The numbers of the row, shape (features,), or a dictionary of its columns for a learner of tables.
         y
-            The label, a probability vector of shape (classes,) where the learner takes one, or a number for a real-valued
+            The label, a probability vector of shape (classes,) if the learner accepts it, or a number for a real-valued
             target.
         weight
-            Importance >= 0, for learners that take weights. 0 teaches nothing.
+            Importance weight >= 0, for learners that accept weights. Rows of weight 0 are not learnt.
 
         Raises
         ------
         ValueError, TypeError
-            For a row, target or weight that the learner cannot learn from; nothing is learnt then.
+            For an invalid row, target or weight; nothing is learnt then.
         OverflowError
-            If scores are not finite any more: parameters, values or weights are too large.
+            If scores become infinite: parameters, values or weights are too large.
         """
         if self._held is None or self._takes_tables(x):
             row = x if _tables.is_table(x) else np.asarray(x)[None, :]
@@ -318,20 +247,20 @@ class Learner(Promising):
         x
             Rows of shape (rows, features), or a table, as in `predict_proba`.
         y
-            Labels of shape (rows,), probability vectors of shape (rows, classes), or numbers of shape (rows,); of a table also the
-            name of the column that holds them.
+            Labels of shape (rows,), probability vectors of shape (rows, classes), or numbers of shape (rows,); for a
+            table also the name of the label column.
         weight
             Importance of every row, shape (rows,).
         look_ahead
-            Whether second-order learners may work on several rows at once. The result is that of one row after the other:
-            to rounding (1e-9) if they do; bit for bit if not, into however many calls the rows are divided.
+            Whether second-order learners may process several rows at once. Results are then equal to those of single
+            rows up to rounding (1e-9); without it they are bit-equal, however the rows are divided into calls.
 
         Raises
         ------
         ValueError, TypeError
-            For rows that the learner cannot learn from; nothing is learnt then.
+            For invalid rows; nothing is learnt then.
         OverflowError
-            If scores are not finite from some row on; the rows before it are learnt.
+            If scores become infinite at some row; the rows before it are learnt.
         KeyboardInterrupt
             Between two rounds; the rows before are learnt, and `rounds` counts them.
         """
@@ -348,11 +277,11 @@ class Learner(Promising):
         seed: int = 0,
         progress: bool | None = None,
     ) -> Run:
-        """Predicts every row, scores the prediction, and only then learns from it: test-then-train.
+        """Predicts every row, scores the prediction, and then learns the row (test-then-train).
 
-        Takes and raises what `update` does. `probabilities` says whether predictions are kept, `seed` is that of the labels
-        that randomised learners draw, `progress` whether a bar is shown by tqdm; by default where tqdm is there, a terminal or a
-        notebook shows it, and the call takes long.
+        Arguments and exceptions as for `update`. `probabilities`: whether predictions are stored; `seed`: that of the
+        labels of randomised learners; `progress`: whether tqdm shows a bar, by default in terminals and notebooks
+        during long calls, if tqdm is installed.
 
         Examples
         --------
@@ -372,7 +301,7 @@ class Learner(Promising):
     def _run(
         self, x: Any, y: Any, weight: Any, how: dict[str, Any], facts: dict[str, Any] | None = None
     ) -> tuple[Any, list[str]]:
-        """Learns rows; what the compiled part says of them, and what is odd about their columns."""
+        """Learns rows; returns the result of the compiled part, and remarks on the columns."""
         facts = {"ahead": False, **(facts or {})}
         if self._takes_tables(x):
             return self._run_table(x, y, weight, how, facts)
@@ -380,17 +309,6 @@ class Learner(Promising):
         weights = self._weights(y, weight)
         targets = self._begin(rows, y, facts) if self._held is None else self._targets(y)
         return self._core.run(rows, targets, weights, **how), []
-
-    def _takes_tables(self, x: Any) -> bool:
-        """Whether `x` is read as a table."""
-        if self._held is None:
-            if _tables.is_table(x):
-                return True
-            # Missing numbers are something that a table may have.
-            return isinstance(x, np.ndarray) and x.ndim == 2 and x.dtype.kind == "f" and bool(np.isnan(x).any())
-        if not self.roles:
-            return False
-        return _tables.is_table(x) or (isinstance(x, np.ndarray) and x.ndim == 2)
 
     def _run_table(
         self, x: Any, y: Any, weight: Any, how: dict[str, Any], facts: dict[str, Any]
@@ -429,7 +347,7 @@ class Learner(Promising):
         return free
 
     def _begin(self, rows: Any, y: Any, facts: dict[str, Any]) -> Floats | Ints:
-        """Makes the learner for the rows at hand; their targets."""
+        """Makes the learner for the given rows; returns their targets."""
         real = KINDS[self.name]["classes"] == "real"
         array = np.asarray(y) if not hasattr(y, "__arrow_c_stream__") or hasattr(y, "__array__") else _arrays.numbers(y, "y")
         names: list[str] = []
@@ -449,144 +367,12 @@ class Learner(Promising):
         return targets
 
     def _make(self, make: Callable[[dict[str, Any]], _core.Learner]) -> None:
-        """Makes the learner, with the default of `norm` that classifiers have where they have one of their own."""
+        """Makes the learner, with the default of `norm` that a classifier may have."""
         params, reach = self._asked["params"], self._asked.get("reach")
         core = make(params)
         if reach is not None and params.get("norm") is None and core.radius is not None:
             core = make({**params, "norm": reach / core.radius})
         self._held, self._asked = core, {}
-
-    def _remember(self, labels: Iterable[Any]) -> None:
-        """Keeps labels as they were given, so that `predict` can return them."""
-        self._index = self._outputs = None
-        if self._real:
-            return
-        new = {_tables.text_of(label): label for label in set(labels) if label is not None}
-        values = dict(zip(_core.spelling(list(new)), new.values(), strict=True))
-        self._values = {**values, **(self._values or {})}
-
-    # What it has learnt
-
-    @property
-    def coef_(self) -> Floats:
-        """The weights of a linear learner, shape (classes, features): of features as the learner sees them, scaled, in the order of
-        `columns`. Other learners do not have them (AttributeError)."""
-        return self._linear("coef_")[0]
-
-    @property
-    def intercept_(self) -> Floats:
-        """The scores of a linear learner without any feature, shape (classes,). Other learners do not have them."""
-        return self._linear("intercept_")[1]
-
-    def _linear(self, what: str) -> tuple[Floats, Floats]:
-        found = None if self._held is None else _core.linear(self._held)
-        if found is None:
-            raise AttributeError(f"{self.name} has no {what}: its scores are not linear (explain tells what columns contribute)")
-        return np.ascontiguousarray(found[0].T), found[1]
-
-    def explain(self, x: Any) -> Explanation:
-        """What each column contributes to the scores of a row, or on average over rows: see `noregret.Explanation`.
-
-        Takes and raises what `predict_proba` does.
-
-        Examples
-        --------
-        >>> from noregret import Learner
-        >>> rows = [{"colour": "red", "size": 1.0}, {"colour": "blue", "size": 1.5}] * 50
-        >>> learner = Learner("ogd")
-        >>> run = learner.run(rows, ["stop", "go"] * 50)
-        >>> learner.explain({"colour": "red", "size": 1.25}).columns[0]
-        'colour'
-        """
-        outputs = None if self._real else self._labels_out()
-        labels = list(range(self.classes)) if outputs is None and not self._real else [] if outputs is None else outputs.tolist()
-        if self._takes_tables(x):
-            found = _core.explain_table(self._core, _tables.table(x).csv())
-        else:
-            rows = _arrays.row(x)[None, :] if _arrays.is_row(x) else np.asarray(_arrays.rows(x))
-            found = _core.explain_rows(self._core, np.ascontiguousarray(rows, dtype=np.float64))
-        columns, contributions, rest, count = found
-        return Explanation(columns, contributions, rest, labels, count)
-
-    def _repr_html_(self) -> str:
-        if self._held is None:
-            return f"<p>{html.escape(repr(self))}</p>"
-        tiles = [["rounds", f"{self.rounds}", ""], ["classes", f"{self.classes}", ""], ["features", f"{self.features}", ""]]
-        for name, promise in (("certificate", self.certificate), ("regret bound", self.regret_bound)):
-            with contextlib.suppress(ValueError):
-                tiles.append([name, f"{promise():.6g}", f"trivial: {self.trivial_bound():.6g}"])
-        shares = sorted(self.weights.items(), key=lambda share: -share[1])[:12]
-        parts: list[dict[str, Any]] = [{"tiles": tiles}]
-        if shares:
-            rows = [[name, f"{share:.4f}"] for name, share in shares]
-            parts += [{"heading": "Members"}, {"table": {"header": ["member", "weight"], "rows": rows}}]
-        if roles := self.roles:
-            parts += [{"heading": "Columns"}, {"list": list(roles.items())[:50]}]
-        parts += [{"heading": "Parameters"}, {"list": [(name, str(value)) for name, value in self.params.items()]}]
-        return _core.page(self.name, KINDS[self.name]["summary"], json.dumps(parts), "{}", True)
-
-    # Targets
-
-    def _labels_out(self) -> Any:
-        """What is returned for each class; None where that is its position."""
-        if self._outputs is None:
-            names = self._core.labels
-            if self._values is not None:
-                values = self._values
-                self._outputs = as_array([values.get(name, name) for name in names])
-            elif names == [str(at) for at in range(len(names))] and len(names) == self.classes:
-                self._outputs = ()
-            else:
-                whole = all(_is_whole(name) for name in names)
-                self._outputs = as_array([int(name) if whole else name for name in names])
-        return None if isinstance(self._outputs, tuple) else self._outputs
-
-    def _targets(self, y: Any) -> Floats | Ints:
-        """Targets as positions: labels that are whole numbers go by their names where these are such, else they are positions."""
-        if self._real:
-            return _arrays.targets(y, True, {})
-        array = np.asarray(y) if not hasattr(y, "__arrow_c_stream__") or hasattr(y, "__array__") else _arrays.numbers(y, "y")
-        if array.ndim != 1 or (array.dtype.kind in "iuf" and self._labels_out() is None) or not self._by_name(array):
-            return _arrays.targets(y, False, self._names())
-        values, places = _arrays.distinct(y)
-        names = [_tables.text_of(value) for value in values]
-        if self._values is None or self._grows:
-            names = _core.spelling(names)
-        index = self._names()
-        if self._grows and any(name not in index for name in names):
-            _core.classes_of(self._core, names, True)
-            self._remember(values)
-            index = self._names()
-        return np.array([_arrays.name_of(name, index) for name in names], dtype=np.int64)[places]
-
-    def _by_name(self, array: Any) -> bool:
-        """Whether these labels are names."""
-        if array.dtype.kind not in "iuf":
-            return True
-        numbers = any(not isinstance(value, str) for value in (self._values or {}).values())
-        return numbers or any(_is_whole(name) for name in self._names())
-
-    def _target(self, y: Any) -> Any:
-        if self._real:
-            return float(y)
-        if isinstance(y, list | tuple | np.ndarray) and np.ndim(y) == 1:
-            return np.ascontiguousarray(_arrays.numbers(y, "y"), dtype=np.float64)
-        if y is None:
-            raise TypeError("y is None; a label was needed")
-        if isinstance(y, int) and self._labels_out() is None:
-            return y
-        return int(self._targets([y])[0])
-
-    def _importance(self, y: Any) -> float:
-        return 1.0 if self._class_weight is None else self._class_weight.get(_tables.text_of(y), 1.0)
-
-    def _weights(self, y: Any, weight: Any) -> Floats | None:
-        """Importance of rows: what was given, times that of their labels."""
-        weights = _arrays.weights(weight)
-        if self._class_weight is None:
-            return weights
-        own = np.array([self._importance(label) for label in _tables.column(y, "y")], dtype=np.float64)
-        return own if weights is None else own * weights
 
     # Copies and pickles
 
@@ -618,7 +404,3 @@ class Learner(Promising):
             return super().__repr__()
         kind = f"{self.name!r}, " if type(self) is Learner else ""
         return f"{type(self).__name__}({kind}no rows yet)"
-
-
-def _is_whole(name: str) -> bool:
-    return name.removeprefix("-").isdecimal()

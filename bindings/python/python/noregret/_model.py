@@ -1,4 +1,4 @@
-"""What learners of either kind of feedback have in common: facts, copies and pickles."""
+"""Common part of `Learner` and `Bandit`: properties, copies and pickles."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class Model(Generic[_C]):
     __slots__ = ("_held", "_index")
     _compiled: type[_C]
     _held: _C | None
-    """None as long as nothing is known of the rows to come."""
+    """None until the first rows determine the learner."""
     _index: dict[str, int] | None
-    """Classes by their names, once somebody asks."""
+    """Classes by name, made at first use."""
 
     @property
     def _core(self) -> _C:
         if self._held is None:
             raise RuntimeError(
-                "the learner is made by the first rows that it learns, and has seen none yet (features= and classes= make it at once)"
+                "the learner is made by the first rows that it learns, and there were none yet (features= and classes= make it at once)"
             )
         return self._held
 
@@ -51,7 +51,7 @@ class Model(Generic[_C]):
 
     @property
     def params(self) -> dict[str, float | int | str | bool]:
-        """The parameters in use: those given, and the theorem's values of the others."""
+        """The parameters in use: the given ones, and the theorem's values for the others."""
         return self._core.params
 
     @property
@@ -72,7 +72,7 @@ class Model(Generic[_C]):
         return model
 
     def copy(self: _M) -> _M:
-        """A copy that goes its own way, with the decisions that wait if there are any."""
+        """An independent copy, with pending decisions if there are any."""
         return self._wrap(self._core.copy())
 
     def __copy__(self: _M) -> _M:

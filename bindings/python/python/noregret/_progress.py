@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from typing import Any
 
 _LONG = 20_000
-"""Calls with so many rows may take long enough for a bar."""
+"""Least number of rows for a progress bar."""
 
 
 @contextmanager
 def bar(x: Any, wanted: bool | None) -> Iterator[Callable[[int], object] | None]:
-    """Progress over rows that are learnt: a bar of tqdm, shown on terminals and in notebooks after a while."""
+    """A progress bar of tqdm, shown on terminals and in notebooks after a delay."""
     rows = x.shape[0] if hasattr(x, "shape") else len(x) if hasattr(x, "__len__") else 0
     if wanted is False or (wanted is None and rows < _LONG):
         yield None

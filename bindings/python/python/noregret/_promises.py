@@ -1,4 +1,4 @@
-"""What learners that see the truth promise, and what they have in common with others like them: statistics and files."""
+"""Common part of full-information learners: guarantees, sufficient statistics, and model files."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Promising(Model[_core.Learner]):
     # Guarantees
 
     def certificate(self) -> float:
-        """The bound on the regret so far that the learner computes from what it saw: cumulative log loss minus that of any
-        linear predictor in the theorem's ball, in nats.
+        """The learner's own upper bound on its regret so far (cumulative log loss minus that of any linear predictor in
+        the theorem's ball), in nats, computed during the run.
 
-        Raises ValueError if the learner keeps none, or if rows were beyond its radius.
+        Raises ValueError if the learner computes none, or if rows were beyond its radius.
         """
         return self._core.certificate()
 
@@ -43,8 +43,8 @@ class Promising(Model[_core.Learner]):
         return self._core.regret_bound()
 
     def trivial_bound(self) -> float:
-        """What says nothing, to be held beside `certificate` and `regret_bound`: a forecaster of equal probabilities has no more regret
-        than the rounds times ln(classes), in nats, and no learner makes more mistakes than there are rounds.
+        """The trivial bound, for comparison with `certificate` and `regret_bound`: rounds times ln(classes) nats, the
+        bound of uniform forecasts; or the number of rounds, for bounds on mistakes.
 
         Raises ValueError for a real-valued target, which has none.
         """
@@ -56,22 +56,22 @@ class Promising(Model[_core.Learner]):
 
     @classmethod
     def merge(cls: type[_L], learners: Iterable[Promising], how: str = "sum-all") -> _L:
-        """The learner with the added-up sufficient statistics of `learners`, trained on shards.
+        """Merges `learners`, trained on shards, by adding their sufficient statistics.
 
         Parameters
         ----------
         learners
             Learners of one kind with equal parameters; at least one.
         how
-            `sum-all` counts the regulariser once a shard, `lambda-once` once.
+            `sum-all` adds the regularisers of all shards, `lambda-once` counts it once.
 
-        Raises ValueError if they do not match, or do not add up.
+        Raises ValueError if they do not match, or cannot be merged.
         """
         return cls._wrap(_core.Learner.merge([learner._core for learner in learners], how))
 
     def statistics(self) -> Floats:
-        """The sufficient statistics as a list of numbers, shape (n,): those of learners that agree in parameters, classes and
-        columns may be added up, in any order, and `with_statistics` makes a learner of the sum.
+        """The sufficient statistics, shape (n,). Statistics of learners with equal parameters, classes and columns can
+        be added in any order; `with_statistics` makes a learner from the sum.
 
         Raises ValueError for learners that have none, such as first-order ones, trees and mixtures.
         """
@@ -87,12 +87,12 @@ class Promising(Model[_core.Learner]):
         how
             As in `merge`.
 
-        Raises ValueError if `total` is no such sum.
+        Raises ValueError if `total` is not such a sum.
         """
         return self._wrap(self._core.with_statistics(np.ascontiguousarray(total, dtype=np.float64), parts, how))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a model file (safetensors), which is replaced at once or not at all. `noregret predict` reads it.
+        """Atomically writes a model file (safetensors). `noregret predict` reads it.
 
         Raises OSError if it cannot be written, ValueError if the state holds numbers that are not finite.
         """
@@ -100,9 +100,9 @@ class Promising(Model[_core.Learner]):
 
     @classmethod
     def load(cls: type[_L], path: str | os.PathLike[str]) -> _L:
-        """The learner in a model file, written here or by `noregret run --save`. To continue is bit-equal to never having
-        stopped. Loading is safe on files from anywhere.
+        """Loads the learner of a model file, written here or by `noregret run --save`. Continuing is bit-equal to an
+        uninterrupted run. Loading untrusted files is safe.
 
-        Raises OSError if it cannot be read, ValueError if it is no model file or a damaged one.
+        Raises OSError if it cannot be read, ValueError if it is damaged or not a model file.
         """
         return cls._wrap(_core.Learner.load(path))

@@ -1,8 +1,9 @@
-"""What a pass over rows leaves behind."""
+"""The result of a pass over rows."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,43 +14,53 @@ from . import _core
 from ._arrays import Floats, Ints
 
 _POINTS = 200
-"""Points of a curve: more are not seen."""
+"""Largest number of points of a curve."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a pass over rows leaves behind. Every prediction was made before its label was used."""
+    """The result of a pass over rows. Every prediction was made before its label was used."""
 
     losses: Floats
     """Shape (rows,). Log loss in nats for learners of probabilities; the probability of a mistake for learners that draw
     their label; 1 for a mistake of the others; squared loss for real-valued targets. NaN for rows of weight 0 and without a
     label."""
     probabilities: Floats | None
-    """Shape (rows, classes), or (rows, 1) with the forecasts of a real-valued target. None unless asked for."""
+    """Shape (rows, classes), or (rows, 1) with the forecasts of a real-valued target. None unless requested."""
     played: Ints
-    """Shape (rows,): the class that was predicted, or drawn, from 0."""
+    """Shape (rows,): the predicted or drawn class, from 0."""
     rates: dict[str, float]
     """Means over the rounds by the names of the command line: `rounds`, `errors`, `error_rate`, `log_loss` and so on."""
     truth: Ints
-    """Shape (rows,): the true class from 0; -1 where there is none."""
+    """Shape (rows,): the true class from 0; -1 if there is none."""
     labels: list[Any] = field(default_factory=list)
-    """What the classes are called, in order; empty for a real-valued target."""
+    """The names of the classes, in order; empty for a real-valued target."""
     learner: str = ""
     """The learner's name."""
     notes: list[str] = field(default_factory=list)
-    """What is odd about the columns of the table, one sentence each."""
+    """Remarks on the columns of the table, one sentence each."""
 
     def __repr__(self) -> str:
         return f"Run({', '.join(f'{name}={value:.6g}' for name, value in self.rates.items())})"
 
     @property
+    def error_rate(self) -> float:
+        """The mean of `errors`; NaN for a real-valued target."""
+        return self.rates.get("error_rate", float("nan"))
+
+    @property
+    def log_loss(self) -> float:
+        """The mean log loss in nats; NaN for learners that do not forecast probabilities."""
+        return self.rates.get("log_loss", float("nan"))
+
+    @property
     def predictions(self) -> Any:
-        """Shape (rows,): the labels that were predicted, by their names."""
+        """Shape (rows,): the names of the predicted labels."""
         return _named(self.labels, self.played)
 
     @property
     def errors(self) -> Floats:
-        """Shape (rows,): 1 where the label that was predicted is not the true one, else 0; NaN where none is known."""
+        """Shape (rows,): 1 if the predicted label is wrong, else 0; NaN without a true label."""
         return np.where(self.truth < 0, np.nan, (self.played != self.truth).astype(np.float64))
 
     def windows(self, rows: int | None = None) -> dict[str, Floats]:
@@ -76,25 +87,33 @@ class Run:
         return counts.reshape(size, size).astype(np.int64)
 
     def baselines(self) -> dict[str, float]:
-        """Error rates of predictions that look at no column, each made before its label was seen: always the commonest class
-        so far, and always the last label."""
+        """Baselines that ignore the columns and predict every row from the labels before it: the error rates of the
+        most frequent class so far ("commonest class") and of the previous label ("last label"), and the log loss, in nats,
+        of the class frequencies so far ("class frequencies"), with half a row added to every class. Empty for a
+        real-valued target."""
         truth = self.truth[self.truth >= 0]
         if len(truth) == 0:
             return {}
-        counts = np.zeros(int(truth.max()) + 1, dtype=np.int64)
-        common, wrong = 0, 0
-        for label in truth.tolist():
+        classes = max(len(self.labels), int(truth.max()) + 1)
+        counts = [0] * classes
+        common, wrong, loss = 0, 0, 0.0
+        for rows, label in enumerate(truth.tolist()):
             wrong += label != common
+            loss -= math.log((counts[label] + 0.5) / (rows + 0.5 * classes))
             counts[label] += 1
             if counts[label] > counts[common] or (counts[label] == counts[common] and label < common):
                 common = label
-        last = np.concatenate([[0], truth[:-1]])
-        return {"commonest class": wrong / len(truth), "last label": float((last != truth).mean())}
+        repeated = int((truth[1:] == truth[:-1]).sum())
+        return {
+            "commonest class": wrong / len(truth),
+            "last label": 1 - repeated / len(truth),
+            "class frequencies": loss / len(truth),
+        }
 
     def drift(self, rows: int | None = None) -> Floats:
-        """How unusual the loss of the last `rows` rows (by default a twentieth of all) is, after each row: the difference of its
-        mean from the mean of the rows before, in standard deviations of such a difference; NaN before there are as many rows
-        on either side. Beyond about 5 the stream has changed, and the learner has not caught up yet."""
+        """After each row, the mean loss of the last `rows` rows (by default a twentieth of all) minus the mean loss of
+        the rows before, in standard deviations of this difference; NaN until there are `rows` rows on either side.
+        Values above about 5 indicate a change of the stream to which the learner has not adapted yet."""
         rows = rows or max(10, len(self.losses) // 20)
         losses = np.where(np.isnan(self.losses), np.nanmean(self.losses) if len(self.losses) else 0.0, self.losses)
         total = np.concatenate([[0.0], np.cumsum(losses)])
@@ -110,8 +129,8 @@ class Run:
         return signal
 
     def frame(self) -> Any:
-        """The rows as a pandas DataFrame (polars where there is no pandas): `truth`, `prediction`, `error`, `loss`, and a column
-        `p(LABEL)` for each label if probabilities were kept."""
+        """The rows as a pandas DataFrame (polars if pandas is missing): `truth`, `prediction`, `error`, `loss`, and a
+        column `p(LABEL)` for each label if probabilities were requested."""
         columns: dict[str, Any] = {}
         if self.labels:
             columns = {"truth": _named(self.labels, self.truth), "prediction": self.predictions, "error": self.errors}
@@ -128,8 +147,8 @@ class Run:
         return pandas.DataFrame(columns)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draws the error rate (the mean loss for a real-valued target) over all rounds so far and over windows, with the
-        baselines. Needs matplotlib; returns the axes."""
+        """Plots the error rate (the mean loss for a real-valued target) over all rounds so far and over windows, with
+        the baselines. Needs matplotlib; returns the axes."""
         if ax is None:
             from matplotlib import pyplot
 
@@ -142,8 +161,8 @@ class Run:
         return ax
 
     def report(self, path: str | os.PathLike[str] | None = None, title: str | None = None) -> str:
-        """The run as one HTML page, which is written to `path` if one is given: the numbers that matter, baselines, the curve,
-        precision and recall of every class, confusions."""
+        """An HTML report, also written to `path` if given: main figures, baselines, the curve, precision and recall of
+        every class, confusions."""
         title = title or f"{self.learner or 'A run'} over {len(self.losses)} rows"
         page = _core.page(title, "Every row was predicted before its label was used.", self._parts(), json.dumps(self.rates), False)
         if path is not None:
@@ -177,7 +196,9 @@ class Run:
 
     def _parts(self, short: bool = False) -> str:
         tiles = [[name.replace("_", " "), f"{value:.6g}", ""] for name, value in self.rates.items()]
-        tiles += [["error of: " + name, f"{value:.6g}", "without looking at a column"] for name, value in self.baselines().items()]
+        for name, value in self.baselines().items():
+            what = "log loss" if name == "class frequencies" else "error"
+            tiles.append([f"{what} of: {name}", f"{value:.6g}", "without looking at a column"])
         parts: list[dict[str, Any]] = [{"tiles": tiles}]
         title, lines = self._curves()
         if lines:
@@ -213,7 +234,7 @@ class Run:
 
 
 def _named(labels: list[Any], classes: Ints) -> Any:
-    """Labels of classes; None for those that are none."""
+    """Labels of classes; None for invalid indices."""
     names = [*labels, *(f"#{at}" for at in range(len(labels), int(classes.max(initial=-1)) + 1))]
     if len(classes) == 0 or classes.min() >= 0:
         return as_array(names)[classes]

@@ -1,5 +1,5 @@
-"""Tables of pandas, polars, Arrow and dictionaries, as the text of a file: what the command line's own reader understands. It is
-CSV, or NDJSON where there are lists and dictionaries within."""
+"""Converts tables of pandas, polars, Arrow and dictionaries to CSV text, or NDJSON for nested cells, for the command
+line's reader."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 ROLES = ("text", "categorical", "numeric", "time", "drop")
-"""What columns can be said to be, in the words of the command line."""
+"""The roles that columns can be given, named as in the command line."""
 
 _PLAIN = frozenset({str, int, bool})
 
 
 class Table(NamedTuple):
-    """A table: names of columns, their cells (None where one is missing), and which columns say of themselves that they hold
-    categories."""
+    """A table: names of columns, their cells (None for missing ones), and which columns have a categorical type."""
 
     names: list[str]
     cells: list[list[Any]]
@@ -33,7 +32,7 @@ class Table(NamedTuple):
         return len(self.cells[0]) if self.cells else 0
 
     def without(self, name: str) -> Table:
-        """The same without a column."""
+        """The table without a column."""
         kept = [at for at, other in enumerate(self.names) if other != name]
         categorical = [other for other in self.categorical if other != name]
         return Table([self.names[at] for at in kept], [self.cells[at] for at in kept], categorical)
@@ -49,14 +48,15 @@ class Table(NamedTuple):
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(names)
         if len(cells) == 1:
-            # The line of a single empty cell would be no row.
+            # A line with a single empty cell would not be a row.
             out.writelines((_quoted(cell) + "\n") for cell in cells[0])
         else:
             writer.writerows(zip(*cells, strict=True))
         return out.getvalue().encode()
 
     def _json(self, label: str | None, targets: list[Any] | None) -> bytes:
-        """Objects as `{"x": {"colour": "red"}, "label": "a"}`, one a line: the compiled part knows NDJSON by their beginning."""
+        """NDJSON, with objects such as `{"x": {"colour": "red"}, "label": "a"}`, which the reader recognises by the
+        first character."""
         lines = []
         for at, row in enumerate(zip(*self.cells, strict=True)):
             line: dict[str, Any] = {"x": dict(zip(self.names, map(_plain, row), strict=True))}
@@ -74,16 +74,26 @@ def is_table(x: Any) -> bool:
         return True
     if isinstance(x, list | tuple):
         return bool(x) and isinstance(x[0], Mapping)
-    return _is_pandas(x) or _is_polars(x) or hasattr(x, "__arrow_c_stream__")
+    return _is_pandas(x) or _is_polars(x) or _is_series(x) or hasattr(x, "__arrow_c_stream__")
+
+
+def has_texts(x: Any) -> bool:
+    """Whether `x` is an array of rows with texts among its cells, as a ColumnTransformer of scikit-learn passes them on: a table whose
+    columns are called by their places."""
+    if not isinstance(x, np.ndarray) or x.ndim != 2 or x.dtype.kind not in "OU":
+        return False
+    return x.dtype.kind == "U" or any(isinstance(cell, str) for cell in x.flat)
 
 
 def is_row(x: Any) -> bool:
-    """Whether a table is one row: a dictionary that has more than columns, which would all be lists."""
-    return isinstance(x, Mapping) and not (x and all(_is_column(value) for value in x.values()))
+    """Whether a table is one row: a row of a DataFrame, or a dictionary whose values are not all lists."""
+    return _is_series(x) or isinstance(x, Mapping) and not (x and all(_is_column(value) for value in x.values()))
 
 
 def table(x: Any) -> Table:
     """The table in `x`."""
+    if _is_series(x):
+        x = x.to_dict()
     if isinstance(x, np.ndarray):
         return _checked([str(at) for at in range(x.shape[1])], [x[:, at] for at in range(x.shape[1])], [])
     if isinstance(x, Mapping):
@@ -111,7 +121,7 @@ def column(y: Any, name: str) -> list[Any]:
 
 
 def text_of(value: Any) -> str:
-    """How a label is written in a table."""
+    """The text of a label in a table."""
     return "" if value is None else str(value)
 
 
@@ -160,7 +170,7 @@ def _cells(values: Any, name: str) -> list[Any]:
 
 
 def _is_full(values: Any) -> bool:
-    """Whether a column of whole numbers or booleans has no missing ones: nullable columns of pandas may."""
+    """Whether a column of whole numbers or booleans has no missing cells, as nullable columns of pandas may have."""
     return isinstance(values, np.ndarray) or isinstance(getattr(values, "dtype", None), np.dtype)
 
 
@@ -188,7 +198,7 @@ def _cell(value: Any, name: str, at: int) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A cell as JSON has it: what is neither a number nor a text is written as CSV has it."""
+    """A cell as JSON; values other than numbers and texts are written as in CSV."""
     if isinstance(value, dict):
         return {key: _plain(inside) for key, inside in value.items()}
     if isinstance(value, list):
@@ -212,6 +222,12 @@ def _is_column(value: Any) -> bool:
 
 def _is_pandas(x: Any) -> bool:
     return hasattr(x, "iloc") and hasattr(x, "columns") and hasattr(x, "dtypes")
+
+
+def _is_series(x: Any) -> bool:
+    """Whether `x` is a row of a pandas DataFrame, `frame.iloc[0]`: cells by the names of columns."""
+    names = getattr(getattr(x, "index", None), "dtype", None)
+    return hasattr(x, "iloc") and not hasattr(x, "columns") and getattr(names, "kind", None) == "O"
 
 
 def _is_polars(x: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Learners that are told whether the label that they played was right, one class each."""
+"""Learners with bandit feedback, one class each."""
 
 from ._bandit import Bandit
 from ._classes import learners, publish

@@ -1,7 +1,7 @@
 """A client of ``noregret serve``: models over HTTP.
 
-Needs ``httpx``: ``pip install noregret[client]``. Refusals of the service are :class:`Refused`, with the status, the
-sentence and the field that it is about.
+Needs ``httpx``: ``pip install noregret[client]``. Errors of the service are :class:`Refused`, with the status, a
+sentence and the field concerned.
 """
 
 from __future__ import annotations
@@ -22,21 +22,23 @@ Features = Union[Mapping[str, Any], Sequence[float]]
 
 
 class Refused(Exception):
-    """The service refused a request."""
+    """An error response of the service."""
 
-    def __init__(self, status: int, detail: str, field: str | None = None) -> None:
-        super().__init__(detail)
-        #: The status of the answer.
+    def __init__(self, status: int, detail: str, field: str | None = None, line: int | None = None) -> None:
+        super().__init__(detail if line is None else f"line {line}: {detail}")
+        #: The HTTP status.
         self.status = status
         #: One sentence.
         self.detail = detail
-        #: The field of the body that is wrong, if it is one.
+        #: The invalid field of the body, if any.
         self.field = field
+        #: For many rows: the number of the invalid one, from 1.
+        self.line = line
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a model forecasts."""
+    """A forecast of a model."""
 
     #: The most probable label; a number for learners of numbers; ``None`` before the first label was seen.
     label: Any
@@ -46,18 +48,18 @@ class Forecast:
 
 @dataclass(frozen=True)
 class Decision:
-    """A decision that was taken."""
+    """A decision."""
 
-    #: By which it is answered.
+    #: Its id, for feedback.
     id: str
     #: The label to play.
     label: str
-    #: The probabilities with which labels on offer are played.
+    #: The probabilities of the labels on offer.
     p: dict[str, float]
 
 
 class Client:
-    """A service, by its address; ``key`` where it asks for one."""
+    """A service, by its address; ``key`` if it needs one."""
 
     def __init__(self, url: str = "http://127.0.0.1:8730", *, key: str | None = None, timeout: float = 10.0) -> None:
         headers = {"authorization": f"Bearer {key}"} if key else {}
@@ -76,12 +78,12 @@ class Client:
         self._http.close()
 
     def models(self) -> list[dict[str, Any]]:
-        """All models, and how they do."""
+        """All models with their scores."""
         found: list[dict[str, Any]] = self._json("GET", "/v1/models")["models"]
         return found
 
     def model(self, name: str) -> Model:
-        """The model called ``name``, whether it is there or not."""
+        """The model named ``name``, which need not exist."""
         return Model(self, name)
 
     def create(
@@ -95,9 +97,9 @@ class Client:
         service: Mapping[str, Any] | None = None,
         shadow_of: str | None = None,
     ) -> Model:
-        """Makes a model. Where there is one that was made of the same, this is it.
+        """Makes a model, or returns an existing one with the same settings.
 
-        With ``shadow_of``, it learns beside that model from whatever happens to it, hears what that model hears, and can be promoted.
+        With ``shadow_of``, it is a shadow: it learns from the events of that model and can be promoted.
         """
         body: dict[str, Any] = {"feedback": feedback}
         given = {"learner": learner, "labels": labels, "params": params, "service": service, "shadow_of": shadow_of}
@@ -107,7 +109,7 @@ class Client:
         return model
 
     def backup(self, name: str) -> None:
-        """Copies all models into the folder ``backups/name`` of the service, while they go on."""
+        """Copies all models into the folder ``backups/name`` of the service, which keeps running."""
         self._json("POST", "/v1/backup", {"name": name})
 
     def _send(
@@ -133,42 +135,42 @@ class Model:
 
     def __init__(self, client: Client, name: str) -> None:
         self._client = client
-        #: What it is called.
+        #: Its name.
         self.name = name
 
     @property
     def path(self) -> str:
-        """Where it is."""
+        """Its URL."""
         return f"/v1/models/{quote(self.name, safe='')}"
 
     def about(self) -> dict[str, Any]:
-        """What it is made of, and how it does."""
+        """Its settings and scores."""
         found: dict[str, Any] = self._client._json("GET", self.path)
         return found
 
     def predict(self, x: Features, *, id: str | None = None) -> Forecast:
-        """Forecasts a row; with an ``id`` the row is kept until its label comes, by ``label``."""
+        """Forecasts a row; with an ``id`` the row is stored until its label is given by ``label``."""
         body: dict[str, Any] = {"x": x}
         if id is not None:
             body["id"] = id
         return Forecast(**self._post("predict", body))
 
     def label(self, id: str, y: Any, *, weight: float | None = None) -> None:
-        """The label of a row that was forecast under this ``id``. The same once more is fine."""
+        """Learns the label of the row with this ``id``. Repeating the same label has no effect."""
         body = {"id": id, "y": y}
         if weight is not None:
             body["weight"] = weight
         self._post("learn", body)
 
     def learn(self, x: Features, y: Any, *, weight: float | None = None) -> Forecast:
-        """Learns a row, and returns what was forecast before."""
+        """Learns a row, and returns the forecast made before learning."""
         body = {"x": x, "y": y}
         if weight is not None:
             body["weight"] = weight
         return Forecast(**self._post("learn", body))
 
     def learn_many(self, rows: Iterable[tuple[Features, Any]]) -> Iterator[Forecast]:
-        """Learns rows with their labels, many with one write to the disk."""
+        """Learns rows with their labels; many are committed together. :class:`Refused` has the number of an invalid row."""
         lines = "".join(json.dumps({"x": x, "y": y}, allow_nan=False) + "\n" for x, y in rows)
         answer = self._client._send(
             "POST", f"{self.path}/learn", content=lines.encode(), kind="application/x-ndjson"
@@ -188,7 +190,7 @@ class Model:
         exclude: Sequence[str] = (),
         deferred: bool = False,
     ) -> Decision:
-        """Decides on a label: among ``labels``, which may have features of their own, or among all of the model."""
+        """Decides on a label: among ``labels``, which may have features, or among all labels of the model."""
         body: dict[str, Any] = {"x": x, "exclude": list(exclude), "deferred": deferred}
         if labels is not None:
             body["labels"] = labels
@@ -196,17 +198,20 @@ class Model:
             body["id"] = id
         return Decision(**self._post("decide", body))
 
-    def feedback(self, id: str, *, correct: bool | None = None, reward: float | None = None) -> None:
-        """Says what a decision earned: ``correct``, or a ``reward`` from 0 to 1. The same once more is fine."""
-        given = {"correct": correct, "reward": reward}
+    def feedback(
+        self, id: str, *, correct: bool | None = None, reward: float | None = None, cost: float | None = None
+    ) -> None:
+        """Gives the feedback for a decision: ``correct``, a ``reward`` from 0 to 1, or a ``cost`` in the range of the model's
+        parameter ``costs``. Repeating it has no effect."""
+        given = {"correct": correct, "reward": reward, "cost": cost}
         self._post("feedback", {"id": id, **{key: value for key, value in given.items() if value is not None}})
 
     def activate(self, id: str) -> None:
-        """A deferred decision has been acted on: from here its waiting time runs."""
+        """Activates a deferred decision, which starts its waiting time."""
         self._post("activate", {"id": id})
 
     def log(self) -> str:
-        """The decision log, or the rows that were learnt, as lines of JSON."""
+        """The decision log, or the learnt rows, as NDJSON."""
         return self._client._send("GET", f"{self.path}/log").text
 
     def export(self) -> bytes:
@@ -214,29 +219,36 @@ class Model:
         return self._client._send("GET", f"{self.path}/model").content
 
     def load(self, model: bytes) -> None:
-        """Goes on from a model file, or is made of it."""
+        """Replaces the model by a model file, or makes it from the file."""
         self._client._send("PUT", f"{self.path}/model", content=model, kind="application/octet-stream")
 
-    def evaluate(self, policy: str) -> dict[str, Any]:
-        """What ``policy`` would have earned on the log: uniform, greedy, logged, ``constant:LABEL``, ``model:NAME``, ``learner:NAME``."""
-        found: dict[str, Any] = self._post("evaluate", {"policy": policy})
+    def evaluate(
+        self, policy: str, *, params: Mapping[str, Any] | None = None, confidence: float | None = None
+    ) -> dict[str, Any]:
+        """What ``policy`` would have earned on the log, with intervals of this ``confidence`` (0.95): ``uniform``, ``greedy``,
+        ``logged``, ``baseline``, ``constant:LABEL``, ``model:NAME``, or ``learner:NAME``, a learner with these ``params`` that learns
+        from the log, each round after it was evaluated in it."""
+        body: dict[str, Any] = {"policy": policy}
+        given = {"params": params, "confidence": confidence}
+        body.update({key: value for key, value in given.items() if value is not None})
+        found: dict[str, Any] = self._post("evaluate", body)
         return found
 
     def save(self) -> int:
-        """Makes a version of the present, and returns its number."""
+        """Saves the present state as a version, and returns its number."""
         return int(self._post("versions", {})["version"])
 
     def versions(self) -> list[int]:
-        """The versions that one can go back to."""
+        """The saved versions."""
         found: list[int] = self._client._json("GET", f"{self.path}/versions")["versions"]
         return found
 
     def roll_back(self, version: int) -> None:
-        """Goes on from a version."""
+        """Returns to a version."""
         self._post("rollback", {"version": version})
 
     def promote(self, shadow: str) -> None:
-        """Goes on from its shadow of this name."""
+        """Replaces the learner by that of its shadow of this name."""
         self._post("promote", {"shadow": shadow})
 
     def copy(self, to: str) -> Model:

@@ -17,10 +17,10 @@ __all__ = ["BanditLearner"]
 class BanditLearner:
     """A bandit learner of the registry as a learner of coba.
 
-    Actions are classes by their place in the list, which must be equally long in all interactions; what they are is not looked
-    at. Rewards are cut to [0, 1]; one that is neither 0 nor 1 counts as a right answer with just that probability, which keeps the
-    expectation of what is learnt. Contexts may be numbers, sequences of numbers, mappings of features, or none at all. It
-    learns from its own decisions only, not from those of a log.
+    Actions are classes by their position in the list, whose length must be the same in all interactions; the actions'
+    features are not used. Rewards are clipped to [0, 1]; one strictly between 0 and 1 counts as right with that
+    probability, which preserves expectations. Contexts may be numbers, sequences of numbers, mappings of features, or
+    absent. It learns from its own decisions only, not from those of a log.
 
     Parameters
     ----------
@@ -56,17 +56,17 @@ class BanditLearner:
 
     @property
     def params(self) -> Mapping[str, Any]:
-        """What coba calls the learner by."""
+        """The parameters that coba shows."""
         return {"family": f"noregret {self._name}", **self._params, "scale": self._scale, "seed": self._seed}
 
     def predict(self, context: Any, actions: Sequence[Any]) -> Any:
-        """Plays an action: the action with its probability, and what `learn` needs to know of it."""
+        """Plays an action; returns it with its probability and the data for `learn`."""
         bandit = self._started(context, actions)
         decision = bandit.decide(self._row(context, bandit.features))
         return {"action_prob": (actions[int(decision.label)], decision.probability)}, {"decision": decision.id}
 
     def score(self, context: Any, actions: Sequence[Any], action: Any) -> float:
-        """The probability with which `action` would be played."""
+        """The probability of playing `action`."""
         bandit = self._started(context, actions)
         probabilities = bandit.predict_proba(self._row(context, bandit.features))
         return float(probabilities[list(actions).index(action)])
@@ -74,7 +74,7 @@ class BanditLearner:
     def learn(
         self, context: Any, action: Any, reward: float, probability: float | None, decision: int | None = None
     ) -> None:
-        """Learns what a decision of `predict` was rewarded with."""
+        """Learns the reward of a decision of `predict`."""
         if self._bandit is None or decision is None:
             raise ValueError(f"{self._name} learns from its own decisions only, not from a log")
         self._bandit.feedback(decision, bool(self._rng.random() < reward))
@@ -119,7 +119,7 @@ def _sequence(context: Any) -> Sequence[Any]:
 
 
 def _numbers(context: Any) -> list[float] | None:
-    """The numbers of a context, if it holds nothing else."""
+    """The numbers of a context, if it contains only numbers."""
     if isinstance(context, Mapping):
         return None
     values = _sequence(context)

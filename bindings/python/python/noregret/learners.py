@@ -1,4 +1,4 @@
-"""Learners that see the truth of every round, one class each."""
+"""Learners with full information, one class each."""
 
 from ._classes import learners, publish
 from ._learner import Learner

@@ -1,5 +1,5 @@
 # Written by generate.py from the registry. Do not edit.
-"""Learners that see the truth of every round, one class each."""
+"""Learners with full information, one class each."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal

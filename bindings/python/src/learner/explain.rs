@@ -1,4 +1,4 @@
-//! What the columns of rows contribute to their scores, see `noregret_stream::watch::explain`.
+//! Contributions of columns to scores, see `noregret_stream::watch::explain`.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use super::{Inner, Learner};
 use crate::arrays::check_one;
 use crate::error::Done;
 
-/// Names of columns, the most important first, their contributions of shape (columns, scores), the scores
-/// that are left, and of how many rows.
+/// Names of columns, the most important first, their contributions of shape (columns, scores), the
+/// remainder of the scores, and the number of rows.
 type Explained<'py> = (Vec<String>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, u64);
 
-/// Weights and what is left without any feature.
+/// Weights, and the scores without any feature.
 type Linear<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// Contributions to the scores of rows of an array; over several, on average.
+/// Contributions to the scores of rows of an array; means over several rows.
 #[pyfunction]
 pub(crate) fn explain_rows<'py>(
     py: Python<'py>,
@@ -44,7 +44,7 @@ pub(crate) fn explain_rows<'py>(
     into_python(found, py)
 }
 
-/// Contributions to the scores of the rows of a table; over several, on average.
+/// Contributions to the scores of rows of a table; means over several rows.
 #[pyfunction]
 pub(crate) fn explain_table<'py>(py: Python<'py>, learner: &Learner, csv: &[u8]) -> PyResult<Explained<'py>> {
     let csv: Arc<[u8]> = Arc::from(csv);
@@ -61,9 +61,9 @@ pub(crate) fn explain_table<'py>(py: Python<'py>, learner: &Learner, csv: &[u8])
     into_python(found, py)
 }
 
-/// The weights of a linear learner, of shape (classes, features), and its scores without any feature; None
-/// for a learner that is not linear. They are about features as the learner sees them: scaled, without the
-/// intercept, which is among the latter.
+/// The weights of a linear learner, of shape (classes, features), and its scores without any
+/// feature; None for a learner that is not linear. They are for scaled features without the
+/// intercept, which is part of the latter.
 #[pyfunction]
 pub(crate) fn linear<'py>(py: Python<'py>, learner: &Learner) -> PyResult<Option<Linear<'py>>> {
     let found = learner.inner.read(py, |inner| {
@@ -83,7 +83,7 @@ pub(crate) fn linear<'py>(py: Python<'py>, learner: &Learner) -> PyResult<Option
             weights.extend(scores(&row).iter().zip(&base).map(|(score, base)| score - base));
             row[feature] = 0.0;
         }
-        // A row in which everything is at once tells linear learners from the others.
+        // A row with all features tests whether the learner is linear.
         let probe = |feature: usize| {
             (1.0 + feature as f64).recip() * if feature.is_multiple_of(2) { 1.0 } else { -0.5 }
         };

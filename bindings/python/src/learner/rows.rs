@@ -1,5 +1,4 @@
-//! Single rows that were checked, as Python's loops bring them: what was computed for one is kept for the
-//! next call.
+//! Single checked rows, for loops in Python: the prediction of a row is reused when it is learnt.
 
 use std::sync::PoisonError;
 
@@ -16,11 +15,11 @@ use super::{Inner, Learner};
 use crate::error::{Done, Failure};
 use crate::making::check_memory;
 
-/// Buffers, and what they hold.
+/// Buffers and their content.
 pub(super) struct Spare {
     example: Example,
     prediction: Prediction,
-    /// The state of the learner for which `prediction` is that of `example`.
+    /// The version of the learner that has made `prediction` for `example`.
     state: Option<u64>,
 }
 
@@ -38,7 +37,7 @@ impl Learner {
         *self.spare.lock().unwrap_or_else(PoisonError::into_inner) = spare;
     }
 
-    /// Predicts one checked row, and lets `see` have the prediction.
+    /// Predicts one checked row, and calls `see` with the prediction.
     pub(crate) fn predict_checked<T>(
         &self,
         inner: &Inner,
@@ -54,7 +53,7 @@ impl Learner {
         seen
     }
 
-    /// Learns one checked row. What was predicted for it last is not computed again.
+    /// Learns one checked row, reusing its last prediction.
     pub(crate) fn learn_checked(&self, inner: &mut Inner, x: Features<'_>, target: Target<'_>) -> Done<()> {
         let mut spare = self.take_spare(&*inner.learner);
         let Inner { learner, encoder, example, state, facts, .. } = inner;
@@ -73,7 +72,7 @@ impl Learner {
         if finite { Ok(()) } else { Err(RunError::NotFinite(inner.learner.rounds() + 1).into()) }
     }
 
-    /// Makes room for classes and columns; classes that are new are called by their numbers.
+    /// Makes room for classes and columns; new classes are named by their numbers.
     pub(crate) fn grow_to(&self, inner: &mut Inner, classes: usize, columns: usize) -> Done<()> {
         self.make_room(inner, classes, columns)?;
         if inner.encoder.classes > 0 {

@@ -1,7 +1,7 @@
-//! Rows of a table, and learners that are made for the data at hand: both as the command line has them.
+//! Tables, and learners made for given data, as in the command line.
 //!
-//! A table comes as the text of a CSV file with a header. It is read by the command line's own reader, so
-//! that the columns of a DataFrame are understood, and become features, as those of the file would.
+//! A table is given as CSV text with a header, or NDJSON, and parsed by the command line's reader,
+//! so that the columns of a DataFrame become the same features as those of a file.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -34,10 +34,10 @@ use crate::record::{Ran, Record};
 use crate::signals::Signals;
 use crate::values;
 
-/// What errors call a table.
+/// The name of a table in errors.
 pub(super) const NAME: &str = "the table";
 
-/// How the columns of a table are read: the words of the command line.
+/// The roles of columns, named as in the command line.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Reading {
@@ -66,7 +66,7 @@ impl Reading {
     }
 }
 
-/// What is asked of a learner that is made for the data at hand.
+/// Settings of a learner that is made for given data.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Asked {
@@ -79,11 +79,11 @@ pub(crate) struct Asked {
     scale: Option<String>,
     intercept: bool,
     memory: usize,
-    /// Whether these rows are the first of a stream of which nothing else is known.
+    /// Whether these rows determine the learner.
     ahead: bool,
 }
 
-/// Refuses a learner that does not exist, and parameters that it cannot have.
+/// Checks the learner's name and parameters.
 #[pyfunction]
 pub(crate) fn check(name: &str, params: &Bound<'_, PyDict>) -> PyResult<()> {
     let params = values::from_python(params)?;
@@ -91,7 +91,7 @@ pub(crate) fn check(name: &str, params: &Bound<'_, PyDict>) -> PyResult<()> {
     Ok(check()?)
 }
 
-/// A learner for the rows of an array, and for such as these. Labels are positions in `names`.
+/// A learner for the rows of an array. Labels are indices into `names`.
 #[pyfunction]
 pub(crate) fn learner_for_array<'py>(
     py: Python<'py>,
@@ -111,7 +111,7 @@ pub(crate) fn learner_for_array<'py>(
     Ok(py.detach(make)?)
 }
 
-/// A learner for the rows of a table, and for such as these.
+/// A learner for the rows of a table.
 #[pyfunction]
 pub(crate) fn learner_for_table(
     py: Python<'_>,
@@ -125,8 +125,8 @@ pub(crate) fn learner_for_table(
     Ok(py.detach(|| made(asked, &params, open(&csv, &reading.options())?.as_mut()))?)
 }
 
-/// Predicts, scores and learns the rows of a table in order; with `grows`, labels that are new are taken in.
-/// Returns what a colleague would say about the columns beside the rounds.
+/// Predicts, scores and learns the rows of a table in order; with `grows`, new labels are added.
+/// Returns the rounds, and remarks on the columns.
 #[pyfunction]
 #[pyo3(signature = (learner, csv, label, weights=None, *, grows=false, look_ahead=true, seed=0, keep=false, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
@@ -207,7 +207,7 @@ pub(crate) fn predict_table<'py>(
     PyArray1::from_vec(py, out).reshape([rows, width])
 }
 
-/// What the columns of a table are, by name; empty for a learner that was made for arrays.
+/// The roles of a table's columns, by name; empty for a learner that was made for arrays.
 #[pyfunction]
 pub(crate) fn roles(py: Python<'_>, learner: &Learner) -> PyResult<Vec<(String, &'static str)>> {
     learner.inner.read(py, |inner| {
@@ -216,7 +216,7 @@ pub(crate) fn roles(py: Python<'_>, learner: &Learner) -> PyResult<Vec<(String, 
     })
 }
 
-/// The classes called `names`; with `grows`, those that are new are taken in.
+/// The classes named `names`; with `grows`, new ones are added.
 #[pyfunction]
 pub(crate) fn classes_of(
     py: Python<'_>,
@@ -232,7 +232,7 @@ pub(crate) fn classes_of(
     })??)
 }
 
-/// The one spelling of labels, as readers have it: `1` for `1.0`.
+/// The canonical form of labels: `1` for `1.0`.
 #[pyfunction]
 pub(crate) fn spelling(names: Vec<String>) -> Vec<String> {
     names.iter().map(|name| canonical(name)).collect()
@@ -269,7 +269,7 @@ pub(super) fn open(csv: &Arc<[u8]>, options: &ReadOptions) -> Done<Box<dyn Reade
     Ok(noregret_stream::from_read(Box::new(Cursor::new(Arc::clone(csv))), NAME, options)?)
 }
 
-/// What is odd about the columns and cells of a table.
+/// Remarks on the columns and cells of a table.
 fn notes(reader: &dyn Reader) -> Vec<String> {
     let described = reader.describe().into_iter();
     let mut notes: Vec<String> =
@@ -278,8 +278,8 @@ fn notes(reader: &dyn Reader) -> Vec<String> {
     notes
 }
 
-/// Reads all rows: how many there are, and which labels. Fails where a row cannot be read, before anything is
-/// learnt.
+/// Reads all rows and returns their number and labels. Fails if a row is invalid, before anything
+/// is learnt.
 fn look(reader: &mut dyn Reader) -> Done<(usize, Vec<String>)> {
     let (mut rows, mut names, mut row) = (0, Labels::default(), Row::new());
     while reader.read(&mut row)? {
@@ -291,7 +291,7 @@ fn look(reader: &mut dyn Reader) -> Done<(usize, Vec<String>)> {
     Ok((rows, names.sorted().iter().map(str::to_owned).collect()))
 }
 
-/// A learner for the rows of `reader`, which takes a first look at all of them, as the command line does.
+/// A learner for the rows of `reader`, after a first pass over them, as in the command line.
 fn made(asked: Asked, params: &Values, reader: &mut dyn Reader) -> Done<Learner> {
     let entry = registry::find(&asked.name)?;
     entry.check_values(params)?;
@@ -336,7 +336,7 @@ fn made(asked: Asked, params: &Values, reader: &mut dyn Reader) -> Done<Learner>
             "every label is {only:?}; at least 2 classes were needed (or classes=K)"
         )));
     }
-    // A hair more, so that rounding never puts the largest row outside.
+    // Slightly larger, so that rounding never puts the largest row outside.
     let norm = (survey.radius * survey.radius + f64::from(u8::from(asked.intercept))).sqrt();
     let measured = if norm > 0.0 { norm * (1.0 + 1e-12) } else { 1.0 };
     let promised = survey.scaling.radius(survey.columns);
@@ -366,11 +366,12 @@ fn made(asked: Asked, params: &Values, reader: &mut dyn Reader) -> Done<Learner>
         radius: learner.problem().radius.unwrap_or(f64::INFINITY),
         large_rows: 0,
         absent: vec![],
+        costs: None,
     };
     Ok(Learner::new(learner, encoder, schema, RunFacts::default(), memory))
 }
 
-/// Refuses a label that is none of `labels`.
+/// Rejects a label that is not in `labels`.
 fn known(labels: &Labels, name: &str) -> Done<()> {
     if labels.find(name).is_some() {
         return Ok(());
@@ -384,7 +385,7 @@ fn known(labels: &Labels, name: &str) -> Done<()> {
 }
 
 impl Inner {
-    /// How tables are read from now on: as the first one was.
+    /// The schema of later tables, from the first one.
     pub(super) fn reading(&self) -> ReadOptions {
         ReadOptions {
             format: Some(Format::Csv),
@@ -398,8 +399,7 @@ impl Inner {
 }
 
 impl Learner {
-    /// Takes in the labels of `names` that are new, where there is room for them, or the learner may grow and
-    /// can.
+    /// Adds the new labels of `names`, if there is room for them, or the learner may grow and can.
     fn take_in(&self, inner: &mut Inner, names: &[String], grows: bool) -> Done<()> {
         if inner.encoder.classes == 0 {
             return Ok(());
@@ -429,12 +429,12 @@ impl Learner {
     }
 }
 
-/// The rows of a table as a source of examples for the loop.
+/// The rows of a table as a source of examples.
 struct TableExamples<'a> {
     inside: ReadExamples,
     weights: Option<&'a [f64]>,
     at: usize,
-    /// Where the rows end early.
+    /// The row at which to stop.
     signals: Signals,
 }
 

@@ -1,4 +1,4 @@
-//! Arguments of the subcommands that are about decision logs: `replay` and `evaluate`.
+//! Arguments of the subcommands for decision logs: `replay` and `evaluate`.
 
 use std::path::PathBuf;
 
@@ -18,22 +18,22 @@ pub(crate) struct ReplayArgs {
     /// Save the model after the last line [default: nowhere]
     #[arg(long, value_name = "MODEL")]
     pub(crate) save: Option<PathBuf>,
-    /// The model that the log goes on from, if it does, or with --skip the one that a replay has saved
-    /// [default: none]
+    /// The saved model with which the log starts, if any; with --skip, the model saved by an
+    /// earlier replay [default: none]
     #[arg(long, value_name = "MODEL")]
     pub(crate) load: Option<PathBuf>,
-    /// Save the model on the way, too: after every so many lines (10000) or seconds (30s). A replay that is
-    /// killed goes on with --load MODEL --skip seen, to the bit [default: not]
+    /// Also save the model during the replay, at an interval of lines (10000) or seconds (30s). To
+    /// continue a replay that was killed, use --load MODEL --skip seen [default: not]
     #[arg(long, value_name = "EVERY")]
     pub(crate) checkpoint: Option<Every>,
-    /// Read the log's first decisions and answers without learning them again: a number, or seen, for as many
-    /// as were replayed for the model of --load [default: 0]
+    /// Skip the first decisions and answers: a number, or seen for those already in the model of
+    /// --load [default: 0]
     #[arg(long, value_name = "LINES")]
     pub(crate) skip: Option<Skip>,
-    /// How many decisions may wait for feedback at one time; beyond that, the oldest are forgotten
+    /// Largest number of decisions without feedback; beyond it the oldest are discarded
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = at_least_one::<usize>())]
     pub(crate) pending: usize,
-    /// Most memory that the learner's state may take, in MiB
+    /// Largest size of the learner's state, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = at_least_one::<u64>())]
     pub(crate) memory: u64,
     /// As JSON
@@ -44,48 +44,49 @@ pub(crate) struct ReplayArgs {
 /// Arguments of `noregret evaluate`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct EvaluateArgs {
-    /// The log: a file, as `noregret run --log` writes it, or of your own making
+    /// The log file, of `noregret run --log` or of another program
     pub(crate) log: String,
     /// A policy: uniform (over the labels on offer), constant:LABEL, logged, or greedy (the logged
     /// distribution's best label); may be given several times [default: the log's own "evaluation"]
     #[arg(long, value_name = "POLICY")]
     pub(crate) policy: Vec<String>,
-    /// A saved model as a policy: what it would play; may be given several times [default: none]
+    /// A saved model as a policy; may be given several times [default: none]
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Vec<PathBuf>,
-    /// Of the model, always the label with the best score
+    /// The model always plays its label with the best score
     #[arg(long, requires = "model")]
     pub(crate) greedy: bool,
-    /// Clip importance weights to this: less variance, some bias [default: no clipping]
+    /// Clip importance weights at this value, which reduces variance and adds bias [default: no
+    /// clipping]
     #[arg(long, value_name = "WEIGHT", value_parser = positive)]
     pub(crate) clip: Option<f64>,
     /// Confidence of the intervals
     #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = inner_fraction)]
     pub(crate) confidence: f64,
-    /// What becomes of decisions that were never answered: skip, or wrong
+    /// Treatment of decisions without feedback: skip, or wrong
     #[arg(long, value_enum, default_value_t = Missing::Skip)]
     pub(crate) missing: Missing,
-    /// The learner of two classes that estimates rewards for dm and dr, or none [default: folklore;
+    /// The two-class learner that estimates rewards for dm and dr, or none [default: folklore;
     /// folklore-diag for more than 64 features]
     #[arg(long, value_name = "NAME")]
     pub(crate) reward_learner: Option<String>,
     /// Format: ndjson, parquet or vw; csv with the columns below [default: by the ending, or ndjson]
     #[arg(long)]
     pub(crate) format: Option<Format>,
-    /// In the log of another program, CSV or NDJSON, the column or key of the label that was played [default:
+    /// In a log of another program, CSV or NDJSON: the column or key of the played label [default:
     /// label]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) decision: Option<String>,
-    /// And the one of its probability [default: probability]
+    /// In a log of another program: that of its probability [default: probability]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) probability: Option<String>,
-    /// And the one of what it earned [default: reward]
+    /// In a log of another program: that of its reward [default: reward]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) reward: Option<String>,
-    /// What to do with a line that is no decision: fail, skip, or skip at most N
+    /// Treatment of invalid lines: fail, skip, or skip at most N
     #[arg(long, value_name = "fail|skip|N", default_value_t = BadRows::Fail)]
     pub(crate) on_bad_row: BadRows,
-    /// How many decisions may wait for feedback at one time; beyond that, the oldest count as never answered
+    /// Largest number of decisions without feedback; beyond it the oldest count as never answered
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = at_least_one::<usize>())]
     pub(crate) pending: usize,
     /// As JSON

@@ -15,80 +15,92 @@ pub(crate) struct RunArgs {
     /// The learner, see `noregret list` [default: auto]
     #[arg(long, value_name = "NAME")]
     pub(crate) learner: Option<String>,
-    /// A parameter, see `noregret list NAME`; also horizon, the rounds of a run that --limit cuts, and for a
-    /// pipe features, and classes if they are known
+    /// A parameter, see `noregret list NAME`; also horizon (the total number of rounds, if --limit
+    /// ends the run earlier), and for a pipe features, and classes if they are known
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// What the learner sees after a round: the label, or only whether the label that it played was right
-    /// [default: what the learner learns from]
+    /// What is revealed after a round: the label (full), or only whether the played label was right
+    /// (bandit) [default: by the learner]
     #[arg(long, value_enum)]
     pub(crate) feedback: Option<FeedbackChoice>,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
-    /// Under bandit feedback, write every decision and its feedback to a new log: .ndjson, .gz, .zst or
-    /// .parquet
-    /// [default: none]
+    /// With bandit feedback, for the log of another program in CSV or NDJSON: the column of the label that
+    /// it played [default: label]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) decision: Option<String>,
+    /// The column of that label's probability [default: probability]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) probability: Option<String>,
+    /// The column of its reward, from 0 to 1 [default: reward]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) reward: Option<String>,
+    /// With bandit feedback, write every decision and its feedback to a new log: .ndjson, .gz, .zst
+    /// or .parquet [default: none]
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
-    /// Continue with a saved model; a bandit learner's labels go on being drawn where they stopped
+    /// Continue with a saved model, including the random generator of a bandit learner
     #[arg(long, value_name = "MODEL")]
     pub(crate) load: Option<PathBuf>,
-    /// Save the model when the stream is over, or SIGINT or SIGTERM end it
+    /// Save the model at the end of the stream, or on SIGINT or SIGTERM
     #[arg(long, value_name = "MODEL")]
     pub(crate) save: Option<PathBuf>,
-    /// Round the numbers of --save to 32 bits, as far as that changes no forecast by more than 1e-6: the file
-    /// is up to half as large, and a run that goes on with it is another one from the seventh digit on
+    /// Round the numbers of --save to 32 bits, as far as no forecast changes by more than 1e-6. The
+    /// file is up to half as large; a run continued from it is not bit-equal
     #[arg(long = "save-32bit", requires = "save")]
     pub(crate) save_32bit: bool,
-    /// Save the model on the way, too: after every so many rows (10000) or seconds (30s). A run that is
-    /// killed goes on with --load MODEL --skip seen and its other options, to the bit; what its log has
-    /// beyond the model is cut off [default: not]
+    /// Also save the model during the run, at an interval of rows (10000) or seconds (30s). To
+    /// continue a run that was killed, bit for bit, add --load MODEL --skip seen to its options; a
+    /// longer log is then truncated [default: not]
     #[arg(long, value_name = "EVERY")]
     pub(crate) checkpoint: Option<Every>,
-    /// Pass over the first rows: a number, or seen, for as many as were read for the model of --load
+    /// Skip the first rows: a number, or seen for those already read for the model of --load
     /// [default: 0]
     #[arg(long, value_name = "ROWS")]
     pub(crate) skip: Option<Skip>,
-    /// Write what was predicted for every row before it was learnt: label, how sure it was, and what was
-    /// true; as CSV, or as NDJSON if the name ends in .ndjson or .jsonl
+    /// Write the prediction of every row, made before the row was learnt: label, probability and
+    /// true label; as CSV, or as NDJSON if the name ends in .ndjson or .jsonl. With - to standard output,
+    /// row by row if the input is a pipe; the summary then goes to standard error
     #[arg(long, value_name = "FILE")]
     pub(crate) predictions: Option<PathBuf>,
-    /// In the objects of --predictions FILE.ndjson, the probabilities of the so many most probable labels,
-    /// the most probable first
+    /// Add the probabilities of this many most probable labels to --predictions FILE.ndjson or -, in
+    /// descending order
     #[arg(long, value_name = "COUNT", requires = "predictions", value_parser = at_least_one::<usize>())]
     pub(crate) top_k: Option<usize>,
-    /// Save a predictor for rows to come, drawn from the learner's states of this run: its expected loss on
-    /// rows like these exceeds that of the best linear predictor by at most (regret bound) / rounds, if rows
-    /// are i.i.d. and not scaled by those before them (--scale none or unit)
+    /// Save a batch predictor (online-to-batch), drawn from the learner's states during this run:
+    /// for i.i.d. rows, its expected loss exceeds that of the best linear predictor by at most
+    /// (regret bound) / rounds. Needs scaling that does not depend on earlier rows (--scale none or
+    /// unit)
     #[arg(long, value_name = "FILE", conflicts_with = "load")]
     pub(crate) batch_model: Option<PathBuf>,
-    /// How many states --batch-model draws; it predicts with their average
+    /// Number of states that --batch-model draws; their predictions are averaged
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = at_least_one::<usize>())]
     pub(crate) snapshots: usize,
-    /// When the stream is over, show the regret against the best fixed predictor beside the theorem's bound
-    /// (keeps all rows in memory; not with --load, where earlier rounds are not known)
+    /// At the end, show the regret against the best fixed predictor and the theorem's bound (keeps
+    /// all rows in memory; not with --load, since earlier rows are not known)
     #[arg(long, conflicts_with = "load")]
     pub(crate) certify: bool,
-    /// Show whether the probabilities come true: a reliability curve and its expected calibration error, of
-    /// the best label or, with =classes, of every class as well [default: not; top without a value]
+    /// Show the calibration of the probabilities: a reliability curve with expected calibration
+    /// error, for the best label or, with =classes, for every class as well [default: not; top
+    /// without a value]
     #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "top")]
     pub(crate) calibration: Option<CalibrationOf>,
     /// Show the live certificate, a bound on the regret so far, in the progress table
     #[arg(long)]
     pub(crate) certificates: bool,
-    /// Write a page about the run, to be looked at in a browser
+    /// Write an HTML report of the run
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// What the page of --report is called [default: the learner and the data]
+    /// Title of the report [default: the learner and the data]
     #[arg(long, value_name = "TEXT", requires = "report")]
     pub(crate) title: Option<String>,
-    /// Give no answer where abstaining, which costs this much of an error, is expected to be cheaper
+    /// Abstain if this cost, relative to 1 for an error, is below the probability of an error
     #[arg(long, value_name = "COST", value_parser = fraction, conflicts_with = "abstain_rate")]
     pub(crate) abstain_cost: Option<f64>,
-    /// Give no answer in this fraction of the rounds, where the forecast is least sure
+    /// Abstain in this fraction of the rounds, those with the least certain forecasts
     #[arg(long, value_name = "RATE", value_parser = fraction)]
     pub(crate) abstain_rate: Option<f64>,
-    /// Draw the error rate among the answers against the fraction of rounds answered: .svg or .png
+    /// Plot the error rate among the answers against the fraction of rounds answered: .svg or .png
     #[arg(long, value_name = "FILE")]
     pub(crate) risk_plot: Option<PathBuf>,
 }
@@ -99,21 +111,21 @@ pub(crate) struct CompareArgs {
     /// The learners, see `noregret list`
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', required = true)]
     pub(crate) learners: Vec<String>,
-    /// Values of a parameter, of one learner (ogd.rate=0.1,1,10) or of all (norm=5,10); a range is
+    /// Values of a parameter, for one learner (ogd.rate=0.1,1,10) or all (norm=5,10); a range is
     /// FROM..TO*FACTOR or FROM..TO+STEP; for a pipe also classes and features
     #[arg(long, value_name = "[LEARNER.]NAME=VALUES")]
     pub(crate) set: Vec<String>,
-    /// What the table is sorted by; error is squared loss for real-valued targets
+    /// Sort the table by this measure; error is squared loss for real-valued targets
     #[arg(long, value_name = "BY", value_enum, default_value_t = SortBy::Error)]
     pub(crate) sort: SortBy,
-    /// Draw learning curves: .svg or .png
+    /// Plot learning curves: .svg or .png
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
-    /// Write a page with the curves of all losses and the table, to be looked at in a browser
+    /// Write an HTML report with the curves of all losses and the table
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// What the curves of --plot show: error or log-loss over the window, running-error or running-log-loss
-    /// over all rounds so far
+    /// Measure of --plot: error or log-loss over the window, running-error or running-log-loss over
+    /// all rounds so far
     #[arg(long, value_name = "WHAT", default_value_t = Measure::Error)]
     pub(crate) curve: Measure,
     #[command(flatten)]
@@ -127,35 +139,37 @@ pub(crate) struct PredictArgs {
     pub(crate) model: PathBuf,
     /// The data: a file, or - for standard input
     pub(crate) data: String,
-    /// Print the probabilities of all classes as NDJSON, instead of one label a line
+    /// Print the probabilities of all classes as NDJSON, instead of one label per line
     #[arg(long)]
     pub(crate) probabilities: bool,
-    /// Print the probabilities of the so many most probable labels alone, the most probable first, as NDJSON
+    /// Print only the probabilities of this many most probable labels, in descending order, as
+    /// NDJSON
     #[arg(long, value_name = "COUNT", conflicts_with = "probabilities", value_parser = at_least_one::<usize>())]
     pub(crate) top_k: Option<usize>,
-    /// Beside each label, its probability; as CSV
+    /// Print each label with its probability, as CSV
     #[arg(long)]
     pub(crate) confidence: bool,
-    /// An object a line instead of CSV, also for rows that cannot be read
+    /// Print one JSON object per line instead of CSV, also for rows that cannot be read
     #[arg(long)]
     pub(crate) json: bool,
-    /// Leave the label empty (null as JSON) where giving none, which costs this much of an error, is expected
-    /// to be cheaper: with 0.1, what is less than 90 % sure. A learner that abstains by itself does so by its
-    /// own rule, whatever the cost [default: always a label]
+    /// Abstain (empty label; null in JSON) if this cost, relative to 1 for an error, is below the
+    /// probability of an error: with 0.1, below 90 % probability. A learner that abstains by itself
+    /// uses its own rule instead [default: always a label]
     #[arg(long, value_name = "COST", value_parser = fraction)]
     pub(crate) abstain_cost: Option<f64>,
-    /// What each column contributes to the scores: of every row, as NDJSON beside the label; or with =columns
-    /// how much on average over all rows, as a table instead of labels [default: not; rows without a value]
+    /// Print the contribution of each column to the scores: for every row, as NDJSON with the
+    /// label; or with =columns the mean over all rows, as a table instead of labels [default: not;
+    /// rows without a value]
     #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "rows")]
     pub(crate) explain: Option<ExplainOf>,
-    /// Always the label with the best score, also from learners that draw their labels: for use after
-    /// learning, where there is nothing left to explore for
+    /// Always predict the label with the best score, also with learners that draw their labels,
+    /// whose exploration is only useful for learning
     #[arg(long)]
     pub(crate) greedy: bool,
-    /// Write to a file, which appears when it is complete; - is standard output [default: -]
+    /// Write to a file, which is created when it is complete; - is standard output [default: -]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Seed of the labels that randomised learners draw
+    /// Seed for the labels of randomised learners
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
     #[command(flatten)]

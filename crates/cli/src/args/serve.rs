@@ -1,4 +1,4 @@
-//! What is typed behind `noregret serve`.
+//! Arguments of `noregret serve`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -18,28 +18,28 @@ Prometheus. Where others can reach the service, it needs keys: noregret serve --
 /// Arguments of `noregret serve`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ServeArgs {
-    /// Where to listen
+    /// Address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8730")]
     pub(crate) listen: SocketAddr,
-    /// The folder that has models, logs and keys
+    /// The folder of models, logs and keys
     #[arg(long, value_name = "FOLDER", default_value = "noregret-data")]
     pub(crate) dir: PathBuf,
-    /// Make a key called NAME, print it, and end; the only time that it is seen
+    /// Create a key named NAME, print it, and exit; it cannot be shown again
     #[arg(long, value_name = "NAME")]
     pub(crate) add_key: Option<String>,
-    /// What the new key allows: read, write or admin, each with those before it
+    /// Right of the new key: read, write or admin; each includes the previous ones
     #[arg(long, value_name = "RIGHT", default_value = "admin", requires = "add_key", value_parser = ["read", "write", "admin"])]
     pub(crate) right: String,
-    /// The models that the new key is for, separated by commas [default: all]
+    /// Models that the new key may access, separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "add_key")]
     pub(crate) models: Vec<String>,
-    /// Requests of one client in a second [default: any number]
+    /// Largest number of requests of one client per second [default: unlimited]
     #[arg(long, value_name = "COUNT", value_parser = super::at_least_one::<u32>())]
     pub(crate) rate: Option<u32>,
-    /// Largest body, in MiB
+    /// Largest size of a request body, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 8, value_parser = super::at_least_one::<usize>())]
     pub(crate) body: usize,
-    /// Largest state of a model when it is made, in MiB
+    /// Largest size of a new model's state, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = super::at_least_one::<usize>())]
     pub(crate) memory: usize,
 }

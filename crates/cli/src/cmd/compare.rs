@@ -15,7 +15,7 @@ use crate::plot::PlotFile;
 use crate::progress::Mode;
 use crate::report::PageFile;
 
-/// Runs all candidates, and shows how they did.
+/// Runs all candidates and shows their scores.
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let ComparePlan { candidates, pass, sort, plot, curve, report } = ComparePlan::of(args)?;
     let has = |measure: Measure| {
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     if plot.is_some() && !has(curve) {
         return Err(Failure::usage(format!("--curve {curve}: none of the learners has that loss")));
     }
-    // The plot is of one of them, the page has all.
+    // The plot shows one measure, the report all.
     let drawn = |measure: &Measure| report.is_some() && has(*measure) || plot.is_some() && *measure == curve;
     let measures: Vec<Measure> = Measure::ALL.into_iter().filter(drawn).collect();
     let plot_file = plot.as_deref().map(|path| PlotFile::open("--plot", path)).transpose()?;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         file.write(&chart(&comparison, &order, curve, &pass))?;
     }
     if let Some(report) = report {
-        // A window over all rounds says nothing new.
+        // With a window over all rounds, both are the same.
         let whole = |measure: &&Measure| {
             measure.is_running() || comparison.runs[0].score.rounds() > pass.stream.window as u64
         };

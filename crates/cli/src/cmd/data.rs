@@ -1,4 +1,4 @@
-//! `noregret data`: the public data sets, downloaded from where they were published.
+//! `noregret data`: the public data sets.
 
 use std::fs::create_dir_all;
 use std::io::{IsTerminal, Write};
@@ -45,7 +45,7 @@ fn list(folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Downloads the originals to a folder of their own, and makes of them what is read.
+/// Downloads the originals to a separate folder, and converts them.
 fn fetch(args: &FetchArgs) -> Result<(), Failure> {
     let set = find(&args.name).map_err(Failure::usage)?;
     let missing = set.made.iter().any(|made| !args.data.join(made.file).exists());
@@ -76,12 +76,12 @@ fn fetch(args: &FetchArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is said of a checksum.
+/// The remark on a checksum.
 fn verdict(known: bool) -> &'static str {
-    if known { "as it should be" } else { "not known before: compare it with another source's" }
+    if known { "as expected" } else { "not known: compare it with another source's" }
 }
 
-/// Downloads a file, unless it is there, and says what its checksum is.
+/// Downloads a file, unless it exists, and prints its checksum.
 fn download(
     downloader: &Downloader,
     set: &Set,

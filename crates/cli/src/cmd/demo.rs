@@ -1,4 +1,4 @@
-//! `noregret demo`: two learners on a small stream made on the spot.
+//! `noregret demo`: two learners on a small generated stream.
 
 use std::io::Write;
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::open::describe;
 use crate::plot::PlotFile;
 use crate::progress::{Mode, Progress, Total};
 
-/// The stream of the demonstration: noisy labels, correlated features, a model that drifts.
+/// The stream of the demonstration: noisy labels, correlated features, drift.
 const STREAM: [(&str, &str); 6] = [
     ("classes", "6"),
     ("features", "24"),
@@ -71,6 +71,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
             radius: f64::INFINITY,
             large_rows: 0,
             absent: vec![],
+            costs: None,
         };
         let forecast = entry.about.forecast;
         note(format_args!("\n{}", describe(learner.about().name, &learner.values())));
@@ -111,7 +112,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     print(&results, &args.plot).map_err(Failure::output)
 }
 
-/// How a learner did.
+/// The result of a learner.
 struct Run {
     name: &'static str,
     score: Score,

@@ -1,4 +1,4 @@
-//! `noregret evaluate`: what another policy would have earned on the decisions of a log.
+//! `noregret evaluate`: off-policy evaluation of a decision log.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use noregret_stream::evaluate::reward_model::reward_learner;
 use noregret_stream::evaluate::{
     Compared, EvaluateError, EvaluateOptions, Evaluation, MakeLearner, Policy, compare,
 };
-use noregret_stream::{Columns, Format};
+use noregret_stream::{Format, Schema};
 
 use crate::args::EvaluateArgs;
 use crate::choices::Missing;
@@ -21,9 +21,9 @@ use crate::open::read_frozen;
 pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     let (names, mut policies): (Vec<String>, Vec<Policy>) = policies(args)?.into_iter().unzip();
     let keys = keys(args);
-    let open = |columns: Option<&Columns>| match &keys {
-        None => Logged::open(&args.log, args.format, columns),
-        Some(keys) => Logged::open_foreign(&args.log, args.format, keys, columns),
+    let open = |schema: Option<&Schema>| match &keys {
+        None => Logged::open(&args.log, args.format, schema),
+        Some(keys) => Logged::open_foreign(&args.log, args.format, keys, schema),
     };
     let named = args.reward_learner.as_deref();
     let entry = named.filter(|name| *name != "none").map(registry::find).transpose()?;
@@ -65,23 +65,13 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the columns are called, if the log is another program's.
+/// Names of the columns in a log of another program.
 fn keys(args: &EvaluateArgs) -> Option<Keys> {
-    let given = [&args.decision, &args.probability, &args.reward];
     let csv = args.format.or_else(|| Format::from_file_name(&args.log)) == Some(Format::Csv);
-    if !csv && given.iter().all(|key| key.is_none()) {
-        return None;
-    }
-    let ours = Keys::default();
-    let or = |key: &Option<String>, ours: String| key.clone().unwrap_or(ours);
-    Some(Keys {
-        decision: or(&args.decision, ours.decision),
-        probability: or(&args.probability, ours.probability),
-        reward: or(&args.reward, ours.reward),
-    })
+    Keys::named([&args.decision, &args.probability, &args.reward]).or_else(|| csv.then(Keys::default))
 }
 
-/// The policies in the order of their options, named ones first, and what they are called.
+/// The policies with their names: first those of `--policy`, then models, each in their order.
 fn policies(args: &EvaluateArgs) -> Result<Vec<(String, Policy)>, Failure> {
     let mut policies = Vec::new();
     for name in &args.policy {
@@ -101,7 +91,7 @@ fn policies(args: &EvaluateArgs) -> Result<Vec<(String, Policy)>, Failure> {
     Ok(policies)
 }
 
-/// One object a policy, and behind them one a difference.
+/// One object per policy, followed by one per difference.
 fn write_json(compared: &Compared, names: &[String], confidence: f64) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     for (evaluation, name) in compared.evaluations.iter().zip(names) {
@@ -123,7 +113,7 @@ fn write_json(compared: &Compared, names: &[String], confidence: f64) -> std::io
     Ok(())
 }
 
-/// Several policies: a line each, with the difference to the first.
+/// Several policies: a line for each, with the difference to the first.
 fn print_table(compared: &Compared, names: &[String], confidence: f64) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     let first = &compared.evaluations[0];
@@ -150,17 +140,17 @@ fn print_table(compared: &Compared, names: &[String], confidence: f64) -> std::i
     let (rounds, decisions) = (first.estimates.rounds, first.decisions);
     writeln!(
         out,
-        "\nby {estimator}, on {rounds} of {decisions} decisions; they earned {:.4} +- {:.4}",
+        "\nby {estimator}, on {rounds} of {decisions} decisions; mean reward {:.4} +- {:.4}",
         first.logged_reward, first.logged_reward_standard_error
     )?;
     assumption(first).map_or(Ok(()), |what| writeln!(out, "{what}"))
 }
 
-/// What intervals of a log assume whose policy learnt meanwhile.
+/// The assumption of the intervals, if the logging policy learnt during the log.
 fn assumption(evaluation: &Evaluation) -> Option<String> {
     let learner = evaluation.learnt_meanwhile.as_ref()?;
     Some(format!(
-        "intervals take rounds as independent; {learner} learnt meanwhile, so they hold for long logs only"
+        "intervals assume independent rounds; {learner} learnt during the log, so they hold for long logs only"
     ))
 }
 

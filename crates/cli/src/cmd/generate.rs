@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::note::plain;
 use crate::settings::Settings;
 
-/// Writes the stream, or shows which there are.
+/// Writes the stream, or lists the streams.
 pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     let Some(name) = &args.name else {
         return list().map_err(Failure::output);
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     if let Some(recipe) = TableRecipe::find(name) {
         if let Some(format) = format.filter(|format| *format != Format::Csv) {
             return Err(Failure::usage(format!(
-                "--format {format}: {name} is a table of text; csv was needed"
+                "--format {format}: {name} is a table with text; csv was needed"
             )));
         }
         let mut table = recipe.make(&values, seed)?;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     output(&args.output, |out| write(stream, format.unwrap_or(Format::Libsvm), args.rows, out))
 }
 
-/// Gives `write` the file, which appears when it is complete, or standard output for -.
+/// Calls `write` with the file, which is created when it is complete, or standard output for -.
 fn output(
     path: &str,
     write: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), WriteError>,
@@ -96,7 +96,7 @@ fn write_table(table: &mut dyn Table, rows: u64, out: &mut (dyn Write + Send)) -
     Ok(())
 }
 
-/// A row of CSV, quoted where it has to be.
+/// A row of CSV, quoted if needed.
 fn write_cells(cells: &[String], out: &mut impl Write) -> std::io::Result<()> {
     for (at, cell) in cells.iter().enumerate() {
         let comma = if at > 0 { "," } else { "" };
@@ -109,7 +109,7 @@ fn write_cells(cells: &[String], out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out)
 }
 
-/// The parameters of a stream, which has no dimensions apart from them, and the seed if it is among them.
+/// The parameters of a stream, dimensions included, and the seed if it is among them.
 fn parameters(words: &[String]) -> Result<(Values, Option<u64>), Failure> {
     let Settings { classes, features, seed, mut params, .. } = Settings::parse(words)?;
     for (name, value) in [("classes", classes), ("features", features)] {

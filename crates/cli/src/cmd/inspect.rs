@@ -1,4 +1,4 @@
-//! `noregret inspect`: what is in a model file.
+//! `noregret inspect`: the contents of a model file.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -14,12 +14,12 @@ use crate::open::{describe, read_frozen};
 use crate::progress::as_json;
 use crate::summary::few;
 
-/// Shows the learner, the data it was made for, and its tensors.
+/// Shows the learner, the data that it was trained on, and its tensors.
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
-    // Loading checks everything that reading alone does not.
+    // Loading makes all checks.
     let (saved, archive) = read_frozen(&args.model)?;
     let learner = &saved.predictor;
-    // A snapshot from before round t has learnt t - 1 rounds.
+    // A snapshot before round t has learnt t - 1 rounds.
     let taken: Vec<u64> = learner.rounds().iter().map(|rounds| rounds + 1).collect();
     let rounds = taken.iter().max().map_or(0, |round| round - 1);
     let feedback = match learner {
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     }
     let labels: Vec<_> = encoder.labels.iter().take(20).map(printable).collect();
     let more = if encoder.labels.len() > 20 { ", …" } else { "" };
-    // What whoever trained it knows comes first.
+    // First the facts of the training run.
     let mut lines = vec![];
     let run = archive.json::<serde_json::Value>("run").ok();
     let told = |key: &str| {

@@ -2,8 +2,6 @@
 
 use std::io::Write;
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{ContentArrangement, Table};
 use noregret::learner::{Classes, Feedback};
 use noregret::registry::{ALGORITHMS, Entry, Practice, find};
 
@@ -31,31 +29,23 @@ pub(crate) fn run(args: &ListArgs) -> Result<(), Failure> {
     .map_err(Failure::output)
 }
 
-/// A table without borders, its first column at the margin.
-fn table<const N: usize>(header: [&str; N]) -> Table {
-    let mut table = Table::new();
-    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(header);
-    if let Some(first) = table.column_mut(0) {
-        first.set_padding((0, 1));
-    }
-    table
-}
-
-/// Columns of a terminal, the names' and the rest.
+/// Widths of the columns of a terminal: names and rest, where all learners are listed,
 const WIDTH: (usize, usize) = (30, 66);
+/// before the parameters of one,
+const SUBJECT: (usize, usize) = (13, 83);
+/// and for each parameter.
+const PARAMETER: (usize, usize) = (20, 76);
 
 fn all(out: &mut impl Write, entries: &[&Entry]) -> std::io::Result<()> {
     for entry in entries {
         let about = entry.about;
         let costs = format!("time: {}; memory: {}", about.cost, about.memory);
         let lines = [wrapped(about.summary, WIDTH.1, ""), wrapped(&costs, WIDTH.1, "  ")].concat();
-        for (name, line) in std::iter::once(about.name).chain(std::iter::repeat("")).zip(lines) {
-            writeln!(out, "{}", format!("{name:<0$}{line}", WIDTH.0).trim_end())?;
-        }
+        print(out, about.name, WIDTH.0, lines)?;
     }
     writeln!(
         out,
-        "\nDefaults are the theorem's. These are too careful for streams of ordinary length; what works:\n"
+        "\nDefaults are the theorem's. These are too cautious for streams of ordinary length; use instead:\n"
     )?;
     for entry in entries {
         if let Some(practice) = entry.practice {
@@ -65,7 +55,7 @@ fn all(out: &mut impl Write, entries: &[&Entry]) -> std::io::Result<()> {
     writeln!(out, "\n`noregret list NAME` explains a learner and its parameters.")
 }
 
-/// A text in lines of at most `width` characters, all of them after `indent`.
+/// Wraps a text to `width` characters per line, with each line after `indent`.
 fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
     let mut lines = vec![indent.to_owned()];
     for word in text.split(' ') {
@@ -83,48 +73,61 @@ fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
 
 fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
     let about = entry.about;
-    writeln!(out, "{}: {}\n", about.name, about.summary)?;
+    for line in wrapped(&format!("{}: {}", about.name, about.summary), SUBJECT.0 + SUBJECT.1, "") {
+        writeln!(out, "{line}")?;
+    }
+    writeln!(out)?;
     for (subject, what) in [
         ("paper", format!("{}, {}", about.paper.key, about.paper.place)),
         ("guarantee", about.guarantee.to_owned()),
         ("time", about.cost.to_owned()),
         ("memory", about.memory.to_owned()),
         ("learns from", accepts(entry)),
-        ("is told", feedback(entry).1.to_owned()),
+        ("feedback", feedback(entry).1.to_owned()),
     ]
     .into_iter()
     .chain(entry.practice.map(|practice| ("in practice", in_practice(practice))))
     {
-        writeln!(out, "{subject:<12} {what}")?;
+        print(out, subject, SUBJECT.0, wrapped(&what, SUBJECT.1, ""))?;
     }
     writeln!(out, "\nParameters, given as --set name=value:\n")?;
-    let mut table = table(["name", "meaning", "default"]);
     for param in entry.params {
-        table.add_row([param.name.to_owned(), plain(&param.summary()), param.default.to_owned()]);
+        let default = format!("default: {}", param.default);
+        let meaning = plain(&param.summary());
+        let lines = [wrapped(&meaning, PARAMETER.1, ""), wrapped(&default, PARAMETER.1, "  ")].concat();
+        print(out, param.name, PARAMETER.0, lines)?;
     }
-    writeln!(out, "{}", table.trim_fmt())
+    Ok(())
 }
 
-/// Settings as they are typed.
+/// Lines beside a name, which stands before the first of them.
+fn print(out: &mut impl Write, name: &str, width: usize, lines: Vec<String>) -> std::io::Result<()> {
+    for (name, line) in std::iter::once(name).chain(std::iter::repeat("")).zip(lines) {
+        writeln!(out, "{}", format!("{name:<width$}{line}").trim_end())?;
+    }
+    Ok(())
+}
+
+/// Settings in the form of options.
 pub(crate) fn as_options(practice: Practice) -> String {
     practice.settings.split(' ').map(|setting| format!("--set {setting}")).collect::<Vec<_>>().join(" ")
 }
 
-/// The sentence on a learner whose theorem's defaults are too careful.
+/// The sentence on a learner whose theorem's defaults are too cautious.
 pub(crate) fn in_practice(practice: Practice) -> String {
     format!(
-        "the defaults are too careful: {}; {} works, without guarantee",
+        "the defaults are too cautious: {}; {} works, without guarantee",
         practice.why,
         as_options(practice)
     )
 }
 
-/// Its feedback, in one word and in a sentence.
+/// The feedback, in one word and in a sentence.
 fn feedback(entry: &Entry) -> (&'static str, &'static str) {
     match entry.feedback {
         Feedback::Full => ("full", "the label"),
         Feedback::Bandit => ("bandit", "whether the played label was right"),
-        Feedback::Experts => ("experts", "the label, and with it what every expert has lost"),
+        Feedback::Experts => ("experts", "the label, which determines the loss of every expert"),
         Feedback::Either => ("either", "the label, or with mode=bandit whether the played label was right"),
     }
 }
@@ -132,7 +135,8 @@ fn feedback(entry: &Entry) -> (&'static str, &'static str) {
 fn accepts(entry: &Entry) -> String {
     let accepts = entry.about.accepts;
     if entry.feedback == Feedback::Experts {
-        return "votes of experts in [-1, 1], a column each, between two classes, of which -1 is for the first".to_owned();
+        return "votes of experts in [-1, 1], one column per expert; two classes, -1 votes for the first"
+            .to_owned();
     }
     let classes = match accepts.classes {
         Classes::Any => "two or more classes",

@@ -1,4 +1,4 @@
-//! `noregret merge`: one model of those that were trained on parts of the data.
+//! `noregret merge`: merges models that were trained on parts of the data.
 
 use std::io::Write;
 
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     let scaling = merged.encoder.scaler.scaling();
     if scaling.adapts() {
         note(format_args!(
-            "noregret: every model has scaled its rows by its own statistics ({scaling}), so that they are added up in different units: the merged model is approximate, and no guarantee covers it; --scale none or unit merges exactly"
+            "noregret: every model has scaled its rows by its own statistics ({scaling}), so that their units differ: the merged model is approximate and has no guarantee; --scale none or unit merges exactly"
         ));
     }
     let rounds = counted(merged.learner.rounds(), "round");

@@ -1,4 +1,4 @@
-//! The subcommands, one file each.
+//! The subcommands, one module each.
 
 pub(crate) mod compare;
 #[cfg(feature = "fetch")]

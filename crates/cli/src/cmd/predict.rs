@@ -1,15 +1,14 @@
-//! `noregret predict`: a saved model, new rows, no learning.
+//! `noregret predict`: predicts new rows with a saved model.
 
-use std::io::{BufWriter, StdoutLock, Write};
+use std::io::Write;
 use std::path::Path;
 
 use noregret::algorithm::Forecast;
 use noregret::example::Label;
 use noregret::prediction::{Decision, Prediction, argmax};
 use noregret::rng::{Rng, Uniforms as _};
-use noregret_stream::Replacement;
 use noregret_stream::encode::Example;
-use noregret_stream::encode::examples::{ReadExamples, Step};
+use noregret_stream::encode::examples::{BadRows, ReadExamples, Step};
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::run::score::{RoundScore, Score};
 use noregret_stream::run::{RunError, play};
@@ -21,7 +20,7 @@ use crate::args::PredictArgs;
 use crate::choices::ExplainOf;
 use crate::cmd::run::run_failure;
 use crate::failure::Failure;
-use crate::forecasts::{Columns, Row, Shown, explained};
+use crate::forecasts::{Columns, Output, Row, Shown, explained};
 use crate::note::{counted, note, note_bad_rows};
 use crate::open::read_frozen;
 use crate::plan::Source;
@@ -38,13 +37,14 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     for sentence in reader.notes() {
         note(format_args!("noregret: {}: {sentence}", source.name()));
     }
-    let mut examples = ReadExamples::new(reader, encoder, &source.data, source.on_bad_row).frozen();
-    let mut out = open(args.output.as_deref())?;
-
+    // A line for every row, whatever it is.
+    let on_bad_row = args.reading.on_bad_row.unwrap_or(BadRows::Skip);
+    let mut examples = ReadExamples::new(reader, encoder, &source.data, on_bad_row).frozen();
     let failure = |error: std::io::Error| match &args.output {
         Some(path) => file_failure(path, &error),
         None => Failure::output(error),
     };
+    let mut out = Output::open(args.output.as_deref()).map_err(failure)?;
     let columns = Columns {
         id: args.reading.id.is_some(),
         confidence: args.confidence,
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     if let Some(header) = columns.header().filter(|_| !averaged) {
         writeln!(out, "{header}").map_err(failure)?;
     }
-    // The program that sends rows through a pipe may wait for the answer to one before the next.
+    // The program that sends rows through a pipe may wait for each answer.
     let live = examples.reader.size().is_none();
     let mut lines = Lines {
         predictor: &predictor,
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
                 lines.waiting.push(Waiting::Row(examples.row().tag.clone()));
                 lines.examples.push(std::mem::take(&mut example));
             }
-            // Line by line, what is written belongs to what was read.
+            // Each output line corresponds to an input row.
             Ok(Step::Bad(error)) => {
                 let line = columns.failed(&examples.row().tag, &error.to_string());
                 lines.waiting.push(Waiting::Failed(line));
@@ -110,7 +110,10 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     }
     let Lines { rows, score, abstention, answered, explainer, .. } = lines;
     if rows == 0 {
-        return Err(Failure::data(format!("{}: has no rows to predict", source.name())));
+        let none = || format!("{}: has no rows to predict", source.name());
+        let why = examples.first_bad_row().map_or_else(none, str::to_owned);
+        out.flush().map_err(failure)?;
+        return Err(Failure::data(why));
     }
     if let Some(mut explainer) = explainer.filter(|_| averaged) {
         let value = forecast == Forecast::Value;
@@ -118,24 +121,18 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
             writeln!(out, "{line}").map_err(failure)?;
         }
     }
-    match out {
-        Output::Standard(mut out) => out.flush(),
-        Output::File(out) => out.finish(),
-    }
-    .map_err(failure)?;
+    out.finish().map_err(failure)?;
     note_bad_rows(examples.bad_rows(), examples.first_bad_row());
     if let (count, Some(first)) = examples.unscored() {
         let have = if count == 1 { "row has a label" } else { "rows have labels" };
-        note(format_args!(
-            "noregret: {count} {have} that no prediction is compared with; the first: {first}"
-        ));
+        note(format_args!("noregret: {count} {have} that cannot be scored; the first: {first}"));
     }
     for odd in examples.reader.odd_cells() {
         note(format_args!("noregret: {odd}"));
     }
     if examples.reader.dropped_features() > 0 {
         let dropped = counted(examples.reader.dropped_features(), "value");
-        note(format_args!("noregret: left out {dropped} of features that the model does not know"));
+        note(format_args!("noregret: ignored {dropped} of features that the model does not know"));
     }
     if abstention.is_some() {
         let share = 100.0 * answered as f64 / rows as f64;
@@ -168,11 +165,11 @@ fn abstention(predictor: &Forecaster, cost: f64) -> Result<Abstention, Failure> 
     Ok(Abstention::new(Rule::Cost(cost)))
 }
 
-/// A line that is still to be written.
+/// A pending output line.
 enum Waiting {
     /// The prediction of the next example, and the name of its row.
     Row(String),
-    /// What stands for a row that could not be read.
+    /// The line of a row that could not be read.
     Failed(String),
 }
 
@@ -185,7 +182,7 @@ impl Waiting {
     }
 }
 
-/// Predictions on their way to the output, in the order of the rows.
+/// Pending predictions, in the order of the rows.
 struct Lines<'a> {
     predictor: &'a Forecaster,
     columns: Columns,
@@ -193,13 +190,13 @@ struct Lines<'a> {
     greedy: bool,
     rng: Rng,
     score: Score,
-    /// Rows that were predicted.
+    /// Number of rows predicted.
     rows: u64,
     abstention: Option<Abstention>,
-    /// Rows that were given a label.
+    /// Number of rows with a predicted label.
     answered: u64,
     explainer: Option<Explainer>,
-    /// Contributions are shown once, on average over all rows.
+    /// Whether the mean contributions over all rows are shown.
     averaged: bool,
     prediction: Prediction,
     room: Decision,
@@ -208,8 +205,8 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Predicts the examples that wait, and writes all lines. Where a prediction is not finite, the inner
-    /// error is its place among the examples.
+    /// Predicts the pending examples and writes all lines. If a prediction is not finite, the inner
+    /// error is its index among the examples.
     fn write(&mut self, out: &mut impl Write, labels: &Labels) -> std::io::Result<Result<(), u64>> {
         let Self { columns, forecast, greedy, rng, score, rows, examples, waiting, .. } = self;
         let Self { abstention, answered, explainer, averaged, .. } = self;
@@ -255,7 +252,7 @@ impl Lines<'_> {
                         Waiting::Row(id) => {
                             let row =
                                 Row { id: &id, label, prediction, target, answered: given, explanation };
-                            (columns.line(forecast, &row, labels), true)
+                            (columns.line(forecast, &row, labels, labels), true)
                         }
                         Waiting::Failed(line) => (line, false),
                     };
@@ -281,35 +278,6 @@ impl Lines<'_> {
     }
 }
 
-/// Standard output, or a file that appears when it is complete.
-enum Output {
-    Standard(BufWriter<StdoutLock<'static>>),
-    File(Replacement),
-}
-
-fn open(path: Option<&Path>) -> Result<Output, Failure> {
-    let Some(path) = path.filter(|path| *path != Path::new("-")) else {
-        return Ok(Output::Standard(BufWriter::new(std::io::stdout().lock())));
-    };
-    Replacement::open(path).map(Output::File).map_err(|error| file_failure(path, &error))
-}
-
 fn file_failure(path: &Path, error: &std::io::Error) -> Failure {
     Failure::data(format!("--output {}: cannot be written: {error}", path.display()))
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        match self {
-            Output::Standard(out) => out.write(bytes),
-            Output::File(out) => out.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        match self {
-            Output::Standard(out) => out.flush(),
-            Output::File(out) => out.flush(),
-        }
-    }
 }

@@ -11,12 +11,12 @@ use crate::pass::{Comparison, draws, run_all};
 use crate::plan::RepeatPlan;
 use crate::progress::Mode;
 
-/// Runs the learner once for each seed, and reports mean and spread.
+/// Runs the learner once for each seed, and reports mean and standard deviation.
 pub(crate) fn repeat(plan: RepeatPlan) -> Result<(), Failure> {
     let RepeatPlan { candidate, pass } = plan;
     if !draws(candidate.entry) {
         return Err(Failure::usage(format!(
-            "--repeats {}: {} draws nothing, so that every seed gives the same result",
+            "--repeats {}: {} is deterministic, so that every seed gives the same result",
             pass.repeats, candidate.entry.about.name
         )));
     }

@@ -1,4 +1,4 @@
-//! `noregret replay`: the model that a decision log has made, to the bit.
+//! `noregret replay`: learns a decision log again, bit for bit.
 
 use std::io::Write;
 use std::path::Path;
@@ -36,13 +36,13 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
             let lines = match skip {
                 Skip::Rows(lines) => lines,
                 Skip::Seen => lines_replayed(model).ok_or_else(|| {
-                    Failure::data("--skip seen: the model does not say how many lines were replayed for it; give their number")
+                    Failure::data("--skip seen: the model has no count of replayed lines; give their number")
                 })?,
             };
             Replay::go_on(log, model, limits, lines)
         }
         (Some(_), None) => {
-            return Err(Failure::usage("--skip: needs --load, the model that has seen them"));
+            return Err(Failure::usage("--skip: needs --load, the model that has learnt them"));
         }
     };
     let mut replay = replay.map_err(failed)?;
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         interrupt::check(&stop, || {
             let after = format!("after {}", counted(decisions, "decision"));
             match &args.save {
-                Some(path) => format!("{after}; go on with --load {} --skip {lines}", path.display()),
+                Some(path) => format!("{after}; continue with --load {} --skip {lines}", path.display()),
                 None => after,
             }
         })
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     stopped()
 }
 
-/// Saves the model as it stands, if it is to be saved.
+/// Saves the model, if requested.
 fn save(replay: &mut Replay, path: Option<&Path>, log: &str) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     let mut archive = replay.archive();
@@ -100,7 +100,7 @@ fn save(replay: &mut Replay, path: Option<&Path>, log: &str) -> Result<(), Failu
     model_file::write(&archive, path).map_err(Failure::data)
 }
 
-/// When it is time for the next checkpoint.
+/// The time of the next checkpoint.
 struct Due {
     every: Option<Every>,
     lines: u64,
@@ -112,7 +112,7 @@ impl Due {
         Self { every, lines: 0, since: Instant::now() }
     }
 
-    /// Whether it is, behind one line more.
+    /// Counts a line; returns whether a checkpoint is due.
     fn now(&mut self) -> bool {
         self.lines += 1;
         let due = match self.every {

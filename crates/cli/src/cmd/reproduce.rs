@@ -1,4 +1,4 @@
-//! `noregret reproduce`: the papers' figures, with what they claim held against what comes out.
+//! `noregret reproduce`: the papers' figures, with their claims checked.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,7 +11,8 @@ use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 use crate::note::{counted, note};
 
-/// Makes the figures and prints the verdict on every claim. Pictures and numbers go to folders.
+/// Makes the figures and prints whether every claim holds. Plots and numbers are written to
+/// folders.
 pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     let figures: Vec<&Figure> = match args.name.as_deref() {
         None => return list().map_err(Failure::output),
@@ -50,13 +51,13 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     match broken.first() {
         None => Ok(()),
         Some(first) => Err(Failure::data(format!(
-            "{} did not come out as stated; the first: {first}",
+            "{} did not hold; the first: {first}",
             counted(broken.len() as u64, "claim")
         ))),
     }
 }
 
-/// Refuses a folder of data that has none, rather than leave out what needs it after all else is done.
+/// Rejects a data folder without data at once, rather than skipping parts after the other runs.
 fn check_data(folder: &Path, figures: &[&Figure]) -> Result<(), Failure> {
     if !folder.is_dir() {
         return Err(Failure::data(format!("--data {}: there is no such folder", folder.display())));
@@ -66,7 +67,7 @@ fn check_data(folder: &Path, figures: &[&Figure]) -> Result<(), Failure> {
         let files: Vec<&str> = files.copied().collect();
         let (folder, files) = (folder.display(), files.join(", "));
         return Err(Failure::data(format!(
-            "--data {folder}: has none of {files}; leave it out to do without them"
+            "--data {folder}: has none of {files}; omit the option to run without them"
         )));
     }
     Ok(())

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::note::note;
 
-/// Serves until a signal asks for the end.
+/// Serves until a signal.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     if let Some(name) = &args.add_key {
         let right = match args.right.as_str() {

@@ -32,16 +32,16 @@ struct Row {
     /// Importance weight.
     #[serde(default = "one")]
     weight: f64,
-    /// The uniform number in [0, 1) by which the played label is drawn.
+    /// The uniform number in [0, 1) that determines the played label.
     u: Option<f64>,
-    /// The uniform number in [0, 1) by which the explore coin is tossed.
+    /// The uniform number in [0, 1) that determines the explore coin.
     u_explore: Option<f64>,
     /// Standard normals for learners that sample, a list of one per class for each sample.
     #[serde(default)]
     normals: Vec<Vec<f64>>,
 }
 
-/// The truth of a row, as it stands there.
+/// The target of a row, as given.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Answer {
@@ -53,7 +53,8 @@ fn one() -> f64 {
     1.0
 }
 
-/// Reads rounds from standard input, plays them, and prints what was predicted before each update.
+/// Reads rounds from standard input, plays them, and prints the predictions made before each
+/// update.
 pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     let settings = Settings::parse(&args.set)?;
     let entry = noregret::registry::find(&args.learner)?;
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut printed = Vec::new();
     let mut rounds = 0;
-    // The program that sends rows through a pipe may wait for the answer to one before the next.
+    // The program that sends rows through a pipe may wait for each answer.
     let live = !files::stdin_is_file();
     for (line, text) in (1u64..).zip(std::io::stdin().lock().lines()) {
         let failure = |what: String| Failure::data(format!("standard input:{line}: {what}"));
@@ -100,11 +101,11 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     out.flush().map_err(Failure::output)
 }
 
-/// A learner that sees the truth.
+/// A full-information learner.
 struct Full {
     learner: Box<dyn Model>,
     prediction: Prediction,
-    /// Whether it takes normals.
+    /// Whether it accepts normals.
     samples: bool,
     rng: Rng,
 }
@@ -133,7 +134,7 @@ impl Player for Full {
     }
 }
 
-/// A learner that sees whether the played label was right.
+/// A bandit learner.
 struct Bandit {
     learner: Box<dyn BanditModel>,
     decision: Decision,
@@ -160,7 +161,7 @@ impl Player for Bandit {
     }
 }
 
-/// The numbers of a row, and the generator's where it gives none.
+/// The random numbers of a row, or of the generator if the row has none.
 struct Given<'a> {
     label: Option<f64>,
     coin: Option<f64>,
@@ -182,7 +183,7 @@ fn parse(text: &str) -> Result<Row, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
-/// What a learner shows of a prediction beyond scores and probabilities: a list, or a list of lists.
+/// Additional output of a learner: a list, or a list of lists.
 fn explained(learner: &dyn Model, at: &Prediction) -> String {
     let text = |(name, rows): (&str, Vec<Vec<f64>>)| {
         let lists: Vec<String> = rows.iter().map(|row| list(row)).collect();
@@ -199,7 +200,7 @@ fn check_finite(scores: &[f64]) -> Result<(), String> {
     Err("the scores are not finite: parameters, values or weights are too large".to_owned())
 }
 
-/// The target of a row, if the learner, which takes `samples` or not, can take the row.
+/// Checks a row and returns its target; `samples` if the learner accepts normals.
 fn check<'a>(problem: &Problem, about: &About, samples: bool, row: &'a Row) -> Result<Target<'a>, String> {
     let accepts = about.accepts;
     if row.x.len() != problem.features {

@@ -1,4 +1,4 @@
-//! Downloads that go on where they stopped, and are what they should be.
+//! Downloads, resumed after interruptions and checked.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -11,11 +11,11 @@ use ureq::Agent;
 use super::hexadecimal;
 use crate::failure::Failure;
 
-/// So often in a row a server may send nothing.
+/// Largest number of consecutive attempts without data.
 const TRIES: u32 = 3;
-/// How long to wait before it is asked again.
+/// Time between attempts.
 const PAUSE: Duration = Duration::from_millis(500);
-/// How long to wait for it.
+/// Time limit of an attempt.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Downloads files.
@@ -23,9 +23,9 @@ pub(crate) struct Downloader(Agent);
 
 /// How a transfer ended.
 enum Ended {
-    /// With the last byte.
+    /// Complete.
     Complete,
-    /// Before it, for a reason.
+    /// Incomplete, with the reason.
     Early(String),
 }
 
@@ -33,7 +33,7 @@ impl Downloader {
     pub(crate) fn new() -> Self {
         let config = Agent::config_builder()
             .http_status_as_error(false)
-            // A range of compressed bytes would not be a range of the file.
+            // Without compression, since a range of compressed bytes is not a range of the file.
             .accept_encoding("identity")
             .user_agent(concat!("noregret/", env!("CARGO_PKG_VERSION")))
             .timeout_connect(Some(PATIENCE))
@@ -43,12 +43,13 @@ impl Downloader {
         Self(config.new_agent())
     }
 
-    /// Downloads `url` to the file `to`, and returns its SHA-256. Until it is complete and checked against
-    /// `sha256`, it is called `to` with `.part` at the end; if there is such a file, the download goes on
-    /// after its last byte. `seen` is told how many bytes there are, and how many there will be.
+    /// Downloads `url` to the file `to`, and returns its SHA-256. Until it is complete and checked
+    /// against `sha256`, its name is `to` with the suffix `.part`; if such a file exists, the
+    /// download continues after its last byte. `seen` is called with the number of bytes so far and
+    /// in total.
     ///
     /// # Errors
-    /// What the server refuses, the disk cannot hold, or is not what it should be.
+    /// If the server refuses, writing fails, or the checksum differs.
     pub(crate) fn fetch(
         &self,
         url: &str,
@@ -88,7 +89,7 @@ impl Downloader {
         Ok(digest)
     }
 
-    /// Appends to the `have` bytes of `part` what follows them.
+    /// Appends to `part`, which has `have` bytes, the bytes after them.
     fn transfer(
         &self,
         url: &str,
@@ -110,15 +111,15 @@ impl Downloader {
             200 => (0, header("content-length").and_then(|bytes| bytes.parse().ok())),
             206 => match header("content-range").and_then(range) {
                 Some((start, total)) if start == have => (start, total),
-                // Not what was asked for: from the beginning, then.
+                // Not the requested range: restart from the beginning.
                 _ => {
                     std::fs::remove_file(part).map_err(|error| unwritable(part, &error))?;
                     return Ok(Ended::Early(
-                        "the server sent another part of the file than was needed".to_owned(),
+                        "the server sent a part of the file that was not requested".to_owned(),
                     ));
                 }
             },
-            // Nothing follows: it is complete, or another file.
+            // There are no more bytes: the file is complete, or another one.
             416 if have > 0 => {
                 let size =
                     header("content-range").and_then(|range| range.strip_prefix("bytes */")?.parse().ok());
@@ -126,7 +127,9 @@ impl Downloader {
                     return Ok(Ended::Complete);
                 }
                 std::fs::remove_file(part).map_err(|error| unwritable(part, &error))?;
-                return Ok(Ended::Early("the file there is shorter than what is here".to_owned()));
+                return Ok(Ended::Early(
+                    "the file on the server is shorter than the part downloaded so far".to_owned(),
+                ));
             }
             500.. => return Ok(Ended::Early(format!("the server answered {status}"))),
             _ => return Err(Failure::data(format!("{url}: the server answered {status}"))),
@@ -136,7 +139,7 @@ impl Downloader {
     }
 }
 
-/// Puts `bytes` at `start` of the file `part`, which ends there.
+/// Appends `bytes` to the file `part`, whose length is `start`.
 fn append(
     mut bytes: impl Read,
     part: &Path,
@@ -176,7 +179,7 @@ fn range(header: &str) -> Option<(u64, Option<u64>)> {
     Some((start, size.parse().ok()))
 }
 
-/// The name of a file that is not complete.
+/// The name of an incomplete file.
 pub(crate) fn part_of(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".part");

@@ -1,8 +1,8 @@
-//! The public data sets: where they were published, and the files that are made of them.
+//! The public data sets: their sources, and the files made from them.
 //!
-//! Checksums are SHA-256. Those of the originals were published with scikit-learn's and others' loaders of
-//! the same files; where no checksum is published, there is none here. Those of made files are about their
-//! text, before compression.
+//! Checksums are SHA-256. Those of the originals were published with scikit-learn's and others'
+//! loaders of the same files; if none is published, there is none here. Checksums of made files are
+//! those of the uncompressed text.
 
 pub(crate) mod download;
 pub(crate) mod prepare;
@@ -14,26 +14,26 @@ use self::prepare::Form;
 pub(crate) struct Set {
     /// Its name.
     pub(crate) name: &'static str,
-    /// How large it is.
+    /// Its size.
     pub(crate) about: &'static str,
-    /// Under which terms it was published, as far as is known.
+    /// Its terms of use, as far as known.
     pub(crate) terms: &'static str,
-    /// The folder of the originals, with its final slash.
+    /// The URL of the folder of the originals, with a final slash.
     pub(crate) home: &'static str,
-    /// What is downloaded from there.
+    /// The files to download.
     pub(crate) originals: &'static [Original],
-    /// How files are made of that.
+    /// The conversion.
     pub(crate) form: Form,
-    /// The files that are made.
+    /// The converted files.
     pub(crate) made: &'static [Made],
 }
 
 /// A file as it was published.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Original {
-    /// Its place below the home.
+    /// Its path in the folder.
     pub(crate) path: &'static str,
-    /// Its checksum, if it is known.
+    /// Its checksum, if known.
     pub(crate) sha256: Option<&'static str>,
 }
 
@@ -49,7 +49,7 @@ impl Original {
 pub(crate) struct Made {
     pub(crate) file: &'static str,
     pub(crate) rows: u64,
-    /// The checksum of its text, if the file that the results are from was made of the same original.
+    /// The checksum of its text, if the published results used a file made from the same original.
     pub(crate) sha256: Option<&'static str>,
 }
 

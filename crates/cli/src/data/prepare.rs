@@ -1,4 +1,4 @@
-//! Published files, brought into a form that `run` and `reproduce` read: text, compressed by gzip.
+//! Converts published files to the form that `run` and `reproduce` read: text, compressed by gzip.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -15,18 +15,19 @@ use sha2::{Digest, Sha256};
 
 use super::{Made, hexadecimal};
 
-/// How files are made of the originals.
+/// The kind of conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// One file: the lines of all originals, without the blanks at their ends.
+    /// One file: the lines of all originals, without trailing blanks.
     Lines,
-    /// Two: with a header, and scaled to [0, 1].
+    /// Two files: with a header, and scaled to [0, 1].
     Covtype,
-    /// One: of the topics' list and the vectors that follow it, the documents with one of four topics.
+    /// One file: the documents with exactly one of four topics, from the list of topics and the
+    /// vectors.
     Reuters4,
 }
 
-/// A file that was made.
+/// A converted file.
 #[derive(Debug)]
 pub(crate) struct Ready {
     pub(crate) path: PathBuf,
@@ -35,10 +36,10 @@ pub(crate) struct Ready {
     pub(crate) rows: u64,
 }
 
-/// Makes the files `made` of `originals`, in `folder`.
+/// Converts `originals` to the files `made`, in `folder`.
 ///
 /// # Errors
-/// What cannot be read or written, or has another checksum than is known.
+/// If reading or writing fails, or a checksum differs.
 pub(crate) fn prepare(
     form: Form,
     originals: &[PathBuf],
@@ -55,8 +56,8 @@ pub(crate) fn prepare(
     }
 }
 
-/// Calls `each` with the lines of a file, without the blanks at their ends, and their numbers from 1. Empty
-/// lines are left out.
+/// Calls `each` with the lines of a file, without trailing blanks, and their numbers from 1. Empty
+/// lines are skipped.
 fn each_line(path: &Path, each: &mut dyn FnMut(u64, &str) -> Result<(), String>) -> Result<(), String> {
     let failure = |error: io::Error| format!("{}: cannot be read: {error}", path.display());
     let mut file = BufReader::new(File::open(path).map_err(failure)?);
@@ -79,7 +80,7 @@ fn each_line(path: &Path, each: &mut dyn FnMut(u64, &str) -> Result<(), String>)
     }
 }
 
-/// A file of lines that is being made.
+/// A file of lines being written.
 struct Lines {
     path: PathBuf,
     file: GzEncoder<Replacement>,
@@ -103,7 +104,7 @@ impl Lines {
             .map_err(|error| format!("{}: cannot be written: {error}", self.path.display()))
     }
 
-    /// The file appears if it is what it should be.
+    /// Completes the file, if its checksum is right.
     fn finish(self, made: &Made) -> Result<Ready, String> {
         let Self { path, file, hash, rows } = self;
         let sha256 = hexadecimal(&hash.finalize());
@@ -153,7 +154,7 @@ fn covtype_csv(original: &Path, made: &Made, folder: &Path) -> Result<Ready, Str
     Ok(Ready { rows: ready.rows - 1, ..ready })
 }
 
-/// Every feature from its least to its largest value over all rows, as [0, 1], in six significant digits; the
+/// Scales every feature from its range over all rows to [0, 1], with six significant digits; the
 /// class is the last column.
 fn covtype_scaled(original: &Path, made: &Made, folder: &Path) -> Result<Ready, String> {
     let numbers = |number: u64, line: &str, into: &mut Vec<f64>| {
@@ -190,7 +191,7 @@ fn covtype_scaled(original: &Path, made: &Made, folder: &Path) -> Result<Ready, 
     out.finish(made)
 }
 
-/// A number in (0, 1] with six significant digits, without zeros at its end.
+/// A number in (0, 1] with six significant digits, without trailing zeros.
 fn six_digits(value: f64) -> String {
     let rounded = format!("{value:.5e}");
     let exponent: i32 = rounded.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);

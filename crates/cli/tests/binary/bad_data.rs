@@ -112,10 +112,15 @@ fn rows_of_vw_and_ndjson() {
         "a.vw",
         "1 | a\n1:0.5 2:1 | a\n",
         "",
-        "a.vw: every label is \"1\"; at least 2 classes were needed (or --set classes=K)",
+        "a.vw:2: the label gives costs of actions, where a class was needed; `--feedback bandit` learns from them, and `noregret evaluate --format vw` reads such data",
     );
     let two = "1 | a\n2 | b\n1:0.5 2:1 | a\n";
-    refused("a.vw", two, "", "a.vw:3: the label gives costs of actions; the learner needs a class");
+    refused(
+        "a.vw",
+        two,
+        "",
+        "a.vw:3: the label gives costs of actions, where a class was needed; `--feedback bandit` learns from them, and `noregret evaluate --format vw` reads such data",
+    );
     let width = r#"a.jsonl:2: "x" has 1 number, where the rows before it have 2"#;
     refused("a.jsonl", "{\"x\": [1, 2], \"y\": 0}\n{\"x\": [1], \"y\": 1}\n", "", width);
     let folder = Folder::with("a.jsonl", "{\"x\": [1, 2], \"y\": 0}\n{\"x\": [1,");
@@ -158,8 +163,12 @@ fn labels_that_teach_nothing() {
     refused("a.svm", "1:1\n1:2\n", "", "a.svm: none of its 2 rows has a label");
     refused("a.vw", "1 0 | a\n2 0 | b\n", "", "a.vw: no labelled row was learnt from");
     let classes: String = (0..10_001).map(|label| format!("l{label} 1:1\n")).collect();
-    let sentence = "a.svm: there are more than 10000 different labels; is it the right label column, or a real-valued target?";
-    refused("a.svm", classes, "", sentence);
+    let sentence = "a.svm: there are 10001 different labels in 10001 rows with a label; is it the right label column, or a real-valued target?";
+    refused("a.svm", &classes, "", sentence);
+    // Labels that come again are classes, however many.
+    let folder = Folder::with("a.svm", classes.repeat(2));
+    let summary = folder.run("run a.svm --learner label-tree --json").succeeded().objects().pop().unwrap();
+    assert_eq!((&summary["classes"], &summary["rounds"]), (&10_001.into(), &20_002.into()));
     let pipe = "run - --quiet --format libsvm --set classes=2 --set features=1";
     Folder::new().run_with(pipe, "1:1\n").failed(2, "standard input: no labelled row was learnt from");
 }

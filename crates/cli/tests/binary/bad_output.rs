@@ -81,7 +81,7 @@ fn an_old_file_outlives_a_failed_run() {
     folder.write("b.svm", "c0 1:1\nc1 1:x\n");
     assert_eq!(folder.run("run b.svm --quiet --save model").code, 2);
     assert_eq!(folder.run("run b.svm --quiet --load model --save model").code, 2);
-    assert_eq!(folder.run("predict model b.svm --output out").code, 2);
+    assert_eq!(folder.run("predict model b.svm --on-bad-row fail --output out").code, 2);
     assert_eq!((folder.read("model"), folder.read("out")), (model, b"old predictions".to_vec()));
     folder.write("b.svm", "c0 1:1\n");
     folder.run("predict model b.svm --output out").succeeded();

@@ -75,20 +75,21 @@ fn a_pipe_needs_its_dimensions() {
     let run = |settings: &str| folder.run_with(&format!("run - --quiet {settings}"), ROWS);
     run("--set features=2 --learner adaboost-olm").failed(
         1,
-        &format!("--set classes=K: must be given for a pipe, {pipe}: adaboost-olm takes in no classes as they come up"),
+        &format!(
+            "--set classes=K: must be given for a pipe, {pipe}: adaboost-olm cannot add classes during a run"
+        ),
     );
     run("--set features=2 --learner soba").failed(
         1,
-        &format!(
-            "--set classes=K: must be given for a pipe, {pipe}: soba takes in no classes as they come up"
-        ),
+        &format!("--set classes=K: must be given for a pipe, {pipe}: soba cannot add classes during a run"),
     );
     run("--set features=2 --learner ogd --delay 2").failed(
         1,
-        "--delay: needs --set classes=K on a pipe: it does not go with classes that are taken in as they come up",
+        "--delay: needs --set classes=K on a pipe; it cannot be combined with classes that are added during the run",
     );
     let features = format!("--set features=D (or --hash-bits BITS): must be given for a pipe, {pipe}");
-    run("--set classes=2").failed(1, &features);
+    run("--set classes=2 --learner ogd").failed(1, &features);
+    run("").succeeded();
     run("--set classes=2 --set features=2 --scale none --learner folklore").failed(
         1,
         "--set radius=R: the largest Euclidean norm of a row must be given for a pipe with --scale none",
@@ -149,7 +150,7 @@ fn a_state_beyond_memory_is_refused() {
 fn a_loaded_model_settles_the_learner() {
     let folder = Folder::with("a.svm", ROWS);
     folder.run("run a.svm --quiet --save model").succeeded();
-    let sentence = "--load: the learner, its parameters and its scaling come from the model; leave out --learner, --set, --scale and --no-intercept";
+    let sentence = "--load: the learner, its parameters, its scaling and its range of costs come from the model; omit --learner, --set, --scale, --no-intercept and --costs";
     for option in ["--learner ogd", "--set norm=1", "--scale none", "--no-intercept"] {
         folder.run(&format!("run a.svm --quiet --load model {option}")).failed(1, sentence);
     }

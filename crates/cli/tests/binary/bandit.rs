@@ -77,19 +77,19 @@ fn what_does_not_fit_the_feedback_is_refused() {
     for (arguments, sentence) in [
         (
             "--learner ogd --feedback bandit",
-            "--feedback bandit: ogd learns from the label; without --learner, auto learns from right or wrong, as do the learners that `noregret list` marks with bandit",
+            "--feedback bandit: ogd learns from the label; use auto (omit --learner), or a learner that `noregret list` marks with bandit",
         ),
         (
             "--learner soba --feedback full",
-            "--feedback full: soba learns from whether the label that it played was right, not from the label",
+            "--feedback full: soba learns from whether the played label was right, not from the label",
         ),
         (
             "--learner soba --batch-model model",
-            "--batch-model: is for learners that see the label; soba hears right or wrong",
+            "--batch-model: is for learners that see the label; soba learns from right or wrong",
         ),
         (
             "--learner soba-diag --certify",
-            "--certify: soba-diag has no theorem to be held to: none: the theorem is about the full matrix",
+            "--certify: soba-diag has no theorem: none: the theorem is about the full matrix",
         ),
         ("--learner soba --set exploration=1.5", "exploration = 1.5: must be in [0, 1]"),
     ] {
@@ -106,6 +106,19 @@ fn a_floor_goes_with_every_run_of_a_pass() {
     let single = folder.summary(&format!("a.svm --learner banditron --seed 1 {play}"));
     let without = folder.summary("a.svm --learner banditron --seed 1 --set exploration=0.1");
     assert_ne!(single["expected_error_rate"], without["expected_error_rate"]);
+    // What the floor adds to the errors: with probability 0.15 a label is drawn that is wrong in two of three
+    // cases, instead of by the learner.
+    let number = |name: &str| single[name].as_f64().unwrap();
+    let own = number("expected_error_rate") - number("floor_error_rate");
+    assert!((number("floor_error_rate") - 0.15 * (2.0 / 3.0 - own)).abs() < 1e-9, "{single}");
+    assert!(without["floor_error_rate"].is_null());
+    let told = folder.run(&format!("run a.svm --learner banditron --seed 1 {play}")).succeeded().stdout;
+    // 1.96 / sqrt(0.05 · 300)
+    let line = format!(
+        "exploration floor      {:+.5} of the expected errors; for it, ips estimates of any policy are within 0.506 (95 %)",
+        number("floor_error_rate")
+    );
+    assert!(told.contains(&line), "{told}");
     for arguments in ["run a.svm --learner banditron", "compare a.svm --learners banditron"] {
         let runs =
             folder.run(&format!("{arguments} --repeats 2 {play} --json --quiet")).succeeded().objects();

@@ -71,14 +71,14 @@ fn a_model_remembers_what_it_hears() {
     assert!(folder.run("inspect bandit").stdout.contains("\nfeedback     whether the label"));
     folder
         .run("run a.svm --quiet --load full --feedback bandit")
-        .failed(1, "--feedback: the model full learns from the label; leave the option out");
+        .failed(1, "--feedback: the model full learns from the label; omit the option");
     folder.run("run a.svm --quiet --load bandit --feedback full").failed(
         1,
-        "--feedback: the model bandit learns from whether the label that it played was right; leave the option out",
+        "--feedback: the model bandit learns from whether the label that it played was right; omit the option",
     );
     folder
         .run("run a.svm --quiet --load bandit --seed 4")
-        .failed(1, "--seed 4: the labels go on being drawn where the model stopped; leave the option out");
+        .failed(1, "--seed 4: the generator of labels continues from the model; omit the option");
     folder
         .run("merge bandit bandit -o merged")
         .failed(2, "gaptron-hinge cannot be merged: what it learns does not add up");
@@ -254,17 +254,17 @@ fn a_log_goes_on_from_its_model() {
     let digest = Archive::from_bytes(&folder.read("first")).unwrap().digest();
     folder.run("replay log").failed(
         2,
-        &format!("log: the log goes on from a saved model, that of digest {digest}, which is not given; pass it with --load"),
+        &format!("log: the log continues from a saved model with digest {digest}, which is not given; pass it with --load"),
     );
     let ran = folder.run("replay log --load second");
-    assert!(ran.stderr.contains("log: the log goes on from another model"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("log: the log continues from a model with digest"), "{}", ran.stderr);
     folder.run(&format!("{run} --log new")).succeeded();
     folder
         .run("replay new --load first")
-        .failed(2, "new: the log begins with a new learner, and a model is given; leave out --load");
+        .failed(2, "new: the log starts with a new learner, but a model is given; leave out --load");
     folder
         .run(&format!("{run} --log new"))
-        .failed(1, "--log new: exists already; what was decided is never overwritten");
+        .failed(1, "--log new: exists already; logs are never overwritten");
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn what_a_log_cannot_hold_is_refused() {
         ),
         (
             "--learner soba --log log --on-bad-row skip",
-            "--log: needs --on-bad-row fail, or --scale none or unit: a row that is passed over leaves its mark on the scaling (standard) and has no line in the log",
+            "--log: needs --on-bad-row fail, or --scale none or unit: a skipped row changes the scaling (standard) but has no line in the log",
         ),
     ] {
         folder.run(&format!("run a.svm --quiet {arguments}")).failed(1, sentence);
@@ -314,7 +314,7 @@ fn logs_by_columns() {
     folder.write("cut.parquet", &bytes[..bytes.len() - 9]);
     let ran = folder.run("replay cut.parquet");
     assert!(
-        ran.code == 2 && ran.stderr.contains("cut.parquet: is no Parquet file that can be read: "),
+        ran.code == 2 && ran.stderr.contains("cut.parquet: is not a readable Parquet file: "),
         "{}",
         ran.stderr
     );
@@ -323,7 +323,7 @@ fn logs_by_columns() {
     assert!(ran.code == 2 && ran.stderr.contains("rows.parquet:1: "), "{}", ran.stderr);
     folder
         .run(&format!("{run} log.parquet"))
-        .failed(1, "--log log.parquet: exists already; what was decided is never overwritten");
+        .failed(1, "--log log.parquet: exists already; logs are never overwritten");
 }
 
 /// A log that is not what happened is refused where it first shows.
@@ -353,7 +353,7 @@ fn a_changed_log_is_found_out() {
     };
     let unknown = |id: &str| {
         format!(
-            "feedback for {id:?}, but no decision of this id waits for any: it was never taken, is answered, or was forgotten"
+            "feedback for {id:?}, but no decision with this id is pending: it never existed, has its feedback, or was discarded"
         )
     };
     replay(edit(6, line(6).replace("\"1\"", "\"77\"")), 6, &unknown("77"));
@@ -361,12 +361,12 @@ fn a_changed_log_is_found_out() {
     replay(
         edit(3, line(3).replace("\"id\":\"2\"", "\"id\":\"1\"")),
         3,
-        "the id \"1\" is that of a decision that waits for feedback; every decision needs its own",
+        "the id \"1\" is that of a decision that waits for feedback; ids must be unique",
     );
     replay(
         edit(1, "{\"labels\":[\"c0\",\"c1\",\"c2\"]}".to_owned()),
         2,
-        "the log has no header, which says what learnt from it",
+        "the log has no header, which describes the learner",
     );
     let wrong = line(6).contains("true");
     let flipped = line(6).replace(if wrong { "true" } else { "false" }, if wrong { "false" } else { "true" });
@@ -379,11 +379,11 @@ fn a_changed_log_is_found_out() {
     folder.write("cut", &log[..log.len() - 5]);
     let ran = folder.run("replay cut");
     assert!(
-        ran.code == 0 && ran.stderr.contains("the log's last line is cut off, and was dropped: cut:"),
+        ran.code == 0 && ran.stderr.contains("the log's last line is incomplete and was ignored: cut:"),
         "{}",
         ran.stderr
     );
     folder.write("cut", [&log[..log.len() - 5], "\n"].concat());
     let ran = folder.run("replay cut");
-    assert!(ran.code == 2 && ran.stderr.contains("is no line of a decision log"), "{}", ran.stderr);
+    assert!(ran.code == 2 && ran.stderr.contains("is not a line of a decision log"), "{}", ran.stderr);
 }

@@ -34,7 +34,7 @@ fn an_average_predicts_and_learns_no_more() {
     assert!(told.contains("\nsnapshots    5, before rounds "), "{told}");
     let json = folder.run("inspect batch --json").succeeded().objects().remove(0);
     assert_eq!(json["snapshots"].as_array().unwrap().len(), 5);
-    let sentence = "batch: the model file holds an average of snapshots, which predicts and learns no more";
+    let sentence = "batch: the model file holds an average of snapshots, which can predict but not learn";
     folder.run("run a.svm --quiet --load batch").failed(2, sentence);
     // The same seed draws the same.
     folder.run("run a.svm --quiet --batch-model again --snapshots 5 --scale unit").succeeded();
@@ -50,7 +50,7 @@ fn a_snapshot_has_the_scaling_of_its_time() {
     let rest = "--learner folklore --scale standard --seed";
     for seed in 0..3 {
         let ran = folder.run(&format!("run a.svm --batch-model one {rest} {seed}")).succeeded();
-        assert!(ran.stderr.contains("nothing is promised of the loss on rows to come"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("the guarantee for future rows does not hold"), "{}", ran.stderr);
         let rounds =
             folder.run("inspect one --json").succeeded().objects().remove(0)["rounds"].as_u64().unwrap();
         let archive = |name: &str| noregret::model::Archive::from_bytes(&folder.read(name)).unwrap();
@@ -68,7 +68,7 @@ fn a_snapshot_has_the_scaling_of_its_time() {
     }
     folder.run(&format!("run a.svm --quiet --batch-model more --snapshots 2 {rest} 1")).failed(
         1,
-        "--snapshots 2: must be 1 with --scale standard, whose states of different times scale a row differently; or --scale none or unit",
+        "--snapshots 2: must be 1 with --scale standard, because states of different times would scale a row differently; or use --scale none or unit",
     );
 }
 
@@ -87,7 +87,7 @@ fn what_cannot_be_is_refused_before_anything_is_learnt() {
     let folder = folder();
     folder.run("run a.svm --quiet --learner perceptron --batch-model out --snapshots 2").failed(
         1,
-        "--snapshots 2: must be 1, since perceptron plays its best label: nothing is known of a vote",
+        "--snapshots 2: must be 1, since perceptron plays its best label, and the guarantee does not cover votes",
     );
     let ran = folder.run("run a.svm --quiet --batch-model out --snapshots 1000000000");
     assert!(ran.code == 1 && ran.stderr.contains("each of its snapshots as much"), "{}", ran.stderr);

@@ -195,9 +195,12 @@ fn what_goes_wrong_is_said_in_one_sentence_that_names_the_learner() {
 fn repeats_that_make_no_sense_are_refused() {
     let folder = folder();
     for (option, sentence) in [
-        ("--learner soba --certify", "--certify: is about a single run; it cannot go with --repeats 2"),
-        ("--save m", "--save: is about a single run; it cannot go with --repeats 2"),
-        ("--learner ogd", "--repeats 2: ogd draws nothing, so that every seed gives the same result"),
+        (
+            "--learner soba --certify",
+            "--certify: is for a single run; it cannot be combined with --repeats 2",
+        ),
+        ("--save m", "--save: is for a single run; it cannot be combined with --repeats 2"),
+        ("--learner ogd", "--repeats 2: ogd is deterministic, so that every seed gives the same result"),
     ] {
         folder.run(&format!("run a.svm --repeats 2 --quiet {option}")).failed(1, sentence);
     }

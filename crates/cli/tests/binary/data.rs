@@ -133,7 +133,7 @@ fn a_set_is_downloaded_and_made() {
     assert_eq!(text(&folder, "data/letter.scale.libsvm.gz"), train.replace(" \n", "\n") + "2 1:1\n");
     assert_eq!(folder.read("data/originals/letter.scale"), train.as_bytes());
     assert!(!exists(&folder, "data/originals/letter.scale.part"));
-    let digest = "sha256 9ff935ab0b2f5aae45b96be8ef2a83ee22d285b064917411d6a0b315072e1808 (not known before";
+    let digest = "sha256 9ff935ab0b2f5aae45b96be8ef2a83ee22d285b064917411d6a0b315072e1808 (not known";
     assert!(ran.stdout.lines().nth(1).unwrap().contains(digest), "{}", ran.stdout);
     assert!(ran.stdout.contains("1001 rows, not the 20000 of the published set"), "{}", ran.stdout);
     assert_eq!(server.asked(), ["/letter.scale", "/letter.scale.t"]);

@@ -182,22 +182,22 @@ fn bad_logs_are_refused_with_their_line() {
         ),
         (
             r#"{"id":"b","label":"x","p":[0.5,0.5]}"#,
-            "\"p\" is an array of 2, but no line has said in which order the labels are; name them in an object",
+            "\"p\" is an array of 2, but no line has given the order of the labels; use an object with the labels as keys",
         ),
         (r#"{"id":"b","label":"x"}"#, "a decision without a probability"),
         (r#"{"label":"x","probability":0.5}"#, "a decision without an id; every decision needs its own"),
         (r#"{"id":"a","label":"x","probability":0.5}"#, "the id \"a\" was that of an earlier decision"),
         (
             r#"{"id":"z","correct":true}"#,
-            "feedback for \"z\", but no decision of this id waits for any: it was never taken, is answered, or was forgotten",
+            "feedback for \"z\", but no decision with this id is pending: it never existed, has its feedback, or was discarded",
         ),
         (r#"{"id":"a","correct":true,"reward":1}"#, "has both correct and reward; one was needed"),
         (
             r#"{"id":"b","label":"x","probability":0.5,"x":{"f":[1]}}"#,
             "feature \"f\" is no number, text, bool or null",
         ),
-        (r#"{"what":1}"#, "is no line of a decision log: a decision has a \"label\", feedback an \"id\""),
-        (r#"{"noregret":"decisions"}"#, "a header stands at the beginning of a log and nowhere else"),
+        (r#"{"what":1}"#, "is not a line of a decision log: a decision has a \"label\", feedback an \"id\""),
+        (r#"{"noregret":"decisions"}"#, "a header is only allowed as the first line of a log"),
     ] {
         folder.write("log", format!("{good}\n{line}\n"));
         folder.run("evaluate log --policy uniform").failed(2, &format!("log:2: {sentence}"));
@@ -260,7 +260,7 @@ fn several_policies_are_compared_round_by_round() {
     assert!(verdict.starts_with("better by 0."), "{verdict}");
     let text = folder.run(command).succeeded().stdout;
     assert!(text.contains("against uniform") && text.contains(verdict), "{text}");
-    assert!(text.contains("banditron learnt meanwhile"), "{text}");
+    assert!(text.contains("banditron learnt during the log"), "{text}");
 }
 
 /// Articles come and go, three on offer in a round: policies live among these.

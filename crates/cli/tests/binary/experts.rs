@@ -70,11 +70,11 @@ fn what_is_no_vote_is_refused() {
         .failed(2, "votes.csv:3: the row has the value -1.5; a vote in [-1, 1] was needed");
     folder.run_with("run - --learner adahedge --set features=2", TWO).failed(
         1,
-        "adahedge: needs a file: for which class experts vote with 1 is decided from all classes, and a pipe cannot be read twice",
+        "adahedge: needs a file: the class of the vote 1 is determined from all classes, and a pipe cannot be read twice",
     );
     folder
         .run("run votes.csv --learner adahedge-abstain --abstain-rate 0.1 --quiet")
-        .failed(1, "--abstain-rate: adahedge-abstain decides by itself when to abstain");
+        .failed(1, "--abstain-rate: adahedge-abstain abstains by its own rule");
     let three = Folder::with("three.csv", "a,label\n1,x\n-1,y\n0,z\n");
     three
         .run("run three.csv --learner adahedge --quiet")

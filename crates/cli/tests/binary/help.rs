@@ -39,7 +39,7 @@ fn every_default_is_printed() {
         "--output",
         "--learner <NAME>",
         "--learners",
-        "Draw learning curves",
+        "Plot learning curves",
         // Of `trace`, which needs them.
         "--learner",
         "--no-intercept",
@@ -71,9 +71,13 @@ fn every_default_is_printed() {
         }
     }
     let run = folder.run("run --help").succeeded().stdout;
-    for default in
-        ["[default: auto]", "[default: 1000]", "[default: fail]", "[default: warn]", "[default: 4096]"]
-    {
+    for default in [
+        "[default: auto]",
+        "[default: 1000]",
+        "[default: fail; of predict: skip]",
+        "[default: warn]",
+        "[default: 4096]",
+    ] {
         assert!(run.contains(default), "{default}");
     }
 }

@@ -28,6 +28,8 @@ fn for_programs() {
         );
         let explained = folder.run(&format!("list {name}")).succeeded().stdout;
         let marks = ["$", "\\", "`"];
+        let widest = explained.lines().max_by_key(|line| line.chars().count()).unwrap();
+        assert!(widest.chars().count() <= 100, "{name} does not fit a terminal: {widest}");
         assert!(!marks.iter().any(|mark| explained.contains(mark)), "{name} speaks LaTeX: {explained}");
         for parameter in learner["parameters"].as_array().unwrap() {
             for key in ["name", "meaning", "default"] {

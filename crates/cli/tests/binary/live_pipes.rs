@@ -106,6 +106,47 @@ fn progress_follows_every_row() {
     }
 }
 
+/// What a run predicts for a row is written before the next one is sent; classes have the names that were
+/// known to the prediction.
+#[test]
+fn runs_predict_every_row_before_it_is_learnt() {
+    for classes in ["", "--set classes=3"] {
+        let run = "run - --quiet --learner ogd --format libsvm --set features=2 --predictions -";
+        let mut talk = Talk::new(&Folder::new(), &format!("{run} {classes}"));
+        talk.say("a 1:1\n");
+        assert_eq!(talk.hear(), "label,confidence,truth");
+        let first = talk.hear();
+        assert!(first.starts_with("#0,") && first.ends_with(",a"), "{first}");
+        for truth in ["b", "c", "a"] {
+            talk.say(&format!("{truth} 1:1\n"));
+            let line = talk.hear();
+            let known = ["a,", "b,", "c,"].iter().any(|name| line.starts_with(name));
+            assert!(known && line.ends_with(&format!(",{truth}")), "{line}");
+        }
+        talk.end();
+    }
+    let run =
+        "run - --quiet --learner ogd --format libsvm --set features=2 --on-bad-row skip --predictions -";
+    let mut talk = Talk::new(&Folder::new(), run);
+    talk.say("a 1:1\n");
+    assert_eq!(talk.hear(), "label,confidence,truth");
+    assert!(talk.hear().ends_with(",a"));
+    talk.say("b 1:x\n");
+    assert_eq!(talk.hear(), ",,", "a bad row has its line at once");
+    talk.say("b 1:1\n");
+    assert!(talk.hear().ends_with(",b"));
+    talk.end();
+    let folder = Folder::new();
+    let rows = "{\"u\": 1, \"y\": \"a\"}\n{\"u\": 2, \"y\": \"b\"}\n".repeat(3);
+    let run = "run - --learner ogd --set features=1 --predictions -";
+    let ran = folder.run_with(&format!("{run} --top-k 1"), &rows).succeeded();
+    assert_eq!(ran.objects().len(), 6, "{}", ran.stdout);
+    assert!(ran.stderr.contains("\nerror rate "), "{}", ran.stderr);
+    folder
+        .run_with(&format!("{run} --json"), &rows)
+        .failed(1, "--predictions -: standard output has what --json writes");
+}
+
 /// A decision is in the log as soon as it is taken: its readers need not wait for the end.
 #[test]
 fn the_log_has_a_decision_when_it_is_taken() {

@@ -16,6 +16,7 @@ mod demo;
 mod evaluate;
 mod experts;
 mod files;
+mod foreign;
 mod generate;
 mod going_on;
 mod help;
@@ -25,6 +26,7 @@ mod list;
 mod live_pipes;
 mod merge;
 mod odd_data;
+mod offers;
 mod predict;
 mod real_data;
 mod report;
@@ -33,6 +35,8 @@ mod resume;
 mod run;
 #[cfg(feature = "serve")]
 mod serve;
+#[cfg(all(feature = "serve", unix))]
+mod serve_deploy;
 #[cfg(all(feature = "serve", unix))]
 mod serve_hostile;
 mod tables;

@@ -33,8 +33,7 @@ fn headers_with_repeated_or_empty_names_are_headers() {
 
 #[test]
 fn a_header_in_the_middle_is_no_category() {
-    let part = table("a,b", "#,#");
-    let folder = Folder::with("a.csv", part.repeat(2));
+    let folder = Folder::with("a.csv", table("a,b", "#,1#") + &table("a,b", "#,2#"));
     folder.run("run a.csv --quiet").failed(2, "a.csv:42: the row is the header once more");
     let summary = folder.summary("a.csv --on-bad-row skip");
     let of = |name: &str| summary[name].as_u64();
@@ -87,13 +86,13 @@ fn files_that_only_look_like_data() {
         "",
         "a.svm: none of its 3 rows has a feature to learn from (or --set features=D)",
     );
-    let returns = "ends its lines by carriage returns alone; turn them into line feeds: tr '\\r' '\\n'";
+    let returns = "ends its lines by carriage returns alone; convert them to line feeds: tr '\\r' '\\n'";
     for (name, text) in
         [("a.csv", "a,b,y\r1,2,p\r2,1,q\r"), ("a.svm", "1 1:2\r2 1:3\r"), ("a.txt", "1 1:2\r2 1:3")]
     {
         refused(name, text, "", &format!("{name}: {returns}"));
     }
-    let costs = "a.vw: its labels give costs of actions, where a class was needed; `noregret evaluate --format vw` reads such data";
+    let costs = "a.vw:1: the label gives costs of actions, where a class was needed; `--feedback bandit` learns from them, and `noregret evaluate --format vw` reads such data";
     refused("a.vw", "1:0:0.5 |f a\n2:1:0.5 |f b\n", "", costs);
 }
 
@@ -105,11 +104,55 @@ fn the_header_of_a_pipe_tells_the_features() {
     let piped =
         folder.run_with("run - --json --quiet --learner ogd --set classes=2", &text).succeeded().summary();
     assert_eq!((&piped["features"], &piped["intercept"]), (&2.into(), &true.into()));
-    let ran = folder.run_with("run - --quiet", table("a,hue", "#,red"));
-    ran.failed(
-        1,
-        "--set features=D (or --hash-bits BITS): must be given for a pipe, which cannot be read twice",
-    );
+    let needed =
+        "--set features=D (or --hash-bits BITS): must be given for a pipe, which cannot be read twice";
+    for options in ["--learner ogd", "--learner folklore", "--feedback bandit"] {
+        folder
+            .run_with(&format!("run - --quiet {options} --set classes=2"), table("a,hue", "#,red"))
+            .failed(1, needed);
+    }
+    let standard = format!("{needed}; or another --scale than standard, which fills every column");
+    folder.run_with("run - --quiet --scale standard", table("a,hue", "#,red")).failed(1, &standard);
+    let delayed = "--delay: needs --set features=D on a pipe; it cannot be combined with columns that are added during the run";
+    folder.run_with("run - --quiet --set classes=2 --delay 3", table("a,hue", "#,red")).failed(1, delayed);
+}
+
+/// The default learner takes in the columns of a pipe as they come, in every format; the model can go on and
+/// predict.
+#[test]
+fn columns_of_a_pipe_are_added_as_they_occur() {
+    let folder = Folder::new();
+    let word = |t: usize| ["alpha", "beta", "gamma", "delta"][t % 4];
+    let label = |t: usize| ["p", "q"][t % 2];
+    let lines = |row: &dyn Fn(usize) -> String| (0..40).map(row).collect::<String>();
+    let late = |t: usize| t / 4;
+    for (format, text) in [
+        ("libsvm", lines(&|t| format!("{} {}:1 {}:2\n", t % 2, t % 4 + 1, late(t) + 5))),
+        ("vw", lines(&|t| format!("{} | {} w{}\n", t % 2 + 1, word(t), late(t)))),
+        (
+            "ndjson",
+            lines(&|t| format!("{{\"{}\": 1, \"w{}\": 2, \"y\": \"{}\"}}\n", word(t), late(t), label(t))),
+        ),
+        (
+            "csv",
+            format!(
+                "said,n,y\n{}",
+                lines(&|t| format!("the {} box number {t} came,{}.5,{}\n", word(t), late(t), label(t)))
+            ),
+        ),
+    ] {
+        folder.write("a", &text);
+        let ran =
+            folder.run_with(&format!("run - --format {format} --save m --json --quiet"), &text).succeeded();
+        let summary = ran.summary();
+        assert!(summary["error_rate"].as_f64().unwrap() < 0.5, "{format}: {summary}");
+        let columns = summary["features"].as_u64().unwrap();
+        assert!(columns >= 13, "{format}: {columns}");
+        let predicted = folder.run(&format!("predict m a --format {format}")).succeeded();
+        assert_eq!(predicted.stdout.lines().count(), 40, "{format}: {}", predicted.stderr);
+        let again = folder.summary(&format!("a --format {format} --load m --limit 10"));
+        assert_eq!(again["features"], columns);
+    }
 }
 
 #[test]

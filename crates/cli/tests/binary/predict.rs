@@ -63,8 +63,7 @@ fn the_best_labels() {
     assert_eq!(more[0]["probabilities"].as_object().unwrap().len(), 4);
     assert_eq!(folder.run("predict model a.svm --top-k 0").code, 1);
     assert_eq!(folder.run("run a.svm --top-k 2").code, 1);
-    let sentence =
-        "--top-k: needs --predictions FILE.ndjson, whose lines have room for it; p.csv is written as CSV";
+    let sentence = "--top-k: needs --predictions FILE.ndjson; p.csv is written as CSV";
     folder.run("run a.svm --top-k 2 --predictions p.csv").failed(1, sentence);
 }
 
@@ -147,11 +146,13 @@ fn to_a_file() {
 fn bad_rows_keep_their_place() {
     let folder = trained();
     folder.write("new.csv", "size,hue,kind\n9,blue,dog\n-inf,red,cat\n1,red,horse\n1,red,cat\n");
-    let ran = folder.run("predict model new.csv");
+    let ran = folder.run("predict model new.csv --on-bad-row fail");
     ran.complained(2, r#"new.csv:3: column "size": "-inf" is not finite"#);
-    let ran = folder.run("predict model new.csv --on-bad-row 1").succeeded();
-    assert_eq!(ran.stdout, "dog\n\ncat\ncat\n");
-    assert!(ran.stderr.contains("1 bad row was skipped; the first: new.csv:3: "), "{}", ran.stderr);
+    for policy in ["", "--on-bad-row 1"] {
+        let ran = folder.run(&format!("predict model new.csv {policy}")).succeeded();
+        assert_eq!(ran.stdout, "dog\n\ncat\ncat\n");
+        assert!(ran.stderr.contains("1 bad row was skipped; the first: new.csv:3: "), "{}", ran.stderr);
+    }
     let objects = folder.run("predict model new.csv --on-bad-row skip --probabilities").succeeded().objects();
     let error = r#"new.csv:3: column "size": "-inf" is not finite"#;
     assert_eq!(objects[1], serde_json::json!({"label": null, "error": error}));
@@ -171,7 +172,7 @@ fn labels_need_not_be_known() {
     folder.write("new.csv", "size,hue,kind\n9,blue,dog\n1,red,horse\n1,red,cat\n");
     let ran = folder.run("predict model new.csv").succeeded();
     assert_eq!(ran.stdout, "dog\ncat\ncat\n");
-    let sentence = "noregret: 1 row has a label that no prediction is compared with; the first: new.csv:3: the label \"horse\" is none of the 2 known classes: cat, dog\n";
+    let sentence = "noregret: 1 row has a label that cannot be scored; the first: new.csv:3: the label \"horse\" is none of the 2 known classes: cat, dog\n";
     assert!(ran.stderr.contains(sentence), "{}", ran.stderr);
     assert!(ran.stderr.ends_with(" on the 2 labelled\n"), "{}", ran.stderr);
     // A weight is of no use to a prediction either.
@@ -190,8 +191,12 @@ fn foreign_rows_are_refused() {
     );
     folder.run("run a.ndjson --quiet --save model").succeeded();
     let foreign = "{\"b\": 1, \"c\": \"red\"}\n";
+    let sentence = "standard input:1: none of the row's features is one that the saved model knows";
+    folder.run_with("predict model - --on-bad-row fail", foreign).failed(2, sentence);
+    // A line for the row, and no model that would fit any of them.
     let ran = folder.run_with("predict model -", foreign);
-    ran.failed(2, "standard input:1: none of the row's features is one that the saved model knows");
+    ran.complained(2, sentence);
+    assert_eq!(ran.stdout, "\n");
     for row in ["{\"a\": 0}\n", "{\"hue\": \"green\"}\n", "{\"b\": 1, \"a\": 1}\n", "{}\n"] {
         folder.run_with("predict model -", row).succeeded();
     }
@@ -253,6 +258,42 @@ fn together_as_one_by_one() {
                 let other = pipe["probabilities"][class].as_f64().unwrap();
                 let probability = probability.as_f64().unwrap();
                 assert!((probability - other).abs() <= 1e-9, "{learner} {at}: {probability} {other}");
+            }
+        }
+    }
+}
+
+/// Every row of the input has a line in its place, also while it is learnt: a bad one has what `predict`
+/// writes for it, wherever it is, and however far rows are read ahead.
+#[test]
+fn bad_rows_have_lines_of_their_own() {
+    let folder = Folder::new();
+    let bad = |t: usize| t % 7 < 2 || t > 2995;
+    let mut text = "id,a,b,y\n".to_owned();
+    for t in 0..3000 {
+        let cells = if bad(t) { "1,1" } else { "2,1,p" };
+        text += &format!("r{t},{cells}\n");
+    }
+    folder.write("a.csv", &text);
+    let run = "run a.csv --on-bad-row skip --quiet --id id --predictions";
+    for learner in ["ogd", "folklore"] {
+        let set = format!("--learner {learner} --set classes=2 --save m");
+        folder.run(&format!("{run} p.ndjson {set}")).succeeded();
+        folder.run(&format!("{run} p.csv {set}")).succeeded();
+        let lines = |name: &str| -> Vec<String> {
+            String::from_utf8(folder.read(name)).unwrap().lines().map(str::to_owned).collect()
+        };
+        let (objects, cells) = (lines("p.ndjson"), lines("p.csv"));
+        assert_eq!((objects.len(), cells.len()), (3000, 3001), "{learner}");
+        let predicted = folder.run("predict m a.csv --json --id id").succeeded().stdout;
+        for (t, (line, object)) in predicted.lines().zip(&objects).enumerate() {
+            assert_eq!(line.contains("\"error\""), bad(t), "{line}");
+            if bad(t) {
+                assert_eq!(object, line);
+                assert_eq!(cells[t + 1], ",,,");
+            } else {
+                assert!(object.contains(&format!("\"id\":\"r{t}\"")), "{object}");
+                assert!(cells[t + 1].starts_with(&format!("r{t},")), "{}", cells[t + 1]);
             }
         }
     }

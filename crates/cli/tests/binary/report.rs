@@ -62,7 +62,7 @@ fn the_numbers_are_those_of_the_run() {
         "Regret",
         "Calibration",
         "Coverage and risk",
-        "What was taken for what",
+        "True and played classes",
         "<th scope=\"col\">precision</th>",
         "error rate of guessing",
     ] {
@@ -160,7 +160,7 @@ fn what_cannot_be_written_is_refused_before_the_run() {
     assert!(ran.stderr.contains("--report absent/page.html: cannot be written"), "{}", ran.stderr);
     folder
         .run("run rows.svm --learner gaf --repeats 2 --report page.html")
-        .failed(1, "--report: is about a single run; it cannot go with --repeats 2");
+        .failed(1, "--report: is for a single run; it cannot be combined with --repeats 2");
 }
 
 /// A browser without a window, if there is one.

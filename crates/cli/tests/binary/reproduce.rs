@@ -28,7 +28,7 @@ fn reproduce_but(name: &str, files: &[&str], missed: usize) {
     } else {
         assert_eq!(ran.code, 2, "{}", ran.stderr);
         let claims = if missed == 1 { "claim" } else { "claims" };
-        assert!(ran.stderr.contains(&format!("{missed} {claims} did not come out")), "{}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("{missed} {claims} did not hold")), "{}", ran.stderr);
     }
     for file in [
         &format!("{name}.json"),
@@ -103,7 +103,7 @@ fn a_folder_of_data_that_is_not_there() {
     std::fs::create_dir(folder.path("empty")).unwrap();
     folder.run("reproduce gaf-fig1 --data empty").failed(
         2,
-        "--data empty: has none of vehicle.scale.libsvm.gz, shuttle.scale.libsvm.gz, segment.scale.libsvm.gz; leave it out to do without them",
+        "--data empty: has none of vehicle.scale.libsvm.gz, shuttle.scale.libsvm.gz, segment.scale.libsvm.gz; omit the option to run without them",
     );
 }
 

@@ -21,7 +21,7 @@ fn the_table_says_what_was_decided_and_how_it_went() {
         "a.csv: format csv, delimiter comma, header yes, label column \"label\" (number 3), numeric columns 1, categorical columns \"hue\"",
         "4 rows, 2 classes, 3 features, 2.0 non-zero a row",
         "with intercept, dense rows",
-        "learner  auto: budget=8 member_memory=1024 members=labels+pairs+trees+forest+shared@0.01+",
+        "learner  auto: budget=8 member_memory=1024 members=labels+pairs+trees+forest+neighbours+shared@0.01+",
         "The model is in model.",
     ] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
@@ -72,6 +72,10 @@ fn a_pipe_brings_its_classes() {
                 && costs.iter().zip([1.0, 2.0, 4.0f64]).all(|(cost, t)| (cost - t.ln()).abs() < 1e-12)
         );
         assert!(summary["log_loss"].as_f64().unwrap() < 2.0);
+        let ran = folder.run_with(&pipe.replace("--json", ""), rows).succeeded();
+        let cost = (1.0f64 * 2.0 * 4.0).ln();
+        let line = format!("new classes            3, whose first rounds cost {cost:.3} of the log-loss\n");
+        assert!(ran.stdout.contains(&line), "{}", ran.stdout);
         // The model knows their names, and goes on with as many.
         let more =
             folder.run_with("run - --load model --format libsvm --json", "c 1:1 2:1\na 1:1\n").succeeded();
@@ -318,7 +322,7 @@ fn options_of_reading_are_heeded() {
     assert_eq!(folder.run("run a.txt --label 1 --delimiter ; --format csv -q").succeeded().code, 0);
     folder.write("a.svm", "1 1:2\n2 1:3\n");
     let sentence =
-        "a.svm: is read as libsvm, where the label begins the line; there is no column \"y\" to be the label";
+        "a.svm: is read as libsvm, where the label is first on the line; the label cannot be column \"y\"";
     folder.run("run a.svm --label y").failed(2, sentence);
 }
 
@@ -352,7 +356,7 @@ fn abstaining_buys_a_lower_risk() {
     );
     fails(
         "--learner soba --abstain-cost 0.1",
-        "--abstain-cost: is for learners that see the label; soba hears right or wrong",
+        "--abstain-cost: is for learners that see the label; soba learns from right or wrong",
     );
     fails("--risk-plot risk.pdf", "--risk-plot risk.pdf: must end in .svg or .png");
 }
@@ -388,11 +392,15 @@ fn calibration_is_shown_where_asked() {
     let classes = report["classes"].as_array().unwrap();
     assert!(classes.len() == 3 && classes.iter().all(|curve| rounds(curve) == 600), "{report}");
     assert!(folder.summary("a.svm").get("calibration").is_none());
+    let named = folder.run("run a.svm --quiet --calibration=classes").succeeded().stdout;
+    for class in ["c0", "c1", "c2"] {
+        assert!(named.contains(&format!("\ncalibration of {class:<8}expected error ")), "{named}");
+    }
     let ran = folder.run("run a.svm --quiet --calibration").succeeded();
     assert!(ran.stdout.contains("calibration            expected error 0.0"), "{}", ran.stdout);
     folder
         .run("run a.svm --quiet --calibration --learner perceptron")
-        .failed(1, "--calibration: is about probabilities; perceptron forecasts none");
+        .failed(1, "--calibration: needs probabilities, which perceptron does not forecast");
 }
 
 /// Of side 4 * 262 = 1048, the products are large enough to be shared.

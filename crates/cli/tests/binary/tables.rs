@@ -122,7 +122,7 @@ fn messy_files_are_run_to_a_sensible_end() {
                 "a,b,y\nunit,word,class\n{}",
                 file("", 300, |t| format!("{},x{},{}", number(t), t % 3, label(t))).trim_start()
             ),
-            "the second line is no row either",
+            "the second line is not a row",
         ),
         (
             "constant",
@@ -188,6 +188,115 @@ fn messy_files_are_run_to_a_sensible_end() {
             assert!(error < 0.25, "{name}: {error}");
         }
     }
+}
+
+/// A line of one file is odd in the way that the next one is, but differently told.
+#[test]
+fn more_messy_files() {
+    let label = |t: usize| ["no", "yes"][usize::from(t * 7 % 10 > 4)];
+    let number = |t: usize| format!("{}.5", t * 7 % 10);
+    let day = |t: usize| {
+        let (month, day) = (1 + t * 3 % 12, 1 + t * 5 % 28);
+        match t % 4 {
+            0 => format!("2026-{month:02}-{day:02}"),
+            1 => format!("{day:02}.{month:02}.2026"),
+            2 => format!("{month:02}/{day:02}/2026"),
+            _ => format!("\"{} {day}, 2026 10:30\"", ["Jan", "Feb", "Mar", "Apr"][month % 4]),
+        }
+    };
+    let plain = || file("a,b,y", 300, |t| format!("{},x{},{}", number(t), t % 3, label(t)));
+    let files = [
+        (
+            file("a,when,y", 300, |t| format!("{},{},{}", number(t), day(t), label(t))),
+            vec![
+                "time  \"when\" (as 11/22/2026 and other notations)",
+                "column \"when\" holds days in several notations, such as \"2026-01-01\", ",
+                "the month is taken to come first, as ",
+            ],
+        ),
+        (
+            file("a,when,y", 300, |t| {
+                format!("{},{:02}/{:02}/2026,{}", number(t), 1 + t % 12, 1 + t % 7, label(t))
+            }),
+            vec![
+                "column \"when\": in \"08/01/2026\" the month is taken to come first, which no cell of the column shows",
+            ],
+        ),
+        (
+            format!("Sales 2026\n{}", plain()),
+            vec![
+                "the first line, \"Sales 2026\", is not a row",
+                "label column \"y\"",
+                "columns 1, categorical columns \"b\"",
+            ],
+        ),
+        (
+            format!("Sales 2026,,\n\nby the office,,\n{}", plain()),
+            vec!["the first 2 lines, from \"Sales 2026\" on, are not rows", "label column \"y\""],
+        ),
+        (
+            format!("measured,,\n{}", plain()),
+            vec!["the first line, \"measured\", is not a row", "label column \"y\""],
+        ),
+        (
+            file("a,b,y", 300, |t| format!("{0},{0},{1}", number(t), label(t))),
+            vec!["column \"b\" is a copy of column \"a\" in all 300 rows"],
+        ),
+        (
+            file("a,b,y", 300, |t| format!("{},{},{}", t % 150, t % 150 * 7, label(t % 150))),
+            vec!["150 of all 300 rows are exact copies of earlier ones"],
+        ),
+        (
+            file("copy,y", 300, |t| format!("c-{0},{0}", label(t))),
+            vec!["column \"copy\" has one value for each class"],
+        ),
+    ];
+    let folder = Folder::new();
+    for (text, notes) in &files {
+        folder.write("a.csv", text);
+        let ran = folder.run("run a.csv --learner folklore --save m").succeeded();
+        for note in notes {
+            assert!(ran.stderr.contains(note), "{note}: {}", ran.stderr);
+        }
+        assert!(ran.stderr.contains("300 rows, 2 classes"), "{}", ran.stderr);
+        // A model reads the same file again, and one without what stood above the names.
+        let predicted = folder.run("predict m a.csv").succeeded();
+        assert_eq!(predicted.stdout.lines().count(), 300, "{}", predicted.stderr);
+        let from = text.find("a,").filter(|_| !text.starts_with("copy")).unwrap_or(0);
+        folder.write("b.csv", &text[from..]);
+        assert_eq!(folder.run("predict m b.csv").succeeded().stdout, predicted.stdout);
+    }
+}
+
+/// New columns are called by their names, and so are new categories and numbers of features.
+#[test]
+fn what_is_new_tomorrow_is_named() {
+    let folder = Folder::new();
+    let row = |t: usize| format!("{},{},{}", t % 7, ["red", "blue"][t % 2], ["p", "q"][t % 2]);
+    folder.write("a.csv", file("a,hue,y", 60, row));
+    folder.run("run a.csv --quiet --learner ogd --save m").succeeded();
+    let new = "mood,c1,c2,c3,c4,c5,c6";
+    let tomorrow = |t: usize| format!("{},happy,1,1,1,1,1,1", row(t).replace("blue", "green"));
+    folder.write("b.csv", file(&format!("a,hue,y,{new}"), 20, tomorrow));
+    let columns = "the columns \"mood\", \"c1\", \"c2\", \"c3\", \"c4\" and 2 more are new: the model was trained without them, and they are ignored";
+    let category = "features that the model does not know are ignored: \"hue=green\"";
+    for run in ["predict m b.csv", "run b.csv --load m"] {
+        let ran = folder.run(run).succeeded();
+        assert!(ran.stderr.contains(columns) && ran.stderr.contains(category), "{run}: {}", ran.stderr);
+    }
+    folder.write("c.csv", file("a,hue,y,mood", 20, |t| format!("{},happy", row(t))));
+    let ran = folder.run("predict m c.csv").succeeded();
+    assert!(ran.stderr.contains("the column \"mood\" is new"), "{}", ran.stderr);
+    folder.write("a.svm", "p 1:1\nq 2:1\n".repeat(20));
+    folder.run("run a.svm --quiet --learner ogd --save m").succeeded();
+    folder.write("b.svm", "p 1:1 7:1\nq 2:1 9:2\n".repeat(20));
+    let ran = folder.run("predict m b.svm").succeeded();
+    assert!(ran.stderr.contains("does not know are ignored: \"7\", \"9\""), "{}", ran.stderr);
+    folder.write("b.ndjson", "{\"1\": 1, \"mood\": \"happy\", \"y\": \"p\"}\n".repeat(3));
+    folder.write("a.ndjson", "{\"1\": 1, \"y\": \"p\"}\n{\"1\": 2, \"y\": \"q\"}\n".repeat(30));
+    folder.run("run a.ndjson --quiet --learner ogd --save m").succeeded();
+    let ran = folder.run("predict m b.ndjson").succeeded();
+    assert!(ran.stderr.contains("does not know are ignored: \"mood=happy\""), "{}", ran.stderr);
 }
 
 /// The tickets as objects: the cells of CSV, nested or not, with what is missing left out.

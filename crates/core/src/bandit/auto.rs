@@ -1,8 +1,9 @@
-//! # auto with bandit feedback: no rate to choose, no horizon
+//! # auto with bandit feedback: no learning rate or horizon to choose
 //!
-//! Forecasts what every label would earn by the richest oracle that there is, and plays labels by their gaps
-//! to the best one. How much it explores is learnt too: several scales of exploration share the oracle, and
-//! each is judged by an estimate of what it would have earned.
+//! Forecasts the reward of every label by mixtures of learners, and draws labels by the gaps of these
+//! forecasts to the best one (inverse gap weighting). The amount of exploration is learnt too: several
+//! exploration scales share the forecasts, and each is weighted by an estimate of the reward that it would
+//! have earned.
 //!
 //! ## Reference
 //!
@@ -15,8 +16,9 @@
 //! | paper | here | meaning |
 //! |---|---|---|
 //! | $\hat f_{t,a}$ | `scores`, as log-odds | forecast reward of label $a$ |
-//! | | `coupled` | [`Auto`] over all labels: exactly one of them is right |
-//! | | `separate` | [`Auto`] of two classes for each label: whatever they earn |
+//! | | `coupled` | [`Auto`] over all labels, which assumes that exactly one label is right |
+//! | | `separate` | a two-class [`Auto`] for each label, which assumes nothing about the other labels'
+//! rewards |
 //! | $v_t$ | `parts` | weights of these two |
 //! | $c$, $u_t(c)$ | `scales` | scales of exploration and their weights |
 //!
@@ -27,26 +29,27 @@
 //! $$ \hat\ell_c = \sum_a p^c_a (1 - \hat f_a) + \frac{p^c_{a_t}}{p_{a_t}} (\hat f_{a_t} - r_t), \qquad
 //!    u(c) \propto e^{-\eta_t \sum \hat\ell_c}, \quad \eta_t = \frac{0.3}{\sqrt{1 + t/100}}, \tag{3} $$
 //!
-//! and 0.02 of the weight is kept for every scale, so that all estimates have bounded weights $p^c/p \le 50$.
+//! and every scale keeps a weight of at least 0.02, so that the importance weights $p^c/p$ are at most 50.
 //!
-//! After a right guess `coupled` learns the label. After a wrong one it learns a soft label, its own forecast
-//! $q$ without the played label (the gradient of $-\ln(1 - q_{a_t})$ is the same); between them a reward
-//! mixes the two.
+//! After a right guess `coupled` learns the label. After a wrong guess it learns a soft label, its own
+//! forecast $q$ without the played label, for which its gradient equals that of $-\ln(1 - q_{a_t})$. For a
+//! reward between 0 and 1 it learns the mixture of the two soft labels.
 //!
 //! ## Deviations
 //!
-//! * What still holds of SquareCB's theorem: its inequality of a round, for every scale, whatever the
-//!   forecasts are. The forecasts lose at most $2 \ln 2$ nats more than the better of `coupled` and
-//!   `separate`, and $\hat\ell$ is unbiased, so that the weights $u$ have a regret of their own of order
-//!   $\sqrt T$ against the best scale. That one of the forecasters is close to the mean rewards is an
-//!   assumption that nothing proves, so that no bound is shown.
-//! * The soft labels that `coupled` learns are its own beliefs: its aggregation's guarantee is about these.
-//! * Late feedback is learnt as if its row came with it, and (3) takes the probabilities of the decision.
+//! * Of SquareCB's theorem, the inequality of a single round holds for every scale and all forecasts. The
+//!   forecasts lose at most $2 \ln 2$ nats more than the better of `coupled` and `separate`; $\hat\ell$ is
+//!   unbiased, so that the weights $u$ have a regret of order $\sqrt T$ against the best scale. That one of
+//!   the two forecasters is close to the mean rewards is an assumption without proof; therefore no bound is
+//!   shown.
+//! * The soft labels that `coupled` learns come from its own forecast; its guarantee refers to these labels.
+//! * Late feedback is learnt as if the row had come together with it; (3) uses the probabilities of the
+//!   decision.
 //!
 //! ## Cost
 //!
-//! That of [`Auto`] within the same budget, without rows that are announced; and for every label $d^2$ times
-//! a few, or the stored entries of a sparse row.
+//! That of [`Auto`] with the same budget, without look-ahead; and for every label a few times $d^2$, or a few
+//! times the number of non-zero entries of a sparse row.
 
 use std::fmt;
 
@@ -64,13 +67,13 @@ use crate::state::{State, Tensor};
 use super::oracle::{Oracle, OracleParams, Schedule};
 use super::scales::Scales;
 
-/// Multiply-adds of a matrix for every label that are still cheap.
+/// The limit on the multiply-adds of the matrices of all labels' mixtures.
 const MATRICES: usize = 2_000_000;
 
-/// The members that forecast a single label, where their matrices are cheap.
+/// The members of a label's mixture, if its matrices are within the limit.
 const FULL: &str = "labels+shared@1+shared@0.1+shared@0.01+shared@0.01:0.004";
 
-/// Those where matrices are expensive.
+/// The members otherwise.
 const DIAGONAL: &str = "labels+diagonal@0.1:0.1+diagonal@0.01:0.02+diagonal@0.01:0.5";
 
 /// See the [module](self).
@@ -82,7 +85,7 @@ pub struct BanditAuto {
     parts: Mixture,
     scales: Scales,
     rounds: u64,
-    /// A prediction anew where feedback is late.
+    /// Buffer for the recomputed decision, if feedback is late.
     at: Decision,
     belief: Vec<f64>,
 }
@@ -96,7 +99,7 @@ impl fmt::Debug for BanditAuto {
     }
 }
 
-/// The parameters of the oracle of single labels.
+/// The parameters of `separate`.
 fn separate_params(problem: &Problem) -> OracleParams {
     OracleParams {
         oracle: Some("auto".to_owned()),
@@ -106,8 +109,8 @@ fn separate_params(problem: &Problem) -> OracleParams {
     }
 }
 
-/// The members that forecast a reward from `features` features, as a parameter of [`Auto`], where there are
-/// `matrices` such forecasters.
+/// The value of `members` for a mixture that forecasts one reward from `features` features, if there are
+/// `matrices` such mixtures.
 pub(super) fn members_of_one(features: usize, matrices: usize, sparse: bool) -> Values {
     let square = features.saturating_mul(features).saturating_mul(matrices);
     let members = if sparse || square > MATRICES { DIAGONAL } else { FULL };
@@ -115,8 +118,8 @@ pub(super) fn members_of_one(features: usize, matrices: usize, sparse: bool) -> 
 }
 
 impl BanditAuto {
-    /// Writes the log-odds of the forecast rewards to `out.scores`, and the members' predictions to
-    /// `out.work`.
+    /// Writes the log-odds of the forecast rewards to `out.scores`, and the predictions of the two mixtures
+    /// to `out.work`.
     fn forecast(&self, x: Features<'_>, out: &mut Decision) {
         let work = &mut out.work.0;
         if work.members.len() != 2 {
@@ -138,12 +141,6 @@ impl BanditAuto {
         }
         separate.probabilities = rewards;
         work.stamp = Some(self.rounds);
-    }
-
-    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) {
-        out.start(self.problem.classes, self.rounds + 1);
-        self.forecast(x, out);
-        self.scales.decide(offered, out); // eq. (2)
     }
 }
 
@@ -199,12 +196,10 @@ impl BanditLearner for BanditAuto {
         &self.problem
     }
 
-    fn predict(&self, x: Features<'_>, out: &mut Decision) {
-        self.decide(x, None, out);
-    }
-
-    fn predict_among(&self, x: Features<'_>, offered: &[u32], out: &mut Decision) -> bool {
-        self.decide(x, Some(offered), out);
+    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
+        out.start(self.problem.classes, self.rounds + 1);
+        self.forecast(x, out);
+        self.scales.decide(offered, out); // eq. (2)
         true
     }
 
@@ -233,7 +228,7 @@ impl BanditLearner for BanditAuto {
         if reward.is_right() {
             self.coupled.update(x, Target::class(label), coupled);
         } else {
-            // What is left where the label is none of the others.
+            // The probability of all other labels, which may be 0.
             let others: f64 =
                 coupled.probabilities.iter().enumerate().filter(|(at, _)| *at != label).map(|(_, q)| q).sum();
             let uniform = 1.0 / (self.problem.classes as f64 - 1.0);
@@ -258,7 +253,7 @@ impl BanditLearner for BanditAuto {
         }
         let wide = Problem { classes, features, ..self.problem.clone() };
         if separate_params(&wide) != separate_params(&self.problem) {
-            // A model file does not say for which problem the members were chosen.
+            // The members were chosen for the problem at the start, which a model file does not record.
             return false;
         }
         let mut separate = self.separate.clone();

@@ -16,7 +16,7 @@
 //! | $W^t$ | `weights` | $K \times d$, starts at 0 |
 //! | $\gamma$ | `exploration` | rate of uniform play |
 //! | $\hat y_t$, $\tilde y_t$ | `greedy`, `label` | best class, played class |
-//! | $P(\tilde y)$ | `probability` | with which it was played |
+//! | $P(\tilde y)$ | `probability` | probability with which the class was played |
 //!
 //! $$ \hat y = \arg\max_k (Wx)_k, \quad p = (1 - \gamma)\ e_{\hat y} + \tfrac{\gamma}{K} 1, \quad \tilde y
 //!    \sim p, \tag{1} $$
@@ -30,15 +30,18 @@
 //!
 //! ## Deviations
 //!
-//! * The default rate is the order of the theorem's, $(K/T)^{1/3}$, and at most 1/2; 1/20 where $T$ is
+//! * The default rate has the order of the theorem's, $(K/T)^{1/3}$, and is at most 1/2; it is 1/20 if $T$ is
 //!   unknown.
-//! * Late feedback takes the row from the class that was greedy when the label was played, and uses the
-//!   probability of that time: the step is unbiased for the Perceptron's step of that time.
+//! * If only some labels are on offer, the greedy label and uniform play are restricted to them. If the right
+//!   label is on offer, the step is unbiased as before, and the mistakes are bounded with the hinge losses
+//!   over the labels on offer.
+//! * Late feedback subtracts the row from the class that was greedy at the decision, and uses the probability
+//!   of the decision: the step is an unbiased estimate of the Perceptron's step at the decision.
 //!
 //! ## Cost
 //!
-//! $O(K\ \mathrm{nnz}(x))$ for `predict` and for `learn`; memory $Kd$ numbers, touched only where weights are
-//! non-zero.
+//! $O(K\ \mathrm{nnz}(x))$ for `predict` and for `learn`; memory $Kd$ numbers, allocated only for features
+//! that occur.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -120,10 +123,11 @@ impl BanditLearner for Banditron {
         &self.problem
     }
 
-    fn predict(&self, x: Features<'_>, out: &mut Decision) {
+    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
         out.start(self.problem.classes, self.rounds + 1);
         self.weights.scores(x, &mut out.scores);
-        out.explore_greedily(self.exploration); // eq. (1)
+        out.explore_greedily(self.exploration, offered); // eq. (1)
+        true
     }
 
     fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
@@ -183,8 +187,9 @@ mod tests {
     use super::*;
     use crate::testing::{Outcomes, linear_weights, unit_rows};
 
-    /// K = 2, d = 1, γ = 1/2: greedy is 0 at first, p = (3/4, 1/4). Class 1, played rightly: W = (-1, 4). At
-    /// x = 1 greedy is 1, p = (1/4, 3/4); it is wrong: W_1 loses x, no row gains, W = (-1, 3).
+    /// K = 2, d = 1, γ = 1/2: class 0 is greedy at first, p = (3/4, 1/4). Class 1 is played and right: W =
+    /// (-1, 4). At x = 1 class 1 is greedy, p = (1/4, 3/4); it is played and wrong: x is subtracted from W_1
+    /// and added to no row, W = (-1, 3).
     #[test]
     fn two_rounds_by_hand() {
         let params = BanditronParams { exploration: Some(0.5), ..Default::default() };
@@ -203,7 +208,7 @@ mod tests {
         assert_eq!((&at.scores[..], at.round), (&[-1.0, 3.0][..], 3));
     }
 
-    /// Over all played labels, the expected step is the Perceptron's.
+    /// The mean of the step over the played label is the Perceptron's step.
     #[test]
     fn the_step_is_unbiased() {
         let (k, d) = (4, 3);

@@ -1,8 +1,7 @@
 //! # Confidit: upper confidence bounds on linear margins
 //!
-//! Plays the class whose estimated margin plus a confidence width is largest: no randomness, exploration by
-//! optimism. Every class has its own ridge regression on the rows for which it was played, with targets
-//! $\pm1$.
+//! Plays the class with the largest sum of estimated margin and confidence width, without randomness. Every
+//! class has its own ridge regression on the rows for which it was played, with targets $\pm1$.
 //!
 //! ## Reference
 //!
@@ -23,16 +22,19 @@
 //! $$ A_{\tilde y} \mathrel{+}= xx^\top, \quad b_{\tilde y} \mathrel{\pm}= x \ (+ \text{ if right}), \quad w =
 //!    A^{-1} b. \tag{2} $$
 //!
-//! Under the noise model, with unit rows and the paper's width, the regret is $O(K\sqrt{dT}\ln T)$; nothing
+//! Under the noise model, with unit rows and the paper's width, the regret is $O(K\sqrt{dT}\ln T)$; no bound
 //! is known for adversarial labels.
 //!
 //! ## Deviations
 //!
-//! * The paper clips the margins to $[-\alpha, 1]$ and derives the width from the data; this is the form with
-//!   a tuned constant width that public implementations use.
-//! * `confidit-diag` keeps the diagonals.
-//! * The scores of a decision are the optimistic ones of (1); its distribution is all on the played class.
-//! * Late feedback updates the class that was played at the time, whatever would be played now.
+//! * The paper clips the margins to $[-\alpha, 1]$ and computes the width from the data; here the width is a
+//!   constant parameter, as in public implementations.
+//! * `confidit-diag` keeps only the diagonals.
+//! * The scores of a decision are the upper confidence bounds of (1); its distribution has probability 1 for
+//!   the played class.
+//! * If only some labels are on offer, the one with the largest bound is played: each bound is about its
+//!   label alone.
+//! * Late feedback updates the class that was played, whatever would be played now.
 //!
 //! ## Cost
 //!
@@ -70,23 +72,23 @@ pub trait Ridge: Clone + Debug + Send + Sync + 'static {
     /// $A = \lambda I$ with `regularization` $= \lambda > 0$, $w = 0$.
     fn new(features: usize, regularization: f64) -> Self;
 
-    /// How many numbers the state takes.
+    /// The number of 8-byte numbers of state.
     fn numbers(features: usize) -> usize;
 
-    /// $\langle w, x \rangle$ and $x^\top A^{-1} x$; `room` has $d$ numbers.
+    /// $\langle w, x \rangle$ and $x^\top A^{-1} x$; `room` is a buffer of $d$ numbers.
     fn margin(&self, x: Features<'_>, room: &mut [f64]) -> (f64, f64);
 
-    /// (2) for a row with target `target` $= \pm 1$.
+    /// Eq. (2) for a row with the target `target` $= \pm 1$.
     fn learn(&mut self, x: Features<'_>, target: f64, room: &mut [f64]);
 
     /// The state.
     fn tensors(&mut self) -> Vec<Tensor<'_>>;
 
-    /// Recomputes what is derived from the state; false if the state contradicts itself.
+    /// Recomputes what is derived from the state; false if the state is inconsistent.
     fn restored(&mut self) -> bool;
 }
 
-/// With the full matrix, by its inverse.
+/// With the full matrix, stored as its inverse.
 #[derive(Clone, Debug)]
 pub struct FullRidge {
     inverse: LowRankInverse,
@@ -228,14 +230,15 @@ impl<R: Ridge> BanditLearner for Confidit<R> {
         &self.problem
     }
 
-    fn predict(&self, x: Features<'_>, out: &mut Decision) {
+    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
         out.start(self.problem.classes, self.rounds + 1);
         out.work.0.scratch.resize(self.problem.features, 0.0);
         for (score, model) in out.scores.iter_mut().zip(&self.models) {
             let (margin, square) = model.margin(x, &mut out.work.0.scratch);
             *score = margin + (self.width * square).sqrt();
         }
-        out.explore_greedily(0.0); // eq. (1)
+        out.explore_greedily(0.0, offered); // eq. (1)
+        true
     }
 
     fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
@@ -272,8 +275,9 @@ mod tests {
     use super::*;
     use crate::testing::assert_close;
 
-    /// K = 2, d = 1, α = 1, η = 1: A = 4. At x = 1 both bounds are √(1/4): class 0. It is wrong: A_0 = 5, b_0
-    /// = -1, w_0 = -1/5, bound -1/5 + √(1/5). Class 1 is played, rightly: A_1 = 5, w_1 = 1/5.
+    /// K = 2, d = 1, α = 1, η = 1: A = 4. At x = 1 both bounds are √(1/4), and class 0 is played. It is
+    /// wrong: A_0 = 5, b_0 = -1, w_0 = -1/5, bound -1/5 + √(1/5). Class 1 is played and right: A_1 = 5, w_1 =
+    /// 1/5.
     #[test]
     fn two_rounds_by_hand() {
         fn check<R: Ridge>() {

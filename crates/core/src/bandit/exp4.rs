@@ -1,8 +1,8 @@
 //! # EXP4: exponential weights over policies
 //!
-//! Weighs a fixed set of policies by what they would have lost, as estimated from the played labels. The
-//! policies here are random linear predictors: a toy, for tests and teaching. Good linear predictors are
-//! exponentially rare among random ones.
+//! Weights a fixed set of policies by estimates of their losses, computed from the played labels. The
+//! policies are random linear predictors, among which good ones are exponentially rare: an example for tests
+//! and teaching.
 //!
 //! ## Reference
 //!
@@ -29,13 +29,13 @@
 //!
 //! ## Deviations
 //!
-//! * Losses instead of rewards, which need no exploration: $\gamma$ is 0 unless it is set.
-//! * Where $T$ is unknown the rate falls as $\eta_t = \sqrt{\ln M/(Kt)}$.
-//! * Late feedback is weighted by the probability of the decision; policies do not change.
+//! * Losses in place of rewards, for which no exploration is necessary: $\gamma$ is 0 by default.
+//! * If $T$ is unknown, the rate decreases as $\eta_t = \sqrt{\ln M/(Kt)}$.
+//! * Late feedback uses the probability of the decision; the policies do not change.
 //!
 //! ## Cost
 //!
-//! $O(MK\ \mathrm{nnz}(x))$ for `predict`, as much to `learn` from a wrong guess; memory $MKd$ numbers.
+//! $O(MK\ \mathrm{nnz}(x))$ for `predict` and for `learn` after a wrong guess; memory $MKd$ numbers.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::Features;
@@ -70,10 +70,10 @@ const POLICIES: u64 = 100;
 pub struct Exp4 {
     problem: Problem,
     exploration: f64,
-    /// $\eta$; `None`: falling.
+    /// $\eta$; `None`: decreasing.
     rate: Option<f64>,
     horizon: Option<u64>,
-    /// The $U_i$ one after the other, by class.
+    /// The matrices $U_i$ one after another, by class.
     policies: Vec<f64>,
     /// $L_i$.
     losses: Vec<f64>,
@@ -81,7 +81,7 @@ pub struct Exp4 {
 }
 
 impl Exp4 {
-    /// $\pi_i(x)$ of every policy.
+    /// $\pi_i(x)$ for every policy.
     fn recommended(&self, x: Features<'_>) -> impl Iterator<Item = usize> {
         let features = self.problem.features;
         self.policies.chunks_exact(self.problem.classes * features).map(move |policy| {
@@ -163,7 +163,10 @@ impl BanditLearner for Exp4 {
         &self.problem
     }
 
-    fn predict(&self, x: Features<'_>, out: &mut Decision) {
+    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
+        if offered.is_some() {
+            return false;
+        }
         out.start(self.problem.classes, self.rounds + 1);
         let (rate, least) = (self.rate(out.round), self.losses.iter().copied().fold(f64::INFINITY, f64::min));
         out.scores.fill(0.0);
@@ -176,6 +179,7 @@ impl BanditLearner for Exp4 {
         out.scores.iter_mut().for_each(|score| *score /= total);
         out.forecast.extend_from_slice(&out.scores);
         out.explore_forecast(self.exploration); // eq. (1)
+        true
     }
 
     fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
@@ -218,7 +222,7 @@ mod tests {
     use super::*;
     use crate::testing::{Outcomes, assert_close, unit_rows};
 
-    /// Over all played labels, a policy's estimated loss grows by 1 if it is wrong, else by 0.
+    /// The mean of a policy's estimated loss over the played label is 1 if the policy is wrong, else 0.
     #[test]
     fn the_estimate_is_unbiased() {
         let params = Exp4Params { policies: Some(7), exploration: Some(0.2), ..Default::default() };
@@ -233,7 +237,7 @@ mod tests {
         }
     }
 
-    /// The best policy is found: labels are those of policy 3.
+    /// If the labels are those of policy 3, its weight becomes the largest.
     #[test]
     fn weight_goes_to_the_best_policy() {
         let problem = Problem::new(3, 2).with_horizon(3000);

@@ -1,8 +1,7 @@
 //! # FastCB: contextual bandits by inverse gap weighting, for small losses
 //!
-//! SquareCB's idea with weights that follow the best label's loss: where that is small, so is exploration,
-//! and the regret is of the order of the square root of what the best policy loses, not of the number of
-//! rounds.
+//! As SquareCB, but exploration decreases with the best label's forecast loss: the regret is of the order of
+//! the square root of the loss of the best policy, in place of the number of rounds.
 //!
 //! ## Reference
 //!
@@ -17,32 +16,32 @@
 //! | $\hat y_{t,a}$ | 1 - `forecast` | forecast loss of label $a$; `scores` are the log-odds of its reward |
 //! | $\gamma$ | `gamma` | exploration scale $\gamma_t$, never falling |
 //! | $\mathrm{Reg}_{KL}$ | [`Oracle`](super::oracle) | the oracle's regret in log loss, summed over labels |
-//! | $L^*$ | `losses` | what was lost, in place of what the best policy loses |
+//! | $L^*$ | `losses` | total loss so far, in place of the loss of the best policy |
 //!
 //! With $b = \arg\min_a \hat y_a$ and gaps $g_a = \hat y_a - \hat y_b$,
 //!
 //! $$ p_a = \frac{\hat y_b}{K \hat y_b + \gamma_t g_a}\ (a \ne b), \qquad p_b = 1 - \textstyle\sum_{a \ne b} p_a, \tag{1} $$
 //! $$ \gamma_t = \max\big(\gamma_{t-1},\ 2K,\ \sqrt{K L_{t-1}/(2 C_{t-1})}\big), \tag{2} $$
 //!
-//! where $L_t$ is what was lost in $t$ rounds, at least 1, and $C_t$ bounds the oracle's regret: its
-//! certificate; or, with the printed schedule, its theorem's closed form, and $10K$ and $5KL/(14C)$ in (2).
-//! Where some oracle of the ball forecasts the mean rewards (*realizability*),
+//! where $L_t$ is the total loss in $t$ rounds, at least 1, and $C_t$ bounds the oracle's regret: its
+//! certificate; with the printed schedule, its theorem's closed form, and $10K$ and $5KL/(14C)$ in (2). If an
+//! oracle of the ball forecasts the mean rewards (*realizability*),
 //!
 //! $$ \mathbb E\ \mathrm{Regret} \le \mathbb E\Big[5 \sum_t \frac{K \ell_t}{\gamma_t} + 14\ \gamma_T C_T\Big] + 14\ G_T, \tag{3} $$
 //!
-//! $G_T$ being the largest value that $\gamma_T$ can have ([`crate::bounds::fastcb`]): $O(\sqrt{K L^* C} +
-//! KC)$.
+//! with the largest possible value $G_T$ of $\gamma_T$ ([`crate::bounds::fastcb`]): $O(\sqrt{K L^* C} + KC)$.
 //!
 //! ## Deviations
 //!
-//! * A round's inequality has the constants (5, 7) in the paper. (1, 1) withstood every numerical search and
-//!   has no proof: the schedule (2) uses (1, 1), the bound (3) and the printed schedule use (5, 7).
-//! * $\gamma_t$ follows from the certificate and what was lost, and needs no horizon; the last term of (3) is
+//! * The inequality of a round has the constants (5, 7) in the paper. A numerical search found no
+//!   counterexample to (1, 1), but there is no proof: the schedule (2) uses (1, 1), the bound (3) and the
+//!   printed schedule use (5, 7).
+//! * $\gamma_t$ depends on the certificate and the loss so far, and needs no horizon; the last term of (3) is
 //!   as in [SquareCB](super::squarecb).
-//! * `schedule = root` plays $\gamma_t = c\sqrt{Kt}$ and has no theorem.
-//! * Labels that are not on offer are not played: $K$ is then the number of those on offer, and the largest
-//!   one in (2).
-//! * Late feedback is learnt as if its row came with it.
+//! * `schedule = root` uses $\gamma_t = c\sqrt{Kt}$ and has no theorem.
+//! * Labels that are not on offer are not played: $K$ is then the number of labels on offer, and in (2) the
+//!   largest number so far.
+//! * Late feedback is learnt as if the row had come together with it.
 //!
 //! ## Cost
 //!
@@ -130,9 +129,9 @@ mod tests {
     use crate::problem::Problem;
     use crate::testing::{assert_close, vector};
 
-    /// K = 2, d = 1, AIOLI with B = R = 1: γ_1 = 2K = 4 and p = (½, ½). Label 0 is right at x = 1: nothing is
-    /// lost, γ stays, and with s from s + (8/17) tanh(s/2) = 4/17 the other label has σ(-s)/(2σ(-s) + 4(½ -
-    /// σ(-s))).
+    /// K = 2, d = 1, AIOLI with B = R = 1: γ_1 = 2K = 4 and p = (½, ½). Label 0 is right at x = 1: the loss
+    /// is 0, γ is unchanged, and with s from s + (8/17) tanh(s/2) = 4/17 the other label has the probability
+    /// σ(-s)/(2σ(-s) + 4(½ - σ(-s))).
     #[test]
     fn two_rounds_by_hand() {
         let values: Values =

@@ -1,5 +1,5 @@
-//! The shell of learners that play labels by the inverse of their gaps to the best one, as an oracle
-//! forecasts it: [SquareCB](super::squarecb) and [FastCB](super::fastcb), which differ by a [`GapRule`].
+//! The common part of [SquareCB](super::squarecb) and [FastCB](super::fastcb): learners that draw labels by
+//! the inverse of their gaps to the best label in the forecast of an oracle. They differ by a [`GapRule`].
 
 use std::fmt;
 
@@ -14,28 +14,28 @@ use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-/// What the exploration scale depends on.
+/// The quantities that determine the exploration scale.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// How the scale follows from the rounds so far.
+    /// How the scale depends on the rounds so far.
     pub schedule: Schedule,
-    /// What the scheduled scale is multiplied with, > 0.
+    /// The factor of the scheduled scale, > 0.
     pub factor: f64,
-    /// $K$.
+    /// $K$, the number of labels.
     pub labels: f64,
-    /// $t$, the round.
+    /// $t$, the number of the round.
     pub round: f64,
-    /// $C_{t-1}$: what the oracle can have lost more than the best of its ball.
+    /// $C_{t-1}$: a bound on the oracle's regret against the best predictor of its ball.
     pub regret: f64,
 }
 
-/// What distinguishes one learner of this kind from another: how the gaps make probabilities, and how the
-/// exploration scale follows.
+/// The difference between learners of this kind: how the gaps determine the probabilities, and the rounds so
+/// far the exploration scale.
 pub trait GapRule: Clone + Default + Send + Sync + 'static {
-    /// Its description.
+    /// The description of the learner.
     const ABOUT: About;
 
-    /// The scheduled exploration scale, before the factor.
+    /// The exploration scale before it is multiplied by the factor.
     fn scheduled(&self, setting: Setting) -> f64;
 
     /// The least exploration scale for $K$ labels.
@@ -43,19 +43,21 @@ pub trait GapRule: Clone + Default + Send + Sync + 'static {
         0.0
     }
 
-    /// Writes the probabilities of labels with the forecast `losses`, the label `best` having the least, for
-    /// the exploration scale `gamma`; `offered` are those that can be played, `None`: all.
+    /// Writes the probabilities of the labels. `losses` are the forecast losses, `best` is the label with the
+    /// least one, `gamma` is the exploration scale, and `offered` are the labels that can be played (`None`:
+    /// all).
     fn play(losses: &[f64], best: usize, offered: Option<&[u32]>, gamma: f64, out: &mut [f64]);
 
-    /// Adds a round, in which one of `choices` labels was played with the exploration scale `gamma` and lost
-    /// `loss`, to the sums of the bound.
+    /// Adds a round to the sums of the bound: `choices` labels were on offer, and the played one had the loss
+    /// `loss`.
     fn learn(&mut self, choices: f64, loss: f64, gamma: f64);
 
-    /// The bound after the rounds of `setting`, whose `regret` is the least that the oracle's can be; `gamma`
-    /// is the last exploration scale, and `regret` what the oracle can have lost by then.
+    /// The bound after the rounds of `setting`, whose `regret` is the least possible value of the oracle's
+    /// regret bound; `gamma` is the last exploration scale, and `regret` the oracle's regret bound after
+    /// these rounds.
     fn bound(&self, setting: Setting, gamma: f64, regret: f64) -> f64;
 
-    /// The sums, to be saved.
+    /// The sums, as state.
     fn tensors(&mut self) -> Vec<Tensor<'_>>;
 }
 
@@ -64,7 +66,7 @@ pub trait GapRule: Clone + Default + Send + Sync + 'static {
 pub struct GapLearner<R> {
     problem: Problem,
     oracle: Oracle,
-    /// $\gamma_t$ of the round before.
+    /// $\gamma_t$ of the previous round.
     gamma: f64,
     rule: R,
 }
@@ -80,7 +82,7 @@ impl<R: GapRule> fmt::Debug for GapLearner<R> {
 }
 
 impl<R: GapRule> GapLearner<R> {
-    /// $\gamma_t$ of the coming round, equation (2) of the algorithms.
+    /// $\gamma_t$ of the next round, equation (2) of the algorithms.
     pub fn gamma(&self) -> f64 {
         let round = self.oracle.rounds() as f64 + 1.0;
         let setting = self.setting(round, self.oracle.regret());
@@ -96,20 +98,6 @@ impl<R: GapRule> GapLearner<R> {
             round,
             regret,
         }
-    }
-
-    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) {
-        out.start(self.problem.classes, self.oracle.rounds() + 1);
-        let mut losses = std::mem::take(&mut out.forecast);
-        losses.resize(self.problem.classes, 0.0);
-        self.oracle.forecast(x, &mut out.work.0, &mut out.scores, &mut losses);
-        losses.iter_mut().for_each(|reward| *reward = 1.0 - *reward);
-        let best = inverse_gap::largest(&out.scores, offered);
-        R::play(&losses, best, offered, self.gamma(), &mut out.distribution);
-        losses.clear();
-        out.forecast = losses;
-        out.offer(offered);
-        out.explores_around(best);
     }
 }
 
@@ -145,12 +133,18 @@ impl<R: GapRule> BanditLearner for GapLearner<R> {
         &self.problem
     }
 
-    fn predict(&self, x: Features<'_>, out: &mut Decision) {
-        self.decide(x, None, out);
-    }
-
-    fn predict_among(&self, x: Features<'_>, offered: &[u32], out: &mut Decision) -> bool {
-        self.decide(x, Some(offered), out);
+    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
+        out.start(self.problem.classes, self.oracle.rounds() + 1);
+        let mut losses = std::mem::take(&mut out.forecast);
+        losses.resize(self.problem.classes, 0.0);
+        self.oracle.forecast(x, &mut out.work.0, &mut out.scores, &mut losses);
+        losses.iter_mut().for_each(|reward| *reward = 1.0 - *reward);
+        let best = inverse_gap::largest(&out.scores, offered);
+        R::play(&losses, best, offered, self.gamma(), &mut out.distribution);
+        losses.clear();
+        out.forecast = losses;
+        out.offer(offered);
+        out.explores_around(best);
         true
     }
 
@@ -177,7 +171,7 @@ impl<R: GapRule> BanditLearner for GapLearner<R> {
         true
     }
 
-    /// Equation (3) of the algorithms, as long as no schedule without a theorem is used.
+    /// Equation (3) of the algorithms, unless the schedule has no theorem.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let bound = match self.oracle.schedule() {
             Schedule::Root => Err("schedule = root has no theorem".to_owned()),

@@ -1,8 +1,8 @@
 //! # Gaptron with bandit feedback
 //!
-//! Gaptron where the label is known only after a right guess: the gradient is weighted by the inverse
-//! probability of the played class, which a least rate of uniform play keeps within bounds. Its regret is
-//! $O(\sqrt T)$ against the surrogate loss, with first-order time and memory.
+//! Gaptron, where the label is revealed only by a right guess: the gradient is divided by the probability of
+//! the played class, which a least rate of uniform play bounds below. Its regret is $O(\sqrt T)$ against the
+//! surrogate loss, with first-order time and memory.
 //!
 //! ## Reference
 //!
@@ -35,22 +35,24 @@
 //!
 //! ## Deviations
 //!
-//! * The theorem for logistic loss rests on a lower bound of $p'_y$ that fails for the distribution (1). The
-//!   default rate uses the true one, $\max(\gamma, a_0)/K$ with $a_0 = (K-1)/(K-1+e^{\sqrt2DX})$.
-//! * The table's $\gamma$ for logistic loss lacks $D$, and its $\gamma$ and $\eta$ for smooth hinge loss are
-//!   not those of the proof: the proofs' are the defaults.
-//! * (3) is not in the paper. $c$ is the theorem's $\gamma\sqrt T$. Where `radius` is unknown, $X_t$ is the
+//! * The theorem for logistic loss uses a lower bound on $p'_y$ that does not hold for the distribution (1).
+//!   The default rate uses the correct one, $\max(\gamma, a_0)/K$ with $a_0 = (K-1)/(K-1+e^{\sqrt2DX})$.
+//! * The table's $\gamma$ for logistic loss lacks $D$, and its $\gamma$ and $\eta$ for smooth hinge loss
+//!   differ from the proof: the defaults are those of the proofs.
+//! * If only some labels are on offer, gap map and loss are those over these $K_t$ labels; the loss of every
+//!   comparator is at most that over all labels. The rates are those for $K \ge K_t$.
+//! * (3) is not in the paper. $c$ is the theorem's $\gamma\sqrt T$. If `radius` is unknown, $X_t$ is the
 //!   largest norm so far.
-//! * $D$ has no theoretical default: `norm` is $10/X$.
-//! * The theorem's rates are safe and slow; hundred times larger ones do better in practice, without
+//! * The theory determines no default for $D$: `norm` is $10/X$.
+//! * The theorem's rates are small; a hundred times larger ones have fewer mistakes in practice, without a
 //!   guarantee.
-//! * Late feedback takes the gradient at the scores that were played, weighs it with the probability of the
-//!   decision, and steps from the current weights: delayed gradient descent.
+//! * Late feedback: the gradient is taken at the scores of the decision, divided by its probability, and
+//!   applied to the current weights (delayed gradient descent).
 //!
 //! ## Cost
 //!
-//! $O(K\ \mathrm{nnz}(x))$ for `predict`, as much to `learn` from a right guess, nothing from a wrong one;
-//! memory $Kd$ numbers, touched only where weights are non-zero.
+//! $O(K\ \mathrm{nnz}(x))$ for `predict` and for `learn` after a right guess, nothing after a wrong one;
+//! memory $Kd$ numbers, allocated only for features that occur.
 
 use std::marker::PhantomData;
 
@@ -71,7 +73,7 @@ use crate::state::{State, Tensor};
 #[derive(Clone, Debug)]
 pub struct BanditGaptron<L> {
     problem: Problem,
-    /// $\eta$; `None`: the table's for the $\gamma_t$ and $X_t$ of every round.
+    /// $\eta$; `None`: the default for the $\gamma_t$ and $X_t$ of each round.
     rate: Option<f64>,
     exploration: Exploration,
     norm: f64,
@@ -80,9 +82,9 @@ pub struct BanditGaptron<L> {
     horizon: Option<u64>,
     weights: Weights,
     rounds: u64,
-    /// The largest norm of a row that was learnt.
+    /// The largest norm of a row so far.
     largest: f64,
-    /// $\eta_t$; the largest number before the first row that is not 0.
+    /// $\eta_t$; `f64::MAX` before the first non-zero row.
     falling_rate: f64,
     /// $\sum_t \gamma_t$.
     explored: f64,
@@ -90,8 +92,13 @@ pub struct BanditGaptron<L> {
     loss: PhantomData<L>,
 }
 
+/// The scores of the labels on offer.
+fn of_offered<'a>(scores: &'a [f64], offered: &'a [u32]) -> impl Iterator<Item = f64> + 'a {
+    offered.iter().map(|label| scores[*label as usize])
+}
+
 impl<L: Loss> BanditGaptron<L> {
-    /// $X_t$, the coming row included; 0 if all rows were 0.
+    /// $X_t$ including the row `x`; 0 if all rows were 0.
     fn radius(&self, x: Features<'_>) -> f64 {
         self.radius.unwrap_or_else(|| self.largest.max(x.norm_squared().sqrt()))
     }
@@ -107,7 +114,7 @@ impl<L: Loss> BanditGaptron<L> {
         }
     }
 
-    /// $\eta_t$ in force.
+    /// The present $\eta_t$.
     pub fn rate(&self) -> f64 {
         self.rate.unwrap_or(self.falling_rate)
     }
@@ -195,12 +202,23 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
         &self.problem
     }
 
-    fn predict(&self, x: Features<'_>, out: &mut Decision) {
+    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
         out.start(self.problem.classes, self.rounds + 1);
         self.weights.scores(x, &mut out.scores);
         let exploration = self.exploration(x, self.rounds + 1);
-        out.explore_greedily(L::SURROGATE.gap(&out.scores).max(exploration)); // eq. (1)
+        let gap = match offered {
+            None => L::SURROGATE.gap(&out.scores),
+            Some([_]) => 0.0,
+            Some(offered) => {
+                let scores = &mut out.work.0.scratch;
+                scores.clear();
+                scores.extend(of_offered(&out.scores, offered));
+                L::SURROGATE.gap(scores)
+            }
+        };
+        out.explore_greedily(gap.max(exploration), offered); // eq. (1)
         out.exploration = exploration;
+        true
     }
 
     fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
@@ -210,16 +228,28 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
             let (k, radius) = (self.problem.classes, self.radius(x));
             if radius > 0.0 {
                 let rate = L::SURROGATE.bandit_rate(k, radius, self.norm, taken.exploration);
-                // In order it falls by itself; late feedback may bring an earlier round's exploration.
+                // `rate` decreases from round to round by itself, except that late feedback may use the
+                // exploration of an earlier round.
                 self.falling_rate = self.falling_rate.min(rate); // eq. (3)
             }
         }
         self.largest = self.largest.max(x.norm_squared().sqrt());
-        // The gradient at a row of zeros is 0, and before any other row there is no rate.
+        // At a row of zeros the gradient is 0; before any other row there is no rate.
         if !reward.is_right() || x.norm_squared() == 0.0 {
             return;
         }
-        L::SURROGATE.gradient(&taken.scores, taken.label as usize, &mut self.step);
+        if taken.offered.is_empty() {
+            L::SURROGATE.gradient(&taken.scores, taken.label as usize, &mut self.step);
+        } else {
+            let at = taken.offered.binary_search(&taken.label);
+            // With a single label on offer the loss is 0.
+            let Some(at) = at.ok().filter(|_| taken.choices() > 1) else { return };
+            let scores: Vec<f64> = of_offered(&taken.scores, &taken.offered).collect();
+            let mut step = vec![0.0; scores.len()];
+            L::SURROGATE.gradient(&scores, at, &mut step);
+            self.step.fill(0.0);
+            taken.offered.iter().zip(step).for_each(|(label, step)| self.step[*label as usize] = step);
+        }
         let weight = self.rate() / taken.probability;
         for step in &mut self.step {
             *step *= -weight;
@@ -293,8 +323,8 @@ mod tests {
     }
 
     /// K = 2, X = D = 1, γ = 1/2, smooth: η = γ/(4K²X²) = 1/32. At W = 0 play is uniform; m = 0, h = 2,
-    /// weight 2: a right guess of class 0 at x = 1 gives W = (1/32)·2·2·(1, -1) = (1/8, -1/8). The lead 1/4
-    /// has a = 9/16 > γ. A wrong guess changes nothing.
+    /// importance weight 2: a right guess of class 0 at x = 1 gives W = (1/32)·2·2·(1, -1) = (1/8, -1/8). The
+    /// margin 1/4 gives a = 9/16 > γ. A wrong guess changes nothing.
     #[test]
     fn smooth_by_hand() {
         let params = GaptronParams {
@@ -324,7 +354,7 @@ mod tests {
         }
     }
 
-    /// Over all played labels, the expected step is the full-information one.
+    /// The mean of the step over the played label is that of full information.
     #[test]
     fn the_step_is_unbiased() {
         fn check<L: Loss>() {
@@ -356,7 +386,7 @@ mod tests {
         check::<Smooth>();
     }
 
-    /// The rate never rises, and is never above the table's for the largest norm so far.
+    /// The rate never increases, and never exceeds the default for the largest norm so far.
     #[test]
     fn without_a_horizon_rates_fall() {
         fn check<L: Loss>() {

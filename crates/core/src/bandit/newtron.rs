@@ -1,7 +1,7 @@
 //! # Newtron and PNewtron: Newton steps with bandit feedback
 //!
 //! Online Newton steps on the logistic loss of scaled scores, with a gradient that is estimated from the
-//! played label; right and wrong guesses both teach. PNewtron keeps the diagonal of the matrix.
+//! played label after right and wrong guesses. PNewtron keeps the diagonal of the matrix.
 //!
 //! ## Reference
 //!
@@ -34,20 +34,20 @@
 //! ## Deviations
 //!
 //! * $\alpha = 10$, $\beta = 0.01$ and $D = 1$ are those of the paper's experiments, not of its theorem,
-//!   whose regret $O(K^3d\min(e^{4\alpha XD}\ln T, XDT^{2/3}))$ is an order of magnitude. The paper sweeps
-//!   $\gamma$; 0.01 is the default.
-//! * `projection = scale` is the default of PNewtron, and `none` is offered; whether the paper projects
+//!   whose regret $O(K^3d\min(e^{4\alpha XD}\ln T, XDT^{2/3}))$ has no explicit constants. The paper's
+//!   experiments try many $\gamma$; the default is 0.01.
+//! * `projection = scale` is the default of PNewtron, and `none` is possible; whether the paper projects
 //!   PNewtron is unclear.
-//! * `centre = played` tosses a coin of probability $\gamma$ first and takes $C = 0$ where it came up, as
-//!   public implementations do: labels have the same distribution.
-//! * Late feedback takes $q$ and $p$ of the decision, so that the estimate stays unbiased for the gradient of
-//!   then, and the current weights for $C$.
+//! * `centre = played` first draws a coin of probability $\gamma$ and uses $C = 0$ if the coin decides for
+//!   uniform play, as public implementations do; labels have the same distribution.
+//! * Late feedback uses $q$ and $p$ of the decision, so that the estimate is unbiased for the gradient at the
+//!   decision, and the current weights for $C$.
 //!
 //! ## Cost
 //!
 //! Newtron: `learn` $3K^2d^2$ flops, an active exact projection $\tfrac13K^3d^3$ for each of a few Newton
 //! steps; memory $K^2d^2$ numbers, twice that with the exact projection. PNewtron: $O(K\ \mathrm{nnz}(x))$ a
-//! round ($O(Kd)$ with the exact projection), memory $3Kd$ numbers, touched only where rows are non-zero.
+//! round ($O(Kd)$ with the exact projection), memory $3Kd$ numbers, allocated only for features that occur.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::Features;
@@ -90,7 +90,7 @@ params! {
     }
 }
 
-/// A [`Leader`] that makes a Newtron of its own name.
+/// A [`Leader`] for which there is a learner of the registry.
 pub trait NewtronVariant: Leader {
     /// The description.
     const ABOUT: About;
@@ -135,7 +135,7 @@ pub struct Newtron<L> {
     centre: Centre,
     model: L,
     rounds: u64,
-    /// Current scores, where the decision is outgrown.
+    /// Buffer for the current scores, if the decision is outdated.
     scores: Vec<f64>,
     coefficients: Vec<f64>,
 }
@@ -188,7 +188,10 @@ impl<L: Leader> BanditLearner for Newtron<L> {
         &self.problem
     }
 
-    fn predict(&self, x: Features<'_>, out: &mut Decision) {
+    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
+        if offered.is_some() {
+            return false;
+        }
         let k = self.problem.classes;
         out.start(k, self.rounds + 1);
         out.forecast.resize(k, 0.0);
@@ -198,6 +201,7 @@ impl<L: Leader> BanditLearner for Newtron<L> {
         }
         softmax(&out.distribution, &mut out.forecast);
         out.explore_forecast(self.exploration); // eq. (1)
+        true
     }
 
     fn play(&self, uniforms: &mut dyn Uniforms, out: &mut Decision) {
@@ -251,8 +255,8 @@ mod tests {
     use super::*;
     use crate::testing::{Outcomes, assert_close, linear_weights, unit_rows};
 
-    /// With β = 0, D = 1 and no projection W is minus the sum of the estimates, whose expectation over all
-    /// played labels is (q - e_y) ⊗ x.
+    /// With β = 0, D = 1 and no projection, W is minus the sum of the estimates, whose mean over the played
+    /// label is (q - e_y) ⊗ x.
     #[test]
     fn the_estimate_is_unbiased() {
         fn check<L: NewtronVariant>(centre: Centre) {
@@ -284,10 +288,10 @@ mod tests {
         check::<DiagonalLeader>(Centre::Played);
     }
 
-    /// K = 2, d = 1, x = 1, D = 1, γ = 1/2, β = 1/2. At W = 0, q = p = 1/2. Class 0, rightly played: G =
-    /// (-1/2, 1/2), κβ = 1/4, b = G. Full: A⁻¹G = G/(1 + 1/8), W = (4/9, -4/9); diagonal: A = 1 + 1/16, W =
-    /// (8/17, -8/17). Wrongly: G = (1/2, -1/2), κβ = 1/2. Full: W = -G/(1 + 1/4) = (-2/5, 2/5); diagonal: A =
-    /// 1 + 1/8, W = (-4/9, 4/9).
+    /// K = 2, d = 1, x = 1, D = 1, γ = 1/2, β = 1/2. At W = 0, q = p = 1/2. If class 0 is played and right: G
+    /// = (-1/2, 1/2), κβ = 1/4, b = G. Full: A⁻¹G = G/(1 + 1/8), W = (4/9, -4/9); diagonal: A = 1 + 1/16, W =
+    /// (8/17, -8/17). If it is wrong: G = (1/2, -1/2), κβ = 1/2. Full: W = -G/(1 + 1/4) = (-2/5, 2/5);
+    /// diagonal: A = 1 + 1/8, W = (-4/9, 4/9).
     #[test]
     fn a_round_by_hand() {
         fn check<L: NewtronVariant>(right: f64, wrong: f64) {

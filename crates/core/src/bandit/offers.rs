@@ -1,9 +1,9 @@
-//! # Labels on offer, with features of their own
+//! # Labels with features, which change from round to round
 //!
-//! Articles, prices, messages: what can be played changes from round to round, and is described by features.
-//! One two-class model forecasts the reward of a label from the round's features, the label's and their
-//! products, so that what is learnt of one label helps with all, and a label that was never seen can be
-//! played at once.
+//! For articles, prices or messages: the labels that can be played change from round to round, and each is
+//! described by features. One two-class model forecasts the reward of a label from the features of the round,
+//! those of the label, and their products. So every label's feedback improves the forecasts for all labels,
+//! and new labels can be played at once.
 //!
 //! ## Reference
 //!
@@ -15,30 +15,30 @@
 //!
 //! | paper | here | meaning |
 //! |---|---|---|
-//! | $\mathcal A_t$ | positions | the labels on offer, called by their position in the round |
-//! | $\phi(x_t, a)$ | blocks of the row | what describes label $a$ in round $t$ |
+//! | $\mathcal A_t$ | positions | the labels on offer, identified by their position in the round |
+//! | $\phi(x_t, a)$ | blocks of the row | features that describe label $a$ in round $t$ |
 //! | $\hat f_{t,a}$ | `scores`, as log-odds | forecast reward |
 //! | $w$ | `width` | columns of a block |
 //!
-//! A row is made of one block of $w = \lceil d/K \rceil$ columns for each of the $K$ positions: column $pw +
-//! j$ is column $j$ of what describes position $p$. [`Offer::encode`] makes such rows. With the model $m$ of
-//! two classes,
+//! A row consists of a block of $w = \lceil d/K \rceil$ columns for each of the $K$ positions: column $pw +
+//! j$ is column $j$ of the description of position $p$. [`Offer::encode`] makes such rows. With the model $m$
+//! of two classes,
 //!
 //! $$ \hat f_a = m(\phi(x, a)), \qquad \text{the label is drawn by inverse gaps at several scales} \tag{1} $$
 //!
 //! as in [`auto`](super::auto), and the model learns $\phi(x, a_t)$ with the soft label $(1 - r, r)$. Its
-//! regret does not depend on how many labels there are.
+//! regret does not depend on the number of labels.
 //!
 //! ## Deviations
 //!
-//! * The oracle is [`Auto`] for two classes, of log loss, which has no closed form of its regret; exploration
-//!   is learnt as in [`auto`](super::auto). No bound is shown.
-//! * Late feedback is learnt as if its row came with it.
+//! * The oracle is [`Auto`] for two classes with log loss, whose regret has no closed form; exploration is
+//!   learnt as in [`auto`](super::auto). No bound is shown.
+//! * Late feedback is learnt as if the row had come together with it.
 //!
 //! ## Cost
 //!
-//! A forecast of the model for every label on offer, one update. Memory: $w$ times a few, however many labels
-//! there are.
+//! A forecast of the model for every label on offer, and one update. Memory: a few times $w$, whatever the
+//! number of labels.
 
 use std::fmt;
 
@@ -55,13 +55,13 @@ use crate::state::{State, Tensor};
 use super::auto::members_of_one;
 use super::scales::Scales;
 
-/// Products of the round's features and a label's are left out where they would be more.
+/// If a label has more products of features of the round and of the label than this, they are left out.
 const MOST_PRODUCTS: usize = 4096;
 
-/// What a round can play, and what is known of it.
+/// The labels on offer in a round, with their features.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer<'a> {
-    /// The round's own features.
+    /// The features of the round.
     pub context: Features<'a>,
     /// The labels on offer, at least one.
     pub labels: &'a [OfferedLabel<'a>],
@@ -70,15 +70,15 @@ pub struct Offer<'a> {
 /// A label on offer.
 #[derive(Clone, Copy, Debug)]
 pub struct OfferedLabel<'a> {
-    /// A number made of its name ([`key`]), which identifies it in all rounds.
+    /// The [`key`] of its name, which identifies the label in all rounds.
     pub key: u64,
     /// Its own features.
     pub features: Features<'a>,
 }
 
-/// A number for the label called `name`, the same everywhere.
+/// A 64-bit hash of the name of a label, the same on all machines.
 pub fn key(name: &str) -> u64 {
-    // FNV-1a, then mixed: short names differ in few bits.
+    // FNV-1a, then SplitMix64's finaliser, since hashes of short names differ in few bits.
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
@@ -92,7 +92,7 @@ fn mixed(mut hash: u64) -> u64 {
     hash ^ (hash >> 31)
 }
 
-/// Room for a row in the making.
+/// Buffers for a row.
 #[derive(Clone, Debug, Default)]
 pub struct OfferRow {
     indices: Vec<u32>,
@@ -108,19 +108,19 @@ impl OfferRow {
 
     fn add(&mut self, width: u32, kind: u64, first: u64, second: u64, value: f64) {
         let hash = mixed(mixed(mixed(kind.wrapping_add(1)) ^ first).wrapping_add(second));
-        // Among columns that fall together, signs make what they add up to 0 on average.
+        // With random signs, the values of features that share a column have the mean 0.
         let sign = if hash >> 63 == 0 { 1.0 } else { -1.0 };
         self.block.push(((hash % u64::from(width)) as u32, sign * value));
     }
 }
 
 impl Offer<'_> {
-    /// Writes the round's row for a learner with blocks of `width` columns: for every label the round's
-    /// features, its own, the products of both, and which label it is, alone and with the round's features;
-    /// hashed to the width of a block.
+    /// Writes the round's row for a learner with blocks of `width` columns. The block of a label has the
+    /// round's features, the label's features, the products of both, and the identity of the label, alone and
+    /// multiplied by the round's features; all are hashed to `width` columns.
     ///
     /// # Panics
-    /// If there are so many labels that columns are beyond 32 bits: a programmer error.
+    /// If the index of a column exceeds 32 bits, because there are too many labels: a programmer error.
     pub fn encode(&self, width: u32, out: &mut OfferRow) {
         out.indices.clear();
         out.values.clear();
@@ -180,7 +180,7 @@ pub struct Offers {
     block: Block,
 }
 
-/// The block of a position, as a row of its own.
+/// The block of a position, as a row.
 #[derive(Clone, Default)]
 struct Block {
     indices: Vec<u32>,
@@ -223,37 +223,13 @@ fn of_model(problem: &Problem, width: usize) -> Problem {
     Problem { classes: 2, features: width, radius: None, ..problem.clone() }
 }
 
-/// Its parameters.
+/// The parameters of the model.
 fn params_of_model(problem: &Problem, width: usize) -> Result<AutoParams, ParamError> {
     AutoParams::from_values("auto", &members_of_one(width, 1, problem.sparse))
 }
 
 fn width_of(params: &OffersParams, problem: &Problem) -> usize {
     params.width.map_or_else(|| problem.features.div_ceil(problem.classes), |width| width as usize)
-}
-
-impl Offers {
-    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) {
-        out.start(self.problem.classes, self.rounds + 1);
-        let mut at = out.work.0.members.pop().unwrap_or_default();
-        if at.members.is_empty() {
-            at = self.model.prediction();
-        }
-        let (indices, values) =
-            (std::mem::take(&mut out.work.0.indices), std::mem::take(&mut out.work.0.scratch));
-        let mut block = Block { indices, values };
-        for (position, score) in out.scores.iter_mut().enumerate() {
-            if offered.is_some_and(|offered| offered.binary_search(&(position as u32)).is_err()) {
-                *score = 0.0;
-                continue;
-            }
-            self.model.predict(block.of(x, position, self.width), &mut at);
-            *score = at.scores[1] - at.scores[0]; // eq. (1)
-        }
-        out.work.0.members.push(at);
-        (out.work.0.indices, out.work.0.scratch) = (block.indices, block.values);
-        self.scales.decide(offered, out);
-    }
 }
 
 impl Algorithm for Offers {
@@ -315,12 +291,26 @@ impl BanditLearner for Offers {
         &self.problem
     }
 
-    fn predict(&self, x: Features<'_>, out: &mut Decision) {
-        self.decide(x, None, out);
-    }
-
-    fn predict_among(&self, x: Features<'_>, offered: &[u32], out: &mut Decision) -> bool {
-        self.decide(x, Some(offered), out);
+    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
+        out.start(self.problem.classes, self.rounds + 1);
+        let mut at = out.work.0.members.pop().unwrap_or_default();
+        if at.members.is_empty() {
+            at = self.model.prediction();
+        }
+        let (indices, values) =
+            (std::mem::take(&mut out.work.0.indices), std::mem::take(&mut out.work.0.scratch));
+        let mut block = Block { indices, values };
+        for (position, score) in out.scores.iter_mut().enumerate() {
+            if offered.is_some_and(|offered| offered.binary_search(&(position as u32)).is_err()) {
+                *score = 0.0;
+                continue;
+            }
+            self.model.predict(block.of(x, position, self.width), &mut at);
+            *score = at.scores[1] - at.scores[0]; // eq. (1)
+        }
+        out.work.0.members.push(at);
+        (out.work.0.indices, out.work.0.scratch) = (block.indices, block.values);
+        self.scales.decide(offered, out);
         true
     }
 
@@ -348,7 +338,7 @@ impl BanditLearner for Offers {
         self.rounds
     }
 
-    /// More positions, with their blocks; the width of blocks stays.
+    /// Adds positions, with their blocks; the width of blocks is unchanged.
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         if classes <= self.problem.classes || classes.checked_mul(self.width) != Some(features) {
             return false;
@@ -377,8 +367,8 @@ mod tests {
     use super::*;
     use crate::rng::{Rng, Uniforms};
 
-    /// A label's column decides what it earns in a context; labels are new in every round, and the best is
-    /// found all the same.
+    /// A label's reward depends on its features and the context. Labels are new in every round, and the best
+    /// one is identified nevertheless.
     #[test]
     fn labels_never_seen_before_are_played_by_their_features() {
         let width = 256;
@@ -407,7 +397,8 @@ mod tests {
                 best += features.iter().map(earns).fold(0.0, f64::max);
             }
         }
-        // Uniform play earns 500 of about 750: seven tenths of what lies between the two.
+        // Uniform play earns 500 of about 750; the learner has to earn at least seven tenths of the
+        // difference in addition.
         assert!(late > 500.0 + 0.7 * (best - 500.0), "{late} of {best}");
     }
 

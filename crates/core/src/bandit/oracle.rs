@@ -1,7 +1,8 @@
-//! What SquareCB and FastCB have in common: an oracle that forecasts every label's reward, and parameters.
+//! The common part of SquareCB and FastCB: the oracle that forecasts every label's reward, and the
+//! parameters.
 //!
-//! The oracle is one two-class learner for each label, of the question "is it this one?", and learns in
-//! rounds in which its label was played. A reward $r$ is the soft label $(1 - r, r)$.
+//! The oracle is a two-class learner for each label, which forecasts whether the label is right. It learns in
+//! the rounds in which its label was played. A reward $r$ is learnt as the soft label $(1 - r, r)$.
 
 use crate::algorithm::{Algorithm as _, Forecast, Model};
 use crate::example::{Features, Target};
@@ -14,7 +15,7 @@ use crate::problem::Problem;
 use crate::registry::{self, Entry};
 use crate::state::Tensor;
 
-/// What parameters of the oracle begin with.
+/// The prefix of parameters of the oracle.
 const PREFIX: &str = "oracle.";
 
 param_words! {
@@ -138,10 +139,10 @@ pub(super) struct Oracle {
     values: Values,
     models: Vec<Box<dyn Model>>,
     seed: u64,
-    /// What each label's learner can have lost, by the schedule's word and at least `least`; follows from the
-    /// learners.
+    /// A bound on the regret of each label's learner, according to the schedule and at least `least`;
+    /// computed from the learners.
     regrets: Vec<f64>,
-    /// The same before the first round.
+    /// The bound before the first round.
     least: f64,
     schedule: Schedule,
     factor: f64,
@@ -190,7 +191,7 @@ impl Oracle {
         let two = Problem { classes: 2, ..problem.clone() };
         let seed = self.seed.wrapping_add(label as u64);
         let made: Result<Box<dyn Model>, ParamError> = if self.entry.about == const { &Auto::ABOUT } {
-            // Members that join would join label by label, and the parameters are those of all labels.
+            // The parameters have one list of members for all labels: therefore no members join.
             AutoParams::from_values(self.entry.about.name, &self.values)
                 .and_then(|params| Ok(Box::new(Auto::fixed(params, two, seed)?) as Box<dyn Model>))
         } else {
@@ -229,18 +230,17 @@ impl Oracle {
         self.rounds
     }
 
-    /// What all learners together can have lost more than the truth, by the schedule's word; $\infty$ without
-    /// one.
+    /// A bound on the sum of the learners' regrets, according to the schedule; $\infty$ if there is none.
     pub(super) fn regret(&self) -> f64 {
         if self.schedule == Schedule::Root { f64::INFINITY } else { self.regrets.iter().sum() }
     }
 
-    /// The least that [`Oracle::regret`] can be.
+    /// The least value of [`Oracle::regret`].
     pub(super) fn least_regret(&self) -> f64 {
         self.least * self.models.len() as f64
     }
 
-    /// The same after all rounds, by the certificate where there is one, or why that is not known.
+    /// The bound after all rounds, by the certificate if there is one; or why there is no bound.
     pub(super) fn bound(&self) -> Result<f64, String> {
         let bound = |model: &dyn Model| {
             let closed = model.guarantee()?.regret_bound()?.ok()?;
@@ -272,8 +272,8 @@ impl Oracle {
         work.stamp = Some(self.rounds);
     }
 
-    /// Learns what `label` earned; `work` is what [`Oracle::forecast`] filled. Where others were learnt from
-    /// meanwhile, it is as if the row came now.
+    /// Learns the reward of `label`; `work` was written by [`Oracle::forecast`]. If rounds were learnt in
+    /// between, the row is learnt as if it came now.
     pub(super) fn learn(&mut self, x: Features<'_>, label: usize, reward: Reward, work: &Prediction) {
         let model = &mut self.models[label];
         let fresh = work.is_fresh(self.rounds) && work.members.len() == self.regrets.len();
@@ -296,19 +296,19 @@ impl Oracle {
             regret(model.as_ref(), self.schedule).map_or(f64::INFINITY, |r| r.max(self.least));
     }
 
-    /// Whether soft labels can be learnt from.
+    /// Whether soft labels can be learnt.
     pub(super) fn takes_rewards(&self) -> bool {
         self.entry.about.accepts.soft_labels
     }
 
-    /// Recomputes what follows from the learners.
+    /// Recomputes what is derived from the learners.
     fn refresh(&mut self) {
         let (schedule, least) = (self.schedule, self.least);
         let of = |model: &dyn Model| regret(model, schedule).map_or(f64::INFINITY, |r| r.max(least));
         self.regrets = self.models.iter().map(|model| of(model.as_ref())).collect();
     }
 
-    /// Makes room for more labels and features.
+    /// Increases the numbers of labels and features.
     pub(super) fn grow(&mut self, classes: usize, features: usize, problem: &Problem) -> bool {
         let mut models = self.models.clone();
         if !models.iter_mut().all(|model| model.grow(2, features)) {
@@ -346,7 +346,7 @@ impl Oracle {
     }
 }
 
-/// What `model` can have lost more than the best of its ball.
+/// A bound on the regret of `model` against the best predictor of its ball.
 fn regret(model: &dyn Model, schedule: Schedule) -> Option<f64> {
     match schedule {
         Schedule::Certificate => model.certificate()?.ok(),

@@ -1,7 +1,8 @@
 //! # The bandit reduction: any online logistic regression with bandit feedback
 //!
-//! Tosses a coin every round: heads, it plays a uniformly random class, and a right guess teaches the base
-//! learner; tails, it plays the base learner's forecast and learns nothing.
+//! In every round a coin is tossed: with probability $\gamma$ a uniformly random class is played, and the
+//! base learner learns from a right guess; otherwise a class is drawn from the base learner's forecast, and
+//! nothing is learnt.
 //!
 //! ## Reference
 //!
@@ -14,25 +15,25 @@
 //! | paper | here | meaning |
 //! |---|---|---|
 //! | $\mathcal A$ | `base` | online logistic regression of regret $R(T)$ |
-//! | $\gamma$ | `exploration` | probability of heads |
+//! | $\gamma$ | `exploration` | probability of uniform play |
 //! | $\sigma(z_t)$ | `forecast` | $q$, the base learner's forecast |
-//! | $Z_t$ | `explored` | the coin |
+//! | $Z_t$ | `explored` | result of the coin, 1 for uniform play |
 //!
 //! $$ Z \sim \text{Bernoulli}(\gamma), \quad \tilde y \sim \text{uniform if } Z \text{ else } q, \qquad
 //!    p = (1 - \gamma)\ q + \tfrac\gamma K 1, \tag{1} $$
 //! $$ \text{if } Z \text{ and } \tilde y = y: \quad \mathcal A \text{ learns } (x, y). \tag{2} $$
 //!
-//! For every $U$ of $\mathcal A$'s ball, with log losses in nats:
-//! $\mathbb E M \le \sum_t \ell_t(U) + \tfrac K\gamma R(T) + \gamma T$ ([`crate::bounds::bandit_reduction`]),
-//! which $\gamma = \min(1, \sqrt{KR/T})$ makes $\sum_t \ell_t(U) + 2\sqrt{KTR}$.
+//! For every $U$ in the ball of $\mathcal A$, with log losses in nats: $\mathbb E M \le \sum_t \ell_t(U) +
+//! \tfrac K\gamma R(T) + \gamma T$ ([`crate::bounds::bandit_reduction`]); with $\gamma = \min(1,
+//! \sqrt{KR/T})$ the right-hand side is $\sum_t \ell_t(U) + 2\sqrt{KTR}$.
 //!
 //! ## Deviations
 //!
-//! * The theorem as printed lacks the factor 2, and $\gamma$ is capped at 1.
-//! * $R(T)$ depends on the base learner; the default rate takes $R = Kd\ln(1 + T)$, the order of FOLKLORE's
-//!   and of online Newton steps', and 0.1 where $T$ is unknown.
-//! * The base learner learns from scores and forecast of the decision, so that late feedback is as exact as
-//!   its own.
+//! * The printed theorem lacks the factor 2 and the bound $\gamma \le 1$.
+//! * $R(T)$ depends on the base learner; the default rate uses $R = Kd\ln(1 + T)$, the order of the regrets
+//!   of FOLKLORE and online Newton steps, and is 0.1 if $T$ is unknown.
+//! * The base learner learns from the scores and the forecast of the decision, so that late feedback is as
+//!   exact as for the base learner itself.
 //!
 //! ## Cost
 //!
@@ -53,7 +54,7 @@ use crate::registry::{self, Entry};
 use crate::rng::Uniforms;
 use crate::state::{State, Tensor};
 
-/// What parameters of the base learner begin with.
+/// The prefix of parameters of the base learner.
 const PREFIX: &str = "base.";
 
 /// Parameters of [`BanditReduction`].
@@ -143,7 +144,7 @@ pub struct BanditReduction {
     horizon: Option<u64>,
     base: Box<dyn Model>,
     rounds: u64,
-    /// Scores and forecast of a decision, as the base learner takes them.
+    /// The scores and the forecast of a decision, in the form that the base learner takes.
     at: Prediction,
 }
 
@@ -211,7 +212,7 @@ impl Algorithm for BanditReduction {
         }
     }
 
-    /// Without parameters the base learner is not known; no learner of probabilities takes less.
+    /// Without parameters the base learner is unknown; every learner of probabilities has at least this size.
     fn numbers(problem: &Problem) -> usize {
         problem.features
     }
@@ -232,7 +233,10 @@ impl BanditLearner for BanditReduction {
         self.base.problem()
     }
 
-    fn predict(&self, x: Features<'_>, out: &mut Decision) {
+    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
+        if offered.is_some() {
+            return false;
+        }
         out.start(self.problem().classes, self.rounds + 1);
         if out.work.0.scores.len() != out.scores.len() {
             out.work.0 = self.base.prediction();
@@ -241,6 +245,7 @@ impl BanditLearner for BanditReduction {
         out.scores.copy_from_slice(&out.work.0.scores);
         out.forecast.extend_from_slice(&out.work.0.probabilities);
         out.explore_forecast(self.exploration);
+        true
     }
 
     fn play(&self, uniforms: &mut dyn Uniforms, out: &mut Decision) {
@@ -257,6 +262,10 @@ impl BanditLearner for BanditReduction {
         }
     }
 
+    fn learns_of_others(&self) -> bool {
+        false
+    }
+
     fn rounds(&self) -> u64 {
         self.rounds
     }
@@ -265,14 +274,14 @@ impl BanditLearner for BanditReduction {
         self.base.grow(classes, features)
     }
 
-    /// Theorem 4.1 with the base learner's bound on the rounds that reached it, of which the theorem takes
-    /// the expectation.
+    /// Theorem 4.1 with the base learner's bound for the rounds that it has learnt; the theorem has the
+    /// expectation of this bound.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let base = self.base.about().name;
         let (norm, bound) = match self.base.guarantee() {
-            // The difference of two rows is up to √2 larger than the matrix.
+            // The norm of a difference of two rows is at most √2 times the norm of the matrix.
             Some(Guarantee::Regret { ball: Some(Ball::Euclidean), norm, bound }) => (norm / SQRT_2, bound),
-            // Whoever is in the Frobenius ball has rows in it, too.
+            // A matrix in the Frobenius ball has rows of at most that norm.
             Some(Guarantee::Regret { ball: Some(Ball::Frobenius | Ball::Rows), norm, bound }) => {
                 (norm, bound)
             }
@@ -370,9 +379,9 @@ mod tests {
         assert!(updates >= 10, "{updates}");
     }
 
-    /// Explored right guesses reach the base learner as if it had been alone with them; nothing else does.
+    /// The base learner learns exactly the explored right guesses.
     #[test]
-    fn the_base_learner_sees_explored_right_guesses_only() {
+    fn the_base_learner_learns_explored_right_guesses_only() {
         let problem = || Problem::new(3, 2).with_radius(1.0);
         let pairs = [("exploration", "0.5"), ("base.norm", "2"), ("base.curvature", "0.1")];
         let mut learner = reduction(&pairs, problem()).expect("valid");

@@ -1,13 +1,13 @@
-//! Exploration that is learnt: several scales of inverse gap weighting, each judged by what it would have
-//! earned.
+//! Learnt exploration: several scales of inverse gap weighting, each weighted by an estimate of the reward
+//! that it would have earned.
 //!
 //! $$ p = \sum_c u(c)\ p^c, \quad p^c_a = \frac{1}{K + c\sqrt{Kt}\ (\hat f_b - \hat f_a)}\ (a \ne b = \arg\max \hat f), \tag{1} $$
 //! $$ \hat\ell_c = \sum_a p^c_a (1 - \hat f_a) + \frac{p^c_{a_t}}{p_{a_t}} (\hat f_{a_t} - r_t), \qquad
 //!    u(c) \propto e^{-\eta_t \sum \hat\ell_c}, \quad \eta_t = \frac{0.3}{\sqrt{1 + t/100}}, \tag{2} $$
 //!
-//! for $K$ labels on offer, and every scale keeps 0.02 of the weight, so that $p^c/p \le 50$. The estimate
-//! $\hat\ell_c$ is doubly robust: unbiased whatever the forecasts $\hat f$, and of small variance where they
-//! are good.
+//! for $K$ labels on offer; every scale keeps a weight of at least 0.02, so that $p^c/p \le 50$. The estimate
+//! $\hat\ell_c$ is doubly robust: it is unbiased for all forecasts $\hat f$, and its variance is small if
+//! they are accurate.
 
 use crate::kernel::inverse_gap;
 use crate::loss::logistic::sigmoid;
@@ -17,7 +17,7 @@ use crate::state::Tensor;
 /// $c$: multiples of $\sqrt{Kt}$.
 const SCALES: [f64; 4] = [1.0, 10.0, 100.0, 1000.0];
 
-/// The weight that every scale keeps.
+/// The least weight of a scale.
 const KEPT: f64 = 0.02;
 
 /// See the [module](self).
@@ -46,7 +46,7 @@ impl Scales {
     /// rewards.
     pub(super) fn decide(&self, offered: Option<&[u32]>, out: &mut Decision) {
         out.offer(offered);
-        // The forecast of a decision is empty; its room serves.
+        // The decision's `forecast` is not used otherwise, and serves as a buffer.
         let (mut losses, mut play) =
             (std::mem::take(&mut out.forecast), std::mem::take(&mut out.work.0.kept));
         losses.clear();
@@ -64,7 +64,7 @@ impl Scales {
         (out.work.0.kept, out.forecast) = (play, losses);
     }
 
-    /// Learns what the label of `taken` earned.
+    /// Learns the reward of the label of `taken`.
     pub(super) fn learn(&mut self, taken: &Decision, reward: Reward) {
         let label = taken.label as usize;
         let offered = Some(&taken.offered[..]).filter(|offered| !offered.is_empty());
@@ -74,7 +74,7 @@ impl Scales {
         for (sum, scale) in self.sums.iter_mut().zip(SCALES) {
             play_at(scale, taken.round, &self.losses, taken.greedy as usize, offered, &mut self.play);
             let direct: f64 = self.play.iter().zip(&self.losses).map(|(p, loss)| p * loss).sum();
-            // Feedback from elsewhere may come with any probability; what (1) plays never passes this.
+            // A reported probability may be arbitrarily small; the probabilities of (1) imply this bound.
             let weight = (self.play[label] / taken.probability).min(1.0 / KEPT);
             *sum += direct + weight * (1.0 - reward.value() - self.losses[label]); // eq. (2)
         }
@@ -90,7 +90,7 @@ impl Scales {
     }
 }
 
-/// Writes $p^c$ for $c$ = `scale` in round `round`, in which the label `best` was.
+/// Writes $p^c$ for $c$ = `scale` in round `round`, where `best` is the best label.
 fn play_at(scale: f64, round: u64, losses: &[f64], best: usize, offered: Option<&[u32]>, out: &mut [f64]) {
     let k = offered.map_or(losses.len(), <[u32]>::len) as f64;
     inverse_gap::square(losses, best, offered, scale * (k * round as f64).sqrt(), out);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     /// K = 2, forecasts 1/2 and 1/4 (log-odds 0 and -ln 3), t = 1: p^c of the second label is 1/(2 + c √2/4),
-    /// and all scales weigh 1/4.
+    /// and all scales have the weight 1/4.
     #[test]
     fn a_round_by_hand() {
         let mut scales = Scales::default();
@@ -118,7 +118,7 @@ mod tests {
         let p = SCALES.iter().map(|c| 0.25 * other(*c)).sum::<f64>();
         assert_close(taken.distribution[1], p, 1e-12, "the second label");
         assert_eq!(taken.greedy, 0);
-        // The second label is played and right: its loss 0 was forecast as 3/4.
+        // The second label is played and right: its loss is 0, its forecast 3/4.
         let taken = Decision { label: 1, probability: p, ..taken };
         scales.learn(&taken, Reward::RIGHT);
         for (sum, c) in scales.sums.iter().zip(SCALES) {
@@ -129,7 +129,7 @@ mod tests {
         assert!(scales.weights()[0] > scales.weights()[3], "exploring has paid");
     }
 
-    /// Over the draw, the estimate of a scale is what it loses, whatever the forecasts.
+    /// The mean of the estimate over the played label is the scale's loss, whatever the forecasts.
     #[test]
     fn estimates_are_unbiased() {
         let scales = Scales { sums: [3.0, 0.0, 1.0, 2.0], rounds: 50, ..Scales::default() };

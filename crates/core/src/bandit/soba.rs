@@ -1,8 +1,8 @@
 //! # SOBA: the second-order bandit algorithm
 //!
 //! The second-order Perceptron with bandit feedback: plays the best class, mixed with a uniformly random one,
-//! and learns from right guesses only. Its regret is $\tilde O(\sqrt T)$ against a family of losses between
-//! hinge and squared hinge, all at once.
+//! and learns only from right guesses. Its regret is $\tilde O(\sqrt T)$ against all members of a family of
+//! losses between hinge and squared hinge.
 //!
 //! ## Reference
 //!
@@ -31,24 +31,27 @@
 //!
 //! For a fixed $\gamma$, every $U$ and every $0 < \eta \le \min(1, 2/(2X\max_k \lVert U_k \rVert + 1))$, with
 //! $L_\eta$ its total $\eta$-loss, $\mathbb{E}M \le L_\eta + \frac{a\eta}{2-\eta}\lVert U \rVert^2 +
-//! \frac{K}{\gamma\eta(2-\eta)}\mathbb{E}S_q + \gamma T$, and $S_q \le dK\ln(1 + 2X^2T/(adK))$. The learner
-//! knows neither $\eta$ nor $U$. Theorem 4 is the like against the hinge loss, Theorem 5 for adaptive
-//! $\gamma_t$: [`crate::bounds::soba_hinge`], [`crate::bounds::soba_adaptive`].
+//! \frac{K}{\gamma\eta(2-\eta)}\mathbb{E}S_q + \gamma T$, and $S_q \le dK\ln(1 + 2X^2T/(adK))$ (Theorem 2).
+//! The algorithm depends neither on $\eta$ nor on $U$. Theorem 4 is a bound of the same form against the
+//! hinge loss, Theorem 5 one for adaptive $\gamma_t$: [`crate::bounds::soba_hinge`],
+//! [`crate::bounds::soba_adaptive`].
 //!
 //! ## Deviations
 //!
-//! * The matrix is inverted as it grows; $m$ uses $A$ before the round and $S_q$ after it, as the proofs do.
+//! * $A^{-1}$ is updated; $m$ uses $A$ before the round and $S_q$ uses $A$ after it, as the proofs do.
 //! * `soba-diag` keeps the diagonal of $A$ and has no theorem.
-//! * The theorem's rate is the default, adaptive where $T$ is unknown; on real data much smaller ones (about
-//!   1 %) do better.
-//! * Late feedback is learnt from as if the row came now: $\bar y$, $m$ and $z$ with the current weights and
-//!   the probability of the decision, so that $\sum n m \ge 0$ stays true.
+//! * The theorem's rate is the default, adaptive if $T$ is unknown; on real data much smaller rates (about 1
+//!   %) have fewer mistakes.
+//! * If only some labels are on offer, $\bar y$ and uniform play are restricted to them: the right label, if
+//!   it is on offer, is played with probability at least $\gamma/K_t \ge \gamma/K$, as the proof requires.
+//! * Late feedback is learnt as if the row came now: $\bar y$, $m$ and $z$ with the current weights and the
+//!   probability of the decision, so that $\sum n m \ge 0$ remains true.
 //!
 //! ## Cost
 //!
-//! `predict` $2K\ \mathrm{nnz}(x)$ flops. `learn` from a right guess, full: $4Kd^2$ to weigh it and $K^2d^2$
-//! (amortised by the blocked engine) to update, memory $K^2d^2$ numbers. Diagonal: $O(K + \mathrm{nnz}(x))$,
-//! memory $3Kd$ numbers, touched only where rows are non-zero. A wrong guess costs nothing.
+//! `predict` $2K\ \mathrm{nnz}(x)$ flops. `learn` after a right guess, full: $4Kd^2$ for $m$ and $K^2d^2$
+//! (with delayed updates) to update, memory $K^2d^2$ numbers. Diagonal: $O(K + \mathrm{nnz}(x))$, memory
+//! $3Kd$ numbers, allocated only for features that occur. A wrong guess costs nothing.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -58,7 +61,7 @@ use crate::kernel::exploration::Exploration;
 use crate::kernel::second_order_margin::{DiagonalMetric, FullMetric, Metric, SecondOrderMargin};
 use crate::learner::{Accepts, BanditLearner, Classes};
 use crate::loss::hinge::{eta_loss, hinge};
-use crate::param::{ParamError, positive};
+use crate::param::{ParamError, invertible};
 use crate::params;
 use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
@@ -78,7 +81,7 @@ params! {
     }
 }
 
-/// A [`Metric`] that makes a SOBA of its own name.
+/// A [`Metric`] for which there is a learner of the registry.
 pub trait SobaVariant: Metric {
     /// The description.
     const ABOUT: About;
@@ -118,7 +121,7 @@ pub struct Soba<M> {
     horizon: Option<u64>,
     model: SecondOrderMargin<M>,
     rounds: u64,
-    /// Current scores, where the decision is outgrown.
+    /// Buffer for the current scores, if the decision is outdated.
     scores: Vec<f64>,
 }
 
@@ -149,7 +152,9 @@ impl<M: SobaVariant> Algorithm for Soba<M> {
         let (k, d) = (problem.classes, problem.features);
         let radius = problem.resolve_radius(params.radius)?;
         let regularization = params.regularization.unwrap_or(radius * radius);
-        let regularization = positive("regularization", regularization)?;
+        // The diagonal form divides by sums of squares one by one.
+        let full = if M::HAS_THEOREM { radius } else { 0.0 };
+        let regularization = invertible("regularization", regularization, full)?;
         let horizon = params.horizon.or(problem.horizon);
         let theory = horizon.map_or(Exploration::Adaptive, |t| {
             let t = t.max(2) as f64;
@@ -190,24 +195,32 @@ impl<M: SobaVariant> BanditLearner for Soba<M> {
         &self.problem
     }
 
-    fn predict(&self, x: Features<'_>, out: &mut Decision) {
+    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
         out.start(self.problem.classes, self.rounds + 1);
         self.model.scores(x, &mut out.scores);
-        out.explore_greedily(self.rate(self.rounds + 1)); // eq. (1)
+        out.explore_greedily(self.rate(self.rounds + 1), offered); // eq. (1)
+        true
     }
 
     fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
         self.rounds += 1;
-        if !reward.is_right() {
+        // With a single label on offer there is no $\bar y$.
+        if !reward.is_right() || taken.choices() == 1 {
             return;
         }
-        let scores = if taken.round == self.rounds {
-            &taken.scores
+        if taken.round == self.rounds {
+            self.scores.clone_from(&taken.scores);
         } else {
             self.model.scores(x, &mut self.scores);
-            &self.scores
-        };
-        self.model.learn(x, scores, taken.label as usize, taken.probability); // eq. (2), (3)
+        }
+        if !taken.offered.is_empty() {
+            for (label, score) in (0u32..).zip(&mut self.scores) {
+                if taken.offered.binary_search(&label).is_err() {
+                    *score = f64::NEG_INFINITY;
+                }
+            }
+        }
+        self.model.learn(x, &self.scores, taken.label as usize, taken.probability); // eq. (2), (3)
     }
 
     fn rounds(&self) -> u64 {
@@ -234,11 +247,11 @@ impl<M: SobaVariant> BanditLearner for Soba<M> {
                 let (a, setting) = (self.regularization, setting(&self.problem, u.norm, self.rounds));
                 let eta = bounds::second_order_perceptron_eta(u.largest_row, self.radius);
                 let losses = u.total(|margin| eta_loss(margin, eta));
-                // Bounds are on expectations, of which the run's own sum is a draw.
+                // The bounds are on expectations; the sum of this run is a random sample of one.
                 let quadratics = bounds::second_order_perceptron_log(&setting, a);
                 match exploration {
                     Exploration::Adaptive => bounds::soba_adaptive(&setting, losses, eta, a, quadratics),
-                    // Both hold at once: Theorems 2 and 4.
+                    // Theorems 2 and 4 hold both: the smaller bound.
                     Exploration::Rate(gamma) => bounds::soba(&setting, losses, eta, a, gamma, quadratics)
                         .min(bounds::soba_hinge(&setting, u.total(hinge), a, gamma, quadratics)),
                 }
@@ -266,8 +279,9 @@ mod tests {
     use crate::rng::Rng;
     use crate::testing::{assert_close, linear_weights, quadratic, unit_rows};
 
-    /// Plays `rounds` rounds of noisy linear labels, feedback `delay` rounds late and in reversed blocks;
-    /// `check` sees the learner, the row, what was decided, and whether it was right, after every update.
+    /// Plays `rounds` rounds of noisy linear labels, with feedback `delay` rounds late and in reversed
+    /// blocks; `check` is called after every update with the learner, the row, the decision, and whether it
+    /// was right.
     fn run<M: SobaVariant>(
         params: SobaParams,
         (k, d): (usize, usize),
@@ -297,9 +311,9 @@ mod tests {
         SobaParams { exploration: Some(exploration), regularization: Some(0.7), ..Default::default() }
     }
 
-    /// The sum of margins never falls below 0, W is A⁻¹θ with columns of sum 0, wrong guesses change
-    /// nothing, right guesses of a class that was not greedy always update, and θᵀA⁻¹θ <= Σ gᵀA_t⁻¹g on every
-    /// path, also where feedback is late and out of order.
+    /// The sum of margins is never negative, W is A⁻¹θ with columns of sum 0, wrong guesses change nothing,
+    /// right guesses of a class that was not greedy always update, and θᵀA⁻¹θ <= Σ gᵀA_t⁻¹g in every run,
+    /// also if feedback is late and out of order.
     #[test]
     fn facts_of_the_full_version() {
         let (k, d, a) = (3, 3, 0.7);
@@ -314,10 +328,13 @@ mod tests {
                 let right = taken.label as usize == y;
                 assert!(learner.model().margins() >= 0.0);
                 assert!(right || updated == 0, "a wrong guess updated");
-                assert!(!right || updated == 1 || delay > 0 || taken.greedy as usize == y, "a lesson lost");
+                assert!(
+                    !right || updated == 1 || delay > 0 || taken.greedy as usize == y,
+                    "no update after a right guess"
+                );
                 if updated == 1 {
                     updates += 1;
-                    // The rival by the weights before the update, which is what W = A⁻¹θ has it from.
+                    // ȳ by the weights before the update, which determined the update of θ.
                     let scores: Vec<f64> =
                         (0..k).map(|c| (0..d).map(|i| before[i * k + c] * x[i]).sum()).collect();
                     let rival = crate::loss::hinge::margin(&scores, y).rival;
@@ -349,8 +366,8 @@ mod tests {
         }
     }
 
-    /// Over all played labels E[n z zᵀ] is the outer product of (e_ȳ - e_y) ⊗ x: z carries p^{-1/2} with
-    /// probability p.
+    /// The mean of n z zᵀ over the played label is the outer product of (e_ȳ - e_y) ⊗ x: z has the factor
+    /// p^{-1/2} with probability p.
     #[test]
     fn learning_is_weighted_by_the_inverse_probability() {
         let (k, d, a) = (3, 2, 2.0);
@@ -382,7 +399,7 @@ mod tests {
         }
     }
 
-    /// γ_1 = 1, and it stays 1 while t <= K (1 + S_q).
+    /// γ_1 = 1, and γ_t remains 1 while t <= K (1 + S_q).
     #[test]
     fn adaptive_exploration_starts_at_one() {
         let (mut ones, mut last) = (0, 1.0);

@@ -1,8 +1,9 @@
 //! # SOBA by reduction to online Newton steps
 //!
-//! Bandit multiclass learning by a learner of exp-concave losses: mistakes that exploration happens to repair
-//! are sent to it as importance-weighted quadratic losses of the margin. A second way to $\tilde O(\sqrt T)$
-//! regret, weaker than SOBA: one loss, known norms, no margin updates.
+//! Bandit multiclass learning by a learner of exp-concave losses: if the greedy class is wrong and
+//! exploration happens to play the right one, the oracle learns an importance-weighted quadratic loss of the
+//! margin. Also $\tilde O(\sqrt T)$ regret, but weaker than SOBA: for one loss, with known norms, and without
+//! updates after right greedy classes.
 //!
 //! ## Reference
 //!
@@ -37,13 +38,14 @@
 //!
 //! * $\alpha$ and $G$ are sharper than the paper's $\eta/32$ and $16X$, which come from a wrong second
 //!   derivative.
-//! * The constants of the theorem make the steps tiny: `ons_rate` and `ons_regularization` are parameters.
-//! * Late feedback is learnt from as if the row came now: the margin is that of the current weights, against
+//! * The theorem's constants lead to tiny steps: therefore `ons_rate` and `ons_regularization` are
+//!   parameters.
+//! * Late feedback is learnt as if the row came now: the margin is that of the current weights, relative to
 //!   the class that was greedy at the decision, with the probability of the decision.
 //!
 //! ## Cost
 //!
-//! `predict` $2K\ \mathrm{nnz}(x)$ flops. `learn` from a repaired mistake $4Kd^2 + K^2d^2$, an active
+//! `predict` $2K\ \mathrm{nnz}(x)$ flops. `learn` after an explored right guess $4Kd^2 + K^2d^2$, an active
 //! projection $\tfrac13K^3d^3$ for each of a few Newton steps; memory $2K^2d^2$ numbers.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
@@ -53,7 +55,7 @@ use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
 use crate::kernel::newton_step::NewtonStep;
 use crate::learner::{Accepts, BanditLearner, Classes};
 use crate::loss::hinge::eta_loss;
-use crate::param::{ParamError, fraction, positive};
+use crate::param::{ParamError, fraction, invertible, positive};
 use crate::params;
 use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
@@ -131,7 +133,7 @@ impl Algorithm for SobaReduction {
         let rate = 0.5 * (0.125 / (gradient * norm)).min(concavity);
         let rate = positive("ons_rate", params.ons_rate.unwrap_or(rate))?;
         let regularization = params.ons_regularization.unwrap_or((rate * norm).powi(-2));
-        let regularization = positive("ons_regularization", regularization)?;
+        let regularization = invertible("ons_regularization", regularization, radius)?;
         Ok(Self {
             params: SobaReductionParams {
                 exploration: Some(exploration),
@@ -166,13 +168,17 @@ impl BanditLearner for SobaReduction {
         &self.problem
     }
 
-    fn predict(&self, x: Features<'_>, out: &mut Decision) {
+    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
+        if offered.is_some() {
+            return false;
+        }
         out.start(self.problem.classes, self.rounds + 1);
         let rows = self.model.weights().chunks_exact(self.problem.features);
         for (score, row) in out.scores.iter_mut().zip(rows) {
             *score = x.dot(row);
         }
-        out.explore_greedily(self.exploration); // eq. (1)
+        out.explore_greedily(self.exploration, None); // eq. (1)
+        true
     }
 
     fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
@@ -188,7 +194,7 @@ impl BanditLearner for SobaReduction {
         let margin = between(self.model.weights());
         let slope = (2.0 * self.loss_eta * margin - 2.0) / (2.0 - self.loss_eta) / taken.probability; // eq. (2)
         self.model.inverse().combination(x, &[(label, 1.0), (greedy, -1.0)], &mut self.direction);
-        // Where rounding leaves a negative square, it has left nothing.
+        // A negative square is the result of rounding.
         let square = slope * slope * between(&self.direction).max(0.0);
         self.model.step(&self.direction, &mut [slope], square, 1.0); // eq. (3)
     }
@@ -237,10 +243,10 @@ mod tests {
     use super::*;
     use crate::testing::assert_close;
 
-    /// K = 2, d = 1, x = 1, γ = 1: p = 1/2, and at W = 0 class 1, rightly played, repairs the greedy 0. With
-    /// η = 1, f'(0) = -2, g = 2·(-2)(-1, 1) = (4, -4), A = I + gg', A⁻¹g = g/33. With b = 1/4: V = -4g/33 =
-    /// (-16, 16)/33. The Frobenius ball of radius 1/2 scales it, as the metric is isotropic along g: W = (-1,
-    /// 1)/(2√2).
+    /// K = 2, d = 1, x = 1, γ = 1: p = 1/2, and at W = 0 class 0 is greedy, while class 1 is played and
+    /// right. With η = 1, f'(0) = -2, g = 2·(-2)(-1, 1) = (4, -4), A = I + gg', A⁻¹g = g/33. With b = 1/4: V
+    /// = -4g/33 = (-16, 16)/33. The projection to the Frobenius ball of radius 1/2 scales it, since the
+    /// metric is isotropic along g: W = (-1, 1)/(2√2).
     #[test]
     fn a_step_by_hand() {
         for (norm, w) in [(10.0, 16.0 / 33.0), (0.5, 0.125f64.sqrt())] {

@@ -1,8 +1,8 @@
 //! # SquareCB: contextual bandits by inverse gap weighting
 //!
-//! Asks an oracle what each label would lose, and plays a label with a probability inverse to its gap to the
-//! best one. The regret follows from the oracle's, which for second-order logistic learners is logarithmic
-//! and known while it plays.
+//! An oracle forecasts the loss of each label, and a label is played with a probability inverse to its gap to
+//! the best one. The regret is bounded by the oracle's, which for second-order logistic learners is
+//! logarithmic, and known after each round.
 //!
 //! ## Reference
 //!
@@ -23,29 +23,29 @@
 //! $$ p_a = \frac{1}{K + \gamma_t g_a}\ (a \ne b), \qquad p_b = 1 - \textstyle\sum_{a \ne b} p_a, \tag{1} $$
 //! $$ \gamma_t = \max\big(\gamma_{t-1},\ 4 \sqrt{(K-1)\ t/C_{t-1}}\big), \tag{2} $$
 //!
-//! where $C_t$ bounds the oracle's regret after $t$ rounds: its certificate; or, with the printed schedule,
-//! its theorem's closed form in $\gamma_t = \max(\gamma_{t-1}, \sqrt{Kt/C_{t-1}})$. For all mean losses $f$
-//! and every label $*$, $\sum_a p_a (f_a - f_*) \le 2(K-1)/\gamma + \frac\gamma4 \sum_a p_a (\hat y_a -
-//! f_a)^2$, and Pinsker's inequality turns the sum into the oracle's log loss: where some oracle of the ball
-//! forecasts the mean rewards (*realizability*),
+//! where $C_t$ bounds the oracle's regret after $t$ rounds: its certificate; with the printed schedule, its
+//! theorem's closed form in $\gamma_t = \max(\gamma_{t-1}, \sqrt{Kt/C_{t-1}})$. For all mean losses $f$ and
+//! every label $*$, $\sum_a p_a (f_a - f_*) \le 2(K-1)/\gamma + \frac\gamma4 \sum_a p_a (\hat y_a - f_a)^2$,
+//! and by Pinsker's inequality the oracle's log loss bounds the last sum. If an oracle of the ball forecasts
+//! the mean rewards (*realizability*),
 //!
 //! $$ \mathbb E\ \mathrm{Regret} \le \mathbb E\Big[\sum_t \frac{2(K-1)}{\gamma_t} + \frac{\gamma_T}{8} C_T\Big] + \frac{G_T}{8},
 //!    \tag{3} $$
 //!
-//! $G_T$ being the largest value that $\gamma_T$ can have ([`crate::bounds::squarecb`]).
+//! with the largest possible value $G_T$ of $\gamma_T$ ([`crate::bounds::squarecb`]).
 //!
 //! ## Deviations
 //!
-//! * The oracle's loss is the log loss, not the squared one; the constants are those of the exact
+//! * The oracle's loss is the log loss, not the squared loss; the constants are those of the exact
 //!   maximisation of a round's inequality, which is tight.
-//! * $\gamma_t$ follows from the certificate and needs no horizon. It depends on chance, whence the last term
-//!   of (3): the sum by parts of $\gamma_t$ times excess losses needs how far these can fall below 0, and as
-//!   $e^{-\text{excess}}$ is a supermartingale, that is 1 in expectation.
-//! * The default is what the theorem allows, near uniform play on short streams; `schedule = root` plays
-//!   $\gamma_t = c\sqrt{Kt}$, which does better in practice and has no theorem. `auto` chooses by itself.
-//! * Labels that are not on offer are not played: $K$ is then the number of those on offer, and the largest
-//!   one in (2).
-//! * Late feedback is learnt as if its row came with it.
+//! * $\gamma_t$ depends on the certificate and needs no horizon. It is random, which leads to the last term
+//!   of (3): summation by parts of $\gamma_t$ times the excess losses needs a bound on how far their sum
+//!   falls below 0, and since $e^{-\text{excess}}$ is a supermartingale, this is 1 in expectation.
+//! * The default is what the theorem allows, nearly uniform play on short streams; `schedule = root` uses
+//!   $\gamma_t = c\sqrt{Kt}$, which has smaller losses in practice and no theorem. `auto` learns the scale.
+//! * Labels that are not on offer are not played: $K$ is then the number of labels on offer, and in (2) the
+//!   largest number so far.
+//! * Late feedback is learnt as if the row had come together with it.
 //!
 //! ## Cost
 //!
@@ -181,7 +181,7 @@ mod tests {
         assert_close(bound, want, 1e-12, "the bound");
     }
 
-    /// Labels that are not on offer are not played, and the formulas are those of the labels that are.
+    /// Labels that are not on offer are not played, and the formulas apply to the labels on offer.
     #[test]
     fn labels_on_offer() {
         let learner = learner(&[], Problem::new(3, 1).with_radius(1.0)).expect("valid");

@@ -1,7 +1,7 @@
 //! Accelerated projected gradient descent, for many parameters.
 //!
-//! FISTA (Beck, Teboulle, 2009) with step sizes found by backtracking, and momentum that restarts when it
-//! points uphill (O'Donoghue, Candès, 2015, the gradient scheme).
+//! FISTA (Beck, Teboulle, 2009) with step sizes found by backtracking; momentum is reset when it points
+//! uphill (O'Donoghue, Candès, 2015, the gradient scheme).
 
 use super::comparator::{Constrained, Found, Stop, dot};
 
@@ -14,7 +14,7 @@ pub(super) fn solve(problem: &Constrained<'_>, stop: Stop) -> Found {
     let mut passes = 1;
     let mut iterations = 0;
 
-    // The point from which the next step goes, its gradient, and how far momentum has grown.
+    // The point from which the next step starts, its gradient, and the momentum coefficient.
     let (mut ahead, mut slope) = (u.clone(), gradient.clone());
     let mut momentum = 1.0_f64;
     let mut lipschitz = dot(&gradient, &gradient).sqrt() / problem.norm;
@@ -58,7 +58,7 @@ pub(super) fn solve(problem: &Constrained<'_>, stop: Stop) -> Found {
     best
 }
 
-/// Scales every group that is outside of its ball back to it.
+/// Projects every group to its ball, by scaling.
 fn project(problem: &Constrained<'_>, u: &mut [f64]) {
     for u in u.chunks_exact_mut(problem.group()) {
         let norm = dot(u, u).sqrt();

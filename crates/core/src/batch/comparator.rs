@@ -1,15 +1,15 @@
 //! The best linear predictor in hindsight: $L^*(B) = \min_W \sum_t \omega_t \ell(Wx_t, y_t)$ over a norm
 //! ball.
 //!
-//! Regret is measured against it, so its value comes with a proof: the Frank-Wolfe duality gap
-//! $\langle \nabla, W \rangle + B \lVert \nabla \rVert_*$ at the returned predictor, an upper bound of how
-//! much better anything in the ball can be. It holds whatever way the predictor was found (theory: baselines
-//! 5.1).
+//! Regret is measured relative to its value, which therefore comes with a proof: the Frank-Wolfe duality gap
+//! $\langle \nabla, W \rangle + B \lVert \nabla \rVert_*$ at the returned predictor, an upper bound on the
+//! difference between its value and the minimum. The bound holds for any predictor, however it was found
+//! (theory: baselines 5.1).
 //!
-//! Two methods find it. Up to about 2000 parameters a primal-dual interior-point method with exact Hessians:
-//! usually 5 to 20 Newton steps, whatever the conditioning and whether the optimum is inside the ball or, as
-//! on separable data, on its sphere. Beyond, accelerated projected gradient descent with restarts.
-//! (General-purpose optimisers do not fit: the quasi-Newton methods of the usual crates know no such
+//! Two methods find the predictor. Up to about 2000 parameters, a primal-dual interior-point method with
+//! exact Hessians, which usually takes 5 to 20 Newton steps, for any conditioning, and whether the optimum is
+//! inside the ball or on its sphere, as for separable data. For more parameters, accelerated projected
+//! gradient descent with restarts. (The quasi-Newton methods of general-purpose crates do not support such
 //! constraints.)
 
 use thiserror::Error;
@@ -19,7 +19,7 @@ use super::data::Data;
 use super::interior_point;
 use super::objective::Objective;
 
-/// The norm that is bounded by $B$.
+/// The norm that is at most $B$.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ball {
     /// Every row of $W$: $\max_k \lVert w_k \rVert_2 \le B$ (FOLKLORE's theorem).
@@ -31,10 +31,11 @@ pub enum Ball {
     Euclidean,
 }
 
-/// When to be content.
+/// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stop {
-    /// The gap to reach, as a fraction of max(1, value): above 0. Below about 1e-13 rounding is in the way.
+    /// The gap to reach, as a fraction of max(1, value): above 0. Below about 1e-13 rounding prevents
+    /// progress.
     pub tolerance: f64,
     /// The largest number of passes over the data. A Hessian counts as one.
     pub passes: usize,
@@ -47,30 +48,30 @@ impl Default for Stop {
     }
 }
 
-/// A predictor of the ball, and a proof of how good it is.
+/// A predictor in the ball, with a bound on its distance from the minimum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparator {
     /// Its total loss, in nats.
     pub value: f64,
     /// $W$, $K \times d$ row by row; for [`Ball::Euclidean`] the $d$ entries of $\theta$.
     pub weights: Vec<f64>,
-    /// Nothing in the ball has a total loss below `value - gap`. Above the tolerance only where the passes
-    /// ran out or rounding stopped all progress.
+    /// No predictor in the ball has a total loss below `value - gap`. The gap is above the tolerance only if
+    /// the passes are exhausted or rounding prevents progress.
     pub gap: f64,
-    /// Steps of the method.
+    /// Number of steps of the method.
     pub iterations: usize,
 }
 
-/// What makes the question meaningless.
+/// Why there is no result.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ComparatorError {
-    /// A ball of no, or no finite, size.
+    /// A ball whose radius is not positive and finite.
     #[error("the norm bound of the comparator is {0}, a finite number above 0 is needed")]
     Norm(f64),
-    /// A tolerance that cannot be met.
+    /// A tolerance that cannot be reached.
     #[error("the tolerance of the comparator is {0}, a finite number above 0 is needed")]
     Tolerance(f64),
-    /// One vector describes two classes, not more.
+    /// A single vector describes two classes only.
     #[error("a comparator that is one vector was asked for with {0} classes, 2 are needed")]
     Classes(usize),
 }
@@ -78,7 +79,7 @@ pub enum ComparatorError {
 /// The predictor with the least total logistic loss on `data` among those with `ball` norm at most `norm`
 /// $B$.
 ///
-/// Without rows it is 0.
+/// Without rows the result is 0.
 ///
 /// # Errors
 /// If `norm` or the tolerance is not finite and above 0, or the ball is Euclidean and the classes are not
@@ -116,7 +117,7 @@ pub fn best_in_hindsight(
     Ok(Comparator { value: found.value, weights, gap: found.gap, iterations: found.iterations })
 }
 
-/// Minimise the objective where each of `groups` equal parts of the parameters has Euclidean norm at most
+/// Minimises the objective where each of `groups` equal parts of the parameters has Euclidean norm at most
 /// `norm`.
 pub(super) struct Constrained<'a> {
     pub(super) objective: Objective<'a>,
@@ -124,7 +125,7 @@ pub(super) struct Constrained<'a> {
     pub(super) norm: f64,
 }
 
-/// Where a method ended.
+/// The result of a method.
 pub(super) struct Found {
     pub(super) u: Vec<f64>,
     pub(super) value: f64,
@@ -133,13 +134,14 @@ pub(super) struct Found {
 }
 
 impl Constrained<'_> {
-    /// How many parameters a group has.
+    /// The number of parameters of a group.
     pub(super) fn group(&self) -> usize {
         self.objective.dimension() / self.groups
     }
 
-    /// The Frank-Wolfe gap at a feasible `u` with this value and gradient: the sum over groups of
-    /// $\langle \nabla_k, u_k \rangle + B \lVert \nabla_k \rVert_2$; or the value, as no loss is below 0.
+    /// The Frank-Wolfe gap at a feasible `u` with this value and gradient: the sum over groups of $\langle
+    /// \nabla_k, u_k \rangle + B \lVert \nabla_k \rVert_2$; or the value, if that is smaller, since losses
+    /// are not negative.
     pub(super) fn gap(&self, u: &[f64], value: f64, gradient: &[f64]) -> f64 {
         let groups = u.chunks_exact(self.group()).zip(gradient.chunks_exact(self.group()));
         let gap: f64 = groups.map(|(u, g)| (dot(u, g) + self.norm * dot(g, g).sqrt()).max(0.0)).sum();

@@ -22,7 +22,7 @@ pub enum Rows<'a> {
     },
 }
 
-/// The truth of $T$ rows.
+/// The labels of $T$ rows.
 #[derive(Clone, Copy, Debug)]
 pub enum Labels<'a> {
     /// One class in $0..K$ for each row.
@@ -31,7 +31,7 @@ pub enum Labels<'a> {
     Distributions(&'a [f64]),
 }
 
-/// Classified rows with importance weights, checked when made.
+/// Labelled rows with importance weights, checked by the constructor.
 #[derive(Clone, Copy, Debug)]
 pub struct Data<'a> {
     classes: usize,
@@ -42,7 +42,7 @@ pub struct Data<'a> {
     weights: Option<&'a [f64]>,
 }
 
-/// What is wrong with the slices of a [`Data`].
+/// An error in the slices of a [`Data`].
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum DataError {
     /// Fewer than two classes, or no feature.
@@ -186,7 +186,7 @@ impl<'a> Data<'a> {
 }
 
 impl Labels<'_> {
-    /// How many there are.
+    /// The number of labels.
     fn check(&self, classes: usize) -> Result<usize, DataError> {
         match *self {
             Labels::Classes(labels) => match labels.iter().position(|&class| class as usize >= classes) {
@@ -291,7 +291,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The block as dense rows, in `buffer` if they are stored otherwise.
+    /// The block as dense rows, copied to `buffer` if they are stored in another form.
     pub(super) fn dense<'b>(&self, block: Range<usize>, d: usize, buffer: &'b mut Vec<f64>) -> &'b [f64]
     where
         'a: 'b,

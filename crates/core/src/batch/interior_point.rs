@@ -13,23 +13,22 @@
 //! \delta\lambda_k = \frac{\tau - \lambda_k s_k + \lambda_k \langle u_k, \delta_k \rangle}{s_k}, \qquad (2)$$
 //!
 //! whose right-hand side is the negative gradient of the barrier function $f - \tau \sum_k \ln s_k$: $\delta$
-//! points downhill, and the length of a step is searched on that function. $\tau$ shrinks only once (1) holds
-//! well enough (Wächter and Biegler, "On the implementation of an interior-point filter line-search
-//! algorithm", 2006, section 2). Shrinking it on a schedule instead jams steps against the sphere, and
-//! searching on the residual of (1) crawls where the loss is saturated.
+//! is a descent direction, and a line search on that function determines the length of a step. $\tau$
+//! decreases only when (1) holds approximately (Wächter and Biegler, "On the implementation of an
+//! interior-point filter line-search algorithm", 2006, section 2). With a fixed schedule for $\tau$, steps
+//! would stall at the sphere, and a line search on the residual of (1) is slow where the loss is saturated.
 
 use faer::{Mat, Side, linalg::solvers::Solve};
 
 use super::comparator::{Constrained, Found, Stop, dot};
 
-/// How much of the way to the boundary a step may go.
+/// The largest fraction of the distance to the boundary that a step may take.
 const BOUNDARY: f64 = 0.995;
 
-/// How far a product of multiplier and slack may be from $\tau$, as a factor.
+/// The largest factor between a product of multiplier and slack and $\tau$.
 const NEIGHBOURHOOD: f64 = 1e6;
 
-/// Equations (1) hold well enough for $\tau$ to shrink when what is left of them is at most this many times
-/// $\tau$ a group.
+/// $\tau$ decreases when the residual of (1) is at most this many times $\tau$ for each group.
 const SLOPPINESS: f64 = 10.0;
 
 pub(super) fn solve(problem: &Constrained<'_>, stop: Stop) -> Found {
@@ -63,7 +62,7 @@ pub(super) fn solve(problem: &Constrained<'_>, stop: Stop) -> Found {
             let next_u = add(&u, length, &step.u);
             let next_value = problem.objective.value_and_gradient(&next_u, &mut gradient);
             passes += 1;
-            // Near the end the decrease drowns in rounding, and the full step is right.
+            // Near the minimum, the decrease is below the rounding error, and the full step is taken.
             if merit(&next_u, next_value) <= before - 1e-4 * length * step.decrease + 1e-14 * value.abs() {
                 (u, value) = (next_u, next_value);
                 break true;
@@ -98,11 +97,11 @@ pub(super) fn solve(problem: &Constrained<'_>, stop: Stop) -> Found {
 struct Step {
     u: Vec<f64>,
     multipliers: Vec<f64>,
-    /// How fast the barrier function decreases along `u`.
+    /// The derivative of the barrier function along `u`, with the opposite sign.
     decrease: f64,
 }
 
-/// The solution of (2). `None` if rounding leaves nothing to solve.
+/// The solution of (2). `None` if the system is singular because of rounding.
 fn step(
     problem: &Constrained<'_>,
     u: &[f64],
@@ -139,9 +138,9 @@ fn step(
     Some(Step { u: step, multipliers, decrease })
 }
 
-/// Solves with a positive semidefinite matrix, of which the lower triangle is given; directions in which it
-/// vanishes to rounding (features that never occur, or copies of each other) get a little of its largest
-/// entry.
+/// Solves with a positive semidefinite matrix, of which the lower triangle is given. To directions in which
+/// it is zero up to rounding (features that never occur, or copies of each other), a small part of its
+/// largest entry is added.
 fn solve_positive(matrix: &mut Mat<f64>, right: &mut Mat<f64>) -> Option<()> {
     let n = matrix.nrows();
     let largest = (0..n).map(|i| matrix[(i, i)]).fold(0.0, f64::max);
@@ -157,7 +156,7 @@ fn solve_positive(matrix: &mut Mat<f64>, right: &mut Mat<f64>) -> Option<()> {
     None
 }
 
-/// How far to go along `step`, at most 1: most of the way to the boundary.
+/// The length of the step along `step`, at most 1: most of the distance to the boundary.
 fn reach(problem: &Constrained<'_>, u: &[f64], step: &[f64]) -> f64 {
     let mut length = 1.0_f64;
     for (u, step) in u.chunks_exact(problem.group()).zip(step.chunks_exact(problem.group())) {
@@ -173,7 +172,7 @@ fn reach(problem: &Constrained<'_>, u: &[f64], step: &[f64]) -> f64 {
     length
 }
 
-/// Moves the multipliers, together, as far along `step` as keeps them above 0.
+/// Moves the multipliers along `step`, by the largest common length that keeps them positive.
 fn step_multipliers(multipliers: &mut [f64], step: &[f64]) {
     let mut length = 1.0_f64;
     for (value, change) in multipliers.iter().zip(step) {
@@ -189,7 +188,7 @@ fn slacks(problem: &Constrained<'_>, u: &[f64]) -> Vec<f64> {
     u.chunks_exact(problem.group()).map(|u| 0.5 * (square - dot(u, u))).collect()
 }
 
-/// What is left of (1), in units of loss, for one group on average.
+/// The residual of (1), in units of loss, averaged over the groups.
 fn error(problem: &Constrained<'_>, u: &[f64], gradient: &[f64], multipliers: &[f64], tau: f64) -> f64 {
     let size = problem.group();
     let slacks = slacks(problem, u);

@@ -1,4 +1,4 @@
-//! What is computed from all rounds at once, or for rows to come.
+//! Batch computations: the best predictor in hindsight, and online-to-batch conversion.
 
 pub mod comparator;
 pub mod data;

@@ -6,7 +6,7 @@ use super::data::{Data, Labels};
 use crate::kernel::softmax::softmax;
 use crate::loss::logistic;
 
-/// Rows that are worked on together, so that they and their products stay in cache.
+/// Number of rows that are processed together, so that they and their products stay in the cache.
 const BLOCK: usize = 256;
 
 /// $f(U) = \sum_t \omega_t \ell(V U x_t, y_t)$ for $U \in \mathbb{R}^{q \times d}$, row by row, and a fixed
@@ -44,7 +44,7 @@ impl<'a> Objective<'a> {
         Self { data, basis: vec![0.0, 1.0], q: 1 }
     }
 
-    /// How many parameters there are.
+    /// The number of parameters.
     pub(super) fn dimension(&self) -> usize {
         self.q * self.data.features()
     }
@@ -52,7 +52,7 @@ impl<'a> Objective<'a> {
     /// Whether a few exact Newton steps cost less than the hundreds of passes of a first-order method.
     ///
     /// A Hessian costs about $Tn^2$ multiplications for $n$ parameters, a pass $q$ for every stored value.
-    /// Rows may be sparse; the Hessian is not, and has to fit.
+    /// Rows may be sparse; the Hessian is dense, and has to fit into memory.
     pub(super) fn prefers_newton(&self) -> bool {
         let (n, rows) = (self.dimension(), self.data.rows());
         n <= 2000 && self.data.len() * n * n <= 2000 * self.q * rows.stored().max(self.data.len())
@@ -156,8 +156,8 @@ impl<'a> Objective<'a> {
 
     /// The lower triangle of $\omega V^\top S V$, q x q, with $S = \mathrm{diag}(p) - pp^\top$.
     ///
-    /// As $(SV)_{kj} = p_k \sum_l p_l (V_{kj} - V_{lj})$: taking a mean off instead would cancel where $p$ is
-    /// nearly a unit vector, and the sum of many such terms would no longer be positive semidefinite.
+    /// As $(SV)_{kj} = p_k \sum_l p_l (V_{kj} - V_{lj})$: subtracting a mean would cancel if $p$ is nearly a
+    /// unit vector, and the sum of many such terms would no longer be positive semidefinite.
     fn curvature(&self, weight: f64, p: &[f64], out: &mut [f64]) {
         let q = self.q;
         out.fill(0.0);

@@ -1,25 +1,25 @@
-//! Online-to-batch conversion: one predictor for future rows, with a guarantee, out of a learner's run.
+//! Online-to-batch conversion: makes one predictor for future rows, with a guarantee, from a learner's run.
 //!
-//! Let $f_t$ be the predictor that the learner was before round $t$: its improper prediction, with that state
-//! and no update. If the rounds are independent and identically distributed, and the learner's regret is at
-//! most $\rho_T$, then for $\tau$ uniform on $1 \dots T$ (Jézéquel, Gaillard, Rudi 2020 for AIOLI; the
-//! argument is general; theory: online-to-batch 1.1)
+//! Let $f_t$ be the learner before round $t$ as a predictor: its improper prediction in that state, without
+//! updates. If the rounds are independent and identically distributed, and the learner's regret is at most
+//! $\rho_T$, then for $\tau$ uniform on $1 \dots T$ (Jézéquel, Gaillard, Rudi 2020 for AIOLI; the argument is
+//! general; theory: online-to-batch 1.1)
 //!
 //! $$ \mathbb{E}\ \mathrm{loss}(f_\tau) - \inf_{\lVert W \rVert \le B} \mathbb{E}\ \mathrm{loss}(W) \le
 //!    \rho_T / T, \tag{1} $$
 //!
-//! the expectation being over the rounds, $\tau$ and a new row. The last state alone has no such guarantee,
-//! and (1) says nothing about high probability. Rows that are scaled by what came before them are not
-//! identically distributed, so that (1) is about scalings that do not adapt.
+//! where the expectation is over the rounds, $\tau$ and a new row. The last state alone has no such
+//! guarantee, and (1) is not a bound with high probability. Rows that are scaled by earlier rows are not
+//! identically distributed, so that (1) requires a fixed scaling.
 //!
 //! [`OnlineToBatch`] draws $M$ of the predictors while $T$ is unknown (reservoir sampling, theory:
 //! online-to-batch 1.2): for $M = 1$ the snapshot is replaced before round $t$ with probability $1/t$, which
-//! is $f_\tau$. For $M > 1$, [`Average`] forecasts the mean of their probabilities (or values). Log loss and
-//! squared loss are convex, and the probability that a drawn label is wrong is linear, so (1) holds for the
-//! average too, which varies less (theory: online-to-batch 1.3). It does not hold for a vote among labels:
-//! learners that play their best label take $M = 1$.
+//! yields $f_\tau$. For $M > 1$, [`Average`] forecasts the mean of their probabilities (or values). Log loss
+//! and squared loss are convex, and the probability that a drawn label is wrong is linear, so that (1) also
+//! holds for the average, which has a smaller variance (theory: online-to-batch 1.3). It does not hold for a
+//! vote among labels: for learners that play their best label, $M$ is 1.
 //!
-//! A snapshot costs a copy of the state, $M(1 + \ln(T/M))$ of them in expectation over $T$ rounds; nothing
+//! Each snapshot is a copy of the state; their expected number is $M(1 + \ln(T/M))$ in $T$ rounds. Nothing
 //! else is allocated.
 
 use crate::algorithm::Model;
@@ -34,42 +34,41 @@ use crate::problem::Problem;
 use crate::rng::Rng;
 use crate::state::{State, Tensor};
 
-/// The generator's stream that snapshots are drawn with.
+/// The generator's stream for snapshots.
 const STREAM: u64 = 2;
 
-/// The name of an archive's text with the number of its snapshots.
+/// The name of the text in an archive that has the number of snapshots.
 const SNAPSHOTS: &str = "snapshots";
 
-/// A learner that draws snapshots of itself, see the [module](self). It predicts and learns as the learner
-/// does.
+/// A learner that draws snapshots of itself, see the [module](self). It predicts and learns as `L`.
 #[derive(Clone, Debug)]
 pub struct OnlineToBatch<L> {
     learner: L,
-    /// As many of them are in use as rounds were drawn from.
+    /// Only those that belong to drawn rounds are in use.
     snapshots: Vec<L>,
     reservoir: Reservoir,
-    /// The generator's state, written when tensors are asked for.
+    /// The generator's state, while it is saved or loaded.
     position: [u64; 4],
 }
 
-/// A draw of $M$ among rounds whose number is not known: Vitter's algorithm R. Two with the same seed draw
-/// the same, so that what belongs to a learner's snapshot can be kept elsewhere.
+/// Draws $M$ among rounds whose number is unknown: Vitter's algorithm R. Two reservoirs with the same seed
+/// draw the same rounds, so that data belonging to a snapshot can be stored elsewhere.
 #[derive(Clone, Debug)]
 pub struct Reservoir {
     room: u64,
-    /// Rounds so far.
+    /// Number of rounds so far.
     seen: u64,
     rng: Rng,
 }
 
 impl Reservoir {
-    /// The reservoir of [`OnlineToBatch::new`] with `snapshots` $= M$ places and `seed`.
+    /// The reservoir of [`OnlineToBatch::new`] with `snapshots` $= M$ positions and `seed`.
     pub fn new(snapshots: usize, seed: u64) -> Self {
         Self { room: snapshots as u64, seen: 0, rng: Rng::new(seed, STREAM) }
     }
 
-    /// The place that the next round takes, if it is drawn: before round $t$, each of $1 \dots t$ is to be
-    /// there with probability $\min(1, M/t)$.
+    /// The position in the reservoir for the next round, if it is drawn: before round $t$, each of $1 \dots
+    /// t$ is in the reservoir with probability $\min(1, M/t)$.
     pub fn draw(&mut self) -> Option<usize> {
         let place = if self.seen < self.room { self.seen } else { self.rng.below(self.seen + 1) };
         self.seen += 1;
@@ -78,8 +77,8 @@ impl Reservoir {
 }
 
 impl<L: Clone> OnlineToBatch<L> {
-    /// Wraps `learner`, of which `snapshots` $= M \ge 1$ states are drawn by `seed`. Rounds count from here:
-    /// a learner that has learnt before is drawn from its states from this round on.
+    /// Wraps `learner`, of which `snapshots` $= M \ge 1$ states are drawn with `seed`. Rounds are counted
+    /// from here: for a learner with earlier rounds, only states from now on are drawn.
     ///
     /// # Panics
     /// If `snapshots` is 0.
@@ -95,7 +94,7 @@ impl<L: Clone> OnlineToBatch<L> {
         &self.learner
     }
 
-    /// The learner in its last state, and the batch predictor. Without a round that is the learner as it was.
+    /// The learner in its last state, and the batch predictor. Without rounds, that is the initial learner.
     pub fn into_parts(mut self) -> (L, Average<L>) {
         let used = usize::try_from(self.reservoir.seen).unwrap_or(usize::MAX).clamp(1, self.snapshots.len());
         self.snapshots.truncate(used);
@@ -145,7 +144,7 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
         self.learner.set_workers(workers);
     }
 
-    /// Snapshots grow with the learner: new classes and features might have been there all along.
+    /// Snapshots grow with the learner, as if the new classes and features had always existed.
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         self.learner.grow(classes, features)
             && self.snapshots.iter_mut().all(|snapshot| snapshot.grow(classes, features))
@@ -195,8 +194,8 @@ impl<L: State> State for OnlineToBatch<L> {
     }
 }
 
-/// Predictors of one problem, and their mean: of the probabilities, whose logarithms are the scores, or of
-/// the values of a regression. One alone is passed on as it is.
+/// The mean of several predictors for one problem: of their probabilities, whose logarithms are the scores,
+/// or of the values of a regression. A single predictor is used unchanged.
 #[derive(Clone, Debug)]
 pub struct Average<L> {
     members: Vec<L>,
@@ -206,7 +205,7 @@ impl<L: Predictor> Average<L> {
     /// The average of `members`.
     ///
     /// # Panics
-    /// If there is none.
+    /// If `members` is empty.
     pub fn new(members: Vec<L>) -> Self {
         assert!(!members.is_empty(), "an average needs at least one member");
         Self { members }
@@ -277,8 +276,8 @@ fn mean(members: &[Prediction], list: impl Fn(&Prediction) -> &[f64], out: &mut 
 
 #[cfg(feature = "model")]
 impl Average<Box<dyn Model>> {
-    /// An archive of the average. One member alone makes an ordinary model file; more are whole archives
-    /// under `snapshot/0/`, `snapshot/1/` and so on.
+    /// An archive of the average. A single member makes an ordinary model file; several members are whole
+    /// archives under `snapshot/0/`, `snapshot/1/` and so on.
     pub fn archive(&mut self) -> Archive {
         if let [only] = &mut self.members[..] {
             return Archive::of(&mut **only);
@@ -291,7 +290,7 @@ impl Average<Box<dyn Model>> {
         archive
     }
 
-    /// The average that `archive` is of; an ordinary model is its own average.
+    /// Restores the average of `archive`; an ordinary model is an average of one.
     ///
     /// # Errors
     /// If the archive is damaged, or its snapshots are of different kinds.

@@ -5,7 +5,7 @@ use faer::{Accum, Mat, MatRef, Par, Side, linalg::matmul::matmul};
 use super::comparator::dot;
 use super::data::{DataError, Rows};
 
-/// What keeps the forecast small.
+/// The parameters of the regularisation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Regularization {
     /// $\lambda \lVert \theta \rVert^2$ is added to the loss; $\lambda \ge 0$ finite, and 0 gives least
@@ -24,21 +24,22 @@ pub struct LeastSquares {
     pub loss: f64,
     /// The penalty $\lambda \lVert \theta \rVert^2$; 0 for a ball.
     pub penalty: f64,
-    /// Nothing has `loss + penalty` below theirs less this.
+    /// A bound: no $\theta$ has a `loss + penalty` below this one's minus `gap`.
     pub gap: f64,
 }
 
 /// Minimises $\sum_t (\theta^\top x_t - y_t)^2$ over $\theta \in \mathbb{R}^d$, `targets` being $y$ and
 /// `features` $d$.
 ///
-/// By an eigendecomposition of the Gram matrix $\sum_t x_t x_t^\top$, hence $O(Td^2 + d^3)$. For a ball,
-/// $\theta$ is that of the least penalty $\nu \ge 0$ for which it lies in the ball, found by bisection.
+/// By an eigendecomposition of the Gram matrix $\sum_t x_t x_t^\top$, in $O(Td^2 + d^3)$. For a ball,
+/// $\theta$ is the solution with the least penalty $\nu \ge 0$ for which it is in the ball, found by
+/// bisection.
 ///
 /// # Errors
 /// As [`super::data::Data::new`], for rows and targets.
 ///
 /// # Panics
-/// If the regularization is out of its range: a programmer's error.
+/// If the regularization is outside its range: a programmer error.
 pub fn least_squares(
     rows: Rows<'_>,
     features: usize,
@@ -107,7 +108,7 @@ impl Normal {
         Self { q, eigenvalues, c }
     }
 
-    /// Eigenvalues up to this are 0 but for rounding.
+    /// Eigenvalues up to this are 0 up to rounding.
     fn cutoff(&self) -> f64 {
         let largest = self.eigenvalues.iter().copied().fold(0.0, f64::max);
         largest * self.eigenvalues.len() as f64 * f64::EPSILON
@@ -146,7 +147,8 @@ impl Normal {
         self.solution(high)
     }
 
-    /// How far a penalised quadratic with this gradient is above its minimum: $\frac14 \nabla^\top (G +
+    /// The difference between a penalised quadratic with this gradient and its minimum: $\frac14 \nabla^\top
+    /// (G + \lambda)^{-1} \nabla$.
     /// \lambda)^{-1} \nabla$.
     fn decrease(&self, gradient: &[f64], lambda: f64) -> f64 {
         let c = rotate(&self.q, gradient);

@@ -1,8 +1,8 @@
 //! # AdaBoost.OLM++: online multiclass boosting of any weak learner
 //!
-//! A chain of $N$ copies of a weak learner. Each is shown the costs that the forecasts of the copies before
-//! it left over, and a boosting regression turns the class that it names into new logits. Exponential weights
-//! over the $N$ prefixes of the chain choose the one whose label is played.
+//! A chain of $N$ copies of a weak learner. Each copy learns the costs that remain after the forecasts of the
+//! previous copies, and a boosting regression converts the class that it predicts into new logits.
+//! Exponential weights over the $N$ prefixes of the chain determine which prefix's label is played.
 //!
 //! ## Reference
 //!
@@ -17,11 +17,11 @@
 //! |---|---|---|
 //! | $N$ | `copies` | weak learners |
 //! | $s^i$ | `logits` | after copy $i$; $s^0 = 0$ |
-//! | $l^i$ | `named` | the class that copy $i$ names |
-//! | $C^i$ | `costs` | of the classes, from $s^{i-1}$, see [`costs`] |
+//! | $l^i$ | `named` | the class that copy $i$ predicts |
+//! | $C^i$ | `costs` | costs of the classes, from $s^{i-1}$, see [`costs`] |
 //! | $\hat y^i$ | | $\arg\max s^i$ |
-//! | $M_i$ | `mistakes` | of $\hat y^i$ so far |
-//! | $\gamma_i$ | `edge` | how much better than guessing copy $i$ is |
+//! | $M_i$ | `mistakes` | number of mistakes of $\hat y^i$ so far |
+//! | $\gamma_i$ | `edge` | advantage of copy $i$ over random guessing |
 //!
 //! $$ l^i = \mathrm{WL}_i(x), \quad s^i = \mathrm{regression}_i(s^{i-1}, l^i), \tag{1} $$
 //! $$ p = \sum_i w_i\ e_{\hat y^i} / \sum_i w_i, \qquad w_i = e^{-M_i}, \tag{2} $$
@@ -37,21 +37,20 @@
 //!    \sigma_y),
 //!    \quad \sigma = \mathrm{softmax}(s^{i-1}): \tag{4} $$
 //!
-//! the health of the chain ([`OnlineLearner::figures`]). A copy with an edge near 0 has nothing to add.
+//! which is reported by [`OnlineLearner::figures`]. A copy with an edge near 0 contributes nothing.
 //!
 //! ## Deviations
 //!
-//! * `play` offers deterministic forecasts beside the paper's drawn label, outside the paper's guarantee: the
-//!   `best` prefix and the `last`, by their logits; and a `mixture`, $\sum_i \omega_i \mathrm{softmax}(s^i)$
-//!   with $\omega_i$ falling exponentially in the log loss of prefix $i$. The total log loss of the mixture
-//!   is at most $\ln N$ above that of the best prefix (Vovk). `vote` counts the classes that the copies name,
-//!   and ignores the regressions; where the copies are strong and rows are few it errs least. They report log
-//!   loss; the drawn label has none.
+//! * Beside the paper's drawn label, `play` offers deterministic forecasts, for which the paper has no
+//!   guarantee: the logits of the `best` or the `last` prefix; a `mixture`, $\sum_i \omega_i
+//!   \mathrm{softmax}(s^i)$ with $\omega_i$ decreasing exponentially in the log loss of prefix $i$, whose
+//!   total log loss is at most $\ln N$ above that of the best prefix (Vovk); and `vote`, the frequencies of
+//!   the copies' classes $l^i$, without the regressions, which has the fewest mistakes if the copies are
+//!   strong and the rows few. Log loss is reported for these, but not for the drawn label.
 //! * Scores are the logits of the prefix with the fewest mistakes (the first of several), whose argmax is the
 //!   greedy label.
-//! * The paper leaves the weak learner open. The default is [`tree`](super::tree).
-//! * Late feedback teaches the current weak learners the costs and the named classes of the time of the
-//!   prediction.
+//! * The paper does not specify the weak learner. The default is [`tree`](super::tree).
+//! * Late feedback: the current weak learners learn the costs and predicted classes of the prediction.
 //!
 //! ## Cost
 //!
@@ -74,16 +73,16 @@ use crate::prediction::{Prediction, argmax};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-/// Rounds that are planned for where the horizon is unknown: too few cost a little a round, too many enlarge
-/// the bound by a logarithm.
+/// The number of rounds that is assumed if the horizon is unknown: too small a number increases the loss
+/// slightly, too large a number increases the bound by a logarithm.
 const HORIZON: u64 = 1_000_000;
 
-/// A weak learner, its regression and its record.
+/// A weak learner with its regression and its statistics.
 #[derive(Clone)]
 struct Link {
     weak: Box<dyn WeakModel>,
     regression: BoostingRegression,
-    /// Numerator and denominator of the edge, and the total log loss of the prefix that ends here.
+    /// Numerator and denominator of the edge, and the total log loss of the prefix that ends with this copy.
     record: [f64; 3],
 }
 
@@ -98,7 +97,7 @@ pub struct AdaBoostOlm {
     /// $M_i$.
     mistakes: Vec<u64>,
     rounds: u64,
-    /// Room for the update.
+    /// Buffers of the update.
     work: Vec<f64>,
 }
 
@@ -112,7 +111,7 @@ impl fmt::Debug for AdaBoostOlm {
     }
 }
 
-/// What the chain did in a round.
+/// The intermediate results of the chain in a round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chain {
     /// $s^0, \dots, s^N$.
@@ -128,7 +127,7 @@ impl AdaBoostOlm {
         self.horizon.constants(self.rounds)
     }
 
-    /// $\gamma_i$ of every copy, eq. (4): in [-1, 1], 0 before there is anything to be measured.
+    /// $\gamma_i$ of every copy, eq. (4): in [-1, 1], 0 before the first round.
     pub fn edges(&self) -> Vec<f64> {
         let edge = |[gained, at_stake, _]: [f64; 3]| if at_stake > 0.0 { gained / at_stake } else { 0.0 };
         self.copies.iter().map(|copy| edge(copy.record)).collect()
@@ -220,7 +219,7 @@ impl Algorithm for AdaBoostOlm {
             Ok(Link { weak, regression: BoostingRegression::default(), record: [0.0; 3] })
         };
         let copies = (0..count).map(copy).collect::<Result<Vec<_>, ParamError>>()?;
-        // A single stump has nothing to set.
+        // A single stump has no parameters.
         let weak_values = match weak {
             Weak::Stump(_) => Values::new(),
             _ => copies[0].weak.values(),
@@ -272,7 +271,7 @@ impl Predictor for AdaBoostOlm {
 
     fn prediction(&self) -> Prediction {
         let mut prediction = Prediction::sized(self.problem.classes, 2 * self.problem.classes);
-        // Of every copy, the class that it names and that class's logit in the chain from there on.
+        // For every copy: the class that it predicts, and the new logit of that class.
         prediction.indices = vec![0; self.copies.len()];
         prediction.kept = vec![0.0; self.copies.len()];
         prediction.members = self.copies.iter().map(|copy| copy.weak.room()).collect();
@@ -284,7 +283,7 @@ impl Predictor for AdaBoostOlm {
         let fewest = self.fewest();
         let shown = match self.play {
             Answer::Last => self.copies.len() - 1,
-            // Among equals the first.
+            // The first of several.
             _ => self.mistakes.iter().position(|count| *count == fewest).expect("just found"),
         };
         let least = self.copies.iter().map(|copy| copy.record[2]).fold(f64::INFINITY, f64::min);
@@ -324,7 +323,7 @@ impl Predictor for AdaBoostOlm {
                 logarithms(probabilities, scores);
             }
             Answer::Vote => {
-                // One more vote, split evenly: no class is impossible.
+                // One additional vote is divided equally, so that every class has a positive probability.
                 let (votes, share) = (self.copies.len() as f64 + 1.0, 1.0 / self.problem.classes as f64);
                 probabilities.iter_mut().for_each(|p| *p = (*p + share) / votes);
                 logarithms(probabilities, scores);
@@ -335,7 +334,7 @@ impl Predictor for AdaBoostOlm {
 }
 
 impl OnlineLearner for AdaBoostOlm {
-    /// Eq. (3), everything from what the round's prediction knew.
+    /// Eq. (3), with the quantities of the round's prediction.
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         let y = y.class_index();
         let constants = self.constants();

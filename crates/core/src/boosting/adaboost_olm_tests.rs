@@ -39,7 +39,7 @@ fn the_reference_is_followed() {
                 assert_close(*got, want, 1e-9, &format!("{name}, round {t}"));
             }
         }
-        // The reference draws a prefix, we draw its label.
+        // The reference draws a prefix; this learner draws a label.
         let prefix = crate::prediction::draw(&learner.prefix_weights(), number(&reference["u"][t]));
         assert_eq!(chain.labels[prefix.index()], count(&round["played"]), "round {t}");
         learner.update(Features::Dense(&x), Target::class(y), &at);

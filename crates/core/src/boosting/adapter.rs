@@ -1,8 +1,8 @@
-//! Any learner that sees the label, as a weak learner.
+//! Any learner that learns from labels, as a weak learner.
 //!
-//! It names its most probable class, and learns $(x, y)$ with importance $\sum_l C(y, l) = 1 - \sigma_y$
-//! (theory: boosting 1.2): rows that the copies before it have right count little. A learner without
-//! importance weights learns each row with that probability instead, by a seeded coin.
+//! It predicts its most probable class, and learns $(x, y)$ with importance $\sum_l C(y, l) = 1 - \sigma_y$
+//! (theory: boosting 1.2): rows that the previous copies classify well have small weights. A learner without
+//! importance weights learns each row with that probability instead, by a seeded random number.
 
 use crate::algorithm::Model;
 use crate::boosting::mixed_uniform;
@@ -16,13 +16,13 @@ use crate::state::{State, Tensor};
 #[derive(Clone)]
 pub struct Adapter {
     learner: Box<dyn Model>,
-    /// Seed of the coin.
+    /// Seed of the random numbers.
     seed: u64,
     rounds: u64,
 }
 
 impl Adapter {
-    /// `learner`, of two or more classes, as a weak learner whose coin has the seed `seed`.
+    /// `learner`, of two or more classes, as a weak learner whose random numbers have the seed `seed`.
     pub fn new(learner: Box<dyn Model>, seed: u64) -> Self {
         Self { learner, seed, rounds: 0 }
     }
@@ -47,7 +47,7 @@ impl WeakLearner for Adapter {
         self.rounds += 1;
         let target = Target::class(y);
         if self.learner.about().accepts.weights {
-            // The logits of a row that is known for sure leave nothing to be learnt.
+            // If the logits are certain of the label, the weight is 0, and there is nothing to learn.
             if weight > 0.0 {
                 self.learner.update(x, target.weighted(weight), at);
             }

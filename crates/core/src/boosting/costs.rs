@@ -1,11 +1,10 @@
-//! What a class costs, given the logits of the copies before (theory: boosting 2.1).
+//! The cost of a class, given the logits of the previous copies (theory: boosting 2.1).
 //!
 //! $$ C(y, l) = \tfrac1K (\sigma_l + 1 - \sigma_y) \ (l \ne y), \quad C(y, y) = 0, \quad \sigma =
 //!    \mathrm{softmax}(s) $$
 //!
-//! is the gradient of the log loss at $s$, moved and scaled so that the truth costs nothing and a row of the
-//! matrix sums to $1 - \sigma_y \le 1$. Only the row of the true class is ever needed, once that is known:
-//! the matrix is never written out.
+//! is the gradient of the log loss at $s$, shifted and scaled so that the true class has cost 0 and a row of
+//! the matrix sums to $1 - \sigma_y \le 1$. Only the row of the true class is computed.
 
 use crate::kernel::softmax::softmax;
 
@@ -18,14 +17,14 @@ pub fn row(logits: &[f64], y: usize, sigma: &mut [f64], row: &mut [f64]) -> f64 
     row_of(sigma, y, row)
 }
 
-/// The same from `sigma` $= \sigma$.
+/// As [`row`], from `sigma` $= \sigma$.
 pub fn row_of(sigma: &[f64], y: usize, row: &mut [f64]) -> f64 {
-    // The sum of the others: 1 - σ_y would cancel.
+    // The sum of the other probabilities, since 1 - σ_y would cancel.
     let rest: f64 = sigma.iter().enumerate().filter(|(l, _)| *l != y).map(|(_, p)| p).sum();
     let scale = 1.0 / sigma.len() as f64;
     let right = sigma[y];
     for (cost, p) in row.iter_mut().zip(sigma) {
-        // Classes with equal sums cost exactly the same: early ties are broken by index, not by
+        // Classes with equal sums have exactly equal costs, so that early ties are resolved by index, not by
         // rounding.
         *cost = scale * (1.0 + (p - right));
     }

@@ -2,9 +2,9 @@
 //!
 //! $$ W \mathrel{-}= \frac{\eta}{1 + \lVert x \rVert^2}\ (Wx - C(y, \cdot))\ x^\top $$
 //!
-//! It names the class with the smallest estimate; among equals the first. Boosting needs small steps: with
-//! $\eta = 1/2$, where one copy alone is at its best on many streams, later copies follow the last rows and
-//! add nothing.
+//! It predicts the class with the smallest estimate, the first of several. Boosting needs small steps: with
+//! $\eta = 1/2$, the best rate for a single copy on many streams, later copies follow the latest rows and
+//! contribute nothing.
 
 use crate::boosting::weak::WeakLearner;
 use crate::example::Features;
@@ -33,7 +33,7 @@ pub struct LinearCost {
 }
 
 impl LinearCost {
-    /// A learner whose estimates are 0.
+    /// A learner whose estimates are all 0.
     ///
     /// # Errors
     /// If the rate is not in (0, 2).

@@ -1,16 +1,16 @@
-//! Boosting: many weak learners made one strong learner, online.
+//! Boosting: an online learner of many weak learners.
 //!
-//! A weak learner ([`weak`]) names a class for a row and is then shown what every class would have cost; it
-//! only has to cost a little less than guessing. [`adaboost_olm`] chains copies of one: each is shown the
-//! costs that the copies before it left over, and a [`regression`] per copy learns how much its word is
-//! worth.
+//! A weak learner ([`weak`]) predicts a class for a row, and then learns the costs of all classes; it only
+//! has to be slightly better than random guessing. [`adaboost_olm`] is a chain of copies of a weak learner:
+//! each copy learns the costs that remain after the forecasts of the previous copies, and a [`regression`]
+//! for each copy learns the weight of its prediction.
 //!
 //! | weak learner | what it is |
 //! |---|---|
-//! | [`tree`] | a small tree that grows as its rows come |
-//! | [`stump`] | one threshold on one feature: given, drawn, or the best of many |
+//! | [`tree`] | a small tree that grows with its rows |
+//! | [`stump`] | one threshold on one feature: given, drawn, or the best of several |
 //! | [`linear_cost`] | linear estimates of the costs |
-//! | [`adapter`] | any learner of the registry that sees the label |
+//! | [`adapter`] | any learner of the registry that learns from labels |
 
 pub mod adaboost_olm;
 pub mod adapter;
@@ -23,8 +23,8 @@ pub mod stump;
 pub mod tree;
 pub mod weak;
 
-/// A number that looks random, from two: what a copy draws depends on the seed and on which copy it is, and
-/// on nothing else (the finaliser of SplitMix64).
+/// A pseudo-random number (the finaliser of SplitMix64): the draws of a copy depend only on the seed and the
+/// index of the copy.
 pub(crate) fn mixed(seed: u64, at: u64) -> u64 {
     let mut z = seed.wrapping_add(at.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -32,7 +32,7 @@ pub(crate) fn mixed(seed: u64, at: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The same as a number in [0, 1).
+/// As [`mixed`], as a number in [0, 1).
 pub(crate) fn mixed_uniform(seed: u64, at: u64) -> f64 {
     (mixed(seed, at) >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
@@ -49,7 +49,7 @@ pub(crate) fn value(x: crate::example::Features<'_>, feature: usize) -> f64 {
     }
 }
 
-/// The index of the smallest number; among equals the first.
+/// The index of the smallest number; the first of several.
 pub(crate) fn cheapest(costs: &[f64]) -> usize {
     let mut best = 0;
     for (at, &cost) in costs.iter().enumerate() {

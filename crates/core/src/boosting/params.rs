@@ -1,4 +1,4 @@
-//! Parameters of AdaBoost.OLM++: its own, and those of its weak learner behind `weak.`.
+//! Parameters of AdaBoost.OLM++: its own, and those of its weak learner with the prefix `weak.`.
 
 use crate::boosting::regression::Horizon;
 use crate::boosting::stump::Candidates;

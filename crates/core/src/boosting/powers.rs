@@ -1,25 +1,26 @@
-//! The exponentials of a chain's logits: every copy changes one of them, so that one is all that it costs.
+//! The exponentials of a chain's logits: every copy changes one logit, so that only one exponential is
+//! computed.
 
 use crate::boosting::regression;
 use crate::kernel::softmax::softmax;
 use crate::loss::logistic;
 
-/// Up to here a logit's exponential, and sums of them, are ordinary numbers.
+/// Logits up to this absolute value have exponentials, and sums of exponentials, that do not overflow.
 const WIDE: f64 = 300.0;
 
-/// Logits that all begin at 0, with what $e^{s_k}$ is needed for.
+/// Logits that start at 0, with their exponentials $e^{s_k}$.
 #[derive(Debug)]
 pub(super) struct Powers<'a> {
     /// $s$.
     pub(super) logits: &'a mut [f64],
     /// $e^{s_k}$ up to a common factor.
     powers: &'a mut [f64],
-    /// Whether a logit has been too large for the short way.
+    /// Whether a logit has exceeded [`WIDE`], so that the exponentials cannot be used.
     wide: bool,
 }
 
 impl<'a> Powers<'a> {
-    /// All logits 0, in the room of two slices with an entry for each class.
+    /// All logits 0, stored in two slices with an entry for each class.
     pub(super) fn new(logits: &'a mut [f64], powers: &'a mut [f64]) -> Self {
         logits.fill(0.0);
         powers.fill(1.0);

@@ -1,8 +1,9 @@
-//! Boosting regression: how far to trust the class that a weak learner names (theory: boosting 3.1).
+//! Boosting regression: learns how far to trust the class that a weak learner predicts (theory: boosting
+//! 3.1).
 //!
-//! Takes logits $s$ and the class $l$ that a weak learner named, and returns logits in which only that of $l$
-//! has changed. It competes with $s + \alpha e_l$ for the best fixed $\alpha \in [-2, 2]$, through binary
-//! FOLKLORE on the question "is $l$ right?" with the two features $(f, 1)$.
+//! Takes logits $s$ and the class $l$ that a weak learner predicts, and returns logits in which only that of
+//! $l$ is changed. Its comparators are $s + \alpha e_l$ for a fixed $\alpha \in [-2, 2]$; it is binary
+//! FOLKLORE for the label "$l$ is right" with the two features $(f, 1)$.
 //!
 //! ## Reference
 //!
@@ -24,9 +25,10 @@
 //!
 //! * The printed curvature $1/(BR + \tfrac12\ln K)$ is larger than any valid one (see
 //!   [`crate::full::folklore`]).
-//! * The paper shifts all logits; moving that of $l$ alone is the same forecast, and magnitudes do not drift.
-//! * Anytime: in round $t$ every $T$ is $t + 1$. All surrogates remain lower bounds and clipping costs
-//!   $\sum_t e^2/t^2$; no theorem is proved for it.
+//! * The paper shifts all logits; changing only that of $l$ leads to the same forecast, and logits do not
+//!   drift.
+//! * Anytime: in round $t$ every $T$ is replaced by $t + 1$. All surrogates remain lower bounds, and clipping
+//!   costs $\sum_t e^2/t^2$; no theorem is proved for it.
 
 use crate::kernel::scalar_root::shrink;
 use crate::param::{Kind, ParamError, ParamValue, Value};
@@ -34,12 +36,12 @@ use crate::param::{Kind, ParamError, ParamValue, Value};
 /// Bound $B$ on the comparator.
 const NORM: f64 = 2.0;
 
-/// How many rounds are planned for.
+/// The number of rounds, which determines constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Horizon {
     /// This many, at least 1.
     Rounds(u64),
-    /// Any number: what depends on $T$ grows with the rounds.
+    /// Unknown: constants that depend on $T$ increase with the rounds.
     Anytime,
 }
 
@@ -66,7 +68,7 @@ impl ParamValue for Horizon {
 }
 
 impl Horizon {
-    /// Refuses a horizon of no rounds.
+    /// Rejects a horizon of 0 rounds.
     pub(crate) fn check(self) -> Result<Self, ParamError> {
         match self {
             Self::Rounds(0) => Err(ParamError::invalid("horizon", 0, Self::NEED)),
@@ -74,7 +76,7 @@ impl Horizon {
         }
     }
 
-    /// The constants of round `round`, which counts from 0.
+    /// The constants of round `round`, counted from 0.
     pub fn constants(self, round: u64) -> Constants {
         let rounds = match self {
             Self::Rounds(rounds) => rounds,
@@ -84,7 +86,7 @@ impl Horizon {
     }
 }
 
-/// What depends on the number of rounds.
+/// Constants that depend on the number of rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constants {
     /// $\ln T$.
@@ -106,7 +108,7 @@ impl Constants {
     }
 }
 
-/// The guarantee after `rounds` rounds of as many planned: $4R + \tfrac1q\ln(1 + T) + e^2/T$
+/// The bound on the regret after `rounds` rounds with that horizon: $4R + \tfrac1q\ln(1 + T) + e^2/T$
 /// (theory: boosting 3.2).
 pub fn regret(rounds: u64) -> f64 {
     let t = rounds.max(2) as f64;
@@ -134,7 +136,7 @@ impl BoostingRegression {
         self.predict_beside(rest(logits, l), logits[l], constants)
     }
 
-    /// The same, given `rest` $= r$ and `before` $= s_l$.
+    /// As [`BoostingRegression::predict`], given `rest` $= r$ and `before` $= s_l$.
     pub(super) fn predict_beside(&self, rest: f64, before: f64, constants: &Constants) -> f64 {
         let f = (0.5 * (before - rest)).clamp(-constants.clip, constants.clip);
         let [a, b, c, g, h] = self.sums;
@@ -146,12 +148,12 @@ impl BoostingRegression {
         v + rest
     }
 
-    /// Learns whether class `l`, to which `logit` was given where `logits` stood before, was right. Eq. (2).
+    /// Learns whether class `l` was right; `logits` are those before it was changed to `logit`. Eq. (2).
     pub fn update(&mut self, logits: &[f64], l: usize, logit: f64, right: bool, constants: &Constants) {
         self.update_beside(rest(logits, l), logits[l], logit, right, constants);
     }
 
-    /// The same, given `rest` $= r$ and `before` $= s_l$.
+    /// As [`BoostingRegression::update`], given `rest` $= r$ and `before` $= s_l$.
     pub(super) fn update_beside(
         &mut self,
         rest: f64,
@@ -173,7 +175,7 @@ impl BoostingRegression {
         }
     }
 
-    /// The state, for saving.
+    /// The state.
     pub(crate) fn sums(&mut self) -> &mut [f64] {
         &mut self.sums
     }
@@ -228,7 +230,7 @@ mod tests {
         for t in 0..rounds {
             let mut logits: Vec<f64> = (0..classes).map(|_| size * (2.0 * rng.uniform() - 1.0)).collect();
             let l = rng.below(classes as u64) as usize;
-            // The weak learner is right in a fifth of the rounds, or in four fifths: guessing, or knowing.
+            // The weak learner is right in a fifth or in four fifths of the rounds.
             let right = rng.uniform() < if seed.is_multiple_of(2) { 0.8 } else { 0.2 };
             let y = if right { l } else { (l + 1) % classes };
             for (total, alpha) in losses.iter_mut().zip(&alphas) {
@@ -258,7 +260,7 @@ mod tests {
                 }
             }
         }
-        // The order of magnitude, computed apart.
+        // The order of magnitude, computed separately.
         assert_close(regret(100), 138.0, 0.01, "bound at T = 100");
         assert_close(regret(1000), 269.0, 0.01, "bound at T = 1000");
     }

@@ -1,16 +1,16 @@
 //! Decision stumps: one threshold on one feature, and the best of many (theory: boosting 1.2).
 //!
-//! A stump `x_j > threshold` has two leaves; each adds up the costs of the classes, and names the cheapest.
-//! Of many stumps, the one plays whose own answers were cheapest so far; all of them learn. Among equals it
-//! is the first, of classes and of stumps. Where $x_j$ is absent it is 0, and what does not exceed the
-//! threshold goes to the first leaf.
+//! A stump `x_j > threshold` has two leaves; each sums the costs of the classes, and predicts the class with
+//! the least sum. Of several stumps, the one whose own predictions have cost least so far predicts; all of
+//! them learn. Ties between classes or stumps are resolved in favour of the first. An absent $x_j$ is 0, and
+//! values that do not exceed the threshold belong to the first leaf.
 //!
-//! Stumps are given as a list of candidates, or found: every copy looks at some features, keeps a uniform
-//! sample of [`SAMPLE`] of its rows, and places thresholds at evenly spaced quantiles of the sample, first
-//! after 8 rows, and again whenever their number has doubled. A threshold stays, with what it has learnt,
-//! while its level in the sample is within half a step of where it belongs, and the best one in any case; a
-//! new one begins with what the best stump has cost. By the inequality of Dvoretzky, Kiefer and Wolfowitz all
-//! levels are within 0.17 of the truth with probability 95 %.
+//! Stumps are given as a list of candidates, or found: every copy uses some features, keeps a uniform sample
+//! of [`SAMPLE`] of its rows, and places thresholds at evenly spaced quantiles of the sample, first after 8
+//! rows, and again whenever the number of rows has doubled. A threshold, with its leaves, is kept while its
+//! quantile in the sample differs from the desired one by at most half a step; the best one is always kept. A
+//! new one starts with the accumulated cost of the best stump. By the Dvoretzky-Kiefer-Wolfowitz inequality,
+//! all quantiles are within 0.17 of the true ones with probability 95 %.
 
 use crate::boosting::weak::WeakLearner;
 use crate::boosting::{cheapest, mixed, value};
@@ -21,13 +21,13 @@ use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-/// Rows that thresholds are found from.
+/// Number of rows in the sample.
 pub const SAMPLE: usize = 64;
 
-/// Rows before the first thresholds.
+/// Number of rows before the first thresholds.
 const FIRST: u64 = 8;
 
-/// Default number of thresholds of a feature: among more, streams of a thousand rows do not show
+/// Default number of thresholds of a feature: with more of them, a thousand rows do not suffice to identify
 /// the best.
 const THRESHOLDS: u64 = 3;
 
@@ -52,7 +52,7 @@ params! {
 }
 
 impl StumpParams {
-    /// A single stump is the best of one.
+    /// The parameters of [`BestStump`] with a single stump.
     pub(crate) fn single(&self) -> BestStumpParams {
         BestStumpParams { features: Some(1), thresholds: Some(1), candidates: self.candidates.clone() }
     }
@@ -87,40 +87,40 @@ pub struct BestStump {
     thresholds: Vec<f64>,
     /// Whether a stump is in use: 0 or 1.
     in_use: Vec<u64>,
-    /// Costs of the classes, for every stump in its first leaf and in its second.
+    /// Costs of the classes, for the first and the second leaf of every stump.
     costs: Vec<f64>,
-    /// What the answers of a stump have cost.
+    /// The accumulated costs of each stump's own predictions.
     spent: Vec<f64>,
-    /// Costs of the classes over all rows: for as long as there are no thresholds.
+    /// Costs of the classes over all rows, used until there are thresholds.
     root: Vec<f64>,
     finder: Option<Finder>,
-    /// The cheapest classes of all leaves, and the cheapest stump in use.
+    /// The classes with the least cost in all leaves, and the best stump in use.
     answers: Vec<u32>,
     best: Option<usize>,
 }
 
-/// Finds thresholds.
+/// Computes thresholds.
 #[derive(Clone, Debug)]
 struct Finder {
     seed: u64,
-    /// How many features there are.
+    /// The number of features of a row.
     of: usize,
-    /// The features that are looked at, each once.
+    /// The features that are used, each once.
     features: Vec<u32>,
     thresholds: usize,
     rows: u64,
-    /// [`SAMPLE`] values of every feature.
+    /// The sample: [`SAMPLE`] values of every feature.
     sample: Vec<f64>,
-    /// Room: a sorted sample, and (index in it, whether a stump is there).
+    /// Buffers: the sorted sample of a feature, and (index in it, whether there is a stump).
     sorted: Vec<f64>,
     wanted: Vec<(usize, bool)>,
 }
 
 impl BestStump {
-    /// Stumps that have seen nothing, those of copy number `copy`, drawn by `seed`.
+    /// Untrained stumps for copy number `copy`, with the seed `seed`.
     ///
     /// # Errors
-    /// If a parameter is out of its range, or there are no candidates for the copy.
+    /// If a parameter is outside its range, or there are no candidates for the copy.
     pub fn new(
         params: &BestStumpParams,
         problem: &Problem,
@@ -189,13 +189,13 @@ impl BestStump {
         stumps.saturating_mul(2 * problem.classes)
     }
 
-    /// The cheapest stump in use; among equals the first.
+    /// The stump in use with the least accumulated cost; the first of several.
     fn find_best(&self) -> Option<usize> {
         let in_use = (0..self.spent.len()).filter(|stump| self.in_use[*stump] != 0);
         in_use.reduce(|best, stump| if self.spent[stump] < self.spent[best] { stump } else { best })
     }
 
-    /// Puts the thresholds of all features at quantiles of the sample.
+    /// Places the thresholds of all features at quantiles of the sample.
     fn find_thresholds(&mut self, finder: &mut Finder) {
         let kept = (finder.rows as usize).min(SAMPLE);
         let rows = finder.rows as f64;
@@ -206,7 +206,7 @@ impl BestStump {
             sorted.extend_from_slice(&sample[at * SAMPLE..][..kept]);
             sorted.sort_unstable_by(f64::total_cmp);
             let count = *thresholds;
-            // A threshold can stand before every value that is larger than the one before.
+            // A threshold can be placed before every value that is larger than the previous one.
             let places = || (1..kept).filter(|&at| sorted[at - 1] < sorted[at]);
             wanted.clear();
             if places().count() <= count {
@@ -223,7 +223,7 @@ impl BestStump {
             }
             let stumps = at * count..(at + 1) * count;
             let half_step = kept as f64 / (2 * (count + 1)) as f64;
-            // The best stump stays in any case: its answers are in use.
+            // The best stump is always kept, since its predictions are in use.
             let best = self.best.filter(|best| stumps.contains(best));
             for stump in best.into_iter().chain(stumps.clone().filter(|stump| Some(*stump) != best)) {
                 if self.in_use[stump] == 0 {
@@ -242,11 +242,11 @@ impl BestStump {
             let mut free = stumps;
             for (place, _) in wanted.iter().filter(|(_, taken)| !taken) {
                 let Some(stump) = free.find(|stump| self.in_use[*stump] == 0) else { break };
-                // Half of each first: the sum of two large values may overflow.
+                // Each value is halved first, since the sum of two large values may overflow.
                 self.thresholds[stump] = 0.5 * sorted[*place - 1] + 0.5 * sorted[*place];
                 self.in_use[stump] = 1;
                 self.spent[stump] = reached;
-                // A leaf begins with one row that cost what rows cost on average.
+                // A leaf starts with one row of average cost.
                 for leaf in
                     self.costs[stump * 2 * self.classes..][..2 * self.classes].chunks_exact_mut(self.classes)
                 {
@@ -261,7 +261,7 @@ impl BestStump {
 }
 
 impl Finder {
-    /// Adds a row to the sample; true if thresholds are due.
+    /// Adds a row to the sample; returns whether thresholds are to be computed.
     fn add(&mut self, x: Features<'_>) -> bool {
         let place = if self.rows < SAMPLE as u64 {
             self.rows
@@ -279,7 +279,7 @@ impl Finder {
 }
 
 impl WeakLearner for BestStump {
-    /// Without the candidates, which are the booster's.
+    /// Without the candidates, which are parameters of the booster.
     fn values(&self) -> Values {
         let of = |finder: &Finder| BestStumpParams {
             features: Some(finder.features.len() as u64),
@@ -368,7 +368,7 @@ fn drawn(seed: u64, features: usize, count: usize) -> Vec<u32> {
     drawn
 }
 
-/// Every feature `times` times.
+/// Every feature, repeated `times` times.
 fn each(features: &[u32], times: usize) -> Vec<u32> {
     features.iter().flat_map(|j| std::iter::repeat_n(*j, times)).collect()
 }
@@ -387,9 +387,9 @@ mod tests {
         stump.predict(Features::Dense(x), &mut Prediction::default())
     }
 
-    /// Both stumps answer 0 at first, so that x = (1, -1) of class 1 costs each 1/4, and of equals the first
-    /// plays. For (-1, -1) of class 0 the first goes to a fresh leaf, and is right; the second has learnt 1
-    /// there and pays again.
+    /// Both stumps predict 0 at first, so that x = (1, -1) of class 1 costs each of them 1/4, and the first
+    /// one predicts. (-1, -1) of class 0 reaches an untrained leaf of the first stump, which is right; the
+    /// second one has learnt class 1 in this leaf, and is wrong again.
     #[test]
     fn the_stump_that_cost_least_plays() {
         let candidates = Some(Candidates(vec![vec![(1, 0.0), (0, 0.0)]]));
@@ -407,7 +407,7 @@ mod tests {
     fn thresholds_are_found_at_quantiles() {
         let params = BestStumpParams { thresholds: Some(3), ..Default::default() };
         let mut stump = BestStump::new(&params, &Problem::new(2, 2), 5, 0).expect("valid");
-        // Feature 0 never changes, feature 1 runs through (0, 1), and the class is whether it exceeds 1/2.
+        // Feature 0 is constant, feature 1 covers (0, 1), and the class is whether it exceeds 1/2.
         let row = |t: u64| [1.0, (t as f64 * 0.618_033_988_749).fract()];
         for t in 0..7 {
             learn(&mut stump, &row(t), usize::from(row(t)[1] > 0.5));

@@ -1,16 +1,16 @@
-//! A small tree that grows as its rows come: the default weak learner.
+//! A small tree that grows with its rows: the default weak learner.
 //!
-//! Every leaf adds up the costs of the classes, and names the cheapest. It also keeps a few of its rows.
-//! Every `grace` rows it tries to split: it draws features and thresholds at random (extremely randomised
-//! trees), and takes the split with the largest gain if that exceeds a Hoeffding bound,
+//! Every leaf sums the costs of the classes, predicts the class with the least sum, and stores some of its
+//! rows. Every `grace` rows it tries to split: it draws features and thresholds at random (extremely
+//! randomised trees), and takes the split with the largest gain if that exceeds a Hoeffding bound,
 //!
 //! $$ \text{gain} = \tfrac1n \Big(\sum_k \tfrac{l_k^2}{l} + \sum_k \tfrac{r_k^2}{r} - \sum_k
 //!    \tfrac{n_k^2}{n}\Big)
 //!    > \sqrt{\tfrac{\ln(1/\delta)}{2n}}, \tag{1} $$
 //!
-//! where the $n$ rows kept, $n_k$ of class $k$, fall $l$ to the left and $r$ to the right. Both halves begin
-//! with the rows that fall to them, so that no row has to be seen twice: this is what lets a tree learn from
-//! a few hundred rows.
+//! where $n$ rows are stored, $n_k$ of them of class $k$, and $l$ of them fall to the left and $r$ to the
+//! right. Both new leaves start with their stored rows, so that these rows are used again without being seen
+//! again: therefore a tree learns from a few hundred rows.
 //!
 //! ## Reference
 //!
@@ -20,19 +20,18 @@
 //!
 //! ## Deviations
 //!
-//! * Leaves keep rows (a uniform sample of at most `buffer`) instead of counts for every feature: splits are
-//!   exact on the sample, and nothing is forgotten when a leaf becomes two.
-//! * The best drawn split is compared with none at all, not with the second best, and $\delta$ is large: what
-//!   a single tree splits too early the other copies outvote.
-//! * The structure looks at classes, the leaves at costs: copies differ in what they draw and in what their
-//!   leaves say.
-//! * A row's absent features are 0 and fall to the left of a threshold that is 0 or more.
+//! * Leaves store rows (a uniform sample of at most `buffer`) in place of counts for every feature: splits
+//!   are exact on the sample, and the new leaves inherit the rows.
+//! * The best drawn split is compared with no split, not with the second best, and $\delta$ is large: the
+//!   errors of premature splits in one tree are outvoted by the other copies.
+//! * Splits depend on classes, leaves on costs: copies differ in their random draws and in their leaves'
+//!   predictions.
+//! * Absent features of a row are 0, and belong to the left of a threshold >= 0.
 //!
 //! ## Cost
 //!
-//! The depth to predict. To learn, that and $K$, and every `grace` rows `tries` · `buffer`. Memory: `memory`
-//! numbers at most for the rows that are kept, taken as they come; a tree that has used them up no longer
-//! grows.
+//! `predict`: the depth. `update`: the depth and $K$, and every `grace` rows `tries` · `buffer`. Memory: at
+//! most `memory` numbers for stored rows, allocated as they arrive; beyond this the tree no longer grows.
 
 use crate::boosting::weak::WeakLearner;
 use crate::boosting::{cheapest, mixed, mixed_uniform, value};
@@ -59,7 +58,7 @@ params! {
     }
 }
 
-/// Numbers of a node: the feature it splits, its threshold, its children; or -1 and its leaf.
+/// Numbers of a node: its feature, its threshold and its children; for a leaf, -1 and the index of the leaf.
 const NODE: usize = 4;
 
 /// See the [module](self).
@@ -72,23 +71,23 @@ pub struct Tree {
     buffer: usize,
     tries: usize,
     /// $\tfrac12 \ln(1/\delta)$.
-    doubt: f64,
-    /// Rows that may be kept.
+    half_log_confidence: f64,
+    /// Limit on the number of stored rows.
     capacity: usize,
     seed: u64,
-    /// Random numbers drawn so far.
+    /// Number of random numbers drawn so far.
     drawn: u64,
-    /// [`NODE`] numbers a node; children stand behind their parents.
+    /// [`NODE`] numbers for each node; children follow their parents.
     nodes: Vec<f64>,
-    /// For every leaf: rows seen, rows kept, costs.
+    /// For every leaf: number of rows, number of stored rows, costs.
     leaves: Vec<f64>,
-    /// For every leaf, `buffer` places of kept rows.
+    /// For every leaf, `buffer` indices of stored rows.
     places: Vec<f64>,
-    /// For every kept row: its features, its class, its costs.
+    /// For every stored row: its features, its class, its costs.
     rows: Vec<f64>,
-    /// Rows of each class in a leaf, and to the right of a threshold.
+    /// Number of rows of each class in a leaf, and to the right of a threshold.
     counts: Vec<f64>,
-    /// A feature of the rows of a leaf, and their classes.
+    /// One feature of the rows of a leaf, and their classes.
     column: Vec<f64>,
 }
 
@@ -108,10 +107,10 @@ fn between(name: &str, value: u64, least: u64, most: u64) -> Result<usize, Param
 }
 
 impl Tree {
-    /// A tree of one leaf that draws by `seed`.
+    /// A tree of one leaf with the seed `seed`.
     ///
     /// # Errors
-    /// If a parameter is out of its range.
+    /// If a parameter is outside its range.
     pub fn new(params: &TreeParams, problem: &Problem, seed: u64) -> Result<Self, ParamError> {
         let (classes, features) = (problem.classes, problem.features);
         let confidence = params.confidence.unwrap_or(0.8);
@@ -135,7 +134,7 @@ impl Tree {
             grace: between("grace", grace, 2, 1 << 32)?,
             buffer: between("buffer", buffer, 2, 1024)?,
             tries: between("tries", tries, 1, 1 << 20)?,
-            doubt: -0.5 * confidence.ln(),
+            half_log_confidence: -0.5 * confidence.ln(),
             capacity: memory / (features + 1 + classes),
             seed,
             drawn: 0,
@@ -151,7 +150,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Leaves so far.
+    /// Number of leaves.
     pub fn leaves(&self) -> usize {
         self.leaves.len() / self.leaf_len()
     }
@@ -171,7 +170,7 @@ impl Tree {
         at
     }
 
-    /// The node below `at`, which `x` reaches, where it ends, and its leaf.
+    /// The node below `at` at which the path of `x` ends, and its leaf.
     fn find(&self, x: Features<'_>, mut at: usize) -> (usize, usize) {
         loop {
             let node = &self.nodes[NODE * at..][..NODE];
@@ -187,7 +186,7 @@ impl Tree {
         &self.leaves[leaf * self.leaf_len() + 2..][..self.classes]
     }
 
-    /// The numbers of rows that `leaf` has seen, and that it keeps.
+    /// The number of rows of `leaf`, and the number of its stored rows.
     fn sizes(&self, leaf: usize) -> (u64, usize) {
         let of = &self.leaves[leaf * self.leaf_len()..];
         (of[0] as u64, of[1] as usize)
@@ -198,12 +197,12 @@ impl Tree {
         mixed(self.seed, self.drawn)
     }
 
-    /// The places of the rows that `leaf` keeps.
+    /// The indices of the stored rows of `leaf`.
     fn kept(&self, leaf: usize) -> &[f64] {
         &self.places[leaf * self.buffer..][..self.sizes(leaf).1]
     }
 
-    /// Keeps the row of class `y`, or not: what a leaf keeps is a uniform sample of what it has seen
+    /// Stores the row of class `y`, or not: the stored rows of a leaf are a uniform sample of all its rows
     /// (Vitter's algorithm R).
     fn keep(&mut self, leaf: usize, x: Features<'_>, y: usize, costs: &[f64]) {
         let ((seen, kept), row_len) = (self.sizes(leaf), self.row_len());
@@ -228,7 +227,7 @@ impl Tree {
         rest[1..].copy_from_slice(costs);
     }
 
-    /// The best of the drawn splits of `leaf`, if its rows differ at all.
+    /// The best of the drawn splits of `leaf`, unless all its rows are equal.
     fn best_split(&mut self, leaf: usize) -> Option<Split> {
         let (features, row_len, classes) = (self.features, self.row_len(), self.classes);
         let count = self.sizes(leaf).1;
@@ -276,17 +275,17 @@ impl Tree {
             }
         }
         self.column = column;
-        best.filter(|best| best.gain > (self.doubt / n).sqrt())
+        best.filter(|best| best.gain > (self.half_log_confidence / n).sqrt())
     }
 
-    /// Makes the leaf at `node` a split with two leaves, which take over its rows.
+    /// Replaces the leaf at `node` by a split with two leaves, which inherit its rows.
     fn split(&mut self, node: usize, leaf: usize, split: Split) {
         let (row_len, leaf_len) = (self.row_len(), self.leaf_len());
         let count = self.sizes(leaf).1;
         let other = self.add_leaf();
         self.leaves[leaf * leaf_len..][..leaf_len].fill(0.0);
         for at in 0..count {
-            // Rows that stay move to the front: no place is overwritten before it is read.
+            // Rows of the left leaf move to the front; no index is overwritten before it is read.
             let place = self.places[leaf * self.buffer + at];
             let row = &self.rows[place as usize * row_len..][..row_len];
             let to = if row[split.feature] > split.threshold { other } else { leaf };
@@ -318,7 +317,7 @@ impl WeakLearner for Tree {
     }
 
     fn update(&mut self, x: Features<'_>, y: usize, costs: &[f64], at: &Prediction) {
-        // Nodes are only ever added: what was the end then is on the way now.
+        // Nodes are only added: the leaf at the time of the prediction is on the present path.
         let start = at.indices.first().map_or(0, |node| *node as usize);
         let (node, leaf) = self.find(x, if start < self.nodes.len() / NODE { start } else { 0 });
         let leaf_len = self.leaf_len();
@@ -365,7 +364,7 @@ impl State for Tree {
             if node[0] == -1.0 {
                 return whole(node[1], leaves);
             }
-            // Children stand behind their parents, so that every way down ends.
+            // Children follow their parents, so that every path ends.
             let child = |to: f64| whole(to, nodes) && to > at as f64;
             whole(node[0], self.features) && child(node[2]) && child(node[3])
         };
@@ -396,9 +395,9 @@ mod tests {
         tree.predict(Features::Dense(&[x]), &mut Prediction::default())
     }
 
-    /// Four rows, -1 and -1 of class 1, 1 and 1 of class 0: every threshold in [-1, 1) parts the classes, the
-    /// gain is (2 + 2 - 2)/4 = 1/2. Hoeffding's bound for n = 4 is 1/2 at δ = e⁻²: just below that δ it
-    /// splits no more.
+    /// Four rows, -1 and -1 of class 1, 1 and 1 of class 0: every threshold in [-1, 1) separates the classes,
+    /// the gain is (2 + 2 - 2)/4 = 1/2. Hoeffding's bound for n = 4 is 1/2 at δ = e⁻²: for a slightly smaller
+    /// δ there is no split.
     #[test]
     fn a_split_worked_by_hand() {
         for (delta, leaves) in [(0.136, 2), (0.135, 1)] {

@@ -1,5 +1,5 @@
-//! The weak learner's side of boosting: name a class, then see what every class would have cost (theory:
-//! boosting 1.1).
+//! The interface of weak learners: predict a class, then learn the costs of all classes (theory: boosting
+//! 1.1).
 
 use crate::algorithm::{Algorithm as _, Forecast, Model};
 use crate::boosting::adaboost_olm::AdaBoostOlm;
@@ -15,29 +15,30 @@ use crate::problem::Problem;
 use crate::registry::{self, Entry};
 use crate::state::State;
 
-/// Names a class for a row, and learns from what the classes would have cost.
+/// Predicts a class for a row, and learns from the costs of the classes.
 ///
-/// Its loss in a round is the cost of the class that it named. Costs are those of [`costs`](super::costs):
-/// the true class costs nothing, and all of them together at most 1. A weak learner has edge $g$ and excess
-/// $S$ if its total loss is at most $(1 - g)$ times that of a uniformly random class, plus $S$.
+/// Its loss in a round is the cost of the class that it predicted. Costs are those of
+/// [`costs`](super::costs): the true class has cost 0, and the costs of all classes sum to at most 1. A weak
+/// learner has edge $g$ and excess $S$ if its total loss is at most $(1 - g)$ times that of a uniformly
+/// random class, plus $S$.
 pub trait WeakLearner: Send + Sync {
     /// The parameters in use, by name.
     fn values(&self) -> Values;
 
-    /// Room for [`WeakLearner::predict`]. Most need none.
+    /// Buffers for [`WeakLearner::predict`]. Most weak learners need none.
     fn room(&self) -> Prediction {
         Prediction::default()
     }
 
-    /// The class that it names for `x`. Pure.
+    /// The class that it predicts for `x`. Changes nothing.
     fn predict(&self, x: Features<'_>, room: &mut Prediction) -> usize;
 
-    /// Learns that class `y` was true, and that naming class `l` would have cost `costs[l]`. `at` is what
-    /// `predict` left in its room for `x`, maybe some rounds ago.
+    /// Learns that class `y` was true, and that predicting class `l` would have cost `costs[l]`. `at` is the
+    /// buffer that `predict` wrote for `x`, possibly some rounds ago.
     fn update(&mut self, x: Features<'_>, y: usize, costs: &[f64], at: &Prediction);
 }
 
-/// A weak learner as boosting holds it.
+/// A weak learner with state, as boosting stores it.
 pub trait WeakModel: WeakLearner + State {
     /// A copy.
     fn boxed_clone(&self) -> Box<dyn WeakModel>;
@@ -55,13 +56,13 @@ impl Clone for Box<dyn WeakModel> {
     }
 }
 
-/// What parameters of the weak learner begin with.
+/// The prefix of the weak learner's parameters.
 pub(crate) const PREFIX: &str = "weak.";
 
 /// The weak learners that are not in the registry.
 const NAMES: [&str; 4] = ["tree", "best-stump", "stump", "linear-cost"];
 
-/// A weak learner with its parameters: makes the copies.
+/// A weak learner with its parameters, from which the copies are made.
 #[derive(Clone, Debug)]
 pub(crate) enum Weak {
     Tree(TreeParams),
@@ -71,7 +72,7 @@ pub(crate) enum Weak {
     Learner(&'static Entry, Values),
 }
 
-/// The error of a weak learner's parameter, under the name that its user gave.
+/// The error of a weak learner's parameter, with the prefix of its name.
 fn prefixed(error: ParamError) -> ParamError {
     match error {
         ParamError::Invalid { name, value, need } => {
@@ -82,7 +83,7 @@ fn prefixed(error: ParamError) -> ParamError {
 }
 
 impl Weak {
-    /// The weak learner called `name`, with `values` for its parameters, `weak.` left out.
+    /// The weak learner called `name`; `values` are its parameters without the prefix `weak.`.
     pub(crate) fn find(name: &str, values: &Values) -> Result<Self, ParamError> {
         Ok(match name {
             "tree" => Self::Tree(TreeParams::from_values(name, values).map_err(prefixed)?),
@@ -108,7 +109,7 @@ impl Weak {
         })
     }
 
-    /// Copy number `copy`, which draws what it draws by `seed`.
+    /// Copy number `copy`, with the seed `seed`.
     pub(crate) fn make(
         &self,
         problem: &Problem,
@@ -133,7 +134,7 @@ impl Weak {
         made.map_err(prefixed)
     }
 
-    /// How many numbers a copy takes at the start.
+    /// 8-byte numbers of a copy before its first row.
     pub(crate) fn numbers(&self, problem: &Problem) -> usize {
         match self {
             Self::Tree(_) => problem.classes,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 const SETTING: Setting = Setting { classes: 3, features: 4, radius: 2.0, norm: 1.5, rounds: 100.0 };
 
-/// The setting of a reference trace; what it does not name is 1 (and 2 classes).
+/// The setting of a reference trace; quantities that it lacks are 1 (2 for the classes).
 fn setting(reference: &Value) -> Setting {
     let params = &reference["params"];
     let of = |name: &str| params[name].as_f64().unwrap_or(1.0);
@@ -199,12 +199,12 @@ fn the_hinge_bound_of_soba_is_the_best_of_its_family() {
     let of = |eta: f64| (hinge + eta * u2 * 0.5 * a + k * q / (2.0 * gamma * eta)) / (1.0 - eta * u2 * x2);
     let best = (1..10_000).map(|at| of(at as f64 * 1e-4 / (u2 * x2))).fold(f64::INFINITY, f64::min);
     assert!(h <= best * (1.0 + 1e-12) && best <= h * (1.0 + 1e-6), "{h} {best}");
-    // Without a comparator nothing but its loss and the exploration is paid for.
+    // For the comparator 0, the bound consists of its loss and the exploration.
     assert_close(soba_hinge(&Setting { norm: 0.0, ..SETTING }, 40.0, a, gamma, q), 60.0, 1e-14, "no norm");
 }
 
-/// Lemma 4 of SOBA, which Theorem 5 rests on, for steps that cost up to $b$: as much as they can, nothing,
-/// and at random.
+/// Lemma 4 of SOBA, on which Theorem 5 depends, for rounds whose cost is at most $b$: always $b$, always 0,
+/// and random.
 #[test]
 fn adaptive_exploration_pays_for_itself() {
     let setting = Setting { classes: 2, features: 1, radius: 1.0, norm: 1.0, rounds: 4.0 };
@@ -232,8 +232,8 @@ fn adaptive_exploration_pays_for_itself() {
     }
 }
 
-/// Smoothing costs at most -ln(1 - μ) a round, whatever was forecast; sampling what Chernoff's inequality
-/// says.
+/// Smoothing costs at most -ln(1 - μ) a round for any forecast; sampling costs what Chernoff's inequality
+/// implies.
 #[test]
 fn gaf_pays_for_smoothing_and_sampling() {
     assert_close(gaf_smoothing(100.0, 0.5), 100.0 * 2f64.ln(), 1e-14, "smoothing");
@@ -250,7 +250,7 @@ fn gaf_pays_for_smoothing_and_sampling() {
 
 #[test]
 fn log_det_forms_are_sharper() {
-    // ln det is largest, for a given trace, when all eigenvalues are equal.
+    // For a given trace, ln det is largest if all eigenvalues are equal.
     let (kappa, lambda) = (0.125, 0.5);
     let trace = kappa / 4.0 * SETTING.energy();
     let eigenvalues = [0.7, 0.2, 0.1, 0.0].map(|share| 1.0 + share * trace / lambda);

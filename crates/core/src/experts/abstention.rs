@@ -1,9 +1,9 @@
-//! # AdaHedge with abstention: answer, or give none
+//! # AdaHedge with abstention: predict a class, or abstain
 //!
-//! Experts vote in [-1, 1] on a question with the answers -1 and 1. AdaHedge weighs them; the sign of the
-//! weighted vote is the answer, given with probability |vote|: the closer the vote, the likelier there is no
-//! answer. With costs of abstaining below 1/2 the expected loss exceeds the best expert's by a constant,
-//! however long the stream.
+//! Experts vote in [-1, 1] on a binary label -1 or 1. AdaHedge weights them; with probability |vote| of the
+//! weighted vote the learner predicts its sign, otherwise it abstains: the closer to 0 the vote, the likelier
+//! it abstains. With costs of abstaining below 1/2 the expected loss exceeds that of the best expert by a
+//! constant that does not grow with the number of rounds.
 //!
 //! ## Reference
 //!
@@ -17,8 +17,8 @@
 //! |---|---|---|
 //! | $y^i$ | `votes` | $v^i$ below: the expert's vote in [-1, 1] |
 //! | $\hat y$ | `vote` | the weighted vote |
-//! | $b$ | `abstain_probability` | the probability of no answer |
-//! | $c$ | `cost` | what no answer costs |
+//! | $b$ | `abstain_probability` | the probability of abstaining |
+//! | $c$ | `cost` | the cost of abstaining |
 //!
 //! $$ \hat y = \langle w, v \rangle, \qquad b = 1 - |\hat y|, \qquad
 //! \text{no answer with probability } b, \text{ else } \mathrm{sign}(\hat y); \qquad l^i = \tfrac12(1 - y
@@ -30,11 +30,11 @@
 //! $$ \sum_t (1 - b_t)[\mathrm{sign}_t \ne y_t] + b_t c_t \le \sum_t l_t^i
 //!    + \min\Big(\frac{\ln N}{1 - 2 \max c},\ 2\sqrt{V \ln N}\Big) + \tfrac43\ln N + 2. \tag{2} $$
 //!
-//! The root alone also holds for $c_t = \tfrac12$; above that there is no guarantee.
+//! The term with the square root alone also holds for $c_t = \tfrac12$; above that there is no guarantee.
 //!
 //! ## Deviations
 //!
-//! * The sign of 0 is 1, which is never played: $b = 1$ there.
+//! * The sign of 0 is 1, but this has no effect: there $b = 1$.
 //!
 //! ## Cost
 //!
@@ -54,16 +54,16 @@ pub struct AdaHedgeAbstain {
     hedge: AdaHedge,
 }
 
-/// Writes the losses $\tfrac12(1 - y v^i)$ of experts that vote $v$ in [-1, 1], where $y$ is -1 or 1, to
-/// `losses`.
+/// Writes the losses $\tfrac12(1 - y v^i)$ of experts with votes $v^i$ in [-1, 1] and the label $y$, -1 or 1,
+/// to `losses`.
 pub fn vote_losses(votes: &[f64], y: i8, losses: &mut Vec<f64>) {
     losses.clear();
     losses.extend(votes.iter().map(|vote| 0.5 * (1.0 - f64::from(y) * vote)));
 }
 
 impl AdaHedgeAbstain {
-    /// The right-hand side of (2) without the expert's loss, for costs that were at most `cost`; or why there
-    /// is none.
+    /// The right-hand side of (2) without the expert's loss, for costs of at most `cost`; or why there is
+    /// none.
     ///
     /// # Errors
     /// If `cost` is above 1/2.
@@ -74,7 +74,7 @@ impl AdaHedgeAbstain {
         Ok(bounds::abstention(self.hedge.weights().len(), self.hedge.variance(), cost))
     }
 
-    /// The weighing of the experts.
+    /// The learner that weights the experts.
     pub fn hedge(&self) -> &AdaHedge {
         &self.hedge
     }
@@ -191,8 +191,8 @@ mod tests {
         }
     }
 
-    /// Theorem 7 against an adversary whose label is what the vote is against, against noise, and against
-    /// experts that agree; for costs up to 1/2.
+    /// Theorem 7 for labels that oppose the vote, random labels, and experts that agree, with costs up to
+    /// 1/2.
     #[test]
     fn the_theorem_holds_on_adversarial_labels() {
         for (cost, adversary, seed) in

@@ -1,8 +1,8 @@
-//! # AdaHedge: follow experts, with a learning rate that tunes itself
+//! # AdaHedge: exponential weights with an adaptive learning rate
 //!
-//! Exponential weights whose learning rate falls with the cumulative mixability gap: the difference between
-//! what the weighted experts lose and what Vovk's mix of them would lose. No range of horizons, no rate to
-//! set.
+//! Exponential weights over experts. The learning rate decreases with the cumulative mixability gap: the
+//! difference between the loss of the weighted experts and that of Vovk's mix of them. Neither a horizon nor
+//! a learning rate has to be chosen.
 //!
 //! ## Reference
 //!
@@ -83,8 +83,8 @@ impl AdaHedge {
         self.losses.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// Eq. (1).
-    fn weigh(&mut self) {
+    /// Computes the weights, eq. (1).
+    fn compute_weights(&mut self) {
         let (rate, least) = (self.rate(), self.least());
         for (weight, loss) in self.weights.iter_mut().zip(&self.losses) {
             *weight = if rate.is_finite() {
@@ -97,7 +97,7 @@ impl AdaHedge {
         self.weights.iter_mut().for_each(|weight| *weight /= total);
     }
 
-    /// $M(L)$ at `rate`.
+    /// $M(L)$ at the learning rate `rate`, eq. (2).
     fn mix(&self, rate: f64) -> f64 {
         let least = self.least();
         if rate.is_infinite() {
@@ -132,7 +132,7 @@ impl Algorithm for AdaHedge {
             rounds: 0,
             weights: vec![0.0; experts],
         };
-        learner.weigh();
+        learner.compute_weights();
         Ok(learner)
     }
 
@@ -165,11 +165,11 @@ impl ExpertLearner for AdaHedge {
             *total += loss;
         }
         if self.losses.len() > 1 {
-            // The gap is not negative (Jensen), up to rounding.
+            // By Jensen's inequality the gap is not negative, except for rounding.
             self.gap += (mean - (self.mix(rate) - before)).max(0.0); // eq. (2)
         }
         self.rounds += 1;
-        self.weigh();
+        self.compute_weights();
     }
 
     fn losses(&self) -> &[f64] {
@@ -196,7 +196,7 @@ impl State for AdaHedge {
     }
 
     fn restored(&mut self) -> bool {
-        self.weigh();
+        self.compute_weights();
         self.gap >= 0.0 && self.variance >= 0.0 && self.weights.iter().all(|weight| weight.is_finite())
     }
 }
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn one_expert_is_followed_and_constant_losses_teach_nothing() {
+    fn one_expert_has_weight_one_and_constant_losses_change_nothing() {
         let mut one = experts(1);
         (0..50).for_each(|_| one.learn(&[0.7]));
         assert_eq!((one.weights(), one.gap(), one.bound()), (&[1.0][..], 0.0, 2.0));
@@ -249,8 +249,8 @@ mod tests {
         assert_eq!((equal.weights(), equal.gap()), (&[1.0 / 3.0; 3][..], 0.0));
     }
 
-    /// Against an adversary that makes the heaviest expert lose, one that keeps all level, and one that lets
-    /// the leader change: the regret is positive, and below the bound.
+    /// Against adversaries that charge the expert with the largest weight, keep all experts equal, or
+    /// alternate the leader, the regret is positive and below the bound.
     #[test]
     fn adversaries_stay_below_the_bound() {
         for experts_count in [2, 5, 50] {

@@ -1,46 +1,54 @@
 //! Vovk's aggregation for log loss, with and without fixed share (theory: mixtures 1).
 //!
 //! $M$ members forecast probabilities $p^i_t$. The mixture plays $\sum_i w^i_t p^i_t$, and every member's
-//! weight is multiplied by the probability that it gave to the truth. The total loss is then *exactly*
+//! weight is multiplied by the probability that the member gave to the label. The total loss is then
+//! *exactly*
 //!
 //! $$ L_T = -\ln \sum_i \pi_i e^{-L^i_T} \le \min_i\ (L^i_T - \ln \pi_i), \tag{1} $$
 //!
-//! with the prior $\pi$: $\ln M$ more than the best member for a uniform one (Vovk 1990: *Aggregating
-//! Strategies*, COLT; theory: mixtures 1.1, 1.2). After a drift another member may be best. *Fixed share*
-//! (Herbster, Warmuth 1998) lets weight $\alpha_t$ flow to the others after round $t$; with
-//! $\alpha_t = 1/(t+1)$, which needs no horizon, against any sequence of members that changes after the
-//! rounds of a set $\mathcal S$
+//! with the prior $\pi$; for a uniform prior the bound is $\ln M$ more than the loss of the best member (Vovk
+//! 1990: *Aggregating Strategies*, COLT; theory: mixtures 1.1, 1.2). After a drift another member may be
+//! best. *Fixed share* (Herbster, Warmuth 1998) moves a part $\alpha_t$ of each weight to the others after
+//! round $t$. With $\alpha_t = 1/(t+1)$, which needs no horizon, for any sequence of members that changes
+//! after the rounds of a set $\mathcal S$
 //!
 //! $$ L_T \le L^{i_1, \dots, i_T}_T - \ln \pi_{i_1} + \ln T + \textstyle\sum_{t \in \mathcal S}
 //!    \ln(t\ (M-1)). \tag{2} $$
 //!
-//! (Staying costs $-\ln(1-\alpha_t)$, which adds up to $\ln T$; a change $\ln((M-1)/\alpha_t)$ instead;
-//! theory: mixtures 1.3, 1.4.) [`Mixture`] does not choose: it is the mixture, with half the prior each, of
-//! both, so that (1) and (2) hold with $\ln 2$ added (theory: mixtures 1.5). All of it is one set of weights,
-//! since a mixture of mixtures is a mixture.
+//! (A round without a change costs $-\ln(1-\alpha_t)$, in total $\ln T$; a change costs $\ln((M-1)/\alpha_t)$
+//! instead; theory: mixtures 1.3, 1.4.) [`Mixture`] is the mixture of the two methods with prior ½ each, so
+//! that (1) and (2) hold with $\ln 2$ added (theory: mixtures 1.5). It needs only one list of weights, since
+//! a mixture of mixtures is a mixture of the members.
 //!
-//! Soft labels keep both, by Hölder's inequality, with cross-entropy for the loss. So do importance weights
-//! up to 1; a larger weight counts as it is, without guarantee.
+//! After label $y$ the weights of both methods are multiplied by the likelihoods, and those of the second are
+//! shared:
+//!
+//! $$ w^i \leftarrow w^i p^i_y \Big/ \textstyle\sum_j w^j p^j_y, \tag{3} $$
+//! $$ w^i \leftarrow (1 - \alpha_t)\ w^i + \tfrac{\alpha_t}{M-1} (1 - w^i). \tag{4} $$
+//!
+//! For soft labels both bounds hold with cross-entropy as the loss, by Hölder's inequality, and for
+//! importance weights up to 1 with weighted losses. Larger importance weights are accepted, without a
+//! guarantee.
 
 use crate::state::Tensor;
 
-/// The weight in logarithms of a member that has left: its share of the forecast is 0.
-const GONE: f64 = -1e12;
+/// The logarithmic weight of a dropped member; its share in the forecast is 0.
+const DROPPED: f64 = -1e12;
 
-/// The least weight, in logarithms, of a member that has not left.
+/// The least logarithmic weight of an active member.
 const LEAST_LOG_WEIGHT: f64 = -1e11;
 
 /// Weights over members, see the [module](self).
 #[derive(Clone, Debug)]
 pub struct Mixture {
-    /// Logarithms of (1)'s weights, normalised.
+    /// Logarithms of the weights without sharing, normalised.
     fixed: Vec<f64>,
-    /// (2)'s weights, normalised.
+    /// The weights with fixed share, normalised.
     tracking: Vec<f64>,
-    /// $\ln$ of the two parts' own weights, normalised: (1)'s, then (2)'s.
+    /// Logarithms of the weights of the two parts, `fixed` and `tracking`, normalised.
     parts: [f64; 2],
     rounds: u64,
-    /// What forecasts are weighted with; follows from the above.
+    /// The weights in the next forecast, computed from the fields above.
     weights: Vec<f64>,
 }
 
@@ -48,7 +56,7 @@ impl Mixture {
     /// A mixture with the prior weights `prior`, each > 0, of any sum.
     ///
     /// # Panics
-    /// If there is none.
+    /// If `prior` is empty.
     pub fn new(prior: &[f64]) -> Self {
         assert!(!prior.is_empty(), "a mixture needs at least one member");
         let total: f64 = prior.iter().sum();
@@ -65,32 +73,33 @@ impl Mixture {
         &self.weights
     }
 
-    /// The member of the largest weight.
+    /// The index of the member with the largest weight.
     pub fn leader(&self) -> usize {
         crate::prediction::argmax(&self.weights)
     }
 
-    /// The logarithm of the weight of `member` without sharing: what it has shown in all rounds.
+    /// The logarithm of the weight of `member` without sharing: minus its total loss, up to a constant that
+    /// is the same for all members.
     pub(super) fn log_weight(&self, member: usize) -> f64 {
         self.fixed[member]
     }
 
-    /// Learns that the members had the log losses `losses`, times the importance weight of the round: finite,
-    /// or infinite for a member that has left.
+    /// Learns the members' log losses in a round, multiplied by its importance weight: finite, or infinite
+    /// for dropped members.
     pub fn update(&mut self, losses: &[f64]) {
-        let present = self.fixed.iter().zip(losses).filter(|(fixed, _)| **fixed > GONE);
+        let present = self.fixed.iter().zip(losses).filter(|(fixed, _)| **fixed > DROPPED);
         let least = present.map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
-        // Both parts' own losses, less `least` as the members'.
+        // The likelihoods of both parts, relative to that of the best member.
         let (mut fixed_likelihood, mut tracking_likelihood) = (0.0, 0.0);
         let weights = self.fixed.iter_mut().zip(&mut self.tracking);
-        for ((fixed, tracking), loss) in weights.zip(losses).filter(|((fixed, _), _)| **fixed > GONE) {
+        for ((fixed, tracking), loss) in weights.zip(losses).filter(|((fixed, _), _)| **fixed > DROPPED) {
             let likelihood = (least - loss).exp();
             fixed_likelihood += fixed.exp() * likelihood;
-            *fixed += least - loss;
-            *tracking *= likelihood;
+            *fixed += least - loss; // eq. (3)
+            *tracking *= likelihood; // eq. (3)
             tracking_likelihood += *tracking;
         }
-        // A part that had given the best member nothing at all keeps its direction.
+        // The direction of the weights is kept even if the best member has weight 0 in a part.
         let floor = |likelihood: f64| likelihood.max(1e-300).ln();
         self.parts[0] += floor(fixed_likelihood);
         self.parts[1] += floor(tracking_likelihood);
@@ -103,36 +112,36 @@ impl Mixture {
         self.refresh();
     }
 
-    /// Makes the weights without sharing sum to 1, however small they are.
+    /// Normalises the weights without sharing, in logarithms.
     fn normalise(&mut self) {
         let top = self.fixed.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let log_sum = top + self.fixed.iter().map(|fixed| (fixed - top).exp()).sum::<f64>().ln();
-        for fixed in self.fixed.iter_mut().filter(|fixed| **fixed > GONE) {
+        for fixed in self.fixed.iter_mut().filter(|fixed| **fixed > DROPPED) {
             *fixed = (*fixed - log_sum).max(LEAST_LOG_WEIGHT);
         }
     }
 
-    /// Fixed share among the members that are still there.
+    /// Fixed share among the active members.
     fn share(&mut self, likelihood: f64) {
-        let present = self.fixed.iter().filter(|fixed| **fixed > GONE).count();
+        let present = self.fixed.iter().filter(|fixed| **fixed > DROPPED).count();
         let alpha = if present > 1 { 1.0 / (self.rounds as f64 + 1.0) } else { 0.0 };
         for (tracking, fixed) in self.tracking.iter_mut().zip(&self.fixed) {
             let posterior = if likelihood > 0.0 {
                 *tracking / likelihood
             } else {
-                f64::from(*fixed > GONE) / present as f64
+                f64::from(*fixed > DROPPED) / present as f64
             };
             let others = alpha * (1.0 - posterior) / (present.max(2) - 1) as f64;
-            *tracking = if *fixed > GONE { (1.0 - alpha) * posterior + others } else { 0.0 };
+            *tracking = if *fixed > DROPPED { (1.0 - alpha) * posterior + others } else { 0.0 }; // eq. (4)
         }
     }
 
-    /// Lets `member` leave (theory: mixtures 1.6): the others' weights only grow, so that (1) and (2) go on
-    /// to hold against all that stay.
+    /// Drops `member` (theory: mixtures 1.6). The other weights increase, so that (1) and (2) remain valid
+    /// for all active members.
     pub fn retire(&mut self, member: usize) {
-        self.fixed[member] = GONE;
+        self.fixed[member] = DROPPED;
         self.tracking[member] = 0.0;
-        // Beside the one that leaves, the others may have had next to nothing.
+        // The remaining weights may be tiny compared with that of the dropped member.
         self.normalise();
         let total: f64 = self.tracking.iter().sum();
         if total > 0.0 {
@@ -141,16 +150,16 @@ impl Mixture {
         self.refresh();
     }
 
-    /// Lets `count` members join, which share the weight `share` in (0, 1) equally; the others' weights
-    /// shrink by $1 -$ `share`.
+    /// Adds `count` members, which divide the weight `share` in (0, 1) equally; the other weights are
+    /// multiplied by $1 -$ `share`.
     ///
-    /// With $1/(j+1)^2$ for the $j$-th joining, all of them together cost every member at most $\ln 2$, since
-    /// $\prod_{m \ge 2} (1 - 1/m^2) = 1/2$: half of the prior is held back for them. A member that joins has
-    /// (1) from that round on, with the mixture's loss in place of its own up to then, and
-    /// $2 \ln(j+1) + \ln(\text{count})$ for $-\ln \pi$.
+    /// With the share $1/(j+1)^2$ for the $j$-th call, all calls together increase the bound for every member
+    /// by at most $\ln 2$, since $\prod_{m \ge 2} (1 - 1/m^2) = 1/2$: half of the prior is reserved for added
+    /// members. For an added member, (1) holds from that round on, with the mixture's loss in place of the
+    /// member's own up to then, and $2 \ln(j+1) + \ln(\text{count})$ in place of $-\ln \pi$.
     pub(super) fn join(&mut self, count: usize, share: f64) {
         let own = share / count as f64;
-        for fixed in self.fixed.iter_mut().filter(|fixed| **fixed > GONE) {
+        for fixed in self.fixed.iter_mut().filter(|fixed| **fixed > DROPPED) {
             *fixed = (*fixed + (-share).ln_1p()).max(LEAST_LOG_WEIGHT);
         }
         self.tracking.iter_mut().for_each(|tracking| *tracking *= 1.0 - share);
@@ -160,7 +169,7 @@ impl Mixture {
         self.refresh();
     }
 
-    /// Computes the weights of the forecast.
+    /// Computes the weights in the forecast.
     fn refresh(&mut self) {
         let [fixed_part, tracking_part] = self.parts.map(f64::exp);
         for ((weight, fixed), tracking) in self.weights.iter_mut().zip(&self.fixed).zip(&self.tracking) {
@@ -192,9 +201,10 @@ impl Mixture {
     }
 }
 
-/// The right-hand side of (2), less the sequence's loss and with the $\ln 2$ of [`Mixture`]: how much more
-/// than a sequence of members it may lose over `rounds` rounds, `prior` being that of the first member and
-/// `changes` the rounds after which the member changes, among `members` in all.
+/// The right-hand side of (2) without the loss of the sequence, plus the $\ln 2$ of [`Mixture`]: the bound on
+/// how much more the mixture loses in `rounds` rounds than a sequence of members. `prior` is the prior weight
+/// of the first member, `changes` has the rounds after which the member changes, and `members` is the number
+/// of members.
 pub fn tracking_bound(members: usize, prior: f64, rounds: u64, changes: &[u64]) -> f64 {
     let change = |round: &u64| (*round as f64 * (members - 1) as f64).ln();
     2f64.ln() - prior.ln() + (rounds.max(1) as f64).ln() + changes.iter().map(change).sum::<f64>()
@@ -205,8 +215,8 @@ mod tests {
     use super::*;
     use crate::rng::{Rng, Uniforms};
 
-    /// Plays members whose probability of the truth is `truth(t, i)`; the mixture's loss and the members' by
-    /// round.
+    /// Plays members that give the probability `truth(t, i)` to the label. Returns the mixture's total loss
+    /// and the members' losses by round.
     fn play(
         mixture: &mut Mixture,
         rounds: usize,
@@ -227,9 +237,9 @@ mod tests {
         move |t, i| Rng::new(seed, (1000 * t + i) as u64).uniform().max(1e-6)
     }
 
-    /// Two members, prior ½ each, p = (0.8, 0.2) and then again: round 1 plays ½; all weights are then (0.8,
-    /// 0.2), but α = ½ makes the tracking ones ½ each. Both parts had probability ½ of the truth, so that
-    /// they weigh the same: (0.65, 0.35).
+    /// Two members, prior ½ each, which give the probabilities (0.8, 0.2) to the label in both rounds. After
+    /// round 1 the weights are (0.8, 0.2), but α = ½ makes the tracking weights ½ each. Both parts gave ½ to
+    /// the label, so that their weights are equal: (0.65, 0.35).
     #[test]
     fn a_round_by_hand() {
         let mut mixture = Mixture::new(&[1.0, 1.0]);
@@ -238,7 +248,7 @@ mod tests {
         for (weight, want) in mixture.weights().iter().zip([0.65, 0.35]) {
             assert!((weight - want).abs() < 1e-15, "{weight} instead of {want}");
         }
-        // The fixed part gives 0.8·0.8 + 0.2·0.2 = 0.68 to the truth, the tracking one ½.
+        // The fixed part gives the label 0.8·0.8 + 0.2·0.2 = 0.68, the tracking part ½.
         mixture.update(&[-(0.8f64.ln()), -(0.2f64.ln())]);
         let parts = mixture.parts.map(f64::exp);
         assert!((parts[0] - 0.68 / 1.18).abs() < 1e-15, "{parts:?}");
@@ -246,7 +256,7 @@ mod tests {
 
     #[test]
     fn the_loss_is_that_of_the_formula() {
-        // The fixed part alone has (1) with equality; the whole is within ln 2 of it.
+        // The fixed part alone satisfies (1) with equality; the mixture is within ln 2 of it.
         for members in [1, 2, 7] {
             let prior: Vec<f64> = (1..=members).map(f64::from).collect();
             let total: f64 = prior.iter().sum();
@@ -267,7 +277,7 @@ mod tests {
 
     #[test]
     fn drift_is_tracked_within_the_bound() {
-        // Member t / 100 mod 3 is right, the others are badly wrong.
+        // Member t / 100 mod 3 predicts well, the others badly.
         let mut mixture = Mixture::new(&[1.0; 3]);
         let truth = |t: usize, i: usize| if t / 100 % 3 == i { 0.9 } else { 0.01 };
         let (loss, rounds) = play(&mut mixture, 1000, truth);
@@ -278,9 +288,9 @@ mod tests {
         assert!(loss - sequence > 0.5 * bound, "the bound is not vacuous: {} of {bound}", loss - sequence);
     }
 
-    /// The others had e^-5000 of the weight of the one that leaves.
+    /// The others had e^-5000 times the weight of the dropped member.
     #[test]
-    fn the_only_good_member_may_leave() {
+    fn the_only_good_member_may_be_dropped() {
         let mut mixture = Mixture::new(&[1.0; 3]);
         (0..5000).for_each(|_| mixture.update(&[0.0, 1.0, 1.5]));
         mixture.retire(0);
@@ -290,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_costs_nobody_anything() {
+    fn dropping_a_member_keeps_the_bounds_of_the_others() {
         let mut mixture = Mixture::new(&[1.0; 4]);
         let (before, first) = play(&mut mixture, 100, random(1));
         mixture.retire(2);
@@ -304,10 +314,10 @@ mod tests {
         }
     }
 
-    /// Members join after every 20 rounds: all of them cost a member at most ln 2, and each is followed once
-    /// it is there.
+    /// Members are added after every 20 rounds: all of them together cost a member at most ln 2, and the
+    /// bound for each added member holds from then on.
     #[test]
-    fn who_joins_costs_the_others_at_most_ln_2() {
+    fn added_members_cost_the_others_at_most_ln_2() {
         let mut mixture = Mixture::new(&[1.0; 2]);
         let (mut total, mut known) = (0.0, [0.0; 2]);
         for joined in 1..=9u32 {
@@ -333,20 +343,21 @@ mod tests {
     }
 
     #[test]
-    fn hopeless_rounds_leave_weights() {
+    fn extreme_losses_leave_valid_weights() {
         let mut mixture = Mixture::new(&[1.0; 3]);
         let mut total = [0.0; 3];
         for losses in [[700.0, 690.0, 1e5], [1e9, 1e9 + 1.0, 0.0], [0.0, 1e9, 1e9], [1e-300, 1.0, 5.0]] {
             (0..50).for_each(|_| mixture.update(&losses));
             total.iter_mut().zip(losses).for_each(|(total, loss)| *total += 50.0 * loss);
-            // Without sharing, weights are e^-loss, normalised: their logarithms show it where they
-            // themselves are 0.
+            // The weights without sharing are e^-loss, normalised; where they underflow, their logarithms are
+            // still exact.
             let least = total.iter().copied().fold(f64::INFINITY, f64::min);
             for (i, total) in total.iter().enumerate() {
                 let (log, want) = (mixture.log_weight(i), least - total);
                 assert!((log - want).abs() <= 1e-9 * (1.0 + want.abs()), "member {i}: {log} for {want}");
             }
-            // With sharing, the member that is best in these rounds is followed, whatever was before.
+            // With sharing, the member that is best in the latest rounds has the largest weight, whatever
+            // came before.
             let best = crate::prediction::argmax(&losses.map(|loss| -loss));
             let tracking = &mixture.tracking;
             assert!(tracking[best] > 0.9 && tracking.iter().all(|weight| *weight > 0.0), "{tracking:?}");

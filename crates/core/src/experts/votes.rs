@@ -1,4 +1,5 @@
-//! Experts in the columns of a stream: what makes a learner that follows experts one of rows with labels.
+//! Adapts learners that weight experts to streams of rows with labels: each column has the votes of an
+//! expert.
 //!
 //! Column $j$ is the vote $v^j \in [-1, 1]$ of expert $j$ between two classes, the first (-1) and the second
 //! (1). With the weights $w$ of the learner,
@@ -7,11 +8,11 @@
 //!    \qquad
 //!    l^j = \tfrac12(1 - y v^j), \tag{1} $$
 //!
-//! so that the expected mistakes of a label drawn from $p$ are $\langle w, l \rangle$: what the learner's
-//! theorem bounds (theory: abstention 2.3). Learners that abstain do so with the probability in
-//! [`Prediction::abstain`], and otherwise answer with the sign of $\hat y$.
+//! The expected number of mistakes of a label drawn from $p$ is $\langle w, l \rangle$, which the learner's
+//! theorem bounds (theory: abstention 2.3). Learners that abstain do so with the probability
+//! [`Prediction::abstain`], and otherwise predict the sign of $\hat y$.
 //!
-//! Votes beyond [-1, 1] count as the nearer end; fronts refuse them.
+//! Votes outside [-1, 1] are clipped; the front ends reject them.
 
 use crate::algorithm::{About, Algorithm, Forecast};
 use crate::example::{Features, Target, Truth};
@@ -63,21 +64,21 @@ impl<L: ExpertLearner> Predictor for Votes<L> {
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
         let weights = self.learner.weights();
         let vote: f64 = x.iter().map(|(expert, vote)| weights[expert] * vote.clamp(-1.0, 1.0)).sum();
-        // Weights sum to 1 up to rounding.
-        let vote = vote.clamp(-1.0, 1.0);
+        // The weights sum to 1 only up to rounding.
+        let vote = vote.clamp(-1.0, 1.0); // eq. (1)
         out.scores.copy_from_slice(&[-vote, vote]);
-        out.probabilities.copy_from_slice(&[0.5 * (1.0 - vote), 0.5 * (1.0 + vote)]);
+        out.probabilities.copy_from_slice(&[0.5 * (1.0 - vote), 0.5 * (1.0 + vote)]); // eq. (1)
         out.abstain = if self.learner.abstention_bound(0.0).is_some() { 1.0 - vote.abs() } else { 0.0 };
     }
 }
 
 impl<L: ExpertLearner> OnlineLearner for Votes<L> {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, _at: &Prediction) {
-        let Truth::Class(label) = y.truth else { panic!("a class was needed") };
+        let Truth::Class(label) = y.truth else { panic!("the target must be a class") };
         let y = if label.index() == 1 { 1.0 } else { -1.0 };
         self.losses.fill(0.5);
         for (expert, vote) in x.iter() {
-            self.losses[expert] = 0.5 * (1.0 - y * vote.clamp(-1.0, 1.0));
+            self.losses[expert] = 0.5 * (1.0 - y * vote.clamp(-1.0, 1.0)); // eq. (1)
         }
         self.learner.learn(&self.losses);
     }
@@ -117,8 +118,8 @@ mod tests {
     use crate::rng::{Rng, Uniforms};
     use crate::testing::assert_close;
 
-    /// Votes (1, -1, 0.5) of equal experts: the vote is 1/6. The truth is the first class: losses are (1, 0,
-    /// 3/4), their mean Δ = 7/12, so that η = 1.88 and w ∝ (0.15, 1, 0.24).
+    /// Votes (1, -1, 0.5) of experts with equal weights: the vote is 1/6. The label is the first class:
+    /// losses are (1, 0, 3/4), their mean is Δ = 7/12, so that η = 1.88 and w ∝ (0.15, 1, 0.24).
     #[test]
     fn a_round_by_hand() {
         let new = |params| Votes::<AdaHedgeAbstain>::new(params, Problem::new(2, 3), 0);
@@ -132,7 +133,8 @@ mod tests {
         assert_close(learner.weights()[1].1, 0.7161, 1e-3, "weight");
     }
 
-    /// What is drawn errs by what the weighted experts lose, and no more than the theorem allows.
+    /// The expected error of the drawn label equals the weighted loss of the experts, and satisfies the
+    /// theorem's bound.
     #[test]
     fn expected_mistakes_are_the_loss_of_the_theorem() {
         let mut learner = Votes::<AdaHedge>::new(AdaHedgeParams {}, Problem::new(2, 4), 0).expect("none");

@@ -1,8 +1,8 @@
 //! # Vovk's aggregating algorithm for binary logistic regression
 //!
-//! Predicts with the posterior mean of the probability under a uniform prior on a ball of weights: the
-//! forecaster whose regret sets the standard for the efficient ones. The integral over the ball is done by
-//! quadrature, hence one or two features only.
+//! Predicts with the posterior mean of the probability under a uniform prior on a ball of weights. Its regret
+//! is the yardstick for the efficient learners. The integral over the ball is computed by quadrature,
+//! therefore only for one or two features.
 //!
 //! ## Reference
 //!
@@ -25,21 +25,23 @@
 //! $$ \tilde p_t = (1 - \mu)\ \hat p_t + \mu/2, \tag{2} $$
 //! $$ \rho_j \leftarrow \rho_j\ \sigma(y_t\ \theta_j^\top x_t). \tag{3} $$
 //!
-//! With an exact integral and $\mu = 0$, for every $\lVert \theta \rVert \le B$:
-//! $\mathrm{Regret}(\theta) \le d(1 + \ln(2BRT/d))$ when $2BRT \ge d$.
+//! With an exact integral and $\mu = 0$, for every $\lVert \theta \rVert \le B$: $\mathrm{Regret}(\theta) \le
+//! d(1 + \ln(2BRT/d))$ if $2BRT \ge d$.
 //!
 //! ## Deviations
 //!
-//! * $K = 2$ and $d \le 2$. In one dimension the nodes are those of 16-point Gauss-Legendre rules side by
-//!   side; in two, of a Gauss-Legendre rule in the radius times twice as many equal angles.
-//! * The quadrature follows the integral while nodes are closer than the posterior is wide, about
-//!   $2/\sqrt{\sum_t x_t^2}$: with the default ball, raise `nodes` for more rounds than some $10^5$ ($d = 1$)
-//!   or $10^3$ ($d = 2$). Beyond that it is the same algorithm over the nodes as comparators.
-//! * $\mu$ is 0 unless it is set: the bound above needs no smoothing.
+//! * $K = 2$ and $d \le 2$. For $d = 1$ the interval is divided into parts with a 16-point Gauss-Legendre
+//!   rule each; for $d = 2$ there is a Gauss-Legendre rule in the radius, times twice as many equidistant
+//!   angles.
+//! * The quadrature is accurate while the distance of nodes is smaller than the width of the posterior, about
+//!   $2/\sqrt{\sum_t x_t^2}$: with the default ball, increase `nodes` for more than about $10^5$ ($d = 1$) or
+//!   $10^3$ ($d = 2$) rounds. Beyond that, the algorithm is the same with the nodes as comparators.
+//! * $\mu$ is 0 by default: the bound above needs no smoothing.
 //! * $B$ has no theoretical default: `norm` is $10/R$, less than the $30/R$ of the other learners, because
 //!   the nodes of the quadrature have to cover the whole ball.
 //! * The scores are $(-s/2, s/2)$ for the logit $s = \ln(\tilde p(1)/\tilde p(-1))$.
-//! * Late feedback multiplies the posterior by the round's likelihood: the order of rounds does not matter.
+//! * Late feedback multiplies the posterior by the likelihood of its round: the order of rounds has no
+//!   effect.
 //!
 //! ## Cost
 //!
@@ -60,11 +62,11 @@ use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-/// Nodes of a rule in one dimension.
-const PANEL: u64 = 16;
+/// Number of nodes of one Gauss-Legendre rule for one feature.
+const RULE_NODES: u64 = 16;
 
-/// The least number that `nodes` can be.
-const FEWEST: u64 = 16;
+/// The least value of `nodes`.
+const LEAST_NODES: u64 = 16;
 
 params! {
     /// Parameters of [`Aggregating`].
@@ -95,14 +97,14 @@ pub struct Aggregating {
     /// $\ln \rho_j$, of log-sum-exp 0.
     log_weights: Vec<f64>,
     rounds: u64,
-    /// The scratch of rounds whose prediction is outgrown.
+    /// Scratch memory for rounds whose prediction is outdated.
     spare: Vec<f64>,
 }
 
-/// Nodes in the interval of half-length `norm` and the logarithms of their weights, for $d = 1$.
+/// Nodes in $[-\text{norm}, \text{norm}]$ and the logarithms of their weights, for $d = 1$.
 fn interval(norm: f64, len: usize) -> (Vec<f64>, Vec<f64>) {
-    let (nodes, weights) = gauss_legendre(PANEL as usize);
-    let panels = len.div_ceil(PANEL as usize);
+    let (nodes, weights) = gauss_legendre(RULE_NODES as usize);
+    let panels = len.div_ceil(RULE_NODES as usize);
     let half = norm / panels as f64;
     let centres = (0..panels).map(|panel| (2 * panel + 1) as f64 * half - norm);
     let places = centres.flat_map(|centre| nodes.iter().map(move |node| centre + half * node)).collect();
@@ -172,8 +174,8 @@ impl Algorithm for Aggregating {
         let norm = positive("norm", params.norm.unwrap_or(10.0 / radius))?;
         let smoothing = fraction("smoothing", params.smoothing.unwrap_or(0.0))?;
         let nodes = params.nodes.unwrap_or(default);
-        if !(FEWEST..=most).contains(&nodes) {
-            let need = format!("between {FEWEST} and {most} for features = {}", problem.features);
+        if !(LEAST_NODES..=most).contains(&nodes) {
+            let need = format!("between {LEAST_NODES} and {most} for features = {}", problem.features);
             return Err(ParamError::invalid("nodes", nodes, need));
         }
         let rule = if problem.features == 1 { interval } else { disc };
@@ -201,7 +203,7 @@ impl Algorithm for Aggregating {
     }
 
     fn numbers(_problem: &Problem) -> usize {
-        FEWEST as usize
+        LEAST_NODES as usize
     }
 }
 
@@ -284,8 +286,8 @@ mod tests {
         at
     }
 
-    /// B = 1. Round 1 at x = 1: the prior is even, p = 1/2. Round 2 after y = 1: the posterior density is
-    /// σ(θ), of integral 1 over [-1, 1], and p = ∫σ². As σ' = σ - σ², that is 1 - (σ(1) - σ(-1)).
+    /// B = 1. Round 1 at x = 1: the prior is symmetric, p = 1/2. Round 2 after y = 1: the posterior density
+    /// is σ(θ), with integral 1 over [-1, 1], and p = ∫σ². Since σ' = σ - σ², this is 1 - (σ(1) - σ(-1)).
     #[test]
     fn by_hand() {
         let mut learner = aggregating(1, AggregatingParams { norm: Some(1.0), ..Default::default() });
@@ -295,8 +297,8 @@ mod tests {
         assert_close(round(&mut learner, &[1.0], 0).probabilities[1], want, 1e-14, "posterior");
     }
 
-    /// The losses telescope to -ln of the average likelihood, here by Simpson's rule in each coordinate of
-    /// the square, cut to the disc, for d = 2; and for d = 1 on the interval.
+    /// The total loss is -ln of the average likelihood, here computed by Simpson's rule: on the interval for
+    /// d = 1, and in both coordinates of the square, restricted to the disc, for d = 2.
     #[test]
     fn total_loss_is_that_of_the_mixture() {
         let b = 2.0;
@@ -343,7 +345,8 @@ mod tests {
         }
     }
 
-    /// Nothing underflows where every comparator is sure, and the order of rounds does not matter.
+    /// Nothing underflows if every comparator's probability is nearly 0 or 1, and the order of rounds has no
+    /// effect.
     #[test]
     fn extreme_rows_stay_finite() {
         let mut learner = aggregating(2, AggregatingParams { norm: Some(1e3), ..Default::default() });

@@ -1,8 +1,8 @@
 //! # AIOLI: efficient improper online logistic regression for two classes
 //!
-//! Predicts with the minimiser of past quadratic surrogates plus the losses of the *coming* prediction under
-//! both labels. That is a shrinkage of the ridge-like logit, stronger for unusual rows; the regret is
-//! logarithmic in $T$ with a factor linear in $BR$, which no proper learner can have.
+//! Predicts with the minimiser of the past quadratic surrogates plus the losses of the *coming* prediction
+//! under both labels. The result is the logit of a ridge-like regression, shrunk towards 0, most for unusual
+//! rows. The regret is logarithmic in $T$ with a factor linear in $BR$, which no proper learner can attain.
 //!
 //! ## Reference
 //!
@@ -31,8 +31,8 @@
 //! $$ A \mathrel{+}= c\ xx^\top, \quad c = \kappa p_0p_1: \qquad A^{-1} \mathrel{-}=
 //!    \tfrac{c}{1+cv}\ ww^\top. \tag{3} $$
 //!
-//! For every $\lVert \theta \rVert \le B$, data-dependent and at its worst (Theorem 1, for any valid
-//! $\kappa$):
+//! For every $\lVert \theta \rVert \le B$, in terms of the data and in the worst case (Theorem 1, for every
+//! valid $\kappa$):
 //!
 //! $$ \mathrm{Regret}(\theta) \le \lambda B^2 - \textstyle\sum_t (r_t s_t + \kappa p_0p_1 s_t^2) + b^\top
 //!    A_T^{-1} b \tag{4} $$
@@ -41,22 +41,23 @@
 //!
 //! ## Deviations
 //!
-//! * The factor $\tfrac12$ of $r$ in $b$ is missing in the paper's algorithms; its equation (5) has it, and
-//!   without it the regret exceeds the theorem.
-//! * The surrogate's coefficients are written with $p_0 p_1$ instead of $e^{y\hat y}$, which overflows.
-//! * The prediction solves one scalar equation to machine precision; the paper descends a gradient in two
+//! * The paper's algorithms lack the factor $\tfrac12$ of $r$ in $b$; its equation (5) has it, and without it
+//!   the regret exceeds the theorem's bound.
+//! * The surrogate's coefficients are written with $p_0 p_1$ in place of $e^{y\hat y}$, which overflows.
+//! * The prediction solves one scalar equation to machine precision; the paper uses gradient descent in two
 //!   dimensions.
-//! * $\kappa$ may be larger than the paper's, which is valid but not tight: `safe` $1/(2+BR)$, or `tight`.
+//! * $\kappa$ may be larger than the paper's valid value: `safe` is $1/(2+BR)$, `tight` the largest valid
+//!   one.
 //! * Soft labels are accepted: a surrogate is linear in the label, and the regret bound convex in it
 //!   (theory: extensions 1.1).
-//! * $B$ has no theoretical default: `norm` is $30/R$, so that the best comparator reaches a logit of
-//!   $\pm 30$ whatever the units of $x$.
+//! * The theory has no default for $B$: `norm` is $30/R$, so that the best comparator reaches logits of $\pm
+//!   30$ in every unit of $x$.
 //! * Importance weights multiply a round's surrogate; the guarantee is then about the weighted regret.
 //!
 //! ## Cost
 //!
-//! `predict` $2d^2$ flops, `update` $d^2$ (amortised by the blocked engine), about three Newton steps of one
-//! unknown; memory $d^2$ numbers.
+//! `predict` $2d^2$ flops, `update` $d^2$ (with delayed updates of the matrix), about three Newton steps in
+//! one unknown; memory $d^2$ numbers.
 
 use super::second_order::{Described, Row, SecondOrderLearner, Sums, Surrogate};
 use crate::algorithm::{About, Forecast, Paper};
@@ -65,10 +66,10 @@ use crate::example::Target;
 use crate::guarantee::{Ball, Guarantee, Promise, curved, provided};
 use crate::kernel::curvature::{self, Curvature};
 use crate::kernel::scalar_root::shrink;
-use crate::kernel::second_order::Lesson;
+use crate::kernel::second_order::RoundUpdate;
 use crate::learner::{Accepts, Classes};
 use crate::loss::logistic::sigmoid;
-use crate::param::{ParamError, non_negative, positive};
+use crate::param::{ParamError, invertible, non_negative};
 use crate::params;
 use crate::prediction::Prediction;
 use crate::problem::{Problem, resolve_norm};
@@ -107,7 +108,7 @@ pub struct AioliSurrogate {
 }
 
 impl AioliSurrogate {
-    /// The largest $\kappa$ with which surrogates are lower bounds of the loss.
+    /// The largest $\kappa$ for which the surrogates are lower bounds of the loss.
     fn largest_kappa(&self) -> f64 {
         curvature::tight(curvature::euclidean_spread(self.norm, self.radius))
     }
@@ -130,8 +131,8 @@ impl Described for AioliSurrogate {
     fn resolve(params: AioliParams, problem: &Problem, _seed: u64) -> Result<Self, ParamError> {
         let radius = problem.resolve_radius(params.radius)?;
         let norm = resolve_norm(params.norm, radius)?;
-        let regularization =
-            positive("regularization", params.regularization.unwrap_or(1.0 / (norm * norm)))?;
+        let regularization = params.regularization.unwrap_or(1.0 / (norm * norm));
+        let regularization = invertible("regularization", regularization, radius)?;
         let spread = curvature::euclidean_spread(norm, radius);
         let paper = curvature::aioli_paper(spread);
         let kappa = params.curvature.unwrap_or(Curvature::Paper).coefficient(spread, paper);
@@ -180,7 +181,7 @@ impl Surrogate for AioliSurrogate {
         probabilities.copy_from_slice(&[sigmoid(-s), sigmoid(s)]);
     }
 
-    /// The loss is expanded at the score that was played.
+    /// The surrogate is taken at the score of the prediction.
     fn learn<'w>(
         &self,
         y: Target<'_>,
@@ -189,20 +190,20 @@ impl Surrogate for AioliSurrogate {
         gram: &[f64],
         sums: &mut Sums,
         work: &'w mut [f64],
-    ) -> Lesson<'w> {
+    ) -> RoundUpdate<'w> {
         let v = gram[0];
         let s = at.scores[1] - at.scores[0];
         let p = [at.probabilities[0], at.probabilities[1]];
         let y_vector = y.truth.binary();
         let c = self.kappa * p[0] * p[1];
         let r = y_vector[1] * p[0] - y_vector[0] * p[1];
-        // c s first: s² may overflow where c underflows.
+        // c s is computed first: s² may overflow where c underflows.
         sums.slack -= y.weight * (r * s + c * s * s);
         work[0] = y.weight * (c * s + 0.5 * r); // eq. (2)
         let c = y.weight * c;
         work[1] = (c / (1.0 + c * v)).sqrt(); // eq. (3)
         let (coefficients, mix) = work.split_at(1);
-        Lesson { coefficients, mix }
+        RoundUpdate { coefficients, mix }
     }
 
     fn grow(&mut self, classes: usize) -> bool {
@@ -315,7 +316,7 @@ mod tests {
         assert!(number(&summary["regret"]) <= certificate && certificate <= number(&summary["bound"]));
     }
 
-    /// FOLKLORE for two classes is this recursion in θ = w_1 - w_0 with λ/2, κ = γ and ρ = ½.
+    /// FOLKLORE for two classes is this algorithm for θ = w_1 - w_0 with λ/2, κ = γ and ρ = ½.
     #[test]
     fn is_binary_folklore_with_half_the_improper_weight() {
         let folklore = FolkloreParams {

@@ -1,8 +1,8 @@
 //! # FOLKLORE: efficient improper online multiclass logistic regression
 //!
-//! Predicts with the minimiser of past quadratic surrogates plus the average loss of the *coming* prediction
-//! over all labels. The prediction is a non-linear function of $x_t$ (improper), the regret logarithmic in
-//! $T$, and there is no learning rate.
+//! Predicts with the minimiser of the past quadratic surrogates plus the average loss of the *coming*
+//! prediction over all labels. The prediction is a non-linear function of $x_t$ (improper), the regret is
+//! logarithmic in $T$, and there is no learning rate.
 //!
 //! ## Reference
 //!
@@ -33,8 +33,8 @@
 //! $$ P \mathrel{-}= FF^\top, \quad F = \sqrt\gamma\ Y C' L^{-\top}, \quad LL^\top = I + 2\gamma C'^\top
 //!    \tilde A C', \quad C' = V^\top C. \tag{4} $$
 //!
-//! For every $W$ with rows of norm at most $B$, data-dependent and at its worst (the paper's Theorem 3.3,
-//! with constants; theory: folklore 2.1, 2.3):
+//! For every $W$ with rows of norm at most $B$, in terms of the data and in the worst case (the paper's
+//! Theorem 3.3, with constants; theory: folklore 2.1, 2.3):
 //!
 //! $$ \mathrm{Regret}(W) \le \lambda K B^2 + \textstyle\sum_t (\langle p-y, z\rangle - \gamma z^\top S z) +
 //!    \tfrac14 G^\top A_T^{-1} G \tag{5} $$
@@ -43,26 +43,26 @@
 //!
 //! ## Deviations
 //!
-//! * The update of $G$ carries the term $-2\gamma S z$ that the paper's pseudo-code drops and its argmin
-//!   needs; without it the regret is linear.
+//! * The update of $G$ has the term $-2\gamma S z$, which the paper's pseudo-code omits, but its argmin
+//!   requires; without it the regret is linear.
 //! * The printed curvature $1/(BR + \ln(K)/2)$ is larger than any valid one, and the algorithm then violates
-//!   its own theorem. The default is $1/(2 + 2BR + \ln(K-1))$; `curvature = paper` has the printed one,
+//!   its own theorem. The default is $1/(2 + 2BR + \ln(K-1))$; `curvature = paper` selects the printed one,
 //!   without guarantee.
-//! * The state has $(K-1)d$ coordinates instead of $Kd$: gradients and Hessians vanish on the rest.
+//! * The state has $(K-1)d$ coordinates in place of $Kd$: gradients and Hessians vanish on the others.
 //!   Predictions are identical (theory: second-order 3.1).
 //! * The inner problem is solved to machine precision by damped Newton, not by gradient descent (theory:
 //!   extensions 5.1).
-//! * $B$ has no theoretical default: `norm` is $30/R$, so that the best comparator reaches logits of $\pm 30$
-//!   whatever the units of $x$.
+//! * The theory has no default for $B$: `norm` is $30/R$, so that the best comparator reaches logits of $\pm
+//!   30$ in every unit of $x$.
 //! * Importance weights multiply a round's surrogate; (5) then bounds the weighted regret (theory: extensions
-//!   1.2). (6) needs weights of 1: a weight is not known when its round is predicted.
-//! * Late feedback expands a round's surrogate at the scores that were played: (5) still holds (theory:
+//!   1.2). (6) needs weights of 1, because the weight is unknown when its round is predicted.
+//! * Late feedback: the surrogate is taken at the scores of the prediction; (5) still holds (theory:
 //!   extensions 4.1), (6) does not.
 //!
 //! ## Cost
 //!
-//! `predict` $2q^2d^2$ flops, `update` $q^3d^2$ (amortised by the blocked engine), the inner problem $O(K^3)$
-//! a Newton step; memory $(K-1)^2d^2$ numbers.
+//! `predict` $2q^2d^2$ flops, `update` $q^3d^2$ (with delayed updates of the matrix), the inner problem
+//! $O(K^3)$ for each Newton step; memory $(K-1)^2d^2$ numbers.
 
 use super::second_order::{Described, Row, SecondOrderLearner, Sums, Surrogate};
 use crate::algorithm::{About, Forecast, Paper};
@@ -73,11 +73,11 @@ use crate::kernel::basis::LogitBasis;
 use crate::kernel::curvature::{self, Curvature};
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
-use crate::kernel::second_order::Lesson;
+use crate::kernel::second_order::RoundUpdate;
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{dot, take};
 use crate::learner::{Accepts, Classes};
-use crate::param::{ParamError, positive};
+use crate::param::{ParamError, invertible};
 use crate::params;
 use crate::prediction::Prediction;
 use crate::problem::{Problem, resolve_norm};
@@ -99,7 +99,7 @@ params! {
     }
 }
 
-/// The parameters that FOLKLORE and its diagonal form share, as they are in use.
+/// The parameters that FOLKLORE and its diagonal variant share, with defaults computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resolved {
     /// $B$.
@@ -113,12 +113,12 @@ pub(super) struct Resolved {
 }
 
 impl Resolved {
-    /// The theorem's choice for what is `None`, and everything checked.
+    /// Computes the defaults by the theorem, and checks all parameters.
     pub(super) fn new(params: FolkloreParams, problem: &Problem) -> Result<Self, ParamError> {
         let radius = problem.resolve_radius(params.radius)?;
         let norm = resolve_norm(params.norm, radius)?;
-        let regularization =
-            positive("regularization", params.regularization.unwrap_or(2.0 * radius / norm))?;
+        let regularization = params.regularization.unwrap_or(2.0 * radius / norm);
+        let regularization = invertible("regularization", regularization, radius)?;
         let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), problem.classes);
         let paper = curvature::folklore_paper(norm * radius, problem.classes);
         let gamma = params.curvature.unwrap_or_default().coefficient(log_odds, paper);
@@ -137,8 +137,7 @@ pub struct FolkloreSurrogate {
     inner: FixedPoint,
 }
 
-/// The scratch of a prediction, behind the by-products of the state. The first two parts are what the label's
-/// lesson reuses.
+/// The algorithm's part of a prediction's scratch memory. `update` reuses the first two fields.
 struct Scratch<'a> {
     a: &'a mut [f64],
     factor: &'a mut [f64],
@@ -176,14 +175,14 @@ impl FolkloreSurrogate {
         }
     }
 
-    /// The largest $\gamma$ with which surrogates are lower bounds of the loss.
+    /// The largest $\gamma$ for which the surrogates are lower bounds of the loss.
     fn largest_gamma(&self) -> f64 {
         let spread = curvature::rows_spread(self.resolved.norm, self.resolved.radius);
         curvature::tight(curvature::log_odds(spread, self.classes()))
     }
 }
 
-/// Writes $\tilde A$.
+/// Writes $\tilde A = N/2$.
 fn halve(gram: &[f64], a: &mut [f64]) {
     for (a, n) in a.iter_mut().zip(gram) {
         *a = 0.5 * n;
@@ -191,8 +190,8 @@ fn halve(gram: &[f64], a: &mut [f64]) {
 }
 
 impl Folklore {
-    /// $\sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$, the data-dependent part of the paper's regret decomposition; a
-    /// bound only where all weights are 1.
+    /// $\sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$, the data-dependent part of the paper's regret decomposition;
+    /// it implies a bound only if all weights are 1.
     pub fn trace(&self) -> f64 {
         self.sums.growth
     }
@@ -293,7 +292,7 @@ impl Surrogate for FolkloreSurrogate {
         }
     }
 
-    /// Ã and C.
+    /// Writes $\tilde A$ and $C$.
     fn renew(&self, row: Row<'_>, at: &Prediction, own: &mut [f64]) {
         let (s, k) = (self.divide(own), self.classes());
         halve(row.gram, s.a);
@@ -301,7 +300,7 @@ impl Surrogate for FolkloreSurrogate {
         self.inner.covariance_factor(&at.probabilities, s.factor, tails, &mut column[..k]);
     }
 
-    /// The loss is expanded at the scores that were played.
+    /// The surrogate is taken at the scores of the prediction.
     fn learn<'w>(
         &self,
         y: Target<'_>,
@@ -310,7 +309,7 @@ impl Surrogate for FolkloreSurrogate {
         _gram: &[f64],
         sums: &mut Sums,
         work: &'w mut [f64],
-    ) -> Lesson<'w> {
+    ) -> RoundUpdate<'w> {
         let (q, k, weight) = (self.q(), self.classes(), y.weight);
         let (a, factor) = own[..2 * q * q].split_at(q * q);
         let rest = &mut { work };
@@ -344,7 +343,7 @@ impl Surrogate for FolkloreSurrogate {
             *mix = gamma.sqrt() * c;
         }
         linalg::divide_by_transposed_lower(mix, q, system, q);
-        Lesson { coefficients: coefficient, mix }
+        RoundUpdate { coefficients: coefficient, mix }
     }
 
     fn grow(&mut self, classes: usize) -> bool {
@@ -385,9 +384,9 @@ mod tests {
 
     /// K = 2, d = 1, x = 1, λ = 3/4, γ = 1/2, B = 1; V = (1, -1)/√2.
     ///
-    /// Round 1, y = 0: G' = 0 and p = 1/2 each, so the scores are shift = 0 and G' becomes Vᵀ(p - y) = -1/√2.
-    /// As S = ½VVᵀ, tr(SN) = 1/(2λ) = 2/3 and M = λ + γ/2 = 1. (5) is λKB² + 0 + ¼G'²/M = 3/2 + 1/8. Round 2:
-    /// N = 1 and h = -1/√2, so that the difference D of the scores solves D = ½ - ½tanh(D/2).
+    /// Round 1, y = 0: G' = 0 and p = 1/2 each, so that the scores are shift = 0, and G' becomes Vᵀ(p - y) =
+    /// -1/√2. Since S = ½VVᵀ, tr(SN) = 1/(2λ) = 2/3 and M = λ + γ/2 = 1. (5) is λKB² + 0 + ¼G'²/M = 3/2 +
+    /// 1/8. Round 2: N = 1 and h = -1/√2, so that the difference D of the scores solves D = ½ - ½tanh(D/2).
     #[test]
     fn two_rounds_by_hand() {
         let params = FolkloreParams {
@@ -404,7 +403,7 @@ mod tests {
         assert!((folklore.trace() - 2.0 / 3.0).abs() < 1e-15, "{}", folklore.trace());
         let certificate = 1.5 + folklore.sums.slack + 0.25 * folklore.state.square();
         assert!((certificate - 1.625).abs() < 1e-15, "{certificate}");
-        // Such a curvature is easy to compute with and larger than any valid one.
+        // The curvature of this example is larger than any valid one.
         assert!(folklore.certificate().expect("folklore has one").is_err());
         folklore.predict(Features::Dense(&[1.0]), &mut at);
         let difference = at.scores[0] - at.scores[1];

@@ -1,7 +1,7 @@
 //! # FOLKLORE with a diagonal matrix
 //!
-//! [FOLKLORE](crate::full::folklore) with its matrix replaced by the diagonal, so that a round costs as much
-//! as one of gradient descent: for many, mostly zero features. No theorem covers it.
+//! [FOLKLORE](crate::full::folklore) with a diagonal matrix, so that a round takes about the time of gradient
+//! descent: for many, mostly zero features. There is no theorem for it.
 //!
 //! ## Reference
 //!
@@ -14,7 +14,7 @@
 //! | paper | here | meaning |
 //! |---|---|---|
 //! | $B, R$ | `norm`, `radius` | bounds on the rows of the comparator and on $\lVert x \rVert_2$ |
-//! | $\lambda$ | `regularization` | start of the diagonal |
+//! | $\lambda$ | `regularization` | initial value of the diagonal |
 //! | $\gamma$ | `gamma` | curvature of the surrogates |
 //! | $a_{kj}$ | `cells` | diagonal of $A$, class $k$ and feature $j$; stored as $a_{kj} - \lambda$ |
 //! | $G_{kj}$ | `cells` | linear term |
@@ -28,15 +28,15 @@
 //!
 //! ## Deviations
 //!
-//! * The full $Kd$ coordinates are kept, not $(K-1)d$: the reduced ones would not be diagonal.
-//! * The diagonal is not a lower bound of the matrix that it replaces, so the surrogates bound nothing and
-//!   there is no certificate.
+//! * All $Kd$ coordinates are kept, since the diagonal has no meaning in the reduced $(K-1)d$ coordinates.
+//! * The diagonal is not a lower bound of the matrix that it replaces: therefore surrogates are not lower
+//!   bounds of the losses, and there is no certificate.
 //! * Defaults and importance weights are those of FOLKLORE.
 //!
 //! ## Cost
 //!
-//! $O(K\ \mathrm{nnz}(x))$ for `predict` and for `update`, plus $O(K)$ a Newton step of (2); memory $2K$
-//! numbers for every feature that was seen.
+//! $O(K\ \mathrm{nnz}(x))$ for `predict` and for `update`, plus $O(K)$ for each Newton step of (2); memory
+//! $2K$ numbers for every feature that has occurred.
 
 use super::folklore::{FolkloreParams, Resolved};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
@@ -76,10 +76,10 @@ pub struct FolkloreDiag {
     regularization: f64,
     /// $\gamma$.
     gamma: f64,
-    /// For every feature $K$ numbers $a_{kj} - \lambda$, then $K$ numbers $G_{kj}$: a row finds both in one
-    /// place, and what was never touched is 0.
+    /// For every feature $K$ numbers $a_{kj} - \lambda$, then $K$ numbers $G_{kj}$, side by side in memory;
+    /// both are 0 for features that have not occurred.
     cells: Cells<f64>,
-    /// The cells as they are saved and loaded.
+    /// The cells as a list, while they are saved or loaded.
     saved: Vec<f64>,
     rounds: u64,
     /// $p - y - 2\gamma Sz$ of the round, then $\gamma p(1-p)$.
@@ -179,7 +179,7 @@ impl Predictor for FolkloreDiag {
 }
 
 impl OnlineLearner for FolkloreDiag {
-    /// The surrogate is expanded at the scores that were played; nothing else of the prediction is needed.
+    /// The surrogate is taken at the scores of the prediction, of which nothing else is used.
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         let k = self.problem.classes;
         let (coefficient, curved) = self.work.split_at_mut(k);
@@ -250,8 +250,8 @@ mod tests {
     }
 
     /// K = 2, d = 1, B = 2, R = 1: λ = 1, γ = 1/6. Round 1 at x = 1: ã = ½, g = ¼, and z = ¼ - ½·½ = 0 solves
-    /// (2). With y = 0: a = 1 + γ/4, G = (-½, ½). Round 2 at x = 1: ã = 1/(2a), g = ±1/(4a) + ã/2, so δ = z_0
-    /// - z_1 solves δ = 1/(2a) - (σ(δ) - σ(-δ))/(2a), that is aδ = σ(-δ).
+    /// (2). With y = 0: a = 1 + γ/4, G = (-½, ½). Round 2 at x = 1: ã = 1/(2a), g = ±1/(4a) + ã/2, so that δ
+    /// = z_0 - z_1 solves δ = 1/(2a) - (σ(δ) - σ(-δ))/(2a), that is aδ = σ(-δ).
     #[test]
     fn by_hand() {
         let mut learner = learner(2, 1);
@@ -265,8 +265,8 @@ mod tests {
         assert_close(at.probabilities[0], sigmoid(delta), 1e-15, "p");
     }
 
-    /// Against the formulas with dense matrices of the diagonal; rows dense and sparse, hard and soft labels,
-    /// weights.
+    /// Comparison with the formulas in dense diagonal matrices, for dense and sparse rows, hard and soft
+    /// labels, and weights.
     #[test]
     fn follows_the_plain_recursion() {
         let (k, d, lambda) = (3, 4, 1.0);

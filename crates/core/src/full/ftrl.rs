@@ -1,7 +1,7 @@
 //! # FTRL: follow the regularised leader, solved exactly
 //!
-//! Plays the weights that minimise the regularised logistic loss of all rounds so far. The yardstick of
-//! proper learners: every round is kept, and every round is a fresh optimisation.
+//! Plays the weights that minimise the regularised logistic loss of all rounds so far. It is the yardstick
+//! for proper learners: all rounds are stored, and every round solves an optimisation problem.
 //!
 //! ## Reference
 //!
@@ -15,7 +15,8 @@
 //! |---|---|---|
 //! | $W_t$ | `weights` | in the $K-1$ coordinates of [`LogitBasis`]: $W = VW'$ |
 //! | $\lambda$ | `regularization` | weight of $\lVert W \rVert_F^2$ |
-//! | $\ell_s$ | `examples` | one record for every distinct row $x$: $x$, and how often each class came with it |
+//! | $\ell_s$ | `examples` | one record for every distinct row: $x$, and the number of rounds of each class
+//! with this row |
 //!
 //! $$ W_t = \arg\min_W \sum_{s<t} \ell_s(W) + \lambda\lVert W \rVert_F^2, \qquad z_t = W_t x_t. \tag{1} $$
 //!
@@ -32,21 +33,21 @@
 //!
 //! ## Deviations
 //!
-//! * No ball and no horizon: $\lambda$ is 1 unless it is set, as in the experiments of AIOLI's paper. In
+//! * There is no ball and no horizon: $\lambda$ is 1 by default, as in the experiments of AIOLI's paper. In
 //!   binary terms, with $\theta = w_1 - w_0$, the regulariser is $\frac\lambda2\lVert \theta \rVert^2$.
-//! * The weights are kept in $(K-1)d$ coordinates: the regulariser makes the rows of $W$ sum to 0.
+//! * The weights have $(K-1)d$ coordinates: with the regulariser, the rows of the optimal $W$ sum to 0.
 //! * The step (3) minimises an upper bound of the objective along $\Delta$ (the third derivative of the
-//!   logistic loss is at most the spread of logits times the second), so it never overshoots, and is Newton's
-//!   own near the solution. The search ends when $r \le 10^{-9}$, after which the error is of the order of
-//!   $r^2$, or when rounding stops it.
+//!   logistic loss is at most the range of the logits times the second), so that it never overshoots, and
+//!   approaches Newton's step near the solution. The iteration ends if $r \le 10^{-9}$, where the error is of
+//!   the order of $r^2$, or if rounding prevents progress.
 //! * A soft label counts as a fraction of each class, an importance weight as a number of repetitions: both
 //!   exact.
 //!
 //! ## Cost
 //!
-//! A round takes, for $m$ distinct rows so far and $n = (K-1)d$, $O(mn^2 + n^3)$ for every Newton step, of
-//! which there are three to five at $\lambda = 1$ and more for smaller $\lambda$: quadratic in $T$ over a
-//! stream. Memory $m(d + K) + n^2$ numbers; the only learner here whose state grows with the rounds.
+//! With $m$ distinct rows so far and $n = (K-1)d$, a Newton step takes $O(mn^2 + n^3)$; a round needs three
+//! to five of them for $\lambda = 1$, and more for smaller $\lambda$. The time of a whole stream is quadratic
+//! in $T$. Memory $m(d + K) + n^2$ numbers, which grows with the rounds.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -89,7 +90,7 @@ pub struct Ftrl {
     work: Work,
 }
 
-/// Room for one example: vectors of length $K$, and $V^\top S V$.
+/// Buffers for one record: vectors of length $K$, and $V^\top S V$.
 #[derive(Clone, Debug)]
 struct Work {
     reduced: Vec<f64>,
@@ -114,12 +115,12 @@ impl Ftrl {
         self.basis.dimension()
     }
 
-    /// Numbers of a record.
+    /// The length of a record.
     fn record(&self) -> usize {
         self.problem.features + self.problem.classes
     }
 
-    /// Adds `weight` times `y` to the record of `x`, a new one if the row is new.
+    /// Adds `weight` times `y` to the record of `x`, which is created if the row is new.
     fn remember(&mut self, x: Features<'_>, y: Target<'_>) {
         let (d, record) = (self.problem.features, self.record());
         let start = self.examples.len();
@@ -134,7 +135,7 @@ impl Ftrl {
         y.truth.add_to(y.weight, &mut self.examples[at + d..][..self.problem.classes]);
     }
 
-    /// Minimises (1), starting from the weights of before.
+    /// Minimises (1), starting from the present weights.
     fn solve(&mut self) {
         const MAX_STEPS: usize = 500;
         let mut last_reach = f64::INFINITY;
@@ -152,7 +153,7 @@ impl Ftrl {
         }
     }
 
-    /// Writes $\Delta$ to `step`; false if rounding leaves no direction.
+    /// Writes $\Delta$ to `step`; false if rounding errors prevent this.
     fn newton_step(&mut self) -> bool {
         let (q, d, record) = (self.q(), self.problem.features, self.record());
         let n = q * d;
@@ -202,7 +203,7 @@ impl Ftrl {
         self.step.iter().all(|step| step.is_finite())
     }
 
-    /// $r$: how far the step moves the logits of any row apart.
+    /// $r$: the largest change of the range of a row's logits in the step.
     fn reach(&mut self) -> f64 {
         let (d, record) = (self.problem.features, self.record());
         let work = &mut self.work;
@@ -293,7 +294,7 @@ impl Predictor for Ftrl {
 }
 
 impl OnlineLearner for Ftrl {
-    /// Needs nothing of the prediction: the loss is that of the row, whatever was predicted and when.
+    /// The prediction is not used: the loss depends only on the row and the label.
     fn update(&mut self, x: Features<'_>, y: Target<'_>, _at: &Prediction) {
         self.remember(x, y);
         self.solve(); // eq. (1)
@@ -313,7 +314,7 @@ impl OnlineLearner for Ftrl {
         Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm, bound })
     }
 
-    /// Past rounds are solved again with the new classes among their alternatives.
+    /// The weights are computed again, with the new classes.
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         let (k, d, record) = (self.problem.classes, self.problem.features, self.record());
         if classes < k || features < d {

@@ -1,8 +1,8 @@
 //! # GAF: the Gaussian aggregating forecaster for the logistic loss
 //!
-//! Exponential weights over all linear predictors, made efficient: quadratic surrogates keep the posterior
-//! Gaussian, and the forecast is its mean softmax. The surrogates are expanded at a point found after the
-//! label is known.
+//! Exponential weights over all linear predictors. Quadratic surrogates keep the posterior Gaussian, so that
+//! this is efficient; the forecast is the mean softmax under the posterior. The surrogates are taken at a
+//! point that is computed after the label is known.
 //!
 //! ## Reference
 //!
@@ -34,31 +34,31 @@
 //! $$ \mathrm{Regret}(W) \le \lambda B^2 + Kd\ (\tfrac12 + 2\sqrt3/\beta) \ln(1 + T\beta R^2/(2\lambda)).
 //!    \tag{3} $$
 //!
-//! The certificate, equation (5) of [`GaussianForecaster`], needs only the condition on $\beta$: it is about
-//! what was forecast, sampled or not, on time or late.
+//! The certificate, equation (5) of [`GaussianForecaster`], needs only the condition on $\beta$: it holds for
+//! any forecasts, sampled or not, also with late feedback.
 //!
 //! ## Deviations
 //!
 //! * The covariance is $\tfrac12\Phi^\top A^{-1}\Phi$ (the paper's Algorithm 1 lacks the ½), and $b$ uses the
-//!   Hessian at the point found after the label: only so is that point the posterior's next mean, on which
-//!   the proof rests.
-//! * The state has $(K-1)d$ coordinates instead of $Kd$: gradients and Hessians vanish on the rest.
-//! * For two and three classes the expectation is computed by quadrature. Above, 100 samples in antithetic
-//!   pairs and $\mu = 10^{-3}$; the paper's $\mu$ exceeds ½ for any affordable $m$.
-//! * Samples of the round after $t$ rounds come from stream $2^{63} + t$ of the seed, so that predicting
-//!   changes nothing and all rows of a round share their samples.
-//! * $B$ has no theoretical default: `norm` is $30/R$, so that the best comparator reaches logits of $\pm 30$
-//!   whatever the units of $x$. The default $\lambda$ is the corollary's $32dKR^2$, which keeps forecasts
-//!   near uniform for long; experiments take a smaller one.
+//!   Hessian at the point that is computed after the label: only then is this point the next mean of the
+//!   posterior, which the proof uses.
+//! * The state has $(K-1)d$ coordinates in place of $Kd$: gradients and Hessians vanish on the others.
+//! * For two and three classes the expectation is computed by quadrature. For more classes there are 100
+//!   samples in antithetic pairs and $\mu = 10^{-3}$; the paper's $\mu$ exceeds ½ for every affordable $m$.
+//! * After $t$ rounds, samples come from stream $2^{63} + t$ of the seed, so that a prediction changes
+//!   nothing, and all rows that are predicted in a round share their samples.
+//! * The theory has no default for $B$: `norm` is $30/R$, so that the best comparator reaches logits of $\pm
+//!   30$ in every unit of $x$. The default $\lambda$ is the corollary's $32dKR^2$, with which forecasts
+//!   remain nearly uniform for many rounds; experiments use a smaller one.
 //! * Soft labels are accepted: mixability extends to them by Hölder's inequality.
 //! * Importance weights multiply a round's loss; the guarantee is then about the weighted regret.
-//! * The state does not depend on what was forecast, so late feedback gives the posterior of the order in
-//!   which it came.
+//! * The state does not depend on the forecasts: with late feedback the posterior is that of the order of
+//!   arrival.
 //!
 //! ## Cost
 //!
-//! `predict` $2q^2d^2$ flops with $q = K-1$, and the expectation: $36s$ nodes per direction for logits of
-//! standard deviation $s$, or $mK^2$; `update` $q^3d^2$ (amortised by the blocked engine); memory
+//! `predict` $2q^2d^2$ flops with $q = K-1$, and the expectation: $36s$ nodes in each direction for logits of
+//! standard deviation $s$, or $mK^2$; `update` $q^3d^2$ (with delayed updates of the matrix); memory
 //! $(K-1)^2d^2$ numbers.
 
 use super::gaussian_forecaster::{Forecast, Gaussian, GaussianForecaster, MixableLoss, Posterior};
@@ -76,28 +76,29 @@ use crate::kernel::softmax::softmax;
 use crate::kernel::vector::{max_abs, take};
 use crate::learner::{Accepts, Classes};
 use crate::loss::logistic;
-use crate::param::{ParamError, positive};
+use crate::param::{ParamError, invertible};
 use crate::params;
 use crate::problem::{Problem, resolve_norm};
 use crate::rng::Rng;
 use crate::state::Tensor;
 
-/// Samples where there is no quadrature.
+/// The default number of samples, without quadrature.
 const SAMPLES: u64 = 100;
 
-/// With this probability the bound on the regret of sampled expectations may fail.
+/// The bound on the regret with sampled expectations holds with probability 1 minus this.
 const DELTA: f64 = 0.05;
 
-/// Smoothing of sampled expectations.
+/// The default $\mu$ with sampled expectations.
 const SMOOTHING: f64 = 1e-3;
 
-/// The first of the generator's streams that rounds take.
+/// The first of the generator's streams that are used, one for each round.
 const STREAMS: u64 = 1 << 63;
 
-/// The largest trace of $\tilde A$ that the inner problem is solved for: rounding spoils what is much larger.
+/// The largest trace of $\tilde A$ for which the inner problem is solved: rounding errors dominate for larger
+/// ones.
 const LARGEST_TRACE: f64 = 1e12;
 
-/// The largest logits at which a loss is expanded.
+/// The largest logits at which a surrogate is taken.
 const LARGEST_LOGIT: f64 = 1e8;
 
 params! {
@@ -148,10 +149,10 @@ impl LogisticLoss {
         self.basis().classes()
     }
 
-    /// The largest curvature with which surrogates are lower bounds of the loss.
+    /// The largest curvature for which the surrogates are lower bounds of the loss.
     fn largest_curvature(&self) -> f64 {
         let spread = curvature::frobenius_spread(self.norm, self.radius);
-        // Surrogates keep half of beta of the Hessian.
+        // The curvature of a surrogate is half of beta times the Hessian.
         2.0 * curvature::tight(curvature::log_odds(spread, self.classes()))
     }
 }
@@ -233,8 +234,8 @@ impl MixableLoss for LogisticLoss {
         }
     }
 
-    /// Equation (2): the inner problem of FOLKLORE. Out of all proportion, as for huge rows, it is cut to
-    /// size: a surrogate is a lower bound of the loss wherever it is expanded.
+    /// Equation (2): the inner problem of FOLKLORE. For huge rows, $\tilde A$ and the solution are scaled
+    /// down; this is permitted, since a surrogate is a lower bound of the loss wherever it is taken.
     fn settle(&self, a: &[f64], z0: &[f64], y: Truth<'_>, z: &mut [f64], _: &mut [f64], scratch: &mut [f64]) {
         let (k, q) = (self.classes(), self.dimension());
         let rest = &mut { scratch };
@@ -255,7 +256,7 @@ impl MixableLoss for LogisticLoss {
         z.iter_mut().for_each(|z| *z *= cap);
     }
 
-    /// Samples replace the quadrature where there are too many classes for it.
+    /// Samples replace the quadrature if there are too many classes for it.
     fn grow(&mut self, classes: usize) -> bool {
         self.inner = FixedPoint::reduced(LogitBasis::new(classes));
         if !has_quadrature(classes) {
@@ -315,7 +316,8 @@ impl Described for Gaussian<LogisticLoss> {
         let radius = problem.resolve_radius(params.radius)?;
         let norm = resolve_norm(params.norm, radius)?;
         let default = 32.0 * (d * k) as f64 * radius * radius;
-        let regularization = positive("regularization", params.regularization.unwrap_or(default))?;
+        let regularization = params.regularization.unwrap_or(default);
+        let regularization = invertible("regularization", regularization, radius)?;
         let beta = checked(params.curvature.unwrap_or(gaf_beta(norm * radius, k)))?;
         let samples = params.samples.or((!has_quadrature(k)).then_some(SAMPLES));
         if samples == Some(0) {

@@ -1,8 +1,8 @@
 //! # Gaptron: randomised classification that exploits the surrogate gap
 //!
-//! Online gradient descent on a surrogate loss; the best class is played, mixed with a uniformly random one
-//! at a rate that the scores decide (the gap map). The expected mistakes beyond the comparator's surrogate
-//! loss are then bounded by a constant, whatever $T$.
+//! Online gradient descent on a surrogate loss. The best class is played, mixed with a uniformly random one
+//! at a rate that depends on the scores (the gap map). The number of expected mistakes beyond the
+//! comparator's surrogate loss is then bounded by a constant, for every $T$.
 //!
 //! ## Reference
 //!
@@ -27,24 +27,24 @@
 //! $$ W_{t+1} = \Pi\big(W_t - \eta\ c_t x_t^\top\big), \quad c_t = \nabla_s \ell(s, y_t). \tag{2} $$
 //!
 //! With $\eta$ at most [`Surrogate::full_information_rate`], for every $U$ in the ball:
-//! $\mathbb{E} M \le \sum_t \ell_t(U) + \lVert U \rVert_F^2/(2\eta) + \gamma T(K-1)/K$, where
-//! $\mathbb{E} M = \sum_t 1 - p'_t(y_t)$: the guarantee needs the randomisation even though labels are always
-//! revealed.
+//! $\mathbb{E} M \le \sum_t \ell_t(U) + \lVert U \rVert_F^2/(2\eta) + \gamma T(K-1)/K$, where $\mathbb{E} M =
+//! \sum_t 1 - p'_t(y_t)$: the guarantee needs the randomisation, although all labels are revealed.
 //!
 //! ## Deviations
 //!
-//! * The paper's table prints $1/(2KX^2)$ for the smooth hinge loss, which breaks the guarantee; its
-//!   theorem's $1/(4KX^2)$ is the default.
+//! * The paper's table prints $1/(2KX^2)$ for the smooth hinge loss, which violates the guarantee; the
+//!   default is the theorem's $1/(4KX^2)$.
 //! * The gap map of the hinge loss is clamped at 0, see [`crate::loss::gap`].
-//! * With full information no ball is needed: `norm` is infinite unless it is set.
-//! * A `rate` above the theorem's is accepted (tuned rates do better in practice) and has no guarantee.
+//! * With full information no ball is needed: `norm` is infinite by default.
+//! * A `rate` above the theorem's is accepted, without a guarantee; tuned rates have fewer mistakes in
+//!   practice.
 //! * With bandit feedback (`mode = bandit`) see [`crate::bandit::gaptron`].
-//! * Late feedback takes the gradient at the scores that were played, and steps from the current weights.
+//! * Late feedback takes the gradient at the scores of the prediction, and steps from the current weights.
 //!
 //! ## Cost
 //!
-//! $O(K\ \mathrm{nnz}(x))$ for `predict` and for `update`, the projection included; memory $Kd$ numbers,
-//! touched only where weights are non-zero.
+//! $O(K\ \mathrm{nnz}(x))$ for `predict` and for `update`, including the projection; memory $Kd$ numbers,
+//! allocated only for features that occur.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -95,14 +95,14 @@ params! {
     }
 }
 
-/// A surrogate loss as a type, so that every variant of [`Gaptron`] has a description of its own.
+/// A surrogate loss as a type, so that every variant of [`Gaptron`] has its own description.
 pub trait Loss: Clone + Debug + Send + Sync + 'static {
     /// The loss and its gap map.
     const SURROGATE: Surrogate;
     /// The description of Gaptron with this loss.
     const ABOUT: About;
 
-    /// What the predictor $U$ lost in all rounds.
+    /// The total loss of the predictor $U$ in all rounds.
     fn total(u: &Reference<'_>) -> f64 {
         match Self::SURROGATE {
             Surrogate::Logistic => u.log_loss / std::f64::consts::LN_2,
@@ -322,9 +322,9 @@ mod tests {
         got.iter().zip(want).for_each(|(got, want)| assert_close(*got, *want, 1e-14, what));
     }
 
-    /// K = 2, X = 1, d = 1. Smooth: η = 1/8. At W = 0 the lead is 0, a = 1, play is uniform; m = 0, h = 2, so
-    /// at x = 1 with y = 0, W = η·2·(1, -1) = (1/4, -1/4). Then s = (1/4, -1/4), lead 1/2, a = (1/2)² = 1/4,
-    /// p = (7/8, 1/8); with y = 1, m = -1/2, h = 2: W = 0 again.
+    /// K = 2, X = 1, d = 1. Smooth: η = 1/8. At W = 0 the margin is 0, a = 1, play is uniform; m = 0, h = 2,
+    /// so that at x = 1 with y = 0, W = η·2·(1, -1) = (1/4, -1/4). Then s = (1/4, -1/4), the margin is 1/2, a
+    /// = (1/2)² = 1/4, p = (7/8, 1/8); with y = 1, m = -1/2, h = 2: W = 0 again.
     #[test]
     fn smooth_by_hand() {
         let mut learner = gaptron::<Smooth>(GaptronParams::default(), Problem::new(2, 1));
@@ -334,10 +334,10 @@ mod tests {
         assert_eq!(round(&mut learner, &[1.0], 1).scores, [0.0, 0.0]);
     }
 
-    /// K = 3, X = 2, d = 1. Hinge: η = 2/(9·4) = 1/18. At x = 2, y = 2: a = 1; the rival of class 2 at W = 0
-    /// is class 0, c = e_0 - e_2, W = (-1/9, 0, 1/9). At x = 2: s = (-2/9, 0, 2/9), lead 2/9 <= 1/3: a = 7/9,
-    /// p = (7, 7, 13)/27. The class is 2 and the lead small: still a step, c = e_1 - e_2, W = (-1/9, -1/9,
-    /// 2/9). At x = 2 the lead is 2/3 > 1/3: a = 0, and for y = 2 no step.
+    /// K = 3, X = 2, d = 1. Hinge: η = 2/(9·4) = 1/18. At x = 2, y = 2: a = 1; the best other class at W = 0
+    /// is class 0, c = e_0 - e_2, W = (-1/9, 0, 1/9). At x = 2: s = (-2/9, 0, 2/9), margin 2/9 <= 1/3: a =
+    /// 7/9, p = (7, 7, 13)/27. The label is 2 and the margin small, so that there is a step: c = e_1 - e_2, W
+    /// = (-1/9, -1/9, 2/9). At x = 2 the margin is 2/3 > 1/3: a = 0, and for y = 2 no step.
     #[test]
     fn hinge_by_hand() {
         let mut learner = gaptron::<Hinge>(GaptronParams::default(), Problem::new(3, 1).with_radius(2.0));
@@ -352,10 +352,10 @@ mod tests {
         }
     }
 
-    /// K = 2, X = 1, d = 1. Logistic: at W = 0, P = (1/2, 1/2) and a = 1/2, so p = (3/4, 1/4), or uniform
-    /// where the exploration is 1. With η = ln 2 / 4 and y = 0, c = (P - e_y)/ln 2 = (-1/2, 1/2)/ln 2: W =
-    /// (1/8, -1/8). Then a = 1 - σ(1/4) = 0.438, p_0 = 1 - a/2; with exploration 1/2, p = (3/4, 1/4). A ball
-    /// of radius 1/8 (the norm is √2/8) scales W by 1/√2.
+    /// K = 2, X = 1, d = 1. Logistic: at W = 0, P = (1/2, 1/2) and a = 1/2, so that p = (3/4, 1/4), or
+    /// uniform if the exploration is 1. With η = ln 2 / 4 and y = 0, c = (P - e_y)/ln 2 = (-1/2, 1/2)/ln 2: W
+    /// = (1/8, -1/8). Then a = 1 - σ(1/4) = 0.438, p_0 = 1 - a/2; with exploration 1/2, p = (3/4, 1/4). The
+    /// projection to a ball of radius 1/8 (the norm is √2/8) scales W by 1/√2.
     #[test]
     fn logistic_by_hand() {
         let a = 1.0 / (1.0 + 0.25f64.exp());
@@ -376,7 +376,8 @@ mod tests {
         }
     }
 
-    /// Lazily scaled weights, both storage orders, against plain gradient descent with an active projection.
+    /// Weights with a lazy scale factor, in both storage orders, equal plain gradient descent with active
+    /// projections.
     #[test]
     fn follows_the_plain_recursion() {
         fn check<L: Loss>(sparse: bool) {

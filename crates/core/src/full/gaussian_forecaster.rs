@@ -1,10 +1,10 @@
-//! The Gaussian aggregating forecaster for any mixable loss: what [GAF](super::gaf) does for the logistic
-//! loss, and [VAW](super::vaw) in closed form for the squared loss (theory: gaf 1.1, 1.3).
+//! The Gaussian aggregating forecaster for any mixable loss: [GAF](super::gaf) is the instance for the
+//! logistic loss, and [VAW](super::vaw) its closed form for the squared loss (theory: gaf 1.1, 1.3).
 //!
 //! A loss $\ell_y(z)$ of $z = \Phi(x)\theta \in \mathbb{R}^q$, $\Phi(x) = I_q \otimes x^\top$, is described
-//! by a [`MixableLoss`]; the sum of its quadratic surrogates is $\theta^\top A \theta + b^\top \theta$ up to
-//! a constant, and the forecast a substitution for the posterior
-//! $\theta \sim N(-\tfrac12 A^{-1}b,\ A^{-1}/(2\alpha))$:
+//! by a [`MixableLoss`]. The sum of its quadratic surrogates is $\theta^\top A \theta + b^\top \theta$ up to
+//! a constant, and the forecast is computed from the posterior $\theta \sim N(-\tfrac12 A^{-1}b,\
+//! A^{-1}/(2\alpha))$:
 //!
 //! $$ Y = A^{-1}(I_q \otimes x), \quad \tilde A = \tfrac12 (I_q \otimes x)^\top Y, \quad z_0 = -\tfrac12
 //!    Y^\top b, \quad z \sim N(z_0, \tilde A/\alpha), \tag{1} $$
@@ -12,9 +12,9 @@
 //! $$ b \mathrel{+}= \omega (\nabla\ell(z^+) - \beta CC^\top z^+) \otimes x, \tag{3} $$
 //! $$ A \mathrel{+}= \tfrac{\omega\beta}{2} CC^\top \otimes xx^\top. \tag{4} $$
 //!
-//! The surrogates are expanded at $z^+$, found after the label is known, with importance weight $\omega$.
-//! They are lower bounds of the losses of comparators, so that whatever was forecast, for
-//! $\lVert \theta \rVert \le B$,
+//! The surrogates are taken at $z^+$, which is computed after the label is known, with importance weight
+//! $\omega$. They are lower bounds of the losses of comparators. Therefore, for any forecasts and $\lVert
+//! \theta \rVert \le B$,
 //!
 //! $$ \mathrm{Regret}(\theta) \le \lambda B^2 + \textstyle\sum_t \omega (\ell(\hat y_t) - \ell(z^+) + \langle
 //!    \nabla\ell(z^+), z^+ \rangle - \tfrac\beta2 \lVert C^\top z^+ \rVert^2) + \tfrac14 b^\top A_T^{-1} b.
@@ -32,7 +32,7 @@ use super::second_order::{Row, SecondOrderLearner, Sums, Surrogate};
 use crate::example::Target;
 use crate::guarantee::{Guarantee, Promise};
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
-use crate::kernel::second_order::Lesson;
+use crate::kernel::second_order::RoundUpdate;
 use crate::kernel::vector::{dot, take};
 use crate::prediction::Prediction;
 use crate::state::Tensor;
@@ -49,7 +49,7 @@ pub struct Gaussian<L> {
     pub regularization: f64,
 }
 
-/// An algorithm's part of a prediction's scratch. The first two parts are what the label's lesson reuses.
+/// The algorithm's part of a prediction's scratch memory. `update` reuses the first two fields.
 struct Scratch<'a> {
     a: &'a mut [f64],
     z0: &'a mut [f64],
@@ -58,7 +58,7 @@ struct Scratch<'a> {
 }
 
 impl<L: MixableLoss> Gaussian<L> {
-    /// Equation (1), but for the covariance.
+    /// Equation (1) without the covariance.
     fn project<'a>(&self, row: Row<'_>, own: &'a mut [f64]) -> Scratch<'a> {
         let q = self.loss.dimension();
         let rest = &mut { own };
@@ -74,8 +74,7 @@ impl<L: MixableLoss> Gaussian<L> {
 }
 
 impl<L: MixableLoss> GaussianForecaster<L> {
-    /// $\ln\det(A_T/\lambda)$: what the theorem's data-dependent bound needs, see
-    /// [`crate::bounds::gaf_log_det`].
+    /// $\ln\det(A_T/\lambda)$, for the theorem's data-dependent bound, see [`crate::bounds::gaf_log_det`].
     pub fn log_det(&self) -> f64 {
         self.sums.growth
     }
@@ -89,7 +88,7 @@ impl<L: MixableLoss> GaussianForecaster<L> {
 impl<L: MixableLoss> Surrogate for Gaussian<L> {
     const VECTOR: &'static str = "b";
 
-    /// $\ln\det(A_T/\lambda)$; after a merger what the parts grew by, for the sum of their bounds.
+    /// $\ln\det(A_T/\lambda)$; after a merger the sum over its parts, for the sum of their bounds.
     const GROWTH: Option<&'static str> = Some("log_det");
 
     fn blocks(&self) -> usize {
@@ -136,7 +135,7 @@ impl<L: MixableLoss> Surrogate for Gaussian<L> {
         _gram: &[f64],
         sums: &mut Sums,
         work: &'w mut [f64],
-    ) -> Lesson<'w> {
+    ) -> RoundUpdate<'w> {
         let q = self.loss.dimension();
         let (a, z0) = own[..q * q + q].split_at(q * q);
         let rest = &mut { work };
@@ -173,7 +172,7 @@ impl<L: MixableLoss> Surrogate for Gaussian<L> {
             *mix = (0.5 * y.weight * beta).sqrt() * c;
         }
         linalg::divide_by_transposed_lower(mix, q, system, q);
-        Lesson { coefficients: coefficient, mix }
+        RoundUpdate { coefficients: coefficient, mix }
     }
 
     fn grow(&mut self, classes: usize) -> bool {

@@ -1,8 +1,8 @@
 //! # Kernel AIOLI: improper online logistic regression in a reproducing kernel Hilbert space
 //!
-//! [AIOLI](super::aioli) with $x^\top x'$ replaced by a kernel $k(x, x')$: two classes, non-linear
-//! comparators, logarithmic regret in the effective dimension. Every round stores its row, so time and memory
-//! grow.
+//! [AIOLI](super::aioli) with a kernel $k(x, x')$ in place of $x^\top x'$: two classes, non-linear
+//! comparators, logarithmic regret in the effective dimension. Every round stores its row, so that time and
+//! memory grow.
 //!
 //! ## Reference
 //!
@@ -28,10 +28,10 @@
 //!    \tfrac{\rho v}{2} \tanh\tfrac s2 = m, \tag{1} $$
 //! $$ w_t = \kappa p_0p_1, \qquad c_t = \kappa p_0p_1 s + \tfrac12 r, \qquad r = y_1 p_0 - y_0 p_1, \tag{2}
 //!    $$
-//! $$ L \text{ gets the row } (\sqrt{w_t}\ a, \sqrt{\lambda(1 + w_t v)}), \qquad f \mathrel{+}= c_t a \text{
-//!    and one entry.} \tag{3} $$
+//! $$ L \text{ is extended by the row } (\sqrt{w_t}\ a, \sqrt{\lambda(1 + w_t v)}), \qquad f \mathrel{+}= c_t
+//! a \text{ and one entry.} \tag{3} $$
 //!
-//! For every comparator of norm at most $B$, data-dependent and before the labels are known:
+//! For every comparator of norm at most $B$, in terms of the data and before the labels are known:
 //!
 //! $$ \mathrm{Regret}(\theta) \le \lambda B^2 - \textstyle\sum_t (r_t s_t + \kappa p_0p_1 s_t^2) + (c^\top
 //!    K_T c - \lVert f \rVert^2)/\lambda \tag{4} $$
@@ -42,16 +42,17 @@
 //!
 //! * As in [AIOLI](super::aioli): the factor ½, the stable coefficients, the scalar equation, soft labels,
 //!   weights.
-//! * $f$ is updated in $O(t)$ by the $a$ that the prediction computed; coefficients are never divided by
-//!   $\sqrt{w}$, which underflows.
-//! * At most `max_rounds` rows are stored. After that the learner goes on predicting and stops learning; the
-//!   certificate, which would no longer cover all rounds, is withdrawn. 4096 rows take 67 megabytes.
-//! * A row with $k(x, x) > 10^{300}\lambda$, where squares overflow, is forecast as ½ and not learnt.
+//! * $f$ is updated in $O(t)$ by the prediction's $a$; coefficients are never divided by $\sqrt{w}$, which
+//!   underflows.
+//! * At most `max_rounds` rows are stored. Afterwards the learner predicts, but does not learn; it then has
+//!   no certificate, which would have to cover all rounds. 4096 rows take 67 megabytes.
+//! * For a row with $k(x, x) > 10^{300}\lambda$, whose squares overflow, the forecast is ½, and nothing is
+//!   learnt.
 //!
 //! ## Cost
 //!
 //! `predict` $2td + t^2$ flops and `update` $4t$ after $t$ rounds; memory $t^2/2 + td$ numbers. The scratch
-//! of a prediction grows with $t$, so this learner allocates.
+//! memory of a prediction grows with $t$, so that this learner allocates memory in its rounds.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -64,16 +65,16 @@ use crate::kernel::vector::{axpy, dot};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::loss::logistic::sigmoid;
 use crate::merge::{self, Merge, MergeError};
-use crate::param::{ParamError, non_negative, positive};
+use crate::param::{ParamError, invertible, non_negative, positive};
 use crate::prediction::Prediction;
 use crate::problem::{Problem, resolve_norm};
 use crate::state::{State, Tensor};
 use crate::{param_words, params};
 
-/// The largest $k(x, x)/\lambda$ with which nothing overflows.
-const LARGEST: f64 = 1e300;
+/// The largest $k(x, x)/\lambda$ for which nothing overflows.
+const LARGEST_RATIO: f64 = 1e300;
 
-/// Numbers of scratch before the dense copy of $x$: $k(x, x)$ and $v$.
+/// Length of the first part of the scratch memory: $k(x, x)$ and $v$.
 const HEAD: usize = 2;
 
 param_words! {
@@ -134,13 +135,13 @@ pub struct KernelAioli {
     /// $\rho$.
     improper_weight: f64,
     max_rounds: usize,
-    /// $x_1 \dots x_t$, dense, one after the other.
+    /// $x_1 \dots x_t$, dense, one after another.
     rows: Vec<f64>,
     /// $\sqrt{w_s}$.
     root_weights: Vec<f64>,
     /// $c_s$.
     coefficients: Vec<f64>,
-    /// $L$, the rows of the lower triangle one after the other.
+    /// $L$: the rows of the lower triangle, one after another.
     factor: Vec<f64>,
     /// $f$.
     projected: Vec<f64>,
@@ -149,17 +150,17 @@ pub struct KernelAioli {
     /// $-\sum_t (r_t s_t + \kappa p_0p_1 s_t^2)$.
     slack: f64,
     rounds: u64,
-    /// Learners that were merged into this one, itself included: 1 if none were.
+    /// The number of merged learners: 1 if none were merged.
     parts: u64,
-    /// Rounds that were not learnt.
+    /// Number of rounds that were not learnt.
     dropped: u64,
-    /// Rounds with $\sqrt{k(x, x)} > R$.
+    /// Number of rounds with $\sqrt{k(x, x)} > R$.
     beyond_radius: u64,
-    /// The scratch of rounds whose prediction is outgrown.
+    /// Scratch memory for rounds whose prediction is outdated.
     spare: Vec<f64>,
 }
 
-/// What depends on $x$ and the state but not on the score.
+/// The quantities that depend on $x$ and the state, but not on the score.
 #[derive(Clone, Copy)]
 struct Projection<'a> {
     /// $k(x, x)$.
@@ -173,7 +174,7 @@ struct Projection<'a> {
 }
 
 impl<'a> Projection<'a> {
-    /// Reads the scratch of a prediction that was made with `stored` rows.
+    /// Reads the scratch memory of a prediction that was made with `stored` rows.
     fn read(scratch: &'a [f64], features: usize, stored: usize) -> Self {
         let (x, rest) = scratch[HEAD..].split_at(features);
         Self { own: scratch[0], v: scratch[1], x, k: &rest[..stored], a: &rest[stored..2 * stored] }
@@ -197,13 +198,13 @@ impl KernelAioli {
         }
     }
 
-    /// Whether a row with $k(x, x)$ = `own` can be learnt from. (Where it is 0, $\Phi(x)$ is, and there is
-    /// nothing to learn.)
+    /// Whether a row with $k(x, x)$ = `own` can be learnt. (If $k(x, x) = 0$, then $\Phi(x) = 0$, and there
+    /// is nothing to learn.)
     fn can_learn(&self, own: f64) -> bool {
-        own > 0.0 && own <= LARGEST * self.regularization
+        own > 0.0 && own <= LARGEST_RATIO * self.regularization
     }
 
-    /// Fills the scratch of a prediction: $k(x, x)$, $v$, $x$, $k_t$, $a$.
+    /// Writes $k(x, x)$, $v$, $x$, $k_t$ and $a$ to the scratch memory of a prediction.
     fn project(&self, x: Features<'_>, scratch: &mut Vec<f64>) {
         let (d, t) = (self.problem.features, self.stored());
         scratch.clear();
@@ -244,7 +245,7 @@ impl KernelAioli {
         self.coefficients.push(c);
     }
 
-    /// `promise`, if surrogates are lower bounds of the losses, and every round was learnt.
+    /// Returns `promise`, provided that surrogates are lower bounds of the losses and every round was learnt.
     fn promised(&self, promise: impl FnOnce() -> Promise) -> Promise {
         let (norm, radius) = (self.norm, self.radius);
         let largest = curvature::tight(curvature::euclidean_spread(norm, radius));
@@ -297,8 +298,8 @@ impl Algorithm for KernelAioli {
         };
         let radius = positive("radius", params.radius.unwrap_or(default))?;
         let norm = resolve_norm(params.norm, radius)?;
-        let regularization =
-            positive("regularization", params.regularization.unwrap_or(1.0 / (norm * norm)))?;
+        let regularization = params.regularization.unwrap_or(1.0 / (norm * norm));
+        let regularization = invertible("regularization", regularization, radius)?;
         let spread = curvature::euclidean_spread(norm, radius);
         let paper = curvature::aioli_paper(spread);
         let kappa = params.curvature.unwrap_or(Curvature::Paper).coefficient(spread, paper);
@@ -351,12 +352,12 @@ impl Algorithm for KernelAioli {
         self.params.clone()
     }
 
-    /// Nothing: the state starts empty.
+    /// Nothing: the state is empty at first.
     fn numbers(_problem: &Problem) -> usize {
         0
     }
 
-    /// The rows of all parts, one part after the other, with their weights and coefficients.
+    /// The rows of all parts, one part after another, with their weights and coefficients.
     fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
         let (first, problem) = merge::check(parts)?;
         let regularization = Some(how.regularization(first.regularization, parts.len()));
@@ -406,8 +407,8 @@ impl Predictor for KernelAioli {
 
 impl OnlineLearner for KernelAioli {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        // A prediction from an earlier state keeps its score, at which the loss is expanded; the rest is
-        // redone.
+        // For an outdated prediction, only the score is used, at which the surrogate is taken; everything
+        // else is computed again.
         let mut spare = std::mem::take(&mut self.spare);
         let scratch = if at.is_fresh(self.rounds)
             && at.scratch.len() == HEAD + self.problem.features + 2 * self.stored()
@@ -439,8 +440,8 @@ impl OnlineLearner for KernelAioli {
         self.rounds
     }
 
-    /// The bound with the log-determinant of the stream's own kernel matrix. The comparator is one of the
-    /// kernel's space.
+    /// The bound with the log-determinant of the stream's own kernel matrix, for comparators in the kernel's
+    /// Hilbert space.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let norm = self.norm;
         let bound = self.promised(|| {
@@ -470,7 +471,7 @@ impl OnlineLearner for KernelAioli {
         true
     }
 
-    /// Equation (4), as long as every round was learnt.
+    /// Equation (4), if every round was learnt.
     fn certificate(&self) -> Option<Promise> {
         Some(self.promised(|| {
             let quadratic = (self.quadratic - dot(&self.projected, &self.projected)) / self.regularization;

@@ -1,9 +1,9 @@
 //! # A tree of labels, grown online
 //!
 //! For thousands of classes: a binary tree whose leaves are the labels, with a two-class learner in every
-//! inner node. A label's probability is the product along its path, so that learning or scoring a label costs
-//! its depth; the best labels are found best-first. A label gets its leaf when it first comes, wherever the
-//! nodes that there are would send its row.
+//! inner node. The probability of a label is the product of the forecasts on its path, so that learning or
+//! scoring a label takes time in proportion to its depth; the most probable labels are found by best-first
+//! search. A label gets its leaf when it first occurs, at the place to which the existing nodes send its row.
 //!
 //! ## Reference
 //!
@@ -16,48 +16,48 @@
 //!
 //! | paper | here | meaning |
 //! |---|---|---|
-//! | | `nodes` | inner nodes, in the order in which they came: a parent before its children |
+//! | | `nodes` | inner nodes, in the order of their creation: a parent before its children |
 //! | $p_n(x)$ | `learner` | forecast of node $n$ that the label is to its right |
 //! | $L, R$ | `leaves` | leaves to the left and right of a node |
-//! | $\alpha$ | `balance` | how much a short path counts when a leaf is sought for a new label |
+//! | $\alpha$ | `balance` | importance of a short path when a new label gets its leaf |
 //! | $m$ | `known` | labels that have a leaf |
-//! | $q_t$ | | what is kept back for the other $K - m$ |
+//! | $q_t$ | | probability reserved for the other $K - m$ labels |
 //!
 //! $$ p(y) = (1 - q_t) \textstyle\prod_{n \text{ above } y} p_n^{\text{side of } y}, \qquad
 //!    p(y) = \frac{q_t}{K - m} \text{ for a label without a leaf}, \tag{1} $$
 //! $$ q_t = \frac{m + \frac12}{t} \text{ in round } t > 1 \text{ while } m < K, \text{ else } 0; \qquad q_1 = 1. \tag{2} $$
 //!
-//! A label's round is learnt by the nodes of its path. A label that comes for the first time descends from
-//! the root, to the right where
+//! A label's round is learnt by the nodes of its path. A label that occurs for the first time descends from
+//! the root, to the right if
 //!
 //! $$ (1 - \alpha)\ (2 p_n - 1) + \alpha \log_2(L/R) > 0, \tag{3} $$
 //!
 //! and the leaf that it reaches becomes an inner node with this leaf on its left and the new one on its
-//! right, before the path learns the round. With the losses of the kept-back shares as they occur, and each
-//! node's regret on the rounds that passed it,
+//! right; then the path learns the round. With the losses due to the reserved probabilities, and each node's
+//! regret on the rounds that it learns,
 //!
 //! $$ \mathrm{Regret} \le \textstyle\sum_n \mathrm{Regret}_n + \sum_{y_t \text{ known}} \ln\frac1{1 - q_t} +
 //!    \sum_{y_t \text{ new}} \ln\frac{K - m}{q_t} \tag{4} $$
 //!
-//! against every predictor that has a linear one of the nodes' ball in each node of the tree as it was grown,
-//! and pays for all rounds.
+//! for every comparator that has a linear predictor of the nodes' ball in each node of the tree as it was
+//! grown; all rounds are included.
 //!
 //! ## Deviations
 //!
-//! * $q_t$ is the estimate of Krichevsky and Trofimov of how often labels are new: the papers have no
+//! * $q_t$ is the estimate by Krichevsky and Trofimov of the frequency of new labels; the papers have no
 //!   probabilities for these.
-//! * With nodes that keep matrices (`aioli`, the default where these are small) (4) is a theorem; with
-//!   `folklore-diag`, the default beyond, nodes have no bound and so has the tree. Its nodes start from
-//!   settings that learn faster than that learner's own defaults.
-//! * Late feedback finds the forecasts of the nodes as they were played, and learns by the tree as it is.
-//! * Trees of shards have different shapes: they cannot be merged. Rows that are announced are of no use,
-//!   since which nodes they will teach is not known before their labels.
+//! * If the nodes have matrices (`aioli`, the default for small problems), (4) is a theorem. For nodes with
+//!   `folklore-diag`, the default for larger problems, there is no bound. The nodes' defaults lead to faster
+//!   learning than that learner's own defaults.
+//! * Late feedback uses the nodes' forecasts in the prediction, and updates the present tree.
+//! * Trees of shards have different shapes, and cannot be merged. There is no look-ahead, since the label
+//!   determines which nodes learn a row.
 //!
 //! ## Cost
 //!
 //! `update`, [`Predictor::probability`]: the nodes on the label's path; [`Predictor::best`]: those on the
-//! paths of the labels that it looks at, few where forecasts are sharp. `predict` writes the probabilities of
-//! all labels: $K - 1$ nodes. Memory: a node for each label that came.
+//! paths of the labels that the search visits, few if forecasts are sharp. `predict` writes the probabilities
+//! of all labels: $K - 1$ nodes. Memory: a node for each label that has occurred.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -80,10 +80,10 @@ mod params;
 #[cfg(test)]
 mod tests;
 
-/// With more labels than this, forecasts are of the best ones unless all are asked for.
-const MANY: usize = 256;
+/// With more labels than this, [`Predictor::best`] is faster than a forecast of all labels.
+const MOST_WITHOUT_SEARCH: usize = 256;
 
-/// Where a subtree is: an inner node or the leaf of a class.
+/// The root of a subtree: an inner node, or the leaf of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Child {
     Node(u32),
@@ -93,10 +93,10 @@ enum Child {
 /// An inner node.
 #[derive(Clone)]
 struct Node {
-    /// The node above and the side on which this one hangs; none for the root.
+    /// The parent node, and the side of this node below it; none for the root.
     above: Option<(u32, u8)>,
     below: [Child; 2],
-    /// Leaves on the left and on the right.
+    /// Number of leaves on the left and on the right.
     leaves: [u32; 2],
     /// Forecasts whether the label is on the right.
     learner: Box<dyn Model>,
@@ -106,27 +106,27 @@ struct Node {
 #[derive(Clone)]
 pub struct LabelTree {
     entry: &'static Entry,
-    /// Parameters in use of every node's learner.
+    /// The parameters of the nodes' learners, with defaults computed.
     node_values: Values,
     balance: f64,
     problem: Problem,
     seed: u64,
     nodes: Vec<Node>,
-    /// Where each class has its leaf: the node above it and the side. The only leaf of a tree without nodes
-    /// is below none.
+    /// The place of each class's leaf: its parent node and the side. The single leaf of a tree without nodes
+    /// has no parent.
     places: Vec<Option<Option<(u32, u8)>>>,
-    /// Classes that have a leaf.
+    /// Number of classes that have a leaf.
     known: usize,
     rounds: u64,
-    /// Those of an importance weight above 0: $t - 1$ of (2).
+    /// Number of rounds with an importance weight above 0: $t - 1$ of (2).
     counted: u64,
-    /// What the kept-back shares have cost so far, in nats: the last two sums of (4).
+    /// The loss due to the reserved probabilities so far, in nats: the last two sums of (4).
     kept_back: f64,
-    /// The depths of the labels so far, summed.
+    /// The sum of the depths of the labels so far.
     depths: u64,
-    /// A node's forecast, where that of the round is outgrown.
+    /// Buffer for a node's forecast, if that of the round is outdated.
     spare: Prediction,
-    /// The state of tree and nodes as it is saved and loaded.
+    /// The state of tree and nodes as a list, while it is saved or loaded.
     saved: Vec<f64>,
 }
 
@@ -145,7 +145,7 @@ impl LabelTree {
         Problem { classes: 2, ..self.problem.clone() }
     }
 
-    /// $q_t$ of the coming round.
+    /// $q_t$ of the next round.
     fn kept_back_share(&self) -> f64 {
         if self.known == 0 {
             1.0
@@ -156,12 +156,12 @@ impl LabelTree {
         }
     }
 
-    /// What a class without a leaf is given.
+    /// The probability of each class without a leaf.
     fn share_of_unknown(&self) -> f64 {
         self.kept_back_share() / (self.problem.classes - self.known).max(1) as f64
     }
 
-    /// The forecast of node `at`, left and right, that `out` has or that is made in `room`.
+    /// The forecast of node `at`, left and right: from `out` if it is there, otherwise computed in `room`.
     fn forecast<'a>(
         &self,
         node: u32,
@@ -179,7 +179,7 @@ impl LabelTree {
         room
     }
 
-    /// The leaf that a label descends to which comes for the first time: the class that has it now.
+    /// The leaf that a new label reaches: the class that has it at present.
     fn descend(&self, x: Features<'_>, out: &Prediction, room: &mut Prediction) -> u32 {
         let mut at = Child::Node(0);
         loop {
@@ -223,8 +223,8 @@ impl LabelTree {
         made.expect("a learner of these parameters was made before")
     }
 
-    /// Learns on every node of the path to `class` which way it went.
-    fn teach(&mut self, x: Features<'_>, class: u32, weight: f64, out: &Prediction) {
+    /// Updates every node on the path to `class` with the side of the path.
+    fn update_path(&mut self, x: Features<'_>, class: u32, weight: f64, out: &Prediction) {
         let mut room = std::mem::take(&mut self.spare);
         let mut walk = self.places[class as usize].expect("it has a leaf");
         while let Some((node, side)) = walk {
@@ -237,8 +237,8 @@ impl LabelTree {
         self.spare = room;
     }
 
-    /// The sum of `promise` over the nodes and of what the kept-back shares have cost; for a node that has
-    /// none, why.
+    /// The sum of `promise` over the nodes, plus the loss due to the reserved probabilities; if a node has
+    /// none, the reason.
     fn sum(&self, promise: impl Fn(&dyn Model) -> Option<Promise>) -> Promise {
         let mut sum = self.kept_back;
         for node in &self.nodes {
@@ -311,7 +311,7 @@ impl Algorithm for LabelTree {
     }
 
     fn numbers_for(params: &LabelTreeParams, problem: &Problem) -> usize {
-        // What comes with the features that a node's rows have is not known.
+        // Features that first occur in a node's rows later are not included.
         params.numbers_at_first(problem).saturating_mul(problem.classes)
     }
 
@@ -325,7 +325,7 @@ impl Predictor for LabelTree {
         &self.problem
     }
 
-    /// Its members: the nodes in order.
+    /// Its `members` are the predictions of the nodes, in order.
     fn prediction(&self) -> Prediction {
         let members = self.nodes.iter().map(|node| node.learner.prediction()).collect();
         Prediction { members, indices: vec![0], ..Prediction::sized(self.problem.classes, self.nodes.len()) }
@@ -341,7 +341,7 @@ impl Predictor for LabelTree {
         out.probabilities.clear();
         out.probabilities.resize(self.problem.classes, self.share_of_unknown());
         out.scores.resize(self.problem.classes, 0.0);
-        // Of a node, what its path has so far; of a tree of one leaf, that of the leaf.
+        // For a node, the product along the path to it; for a tree with a single leaf, that of the leaf.
         let share = 1.0 - self.kept_back_share();
         if self.nodes.is_empty() {
             let only = self.places.iter().position(Option::is_some);
@@ -366,7 +366,7 @@ impl Predictor for LabelTree {
     }
 
     fn forecasts_few(&self) -> bool {
-        self.problem.classes > MANY
+        self.problem.classes > MOST_WITHOUT_SEARCH
     }
 
     fn probability(&self, x: Features<'_>, label: Label, out: &mut Prediction) -> f64 {
@@ -383,8 +383,8 @@ impl Predictor for LabelTree {
         p
     }
 
-    /// Best-first search: of all subtrees that were seen, the most probable is opened next, so that the first
-    /// leaves to come up are the best.
+    /// Best-first search: the most probable of all known subtrees is expanded next, so that leaves are found
+    /// in descending order of probability.
     fn best(&self, x: Features<'_>, count: usize, out: &mut Prediction, best: &mut Vec<(Label, f64)>) {
         best.clear();
         let mut room = std::mem::take(&mut out.members);
@@ -399,7 +399,7 @@ impl Predictor for LabelTree {
         } else if let Some(only) = self.places.iter().position(Option::is_some) {
             open.push(Open { share, child: Child::Leaf(only as u32) });
         }
-        // Classes without a leaf are alike, and come in order.
+        // Classes without a leaf have equal probabilities, and follow in their order.
         let unknown = self.share_of_unknown();
         let mut others =
             (0u32..).zip(&self.places).filter(|(_, place)| place.is_none()).map(|(class, _)| class);
@@ -428,7 +428,7 @@ impl Predictor for LabelTree {
     }
 }
 
-/// A subtree that best-first search has seen, and the probability of all that is in it.
+/// A subtree that the search has found but not expanded, and its probability.
 #[derive(Clone, Copy, PartialEq)]
 struct Open {
     share: f64,
@@ -438,8 +438,8 @@ struct Open {
 impl Eq for Open {}
 
 impl Ord for Open {
-    /// By probability; among equals nodes before leaves, which may hide a smaller class, and smaller classes
-    /// before larger ones.
+    /// By probability; at equal probability nodes precede leaves, because they may contain a smaller class,
+    /// and smaller classes precede larger ones.
     fn cmp(&self, other: &Self) -> Ordering {
         self.share.total_cmp(&other.share).then(other.child.cmp(&self.child))
     }
@@ -478,7 +478,7 @@ impl OnlineLearner for LabelTree {
             }
             self.known += 1;
         }
-        self.teach(x, class, y.weight, at);
+        self.update_path(x, class, y.weight, at);
         self.counted += 1;
     }
 
@@ -503,18 +503,18 @@ impl OnlineLearner for LabelTree {
         true
     }
 
-    /// Equation (4), each node by its theorem.
+    /// Equation (4), with the theorem of each node.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let bound = self.sum(|learner| learner.guarantee()?.regret_bound());
         Some(Guarantee::Regret { ball: None, norm: self.norm(), bound })
     }
 
-    /// Equation (4), each node by its certificate.
+    /// Equation (4), with the certificate of each node.
     fn certificate(&self) -> Option<Promise> {
         Some(self.sum(|learner| learner.certificate()))
     }
 
-    /// The mean depth of the labels so far, and the labels that have a leaf.
+    /// The mean depth of the labels so far, and the number of labels that have a leaf.
     fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
         let mean = self.depths as f64 / self.counted.max(1) as f64;
         vec![("mean_depth", vec![mean]), ("labels_seen", vec![self.known as f64])]
@@ -522,7 +522,7 @@ impl OnlineLearner for LabelTree {
 }
 
 impl LabelTree {
-    /// The radius of the nodes' ball; infinite where they have none.
+    /// The radius of the nodes' ball; infinite if they have none.
     fn norm(&self) -> f64 {
         match self.node_values.get("norm") {
             Some(Value::Float(norm)) => *norm,

@@ -1,4 +1,4 @@
-//! Learners that see the truth of every round (full information), one file each.
+//! Learners that receive the label of every round (full information), one file each.
 
 pub mod aggregating;
 pub mod aioli;

@@ -1,7 +1,7 @@
 //! # OGD: online gradient descent on the multiclass logistic loss
 //!
-//! The baseline of every paper here: one matrix of weights, a step against the gradient, a projection to the
-//! ball of comparators.
+//! The baseline of all papers here: one matrix of weights, a gradient step, and a projection to the ball of
+//! comparators.
 //!
 //! ## Reference
 //!
@@ -26,14 +26,14 @@
 //!
 //! ## Deviations
 //!
-//! * $B$ has no theoretical default: `norm` is $30/R$, as for the other learners.
+//! * The theory has no default for $B$: `norm` is $30/R$, as for the other learners.
 //! * An importance weight multiplies the gradient. The step-size schedule counts rounds, not weight.
-//! * Late feedback takes the gradient at the scores that were played, and steps from the current weights.
+//! * Late feedback takes the gradient at the scores of the prediction, and steps from the current weights.
 //!
 //! ## Cost
 //!
-//! $O(K\ \mathrm{nnz}(x))$ for `predict` and for `update`; memory $Kd$ numbers, touched only where weights
-//! are non-zero.
+//! $O(K\ \mathrm{nnz}(x))$ for `predict` and for `update`; memory $Kd$ numbers, allocated only for features
+//! that occur.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -171,7 +171,7 @@ impl Algorithm for Ogd {
 }
 
 impl Ogd {
-    /// $\Pi$: scales what lies outside its ball back to the boundary.
+    /// $\Pi$: scales weights outside the ball back to its boundary.
     fn project(&mut self) {
         let factor = |norm_squared: f64| {
             let norm = norm_squared.sqrt();

@@ -1,8 +1,8 @@
 //! # ONS: online Newton step on the multiclass logistic loss
 //!
 //! The proper second-order baseline: one matrix of weights, steps preconditioned by the gradients' outer
-//! products, a projection to the ball of comparators in that metric. Its regret is logarithmic in $T$, with a
-//! factor exponential in $BR$ that the improper learners avoid.
+//! products, and a projection to the ball of comparators in the metric of that matrix. Its regret is
+//! logarithmic in $T$, with a factor exponential in $BR$ that the improper learners avoid.
 //!
 //! ## Reference
 //!
@@ -31,22 +31,22 @@
 //!
 //! ## Deviations
 //!
-//! * Gradients vanish along the all-ones direction, so the weights have $(K-1)d$ coordinates instead of $Kd$;
-//!   every step and projection commutes with that, and predictions are identical.
+//! * Gradients vanish along the all-ones direction, so that the weights have $(K-1)d$ coordinates in place of
+//!   $Kd$; steps and projections commute with this reduction, and predictions are identical.
 //! * The exp-concavity constant is exact for the logistic loss: at logits $z$ it is $p_y/(1-p_y)$.
-//! * $\nu$ in equation (3) is found by Newton's method on $A_t^{-1}$, which is at hand, not by decomposing
+//! * $\nu$ in equation (3) is found by Newton's method on $A_t^{-1}$, which is available, without decomposing
 //!   $A_t$.
-//! * $B$ has no theoretical default: `norm` is $30/R$, as for the other learners. The theorem's $\gamma_o$ is
-//!   then tiny and the learner slow; `rate` and `projection = false` make the form that experiments use.
+//! * The theory has no default for $B$: `norm` is $30/R$, as for the other learners. The theorem's $\gamma_o$
+//!   is then tiny and the learner slow; experiments use another `rate` and `projection = false`.
 //! * An importance weight multiplies a round's quadratic surrogate: $A \mathrel{+}= \omega gg^\top$, and a
 //!   step with $\omega g$.
-//! * Late feedback takes the gradient at the probabilities that were played, and steps from the current
+//! * Late feedback takes the gradient at the probabilities of the prediction, and steps from the current
 //!   weights.
 //!
 //! ## Cost
 //!
-//! `predict` $2Kd$ flops, `update` $3(K-1)^2d^2$ (amortised by the blocked engine), a projection that is
-//! active $\tfrac13(K-1)^3d^3$ for each of a few Newton steps; memory $(K-1)^2d^2$ numbers, twice that with
+//! `predict` $2Kd$ flops, `update` $3(K-1)^2d^2$ (with delayed updates of the matrix), an active projection
+//! $\tfrac13(K-1)^3d^3$ for each of a few Newton steps; memory $(K-1)^2d^2$ numbers, twice that with
 //! projection.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
@@ -59,7 +59,7 @@ use crate::kernel::newton_step::NewtonStep;
 use crate::kernel::softmax::softmax;
 use crate::kernel::vector::{dot, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
-use crate::param::{ParamError, positive};
+use crate::param::{ParamError, invertible, positive};
 use crate::params;
 use crate::prediction::Prediction;
 use crate::problem::{Problem, resolve_norm};
@@ -81,7 +81,7 @@ params! {
     }
 }
 
-/// [`OnsParams`] as they are in use.
+/// [`OnsParams`] with defaults computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Resolved {
     /// $B$.
@@ -96,7 +96,7 @@ pub(super) struct Resolved {
 }
 
 impl Resolved {
-    /// The theorem's choice for what is `None`, and everything checked.
+    /// Computes the defaults by the theorem, and checks all parameters.
     pub(super) fn new(params: OnsParams, problem: &Problem) -> Result<Self, ParamError> {
         let radius = problem.resolve_radius(params.radius)?;
         let norm = resolve_norm(params.norm, radius)?;
@@ -129,7 +129,7 @@ pub struct Ons {
     /// $A^{-1}$ and the weights.
     model: NewtonStep,
     rounds: u64,
-    /// Room for the update.
+    /// Buffers of the update.
     work: Vec<f64>,
 }
 
@@ -163,6 +163,7 @@ impl Algorithm for Ons {
     fn new(params: OnsParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (q, d) = (problem.classes - 1, problem.features);
         let resolved = Resolved::new(params, &problem)?;
+        invertible("regularization", resolved.regularization, resolved.radius)?;
         let Resolved { norm, radius, rate, regularization, projection } = resolved;
         let ball = if projection { norm } else { f64::INFINITY };
         let mut learner = Self {
@@ -217,7 +218,7 @@ impl OnlineLearner for Ons {
         // With Y = A^{-1}(I ⊗ x) and g = r ⊗ x, A^{-1}g is Yr.
         self.model.inverse().columns_and_gram(x, columns, gram, rest);
         let image = gram.chunks_exact(q).map(|row| dot(row, coefficient));
-        // Where rounding leaves a negative square, it has left nothing.
+        // A negative square is the result of rounding.
         let square = image.zip(&*coefficient).map(|(a, b)| a * b).sum::<f64>().max(0.0);
         self.model.step(columns, coefficient, square, y.weight); // eq. (2), (3)
         self.rounds += 1;
@@ -313,7 +314,7 @@ mod tests {
         assert_close(at.scores[1], -1.0 / 3.0, 1e-15, "class 1");
     }
 
-    /// The plain recursion in all Kd coordinates, with A itself and the projection by bisection.
+    /// The plain algorithm in all Kd coordinates, with A itself and the projection by bisection.
     fn plain(rounds: usize, norm: f64, rate: f64, epsilon: f64) -> (Vec<Vec<f64>>, usize) {
         struct Plain {
             problem: Problem,
@@ -349,7 +350,7 @@ mod tests {
                     self.inverse[i] -= pg[i / n] * pg[i % n] / growth;
                 }
                 let v: Vec<f64> = (0..n).map(|i| self.w[i] - pg[i] / (rate * growth)).collect();
-                // (I + νP)u = v by fixed-point sweeps of Gauss and Seidel; ν by bisection.
+                // (I + νP)u = v by Gauss-Seidel iterations; ν by bisection.
                 let at_nu = |nu: f64| {
                     let mut u = v.clone();
                     for _ in 0..2000 {

@@ -1,7 +1,7 @@
 //! # ONS-diag: online Newton step with a diagonal matrix
 //!
-//! [ONS](super::ons) with its matrix replaced by the diagonal, so that a round costs no more than a gradient
-//! step: for many, sparse features. No theorem comes with it.
+//! [ONS](super::ons) with a diagonal matrix, so that a round takes about the time of a gradient step: for
+//! many, sparse features. There is no theorem for it.
 //!
 //! ## Reference
 //!
@@ -23,12 +23,13 @@
 //!
 //! ## Deviations
 //!
-//! * The diagonal instead of the matrix; the rest as in [ONS](super::ons), whose default parameters it takes.
+//! * A diagonal in place of the matrix; the rest is as in [ONS](super::ons), including the default
+//!   parameters.
 //!
 //! ## Cost
 //!
-//! $O(K\ \mathrm{nnz}(x))$ for `predict` and `update`; a projection that is active touches all memory, $2K$
-//! numbers for every feature that was seen.
+//! $O(K\ \mathrm{nnz}(x))$ for `predict` and `update`; an active projection reads all memory, $2K$ numbers
+//! for every feature that has occurred.
 
 use super::ons::{OnsParams, Resolved};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
@@ -44,8 +45,8 @@ use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-/// The norm is updated incrementally; after this many rounds it is computed anew, so that rounding cannot
-/// pile up.
+/// The norm is updated incrementally, and computed from the weights after this many rounds, so that rounding
+/// errors do not accumulate.
 const REFRESH: u64 = 1 << 16;
 
 /// See the [module](self).
@@ -59,9 +60,10 @@ pub struct OnsDiag {
     /// $\varepsilon$.
     regularization: f64,
     projection: bool,
-    /// For every feature $K$ weights, then their diagonal: 0 before it is first learnt, for $\varepsilon$.
+    /// For every feature $K$ weights, then their diagonal, where 0 stands for $\varepsilon$ before the first
+    /// update.
     cells: Cells<f64>,
-    /// The cells as they are saved and loaded.
+    /// The cells as a list, while they are saved or loaded.
     saved: Vec<f64>,
     /// $\lVert W \rVert_F^2$.
     norm_squared: f64,
@@ -116,7 +118,7 @@ impl Algorithm for OnsDiag {
 }
 
 impl OnsDiag {
-    /// $\lVert W \rVert_F^2$, computed anew.
+    /// $\lVert W \rVert_F^2$, computed from the weights.
     fn square(&self) -> f64 {
         let (k, mut square) = (self.problem.classes, 0.0);
         self.cells.each(|cell| square += dot(&cell[..k], &cell[..k]));
@@ -164,7 +166,7 @@ impl OnlineLearner for OnsDiag {
         }
         if self.projection && self.norm_squared > self.norm * self.norm {
             let cells = &mut self.cells;
-            let mut each = |see: &mut ball::SeePart<'_>| {
+            let mut each = |see: &mut ball::VisitPart<'_>| {
                 cells.each_mut(|cell| {
                     let (weights, diagonal) = cell.split_at_mut(k);
                     see(weights, diagonal);

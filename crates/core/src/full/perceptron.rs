@@ -1,7 +1,7 @@
 //! # The multiclass Perceptron
 //!
-//! Adds a misclassified row to the weights of its class and takes it from those of the class that was played.
-//! No learning rate, no probabilities, and a bound on the mistakes against every comparator at once.
+//! After a mistake, adds the row to the weights of its class and subtracts it from those of the played class.
+//! It has no learning rate and no probabilities, and a bound on the mistakes against every comparator.
 //!
 //! ## Reference
 //!
@@ -28,12 +28,12 @@
 //! ## Deviations
 //!
 //! * Among equal scores the first class is played; the bounds hold for any rule.
-//! * Late feedback corrects the class that was played at the time, from the current weights.
+//! * Late feedback corrects the class that was played, from the current weights.
 //!
 //! ## Cost
 //!
-//! $O(K\ \mathrm{nnz}(x))$ for `predict`, as much for the `update` of a mistake, nothing for that of a right
-//! guess; memory $Kd$ numbers, touched only where weights are non-zero.
+//! $O(K\ \mathrm{nnz}(x))$ for `predict` and for `update` after a mistake, nothing for `update` after a right
+//! guess; memory $Kd$ numbers, allocated only for features that occur.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -181,9 +181,9 @@ mod tests {
         Perceptron::new(PerceptronParams {}, problem, 0).expect("no parameters")
     }
 
-    /// Round 1: all scores are 0, so class 0 is played; the truth is 2, and W_2 = (1, 2), W_0 = (-1, -2).
-    /// Round 2 at (1, 0): scores (-1, 0, 1), class 2 is played and right: nothing moves. Round 3 at (0, 1):
-    /// scores (-2, 0, 2), the truth is 1, so W_1 = (0, 1) and W_2 = (1, 1): scores at (1, 1) are (-3, 1, 2).
+    /// Round 1: all scores are 0, and class 0 is played; the label is 2: W_2 = (1, 2), W_0 = (-1, -2). Round
+    /// 2 at (1, 0): scores (-1, 0, 1), class 2 is played and right: no update. Round 3 at (0, 1): scores (-2,
+    /// 0, 2), the label is 1: W_1 = (0, 1) and W_2 = (1, 1). Scores at (1, 1) are (-3, 1, 2).
     #[test]
     fn by_hand() {
         for sparse in [false, true] {
@@ -218,8 +218,8 @@ mod tests {
         }
     }
 
-    /// Two rounds predicted at W = 0 and learnt late: both played class 0, so both take their row from class
-    /// 0.
+    /// Two rounds predicted at W = 0 and learnt late: class 0 was played in both, so that both rows are
+    /// subtracted from class 0.
     #[test]
     fn late_feedback_corrects_the_class_that_was_played() {
         let mut learner = perceptron(3, 1, false);

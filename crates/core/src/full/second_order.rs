@@ -1,16 +1,16 @@
-//! The shell of learners that keep a sum of quadratic surrogates, $\theta^\top A\theta + b^\top\theta$ with
-//! $A = \lambda I + \Delta$: [FOLKLORE](super::folklore), [AIOLI](super::aioli), [VAW](super::vaw) and
-//! [GAF](super::gaf).
+//! The common part of the learners that keep a sum of quadratic surrogates, $\theta^\top A\theta +
+//! b^\top\theta$ with $A = \lambda I + \Delta$: [FOLKLORE](super::folklore), [AIOLI](super::aioli),
+//! [VAW](super::vaw) and [GAF](super::gaf).
 //!
-//! An algorithm is a [`Surrogate`]: its parameters as they are in use, the forecast for a row, and what a
-//! round's label adds to $A$ and $b$. What is the same for all is here: rows that are prepared ahead, late
-//! labels, growth, merging, saving.
+//! An algorithm implements [`Surrogate`]: its parameters with defaults computed, the forecast for a row, and
+//! the addition of a label to $A$ and $b$. The rest is here: look-ahead, late labels, growth, merging,
+//! saving.
 
 use crate::algorithm::{About, Algorithm};
 use crate::bounds::Setting;
 use crate::example::{Batch, Features, Target};
 use crate::guarantee::{Guarantee, Promise, setting};
-use crate::kernel::second_order::{Lesson, SecondOrder};
+use crate::kernel::second_order::{RoundUpdate, SecondOrder};
 use crate::learner::{OnlineLearner, Predictor};
 use crate::merge::{self, Merge, MergeError};
 use crate::parallel::Workers;
@@ -19,7 +19,7 @@ use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-/// A row as a surrogate sees it, with $q$ the number of [blocks](Surrogate::blocks).
+/// A row with the products that a surrogate needs; $q$ is the number of [blocks](Surrogate::blocks).
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     /// $x$.
@@ -30,23 +30,23 @@ pub struct Row<'a> {
     pub image: &'a [f64],
     /// Rounds learnt so far.
     pub round: u64,
-    /// Standard normals given from outside, see [`Prediction::normals`]; usually none.
+    /// Standard normals given by the caller, see [`Prediction::normals`]; usually none.
     pub normals: &'a [f64],
 }
 
-/// Sums over rounds, of which certificates are made.
+/// Sums over rounds, from which certificates are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sums {
-    /// What losses and surrogates differ by.
+    /// The sum of the differences of losses and surrogates.
     pub slack: f64,
-    /// How much $A$ has grown, for surrogates that [measure](Surrogate::GROWTH) it.
+    /// The growth of $A$, for surrogates that [measure](Surrogate::GROWTH) it.
     pub growth: f64,
 }
 
-/// What distinguishes one learner with quadratic surrogates from another.
+/// The difference between learners with quadratic surrogates.
 ///
-/// Matrices are column-major. `own` is the algorithm's part of a prediction's scratch, of
-/// [`scratch_len`](Surrogate::scratch_len) numbers, which is kept between forecast and label.
+/// Matrices are column-major. `own` is the algorithm's part of a prediction's scratch memory, of
+/// [`scratch_len`](Surrogate::scratch_len) numbers, which is kept between forecast and update.
 pub trait Surrogate: Clone + Send + Sync {
     /// The name under which $b$ is saved.
     const VECTOR: &'static str;
@@ -54,32 +54,33 @@ pub trait Surrogate: Clone + Send + Sync {
     /// The name under which [`Sums::growth`] is saved; `None`: it is not measured.
     const GROWTH: Option<&'static str> = None;
 
-    /// $q$: how many blocks of `features` numbers $\theta$ has.
+    /// $q$: the number of blocks of `features` numbers in $\theta$.
     fn blocks(&self) -> usize;
 
-    /// How many scores and how many probabilities a forecast has.
+    /// The number of scores and the number of probabilities of a forecast.
     fn outputs(&self) -> (usize, usize);
 
     /// $\lambda > 0$.
     fn regularization(&self) -> f64;
 
-    /// Numbers of scratch that belong to the algorithm.
+    /// Length of the algorithm's scratch memory.
     fn scratch_len(&self) -> usize {
         0
     }
 
-    /// Numbers of room that [`Surrogate::learn`] takes.
+    /// Length of the buffer of [`Surrogate::learn`].
     fn work_len(&self) -> usize;
 
-    /// Writes the forecast for `row`, and to `own` what the label's lesson will need. Pure.
+    /// Writes the forecast for `row`, and to `own` the quantities that [`Surrogate::learn`] needs. Changes
+    /// nothing else.
     fn forecast(&self, row: Row<'_>, own: &mut [f64], scores: &mut [f64], probabilities: &mut [f64]);
 
-    /// Writes to `own` what [`Surrogate::forecast`] would have written, but for the scores that were played:
-    /// `at` was predicted in an earlier state, and `row` is as it is seen now.
+    /// Writes to `own` what [`Surrogate::forecast`] would write for `row`, except for the scores, which are
+    /// those of `at`, a prediction of an earlier state.
     fn renew(&self, _row: Row<'_>, _at: &Prediction, _own: &mut [f64]) {}
 
-    /// What the label `y` of a row adds to $b$ and to $A$, its loss expanded at the forecast `at` (or where
-    /// the algorithm says); `gram` is that of [`Row::gram`]. Adds to the `sums` too.
+    /// The addition of the label `y` of a row to $b$ and $A$. The surrogate is taken at the forecast `at` (or
+    /// where the algorithm says); `gram` is that of [`Row::gram`]. Also updates `sums`.
     fn learn<'w>(
         &self,
         y: Target<'_>,
@@ -88,15 +89,14 @@ pub trait Surrogate: Clone + Send + Sync {
         gram: &[f64],
         sums: &mut Sums,
         work: &'w mut [f64],
-    ) -> Lesson<'w>;
+    ) -> RoundUpdate<'w>;
 
-    /// Makes room for `classes`, at least as many as there are. Returns false, and changes nothing, if it
-    /// cannot.
+    /// Increases the number of classes. Returns false, and changes nothing, if this is not possible.
     fn grow(&mut self, _classes: usize) -> bool {
         false
     }
 
-    /// Whatever else learning depends on, for [`State::tensors`].
+    /// Further tensors on which learning depends, for [`State::tensors`].
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         Vec::new()
     }
@@ -120,19 +120,18 @@ pub trait Described: Surrogate + 'static {
     /// Its description.
     const ABOUT: About;
 
-    /// The parameters as they are in use: computed and checked here, once.
+    /// Computes the defaults of the parameters, and checks them.
     ///
-    /// # Errors
-    /// Where a parameter is none that the algorithm can do with.
+    /// # Errors If a parameter is outside its range.
     fn resolve(params: Self::Params, problem: &Problem, seed: u64) -> Result<Self, ParamError>;
 
     /// The parameters in use.
     fn params(&self) -> Self::Params;
 
-    /// The bound $R$ on the norm of rows that is in use.
+    /// The bound $R$ on the norm of rows.
     fn radius(&self) -> f64;
 
-    /// The seed, for algorithms that draw.
+    /// The seed, for randomised algorithms.
     fn seed(&self) -> u64 {
         0
     }
@@ -147,16 +146,16 @@ pub struct SecondOrderLearner<S> {
     pub(super) state: SecondOrder,
     pub(super) sums: Sums,
     rounds: u64,
-    /// Learners that were merged into this one, itself included: 1 if none were.
+    /// The number of merged learners: 1 if none were merged.
     parts: u64,
-    /// The scratch of rounds whose prediction is outgrown.
+    /// Scratch memory for rounds whose prediction is outdated.
     spare: Vec<f64>,
-    /// Room for the update.
+    /// Buffers of the update.
     work: Vec<f64>,
 }
 
 impl<S: Surrogate> SecondOrderLearner<S> {
-    /// The learner for `problem` that has seen nothing.
+    /// The learner for `problem` before its first round.
     pub fn start(surrogate: S, problem: Problem) -> Self {
         let state = SecondOrder::new(surrogate.blocks(), problem.features, surrogate.regularization());
         let mut learner = Self {
@@ -178,13 +177,13 @@ impl<S: Surrogate> SecondOrderLearner<S> {
         self.work = vec![0.0; self.surrogate.work_len()];
     }
 
-    /// The algorithm's own scratch, and behind it the by-products of the state.
+    /// Length of the algorithm's scratch memory and of the by-products of the state, which follow it.
     fn scratch_len(&self) -> usize {
         self.surrogate.scratch_len() + self.state.scratch_len()
     }
 
-    /// The theorem's `bound` in closed form on the rounds so far, for comparators within `norm`; or why there
-    /// is none.
+    /// The theorem's `bound` in closed form for the rounds so far and comparators of norm at most `norm`; or
+    /// why there is none.
     pub(super) fn closed_form(&self, norm: f64, bound: impl FnOnce(&Setting) -> Promise) -> Promise {
         if self.parts > 1 {
             return Err(merge::NO_CLOSED_FORM.to_owned());
@@ -209,11 +208,11 @@ impl<S: Described> Algorithm for SecondOrderLearner<S> {
     }
 
     fn numbers(problem: &Problem) -> usize {
-        // A logit for every class but one; a real-valued target is one number too.
+        // A logit for every class but one; a real-valued target has one score.
         SecondOrder::numbers(problem.classes.saturating_sub(1).max(1), problem.features)
     }
 
-    /// $A$, $b$, the sums and rounds add up.
+    /// The sum of all $A$, $b$, sums and rounds.
     fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
         merge::by_statistics(parts, how)
     }
@@ -293,7 +292,7 @@ impl<S: Surrogate> OnlineLearner for SecondOrderLearner<S> {
         let (by_products, prepared) = if fresh && self.state.can_reuse(at.prepared) {
             (&at.scratch, at.prepared)
         } else {
-            // A prediction from an earlier state keeps its scores; all else is computed anew.
+            // For an outdated prediction, only its scores are used; everything else is computed again.
             let (own, rest) = spare.split_at_mut(own);
             let seen = self.state.project(x, rest);
             let row = Row { x, gram: seen.gram, image: seen.image, round: self.rounds, normals: &at.normals };
@@ -303,8 +302,8 @@ impl<S: Surrogate> OnlineLearner for SecondOrderLearner<S> {
         };
         let (own, rest) = by_products.split_at(own);
         let gram = self.state.gram(rest);
-        let lesson = self.surrogate.learn(y, at, own, gram, &mut self.sums, &mut self.work);
-        self.state.absorb(x, rest, prepared, lesson);
+        let update = self.surrogate.learn(y, at, own, gram, &mut self.sums, &mut self.work);
+        self.state.absorb(x, rest, prepared, update);
         self.rounds += 1;
         self.spare = spare;
     }
@@ -333,8 +332,8 @@ impl<S: Surrogate> OnlineLearner for SecondOrderLearner<S> {
         self.state.set_workers(workers);
     }
 
-    /// New classes and features start at the regulariser, exactly as if they had been there with all-zero
-    /// features; parameters keep the values that they were made with (theory: extensions 2.1).
+    /// New classes and features start at the regulariser, exactly as if they had been present with the value
+    /// 0 from the start; parameters keep their values (theory: extensions 2.1).
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         let smaller = classes < self.problem.classes || features < self.problem.features;
         if smaller || !self.surrogate.grow(classes) {

@@ -1,7 +1,8 @@
 //! # The second-order Perceptron, multiclass
 //!
-//! The Perceptron on features whitened by the rows it was wrong about: SOBA with full information. It learns
-//! from mistakes and, as far as past mistakes have paid for it, from right predictions with a small margin.
+//! The Perceptron on features that are whitened by the rows of its updates: SOBA with full information. It
+//! updates on mistakes, and on right predictions with a small margin as long as the sum of $n_s m_s$ permits
+//! this.
 //!
 //! ## Reference
 //!
@@ -30,22 +31,22 @@
 //! For every $U$ and every $0 < \eta \le \min(1, 2/(2X\max_k \lVert U_k \rVert + 1))$, with $L_\eta$ its
 //! total $\eta$-loss ([`crate::loss::hinge::eta_loss`]), the mistakes satisfy $M \le L_\eta +
 //! \frac{a\eta}{2-\eta}\lVert U \rVert^2 + \frac{1}{\eta(2-\eta)}\sum_t n_t z_t^\top A_t^{-1} z_t$, and the
-//! last sum is at most $dK\ln(1 + 2X^2T'/(adK))$ after $T'$ updates. The learner knows neither $\eta$ nor
-//! $U$.
+//! last sum is at most $dK\ln(1 + 2X^2T'/(adK))$ after $T'$ updates. The algorithm depends neither on $\eta$
+//! nor on $U$.
 //!
 //! ## Deviations
 //!
-//! * `margin_updates = false` learns from mistakes only; the bound holds as well.
-//! * The binary algorithm of Cesa-Bianchi et al. whitens with the coming row included; this one does not.
+//! * `margin_updates = false` updates on mistakes only; the bound holds as well.
+//! * The binary algorithm of Cesa-Bianchi et al. includes the coming row in the whitening; this one does not.
 //! * `second-order-perceptron-diag` keeps the diagonal of $A$ and has no theorem.
-//! * Late feedback is learnt from as if the row came now: $\bar y$, $m$ and $z$ with the current weights, so
-//!   that $\sum n m \ge 0$ stays true.
+//! * Late feedback is learnt as if the row came now: $\bar y$, $m$ and $z$ with the current weights, so that
+//!   $\sum n m \ge 0$ remains true.
 //!
 //! ## Cost
 //!
-//! `predict` $2K\ \mathrm{nnz}(x)$ flops. `update`, full: $4Kd^2$ to weigh a round and $K^2d^2$ (amortised by
-//! the blocked engine) to learn from it, memory $K^2d^2$ numbers. Diagonal: $O(K + \mathrm{nnz}(x))$, memory
-//! $3Kd$ numbers, touched only where rows are non-zero.
+//! `predict` $2K\ \mathrm{nnz}(x)$ flops. `update`, full: $4Kd^2$ for $m$ and $K^2d^2$ (with delayed updates
+//! of the matrix) to learn, memory $K^2d^2$ numbers. Diagonal: $O(K + \mathrm{nnz}(x))$, memory $3Kd$
+//! numbers, allocated only for features that occur.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -54,7 +55,7 @@ use crate::guarantee::{Guarantee, MistakeBound, reference_norm};
 use crate::kernel::second_order_margin::{DiagonalMetric, FullMetric, Metric, SecondOrderMargin};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::loss::hinge::eta_loss;
-use crate::param::{ParamError, positive};
+use crate::param::{ParamError, invertible};
 use crate::params;
 use crate::prediction::{Prediction, argmax};
 use crate::problem::Problem;
@@ -72,7 +73,7 @@ params! {
     }
 }
 
-/// A [`Metric`] that makes a second-order Perceptron of its own name.
+/// A [`Metric`] for which there is a learner of the registry.
 pub trait PerceptronVariant: Metric {
     /// The description.
     const ABOUT: About;
@@ -111,7 +112,7 @@ pub struct SecondOrderPerceptron<M> {
     margin_updates: bool,
     model: SecondOrderMargin<M>,
     rounds: u64,
-    /// Current scores, where the prediction is outgrown.
+    /// Buffer for the current scores, if the prediction is outdated.
     scores: Vec<f64>,
 }
 
@@ -131,7 +132,9 @@ impl<M: PerceptronVariant> Algorithm for SecondOrderPerceptron<M> {
         let (k, d) = (problem.classes, problem.features);
         let radius = problem.resolve_radius(params.radius)?;
         let regularization = params.regularization.unwrap_or(radius * radius);
-        let regularization = positive("regularization", regularization)?;
+        // The diagonal form divides by sums of squares one by one.
+        let full = if M::HAS_THEOREM { radius } else { 0.0 };
+        let regularization = invertible("regularization", regularization, full)?;
         Ok(Self {
             problem: Problem { radius: Some(radius), ..problem },
             radius,
@@ -250,10 +253,10 @@ mod tests {
         at.scores[1]
     }
 
-    /// K = 2, d = 1, a = 1. Round 1, x = 1, y = 1: W = 0, so class 0 is played, a mistake; z = (1, -1), Q =
-    /// 2, θ = -z. Full: A = I + zz', A^{-1}z = z/3, W = (-1/3, 1/3). Diagonal: A = 2I, W = (-1/2, 1/2). m_1 =
-    /// 0, so Σm = 0. Round 2, x = 1, y = 1: right, δ = -2/3 (or -1), δ(δ + 2) < 0: no update. Round 3, x = 1,
-    /// y = 0: a mistake, θ = 0 again: W = 0.
+    /// K = 2, d = 1, a = 1. Round 1, x = 1, y = 1: W = 0, so that class 0 is played, a mistake; z = (1, -1),
+    /// Q = 2, θ = -z. Full: A = I + zz', A^{-1}z = z/3, W = (-1/3, 1/3). Diagonal: A = 2I, W = (-1/2, 1/2).
+    /// m_1 = 0, so Σm = 0. Round 2, x = 1, y = 1: right, δ = -2/3 (or -1), δ(δ + 2) < 0: no update. Round 3,
+    /// x = 1, y = 0: a mistake, θ = 0 again: W = 0.
     #[test]
     fn by_hand() {
         fn check<M: PerceptronVariant>(weight: f64) {
@@ -274,8 +277,8 @@ mod tests {
     }
 
     /// After the three rounds above Σm = δ(δ + 2)/(1 + Q) with δ = 2/3 and Q = z'A^{-1}z = 2/3: (16/9)/(5/3)
-    /// = 16/15 > 0. A right guess with W = 0 (but for rounding) has m = 0: a margin update, which
-    /// mistake-driven learning skips.
+    /// = 16/15 > 0. A right guess with W = 0 (but for rounding) has m = 0: there is an update, except with
+    /// `margin_updates = false`.
     #[test]
     fn margin_updates_are_optional() {
         for (margin_updates, updates) in [(true, 3), (false, 2)] {
@@ -293,9 +296,9 @@ mod tests {
         }
     }
 
-    /// A prediction from before another round: learnt from with the current weights, whatever it remembers.
+    /// A prediction of an earlier round is learnt with the current weights, whatever its scores are.
     #[test]
-    fn late_feedback_is_weighed_with_the_weights_of_now() {
+    fn late_feedback_uses_the_current_weights() {
         let mut late = learner::<FullMetric>(Default::default());
         let mut prompt = late.clone();
         let mut at = late.prediction();

@@ -1,8 +1,7 @@
 //! # VAW: the forecaster of Vovk, Azoury and Warmuth for squared loss
 //!
-//! Ridge regression that already counts the coming row, with target 0. It is what GAF becomes for squared
-//! loss, where the surrogates are exact; the regret is logarithmic in $T$, and nothing but $\lambda$ is to be
-//! chosen.
+//! Ridge regression that includes the coming row with target 0. It is GAF for the squared loss, which is its
+//! own surrogate; the regret is logarithmic in $T$, and $\lambda$ is the only parameter of the algorithm.
 //!
 //! ## Reference
 //!
@@ -27,7 +26,8 @@
 //!    b_{t-1} = \frac{w^\top b}{1+v}, \tag{1} $$
 //! $$ b \mathrel{+}= y_t x_t, \qquad A^{-1} \mathrel{-}= \tfrac{1}{1+v}\ ww^\top. \tag{2} $$
 //!
-//! For every $\lVert \theta \rVert \le B$, data-dependent and, for $\lvert y_t \rvert \le Y$, at its worst:
+//! For every $\lVert \theta \rVert \le B$, in terms of the data and, for $\lvert y_t \rvert \le Y$, in the
+//! worst case:
 //!
 //! $$ \mathrm{Regret}(\theta) \le \lambda B^2 + \textstyle\sum_t (\hat y_t^2 - 2\hat y_t y_t) + b_T^\top
 //!    A_T^{-1} b_T \tag{3} $$
@@ -37,24 +37,24 @@
 //!
 //! * GAF's section 4.1 counts $\lambda\lVert\theta\rVert^2$ twice and drops a square; equation (1) is the
 //!   standard forecaster.
-//! * $B$ and $Y$ have no theoretical defaults: `norm` is $30/R$ as for the other learners, and $Y$ is
-//!   unknown, taken as 1 in the default of $\lambda$. A $Y$ that is given also clips the forecasts, which the
-//!   guarantee allows and does not need.
-//! * An importance weight multiplies a round's loss once it is known; the forecast counts the coming row with
-//!   weight 1.
+//! * The theory has no defaults for $B$ and $Y$: `norm` is $30/R$ as for the other learners, and an unknown
+//!   $Y$ is taken as 1 in the default of $\lambda$. If $Y$ is given, forecasts are clipped to it, which the
+//!   guarantee permits and does not need.
+//! * An importance weight multiplies a round's loss when it is known; the forecast includes the coming row
+//!   with weight 1.
 //!
 //! ## Cost
 //!
-//! `predict` $2d^2$ flops, `update` $d^2$ (amortised by the blocked engine); memory $d^2$ numbers.
+//! `predict` $2d^2$ flops, `update` $d^2$ (with delayed updates of the matrix); memory $d^2$ numbers.
 
 use super::second_order::{Described, Row, SecondOrderLearner, Sums, Surrogate};
 use crate::algorithm::{About, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Target, Truth};
 use crate::guarantee::{Guarantee, Promise};
-use crate::kernel::second_order::Lesson;
+use crate::kernel::second_order::RoundUpdate;
 use crate::learner::{Accepts, Classes};
-use crate::param::{ParamError, positive};
+use crate::param::{ParamError, invertible, positive};
 use crate::params;
 use crate::prediction::Prediction;
 use crate::problem::{Problem, resolve_norm};
@@ -83,7 +83,7 @@ pub struct VawSurrogate {
     radius: f64,
     /// $\lambda$.
     regularization: f64,
-    /// $Y$, if it is known.
+    /// $Y$, if given.
     target_bound: Option<f64>,
 }
 
@@ -106,7 +106,8 @@ impl Described for VawSurrogate {
         let norm = resolve_norm(params.norm, radius)?;
         let target_bound = params.target_bound.map(|bound| positive("target_bound", bound)).transpose()?;
         let default = (target_bound.unwrap_or(1.0) / norm).powi(2);
-        let regularization = positive("regularization", params.regularization.unwrap_or(default))?;
+        let regularization = params.regularization.unwrap_or(default);
+        let regularization = invertible("regularization", regularization, radius)?;
         Ok(Self { norm, radius, regularization, target_bound })
     }
 
@@ -148,7 +149,7 @@ impl Surrogate for VawSurrogate {
         scores[0] = self.target_bound.map_or(forecast, |bound| forecast.clamp(-bound, bound));
     }
 
-    /// Of a prediction from an earlier state only the forecast is still true.
+    /// For an outdated prediction, only the forecast is used.
     fn learn<'w>(
         &self,
         y: Target<'_>,
@@ -157,7 +158,7 @@ impl Surrogate for VawSurrogate {
         gram: &[f64],
         sums: &mut Sums,
         work: &'w mut [f64],
-    ) -> Lesson<'w> {
+    ) -> RoundUpdate<'w> {
         let Truth::Value(value) = y.truth else {
             panic!("a regression was given the class target {:?}", y.truth)
         };
@@ -166,7 +167,7 @@ impl Surrogate for VawSurrogate {
         work[0] = y.weight * value;
         work[1] = (y.weight / (1.0 + y.weight * v)).sqrt(); // eq. (2)
         let (coefficients, mix) = work.split_at(1);
-        Lesson { coefficients, mix }
+        RoundUpdate { coefficients, mix }
     }
 
     fn grow(&mut self, classes: usize) -> bool {

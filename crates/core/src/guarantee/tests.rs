@@ -8,7 +8,7 @@ fn values(pairs: &[(&str, Value)]) -> Values {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
 }
 
-/// No learner with a curvature has a guarantee where it is too large: surrogates are no lower bounds then.
+/// With too large a curvature no learner has a guarantee, since the surrogates are not lower bounds.
 #[test]
 fn curvature_beyond_what_is_proven_voids_certificate_and_bound() {
     let mut tried = Vec::new();
@@ -37,7 +37,7 @@ fn curvature_beyond_what_is_proven_voids_certificate_and_bound() {
     assert_eq!(tried, ["aioli", "folklore", "gaf", "kernel-aioli"]);
 }
 
-/// The largest curvature that is proven is fine, and what is a little larger is not.
+/// The largest proven curvature has a guarantee, and a slightly larger one does not.
 #[test]
 fn the_edge_of_the_proof_is_the_edge_of_the_promise() {
     let folklore = registry::find("folklore").expect("known");
@@ -121,7 +121,7 @@ fn kernels_check_their_own_radius() {
     }
 }
 
-/// AIOLI competes with the difference of two rows, which may be √2 larger than the matrix of both.
+/// AIOLI's comparators are differences of two rows, whose norm may be √2 times that of the matrix of both.
 #[test]
 fn the_reduction_to_aioli_has_a_smaller_ball() {
     let entry = registry::find("bandit-reduction").expect("known");

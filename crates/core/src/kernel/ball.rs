@@ -8,7 +8,7 @@ use super::vector::dot;
 /// $n^2 + 2n$ numbers.
 ///
 /// The minimiser is $u = (I + \nu P)^{-1} v$ with the multiplier $\nu \ge 0$ for which $\lVert u \rVert$ is
-/// `radius`: nothing but $P$ is needed. A step for $\nu$ is one Cholesky factorisation, and few are needed
+/// `radius`: only $P$ is needed. Each step for $\nu$ takes a Cholesky factorisation, and few steps are needed
 /// (see [`multiplier`]).
 pub(crate) fn project(v: &mut [f64], inverse: &[f64], radius: f64, scratch: &mut [f64]) {
     let n = v.len();
@@ -22,7 +22,7 @@ pub(crate) fn project(v: &mut [f64], inverse: &[f64], radius: f64, scratch: &mut
             *entry = nu * p + f64::from(at % (n + 1) == 0);
         }
         if !linalg::cholesky(system, n) {
-            // P lost its definiteness to rounding: the last u, scaled into the ball, is as good as it gets.
+            // P is no longer definite because of rounding: the last u is used, scaled into the ball.
             return None;
         }
         u.copy_from_slice(v);
@@ -35,17 +35,17 @@ pub(crate) fn project(v: &mut [f64], inverse: &[f64], radius: f64, scratch: &mut
     shrink_to(v, radius);
 }
 
-/// The same for a diagonal $A$ (`diagonal`), in place and in time linear in its length.
+/// As [`project`], for a diagonal $A$ (`diagonal`), in place and in time linear in its length.
 pub(crate) fn project_diagonal(v: &mut [f64], diagonal: &[f64], radius: f64) {
     project_parts(&mut |see| see(v, diagonal), radius);
 }
 
-/// Sees a part of a vector and its part of the diagonal.
-pub(crate) type SeePart<'a> = dyn FnMut(&mut [f64], &[f64]) + 'a;
+/// A function of a part of a vector and the corresponding part of the diagonal.
+pub(crate) type VisitPart<'a> = dyn FnMut(&mut [f64], &[f64]) + 'a;
 
-/// [`project_diagonal`] of a vector that stands in parts, which `each` shows with their diagonal, in the same
-/// order every time.
-pub(crate) fn project_parts(each: &mut dyn FnMut(&mut SeePart<'_>), radius: f64) {
+/// [`project_diagonal`] of a vector in several parts. `each` calls its argument with every part and its
+/// diagonal, in the same order each time.
+pub(crate) fn project_parts(each: &mut dyn FnMut(&mut VisitPart<'_>), radius: f64) {
     let nu = multiplier(radius, |nu| {
         let (mut norm, mut slope) = (0.0, 0.0);
         each(&mut |v, diagonal| {
@@ -90,7 +90,7 @@ fn multiplier(radius: f64, mut evaluate: impl FnMut(f64) -> Option<(f64, f64)>) 
     nu
 }
 
-/// Scales `v` into the ball, which removes the last rounding.
+/// Scales `v` into the ball, to remove rounding errors.
 fn shrink_to(v: &mut [f64], radius: f64) {
     let norm = dot(v, v).sqrt();
     if norm > radius {
@@ -115,8 +115,8 @@ mod tests {
         (0..n * n).map(|at| if at % (n + 1) == 0 { entries[at / n] } else { 0.0 }).collect()
     }
 
-    /// A = diag(1, 3), v = (2, 4): with ν = 1, u = (2/2, 4·3/4) = (1, 3), so v projects to u on the ball of
-    /// radius √10.
+    /// A = diag(1, 3), v = (2, 4): with ν = 1, u = (2/2, 4·3/4) = (1, 3), so that the projection to the ball
+    /// of radius √10 is u.
     #[test]
     fn a_projection_worked_by_hand() {
         let (mut dense, mut diagonal) = ([2.0, 4.0], [2.0, 4.0]);

@@ -1,12 +1,13 @@
-//! The directions in which logits can differ.
+//! An orthonormal basis of the differences of logits.
 
 use super::linalg::{Store, columns, columns_mut, product};
 
 /// An orthonormal basis $V \in \mathbb{R}^{K \times (K-1)}$ of the logit differences (Helmert: column $j$ has
 /// $j$ ones, then $-j$, divided by $\sqrt{j(j+1)}$), orthogonal to the all-ones vector.
 ///
-/// Hessians and gradients of the logistic loss vanish along all-ones, so second-order learners work in these
-/// $K-1$ coordinates (theory: second-order 3.2). Adding a class adds a column and changes no other.
+/// Hessians and gradients of the logistic loss vanish along the all-ones vector, so that second-order
+/// learners use these $K-1$ coordinates (theory: second-order 3.2). An additional class adds a column, and
+/// changes no other.
 #[derive(Clone, Debug)]
 pub struct LogitBasis {
     classes: usize,

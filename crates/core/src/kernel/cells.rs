@@ -1,14 +1,13 @@
-//! Numbers stored by feature: allocated when a feature is first seen, bounded by hashing where that is asked
-//! for.
+//! Numbers stored by feature: allocated when a feature first occurs, and optionally bounded by hashing.
 
-/// Cells of the first page at most; every page has twice as many as the one before, and never moves, so that
-/// growing copies nothing.
+/// Limit on the numbers of the first page. Every page has twice as many cells as the previous one and is
+/// never moved, so that growing copies nothing.
 const FIRST: usize = 64;
 
-/// So many places are listed from the start: looking them up costs nothing.
-const FEW: usize = 1024;
+/// Up to this number of slots, a list of all slots is used from the start.
+const MOST_LISTED: usize = 1024;
 
-/// No place yet.
+/// The index of a slot without a cell.
 const NONE: u32 = u32::MAX;
 
 /// Numbers of single or double precision.
@@ -29,27 +28,26 @@ impl Number for f64 {
     }
 }
 
-/// Where the cells of features stand. Which of the two it is follows from how many there are, and changes
-/// nothing but speed.
+/// Maps slots to the indices of their cells. The form depends on the number of cells, and affects only speed.
 #[derive(Clone, Debug)]
 enum Index {
-    /// For every slot its place.
+    /// The index for every slot.
     Listed(Vec<u32>),
-    /// Slots with their places, by linear probing from a hash of the slot; the length is a power of two, at
-    /// least twice the entries.
+    /// Slots with their indices: a hash table with linear probing; the length is a power of two, at least
+    /// twice the number of entries.
     Hashed(Vec<(u32, u32)>),
 }
 
-/// A cell of `width` numbers for every feature, all 0 before it is first written to. Where features are more
-/// than `most`, cells are shared: which one a feature has is decided by a hash of it. Memory is proportional
-/// to the cells that were written to.
+/// A cell of `width` numbers for every feature, all 0 until it is first written to. If there are more
+/// features than `most`, they share cells by hashing. Memory is proportional to the number of cells that were
+/// written to.
 #[derive(Clone, Debug)]
 pub struct Cells<T = f32> {
     width: usize,
     features: usize,
     most: usize,
-    /// Cells of the first page, a power of two: room for all features where these are few, and else for
-    /// [`FIRST`] numbers or more.
+    /// Number of cells of the first page, a power of two: enough for all features if these are few, otherwise
+    /// for at least [`FIRST`] numbers.
     first: usize,
     index: Index,
     pages: Vec<Vec<T>>,
@@ -62,13 +60,13 @@ fn hash(slot: usize) -> u64 {
     (slot as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// The place of an entry in a table of `len` slots, a power of two.
+/// The first slot to probe in a table of `len` slots, a power of two.
 #[inline]
 fn first_probe(slot: u32, len: usize) -> usize {
     (hash(slot as usize) >> (64 - len.trailing_zeros())) as usize
 }
 
-/// The page of a place, and its cell there, where the first page has `first` cells.
+/// The page of a cell and its position there, if the first page has `first` cells.
 #[inline]
 fn page_of(place: u32, first: usize) -> (usize, usize) {
     let at = place as usize + first;
@@ -81,22 +79,23 @@ impl<T: Number> Cells<T> {
     pub fn new(width: usize, features: usize, most: usize) -> Self {
         let most = most.clamp(1, NONE as usize);
         let slots = features.min(most);
-        let index = if slots <= FEW { Index::Listed(vec![NONE; slots]) } else { Index::Hashed(Vec::new()) };
+        let index =
+            if slots <= MOST_LISTED { Index::Listed(vec![NONE; slots]) } else { Index::Hashed(Vec::new()) };
         let first = if slots <= FIRST { slots.max(1) } else { FIRST.div_ceil(width.max(1)) };
         Self { width, features, most, first: first.next_power_of_two(), index, pages: Vec::new(), used: 0 }
     }
 
-    /// Numbers of a cell.
+    /// The length of a cell.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Cells that were written to.
+    /// The number of cells that were written to.
     pub fn used(&self) -> usize {
         self.used
     }
 
-    /// 8-byte numbers that `features` features take at most.
+    /// 8-byte numbers of `features` features at most.
     pub fn numbers(width: usize, features: usize, most: usize) -> usize {
         features.min(most).saturating_mul(width * size_of::<T>() / 4 + 1).div_ceil(2)
     }
@@ -129,20 +128,20 @@ impl<T: Number> Cells<T> {
         }
     }
 
-    /// The page of a place, and its cell there.
+    /// The page of a cell and its position there.
     #[inline]
     fn page_of(&self, place: u32) -> (usize, usize) {
         page_of(place, self.first)
     }
 
-    /// The cell of `feature`, or none if it is all 0 since nothing was written to it.
+    /// The cell of `feature`, or `None` if it was never written to and is therefore 0.
     #[inline]
     pub fn get(&self, feature: usize) -> Option<&[T]> {
         let place = self.place(self.slot(feature));
         (place != NONE).then(|| self.at(place))
     }
 
-    /// The cell of `feature`, which gets one if it has none.
+    /// The cell of `feature`, allocated if necessary.
     #[inline]
     pub fn get_mut(&mut self, feature: usize) -> &mut [T] {
         self.of_slot(self.slot(feature))
@@ -154,13 +153,13 @@ impl<T: Number> Cells<T> {
         &self.pages[page][at * self.width..][..self.width]
     }
 
-    /// Has cells of `width` numbers for `features` features from now on, `copy` filling each from what it
-    /// was.
+    /// Changes the length of cells to `width` and the number of features to `features`; `copy` fills each new
+    /// cell from the old one.
     pub fn grow(&mut self, width: usize, features: usize, mut copy: impl FnMut(&[T], &mut [T])) {
         let hashed = self.features > self.most;
         let mut grown = Self::new(width, features, self.most);
-        // Where hashes take over, a feature that is there moves to the place of its hash, and the first one
-        // there stays.
+        // When hashing starts, a feature's cell moves to the slot of its hash; if several have the same slot,
+        // the first one is kept.
         for (slot, place) in self.places() {
             let slot = if hashed { slot } else { grown.slot(slot) };
             if grown.place(slot) == NONE {
@@ -185,7 +184,7 @@ impl<T: Number> Cells<T> {
         &mut self.pages[page][at * self.width..][..self.width]
     }
 
-    /// Takes note of the place of a slot that had none.
+    /// Records the cell of a slot that had none.
     fn enter(&mut self, slot: usize, place: u32) {
         let slots = self.features.min(self.most);
         if let Index::Hashed(entries) = &mut self.index
@@ -195,7 +194,7 @@ impl<T: Number> Cells<T> {
             let known = std::mem::take(entries);
             let known = known.into_iter().filter(|(_, place)| *place != NONE);
             if 2 * len >= slots {
-                // A list is no longer then, and faster.
+                // A list is then not longer, and faster.
                 let mut places = vec![NONE; slots];
                 known.for_each(|(slot, place)| places[slot as usize] = place);
                 self.index = Index::Listed(places);
@@ -210,7 +209,7 @@ impl<T: Number> Cells<T> {
         }
     }
 
-    /// The slots that were written to, in order, with their places.
+    /// The slots that were written to, in order, with the indices of their cells.
     fn places(&self) -> Vec<(usize, u32)> {
         match &self.index {
             Index::Listed(places) => {
@@ -226,7 +225,7 @@ impl<T: Number> Cells<T> {
         }
     }
 
-    /// Shows all cells that were written to, in order of the features or their hashes.
+    /// Calls `see` with all cells that were written to, in the order of their slots.
     pub fn each(&self, mut see: impl FnMut(&[T])) {
         match &self.index {
             Index::Listed(places) => {
@@ -236,7 +235,7 @@ impl<T: Number> Cells<T> {
         }
     }
 
-    /// The same with cells that may be changed.
+    /// As [`Cells::each`], with cells that may be changed.
     pub fn each_mut(&mut self, mut change: impl FnMut(&mut [T])) {
         let (width, first, pages) = (self.width, self.first, &mut self.pages);
         let mut show = |place: u32| {
@@ -255,7 +254,7 @@ impl<T: Number> Cells<T> {
         }
     }
 
-    /// All cells that were written to, for saving: the place among features or hashes, and then the numbers.
+    /// All cells that were written to, as a list: for each, its slot and its numbers.
     pub fn list(&self) -> Vec<f64> {
         let mut list = Vec::with_capacity(self.used * (1 + self.width));
         for (slot, place) in self.places() {
@@ -265,7 +264,7 @@ impl<T: Number> Cells<T> {
         list
     }
 
-    /// Takes over the cells of a list. Returns false if it is none that [`Cells::list`] makes.
+    /// Restores the cells of a list. Returns false if the list does not come from [`Cells::list`].
     pub fn set_list(&mut self, list: &[f64]) -> bool {
         *self = Self::new(self.width, self.features, self.most);
         let slots = self.features.min(self.most) as f64;
@@ -285,7 +284,7 @@ impl<T: Number> Cells<T> {
     }
 }
 
-/// Puts an entry where probing finds it.
+/// Inserts an entry in the hash table.
 fn insert(entries: &mut [(u32, u32)], entry: (u32, u32)) {
     let mut at = first_probe(entry.0, entries.len());
     while entries[at].1 != NONE {
@@ -319,7 +318,8 @@ mod tests {
         assert!(cells.get(11).is_none());
     }
 
-    /// Two hundred features in at most sixteen cells: memory stays, and a feature always finds its own.
+    /// Two hundred features in at most sixteen cells: the memory is bounded, and a feature always has the
+    /// same cell.
     #[test]
     fn hashing_bounds_memory() {
         let mut cells = Cells::<f64>::new(2, 200, 16);
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(cells.get(150).map(<[f64]>::to_vec), before);
     }
 
-    /// From no cell to all of many: hashed first, listed in the end, each with what was written to it, in
+    /// From no cell to all of many: first a hash table, finally a list; the cells keep their content and
     /// order.
     #[test]
     fn the_index_changes_and_cells_stay() {

@@ -1,4 +1,4 @@
-//! Curvature constants: how much of the Hessian a quadratic lower bound of the logistic loss may keep.
+//! Curvature constants: the part of the Hessian that a quadratic lower bound of the logistic loss may have.
 //!
 //! FOLKLORE (Agarwal, Kale, Zimmert, "Efficient Methods for Online Multiclass Logistic Regression"), AIOLI
 //! and GAF (Jézéquel, Gaillard, Rudi, 2020 and 2021) replace the logistic loss by a quadratic that touches it
@@ -7,8 +7,8 @@
 //! $$q(a) = \ell(b) + \langle p - y, a - b \rangle + \gamma (a - b)^\top S(b) (a - b), \qquad (1)$$
 //!
 //! with $p = \sigma(b)$ and $S = \mathrm{diag}(p) - pp^\top$, and need $q \le \ell$ (theory: curvature 1.1)
-//! for every $b$ and every logit vector $a$ of a comparator. What matters about the comparators is their
-//! spread $D \ge \max_i a_i - \min_i a_i$, through $L = D + \ln(K-1)$ ([`log_odds`]).
+//! for every $b$ and every logit vector $a$ of a comparator. The valid constants depend only on the
+//! comparators' spread $D \ge \max_i a_i - \min_i a_i$, through $L = D + \ln(K-1)$ ([`log_odds`]).
 //!
 //! | $L$ | 0 | 0.5 | 1 | 2 | 4 | 8 | 20 | 100 |
 //! |---|---|---|---|---|---|---|---|---|
@@ -40,7 +40,7 @@ pub enum Curvature {
     /// The constant that the learner's own paper prints. FOLKLORE's carries no guarantee, see
     /// [`folklore_paper`].
     Paper,
-    /// This coefficient, finite and > 0; whether it is valid is the caller's business.
+    /// This coefficient, finite and > 0, valid or not.
     Value(f64),
 }
 
@@ -57,24 +57,23 @@ impl Curvature {
     }
 }
 
-/// No surrogate of a larger coefficient than 1/2 is a lower bound of the loss; beyond this, rounding leaves
-/// nothing of the surrogates.
-const LARGEST: f64 = 1e3;
+/// A limit on coefficients: none above 1/2 is valid, and beyond the limit rounding errors dominate.
+const LARGEST_COEFFICIENT: f64 = 1e3;
 
-/// The coefficient that a learner is made with.
+/// Checks the coefficient of a learner.
 ///
 /// # Errors
-/// If it is not finite, not > 0, or beyond all reason.
+/// If it is not finite, not > 0, or above the limit.
 pub fn checked(coefficient: f64) -> Result<f64, ParamError> {
     let coefficient = positive("curvature", coefficient)?;
-    if coefficient > LARGEST {
+    if coefficient > LARGEST_COEFFICIENT {
         let need = "at most 1000: none above 1/2 is valid for the loss";
         return Err(ParamError::invalid("curvature", coefficient, need));
     }
     Ok(coefficient)
 }
 
-/// A value of the parameter that names no curvature.
+/// A value of the parameter that is not a curvature.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("the curvature '{0}' is neither safe, tight, paper nor a number > 0")]
 pub struct CurvatureError(String);
@@ -142,8 +141,8 @@ pub fn euclidean_spread(norm: f64, radius: f64) -> f64 {
     norm * radius
 }
 
-/// $L = D + \ln(K-1)$: how far one of `classes` $K \ge 2$ classes can be from all others together, in
-/// log-odds, when the logits have spread at most `spread` $D$.
+/// $L = D + \ln(K-1)$: the largest log-odds of one of `classes` $K \ge 2$ classes against all others
+/// together, if the logits have spread at most `spread` $D$.
 pub fn log_odds(spread: f64, classes: usize) -> f64 {
     spread + ((classes - 1) as f64).ln()
 }

@@ -1,10 +1,10 @@
-//! The inner problem with a diagonal matrix: $z = g - a \circ \sigma(z)$, at $O(K)$ a Newton step.
+//! The inner problem with a diagonal matrix, $z = g - a \circ \sigma(z)$, in $O(K)$ for each Newton step.
 
 use super::fixed_point::{LAST, inexact_step};
 use super::softmax::{quick_softmax, softmax};
 use super::vector::{LANES, axpy, dot, larger, max_abs, sum_of_lanes, take, widest};
 
-/// How many numbers of scratch [`solve`] takes for `classes` $= K$.
+/// Length of the scratch memory of [`solve`] for `classes` $= K$.
 pub fn scratch_len(classes: usize) -> usize {
     4 * classes
 }
@@ -22,8 +22,8 @@ pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [
     steps
 }
 
-/// The same to more than the seven digits of single precision, from `near`: the solution of a similar
-/// problem, which saves steps.
+/// As [`solve`], to more than the seven digits of single precision, starting from `near`, the probabilities
+/// at the solution of a similar problem.
 pub(crate) fn solve_single(
     a: &[f64],
     g: &[f64],
@@ -36,13 +36,13 @@ pub(crate) fn solve_single(
         Some(near) => p.copy_from_slice(near),
         None => quick_softmax(g, p),
     }
-    // Steps square the error: what follows this one is far below 1e-7.
+    // Newton's method squares the error in each step: after this step it is far below 1e-7.
     let steps = iterate(a, g, z, p, scratch, 1e-5);
     quick_softmax(z, p);
     steps
 }
 
-/// Newton's steps from the probabilities `p`, until one is at most `last`.
+/// Newton's method from the probabilities `p`, until a step is at most `last`.
 fn iterate(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64], last: f64) -> usize {
     const MAX_STEPS: usize = 200;
     let k = a.len();
@@ -76,7 +76,7 @@ fn iterate(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f6
         };
         axpy(-tau, a_delta, z);
         axpy(tau, delta, u);
-        // The step is the error; once it stops halving, rounding is all that is left of it.
+        // The step approximates the error; once it no longer halves, only rounding errors remain.
         let converged = step <= last || step <= 4.0 * f64::EPSILON * scale.max(distance(z, g));
         if converged || (step < 1e-3 && step > 0.5 * last_step) {
             break;
@@ -86,7 +86,7 @@ fn iterate(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f6
     steps
 }
 
-/// Runs `work` on `classes` numbers with the widest vectors, where these are worth asking for.
+/// Runs `work` on `classes` numbers with the widest vectors, if there are enough numbers.
 #[inline(always)]
 fn in_vectors<R>(classes: usize, work: impl FnOnce() -> R) -> R {
     if classes < 2 * LANES { work() } else { widest(work) }

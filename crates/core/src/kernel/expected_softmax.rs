@@ -2,8 +2,8 @@
 //! $\xi \sim N(0, I)$.
 //!
 //! $m \in \mathbb{R}^K$ are the mean logits and $F \in \mathbb{R}^{K \times (K-1)}$ (column-major) spans
-//! their differences; an all-ones part of either changes nothing. For two and three classes by quadrature,
-//! for any number by sampling (theory: gaf 2.3).
+//! their differences; adding a multiple of the all-ones vector to either changes nothing. For two and three
+//! classes by quadrature, for any number by sampling (theory: gaf 2.3).
 
 use super::basis::LogitBasis;
 use super::softmax::softmax;
@@ -12,15 +12,15 @@ use super::vector::{axpy, max_abs};
 /// The standard normal is integrated over this many standard deviations on either side.
 const RANGE: f64 = 9.0;
 
-/// Logits that spread more than this per standard deviation are scaled down to it, for two and for three
-/// classes: $\sigma$ is then a step to within $\pi^2/(3 \cdot 100^2)$ or $\pi^2/(3 \cdot 20^2)$ of the
-/// variance, and the expectation moves by less than $10^{-4}$ or $2 \cdot 10^{-3}$.
+/// Logits with a larger spread per standard deviation than this are scaled down to it, for two and for three
+/// classes: $\sigma$ is then a step function up to $\pi^2/(3 \cdot 100^2)$ or $\pi^2/(3 \cdot 20^2)$ of the
+/// variance, and the expectation changes by less than $10^{-4}$ or $2 \cdot 10^{-3}$.
 const WIDEST: [f64; 2] = [100.0, 20.0];
 
-/// As many nodes as three classes can need on one axis.
+/// The largest number of nodes on one axis for three classes.
 const MOST_NODES: usize = 2 * 365 + 1;
 
-/// Whether [`quadrature`] can do `classes` $= K$ classes.
+/// Whether [`quadrature`] supports `classes` $= K$ classes.
 pub fn has_quadrature(classes: usize) -> bool {
     (2..=3).contains(&classes)
 }
@@ -32,7 +32,7 @@ pub fn has_quadrature(classes: usize) -> bool {
 /// axis.
 ///
 /// # Panics
-/// For any other number of classes.
+/// For another number of classes.
 pub fn quadrature(mean: &[f64], factor: &[f64], out: &mut [f64]) {
     match out.len() {
         2 => binary(mean, factor, out),
@@ -70,9 +70,9 @@ fn ternary(mean: &[f64], factor: &[f64], out: &mut [f64]) {
     for numbers in [&mut centre].into_iter().chain(&mut axes) {
         numbers.iter_mut().for_each(|number| *number *= shrinkage);
     }
-    // e^{m + aξ + bη} is the product of a factor for each axis: only nodes of one axis take exponentials.
-    // Each factor is scaled to a maximum of 1 over the classes; the product's cannot underflow, as b spreads
-    // no more than WIDEST.
+    // e^{m + aξ + bη} is a product with one factor for each axis, so that exponentials are computed for
+    // single nodes only. Each factor is scaled to a maximum of 1 over the classes; the product does not
+    // underflow, since b spreads at most by WIDEST.
     let mut table = [[0.0; 4]; MOST_NODES];
     let (step, steps) = grid(spread(&axes[1]));
     let inner = &mut table[..2 * steps as usize + 1];
@@ -114,9 +114,9 @@ fn spread(axis: &[f64]) -> f64 {
     max - min
 }
 
-/// Rotates the two columns of `factor` until they are orthogonal: the fewest nodes in all.
+/// Rotates the two columns of `factor` until they are orthogonal, which minimises the number of nodes.
 fn principal_axes(factor: &[f64]) -> [[f64; 3]; 2] {
-    // Only ratios of products count; in units of the largest entry they do not overflow.
+    // Only ratios of products matter; in units of the largest entry they do not overflow.
     let unit = max_abs(factor).max(f64::MIN_POSITIVE);
     let product = |i: usize, j: usize| -> f64 {
         (0..3).map(|k| (factor[3 * i + k] / unit) * (factor[3 * j + k] / unit)).sum()
@@ -167,7 +167,7 @@ pub fn factor(basis: &LogitBasis, covariance: &[f64], factor: &mut [f64], scratc
     }
 }
 
-/// Row-major $L$ with $LL^\top = a$; what rounding leaves of a direction without variance is dropped.
+/// Row-major $L$ with $LL^\top = a$; rounding errors in directions without variance are dropped.
 fn semidefinite_cholesky(a: &[f64], side: usize, lower: &mut [f64]) {
     lower.fill(0.0);
     for j in 0..side {
@@ -255,7 +255,8 @@ mod tests {
         assert_eq!(p[2], q[2]);
     }
 
-    /// σ(δ) = P(δ > noise) for a logistic noise: far out, the expectation is Φ(m/s), and Φ(1) = 0.841344746.
+    /// σ(δ) = P(δ > ε) for logistic noise ε: for a large variance the expectation is Φ(m/s), and Φ(1) =
+    /// 0.841344746.
     #[test]
     fn wide_gaussians_approach_the_normal_distribution_function() {
         let mut p = [0.0; 2];

@@ -1,4 +1,4 @@
-//! The exploration rate, as a parameter.
+//! The exploration rate as a parameter.
 
 use crate::param::{Kind, ParamError, ParamValue, Value, fraction};
 
@@ -7,7 +7,7 @@ use crate::param::{Kind, ParamError, ParamValue, Value, fraction};
 pub enum Exploration {
     /// In every round with this probability $\gamma$, in [0, 1].
     Rate(f64),
-    /// At a rate that the learner sets anew every round.
+    /// With a rate that the learner computes in every round.
     Adaptive,
 }
 

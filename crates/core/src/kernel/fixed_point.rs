@@ -12,8 +12,8 @@ use crate::prediction::argmax;
 /// In the coordinates of a [`LogitBasis`] $V$, $z \in \mathbb{R}^{K-1}$ and $s(z) = V^\top\sigma(Vz)$.
 /// Without a basis, $z \in \mathbb{R}^K$ and $s = \sigma$.
 ///
-/// Damped Newton on the dual $f(u) = \tfrac12 u^\top A u + \mathrm{lse}(g - Au)$ with $z = g - Au$: $A$ is
-/// never inverted. A step solves a system of size $K - 1$ with eigenvalues at least 1. The solution is unique
+/// Damped Newton on the dual $f(u) = \tfrac12 u^\top A u + \mathrm{lse}(g - Au)$ with $z = g - Au$; $A$ is
+/// not inverted. A step solves a system of size $K - 1$ with eigenvalues at least 1. The solution is unique
 /// and exact to rounding.
 #[derive(Clone, Debug)]
 pub struct FixedPoint {
@@ -21,7 +21,7 @@ pub struct FixedPoint {
     basis: Option<LogitBasis>,
 }
 
-/// What a solution was found with.
+/// By-products of a solution.
 pub struct Solution<'a> {
     /// $\sigma$ at the solution, length $K$.
     pub probabilities: &'a [f64],
@@ -29,8 +29,9 @@ pub struct Solution<'a> {
     pub steps: usize,
 }
 
-/// Once a step moves no logit by more than this, what is left of the error is its square: rounding. (The
-/// third derivative of log-sum-exp along $h$ is at most $2 \lVert h \rVert_\infty$ times the second.)
+/// If a step changes no logit by more than this, the remaining error is of the order of its square, which is
+/// below rounding. (The third derivative of log-sum-exp along $h$ is at most $2 \lVert h \rVert_\infty$ times
+/// the second.)
 pub(super) const LAST: f64 = 1e-8;
 
 impl FixedPoint {
@@ -54,7 +55,7 @@ impl FixedPoint {
         self.basis.as_ref().map_or(self.classes, LogitBasis::dimension)
     }
 
-    /// How many numbers of scratch [`FixedPoint::solve`] takes.
+    /// Length of the scratch memory of [`FixedPoint::solve`].
     pub fn scratch_len(&self) -> usize {
         let (k, c) = (self.classes, self.classes - 1);
         let own = 8 * k + 3 * c + c * c;
@@ -112,11 +113,11 @@ impl FixedPoint {
         Solution { probabilities: p, steps }
     }
 
-    /// The same in the logits themselves, from a guess `p` of $\sigma(z)$, where the solution's is left.
-    /// Returns the steps.
+    /// As [`FixedPoint::solve`] in the logits themselves, starting from `p`, an approximation of $\sigma(z)$,
+    /// which is replaced by the solution's. Returns the number of steps.
     ///
     /// # Panics
-    /// If this is the problem in the coordinates of a basis.
+    /// If the problem is in the coordinates of a basis.
     pub fn solve_from(
         &self,
         a: &[f64],
@@ -163,7 +164,8 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Writes the solution to `z` and its $\sigma$ to `p`, which holds the $u$ to start from. Returns the steps.
+/// Writes the solution to `z` and its $\sigma$ to `p`, which contains the initial $u$. Returns the number of
+/// steps.
 fn newton(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64]) -> usize {
     const MAX_STEPS: usize = 200;
     let w = &mut Work::new(g.len(), scratch);
@@ -186,7 +188,7 @@ fn newton(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64
         let tau = if step <= 0.5 { 1.0 } else { step_size(z, w) };
         axpy(-tau, w.a_delta, z);
         axpy(tau, w.delta, w.u);
-        // The step is the error; once it stops halving, rounding is all that is left of it.
+        // The step approximates the error; once it no longer halves, only rounding errors remain.
         let a_u = z.iter().zip(g).fold(0.0, |max: f64, (z, g)| max.max((g - z).abs()));
         let converged = step <= LAST.max(4.0 * f64::EPSILON * scale.max(a_u));
         if converged || (step < 1e-3 && step > 0.5 * last_step) {
@@ -201,11 +203,11 @@ fn newton(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64
 
 /// Newton's step $\delta$ in $u$, from $r$.
 ///
-/// With the most probable class as the reference, let $s$ be the roots of the other probabilities,
-/// $D = \mathrm{diag}(s)$ and $\tilde A_{ij} = A_{ij} - A_{i*} - A_{*j} + A_{**}$. Their covariance is
-/// $FF^\top$ with $F = D(I - \beta ss^\top)$ and $\beta = 1/(1 + \sqrt{p_*})$, so that
-/// $M = I + F^\top \tilde A F$ costs $O(K^2)$, nothing of it cancels, and
-/// $\delta = F M^{-1} F^\top (Ar)_{\cdot - *} - r$ for the others.
+/// With the most probable class $*$ as the reference, let $s$ be the roots of the other probabilities, $D =
+/// \mathrm{diag}(s)$ and $\tilde A_{ij} = A_{ij} - A_{i*} - A_{*j} + A_{**}$. The covariance of the other
+/// classes is $FF^\top$ with $F = D(I - \beta ss^\top)$ and $\beta = 1/(1 + \sqrt{p_*})$, so that $M = I +
+/// F^\top \tilde A F$ takes $O(K^2)$ without cancellation, and $\delta = F M^{-1} F^\top (Ar)_{\cdot - *} -
+/// r$ for the other classes.
 fn direction(a: &[f64], p: &[f64], w: &mut Work<'_>) {
     let (k, c) = (p.len(), p.len() - 1);
     multiply(a, w.r, w.a_r);
@@ -264,10 +266,10 @@ fn deflate(beta: f64, s: &[f64], y: &mut [f64]) {
     }
 }
 
-/// `y = m⁻¹ y` for the symmetric `m`, of which the lower triangle is read, with eigenvalues >= 1: no pivot is
-/// smaller; where rounding gives another result, that is wrong. `m` is destroyed.
+/// `y = m⁻¹ y` for the symmetric `m` with eigenvalues >= 1, of which the lower triangle is read. Exact pivots
+/// are at least 1; smaller ones are rounding errors, and are replaced by 1. `m` is destroyed.
 fn divide(m: &mut [f64], y: &mut [f64]) {
-    /// From here on the linear-algebra crate is faster.
+    /// From this size on, the linear-algebra crate is faster.
     const LARGE: usize = 40;
     let side = y.len();
     if side >= LARGE && linalg::cholesky(m, side) {
@@ -287,7 +289,7 @@ fn divide(m: &mut [f64], y: &mut [f64]) {
         let inverse = 1.0 / own[at].max(1.0).sqrt();
         own[at] = inverse;
         own[at + 1..].iter_mut().for_each(|entry| *entry *= inverse);
-        // L y' = y on the way.
+        // Solves L y' = y in the same pass.
         y[at] *= inverse;
         let done = y[at];
         for (y, l) in y[at + 1..].iter_mut().zip(&own[at + 1..]) {
@@ -302,7 +304,7 @@ fn divide(m: &mut [f64], y: &mut [f64]) {
 }
 
 /// An inexact line search on the derivative along the step, h(τ) = ⟨u + τδ - s(z - τAδ), Aδ⟩, which increases
-/// in τ. (Differences of f itself would cancel.)
+/// in τ. (Differences of f would cancel.)
 fn step_size(z: &[f64], w: &mut Work<'_>) -> f64 {
     let start = dot_in_lanes(w.r, w.a_delta);
     let slope = |tau: f64| {
@@ -329,8 +331,8 @@ fn multiply(a: &[f64], x: &[f64], out: &mut [f64]) {
     }
 }
 
-/// A step size in (0, 1] at which `slope`, increasing from `start` < 0 at 0, has lost most of its size: 1 if
-/// it is still negative there.
+/// A step size in (0, 1] at which `slope`, which increases from `start` < 0 at 0, is small compared with
+/// `start`: 1 if it is still negative there.
 pub(super) fn inexact_step(start: f64, mut slope: impl FnMut(f64) -> f64) -> f64 {
     let full = slope(1.0);
     if full <= 0.0 || full.abs() <= 0.2 * start.abs() {

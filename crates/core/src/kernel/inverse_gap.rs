@@ -1,24 +1,26 @@
-//! Distributions that play a label the less, the further its forecast loss is from the least one.
+//! Distributions over labels in which the probability decreases with the gap between a label's forecast loss
+//! and the least one.
 //!
-//! `losses` are forecasts $\hat y_a$ of the labels' losses, `among` the labels that can be played (`None`:
-//! all). Others get probability 0, and $K$ counts those that can be played.
+//! `losses` are forecasts $\hat y_a$ of the labels' losses, `among` the labels on offer (`None`: all). The
+//! others have probability 0, and $K$ is the number of labels on offer.
 
-/// The label of the largest score, the first among equals.
+/// The label with the largest score, the first of several.
 pub fn largest(scores: &[f64], among: Option<&[u32]>) -> usize {
     let mut candidates = indices(scores.len(), among);
     let first = candidates.next().expect("something can be played");
     candidates.fold(first, |best, at| if scores[at] > scores[best] { at } else { best })
 }
 
-/// SquareCB: $p_a = 1/(K + \gamma (\hat y_a - \hat y_b))$ for $a \ne b$, the rest on the label $b$ = `best`,
-/// of the least loss. `gamma` is >= 0.
+/// SquareCB: $p_a = 1/(K + \gamma (\hat y_a - \hat y_b))$ for $a \ne b$, and the remaining probability for
+/// the label $b$ = `best` with the least loss. `gamma` is >= 0.
 pub fn square(losses: &[f64], best: usize, among: Option<&[u32]>, gamma: f64, out: &mut [f64]) {
     let k = indices(losses.len(), among).count() as f64;
     spread(losses, among, best, |gap| 1.0 / (k + gamma * gap), out);
 }
 
-/// FastCB: $p_a = \hat y_b/(K \hat y_b + \gamma (\hat y_a - \hat y_b))$ for $a \ne b$, the rest on the label
-/// $b$ = `best`, of the least loss; all of it where $\hat y_b = 0$. `gamma` is >= 0.
+/// FastCB: $p_a = \hat y_b/(K \hat y_b + \gamma (\hat y_a - \hat y_b))$ for $a \ne b$, and the remaining
+/// probability for the label $b$ = `best` with the least loss; probability 1 for it if $\hat y_b = 0$.
+/// `gamma` is >= 0.
 pub fn fast(losses: &[f64], best: usize, among: Option<&[u32]>, gamma: f64, out: &mut [f64]) {
     let k = indices(losses.len(), among).count() as f64;
     let floor = losses[best];
@@ -26,7 +28,7 @@ pub fn fast(losses: &[f64], best: usize, among: Option<&[u32]>, gamma: f64, out:
     spread(losses, among, best, p, out);
 }
 
-/// Writes `p(gap)` for all labels but `best`, and to it what they leave.
+/// Writes `p(gap)` for all labels but `best`, which has the remaining probability.
 fn spread(losses: &[f64], among: Option<&[u32]>, best: usize, p: impl Fn(f64) -> f64, out: &mut [f64]) {
     out.fill(0.0);
     let mut rest = 1.0;
@@ -37,7 +39,7 @@ fn spread(losses: &[f64], among: Option<&[u32]>, best: usize, p: impl Fn(f64) ->
     out[best] = rest;
 }
 
-/// The labels that can be played.
+/// The labels on offer.
 pub fn indices(labels: usize, among: Option<&[u32]>) -> impl Iterator<Item = usize> + '_ {
     (0..among.map_or(labels, <[u32]>::len)).map(move |at| among.map_or(at, |among| among[at] as usize))
 }
@@ -81,7 +83,7 @@ mod tests {
         }
     }
 
-    /// (1.2) of SquareCB's analysis at the losses that are worst for it, where it is tight, and elsewhere.
+    /// (1.2) of SquareCB's analysis at the worst-case losses, where it is tight, and at others.
     #[test]
     fn the_inequality_of_a_round_holds_and_is_tight() {
         let mut rng = Rng::new(3, 0);

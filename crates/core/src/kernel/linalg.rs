@@ -1,7 +1,7 @@
-//! The one door to the linear-algebra crate: dense `f64` products and factorisations on slices.
+//! The only module that uses the linear-algebra crate: dense `f64` products and factorisations on slices.
 //!
-//! Matrices are column-major unless a name says otherwise. Products use one thread; callers that want more
-//! split them.
+//! Matrices are column-major unless a name says otherwise. Products use one thread; for several threads the
+//! caller divides them.
 
 use std::mem::MaybeUninit;
 
@@ -39,13 +39,13 @@ pub(crate) fn columns_mut(data: &mut [f64], rows: usize, cols: usize) -> MatMut<
     MatMut::from_column_major_slice_mut(&mut data[..rows * cols], rows, cols)
 }
 
-/// A part of `rows` x `cols` of a column-major matrix whose columns stand `stride` numbers apart; `data`
-/// starts with it.
+/// A part of `rows` x `cols` of a column-major matrix; successive columns are `stride` numbers apart, and
+/// `data` starts with the part.
 pub(crate) fn part(data: &[f64], stride: usize, rows: usize, cols: usize) -> MatRef<'_, f64> {
     MatRef::from_column_major_slice_with_stride(data, rows, cols, stride)
 }
 
-/// The same, mutable.
+/// As [`part`], mutable.
 pub(crate) fn part_mut(data: &mut [f64], stride: usize, rows: usize, cols: usize) -> MatMut<'_, f64> {
     MatMut::from_column_major_slice_with_stride_mut(data, rows, cols, stride)
 }
@@ -55,7 +55,7 @@ pub(crate) fn product(c: MatMut<'_, f64>, into: Store, alpha: f64, a: MatRef<'_,
     matmul::matmul(c, into.into(), a, b, alpha, Par::Seq);
 }
 
-/// `c -= f fᵀ` for the lower triangle of a symmetric `c`. What stands above the diagonal is not touched.
+/// `c -= f fᵀ` for the lower triangle of a symmetric `c`. The entries above the diagonal are not changed.
 pub(crate) fn symmetric_downdate(c: MatMut<'_, f64>, f: MatRef<'_, f64>) {
     triangular::matmul(
         c,
@@ -85,10 +85,10 @@ pub(crate) fn mirror_lower(c: &mut [f64], stride: usize, side: usize) {
     }
 }
 
-/// Factors the symmetric positive definite `a` (`side`², lower triangle read) in place to its lower Cholesky
-/// factor; what stands above the diagonal is not touched. Returns false if `a` is not positive definite.
+/// Replaces the symmetric positive definite `a` (`side`², lower triangle read) by its lower Cholesky factor;
+/// the entries above the diagonal are not changed. Returns false if `a` is not positive definite.
 pub(crate) fn cholesky(a: &mut [f64], side: usize) -> bool {
-    // The factorisation needs one column of temporary memory: on the stack while it fits there.
+    // The factorisation needs one column of temporary memory, on the stack if it is short.
     const ON_STACK: usize = 4096;
     let need = llt::factor::cholesky_in_place_scratch::<f64>(side, Par::Seq, Default::default());
     let mut small = [MaybeUninit::<u8>::uninit(); ON_STACK];
@@ -103,8 +103,8 @@ pub(crate) fn cholesky(a: &mut [f64], side: usize) -> bool {
     llt::factor::cholesky_in_place(a, Default::default(), Par::Seq, stack, Default::default()).is_ok()
 }
 
-/// Replaces the symmetric positive definite `a` (`side`², lower triangle read) by its inverse, symmetric to
-/// the bit. Returns false, and leaves nothing of use in `a`, if it is not positive definite.
+/// Replaces the symmetric positive definite `a` (`side`², lower triangle read) by its inverse, exactly
+/// symmetric. Returns false, with unspecified content of `a`, if it is not positive definite.
 pub(crate) fn invert(a: &mut [f64], side: usize) -> bool {
     if !cholesky(a, side) {
         return false;
@@ -142,7 +142,7 @@ pub(crate) fn divide_by_transposed_lower(b: &mut [f64], rows: usize, l: &[f64], 
 }
 
 /// Solves `a x = b` in place, by elimination with partial pivoting, for any regular `a` (`side`², destroyed).
-/// For small systems: faer's factorisation needs memory for permutations, and rounds take none.
+/// For small systems: faer's factorisation would allocate memory for permutations in every round.
 pub(crate) fn solve(a: &mut [f64], side: usize, b: &mut [f64]) {
     let at = |row: usize, col: usize| row + side * col;
     for step in 0..side {
@@ -169,7 +169,8 @@ pub(crate) fn solve(a: &mut [f64], side: usize, b: &mut [f64]) {
 mod tests {
     use super::*;
 
-    /// 2y + z = 7, x + y = 3, 4x + z = 4 at (1/2, 5/2, 2): the first pivot needs a row exchange first.
+    /// 2y + z = 7, x + y = 3, 4x + z = 4 has the solution (1/2, 5/2, 2); the first pivot requires a row
+    /// exchange.
     #[test]
     fn solves_with_row_exchanges() {
         let mut a = [0.0, 1.0, 4.0, 2.0, 1.0, 0.0, 1.0, 0.0, 1.0];

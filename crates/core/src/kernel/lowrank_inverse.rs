@@ -1,19 +1,19 @@
-//! The second-order engine: an inverse $P = A^{-1}$ under low-rank growth of $A$.
+//! An inverse $P = A^{-1}$ under low-rank updates of $A$, for second-order learners.
 //!
-//! Every second-order learner keeps such a $P$ of side $n = qd$ ($q$ blocks of $d$ features) and, each round,
-//! needs the $q$ columns $Y = P\ (I_q \otimes x)$ and then takes $P \leftarrow P - FF^\top$ with $F = Y\ M$
-//! of a few columns. Done one by one this reads and writes $n^2$ numbers again and again. Here instead
-//! (theory: second-order 2.1, 4.1, 4.2):
+//! A second-order learner keeps such a $P$ of side $n = qd$ ($q$ blocks of $d$ features). In each round it
+//! needs the $q$ columns $Y = P\ (I_q \otimes x)$, and then updates $P \leftarrow P - FF^\top$ with $F = Y\
+//! M$ of a few columns. Done separately, these steps read and write $n^2$ numbers in every round. Two methods
+//! avoid this (theory: second-order 2.1, 4.1, 4.2):
 //!
-//! * **delayed updates**: $P = P_0 - UU^\top$, where $U$ collects columns until a full buffer is flushed by
-//!   one symmetric product;
-//! * **look-ahead**: for the coming rows of a block, all $P_0 (I \otimes x_t)$ are one matrix product; each
-//!   is corrected by the buffered columns when its turn comes.
+//! * **delayed updates**: $P = P_0 - UU^\top$, where $U$ collects columns until its buffer is full; then one
+//!   symmetric product updates $P_0$ (a *flush*);
+//! * **look-ahead**: for the announced rows of a block, all $P_0 (I \otimes x_t)$ are one matrix product,
+//!   which the columns in the buffer correct in each row's round.
 //!
-//! Both are exact: the columns equal those of the plain recursion up to rounding.
+//! Both are exact: the columns equal those of the plain algorithm up to rounding.
 //!
-//! Layouts: matrices are column-major. $Y$ is $n \times q$, $U$ has columns of length $n$, and of $P_0$
-//! little more than half is kept up to date, see `half_square.rs`.
+//! Layouts: matrices are column-major. $Y$ is $n \times q$, $U$ has columns of length $n$, and little more
+//! than half of $P_0$ is kept up to date, see `half_square.rs`.
 
 mod half_square;
 
@@ -25,13 +25,14 @@ use crate::example::{Batch, Features};
 use crate::parallel::Workers;
 use crate::state::Tensor;
 
-/// At most this many columns are delayed: a wide product is what makes a flush cheap.
+/// Limit on the columns of $U$; wide products make a flush fast.
 const COLUMNS: usize = 384;
 
-/// What is delayed or prepared takes at most this part of the inverse each, unless it is small.
+/// Delayed updates and prepared rows each take at most this fraction of the inverse's memory, unless they are
+/// below [`SMALL`].
 const SHARE: usize = 12;
 
-/// What is small: 16 MiB.
+/// 8-byte numbers, 16 MiB.
 const SMALL: usize = 1 << 21;
 
 /// See the [module](self).
@@ -39,32 +40,32 @@ const SMALL: usize = 1 << 21;
 pub struct LowRankInverse {
     blocks: usize,
     features: usize,
-    /// Columns that a round appends.
+    /// Number of columns that a round appends.
     rank: usize,
     /// $P_0$, side $n$.
     base: HalfSquare,
-    /// $U$: room for `capacity` columns of length $n$, the first `used` of them filled, the others 0.
+    /// $U$: `capacity` columns of length $n$; the first `used` are filled, the others 0.
     buffer: Vec<f64>,
     used: u64,
-    /// Columns that $U$ has room for.
+    /// Number of columns of the buffer.
     capacity: usize,
     ahead: Prepared,
 }
 
-/// The products of coming rows with $P_0$.
+/// The products of announced rows with $P_0$.
 #[derive(Clone, Debug, Default)]
 struct Prepared {
-    /// The rows, dense, one after the other.
+    /// The rows, dense, one after another.
     rows: Vec<f64>,
     /// For each row $P_0 (I \otimes x)$ in the layout of $Y$.
     products: Vec<f64>,
-    /// The row to expect next.
+    /// The index of the row that is expected next.
     next: u64,
 }
 
 impl LowRankInverse {
-    /// $P = I / \lambda$ for `blocks` $= q$ blocks of `features` $= d$, with `regularization` $\lambda > 0$,
-    /// to which a round subtracts at most `rank` columns.
+    /// $P = I / \lambda$ for `blocks` $= q$ blocks of `features` $= d$, with `regularization` $\lambda > 0$;
+    /// an update subtracts at most `rank` columns.
     pub fn new(blocks: usize, features: usize, regularization: f64, rank: usize) -> Self {
         let side = blocks * features;
         let base = HalfSquare::new(blocks, features, 1.0 / regularization);
@@ -73,15 +74,15 @@ impl LowRankInverse {
         Self { blocks, features, rank, base, buffer, used: 0, capacity, ahead: Prepared::default() }
     }
 
-    /// How many rounds are delayed. A delayed round costs about 2 n r (1 + q) on top of 2 n² for the product,
-    /// so it is a fraction of d / 2.
+    /// The number of rounds that are delayed. A delayed round costs about 2 n r (1 + q) in addition to 2 n²
+    /// for the product, so that the number is a fraction of d / 2.
     pub(super) fn delay(blocks: usize, features: usize, rank: usize) -> usize {
         let pays = (features / 4).min(COLUMNS.div_ceil(rank).max(8));
         let fits = (features / SHARE).max(SMALL / (blocks * blocks * features));
         pays.min(fits).max(1)
     }
 
-    /// How many numbers the state takes for `blocks` blocks of `features`: dominated by $n^2$.
+    /// 8-byte numbers of state for `blocks` blocks of `features`; the largest part is $n^2$.
     pub fn numbers(blocks: usize, features: usize) -> usize {
         blocks.saturating_mul(features).saturating_pow(2)
     }
@@ -101,7 +102,7 @@ impl LowRankInverse {
         self.blocks * self.features
     }
 
-    /// Scratch for [`LowRankInverse::columns`] and [`LowRankInverse::columns_and_gram`].
+    /// Length of the scratch memory of [`LowRankInverse::columns`] and [`LowRankInverse::columns_and_gram`].
     pub fn scratch_len(&self) -> usize {
         (self.blocks * self.capacity + self.features).max(self.blocks * self.blocks)
     }
@@ -122,8 +123,8 @@ impl LowRankInverse {
         }
     }
 
-    /// Writes $A^{-1} (c \otimes x)$, $n$ numbers, to `out`, for the $c \in \mathbb{R}^q$ with the non-zero
-    /// entries `coefficients` (block, value): only their blocks are read, $O(nd)$ each.
+    /// Writes $A^{-1} (c \otimes x)$, $n$ numbers, to `out`, where `coefficients` are the non-zero entries of
+    /// $c \in \mathbb{R}^q$ as (block, value): only these blocks are read, in $O(nd)$ each.
     pub fn combination(&self, x: Features<'_>, coefficients: &[(usize, f64)], out: &mut [f64]) {
         let (n, d) = (self.side(), self.features);
         out.fill(0.0);
@@ -136,22 +137,22 @@ impl LowRankInverse {
         }
     }
 
-    /// Writes $N = (I \otimes x)^\top Y$, $q \times q$, to `gram`: one triangle is computed, so it is
-    /// symmetric to the bit.
+    /// Writes $N = (I \otimes x)^\top Y$, $q \times q$, to `gram`. One triangle is computed and copied, so
+    /// that it is exactly symmetric.
     pub fn gram(&self, x: Features<'_>, y: &[f64], gram: &mut [f64]) {
         let (q, d) = (self.blocks, self.features);
         for (j, y) in y.chunks_exact(q * d).enumerate() {
             for (k, y) in y.chunks_exact(d).enumerate().skip(j) {
-                // An empty sum is -0, by which a learner may divide.
+                // An empty sum is -0, by which a learner might divide.
                 let entry = x.dot(y) + 0.0;
                 (gram[j * q + k], gram[k * q + j]) = (entry, entry);
             }
         }
     }
 
-    /// Writes $Y$ and $N$, or zeros where rounding has left nothing of $A^{-1}$ along `x`: once $A$ is 10^16
-    /// times larger in some direction than in others, as after a huge row, $N$ may come out indefinite.
-    /// Learners that rely on its being semidefinite then see a direction that is known.
+    /// Writes $Y$ and $N$, or zeros if $N$ is not positive semidefinite because of rounding: this happens if
+    /// $A$ is 10^16 times larger in some directions than in others, as after a huge row. For learners, zeros
+    /// mean that $A$ is infinite in the direction of `x`.
     pub fn columns_and_gram(&self, x: Features<'_>, y: &mut [f64], gram: &mut [f64], scratch: &mut [f64]) {
         let q = self.blocks;
         self.columns(x, y, scratch);
@@ -162,9 +163,9 @@ impl LowRankInverse {
         }
     }
 
-    /// Takes $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = YM$, for `y` $= Y$ of columns of length $n$ (all
-    /// $q$ columns of [`LowRankInverse::columns`], or the one of [`LowRankInverse::combination`]), and `mix`
-    /// $= M$ with a row for each column of $Y$ and `rank` columns, column-major.
+    /// Updates $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = YM$. `y` $= Y$ has columns of length $n$ (all
+    /// $q$ of [`LowRankInverse::columns`], or the one of [`LowRankInverse::combination`]), and `mix` $= M$,
+    /// column-major, has a row for each column of $Y$ and `rank` columns.
     pub fn downdate(&mut self, y: &[f64], mix: &[f64]) {
         let n = self.side();
         let (q, rank) = (y.len() / n, self.rank);
@@ -175,7 +176,8 @@ impl LowRankInverse {
         self.ahead.advance(self.features);
     }
 
-    /// Buffers `count` columns, which `write` is given the room for, and the products of the prepared rows.
+    /// Appends `count` columns to the buffer: `write` is called with their memory and the products of the
+    /// prepared rows.
     pub(super) fn append(&mut self, count: usize, write: impl FnOnce(&mut [f64], &[f64])) {
         if self.used as usize + count > self.capacity {
             self.flush();
@@ -191,19 +193,19 @@ impl LowRankInverse {
         if used > 0 {
             self.base.downdate(&self.buffer, self.used as usize);
             self.used = 0;
-            // Unused columns are part of the saved state: a saved model must not depend on what once stood
-            // there.
+            // Unused columns are saved too, and therefore cleared: a saved model must not depend on earlier
+            // content.
             self.buffer[..used].fill(0.0);
         }
         self.ahead.forget();
     }
 
-    /// Shares large products among `workers`; results are the same to the bit.
+    /// Divides large products among `workers`; results are bit-equal.
     pub fn set_workers(&mut self, workers: Workers) {
         self.base.workers = workers;
     }
 
-    /// $A^{-1}$ itself, of side $n$. Flushes, so asking for it every round forgoes the delayed updates.
+    /// $A^{-1}$ itself, of side $n$. Flushes, so that a call in every round disables delayed updates.
     pub fn matrix(&mut self) -> &[f64] {
         if self.used > 0 {
             self.flush();
@@ -211,8 +213,8 @@ impl LowRankInverse {
         self.base.full()
     }
 
-    /// $A$, of side $n$, symmetric to the bit, at the cost of an inversion; `None` where rounding has left no
-    /// positive definite $A^{-1}$.
+    /// $A$, of side $n$, exactly symmetric, by an inversion; `None` if $A^{-1}$ is not positive definite
+    /// because of rounding.
     pub fn precision(&self) -> Option<Vec<f64>> {
         let n = self.side();
         let mut matrix = self.base.lower();
@@ -244,13 +246,13 @@ impl LowRankInverse {
         }
     }
 
-    /// How many coming rows [`LowRankInverse::prepare`] can use.
+    /// The number of rows that [`LowRankInverse::prepare`] uses.
     pub fn lookahead(&self) -> usize {
         self.capacity / self.rank
     }
 
-    /// Multiplies the coming rows with $P_0$ at once, and returns whether it did: a batch much shorter than
-    /// [`LowRankInverse::lookahead`] is not worth its flush and is ignored.
+    /// Multiplies the announced rows with $P_0$ in one product. Returns false, without a change, if the batch
+    /// is so much shorter than [`LowRankInverse::lookahead`] that a flush does not pay off.
     pub fn prepare(&mut self, coming: &dyn Batch) -> bool {
         let len = coming.len().min(self.lookahead());
         if !self.worth_preparing(len) {
@@ -266,9 +268,9 @@ impl LowRankInverse {
         true
     }
 
-    /// Takes in the prepared rows from place `at` on, which are known only now. Returns whether rows are
-    /// prepared. All products are made again: a product's last bits may depend on how many are made together,
-    /// and on nothing else.
+    /// Replaces the placeholder rows from index `at` on by `coming`. Returns whether rows are prepared. All
+    /// products are computed again, since the last bits of a product may depend on the number of products in
+    /// a batch, and on nothing else.
     pub fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) -> bool {
         if self.ahead.rows.is_empty() || at < self.next() {
             return false;
@@ -282,7 +284,7 @@ impl LowRankInverse {
         true
     }
 
-    /// $P_0 (I \otimes x)$ for all rows that are prepared.
+    /// Computes $P_0 (I \otimes x)$ for all prepared rows.
     fn multiply_prepared(&mut self) {
         let numbers = self.side() * self.blocks;
         let ahead = &mut self.ahead;
@@ -291,22 +293,22 @@ impl LowRankInverse {
         self.base.products(&ahead.rows, &mut ahead.products[..len * numbers]);
     }
 
-    /// Writes $Y$ of each of the dense rows `rows`, one after the other, to `out`, one after the other: the
-    /// numbers of [`LowRankInverse::columns`], by wide products, and nothing is remembered of it.
+    /// Writes $Y$ for each of the dense rows `rows`, one after another, to `out`: the numbers of
+    /// [`LowRankInverse::columns`], by wide products, which are not stored.
     pub fn columns_of_many(&self, rows: &[f64], out: &mut [f64]) {
         self.base.products(rows, out);
         self.correct_many(rows, &self.buffer[..self.used as usize * self.side()], out);
     }
 
-    /// Takes $UU^\top (I \otimes x)$ from the $Y$ of each of the dense rows `rows`, for the columns `u` $=
-    /// U$.
+    /// Subtracts $UU^\top (I \otimes x)$ from the $Y$ of each of the dense rows `rows`, for the columns `u`
+    /// $= U$.
     pub(super) fn correct_many(&self, rows: &[f64], u: &[f64], out: &mut [f64]) {
         let (n, q, d) = (self.side(), self.blocks, self.features);
         let (used, count) = (u.len() / n, rows.len() / d);
         if used == 0 {
             return;
         }
-        // U's memory read as a d x (q r) matrix.
+        // The memory of U, interpreted as a d x (q r) matrix.
         let mut e = vec![0.0; q * used * count];
         let slabs = columns(u, d, q * used).transpose();
         product(columns_mut(&mut e, q * used, count), Store::Replace, 1.0, slabs, columns(rows, d, count));
@@ -320,34 +322,34 @@ impl LowRankInverse {
         }
     }
 
-    /// Whether a batch of `len` rows is worth a flush.
+    /// Whether a flush pays off for a batch of `len` rows.
     pub(super) fn worth_preparing(&self, len: usize) -> bool {
         len >= 2 && 2 * len >= self.lookahead()
     }
 
-    /// The prepared row that equals `x`.
+    /// The index of the prepared row that equals `x`.
     pub(super) fn find(&self, x: Features<'_>) -> Option<usize> {
         self.ahead.find(x, self.features)
     }
 
-    /// The prepared rows, one after the other, and their products.
+    /// The prepared rows, one after another, and their products.
     pub(super) fn prepared(&self) -> (&[f64], &[f64]) {
         let len = self.ahead.rows.len() / self.features;
         (&self.ahead.rows, &self.ahead.products[..len * self.side() * self.blocks])
     }
 
-    /// The prepared row to expect next.
+    /// The index of the prepared row that is expected next.
     pub(super) fn next(&self) -> usize {
         self.ahead.next as usize
     }
 
-    /// Expects the prepared row `next` from now on.
+    /// Sets the index of the prepared row that is expected next.
     pub(super) fn expect(&mut self, next: usize) {
         self.ahead.next = next as u64;
     }
 
-    /// Makes room for `blocks` and `features`, new ones appended, with $A$ equal to $\lambda$ on the new
-    /// diagonal.
+    /// Increases the numbers of blocks and features; new ones are appended, with $A$ equal to $\lambda$ on
+    /// the new diagonal.
     pub fn grow(&mut self, blocks: usize, features: usize, regularization: f64, rank: usize) {
         self.flush();
         let mut grown = Self::new(blocks, features, regularization, rank);
@@ -361,8 +363,8 @@ impl LowRankInverse {
         *self = grown;
     }
 
-    /// The state: the base, the buffered columns and their number, and the rows that are prepared. A save in
-    /// mid-block is exact.
+    /// The state: the base, the buffered columns and their number, and the prepared rows. Saving in the
+    /// middle of a block is exact.
     pub fn tensors(&mut self) -> [Tensor<'_>; 5] {
         let n = self.side();
         [
@@ -374,8 +376,8 @@ impl LowRankInverse {
         ]
     }
 
-    /// Makes the products of the rows that are prepared, after loading. False if there cannot be as many
-    /// rows, or buffered columns.
+    /// Computes the products of the prepared rows after loading. False if the numbers of rows or buffered
+    /// columns are invalid.
     pub fn restored(&mut self) -> bool {
         let Prepared { rows, next, .. } = &self.ahead;
         let len = rows.len() / self.features;
@@ -392,20 +394,20 @@ impl LowRankInverse {
 }
 
 impl Prepared {
-    /// No row is prepared any more.
+    /// Discards the prepared rows.
     fn forget(&mut self) {
         self.rows.clear();
         self.next = 0;
     }
 
-    /// The prepared row that equals `x`, looked for from the one to expect.
+    /// The index of the prepared row that equals `x`; the search starts at the expected one.
     fn find(&self, x: Features<'_>, features: usize) -> Option<usize> {
         (self.next as usize..self.rows.len() / features).find(|at| {
             let row = &self.rows[at * features..][..features];
             match x {
                 Features::Dense(x) => x == row,
                 Features::Sparse { values, .. } => {
-                    // Stored zeros say nothing about the entries that are not stored.
+                    // Stored zeros are ignored.
                     let non_zeros = |values: &[f64]| values.iter().filter(|value| **value != 0.0).count();
                     x.iter().all(|(i, value)| row[i] == value) && non_zeros(row) == non_zeros(values)
                 }
@@ -425,8 +427,8 @@ impl Prepared {
     }
 }
 
-/// Whether the symmetric `gram` $= N$ of $q \times q$ numbers has a diagonal of no sign, and $I + \kappa N$
-/// is positive definite for `sharpness` $= \kappa$; `system` is room for as much.
+/// Whether the symmetric `gram` $= N$ of $q \times q$ numbers has a non-negative diagonal and $I + \kappa N$
+/// is positive definite for `sharpness` $= \kappa$; `system` is a buffer of the same size.
 pub(super) fn is_semidefinite(gram: &[f64], sharpness: f64, system: &mut [f64]) -> bool {
     let q = gram.len().isqrt();
     for (entry, n) in system.iter_mut().zip(gram) {
@@ -442,7 +444,7 @@ pub(super) fn project(x: Features<'_>, u: &[f64], side: usize, e: &mut [f64]) {
     let (r, q) = (u.len() / side, e.len() * side / u.len());
     let d = side / q;
     match x {
-        // U's memory read as a d x (q r) matrix.
+        // The memory of U, interpreted as a d x (q r) matrix.
         Features::Dense(x) => {
             let slabs = columns(u, d, q * r).transpose();
             product(columns_mut(e, q * r, 1), Store::Replace, 1.0, slabs, columns(x, d, 1));

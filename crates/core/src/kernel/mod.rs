@@ -1,4 +1,4 @@
-//! The mathematics that learners share. Nothing here depends on labels, files or algorithms.
+//! Mathematics shared by learners, independent of labels, files and algorithms.
 
 pub(crate) mod ball;
 pub mod basis;
@@ -11,6 +11,7 @@ pub mod fixed_point;
 pub mod inverse_gap;
 pub(crate) mod linalg;
 pub mod lowrank_inverse;
+pub(crate) mod nearest;
 pub mod newton_step;
 pub mod quadratic_leader;
 pub mod quadrature;

@@ -1,6 +1,6 @@
-//! One online Newton step: weights that step against $A^{-1}g$, for $A$ the gradients' outer products, and
-//! are projected to a ball in the norm of $A$. (Hazan, Agarwal, Kale, "Logarithmic regret algorithms for
-//! online convex optimization", 2007, section 3.2.)
+//! Online Newton steps: weights that step along $-A^{-1}g$, where $A$ is the sum of the gradients' outer
+//! products, and are projected to a ball in the norm of $A$. (Hazan, Agarwal, Kale, "Logarithmic regret
+//! algorithms for online convex optimization", 2007, section 3.2.)
 //!
 //! $$ A \mathrel{+}= \omega gg^\top, \quad v = w - \tfrac{\omega}{\gamma_o} A^{-1} g, \tag{1} $$
 //! $$ w = \arg\min_{\lVert u \rVert \le B} (u - v)^\top A (u - v) = (I + \nu A^{-1})^{-1} v. \tag{2} $$
@@ -19,14 +19,14 @@ pub struct NewtonStep {
     norm: f64,
     /// $\gamma_o$.
     rate: f64,
-    /// Room for the projection.
+    /// Buffers of the projection.
     room: Vec<f64>,
 }
 
 impl NewtonStep {
-    /// $w = 0$ of `blocks` blocks of `features` numbers, $A = \varepsilon I$ with `regularization`
-    /// $= \varepsilon > 0$, the inverse step size `rate` $\gamma_o > 0$, and the ball of radius `norm`
-    /// $B > 0$, `inf` for no projection.
+    /// $w = 0$ with `blocks` blocks of `features` numbers, $A = \varepsilon I$ with `regularization` $=
+    /// \varepsilon > 0$, inverse step size `rate` $\gamma_o > 0$, and a ball of radius `norm` $B > 0$, `inf`
+    /// for no projection.
     pub fn new(blocks: usize, features: usize, regularization: f64, rate: f64, norm: f64) -> Self {
         let inverse = LowRankInverse::new(blocks, features, regularization, 1);
         let weights = vec![0.0; blocks * features];
@@ -40,7 +40,7 @@ impl NewtonStep {
         self.room = vec![0.0; if self.norm.is_finite() { n * n + 2 * n } else { 0 }];
     }
 
-    /// How many numbers the state takes.
+    /// 8-byte numbers of state.
     pub fn numbers(blocks: usize, features: usize) -> usize {
         LowRankInverse::numbers(blocks, features)
     }
@@ -55,7 +55,7 @@ impl NewtonStep {
         &self.inverse
     }
 
-    /// $A^{-1}$, to look ahead with.
+    /// $A^{-1}$, for look-ahead.
     pub fn inverse_mut(&mut self) -> &mut LowRankInverse {
         &mut self.inverse
     }
@@ -78,8 +78,8 @@ impl NewtonStep {
         }
     }
 
-    /// Makes room for more blocks and features, new ones appended, with $A$ equal to `regularization` on the
-    /// new diagonal.
+    /// Increases the numbers of blocks and features; new ones are appended, with $A$ equal to
+    /// `regularization` on the new diagonal.
     pub fn grow(&mut self, blocks: usize, features: usize, regularization: f64) {
         let old_features = self.weights.len() / self.inverse.blocks();
         let mut weights = vec![0.0; blocks * features];
@@ -98,7 +98,7 @@ impl NewtonStep {
         tensors
     }
 
-    /// False if the state contradicts itself.
+    /// False if the state is inconsistent.
     pub fn restored(&mut self) -> bool {
         self.inverse.restored()
     }

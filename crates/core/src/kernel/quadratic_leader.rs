@@ -1,15 +1,15 @@
-//! Follow the leader on quadratic losses in a ball: the state that Newtron keeps, with a full and with a
-//! diagonal matrix.
+//! Follow the leader on quadratic losses in a ball: the state of Newtron, with a full and with a diagonal
+//! matrix.
 //!
 //! A round adds $\beta G G^\top$ to $A$ and $sG$ to $b$ for a gradient $G = c \otimes x$, and the weights are
 //!
 //! $$ W = \arg\min_{\lVert W \rVert_F \le D} \tfrac12 W^\top A W + b^\top W. \tag{1} $$
 //!
-//! Kept instead of $b$ is the unconstrained minimiser $V = -A^{-1}b$, which a round changes by
+//! In place of $b$, the state has the unconstrained minimiser $V = -A^{-1}b$, which a round updates by
 //!
 //! $$ V \mathrel{-}= \frac{s + \beta\langle G, V \rangle}{1 + \beta\ G^\top A^{-1} G}\ A^{-1}G, \tag{2} $$
 //!
-//! and of which $W$ is the projection in the norm of $A$.
+//! and $W$ is the projection of $V$ to the ball in the norm of $A$.
 
 use std::fmt::Debug;
 
@@ -21,24 +21,24 @@ use crate::param_words;
 use crate::state::Tensor;
 
 param_words! {
-    /// How $V$ is brought into the ball.
+    /// How $V$ is mapped to the ball.
     pub enum Projection {
         /// By (1): in the norm of $A$.
         Exact = "exact",
-        /// Multiplied by $D/\lVert V \rVert$.
+        /// By multiplication with $D/\lVert V \rVert$, if this is below 1.
         Scale = "scale",
-        /// Not at all.
+        /// It is not.
         None = "none",
     }
 }
 
-/// A leader with some form of $A$.
+/// A leader with a full or a diagonal $A$.
 pub trait Leader: Clone + Debug + Send + Sync + 'static {
     /// $A = \varepsilon I$ with `regularization` $= \varepsilon > 0$, $W = 0$, and the ball of radius `norm`
     /// $D$.
     fn new(classes: usize, features: usize, regularization: f64, norm: f64, projection: Projection) -> Self;
 
-    /// How many numbers the state takes.
+    /// 8-byte numbers of state.
     fn numbers(classes: usize, features: usize) -> usize;
 
     /// Writes $Wx$ to `scores`.
@@ -51,11 +51,11 @@ pub trait Leader: Clone + Debug + Send + Sync + 'static {
     /// The state.
     fn tensors(&mut self) -> Vec<Tensor<'_>>;
 
-    /// Recomputes what is derived from the state; false if the state contradicts itself.
+    /// Recomputes what is derived from the state; false if the state is inconsistent.
     fn restored(&mut self) -> bool;
 }
 
-/// The full $A$ of side $Kd$, by its inverse.
+/// The full $A$ of side $Kd$, stored as its inverse.
 #[derive(Clone, Debug)]
 pub struct FullLeader {
     classes: usize,
@@ -71,7 +71,7 @@ pub struct FullLeader {
     direction: Vec<f64>,
     /// The non-zero coefficients of the round, with their classes.
     entries: Vec<(usize, f64)>,
-    /// Room for the projection.
+    /// Buffers of the projection.
     room: Vec<f64>,
 }
 
@@ -111,7 +111,7 @@ impl Leader for FullLeader {
             let row = |class: usize| &numbers[class * self.features..][..self.features];
             self.entries.iter().map(|&(class, c)| c * x.dot(row(class))).sum()
         };
-        // Where rounding leaves a negative square, it has left nothing.
+        // A negative square is the result of rounding.
         let growth = 1.0 + curvature * along(&self.direction).max(0.0);
         let step = (slope + curvature * along(&self.free)) / growth;
         axpy(-step, &self.direction, &mut self.free);
@@ -143,12 +143,12 @@ impl Leader for FullLeader {
     }
 }
 
-/// Norms are updated incrementally; after this many rounds they are computed anew, so that rounding cannot
-/// pile up.
+/// Norms are updated incrementally, and computed from the weights after this many rounds, so that rounding
+/// errors do not accumulate.
 const REFRESH: u64 = 1 << 16;
 
-/// $A$ replaced by its diagonal: $O(K\ \mathrm{nnz}(x))$ a round unless the projection is exact, memory
-/// touched only where rows are non-zero.
+/// $A$ replaced by its diagonal: $O(K\ \mathrm{nnz}(x))$ a round unless the projection is exact; memory is
+/// allocated only for features that occur.
 #[derive(Clone, Debug)]
 pub struct DiagonalLeader {
     classes: usize,
@@ -160,12 +160,12 @@ pub struct DiagonalLeader {
     growth: Vec<f64>,
     /// $b$, by feature.
     slopes: Vec<f64>,
-    /// $\lVert V \rVert^2$, where it is scaled.
+    /// $\lVert V \rVert^2$, for the projection by scaling.
     free_squared: f64,
     rounds: u64,
-    /// $V$, by feature; with the exact projection $W$.
+    /// $V$, by feature; with the exact projection, $W$.
     weights: Vec<f64>,
-    /// $A$ for the exact projection, else empty.
+    /// $A$ for the exact projection, otherwise empty.
     diagonal: Vec<f64>,
 }
 

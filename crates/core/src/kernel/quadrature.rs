@@ -1,5 +1,5 @@
-//! Gauss-Legendre quadrature. By hand, since the crates that have it find the nodes as eigenvalues and bring
-//! a linear-algebra crate of their own.
+//! Gauss-Legendre quadrature. The existing crates compute the nodes as eigenvalues, and depend on another
+//! linear-algebra crate: therefore it is implemented here.
 
 /// Nodes, increasing in (-1, 1), and weights, of sum 2, of the Gauss-Legendre rule with `len` >= 1 nodes:
 /// exact for polynomials up to degree 2 `len` - 1.

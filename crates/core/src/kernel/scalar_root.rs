@@ -1,10 +1,10 @@
-//! The inner problem of the binary improper learners: one unknown, one monotone equation.
+//! The inner problem of the binary improper learners: one monotone equation in one unknown.
 
 /// The root $s$ of $s + h \tanh(s/2) = m$ for finite `m` and finite `h` $\ge 0$ (theory: aioli 1.2).
 ///
-/// It has the sign of $m$, and $|m| - h \le |s| \le |m|$: a shrinkage of $m$. Newton's method needs no
-/// safeguard: for $m > 0$ the left side is increasing and concave, and $\max(m/(1+h/2), m-h)$ is no larger
-/// than the root, so the iterates increase to it.
+/// It has the sign of $m$, and $|m| - h \le |s| \le |m|$: $m$ is shrunk towards 0. Newton's method converges
+/// without further measures: for $m > 0$ the left side is increasing and concave, and $\max(m/(1+h/2), m-h)$
+/// is at most the root, so that the iterates increase to it.
 pub fn shrink(m: f64, h: f64) -> f64 {
     const MAX_STEPS: usize = 200;
     let target = m.abs();
@@ -16,7 +16,7 @@ pub fn shrink(m: f64, h: f64) -> f64 {
         let slope = 1.0 + 2.0 * h * tail / ((1.0 + tail) * (1.0 + tail));
         let step = ((target - s) - h * tanh) / slope;
         s += step;
-        // Only rounding makes a step negative.
+        // A negative step is the result of rounding.
         if step <= f64::EPSILON * s {
             break;
         }
@@ -42,7 +42,7 @@ mod tests {
         }
     }
 
-    /// With s = 2 ln 3, tanh(s/2) = (3 - 1/3)/(3 + 1/3) = 4/5, so m = 2 ln 3 + 4h/5.
+    /// With s = 2 ln 3, tanh(s/2) = (3 - 1/3)/(3 + 1/3) = 4/5, so that m = 2 ln 3 + 4h/5.
     #[test]
     fn a_root_worked_by_hand() {
         let s = 2.0 * 3f64.ln();

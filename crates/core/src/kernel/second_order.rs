@@ -1,13 +1,12 @@
-//! What learners with quadratic surrogates keep: $A^{-1}$, and a vector $b$ that grows along the same rows,
-//! or several of them.
+//! The state of learners with quadratic surrogates: $A^{-1}$, and one or several vectors $b$ that are updated
+//! with the same rows.
 //!
 //! A round needs $N = (I \otimes x)^\top A^{-1} (I \otimes x)$ and $h = (I \otimes x)^\top A^{-1} b$, and
-//! then takes $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = A^{-1} (I \otimes x)\ M$, and
-//! $b \leftarrow b + c \otimes x$. Further vectors $b$ of the same $A$ have an $h$ and a $c$ of their own,
-//! and cost little.
+//! then updates $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = A^{-1} (I \otimes x)\ M$, and $b \leftarrow b
+//! + c \otimes x$. Additional vectors $b$ with the same $A$ have their own $h$ and $c$, at little cost.
 //!
-//! Rows that were prepared go through a `GramBlock`, which never touches a vector of length $n$; others
-//! through [`LowRankInverse`], one at a time. Both give the same numbers up to rounding.
+//! Prepared rows are learnt in a `GramBlock`, which needs no vector of length $n$; others by
+//! [`LowRankInverse`], one at a time. Both compute the same numbers up to rounding.
 
 mod gram_block;
 
@@ -25,31 +24,31 @@ use crate::state::Tensor;
 #[derive(Clone, Debug)]
 pub struct SecondOrder {
     inverse: LowRankInverse,
-    /// How many vectors $b$ there are, which follow each other.
+    /// Number of vectors $b$, which are stored one after another.
     vectors: usize,
     b: Vec<f64>,
-    /// How many times $N$ matters to the learner: see [`SecondOrder::project`].
+    /// The largest factor by which the learner multiplies $N$, see [`SecondOrder::project`].
     sharpness: f64,
     block: GramBlock,
-    /// While the block is live, every $b$ as it was when it began, and the lessons that it has learnt, each
-    /// with its row's place before it: from these it is made again after loading. Empty otherwise.
+    /// While a block is in use: every $b$ at its beginning, and the updates of its rows, each preceded by the
+    /// row index. The block is recomputed from these after loading. Empty otherwise.
     before: Vec<f64>,
-    lessons: Vec<f64>,
+    updates: Vec<f64>,
 }
 
 /// By-products of a row, see [`SecondOrder::project`].
 pub struct Projection<'a> {
-    /// $N$, $q \times q$, symmetric to the bit.
+    /// $N$, $q \times q$, exactly symmetric.
     pub gram: &'a mut [f64],
-    /// $h$, length $q$ for every vector.
+    /// $h$, $q$ numbers for every vector.
     pub image: &'a mut [f64],
-    /// To be kept with the by-products.
+    /// The prepared row from which the by-products were computed, to be passed on with them.
     pub prepared: Option<PreparedRow>,
 }
 
-/// What a round teaches, see [`SecondOrder::absorb`].
-pub struct Lesson<'a> {
-    /// $c$, length $q$ for every vector.
+/// The update of a round, see [`SecondOrder::absorb`].
+pub struct RoundUpdate<'a> {
+    /// $c$, $q$ numbers for every vector.
     pub coefficients: &'a [f64],
     /// $M$, $q \times q$, column-major.
     pub mix: &'a [f64],
@@ -62,7 +61,8 @@ impl SecondOrder {
         Self::with_vectors(blocks, features, regularization, 1, 1.0)
     }
 
-    /// The same with `vectors` of them, for a learner that multiplies $N$ by up to `sharpness`.
+    /// As [`SecondOrder::new`], with `vectors` vectors, for a learner that multiplies $N$ by up to
+    /// `sharpness`.
     pub fn with_vectors(
         blocks: usize,
         features: usize,
@@ -77,11 +77,11 @@ impl SecondOrder {
             sharpness,
             block: GramBlock::default(),
             before: Vec::new(),
-            lessons: Vec::new(),
+            updates: Vec::new(),
         }
     }
 
-    /// How many numbers the state takes for `blocks` blocks of `features`: dominated by $n^2$.
+    /// 8-byte numbers of state for `blocks` blocks of `features`; the largest part is $n^2$.
     pub fn numbers(blocks: usize, features: usize) -> usize {
         LowRankInverse::numbers(blocks, features)
     }
@@ -91,19 +91,18 @@ impl SecondOrder {
         q * q + self.vectors * q + n * q
     }
 
-    /// How many numbers of scratch [`SecondOrder::project`] takes.
+    /// Length of the scratch memory of [`SecondOrder::project`].
     pub fn scratch_len(&self) -> usize {
         let q = self.inverse.blocks();
         self.kept() + self.inverse.scratch_len().max(2 * q * q * self.inverse.lookahead())
     }
 
-    /// Writes what depends on `x` and the state to the head of `scratch`: what it returns, and what
-    /// [`SecondOrder::absorb`] reuses.
+    /// Writes the quantities that depend on `x` and the state to the beginning of `scratch`: those that it
+    /// returns, and those that [`SecondOrder::absorb`] reuses.
     ///
-    /// All of it is 0 where rounding has left nothing of $A^{-1}$ along `x`: once $A$ is 10^16 times larger
-    /// in some direction than in others, as after a huge row, $N$ may come out indefinite. Learners, which
-    /// rely on its being semidefinite after it was multiplied by their `sharpness`, then see a direction that
-    /// is known.
+    /// All of them are 0 if $I + \kappa N$ is not positive definite because of rounding, where $\kappa$ is
+    /// the learner's `sharpness`: this happens if $A$ is 10^16 times larger in some directions than in
+    /// others, as after a huge row. For learners, zeros mean that $A$ is infinite in the direction of `x`.
     pub fn project<'a>(&self, x: Features<'_>, scratch: &'a mut [f64]) -> Projection<'a> {
         let (n, q) = (self.inverse.side(), self.inverse.blocks());
         let rest = &mut { scratch };
@@ -134,23 +133,23 @@ impl SecondOrder {
         Projection { gram, image, prepared }
     }
 
-    /// Numbers that [`SecondOrder::project_many`] writes for a row.
+    /// The number of numbers that [`SecondOrder::project_many`] writes for a row.
     pub fn foreseen_len(&self) -> usize {
         let q = self.inverse.blocks();
         q * q + self.vectors * q
     }
 
-    /// Writes $N$ and behind it $h$ of each of the dense rows `rows`, one after the other, to `out`: the
-    /// numbers of [`SecondOrder::project`], by wide products, for predictions that nothing is learnt from.
+    /// Writes $N$ followed by $h$ for each of the dense rows `rows`, one after another, to `out`: the numbers
+    /// of [`SecondOrder::project`], by wide products, for predictions that are not learnt.
     pub fn project_many(&self, rows: &[f64], out: &mut [f64]) {
-        /// Numbers of all products at a time: 16 MiB.
+        /// Numbers of all products that are computed at a time, 16 MiB.
         const AT_ONCE: usize = 1 << 21;
         if rows.is_empty() {
             return;
         }
         let (n, q, d, vectors) =
             (self.inverse.side(), self.inverse.blocks(), self.inverse.features(), self.vectors);
-        // What the block has learnt.
+        // The updates that are still in the block.
         let learnt = if self.block.is_live() { self.inverse.next() * q } else { 0 };
         let mut f = vec![0.0; learnt * n];
         if learnt > 0 {
@@ -191,9 +190,10 @@ impl SecondOrder {
         }
     }
 
-    /// Shows `each` the place, $N$ and $h$ of each of `rows`, in order: see [`SecondOrder::project_many`].
+    /// Calls `each` with the index, $N$ and $h$ of each of `rows`, in order: see
+    /// [`SecondOrder::project_many`].
     pub fn project_batch(&self, rows: &dyn Batch, mut each: impl FnMut(usize, &[f64], &[f64])) {
-        /// Rows at a time.
+        /// Number of rows that are computed at a time.
         const AT_ONCE: usize = 256;
         let (q, d) = (self.inverse.blocks(), self.inverse.features());
         let most = rows.len().min(AT_ONCE);
@@ -220,41 +220,41 @@ impl SecondOrder {
         &by_products[..q * q]
     }
 
-    /// Whether by-products of [`SecondOrder::project`], since which nothing was learnt, can be given to
-    /// [`SecondOrder::absorb`]: not if other rows were prepared in between.
+    /// Whether by-products of [`SecondOrder::project`] can be given to [`SecondOrder::absorb`], provided that
+    /// nothing was learnt since: not if other rows were prepared in between.
     pub fn can_reuse(&self, prepared: Option<PreparedRow>) -> bool {
         prepared.is_none_or(|row| self.block.is_live() && row.block == self.block.serial())
     }
 
-    /// Learns the `lesson` of the row `x`, whose by-products [`SecondOrder::project`] left at the head of
-    /// `by_products`, with where they come from.
+    /// Learns the `update` for the row `x`. `by_products` begins with the by-products that
+    /// [`SecondOrder::project`] wrote, and `prepared` is the row from which they were computed.
     pub fn absorb(
         &mut self,
         x: Features<'_>,
         by_products: &[f64],
         prepared: Option<PreparedRow>,
-        lesson: Lesson<'_>,
+        update: RoundUpdate<'_>,
     ) {
         let (n, q, d) = (self.inverse.side(), self.inverse.blocks(), self.inverse.features());
         let (gram, rest) = by_products[..self.kept()].split_at(q * q);
         let (image, y) = rest.split_at(self.vectors * q);
-        for (b, c) in self.b.chunks_exact_mut(d).zip(lesson.coefficients) {
+        for (b, c) in self.b.chunks_exact_mut(d).zip(update.coefficients) {
             x.add_to(*c, b);
         }
         if let Some(PreparedRow { at, .. }) = prepared {
-            self.lessons.push(at as f64);
-            self.lessons.extend_from_slice(lesson.coefficients);
-            self.lessons.extend_from_slice(lesson.mix);
-            self.block.absorb(at, self.inverse.next(), gram, image, lesson);
+            self.updates.push(at as f64);
+            self.updates.extend_from_slice(update.coefficients);
+            self.updates.extend_from_slice(update.mix);
+            self.block.absorb(at, self.inverse.next(), gram, image, update);
             self.inverse.expect(at + 1);
         } else {
             self.settle();
-            self.inverse.downdate(&y[..n * q], lesson.mix);
+            self.inverse.downdate(&y[..n * q], update.mix);
         }
     }
 
-    /// Turns what the block has learnt into columns of the inverse; the rows that it still expects are then
-    /// corrected one by one.
+    /// Appends the updates of the block to the columns of the inverse; the remaining rows of the block are
+    /// then corrected one by one.
     fn settle(&mut self) {
         let learnt = self.inverse.next() * self.inverse.blocks();
         if self.end_block() && learnt > 0 {
@@ -263,25 +263,25 @@ impl SecondOrder {
         }
     }
 
-    /// Ends the block; returns whether it was live.
+    /// Ends the block; returns whether it was in use.
     fn end_block(&mut self) -> bool {
         self.before.clear();
-        self.lessons.clear();
+        self.updates.clear();
         self.block.end()
     }
 
-    /// Shares large products among as many `threads`, 1 being the default; results agree up to rounding.
+    /// Divides large products among the threads of `workers`; results are bit-equal.
     pub fn set_workers(&mut self, workers: Workers) {
         self.inverse.set_workers(workers);
     }
 
-    /// How many coming rows [`SecondOrder::prepare`] can use.
+    /// The number of rows that [`SecondOrder::prepare`] uses.
     pub fn lookahead(&self) -> usize {
         self.inverse.lookahead()
     }
 
-    /// Multiplies the coming rows with $A^{-1}$ at once. A batch much shorter than [`SecondOrder::lookahead`]
-    /// is not worth it and is ignored.
+    /// Multiplies the announced rows with $A^{-1}$ in one product. A batch much shorter than
+    /// [`SecondOrder::lookahead`] is ignored, since it does not pay off.
     pub fn prepare(&mut self, coming: &dyn Batch) {
         if !self.inverse.worth_preparing(coming.len()) {
             return;
@@ -289,51 +289,51 @@ impl SecondOrder {
         self.settle();
         if self.inverse.prepare(coming) {
             self.before.extend_from_slice(&self.b);
-            // So that learning allocates nothing.
-            self.lessons.reserve(self.lesson_len() * self.inverse.lookahead());
+            // Memory is reserved here, so that learning allocates none.
+            self.updates.reserve(self.update_len() * self.inverse.lookahead());
             self.start_block();
         }
     }
 
-    /// Takes in the rows that were prepared last, from place `at` on: they are known only now, and others
-    /// stood in for them. All is to the bit what it would be if they had been known.
+    /// Replaces the placeholder rows of the last prepared batch from index `at` on by `coming`. Results are
+    /// bit-equal to those without placeholders.
     pub fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
         if self.inverse.prepare_rest(at, coming) && self.block.is_live() {
             self.learn_again();
         }
     }
 
-    /// The block of the prepared rows, of which nothing is learnt.
+    /// Starts the block of prepared rows, without updates.
     fn start_block(&mut self) {
         let (rows, products) = self.inverse.prepared();
         let (blocks, most) = (self.inverse.blocks(), self.inverse.lookahead());
         self.block.start(rows, products, (&self.before, self.vectors), blocks, most);
     }
 
-    /// Numbers that are kept of a lesson.
-    fn lesson_len(&self) -> usize {
+    /// Length of a stored update.
+    fn update_len(&self) -> usize {
         let q = self.inverse.blocks();
         1 + self.vectors * q + q * q
     }
 
-    /// Begins the block anew with the lessons that it has learnt.
+    /// Starts the block again, and learns the stored updates.
     fn learn_again(&mut self) {
         let q = self.inverse.blocks();
         self.start_block();
         let (mut gram, mut image) = (vec![0.0; q * q], vec![0.0; self.vectors * q]);
         let mut next = 0;
-        for lesson in self.lessons.chunks_exact(self.lesson_len()) {
-            let (place, lesson) = lesson.split_first().expect("longer");
-            let (coefficients, mix) = lesson.split_at(self.vectors * q);
+        for update in self.updates.chunks_exact(self.update_len()) {
+            let (place, update) = update.split_first().expect("longer");
+            let (coefficients, mix) = update.split_at(self.vectors * q);
             let at = *place as usize;
             self.block.project(at, next, &mut gram, &mut image);
-            self.block.absorb(at, next, &gram, &image, Lesson { coefficients, mix });
+            self.block.absorb(at, next, &gram, &image, RoundUpdate { coefficients, mix });
             next = at + 1;
         }
         self.inverse.expect(next);
     }
 
-    /// $b^\top A^{-1} b$ for the first vector, at the cost of a pass over the inverse.
+    /// $b^\top A^{-1} b$ for the first vector; reads the whole inverse.
     pub fn square(&self) -> f64 {
         let b = &self.b[..self.inverse.side()];
         let mut image = vec![0.0; b.len()];
@@ -341,8 +341,8 @@ impl SecondOrder {
         dot(b, &image) - self.block.square(self.inverse.next() * self.inverse.blocks())
     }
 
-    /// $A$, symmetric to the bit, at the cost of an inversion; `None` where rounding has left no positive
-    /// definite $A^{-1}$.
+    /// $A$, exactly symmetric, by an inversion; `None` if $A^{-1}$ is not positive definite because of
+    /// rounding.
     pub fn precision(&self) -> Option<Vec<f64>> {
         if self.block.is_live() {
             let mut settled = self.clone();
@@ -362,9 +362,8 @@ impl SecondOrder {
         true
     }
 
-    /// Forgets: what $A$ has beyond $\lambda I$, and every $b$, shrink to the part `keep`. $\lambda$ is that
-    /// of the beginning, and the cost is that of two inversions; nothing changes where rounding has left no
-    /// positive definite $A$.
+    /// Forgetting: multiplies $A - \lambda I$ and every $b$ by `keep`. `regularization` is the initial
+    /// $\lambda$. Takes two inversions; changes nothing if $A$ is not positive definite because of rounding.
     pub fn discount(&mut self, keep: f64, regularization: f64) {
         self.settle();
         let Some(mut a) = self.inverse.precision() else { return };
@@ -377,8 +376,8 @@ impl SecondOrder {
         }
     }
 
-    /// Adds `change` times the identity to $A$, at the cost of two inversions. Returns false, and changes
-    /// nothing, if that leaves no positive definite matrix.
+    /// Adds `change` times the identity to $A$, by two inversions. Returns false, and changes nothing, if the
+    /// result is not positive definite.
     pub fn shift(&mut self, change: f64) -> bool {
         self.settle();
         let Some(mut a) = self.inverse.precision() else { return false };
@@ -391,13 +390,13 @@ impl SecondOrder {
         self.inverse.side()
     }
 
-    /// Makes room for `blocks` and `features`, new ones appended, with $A$ equal to $\lambda$ on the new
-    /// diagonal (theory: extensions 2.1, 2.3).
+    /// Increases the numbers of blocks and features; new ones are appended, with $A$ equal to $\lambda$ on
+    /// the new diagonal (theory: extensions 2.1, 2.3).
     pub fn grow(&mut self, blocks: usize, features: usize, regularization: f64) {
         self.grow_vectors(blocks, features, regularization, self.vectors);
     }
 
-    /// The same, with `vectors` from now on: new ones, appended, are 0.
+    /// As [`SecondOrder::grow`], also for the number of vectors: new ones are appended, and are 0.
     pub fn grow_vectors(&mut self, blocks: usize, features: usize, regularization: f64, vectors: usize) {
         self.settle();
         let (n, old) = (self.inverse.side(), self.inverse.features());
@@ -411,37 +410,38 @@ impl SecondOrder {
         self.inverse.grow(blocks, features, regularization, blocks);
     }
 
-    /// The state, with $b$ under the name that the learner gives it. A save in mid-block is exact.
+    /// The state; `b` is the name under which the vectors are saved. Saving in the middle of a block is
+    /// exact.
     pub fn tensors(&mut self, b: &'static str) -> Vec<Tensor<'_>> {
         let mut tensors = Vec::from(self.inverse.tensors());
         tensors.push(Tensor::vector(b, &mut self.b));
         tensors.push(Tensor::list("prepared_before", &mut self.before));
-        tensors.push(Tensor::list("prepared_lessons", &mut self.lessons));
+        tensors.push(Tensor::list("prepared_lessons", &mut self.updates));
         tensors
     }
 
-    /// Makes the block of prepared rows after loading. False if the state contradicts itself.
+    /// Recomputes the block of prepared rows after loading. False if the state is inconsistent.
     pub fn restored(&mut self) -> bool {
         self.block.end();
         if !self.inverse.restored() {
             return false;
         }
         if self.before.is_empty() {
-            return self.lessons.is_empty();
+            return self.updates.is_empty();
         }
         let rows = self.inverse.prepared().0.len() / self.inverse.features();
         let mut next = 0;
-        let fits = |lesson: &[f64]| {
-            let at = lesson[0] as usize;
-            let follows = lesson[0] == at as f64 && (next..rows).contains(&at);
+        let fits = |update: &[f64]| {
+            let at = update[0] as usize;
+            let follows = update[0] == at as f64 && (next..rows).contains(&at);
             next = at + 1;
             follows
         };
-        let whole = self.lessons.len().is_multiple_of(self.lesson_len());
+        let whole = self.updates.len().is_multiple_of(self.update_len());
         let possible = rows > 0
             && self.before.len() == self.b.len()
             && whole
-            && self.lessons.chunks_exact(self.lesson_len()).all(fits)
+            && self.updates.chunks_exact(self.update_len()).all(fits)
             && next == self.inverse.next();
         if possible {
             self.learn_again();
@@ -449,7 +449,7 @@ impl SecondOrder {
         possible
     }
 
-    /// How many numbers are held at most: $A^{-1}$, $b$, delayed columns, products of prepared rows, their
+    /// The largest number of 8-byte numbers: $A^{-1}$, $b$, delayed columns, products of prepared rows, their
     /// block, and the by-products of a round.
     #[cfg(test)]
     fn most_numbers(q: usize, d: usize) -> usize {

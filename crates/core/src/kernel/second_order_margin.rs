@@ -1,10 +1,10 @@
-//! The second-order learner of margins that SOBA and the second-order Perceptron share.
+//! The second-order learner of margins that SOBA and the second-order Perceptron have in common.
 //!
-//! A round teaches it that the class of $x$ is $y$, which was found out with probability $p$ (1 with full
+//! In a round it learns that the class of $x$ is $y$, which was revealed with probability $p$ (1 with full
 //! information). With the best other class $\bar y$, $u = (e_{\bar y} - e_y) \otimes x$ and $z = u/\sqrt p$,
-//! the weights are $W = A^{-1}\theta$ for $A = aI + \sum n z z^\top$ and $\theta = -\sum n u/p$, where
-//! $n = 1$ on rounds that update. All that a round needs are
-//! $\delta = \langle W, u \rangle = s_{\bar y} - s_y$ and $Q = u^\top A^{-1} u$:
+//! the weights are $W = A^{-1}\theta$ for $A = aI + \sum n z z^\top$ and $\theta = -\sum n u/p$, where $n =
+//! 1$ in rounds that update. A round only needs $\delta = \langle W, u \rangle = s_{\bar y} - s_y$ and $Q =
+//! u^\top A^{-1} u$:
 //!
 //! $$ m = \frac{\langle W, z \rangle^2 + 2\langle W, u/p \rangle}{1 + z^\top A^{-1} z} = \frac{\delta(\delta + 2)}{p +
 //!    Q},
@@ -28,16 +28,16 @@ use crate::state::Tensor;
 
 /// The matrix $A$ and the weights $W = A^{-1}\theta$.
 pub trait Metric: Clone + Debug + Send + Sync + 'static {
-    /// Whether the theorem is about it.
+    /// Whether the theorem applies to it.
     const HAS_THEOREM: bool;
 
     /// $A = aI$ with `regularization` $= a > 0$, $W = 0$.
     fn new(classes: usize, features: usize, regularization: f64) -> Self;
 
-    /// How many numbers the state takes.
+    /// 8-byte numbers of state.
     fn numbers(classes: usize, features: usize) -> usize;
 
-    /// How many of them are taken before the first row.
+    /// The part of them that is allocated before the first row.
     fn numbers_at_first(classes: usize, features: usize) -> usize {
         Self::numbers(classes, features)
     }
@@ -49,19 +49,19 @@ pub trait Metric: Clone + Debug + Send + Sync + 'static {
     /// [`Metric::step`].
     fn quadratic(&mut self, x: Features<'_>, pair: Pair) -> f64;
 
-    /// What $Q$ never exceeds, in $O(\mathrm{nnz}(x))$: $2\lVert x \rVert^2/a$, since $A \succeq aI$.
+    /// An upper bound on $Q$ in $O(\mathrm{nnz}(x))$: $2\lVert x \rVert^2/a$, since $A \succeq aI$.
     fn largest_quadratic(&self, x: Features<'_>) -> f64;
 
     /// (2), after [`Metric::quadratic`] for the same row and pair.
     fn step(&mut self, x: Features<'_>, pair: Pair, step: Step);
 
-    /// Makes room for more classes and features, as if they had been there with all-zero features.
+    /// Adds classes and features, as if they had existed with features of 0 from the start.
     fn grow(&mut self, classes: usize, features: usize);
 
     /// The state.
     fn tensors(&mut self) -> Vec<Tensor<'_>>;
 
-    /// Recomputes what is derived from the state; false if the state contradicts itself.
+    /// Recomputes what is derived from the state; false if the state is inconsistent.
     fn restored(&mut self) -> bool;
 }
 
@@ -74,7 +74,7 @@ pub struct Pair {
     pub rival: usize,
 }
 
-/// The numbers of an update.
+/// The quantities of an update.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     /// $\delta = s_{\bar y} - s_y$.
@@ -108,14 +108,15 @@ impl<M: Metric> SecondOrderMargin<M> {
         self.metric.scores(x, scores);
     }
 
-    /// Learns that the class of `x`, of current `scores` $= Wx$, is `label`, found out with `probability`
-    /// $= p > 0$; or leaves it, by (1), which happens to right predictions only. Returns whether it updated.
+    /// Learns that the class of `x` with the current `scores` $= Wx$ is `label`, which was revealed with
+    /// `probability` $= p > 0$. By (1), there may be no update if the prediction was right. Returns whether
+    /// there was one.
     pub fn learn(&mut self, x: Features<'_>, scores: &[f64], label: usize, probability: f64) -> bool {
         let margin = margin(scores, label);
         let pair = Pair { label, rival: margin.rival };
         let delta = -margin.value;
-        // A negative m is smallest in size for the largest Q: where even that is too much, Q need not be
-        // known.
+        // A negative m is closest to 0 for the largest Q: if even that m is too small, Q need not be
+        // computed.
         let bonus = delta * (delta + 2.0);
         if self.margins + bonus / (probability + 1.001 * self.metric.largest_quadratic(x)) < 0.0 {
             return false;
@@ -133,7 +134,7 @@ impl<M: Metric> SecondOrderMargin<M> {
         true
     }
 
-    /// $\sum n m \ge 0$: what right predictions with small margins may still use up.
+    /// $\sum n m \ge 0$: the sum in (1).
     pub fn margins(&self) -> f64 {
         self.margins
     }
@@ -143,12 +144,12 @@ impl<M: Metric> SecondOrderMargin<M> {
         self.quadratics
     }
 
-    /// How many rounds updated.
+    /// The number of rounds that updated.
     pub fn updates(&self) -> u64 {
         self.updates
     }
 
-    /// Makes room for more classes and features, as if they had been there with all-zero features.
+    /// Adds classes and features, as if they had existed with features of 0 from the start.
     pub fn grow(&mut self, classes: usize, features: usize) {
         self.metric.grow(classes, features);
     }
@@ -162,13 +163,13 @@ impl<M: Metric> SecondOrderMargin<M> {
         tensors
     }
 
-    /// Recomputes what is derived from the state; false if the state contradicts itself.
+    /// Recomputes what is derived from the state; false if the state is inconsistent.
     pub fn restored(&mut self) -> bool {
         self.metric.restored()
     }
 }
 
-/// The full $A$ of side $Kd$, by its inverse.
+/// The full $A$ of side $Kd$, stored as its inverse.
 #[derive(Clone, Debug)]
 pub struct FullMetric {
     classes: usize,
@@ -209,8 +210,8 @@ impl Metric for FullMetric {
         self.inverse.combination(x, &[(rival, 1.0), (label, -1.0)], &mut self.direction);
         let block = |class: usize| &self.direction[class * self.features..][..self.features];
         let quadratic = x.dot(block(rival)) - x.dot(block(label));
-        // A⁻¹ ⪯ I/a implies Q >= a|v|². Rounding breaks that where rows are many orders of magnitude longer
-        // than others, or than a allows for; without it the next downdate would be without bound.
+        // A⁻¹ ⪯ I/a implies Q >= a|v|². Rounding may violate this if rows are many orders of magnitude longer
+        // than others or than a suggests; then the next downdate would be unbounded.
         quadratic.max(self.regularization * dot(&self.direction, &self.direction))
     }
 
@@ -245,15 +246,15 @@ impl Metric for FullMetric {
     }
 }
 
-/// $A$ replaced by its diagonal: no theorem, $O(\mathrm{nnz}(x))$ an update, memory touched only where it is
-/// needed.
+/// $A$ replaced by its diagonal: no theorem, $O(\mathrm{nnz}(x))$ for an update, memory allocated only for
+/// features that occur.
 #[derive(Clone, Debug)]
 pub struct DiagonalMetric {
     classes: usize,
     regularization: f64,
     /// For every feature $K$ numbers each: the diagonal of $A - aI$, $\theta$, and $W = \theta / A$.
     cells: Cells<f64>,
-    /// The cells as they are saved and loaded.
+    /// The cells as a list, while they are saved or loaded.
     saved: Vec<f64>,
 }
 
@@ -329,7 +330,7 @@ mod tests {
     use super::*;
     use crate::testing::{assert_close, quadratic, unit_rows};
 
-    /// Dense A and θ, as SOBA's Algorithm 1 states them, with the numbers of the round.
+    /// Dense A and θ, as in SOBA's Algorithm 1, with the quantities of the round.
     struct Plain {
         classes: usize,
         a: Vec<f64>,
@@ -389,8 +390,7 @@ mod tests {
         let (mut updates, mut margin_updates) = (0, 0);
         let indices: Vec<u32> = (0..d as u32).collect();
         for (t, x) in unit_rows(11, 200, d).iter().enumerate() {
-            // Separable, so that mistakes and margin updates stay scarce; found out with one of two
-            // probabilities.
+            // Separable, so that mistakes and margin updates are rare; p has one of two values.
             let label = usize::from(x[0] > 0.0);
             let p = [1.0, 0.5][t % 2];
             let features =
@@ -448,7 +448,7 @@ mod tests {
         assert!(left <= right_side * (1.0 + 1e-12) && left > 0.0, "{left} {right_side}");
     }
 
-    /// Rows a hundred orders of magnitude apart: doubles cannot hold A, but nothing grows without bound.
+    /// Rows a hundred orders of magnitude apart: doubles cannot represent A, but all numbers remain bounded.
     #[test]
     fn huge_rows_are_survived() {
         let (k, d) = (3, 4);
@@ -472,7 +472,8 @@ mod tests {
                     small.grow(4, 5);
                 }
                 let known = if t < 20 { (2, 3) } else { (4, 5) };
-                // Scores of classes that were not there are 0, and must not be rivals before they are.
+                // Scores of classes that did not exist are 0, and must not be chosen as $\bar y$ before they
+                // exist.
                 let wide: Vec<f64> =
                     x.iter().enumerate().map(|(i, x)| if i < known.1 { *x } else { 0.0 }).collect();
                 let mut scores = [vec![0.0; known.0], vec![0.0; 4]];

@@ -2,7 +2,7 @@
 
 use super::vector::{LANES, max_in_lanes, sum_of_lanes, widest};
 
-/// Writes $\sigma(z)_k = e^{z_k} / \sum_j e^{z_j}$ to `p`. Any finite logits: the maximum is subtracted
+/// Writes $\sigma(z)_k = e^{z_k} / \sum_j e^{z_j}$ to `p`, for any finite logits: the maximum is subtracted
 /// first.
 pub fn softmax(z: &[f64], p: &mut [f64]) {
     let max = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -16,8 +16,8 @@ pub fn softmax(z: &[f64], p: &mut [f64]) {
     }
 }
 
-/// [`softmax`] to a few units in the last place, eight classes at a time: for iterations that correct
-/// themselves.
+/// [`softmax`] to a few units in the last place, eight classes at a time: for iterations that tolerate small
+/// errors.
 pub(crate) fn quick_softmax(z: &[f64], p: &mut [f64]) {
     widest(
         #[inline(always)]
@@ -41,13 +41,13 @@ pub(crate) fn quick_softmax(z: &[f64], p: &mut [f64]) {
     );
 }
 
-/// $e^x$ for $x \le 0$, without a branch; below -708 that of -708.
+/// $e^x$ for $x \le 0$, without a branch; $e^{-708}$ below -708.
 #[inline(always)]
 fn exp_of_negative(x: f64) -> f64 {
     use std::f64::consts::LOG2_E;
     /// Added to a number, it leaves the nearest integer in the last bits: $1.5 \cdot 2^{52}$.
     const ROUND: f64 = 6_755_399_441_055_744.0;
-    /// $\ln 2$ in two parts, the first with zeros behind.
+    /// $\ln 2$ in two parts, the first with trailing zeros.
     const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
     let x = x.max(-708.0);
     let shifted = x * LOG2_E + ROUND;
@@ -75,8 +75,8 @@ fn exp_of_negative(x: f64) -> f64 {
     f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52))
 }
 
-/// Writes $\ln p$ for probabilities `p`, at least that of `least` >= 1e-300, to `out`: to a few units in the
-/// last place, eight at a time.
+/// Writes $\ln p$ for probabilities `p`, or $\ln$ `least` (>= 1e-300) if that is larger, to `out`: to a few
+/// units in the last place, eight at a time.
 pub(crate) fn quick_logarithms(p: &[f64], least: f64, out: &mut [f64]) {
     widest(
         #[inline(always)]
@@ -88,12 +88,12 @@ pub(crate) fn quick_logarithms(p: &[f64], least: f64, out: &mut [f64]) {
     );
 }
 
-/// $\ln x$ of a positive number with all its digits, without a branch.
+/// $\ln x$ for a positive normal number, without a branch.
 #[inline(always)]
 fn ln_of_normal(x: f64) -> f64 {
-    /// $\ln 2$ in two parts, the first with zeros behind.
+    /// $\ln 2$ in two parts, the first with trailing zeros.
     const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
-    /// The bits of $\sqrt{1/2}$: mantissas are taken from there to its double.
+    /// The bits of $\sqrt{1/2}$: mantissas are in $[\sqrt{1/2}, \sqrt2)$.
     const START: u64 = 0x3FE6_A09E_667F_3BCD;
     let above = x.to_bits().wrapping_sub(START);
     let exponent = (above as i64 >> 52) as f64;
@@ -136,7 +136,7 @@ pub fn covariance_factor_column(p: &[f64], tails: &[f64], j: usize, column: &mut
     }
 }
 
-/// Writes the tails $r_j = \sum_{l \ge j} p_l$, accumulated from the end so that nothing cancels.
+/// Writes the tails $r_j = \sum_{l \ge j} p_l$, summed from the end to avoid cancellation.
 pub fn tails(p: &[f64], tails: &mut [f64]) {
     let mut total = 0.0;
     for (tail, p) in tails.iter_mut().zip(p).rev() {

@@ -1,14 +1,14 @@
 //! Sums over slices, in a fixed order.
 //!
-//! Sums run in eight lanes whatever the machine, so that a result never depends on its vector width: the
-//! widest vectors that the processor has are chosen when the program runs, and only change the speed.
+//! Sums use eight lanes on every machine, so that a result does not depend on the vector width: the widest
+//! vectors of the processor are chosen at run time, and only affect the speed.
 
 use pulp::Arch;
 
-/// How many partial sums there are.
+/// Number of partial sums.
 pub(crate) const LANES: usize = 8;
 
-/// Below this many numbers, asking for the processor's vectors costs more than they save.
+/// For fewer numbers, choosing the processor's vectors costs more than it saves.
 const SHORT: usize = 32;
 
 /// $\sum_i a_i b_i$.
@@ -27,7 +27,7 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
-/// [`dot`] of slices of one length, to be inlined into work that [`widest`] runs.
+/// [`dot`] of slices of equal length, to be inlined into the argument of [`widest`].
 #[inline(always)]
 pub(crate) fn dot_in_lanes(a: &[f64], b: &[f64]) -> f64 {
     let (a_blocks, a_rest) = a.as_chunks::<LANES>();
@@ -63,7 +63,7 @@ pub fn axpy(scale: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
-/// [`axpy`] of slices of one length, to be inlined into work that [`widest`] runs.
+/// [`axpy`] of slices of equal length, to be inlined into the argument of [`widest`].
 #[inline(always)]
 pub(crate) fn add_scaled(scale: f64, x: &[f64], y: &mut [f64]) {
     for (y, x) in y.iter_mut().zip(x) {
@@ -71,8 +71,8 @@ pub(crate) fn add_scaled(scale: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
-/// Runs `work`, which must be inlined always, and what is inlined into it, with the widest vectors that the
-/// processor has.
+/// Runs `work` with the widest vectors of the processor. `work` and the functions that it calls must be
+/// inlined.
 #[inline(always)]
 pub fn widest<R>(work: impl FnOnce() -> R) -> R {
     Arch::new().dispatch(work)
@@ -95,13 +95,13 @@ pub(crate) fn sum(a: &[f64]) -> f64 {
     sum_of_lanes(lanes) + rest.iter().sum::<f64>()
 }
 
-/// The larger of two numbers, neither of them NaN: `f64::max` would ask.
+/// The larger of two numbers, neither of them NaN, which `f64::max` would check.
 #[inline(always)]
 pub(crate) fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
-/// The largest of some numbers, none of them NaN; -∞ of none.
+/// The largest of some numbers, none of them NaN; -∞ if there are none.
 #[inline(always)]
 pub(crate) fn max_in_lanes(a: &[f64]) -> f64 {
     let (blocks, rest) = a.as_chunks::<LANES>();
@@ -114,7 +114,7 @@ pub(crate) fn max_in_lanes(a: &[f64]) -> f64 {
     lanes.into_iter().chain(rest.iter().copied()).fold(f64::NEG_INFINITY, larger)
 }
 
-/// Splits the first `len` numbers off `rest`: how learners lay out the scratch of a prediction.
+/// Splits the first `len` numbers off `rest`; used to divide the scratch memory of a prediction.
 pub(crate) fn take<'a>(rest: &mut &'a mut [f64], len: usize) -> &'a mut [f64] {
     let (head, tail) = std::mem::take(rest).split_at_mut(len);
     *rest = tail;

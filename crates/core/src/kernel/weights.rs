@@ -1,31 +1,32 @@
-//! First-order weights $W \in \mathbb{R}^{K \times d}$ with lazily scaled rows and known norms.
+//! First-order weights $W \in \mathbb{R}^{K \times d}$ with a lazy scale factor for each row, and the norms
+//! of the rows.
 
 use super::cells::Cells;
 use super::vector::{add_scaled, axpy, dot, dot_in_lanes, widest};
 use crate::example::Features;
 use crate::state::Tensor;
 
-/// A row's scale below this is multiplied into its weights, long before it could underflow.
+/// If the scale of a row falls below this, it is multiplied into the weights, long before it could underflow.
 const SMALLEST_SCALE: f64 = 1e-6;
 
-/// Norms are updated incrementally; after this many updates they are computed anew, so that rounding cannot
-/// pile up.
+/// Norms are updated incrementally, and computed from the weights after this many updates, so that rounding
+/// errors do not accumulate.
 const REFRESH: u64 = 1 << 16;
 
-/// The numbers $v_k$, in the order that serves the rows.
+/// The numbers $v_k$, in the order that suits the rows.
 #[derive(Clone, Debug)]
 enum Values {
     /// By class, for dense rows.
     Dense(Vec<f64>),
-    /// By feature, $K$ numbers each, for sparse rows: allocated when a feature is first seen. The list is as
-    /// they are saved.
+    /// By feature, $K$ numbers each, for sparse rows: allocated when a feature first occurs. The list is used
+    /// while they are saved or loaded.
     Sparse(Cells<f64>, Vec<f64>),
 }
 
 /// $W$, row $k$ stored as $s_k v_k$: shrinking a row costs one multiplication, whatever its length.
 ///
-/// The storage order belongs to this type: by class where rows are dense, by feature where they are sparse,
-/// since no single order serves both.
+/// The storage order is by class for dense rows, and by feature for sparse rows, since no single order suits
+/// both.
 #[derive(Clone, Debug)]
 pub struct Weights {
     classes: usize,
@@ -34,7 +35,7 @@ pub struct Weights {
     scale: Vec<f64>,
     norm_squared: Vec<f64>,
     updates: u64,
-    /// Room for an update.
+    /// Buffer for scores.
     scores: Vec<f64>,
     step: Vec<f64>,
 }
@@ -59,7 +60,7 @@ impl Weights {
         }
     }
 
-    /// 8-byte numbers that are taken before the first row.
+    /// 8-byte numbers that are allocated before the first row.
     pub(crate) fn numbers_at_first(classes: usize, features: usize, sparse: bool) -> usize {
         classes.saturating_mul(if sparse { 1 } else { features })
     }
@@ -68,7 +69,7 @@ impl Weights {
     pub fn scores(&self, x: Features<'_>, scores: &mut [f64]) {
         match (&self.values, x) {
             (Values::Sparse(cells, _), x) => scores_by_feature(cells, 0, x, scores),
-            // The kind of vectors is chosen once, not for every row.
+            // The kind of vectors is chosen once for all rows of the matrix.
             (Values::Dense(values), Features::Dense(x)) => widest(
                 #[inline(always)]
                 || {
@@ -88,7 +89,7 @@ impl Weights {
         }
     }
 
-    /// $W \leftarrow W + c\ x^\top$; `scores` are the current $Wx$, computed here where they are not known.
+    /// $W \leftarrow W + c\ x^\top$; `scores` are the current $Wx$, which are computed here if not given.
     pub fn add(&mut self, coefficients: &[f64], x: Features<'_>, scores: Option<&[f64]>) {
         let mut room = std::mem::take(&mut self.scores);
         let scores = scores.unwrap_or_else(|| {
@@ -154,7 +155,7 @@ impl Weights {
         }
     }
 
-    /// Multiplies the scales in and computes the norms anew.
+    /// Multiplies the scales into the weights, and recomputes the norms.
     fn refresh(&mut self) {
         self.norm_squared.fill(0.0);
         let (scales, norms) = (&self.scale, &mut self.norm_squared);
@@ -180,7 +181,7 @@ impl Weights {
         self.scale.fill(1.0);
     }
 
-    /// Makes room for more classes and features, all-zero, new ones appended.
+    /// Adds classes and features with weights of 0.
     pub fn grow(&mut self, classes: usize, features: usize) {
         let (k, d) = (self.classes, self.features);
         let mut grown = Self::new(classes, features, matches!(self.values, Values::Sparse(..)));
@@ -229,7 +230,7 @@ impl Weights {
         ]
     }
 
-    /// Takes over what was loaded. False if it is no state.
+    /// Recomputes what is derived from a loaded state. False if the state is invalid.
     pub fn restored(&mut self) -> bool {
         match &mut self.values {
             Values::Dense(_) => true,
@@ -238,14 +239,14 @@ impl Weights {
     }
 }
 
-/// Writes $Wx$ to `scores`, for weights that stand by feature, at the place `offset` of each cell.
+/// Writes $Wx$ to `scores`, for weights that are stored by feature, from the number `offset` of each cell on.
 pub(crate) fn scores_by_feature(cells: &Cells<f64>, offset: usize, x: Features<'_>, scores: &mut [f64]) {
-    /// Scores of so many classes are kept out of memory while they are summed up.
-    const FEW: usize = 16;
+    /// Number of classes whose scores are summed in registers.
+    const IN_REGISTERS: usize = 16;
     let classes = scores.len();
     let seen = x.iter().filter_map(|(i, value)| Some((value, &cells.get(i)?[offset..][..classes])));
-    if classes <= FEW {
-        let mut sums = [0.0; FEW];
+    if classes <= IN_REGISTERS {
+        let mut sums = [0.0; IN_REGISTERS];
         for (value, weights) in seen {
             for (sum, weight) in sums.iter_mut().zip(weights) {
                 *sum += value * weight;

@@ -3,8 +3,8 @@
 //!
 //! Gaptron plays the best class $\hat y$, mixed with the uniform distribution at rate $a \in [0, 1]$, where
 //! the gap map $a$ depends on the scores. For each surrogate loss $\ell$ the map is such that the expected
-//! mistakes of a round are paid for by the loss minus the squared gradient that gradient descent pays for
-//! (the surrogate gap; theory: gaptron 1.2):
+//! mistakes of a round plus the squared gradient in the regret bound of gradient descent are at most the
+//! loss; the difference is the surrogate gap (theory: gaptron 1.2):
 //!
 //! $$(1 - a) 1[\hat y \ne y] + a \tfrac{K-1}{K} + \tfrac{\eta}{2} \lVert c \otimes x \rVert^2 \le \ell \qquad
 //!    (1)$$
@@ -84,8 +84,8 @@ impl Surrogate {
         }
     }
 
-    /// The largest learning rate under bandit feedback: $\delta$ times [`Surrogate::full_information_rate`],
-    /// where $\delta$ bounds the probability of the true class from below.
+    /// The largest learning rate with bandit feedback: $\delta$ times [`Surrogate::full_information_rate`],
+    /// where $\delta$ is a lower bound on the probability of the true class.
     ///
     /// `exploration` $= \gamma$ in [0, 1]; weights in the Frobenius ball of radius `norm` $D$.
     /// $\delta = \gamma/K$, and for the logistic loss $\max(\gamma, a_0)/K$: its gap map is at least
@@ -116,7 +116,7 @@ impl Surrogate {
     }
 }
 
-/// Whether a class that leads by `lead` is ahead by more than $1/K$: a negative lead never is.
+/// Whether the margin `lead` of a class exceeds $1/K$.
 fn is_clear(lead: f64, scores: &[f64]) -> bool {
     lead > 1.0 / scores.len() as f64
 }
@@ -218,9 +218,8 @@ mod tests {
             }
         }
 
-        /// The same with bandit feedback: the gradient is weighted by the inverse probability of the class,
-        /// and the least exploration costs up to $\gamma(K-1)/K$. Scores are those that weights in the ball
-        /// can have.
+        /// The same with bandit feedback: the gradient is divided by the probability of the class, and the
+        /// least exploration costs up to $\gamma(K-1)/K$. Scores are those of weights in the ball.
         #[test]
         fn bandit_surrogate_gap_is_never_positive(
             mut scores in prop::collection::vec(-3.0..3.0f64, 2..8),

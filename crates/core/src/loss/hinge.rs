@@ -1,13 +1,13 @@
-//! The multiclass hinge loss and its relatives: functions of the margin $m$ of the true class.
+//! The multiclass hinge loss and related losses, as functions of the margin $m$ of the true class.
 
 use crate::prediction::argmax;
 
-/// How far the true class is ahead of all others.
+/// The margin of the true class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin {
     /// $m = s_y - \max_{k \ne y} s_k$.
     pub value: f64,
-    /// The best other class $\bar y = \arg\max_{k \ne y} s_k$; among equals the first.
+    /// The best other class $\bar y = \arg\max_{k \ne y} s_k$; the first of several.
     pub rival: usize,
 }
 
@@ -17,7 +17,7 @@ pub fn margin(scores: &[f64], label: usize) -> Margin {
     Margin { value: scores[label] - scores[rival], rival }
 }
 
-/// The best class other than `class`; among equals the first.
+/// The best class other than `class`; the first of several.
 pub(super) fn runner_up(scores: &[f64], class: usize) -> usize {
     let (before, after) = (&scores[..class], &scores[class + 1..]);
     match (before.is_empty(), after.is_empty()) {
@@ -30,8 +30,8 @@ pub(super) fn runner_up(scores: &[f64], class: usize) -> usize {
     }
 }
 
-/// Writes to `out` the gradient in the scores of a loss whose derivative in the margin is `slope`:
-/// `slope` $(e_y - e_{\bar y})$.
+/// Writes the gradient of a loss in the scores to `out`, for its derivative `slope` in the margin: `slope`
+/// $(e_y - e_{\bar y})$.
 pub fn margin_gradient(slope: f64, label: usize, rival: usize, out: &mut [f64]) {
     out.fill(0.0);
     out[label] = slope;

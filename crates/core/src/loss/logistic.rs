@@ -1,8 +1,8 @@
 //! The logistic loss $\ell(z, y) = \ln \sum_k e^{z_k} - \langle y, z \rangle$ of logits $z \in \mathbb{R}^K$,
 //! in nats.
 //!
-//! Nothing here overflows for finite logits, and no small number is the difference of large ones: a confident
-//! correct prediction costs about $e^{-\text{gap}}$, not 0.
+//! Nothing overflows for finite logits, and no small result is a difference of large numbers: a confident
+//! correct prediction has a loss of about $e^{-\text{gap}}$, not 0.
 
 use crate::kernel::softmax::softmax;
 use crate::prediction::argmax;
@@ -58,8 +58,8 @@ pub fn soft_gradient(logits: &[f64], target: &[f64], out: &mut [f64]) {
     out.iter_mut().zip(target).for_each(|(p, y)| *p -= y);
 }
 
-/// The loss in bits, $-\log_2 \sigma(z)_y$: at least 1 whenever the best score is another class's, which
-/// Gaptron needs of a surrogate.
+/// The loss in bits, $-\log_2 \sigma(z)_y$: at least 1 if the best score is that of another class, as Gaptron
+/// requires of a surrogate.
 pub fn loss_bits(logits: &[f64], label: usize) -> f64 {
     loss(logits, label) / std::f64::consts::LN_2
 }

@@ -1,7 +1,7 @@
-//! The losses, as pure functions of scores (or of a margin) and the truth.
+//! The losses, as pure functions of scores (or of a margin) and the label.
 //!
-//! For a linear learner with scores $s = Wx$ the gradient of a loss in $W$ is $c \otimes x$; every loss here
-//! gives the coefficients $c \in \mathbb{R}^K$, its gradient in the scores.
+//! For a linear learner with scores $s = Wx$ the gradient of a loss in $W$ is $c \otimes x$, where $c \in
+//! \mathbb{R}^K$ is the gradient in the scores; the functions here compute $c$.
 
 pub mod gap;
 pub mod hinge;

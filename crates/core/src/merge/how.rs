@@ -5,20 +5,20 @@ use std::str::FromStr;
 
 use crate::param::ParamError;
 
-/// How often the regulariser is counted. $S$ is the number of parts.
+/// How many times the regulariser is counted. $S$ is the number of parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Merge {
     /// $S$ times: everything is added up, and the merged learner's $\lambda$ is $S\lambda$. Equation (1) of
     /// the [module](super).
     #[default]
     SumAll,
-    /// Once: the merged learner keeps $\lambda$. Equation (2) of the [module](super), whose guarantee has the
-    /// further term $(S-1)\lambda\lVert W_m \rVert^2$; the certificate has not.
+    /// Once: the merged learner keeps $\lambda$. Equation (2) of the [module](super), whose bound has the
+    /// additional term $(S-1)\lambda\lVert W_m \rVert^2$; the certificate does not have it.
     LambdaOnce,
 }
 
 impl Merge {
-    /// Both.
+    /// Both ways.
     pub const ALL: [Merge; 2] = [Merge::SumAll, Merge::LambdaOnce];
 
     /// The name that `--how` takes.
@@ -29,7 +29,7 @@ impl Merge {
         }
     }
 
-    /// The merged learner's $\lambda$, where each of `parts` has `regularization`.
+    /// The merged learner's $\lambda$, if each of `parts` learners has `regularization`.
     pub(crate) fn regularization(self, regularization: f64, parts: usize) -> f64 {
         match self {
             Merge::SumAll => parts as f64 * regularization,
@@ -66,33 +66,33 @@ pub enum MergeError {
     /// The algorithm has no sufficient statistics.
     #[error("{0} cannot be merged: what it learns does not add up")]
     Unsupported(&'static str),
-    /// Something in which all models must agree.
+    /// A property in which all models must agree.
     #[error("{what} = {found}: must be {needed}, as in the first model")]
     Mismatch {
         /// Which of the models, from 0.
         part: usize,
-        /// What differs.
+        /// The name of the difference.
         what: String,
         /// Its value in that model.
         found: String,
         /// Its value in the first model.
         needed: String,
     },
-    /// After a huge row $A^{-1}$ may have lost what it had of other directions.
+    /// After a huge row, rounding may have destroyed $A^{-1}$ in other directions.
     #[error("its statistics cannot be recovered: rounding has left no positive definite inverse of them")]
     Singular {
         /// Which of the models, from 0; `None`: their sum.
         part: Option<usize>,
     },
-    /// A learner that stores rows, and stops learning when there are too many.
+    /// A learner that stores rows, up to a limit.
     #[error("together the models store {rows} rows; at most max_rounds = {most} can be merged")]
     TooManyRows {
-        /// How many there would be.
+        /// The number of rows together.
         rows: usize,
-        /// How many there may be.
+        /// The limit.
         most: usize,
     },
-    /// A list that was given as a sum of statistics.
+    /// A list that is not a sum of statistics.
     #[error("a list of {found} numbers is no sum of its statistics, which are {needed}")]
     Length {
         /// Its length.
@@ -106,7 +106,7 @@ pub enum MergeError {
 }
 
 impl MergeError {
-    /// The same of model number `at`.
+    /// The same error for model number `at`.
     pub(super) fn of(self, at: usize) -> Self {
         match self {
             Self::Singular { .. } => Self::Singular { part: Some(at) },
@@ -114,7 +114,7 @@ impl MergeError {
         }
     }
 
-    /// Which of the models is to blame, from 0, if it is one of them.
+    /// The index of the model that causes the error, if it is one of them.
     pub fn part(&self) -> Option<usize> {
         match self {
             Self::Mismatch { part, .. } => Some(*part),

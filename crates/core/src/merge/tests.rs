@@ -12,14 +12,14 @@ use crate::registry::find;
 use crate::rng::{Rng, Uniforms};
 use crate::testing::{assert_close, count, items, number, numbers, vector};
 
-/// A learner of `name` with `set` as name=value words.
+/// A learner `name` with the parameters `set`, as name=value separated by spaces.
 fn make(name: &str, set: &str, problem: Problem) -> Box<dyn Model> {
     let pairs = set.split_whitespace().map(|word| word.split_once('=').expect("name=value"));
     let values: Values = pairs.map(|(name, value)| (name.to_owned(), Value::parse(value))).collect();
     find(name).expect("registered").make(&values, problem, 0).expect("valid")
 }
 
-/// Every row that was played, by any of the learners.
+/// The rows that any of the learners has played.
 #[derive(Default)]
 struct History {
     rows: Vec<f64>,
@@ -133,8 +133,8 @@ fn follows_the_reference() {
     }
 }
 
-/// Equations (1) and (2) with the comparator that is best on the rows of all shards and those that the merged
-/// learner goes on to play; $\lVert \Pi W \rVert$ and $\lVert W_m \rVert$ as they are.
+/// Equations (1) and (2) with the best comparator for the rows of all shards and those that the merged
+/// learner plays; $\lVert \Pi W \rVert$ and $\lVert W_m \rVert$ are computed.
 #[test]
 fn folklore_keeps_its_guarantee() {
     let (_, classes, ball, set) = LEARNERS[0];
@@ -210,7 +210,7 @@ fn order_and_grouping_do_not_matter() {
         let all = merged(&parts, Merge::LambdaOnce);
         let last = parts.pop().expect("three");
         assert_same(&*merged(&[merged(&parts, Merge::LambdaOnce), last], Merge::LambdaOnce), &*all, 1e-11);
-        // One alone is itself.
+        // A single model, merged, is itself.
         assert_same(&*merged(&parts[..1], Merge::SumAll), &*parts[0], 1e-11);
     }
 }

@@ -3,7 +3,7 @@ use crate::example::{Features, Target};
 use crate::param::Value;
 use proptest::prelude::*;
 
-/// A learner of `name` that has learnt a little.
+/// A learner `name` after a few rounds.
 fn learnt(name: &str) -> Box<dyn Model> {
     let problem = Problem::new(3, 2).with_radius(1.0);
     let entry = registry::find(name).expect("registered");
@@ -25,7 +25,7 @@ fn load(bytes: &[u8]) -> Result<Box<dyn Model>, ModelError> {
     Archive::from_bytes(bytes).and_then(|archive| archive.model())
 }
 
-/// The error with which `archive`, intact but for its contents, is refused.
+/// The error that rejects `archive`, whose digest is valid.
 fn refusal(archive: &Archive) -> String {
     let error = load(&archive.to_bytes()).map(|_| ()).expect_err("must be refused").to_string();
     assert!(!error.contains('\n'), "{error}");
@@ -86,11 +86,11 @@ proptest! {
         for (byte, new) in bytes[from..].iter_mut().zip(&piece) {
             *byte = *new;
         }
-        // A blank that pads the header may have become another kind of blank.
+        // A blank that pads the header may have been replaced by another kind of blank.
         prop_assert!(Archive::from_bytes(&bytes).map_or(true, |read| read.to_bytes() == whole));
     }
 
-    /// A valid digest does not make numbers valid: whatever the value of a counter, nothing is read out of
+    /// A valid digest does not make numbers valid: for every value of a counter, nothing is read out of
     /// bounds.
     #[test]
     fn invented_counters_are_refused_or_harmless(
@@ -137,7 +137,7 @@ fn other_files_and_versions_are_refused() {
 
 #[test]
 fn huge_dimensions_are_refused_before_memory_is_taken() {
-    // The machine does not have so much memory: an attempt to allocate it would abort the test.
+    // The machine does not have this much memory: an attempt to allocate it would abort the test.
     for (classes, features) in
         [(3, 4_000_000_000u64), (4_000_000_000u64, 2), (3, 40_000_000), (60_000_000, 60)]
     {
@@ -185,7 +185,7 @@ fn numbers_that_are_not_finite_are_refused() {
 }
 
 #[test]
-fn contradictions_are_refused() {
+fn inconsistent_states_are_refused() {
     let changed = |change: &dyn Fn(&mut Archive)| {
         let mut archive = archive("folklore");
         change(&mut archive);
@@ -228,7 +228,7 @@ fn entries_of_fronts_survive() {
     assert_eq!(read.json::<Vec<String>>("labels").expect("a list")[1], "b \" \n ü");
 }
 
-/// Mostly zeros are written as places and values, and come back to the bit, a negative zero among them.
+/// Mostly zeros are written as places and values, and restored bit for bit, including a negative zero.
 #[test]
 fn zeros_are_packed() {
     for (length, every) in [(64, 1), (640, 7), (1000, 50), (1000, 1001), (4096, 3)] {
@@ -250,7 +250,7 @@ fn zeros_are_packed() {
     }
 }
 
-/// Places and values from outside are believed in nothing.
+/// Places and values of a damaged file are checked.
 #[test]
 fn packed_tensors_that_contradict_themselves() {
     let count = |data: Vec<u64>| Numbers { shape: vec![data.len()], data: Data::Count(data) };
@@ -272,7 +272,7 @@ fn packed_tensors_that_contradict_themselves() {
     }
 }
 
-/// Numbers of single precision take half the bytes, and come back to the bit.
+/// Numbers of single precision take half the bytes, and are restored bit for bit.
 #[test]
 fn single_precision_is_written_in_half() {
     let mut archive = archive("ogd");

@@ -26,14 +26,14 @@ const FEATURES: usize = 4;
 const ROUNDS: usize = 2000;
 const RUNS: u64 = 8;
 
-/// Where labels come from; rows are random directions.
+/// How labels are chosen; rows are random directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Labels {
     /// The best class of a fixed linear predictor, one in ten drawn at random.
     Noisy,
     /// The best class of a fixed linear predictor, rows close to its boundaries left out.
     Separable,
-    /// The class that the learner thinks least likely.
+    /// The class with the least probability in the learner's distribution.
     Adversarial,
 }
 
@@ -53,7 +53,7 @@ fn norm(u: &[f64]) -> f64 {
     u.iter().map(|u| u * u).sum::<f64>().sqrt()
 }
 
-/// The linear predictor that labels come from.
+/// The linear predictor of the labels.
 fn truth() -> Vec<f64> {
     let mut rng = Rng::new(17, 0);
     let u: Vec<f64> = (0..CLASSES * FEATURES).map(|_| rng.normal()).collect();
@@ -97,7 +97,7 @@ impl Run {
     }
 }
 
-/// The true predictor at many sizes, 0 included.
+/// The true predictor, scaled to several norms, including 0.
 fn comparators(largest: f64) -> Vec<Vec<f64>> {
     let sizes = [0.0, 0.3, 1.0, 2.0, 5.0, 10.0, 20.0].into_iter().filter(|size| *size <= largest);
     sizes.map(|size| truth().iter().map(|u| size * u).collect()).collect()
@@ -111,8 +111,8 @@ fn problem() -> Problem {
     Problem::new(CLASSES, FEATURES).with_radius(1.0).with_horizon(ROUNDS as u64)
 }
 
-/// Asserts that the mean of `mistakes - bound` over the runs is not above 0 for any comparator: a theorem
-/// about expectations, up to what chance leaves of [`RUNS`] runs.
+/// Asserts that the mean of `mistakes - bound` over the runs is at most 0 for every comparator: the theorem
+/// is about expectations, and [`RUNS`] runs are averaged.
 fn assert_bound<B: BanditLearner>(
     name: &str,
     make: impl Fn() -> B,
@@ -179,8 +179,7 @@ fn soba() {
     }
 }
 
-/// Theorem 5, with the run's own sums on the way: what was explored and what the steps cost are below Lemma
-/// 4's bound.
+/// Theorem 5, with the run's own sums: exploration and the cost of the steps are below the bound of Lemma 4.
 #[test]
 fn soba_adaptive() {
     let make = || {
@@ -236,7 +235,7 @@ fn gaptron_smooth() {
     gaptron::<Smooth>("gaptron-smooth");
 }
 
-/// The bound is far above what happens: its constants are what it is about.
+/// The bound is far above the number of mistakes: the test is about its constants.
 #[test]
 fn soba_reduction() {
     let (d, gamma) = (2.0, 0.3);
@@ -250,7 +249,7 @@ fn soba_reduction() {
     });
 }
 
-/// With the regret that the base learner's theorem allows for the rounds that it has learnt.
+/// With the base learner's regret bound for the rounds that it has learnt.
 #[test]
 fn bandit_reduction() {
     let gamma = 0.3;

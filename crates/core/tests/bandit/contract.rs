@@ -1,4 +1,4 @@
-//! Feedback that comes late, out of order, or never.
+//! Feedback that is late, out of order, or missing.
 
 use noregret::algorithm::BanditModel;
 use noregret::param::Value;
@@ -8,14 +8,14 @@ use noregret::rng::Rng;
 
 use crate::support::{Case, Round, assert_same, entries, every_case};
 
-/// What a decision must carry, and what a learner makes of it, as the table of `noregret::bandit` says.
+/// The contents of decisions and their use by a learner, as in the table of `noregret::bandit`.
 struct Contract {
     learner: &'static str,
-    /// Wrong guesses teach something.
+    /// Whether wrong guesses change the learner.
     wrong: bool,
-    /// The explore coin is part of the decision.
+    /// Whether the explore coin is part of the decision.
     coin: bool,
-    /// So is the distribution that exploration was mixed into.
+    /// Whether the distribution before exploration is part of the decision.
     forecast: bool,
 }
 
@@ -47,12 +47,12 @@ fn contract_of(learner: &str) -> &'static Contract {
     CONTRACTS.iter().find(|contract| contract.learner == learner).expect("every learner has a contract")
 }
 
-/// Whether wrong guesses teach the learner nothing.
+/// Whether wrong guesses do not change the learner.
 fn learns_from_right_guesses_only(name: &str) -> bool {
     !contract_of(name).wrong
 }
 
-/// Every learner of the registry does what its line says, and is in the table of the documentation.
+/// Every learner of the registry satisfies its line, and is in the table of the documentation.
 #[test]
 fn every_learner_keeps_its_contract() {
     let documentation = include_str!("../../src/bandit/mod.rs");
@@ -100,7 +100,7 @@ fn every_learner_keeps_its_contract() {
     }
 }
 
-/// Delayed by 1, 100 and 10,000 rounds: everything stays finite and nothing is lost but time.
+/// Delays of 1, 100 and 10,000 rounds: all numbers remain finite, and the stream is learnt later.
 #[test]
 fn long_delays_are_survived() {
     every_case("late feedback", |case| {
@@ -160,8 +160,8 @@ fn late_feedback_in_any_order_is_learnt_from() {
     });
 }
 
-/// By-products of an outgrown decision are not taken for current ones: a decision that went through a log,
-/// where they are lost, teaches the same.
+/// By-products of an outdated decision are not used: a decision that was written to a log, where they are
+/// omitted, is learnt identically.
 #[test]
 fn outgrown_by_products_are_not_used() {
     every_case("late feedback", |case| {
@@ -187,7 +187,7 @@ fn outgrown_by_products_are_not_used() {
     });
 }
 
-/// Where wrong guesses teach nothing, what is said of them beyond the count of rounds changes nothing.
+/// For learners that do not learn from wrong guesses, their feedback affects only the count of rounds.
 #[test]
 fn lost_feedback_of_wrong_guesses_costs_nothing() {
     every_case("lost feedback", |case| {

@@ -1,5 +1,5 @@
-//! SquareCB and FastCB against the best policy where the oracle's class holds the truth, rewards beside
-//! verdicts, and what every learner that takes labels on offer does.
+//! SquareCB and FastCB against the best policy if the oracle's class contains the truth; real-valued rewards;
+//! and labels on offer, for every learner that supports them.
 
 use noregret::example::Features;
 use noregret::guarantee::Guarantee;
@@ -15,14 +15,14 @@ const CLASSES: usize = 3;
 const FEATURES: usize = 3;
 const ROUNDS: usize = 1500;
 
-/// Where rows come from.
+/// How rows are chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Rows {
     /// Random directions; rewards of a logistic model of norm 3.
     Random,
     /// The same with norm 25: the best label is nearly always right.
     Separable,
-    /// Of eight random directions the one on which the learner expects to lose most.
+    /// Of eight random directions, the one with the largest expected loss in the learner's forecast.
     Adversarial,
 }
 
@@ -76,7 +76,7 @@ fn regret_and_bound(name: &str, schedule: &str, rows: Rows, seed: u64) -> (f64, 
     (regret, bound)
 }
 
-/// The theorems, constants included: the mean over runs of regret less bound is not above 0.
+/// The theorems, constants included: the mean of regret minus bound over the runs is at most 0.
 #[test]
 fn regret_is_below_the_bound() {
     for name in ["squarecb", "fastcb"] {
@@ -94,7 +94,7 @@ fn regret_is_below_the_bound() {
     }
 }
 
-/// Whoever takes rewards learns which label earns more where every label is sometimes right.
+/// Learners of rewards learn which label has the largest mean reward if every label is sometimes right.
 #[test]
 fn rewards_are_learnt_from() {
     every_case("rewards", |case| {
@@ -108,7 +108,7 @@ fn rewards_are_learnt_from() {
         for t in 0..1500 {
             learner.act(Features::Dense(&x), &mut rng, &mut at);
             case.check(&at);
-            // The last label earns most.
+            // The last label has the largest mean reward.
             let reward = 0.2 + 0.6 * f64::from(at.label) / (k - 1) as f64;
             learner.learn(Features::Dense(&x), &at, Reward::new(reward).expect("in [0, 1]"));
             late += u32::from(t >= 1200 && at.greedy as usize == k - 1);
@@ -117,8 +117,8 @@ fn rewards_are_learnt_from() {
     });
 }
 
-/// Labels that are not on offer have probability 0, the others sum to 1, and a decision among all is one
-/// without a list.
+/// Labels that are not on offer have probability 0, the others sum to 1, and a list of all labels is
+/// equivalent to no list.
 #[test]
 fn offers_are_kept_to() {
     every_case("offers", |case| {
@@ -146,7 +146,7 @@ fn offers_are_kept_to() {
     });
 }
 
-/// The mean of the importance weights of a label is 1, of all that are played, floor or not.
+/// The mean of the importance weights of a label over all played labels is 1, with and without a floor.
 #[test]
 #[ignore = "slow: a million draws"]
 fn importance_weights_mean_one() {

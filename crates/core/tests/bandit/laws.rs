@@ -1,4 +1,4 @@
-//! What every bandit learner does.
+//! Properties of every bandit learner.
 
 use noregret::algorithm::BanditModel;
 use noregret::model::Archive;
@@ -33,7 +33,7 @@ fn predicting_changes_nothing() {
     });
 }
 
-/// A decision is data: after a way through JSON it teaches the same, to the bit.
+/// A decision is data: after conversion to JSON and back it is learnt identically, bit for bit.
 #[test]
 fn logged_decisions_teach_as_much() {
     every_case("log", |case| {
@@ -89,7 +89,7 @@ fn load_and_continue_is_continue() {
 }
 
 #[test]
-fn a_clone_goes_its_own_way() {
+fn a_clone_is_independent() {
     every_case("clone", |case| {
         let rounds = case.stream(1, 40);
         let mut original = case.learner();
@@ -156,7 +156,7 @@ fn learners_of_the_other_feedback_are_refused() {
     );
 }
 
-/// Rows of zeros, one row again and again, huge rows, labels that never change: all numbers stay finite.
+/// Rows of zeros, the same row repeated, huge rows, constant labels: all numbers remain finite.
 #[test]
 fn degenerate_streams_are_survived() {
     every_case("degenerate", |case| {
@@ -172,7 +172,7 @@ fn degenerate_streams_are_survived() {
     });
 }
 
-/// Nothing but zeros teaches nothing that another row could show.
+/// After rows of zeros only, the scores of another row are equal.
 #[test]
 fn rows_of_zeros_leave_all_scores_equal() {
     every_case("zero rows", |case| {
@@ -185,9 +185,9 @@ fn rows_of_zeros_leave_all_scores_equal() {
     });
 }
 
-/// What is easy is learnt: each class has its own feature. Most of the last rounds' best guesses are right.
+/// Each class has its own feature, and is learnt: most of the greedy labels in the last rounds are right.
 #[test]
-fn separate_classes_are_told_apart() {
+fn separate_classes_are_distinguished() {
     every_case("learning", |case| {
         let (k, d) = (case.problem.classes, case.problem.features);
         if d < k {
@@ -206,7 +206,7 @@ fn separate_classes_are_told_apart() {
     });
 }
 
-/// The learners that can grow, and no others.
+/// The learners that can grow; no others can.
 const GROWING: &[&str] = &[
     "banditron",
     "soba",
@@ -220,8 +220,8 @@ const GROWING: &[&str] = &[
     "gaptron-smooth",
 ];
 
-/// Features that appear had been there all along, always 0; shrinking is refused; a new class is played and
-/// learnt.
+/// New features are treated as if they had existed with the value 0; shrinking is rejected; a new class is
+/// played and learnt.
 #[test]
 fn growth_is_as_if_it_had_been_there() {
     every_case("growth", |case| {
@@ -259,7 +259,8 @@ fn growth_is_as_if_it_had_been_there() {
         let more = wide(&*grown, k + 1, d);
         let new: Vec<Round> = (0..300).map(|_| Round::new(vec![0.5 / (d as f64).sqrt(); d], k)).collect();
         let decisions = more.play(&mut *grown, &new);
-        // Who has not learnt it plays it less often than any other, or, at full exploration, as often.
+        // A learner that has not learnt the new class plays it less often than others, or, with full
+        // exploration, equally often.
         let played = decisions[200..].iter().map(|taken| taken.distribution[k]).sum::<f64>() / 100.0;
         assert!(played >= 1.0 / (k + 1) as f64 - 1e-9, "nothing else came for 300 rounds: {played}");
     });

@@ -1,7 +1,6 @@
-//! The laws that every bandit learner of the registry keeps, whatever its algorithm; and the theorems,
-//! asserted.
+//! Properties that every bandit learner of the registry has, and assertions of the theorems.
 //!
-//! What the algorithms must satisfy besides is tested where they are:
+//! Other properties of the algorithms are tested in their own files:
 //!
 //! | check | tests |
 //! |---|---|
@@ -9,8 +8,9 @@
 //! | SOBA: $W = A^{-1}\theta$, $\sum n m \ge 0$, the pathwise inequality, columns of sum 0 | `facts_of_the_full_version` (`soba`); $A^{-1}$ itself in `kernel::lowrank_inverse` |
 //! | Gaptron: the surrogate gap is never positive | `surrogate_gap_is_never_positive`, `bandit_surrogate_gap_is_never_positive` (`loss::gap`) |
 //! | expected mistakes are below the bounds | here: `bounds`, `tight` |
-//! | rows of zeros, two classes, one row again and again, huge rows, $\gamma = 1$ | here: `laws::degenerate_streams_are_survived` |
-//! | what is needed of late feedback | here: `contract` |
+//! | rows of zeros, two classes, the same row repeated, huge rows, $\gamma = 1$ | here:
+//! `laws::degenerate_streams_are_survived` |
+//! | requirements on late feedback | here: `contract` |
 
 mod bounds;
 mod contract;

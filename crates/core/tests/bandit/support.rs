@@ -1,4 +1,4 @@
-//! A case for every bandit learner, and streams.
+//! Cases for every bandit learner, and streams.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,21 +11,21 @@ use noregret::problem::Problem;
 use noregret::registry::{ALGORITHMS, Entry};
 use noregret::rng::{Rng, Uniforms};
 
-/// Every learner is seeded with this.
+/// The seed of every learner.
 const SEED: u64 = 7;
 
 /// Laws that a learner is exempt from: its name, the law, and why.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
-    ("offers", "learning", "it takes blocks that describe the labels, and these rows are none"),
+    ("offers", "learning", "it needs rows of blocks that describe the labels"),
     ("exp4", "learning", "none of its random policies need be good"),
     ("auto", "zero rows", "some of its members count labels"),
     ("exp4", "zero rows", "its policies recommend some class for a row of zeros"),
 ];
 
-/// Who takes part where laws play thousands of rounds.
+/// The members of `auto` in tests that play thousands of rounds.
 pub(crate) const FEW_MEMBERS: &str = "labels+pairs+shared@1+shared@0.1";
 
-/// A learner as a law meets it.
+/// A learner with its parameters and problem.
 #[derive(Clone)]
 pub(crate) struct Case {
     pub(crate) entry: &'static Entry,
@@ -79,7 +79,7 @@ impl Case {
         self.play_as(learner, rounds, Round::dense)
     }
 
-    /// As [`Case::play`], with rows in the form that `form` gives them.
+    /// As [`Case::play`], with rows converted by `form`.
     pub(crate) fn play_as(
         &self,
         learner: &mut dyn BanditModel,
@@ -89,7 +89,8 @@ impl Case {
         rounds
             .iter()
             .map(|round| {
-                // A stream of numbers for every round, so that runs can stop and go on.
+                // Each round has its own stream of random numbers, so that runs can be interrupted and
+                // continued.
                 let mut uniforms = Rng::new(3, learner.rounds());
                 let mut taken = Decision::default();
                 learner.act(form(round), &mut uniforms, &mut taken);
@@ -100,7 +101,7 @@ impl Case {
             .collect()
     }
 
-    /// Panics unless `taken` is what every decision is.
+    /// Panics unless `taken` satisfies the properties of every decision.
     pub(crate) fn check(&self, taken: &Decision) {
         taken.check(self.problem.classes).expect("a decision of the learner's own");
         let p = &taken.distribution;
@@ -128,7 +129,7 @@ pub(crate) fn stream(classes: usize, features: usize, seed: u64, rounds: usize) 
         .collect()
 }
 
-/// Runs `law` on every case of every bandit learner, and fails with all that broke it.
+/// Applies `law` to every case of every bandit learner, and fails with a list of the cases that violate it.
 pub(crate) fn every_case(name: &str, law: impl Fn(&Case)) {
     let mut broken = Vec::new();
     for case in entries().flat_map(cases) {
@@ -148,8 +149,8 @@ pub(crate) fn every_case(name: &str, law: impl Fn(&Case)) {
     assert!(broken.is_empty(), "the law '{name}' is broken by\n{}", broken.join("\n"));
 }
 
-/// The learner with the theorem's parameters on a problem of which everything is known, other dimensions,
-/// less known, and every word that its parameters take.
+/// The learner with the theorem's parameters on a fully known problem, other dimensions, partially known
+/// problems, and every word that its parameters accept.
 fn cases(entry: &'static Entry) -> Vec<Case> {
     assert_eq!(entry.about.accepts.classes, Classes::Any, "{} takes any classes", entry.about.name);
     let shape = |classes, features| Problem::new(classes, features).with_radius(1.0).with_horizon(1000);

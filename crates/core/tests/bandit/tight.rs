@@ -1,8 +1,8 @@
-//! The theorems where they say something: streams so long and so easy that the bound is far below the number
-//! of rounds, and a learner that does not learn would break it.
+//! The theorems on streams for which the bound is far below the number of rounds, so that a learner that does
+//! not learn would violate it.
 //!
-//! Rows are separable with a margin. The adversary is adaptive within that: of several such rows it picks the
-//! one whose class the learner thinks least likely.
+//! Rows are separable with a margin. The adaptive adversary chooses, among several such rows, the one whose
+//! class has the least probability in the learner's distribution.
 
 use noregret::algorithm::Algorithm;
 use noregret::bandit::banditron::{Banditron, BanditronParams};
@@ -50,7 +50,7 @@ struct Run {
 }
 
 impl Run {
-    /// The loss of `size` U.
+    /// The loss of `size` times U.
     fn total(&self, size: f64, loss: impl Fn(f64) -> f64) -> f64 {
         self.margins.iter().map(|margin| loss(size * margin)).sum()
     }
@@ -110,8 +110,8 @@ fn problem(rounds: usize) -> Problem {
     Problem::new(CLASSES, FEATURES).with_radius(1.0).with_horizon(rounds as u64)
 }
 
-/// Asserts that mistakes are below the bound, and the bound is below half of the rounds, which is what a fair
-/// coin gets wrong.
+/// Asserts that the mistakes are below the bound, and the bound below half the rounds, the expected mistakes
+/// of a fair coin.
 fn assert_bound<B: BanditLearner>(
     name: &str,
     rounds: usize,
@@ -201,7 +201,7 @@ fn gaptron_smooth() {
 }
 
 #[test]
-#[ignore = "slow: its constants ask for many rounds"]
+#[ignore = "slow: its constants need many rounds"]
 fn soba_reduction() {
     let (rounds, gamma, norm) = (1_600_000, 0.2, 2.0);
     let make = || {

@@ -1,5 +1,4 @@
-//! Golden traces of bandit learners: every round of an independent reference implementation, replayed to
-//! 1e-9.
+//! Traces of bandit learners: every round of an independent reference implementation, replayed to 1e-9.
 
 use noregret::example::Features;
 use noregret::param::{Value, Values};
@@ -10,7 +9,7 @@ use noregret::rng::Uniforms;
 use noregret_testdata::{number, numbers, vector};
 use serde_json::Value as Json;
 
-/// A vector, the learner that must reproduce it, and the names of its parameters' values in the vector.
+/// A vector, the learner that must reproduce it, and the names of its parameters in the vector.
 type Trace = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 const GAPTRON: &[(&str, &str)] = &[("rate", "eta"), ("exploration", "gamma"), ("norm", "D"), ("radius", "X")];
@@ -53,7 +52,7 @@ const TRACES: &[Trace] = &[
     ("confidit_diag_gauss", "confidit-diag", CONFIDIT),
 ];
 
-/// The number of the trace, every time.
+/// Always returns the number of the trace.
 struct Given(f64);
 
 impl Uniforms for Given {
@@ -96,7 +95,7 @@ fn learners_reproduce_their_references() {
             check("probability", &at.distribution, &numbers(&round["p"]));
             learner.learn(x, &at, (f64::from(at.label) == number(&reference["y"][t])).into());
             if !name.starts_with("confidit") {
-                // The scores of Confidit are optimistic, those of the reference are not.
+                // The scores of Confidit are upper confidence bounds, those of the reference are not.
                 learner.predict(x, &mut at);
                 check("score", &at.scores, &numbers(&round["scores_after"]));
             }

@@ -1,4 +1,4 @@
-//! What learners say of themselves.
+//! The descriptions of learners.
 
 use std::collections::BTreeSet;
 
@@ -55,7 +55,7 @@ fn every_parameter_is_documented() {
     }
 }
 
-/// Fronts show the words as all that can be said, and tests try them.
+/// Front ends show the words as the complete list of values, and tests try them.
 #[test]
 fn declared_words_are_accepted_and_no_others() {
     for entry in ALGORITHMS {
@@ -124,7 +124,7 @@ fn wrong_dimensions_are_refused() {
     }
 }
 
-/// An exemption that no law asks for hides nothing today, and a failure tomorrow.
+/// An exemption from an unknown law could hide a failure later.
 #[test]
 fn exemptions_name_learners_and_laws_that_exist() {
     let laws = [
@@ -146,7 +146,7 @@ fn exemptions_name_learners_and_laws_that_exist() {
     }
 }
 
-/// What is recommended is known to the learner, and can be made.
+/// Recommended settings are valid parameters of the learner.
 #[test]
 fn settings_that_work_are_settings() {
     for entry in ALGORITHMS {

@@ -1,4 +1,4 @@
-//! Streams at the edge of the representable and of the reasonable.
+//! Streams with extreme values.
 
 use noregret::algorithm::Forecast;
 use noregret::example::Features;
@@ -66,9 +66,9 @@ fn tiny_rows_are_survived() {
     });
 }
 
-/// Dense and sparse rows, shown ahead or not, add the same numbers in another order: after many rounds the
-/// difference must still be rounding. Roundings add up, so that the difference grows with the rounds at most:
-/// a tenth of it after a tenth of the rounds shows as much as all of them, in a tenth of the time.
+/// Dense and sparse rows, with and without look-ahead, add the same numbers in another order: after many
+/// rounds the difference must still be at the level of rounding. Rounding errors accumulate at most linearly
+/// in the rounds: therefore a tenth of the tolerance after a tenth of the rounds is an equivalent test.
 fn drift(case: &Case, rounds: usize, tolerance: f64) {
     let rows = case.stream(1, 128);
     let (mut plain, mut other) = (case.learner(), case.learner());
@@ -97,8 +97,8 @@ fn rounding_does_not_pile_up_in_any_case() {
     every_case("drift", |case| drift(case, (case.long_run(100_000) / 10).max(300), 1e-9));
 }
 
-/// Plays one and the same label for `rounds` rounds, and looks at every forecast. The label is the last one:
-/// the first is what a learner says that has learnt nothing.
+/// Plays the same label for `rounds` rounds, and checks every forecast. It is the last label, since learners
+/// without data prefer the first.
 fn constant_label(case: &Case, rounds: usize) {
     let rounds = case.long_run(rounds);
     let label = case.problem.classes - 1;
@@ -112,7 +112,7 @@ fn constant_label(case: &Case, rounds: usize) {
     if case.entry.about.forecast != Forecast::Value {
         let p = at.probabilities[label];
         assert!(
-            // The steps of online Newton by the theorem are tiny.
+            // The theorem's steps of online Newton are tiny.
             p > 1.0 / case.problem.classes as f64 + 1e-13,
             "p = {p} after {rounds} rounds of nothing else"
         );
@@ -125,7 +125,7 @@ fn one_label_for_10_000_rounds_is_survived() {
 }
 
 #[test]
-#[ignore = "slow: 200 000 rounds of every case"]
-fn one_label_for_200_000_rounds_is_survived() {
-    every_case("constant labels", |case| constant_label(case, 200_000));
+#[ignore = "slow: 50 000 rounds of every case"]
+fn one_label_for_50_000_rounds_is_survived() {
+    every_case("constant labels", |case| constant_label(case, 50_000));
 }

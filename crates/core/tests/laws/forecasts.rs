@@ -16,7 +16,7 @@ fn the_same_seed_gives_the_same_bits() {
 
 #[test]
 fn learning_changes_forecasts() {
-    // Without this, a learner that never learns would pass for one that keeps every other law.
+    // A learner that never learns satisfies the other laws.
     every_case("learning changes forecasts", |case| {
         let rounds = case.stream(1, 60);
         let mut learner = case.learner();
@@ -51,7 +51,7 @@ fn predict_is_pure() {
     });
 }
 
-/// After rows that were announced, and in the middle of those, too.
+/// Also after announced rows, and in the middle of a block.
 #[test]
 fn rows_together_are_predicted_as_one_by_one() {
     every_case("batch = row by row", |case| {
@@ -127,7 +127,7 @@ fn sparse_rows_equal_dense_ones() {
 #[test]
 fn relabelling_classes_relabels_forecasts() {
     every_case("relabelling", |case| {
-        // Label forecasts break ties by class index, so that their trajectories are not symmetric.
+        // Label forecasts resolve ties by class index, so that their trajectories are not symmetric.
         if case.entry.about.forecast != Forecast::Probabilities {
             return;
         }

@@ -1,4 +1,4 @@
-//! Classes and features that appear in mid-stream.
+//! Classes and features that appear in the middle of a stream.
 
 use noregret::learner::Classes;
 use noregret::model::Archive;

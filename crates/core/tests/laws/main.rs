@@ -1,7 +1,7 @@
-//! The laws that every learner of the registry keeps, whatever its algorithm.
+//! Properties that every learner of the registry has.
 //!
-//! A law names no learner: it runs over the registry and builds problems and targets from what a learner says
-//! of itself. Exemptions stand in one table, with their reasons.
+//! A law names no learner: it applies to the registry, and constructs problems and targets from a learner's
+//! description. Exemptions are in one table, with their reasons.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -21,7 +21,8 @@ fn resolved_parameters_make_the_same_learner() {
     });
 }
 
-/// With `name` set to `value`: refused with one sentence, which is returned, or plays on without harm.
+/// Sets `name` to `value`: either an error of one sentence, which is returned, or the learner plays without
+/// panics.
 fn tried(case: &Case, name: &str, value: Value) -> Option<String> {
     let mut case = case.clone();
     case.values.insert(name.to_owned(), value);
@@ -58,7 +59,7 @@ fn what_is_no_valid_number_is_refused_by_name_or_harmless() {
 fn extreme_parameters_are_refused_or_harmless() {
     every_learner("extreme parameters", |case| {
         for param in case.entry.params {
-            // Counts stay small: they may stand for work or memory.
+            // Counts are small, since they may determine time or memory.
             for value in [1e-300, 1e-12, 1e-3, 1.0, 2.0, 7.0] {
                 tried(case, param.name, Value::from(value));
                 tried(case, param.name, Value::parse(&value.to_string()));
@@ -66,6 +67,24 @@ fn extreme_parameters_are_refused_or_harmless() {
             for value in [1e12 + 0.5, 1.5e100] {
                 tried(case, param.name, Value::from(value));
             }
+        }
+    });
+}
+
+/// A matrix that starts from less than the rows' rounding errors is not inverted.
+#[test]
+fn a_vanishing_regularization_is_refused_or_harmless() {
+    every_learner("vanishing regularization", |case| {
+        if !case.entry.params.iter().any(|param| param.name == "regularization") {
+            return;
+        }
+        for value in [1e-300, 1e-150, 1e-40, 1e-20] {
+            let mut case = case.clone();
+            case.values.insert("regularization".to_owned(), Value::from(value));
+            let Ok(mut learner) = case.entry.make(&case.values, case.problem.clone(), SEED) else { continue };
+            let forecasts = case.play(&mut *learner, &case.stream(1, 60));
+            let largest = forecasts.iter().flatten().fold(0.0, |most: f64, number| most.max(number.abs()));
+            assert!(largest < 1e9, "regularization = {value} forecasts {largest}");
         }
     });
 }

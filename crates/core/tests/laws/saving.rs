@@ -16,7 +16,8 @@ fn load_and_continue_is_continue() {
     every_case("save", |case| {
         let rounds = case.stream(1, 40);
         let plain = case.play(&mut *case.learner(), &rounds);
-        // 16 features have blocks of 4 rounds: these stand before, within and at the end of one.
+        // With 16 features a block has 4 rounds: these positions are before, within and at the end of a
+        // block.
         for at in [0, 1, 2, 3, 4, 5, 11, 21] {
             let mut original = case.learner();
             case.play(&mut *original, &rounds[..at]);
@@ -30,8 +31,8 @@ fn load_and_continue_is_continue() {
     });
 }
 
-/// Plays `rounds` with the rows announced in blocks of `block`, of which `before` have come. Empty rows stand
-/// in for those of the last block that are not there.
+/// Plays `rounds` with the rows announced in blocks of `block`, `before` of which are already played. Missing
+/// rows of the last block are replaced by empty ones.
 fn play_announced(
     case: &Case,
     model: &mut dyn Model,
@@ -57,9 +58,9 @@ fn play_announced(
     forecasts
 }
 
-/// A run over announced rows can be cut anywhere.
+/// A run with announced rows can be interrupted anywhere.
 #[test]
-fn a_run_that_is_cut_within_a_block_goes_on_to_the_bit() {
+fn a_run_interrupted_within_a_block_continues_bit_for_bit() {
     every_case("save", |case| {
         let rounds = case.stream(1, 100);
         let mut whole = case.learner();
@@ -88,7 +89,7 @@ fn a_model_saved_twice_gives_the_same_bytes() {
 }
 
 #[test]
-fn a_clone_goes_its_own_way() {
+fn a_clone_is_independent() {
     every_case("clone", |case| {
         let rounds = case.stream(1, 40);
         let mut original = case.learner();

@@ -1,4 +1,4 @@
-//! What comes early and what comes late: look-ahead, and delayed feedback.
+//! Look-ahead, and delayed feedback.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ fn looking_ahead_changes_no_forecast() {
         let rounds = case.stream(1, 60);
         let plain = case.play(&mut *case.learner(), &rounds);
         let ahead = case.learner().lookahead();
-        // A learner that makes no use of coming rows is called once.
+        // `prepare` is called once for a learner without look-ahead.
         let lengths = [3, 1, 2, ahead.saturating_sub(1), ahead, ahead + 3, 60];
         for len in &lengths[..if ahead == 0 { 1 } else { 7 }] {
             for (name, looked) in [
@@ -69,7 +69,7 @@ fn misleading(case: &Case, rounds: &[Round], len: usize) -> Vec<Vec<f64>> {
         learner.predict(others[t % len].dense(), &mut other);
         learner.predict(round.dense(), &mut at);
         if t % 4 == 0 {
-            // Between a prediction and its truth.
+            // Between a prediction and its label.
             show(&mut *learner, rounds[t..].iter().take(len).map(Round::dense));
         }
         learner.update(round.dense(), case.target(round), &at);
@@ -100,7 +100,7 @@ fn sparse(case: &Case, rounds: &[Round], len: usize) -> Vec<Vec<f64>> {
 
 #[test]
 fn stored_zeros_are_zeros() {
-    // An explicit zero of a sparse row must not make it pass for another row that was looked at.
+    // With an explicit zero, a sparse row must not be taken for another announced row.
     every_case("look-ahead", |case| {
         let features = case.problem.features;
         if features < 3 {
@@ -127,7 +127,7 @@ fn stored_zeros_are_zeros() {
 }
 
 #[test]
-fn a_kept_prediction_teaches_as_much_as_a_fresh_one() {
+fn a_kept_prediction_is_learnt_as_a_fresh_one() {
     every_case("late feedback", |case| {
         let rounds = case.stream(1, 60);
         let mut learner = case.learner();
@@ -137,7 +137,7 @@ fn a_kept_prediction_teaches_as_much_as_a_fresh_one() {
             .iter()
             .map(|round| {
                 learner.predict(round.dense(), &mut at);
-                // By-products of another row are not what is kept.
+                // The kept data must not contain by-products of another row.
                 learner.predict(other.dense(), &mut kept);
                 kept.keep(&at);
                 learner.update(round.dense(), case.target(round), &kept);
@@ -179,7 +179,7 @@ fn late_feedback_is_exact() {
         assert_same_bits(&delayed(case, &rounds, 0, false), &case.play(&mut *case.learner(), &rounds));
         let late = delayed(case, &rounds, 3, true);
         assert_same_bits(&late, &delayed(case, &rounds, 3, true));
-        // By-products of another state are not taken for current ones.
+        // By-products of another state must not be used.
         assert_near(&delayed(case, &rounds, 3, false), &late, 1e-9);
         assert_ne!(late, delayed(case, &rounds, 0, true));
     });

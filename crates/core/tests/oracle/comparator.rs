@@ -3,7 +3,7 @@
 use crate::dense::dot;
 use crate::{Round, loss, softmax};
 
-/// The ball that comparators come from.
+/// The ball of the comparators.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Within {
     Rows(f64),
@@ -24,7 +24,7 @@ pub(crate) fn least_loss(rounds: &[Round], weights: &[f64], ball: Within) -> f64
         project(&mut next, d, ball);
         let new_momentum = 0.5 + (0.25 + momentum * momentum).sqrt();
         let along: f64 = (0..k * d).map(|i| (ahead[i] - next[i]) * (next[i] - w[i])).sum();
-        // Restart when the momentum points uphill.
+        // Momentum is reset if it points uphill.
         let beta = if along > 0.0 { 0.0 } else { (momentum - 1.0) / new_momentum };
         ahead = next.iter().zip(&w).map(|(next, w)| next + beta * (next - w)).collect();
         momentum = if along > 0.0 { 1.0 } else { new_momentum };

@@ -1,4 +1,4 @@
-//! Dense linear algebra for oracles: rows of rows, nothing clever.
+//! Plain dense linear algebra for oracles: matrices are lists of rows.
 
 /// A square matrix, by row.
 pub(crate) type Matrix = Vec<Vec<f64>>;

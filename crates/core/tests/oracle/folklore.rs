@@ -14,7 +14,7 @@ use noregret::rng::{Rng, Uniforms};
 use crate::dense::{Matrix, add_kronecker, covariance, diagonal, dot, inverse, kronecker, solve, times};
 use crate::{Round, assert_close, one_hot, softmax, stream};
 
-/// The state of the algorithm as the paper has it.
+/// The state of the algorithm in the paper's form.
 struct Oracle {
     classes: usize,
     features: usize,
@@ -90,7 +90,7 @@ impl Oracle {
                     tau *= 0.5;
                 }
             } else {
-                // Quadratic convergence: four more full steps leave rounding alone.
+                // Quadratic convergence: after four more full steps only rounding errors remain.
                 polish += 1;
             }
             w = moved(tau);
@@ -111,7 +111,7 @@ impl Oracle {
         self.g.iter_mut().zip(kronecker(&u, x)).for_each(|(g, new)| *g += new);
     }
 
-    /// A block of zeros more in the gradient, a block of $\lambda I$ more in the matrix.
+    /// Appends a block of zeros to the gradient, and a block $\lambda I$ to the matrix.
     fn add_class(&mut self) {
         let n = self.a.len() + self.features;
         let mut grown = diagonal(n, self.regularization);
@@ -139,11 +139,11 @@ struct Setup {
     radius: f64,
     params: FolkloreParams,
     labels: Labels,
-    /// Rounds by which feedback is late.
+    /// Delay of feedback, in rounds.
     delay: usize,
 }
 
-/// The setting of the acceptance cases that says nothing else.
+/// The default setting of the tests.
 fn usual() -> Setup {
     let params = FolkloreParams { norm: Some(2.0), ..Default::default() };
     Setup { classes: 4, features: 5, rounds: 60, radius: 1.0, params, labels: Labels::Given, delay: 0 }
@@ -156,7 +156,7 @@ fn check(what: &str, setup: Setup) {
         let mut learner = Folklore::new(params, problem.clone(), 0).expect("valid parameters");
         let mut oracle = Oracle::new(&learner.params(), &problem);
         let mut rounds = stream(3, setup.rounds, setup.classes, setup.features, setup.radius);
-        // Rows of zeros in between.
+        // Some rows are zero.
         rounds[2].x.fill(0.0);
         rounds[setup.rounds / 2].x.fill(0.0);
         let mut waiting = VecDeque::new();
@@ -232,7 +232,7 @@ fn ten_classes() {
 
 #[test]
 fn many_features() {
-    // Blocks of four rounds in the second-order engine.
+    // With 16 features, updates are delayed by four rounds.
     check("d = 16", Setup { classes: 3, features: 16, rounds: 30, ..usual() });
 }
 
@@ -253,7 +253,7 @@ fn weighted_rounds() {
 
 #[test]
 fn late_feedback() {
-    // The round's loss is expanded at the scores that were played.
+    // The surrogate is taken at the scores of the prediction.
     check("three rounds late", Setup { delay: 3, ..usual() });
 }
 
@@ -291,7 +291,7 @@ fn a_class_that_appears_late() {
 
 #[test]
 fn two_classes_need_no_linear_term() {
-    // For K = 2 it lies along the all-ones direction, which no probability depends on.
+    // For K = 2 it is a multiple of the all-ones vector, on which no probability depends.
     let play = |linear_term: bool| {
         let params = FolkloreParams { linear_term: Some(linear_term), ..usual().params };
         let problem = Problem::new(2, 3).with_radius(1.0);

@@ -1,7 +1,7 @@
-//! Learners against the definitions in their papers, computed the slow and plain way.
+//! Learners compared with the definitions in their papers, computed by slow and simple methods.
 //!
-//! Nothing here shares a formula with the fast code: FOLKLORE's oracle minimises the defining objective over
-//! all of R^{Kd} with a dense matrix and its dense inverse, OGD's is a loop over a matrix.
+//! The oracles share no formula with the library: FOLKLORE's minimises the defining objective over all of
+//! R^{Kd} with a dense matrix and its dense inverse, OGD's is a loop over a matrix.
 
 mod comparator;
 mod dense;
@@ -27,7 +27,7 @@ fn one_hot(class: usize, classes: usize) -> Vec<f64> {
     (0..classes).map(|k| if k == class { 1.0 } else { 0.0 }).collect()
 }
 
-/// Rows uniform in the ball's cube, scaled to norm at most `radius`; labels of a noisy linear model.
+/// Rows uniform in a cube, scaled to norm at most `radius`; labels of a noisy linear model.
 fn stream(seed: u64, rounds: usize, classes: usize, features: usize, radius: f64) -> Vec<Round> {
     let mut rng = Rng::new(seed, 0);
     let weights: Vec<f64> = (0..classes * features).map(|_| 3.0 * rng.normal()).collect();

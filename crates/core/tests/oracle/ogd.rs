@@ -1,4 +1,4 @@
-//! OGD against a loop over a matrix.
+//! OGD compared with a loop over a matrix.
 
 use std::collections::VecDeque;
 
@@ -38,13 +38,13 @@ fn project(w: &mut [Vec<f64>], ball: OgdBall) {
     }
 }
 
-/// Plays with feedback that comes `delay` rounds late: gradients at the scores that were played.
+/// Plays with feedback that is `delay` rounds late: gradients are taken at the scores of the prediction.
 fn check(ball: OgdBall, schedule: Schedule, sparse: bool, delay: usize) {
     let params =
         OgdParams { norm: Some(BALL), schedule: Some(schedule), ball: Some(ball), ..Default::default() };
     let problem = Problem::new(K, D).with_radius(RADIUS).with_horizon(T as u64).with_sparse(sparse);
     let mut learner = Ogd::new(params, problem, 0).expect("valid parameters");
-    // G = √2 R bounds the gradient; a row ball lies in a Frobenius ball of radius B √K.
+    // G = √2 R bounds the gradient; a row ball is contained in a Frobenius ball of radius B √K.
     let b = if ball == OgdBall::Rows { BALL * (K as f64).sqrt() } else { BALL };
     let g = 2f64.sqrt() * RADIUS;
     let mut w = vec![vec![0.0; D]; K];

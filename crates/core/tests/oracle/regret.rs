@@ -1,4 +1,4 @@
-//! Measured regret against the theorems.
+//! Measured regret compared with the theorems.
 
 use noregret::algorithm::Algorithm;
 use noregret::bounds::{Setting, folklore, folklore_paper, folklore_trace, ogd_constant, ogd_square_root};
@@ -112,8 +112,8 @@ fn the_printed_curvature_breaks_the_printed_theorem_and_the_safe_one_does_not() 
 
 #[test]
 fn the_closed_form_is_not_for_weights() {
-    // One round of weight 1000, and the λ >= γR²·1000 that would seem to be needed: the certificate holds,
-    // the closed form with T = Σω does not.
+    // One round of weight 1000, with λ >= 1000 γR²: the certificate holds, but the closed form with T = Σω
+    // does not.
     let params = FolkloreParams { norm: Some(1.0), regularization: Some(250.0), ..Default::default() };
     let mut learner =
         Folklore::new(params, Problem::new(2, 1).with_radius(1.0), 0).expect("valid parameters");

@@ -1,4 +1,4 @@
-//! What the law tests share: a case for every learner of the registry, and streams that it can learn from.
+//! The common part of the law tests: cases for every learner of the registry, and streams.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +17,7 @@ pub(crate) const EXCEPTIONS: &[(&str, &str, &str)] = &[
     (
         "adaboost-olm",
         "allocation",
-        "its trees keep rows and grow; without trees it takes no memory, tested below",
+        "its trees store rows and grow; without trees it allocates no memory, as tested below",
     ),
     ("adaboost-olm", "zero feature", "which features its weak learners draw depends on how many there are"),
     (
@@ -25,24 +25,24 @@ pub(crate) const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "zero rows",
         "a row of zeros falls into a leaf like any other, and its label is learnt there",
     ),
-    ("aggregating", "zero feature", "its quadrature for two features is another than for one"),
-    ("auto", "zero rows", "labels alone teach its members that count them"),
-    ("ftrl", "allocation", "it keeps the rows that it learns"),
-    ("kernel-aioli", "allocation", "it keeps the rows that it learns"),
+    ("aggregating", "zero feature", "it has another quadrature for two features than for one"),
+    ("auto", "zero rows", "some of its members learn frequencies of labels"),
+    ("ftrl", "allocation", "it stores the rows that it learns"),
+    ("kernel-aioli", "allocation", "it stores the rows that it learns"),
     ("kernel-aioli", "zero rows", "the kernels of other rows with a row of zeros are not 0"),
-    ("label-tree", "allocation", "a label that comes for the first time makes a node"),
-    ("label-tree", "zero rows", "labels alone teach it how much to keep back for those that are new"),
+    ("label-tree", "allocation", "a new label creates a node"),
+    ("label-tree", "zero rows", "labels alone determine the probability reserved for new ones"),
     ("ons", "learning soft labels", "200 rounds show nothing with its theorem's step size"),
     ("ons-diag", "learning soft labels", "200 rounds show nothing with its default step size"),
 ];
 
-/// Laws that a learner keeps with other parameters than its default: the laws, the parameter, and why.
+/// Laws that a learner satisfies with parameters other than its defaults: the laws, the parameter, and why.
 const INSTEAD: &[Instead] = &[Instead {
     learner: "auto",
     laws: &["allocation", "zero feature", "growing features", "relabelling", "learning soft labels"],
     param: "members",
     value: "labels+pairs+shared@0.1+products@0.01+full@0.01",
-    why: "its trees take memory, draw features, cannot grow, name the first of equals, and draw soft labels",
+    why: "its trees allocate memory, draw features, cannot grow, predict the first of several best classes, and draw from soft labels",
 }];
 
 struct Instead {
@@ -53,8 +53,8 @@ struct Instead {
     why: &'static str,
 }
 
-/// Learners whose rounds are expensive, or grow more expensive with every round: the most rounds of a long
-/// run.
+/// Learners whose rounds are expensive, or become more expensive with every round: the largest number of
+/// rounds of a long run.
 const SHORT_RUNS: &[(&str, usize)] = &[
     ("kernel-aioli", 300),
     ("gaf", 300),
@@ -64,10 +64,10 @@ const SHORT_RUNS: &[(&str, usize)] = &[
     ("adaboost-olm", 50_000),
 ];
 
-/// Every learner is seeded with this.
+/// The seed of every learner.
 pub(crate) const SEED: u64 = 7;
 
-/// A learner as a law meets it: an entry of the registry, parameters, and a problem that they accept.
+/// A learner with its parameters and problem.
 #[derive(Clone)]
 pub(crate) struct Case {
     pub(crate) entry: &'static Entry,
@@ -107,7 +107,8 @@ impl Round {
         Self::new(x, self.class, self.value)
     }
 
-    /// The same round with feature 0 equal to 1/2: an intercept, so that a label can be learnt from any row.
+    /// The same round with feature 0 equal to 1/2, an intercept, so that a label can be learnt from every
+    /// row.
     pub(crate) fn with_intercept(&self) -> Self {
         let mut x = self.x.clone();
         x[0] = 0.5;
@@ -125,8 +126,9 @@ impl Round {
 }
 
 impl Case {
-    /// Rounds in which the learner may still take memory: 1, and a few more for one whose members begin anew
-    /// until it has measured its rows, or that makes room for features when they come up in a mistake.
+    /// Number of rounds in which the learner may still allocate memory: 1, and a few more for `auto`, whose
+    /// members learn the first rows again while the unit is measured, and for learners that allocate memory
+    /// for features at mistakes.
     #[allow(dead_code, reason = "of the law of allocation")]
     pub(crate) fn unsettled(&self) -> usize {
         if matches!(self.entry.about.name, "auto" | "second-order-perceptron-diag") { 16 } else { 1 }
@@ -142,13 +144,13 @@ impl Case {
         Self { values: learner.values(), problem, ..self.clone() }
     }
 
-    /// `rounds`, or what a long run of this learner is cut to.
+    /// `rounds`, or the largest number of rounds for this learner.
     pub(crate) fn long_run(&self, rounds: usize) -> usize {
         let short = SHORT_RUNS.iter().find(|(name, _)| *name == self.entry.about.name);
         short.map_or(rounds, |(_, short)| rounds.min(*short))
     }
 
-    /// What `round` reveals, in the form that the learner takes.
+    /// The target of `round`, in the form that the learner accepts.
     pub(crate) fn target<'a>(&self, round: &Round) -> Target<'a> {
         match self.entry.about.accepts.classes {
             Classes::Real => Target::value(round.value),
@@ -174,7 +176,7 @@ impl Case {
         self.checked(at)
     }
 
-    /// Scores and probabilities of `at`, which are checked to be what the learner promises.
+    /// Scores and probabilities of `at`, with checks of their ranges.
     pub(crate) fn checked(&self, at: &Prediction) -> Vec<f64> {
         let (scores, p) = (&at.scores, &at.probabilities);
         assert!(scores.iter().all(|score| score.is_finite()), "scores {scores:?}");
@@ -229,13 +231,13 @@ pub(crate) fn stream(classes: usize, features: usize, seed: u64, rounds: usize) 
         .collect()
 }
 
-/// Runs `law` on every case of every learner that is not exempt from `name`, and fails with all that broke
-/// it.
+/// Applies `law` to every case of every learner that is not exempt from `name`, and fails with a list of the
+/// cases that violate it.
 pub(crate) fn every_case(name: &str, law: impl Fn(&Case)) {
     over(name, cases, law);
 }
 
-/// As [`every_case`], on the one most ordinary case of every learner.
+/// As [`every_case`], for the ordinary case of every learner.
 pub(crate) fn every_learner(name: &str, law: impl Fn(&Case)) {
     over(name, |entry| vec![ordinary(entry)], law);
 }
@@ -273,7 +275,7 @@ fn over(name: &str, cases: impl Fn(&'static Entry) -> Vec<Case>, law: impl Fn(&C
     assert!(broken.is_empty(), "the law '{name}' is broken by\n{}", broken.join("\n"));
 }
 
-/// The learner with the theorem's parameters, on a problem of which everything is known.
+/// The learner with the theorem's parameters, on a fully known problem.
 pub(crate) fn ordinary(entry: &'static Entry) -> Case {
     with_dimensions(entry, 4)
         .or_else(|| with_dimensions(entry, 1))
@@ -297,7 +299,8 @@ fn accepted(case: Case) -> Option<Case> {
     case.entry.make(&case.values, case.problem.clone(), SEED).is_ok().then_some(case)
 }
 
-/// The ordinary case; every word and truth value that its parameters take; other dimensions; less known.
+/// The ordinary case; every word and truth value that its parameters accept; other dimensions; partially
+/// known problems.
 fn cases(entry: &'static Entry) -> Vec<Case> {
     let ordinary = ordinary(entry);
     let mut cases = vec![ordinary.clone()];
@@ -324,7 +327,7 @@ fn cases(entry: &'static Entry) -> Vec<Case> {
     cases
 }
 
-/// The words and truth values that a parameter can be.
+/// The words and truth values of a parameter.
 fn candidates(param: &ParamInfo) -> Vec<Value> {
     match param.kind {
         Kind::Bool => vec![Value::Bool(true), Value::Bool(false)],

@@ -1,4 +1,4 @@
-//! What the descriptions of many routes share.
+//! Common parts of the descriptions of routes.
 
 use std::collections::BTreeMap;
 

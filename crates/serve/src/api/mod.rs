@@ -1,18 +1,27 @@
-//! Our own protocol: routes (`models`, `rounds`, `streams`), bodies, and errors as RFC 9457 has them.
+//! Our own protocol: routes (`models`, `state`, `log`, `evaluate`, `rounds`, `streams`), bodies with their
+//! examples, and errors by RFC 9457.
 
 pub mod bodies;
 pub(crate) mod described;
+pub(crate) mod evaluate;
+pub(crate) mod log;
 pub(crate) mod models;
 pub(crate) mod problem;
 pub(crate) mod rounds;
+pub(crate) mod state;
 mod streams;
 
 use std::sync::Arc;
 
 use axum::Router;
+use axum::response::Response;
 use axum::routing::{get, post, put};
 
 use crate::app::App;
+use crate::refusal::Refusal;
+
+/// The result of handlers.
+type Answered = Result<Response, Refusal>;
 
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<App>> {
@@ -24,12 +33,12 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/v1/models/{name}/decide", post(rounds::decide))
         .route("/v1/models/{name}/feedback", post(rounds::feedback))
         .route("/v1/models/{name}/activate", post(rounds::activate))
-        .route("/v1/models/{name}/log", get(models::log).delete(models::forget))
-        .route("/v1/models/{name}/model", get(models::export).put(models::import))
-        .route("/v1/models/{name}/versions", get(models::versions).post(models::save))
-        .route("/v1/models/{name}/rollback", post(models::roll_back))
-        .route("/v1/models/{name}/promote", post(models::promote))
+        .route("/v1/models/{name}/log", get(log::log).delete(log::forget))
+        .route("/v1/models/{name}/model", get(state::export).put(state::import))
+        .route("/v1/models/{name}/versions", get(state::versions).post(state::save))
+        .route("/v1/models/{name}/rollback", post(state::roll_back))
+        .route("/v1/models/{name}/promote", post(state::promote))
         .route("/v1/models/{name}/copy", post(models::copy))
-        .route("/v1/models/{name}/evaluate", post(models::evaluate))
-        .route("/v1/backup", post(models::back_up))
+        .route("/v1/models/{name}/evaluate", post(evaluate::evaluate))
+        .route("/v1/backup", post(log::back_up))
 }

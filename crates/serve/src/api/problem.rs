@@ -1,4 +1,5 @@
-//! Refusals as answers: `application/problem+json` (RFC 9457), one sentence, and the field that it is about.
+//! Errors as responses: `application/problem+json` (RFC 9457), with one sentence and the field
+//! concerned.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -10,7 +11,7 @@ use crate::refusal::Refusal;
 /// Why a request was refused (RFC 9457).
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Problem {
-    /// What kind of problem: none but the status says.
+    /// The type of the problem: always `about:blank`, see the status.
     #[serde(rename = "type")]
     #[schema(example = "about:blank")]
     kind: &'static str,
@@ -23,7 +24,7 @@ pub(crate) struct Problem {
     /// One sentence.
     #[schema(example = "weight is -1; a number from 0 to 1e30 was needed")]
     detail: String,
-    /// The field of the body that is wrong.
+    /// The invalid field of the body.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "weight")]
     field: Option<String>,
@@ -44,7 +45,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// An answer of JSON, with what it asks the client to do.
+/// A JSON response, with headers for the client.
 pub(crate) fn answer(
     status: StatusCode,
     kind: &'static str,

@@ -1,4 +1,4 @@
-//! Rounds: predict, learn, decide, feedback; one in a body, or many as lines.
+//! Routes for rounds: predict, learn, decide, feedback; one per body, or many as lines.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -6,10 +6,12 @@ use std::time::Instant;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
 use serde_json::json;
 
-use super::bodies::{ActivateBody, DecideBody, Decision, FeedbackBody, Forecast, LearnBody, PredictBody};
+use super::Answered;
+use super::bodies::{
+    ActivateBody, DecideBody, Decision, FeedbackBody, Forecast, LearnBody, Learnt, PredictBody,
+};
 use super::described::{OfModel, Refused};
 use super::streams::{self, Wanted};
 use crate::app::{App, Named, is_lines, json as answered};
@@ -18,9 +20,7 @@ use crate::model::event::Event;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 
-type Answered = Result<Response, Refusal>;
-
-/// Notes how long something took, and whether it was done.
+/// Records the time and the success of a request.
 fn timed(what: &'static str, model: &str, begun: Instant, done: bool) {
     let labels = [("model", model.to_owned()), ("request", what.to_owned())];
     metrics::histogram!("noregret_request_seconds", &labels).record(begun.elapsed().as_secs_f64());
@@ -41,10 +41,16 @@ pub(super) fn shown(answer: Answer) -> serde_json::Value {
     }
 }
 
-/// POST …/predict.
+/// Forecasts a row; under an id, its label may come later.
+///
+/// A body of the type `application/x-ndjson` has one such object a line, and gets one line of answer for
+/// each.
 #[utoipa::path(post, path = "/v1/models/{name}/predict", tag = "rounds", operation_id = "predict",
     params(OfModel),
-    request_body = PredictBody,
+    request_body(content = PredictBody, examples(
+        ("row" = (summary = "A row", value = json!({"x": {"weight": 4.2, "colour": "grey", "owner": {"age": 31}}}))),
+        ("row-with-id" = (summary = "A row whose label comes later", value = json!({"id": "row-17", "x": {"weight": 4.0, "colour": "black"}})))
+    )),
     responses((status = 200, description = "The forecast", body = Forecast),
         Refused))]
 pub(crate) async fn predict(
@@ -56,18 +62,17 @@ pub(crate) async fn predict(
     app.allow(&headers, Right::Read, Some(&name))?;
     let handle = app.hub.get(&name)?;
     let begun = Instant::now();
-    let bytes = app.bytes(body).await?;
     if is_lines(&headers) {
-        let reader = handle.look().await?;
         let may_keep = app.allow(&headers, Right::Write, Some(&name));
-        return Ok(streams::acted(handle, bytes, move |line| {
+        return Ok(streams::acted(handle, body, move |line| {
             let body: PredictBody = crate::app::parsed(line)?;
             match body.event(line)? {
                 Some(event) => may_keep.clone().map(|()| Wanted::Event(event)),
-                None => reader.predict(&body.x).map(|at| Wanted::Now(shown(Answer::Forecast(at)))),
+                None => Ok(Wanted::Forecast(body.x)),
             }
         }));
     }
+    let bytes = app.bytes(body).await?;
     let done = async {
         let body: PredictBody = crate::app::parsed(&bytes)?;
         let Some(event) = body.event(&bytes)? else {
@@ -76,7 +81,7 @@ pub(crate) async fn predict(
         app.allow(&headers, Right::Write, Some(&name))?;
         match handle.act(event).await? {
             Answer::Forecast(at) => Ok(at),
-            _ => Err(Refusal::failed("the model forecast nothing")),
+            _ => Err(Refusal::failed("the model made no forecast")),
         }
     }
     .await;
@@ -84,7 +89,7 @@ pub(crate) async fn predict(
     Ok(answered(StatusCode::OK, &Forecast::from(done?)))
 }
 
-/// Does what lines or one body ask for.
+/// Handles a body or lines.
 async fn act(
     app: &App,
     name: &str,
@@ -96,10 +101,10 @@ async fn act(
     app.allow(headers, Right::Write, Some(name))?;
     let handle = app.hub.get(name)?;
     let begun = Instant::now();
-    let bytes = app.bytes(body).await?;
     if is_lines(headers) {
-        return Ok(streams::acted(handle, bytes, move |line| event(line).map(Wanted::Event)));
+        return Ok(streams::acted(handle, body, move |line| event(line).map(Wanted::Event)));
     }
+    let bytes = app.bytes(body).await?;
     let done = match event(&bytes) {
         Ok(event) => handle.act(event).await,
         Err(refusal) => Err(refusal),
@@ -108,11 +113,17 @@ async fn act(
     Ok(answered(StatusCode::OK, &shown(done?)))
 }
 
-/// POST …/learn.
+/// Learns a row with its label; answers with the forecast made before.
+///
+/// A body of the type `application/x-ndjson` has one such object a line, and gets one line of answer for
+/// each.
 #[utoipa::path(post, path = "/v1/models/{name}/learn", tag = "rounds", operation_id = "learn",
     params(OfModel),
-    request_body = LearnBody,
-    responses((status = 200, description = "What was forecast before the row was learnt", body = Forecast),
+    request_body(content = LearnBody, examples(
+        ("row" = (summary = "A row with its label", value = json!({"x": {"weight": 4.2, "colour": "grey"}, "y": "cat", "weight": 1.0}))),
+        ("label-of-id" = (summary = "The label of a row that was forecast before", value = json!({"id": "row-17", "y": "cat"})))
+    )),
+    responses((status = 200, description = "The forecast made before the row was learnt", body = Learnt),
         Refused))]
 pub(crate) async fn learn(
     State(app): State<Arc<App>>,
@@ -123,10 +134,17 @@ pub(crate) async fn learn(
     act(&app, &name, "learn", &headers, body, |bytes| crate::app::parsed::<LearnBody>(bytes)?.event()).await
 }
 
-/// POST …/decide.
+/// Decides on a label to play.
+///
+/// A body of the type `application/x-ndjson` has one such object a line, and gets one line of answer for
+/// each.
 #[utoipa::path(post, path = "/v1/models/{name}/decide", tag = "rounds", operation_id = "decide",
     params(OfModel),
-    request_body = DecideBody,
+    request_body(content = DecideBody, examples(
+        ("all" = (summary = "Among all labels of the model", value = json!({"id": "visit-17", "x": {"hour": 9, "device": "phone"}}))),
+        ("some" = (summary = "Among some of them; it counts when it is activated", value = json!({"id": "visit-18", "x": {"hour": 9}, "labels": ["red", "blue"], "deferred": true}))),
+        ("on-offer" = (summary = "Among labels on offer with features of their own", value = json!({"id": "visit-19", "x": {"user": {"likes": "art"}}, "labels": {"article-7": {"topic": "art", "words": 300}, "article-9": {"topic": "sport"}}, "exclude": ["article-9"]})))
+    )),
     responses((status = 200, description = "The label to play", body = Decision),
         Refused))]
 pub(crate) async fn decide(
@@ -141,11 +159,18 @@ pub(crate) async fn decide(
     .await
 }
 
-/// POST …/feedback.
+/// Learns how good a decision was.
+///
+/// A body of the type `application/x-ndjson` has one such object a line, and gets one line of answer for
+/// each.
 #[utoipa::path(post, path = "/v1/models/{name}/feedback", tag = "rounds", operation_id = "feedback",
     params(OfModel),
-    request_body = FeedbackBody,
-    responses((status = 200, description = "It is learnt"),
+    request_body(content = FeedbackBody, examples(
+        ("reward" = (summary = "A reward from 0 to 1", value = json!({"id": "visit-17", "reward": 0.3}))),
+        ("cost" = (summary = "A cost in the model's range", value = json!({"id": "visit-19", "cost": 2.5}))),
+        ("correct" = (summary = "Right or wrong", value = json!({"id": "visit-18", "correct": true})))
+    )),
+    responses((status = 200, description = "It was learnt"),
         (status = "4XX", description = "404 unknown, 409 conflict, 410 too late", body = super::problem::Problem, content_type = "application/problem+json")))]
 pub(crate) async fn feedback(
     State(app): State<Arc<App>>,
@@ -153,19 +178,17 @@ pub(crate) async fn feedback(
     headers: HeaderMap,
     body: Body,
 ) -> Answered {
-    act(&app, &name, "feedback", &headers, body, |bytes| {
-        let body: FeedbackBody = crate::app::parsed(bytes)?;
-        let reward = body.reward()?;
-        Ok(Event::Feedback { id: body.id, reward })
-    })
-    .await
+    act(&app, &name, "feedback", &headers, body, |bytes| crate::app::parsed::<FeedbackBody>(bytes)?.event())
+        .await
 }
 
-/// POST …/activate.
+/// Activates a deferred decision, whose waiting time begins.
 #[utoipa::path(post, path = "/v1/models/{name}/activate", tag = "rounds", operation_id = "activate",
     params(OfModel),
-    request_body = ActivateBody,
-    responses((status = 200, description = "Its waiting time runs"),
+    request_body(content = ActivateBody, examples(
+        ("decision" = (summary = "A deferred decision", value = json!({"id": "visit-18"})))
+    )),
+    responses((status = 200, description = "Its waiting time has started"),
         Refused))]
 pub(crate) async fn activate(
     State(app): State<Arc<App>>,

@@ -1,48 +1,152 @@
-//! Many rounds in one body: lines of JSON in, a line of answer for each out, in their order.
+//! Many rounds in one body: lines of JSON, with one response line for each, in order. Both are streams: a
+//! line is answered while later ones are still being written, so a body may be of any length. Lines that
+//! were received and not yet applied are bounded in bytes, answers that were not yet read in number.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
+use futures_core::Stream as _;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::model::engine::Answer;
 use crate::model::event::Event;
+use crate::model::flat::Flat;
 use crate::model::handle::Handle;
 use crate::refusal::Refusal;
+use crate::safety::limits::Limits;
 
 /// The answer to a line.
-pub(super) enum Line {
-    /// It is there.
+enum Line {
+    /// Available.
     Now(Result<Value, Refusal>),
-    /// It comes when its event is durable.
+    /// Available when the event is durable.
     Later(oneshot::Receiver<Result<Answer, Refusal>>),
 }
 
-/// How many answers may wait to be read by the client.
+/// Largest number of answers not yet read by the client.
 const AHEAD: usize = 1024;
 
-fn lines(bytes: &Bytes) -> Vec<Bytes> {
-    let mut lines = Vec::new();
-    let mut start = 0;
-    for end in
-        bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).chain([bytes.len()])
-    {
-        let line = bytes.slice(start..end);
-        if !line.trim_ascii().is_empty() {
-            lines.push(line);
+/// A part of the body, which counts as waiting until its permit is dropped.
+type Piece = Result<(Bytes, OwnedSemaphorePermit), Refusal>;
+
+/// Receives a body. As many bytes as a body may have are taken from a client that does not read its answers
+/// yet; after that it has to read some.
+async fn received(body: Body, limits: Limits, pieces: mpsc::UnboundedSender<Piece>) {
+    let room = u32::try_from(limits.body).unwrap_or(u32::MAX).max(1);
+    let places = Arc::new(Semaphore::new(room as usize));
+    let mut body: BodyDataStream = body.into_data_stream();
+    let time = Duration::from_secs(limits.body_seconds);
+    loop {
+        let next = tokio::time::timeout(time, poll_fn(|cx| Pin::new(&mut body).poll_next(cx))).await;
+        let piece = match next {
+            Ok(None) => return,
+            Ok(Some(Ok(bytes))) => {
+                let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX).min(room);
+                let Ok(permit) = Arc::clone(&places).acquire_many_owned(size).await else { return };
+                Ok((bytes, permit))
+            }
+            Ok(Some(Err(_))) => Err(Refusal::malformed("the body ended early, in this line")),
+            Err(_) => {
+                let what = format!("nothing arrived of the body for {} seconds", limits.body_seconds);
+                Err(Refusal { status: 408, ..Refusal::malformed(what) })
+            }
+        };
+        let ended = piece.is_err();
+        // The receiver is gone when the client is.
+        if pieces.send(piece).is_err() || ended {
+            return;
         }
-        start = (end + 1).min(bytes.len());
     }
-    lines
 }
 
-fn text(answer: Result<Value, Refusal>) -> Bytes {
+/// The lines of a body as they arrive.
+struct Lines {
+    pieces: mpsc::UnboundedReceiver<Piece>,
+    /// The rest of the last piece.
+    piece: Option<(Bytes, OwnedSemaphorePermit)>,
+    /// The beginning of a line whose end has not arrived.
+    begun: Vec<u8>,
+    longest: usize,
+    /// Number of the last line, from 1; blank lines count.
+    number: u64,
+    /// Whether something has arrived since this was last looked at.
+    arrived: bool,
+    ended: bool,
+}
+
+impl Lines {
+    fn new(body: Body, limits: &Limits) -> Self {
+        let (sender, pieces) = mpsc::unbounded_channel();
+        tokio::spawn(received(body, limits.clone(), sender));
+        Self {
+            pieces,
+            piece: None,
+            begun: Vec::new(),
+            longest: limits.body,
+            number: 0,
+            arrived: false,
+            ended: false,
+        }
+    }
+
+    /// The next line that is not blank; an error is the last item.
+    async fn next(&mut self) -> Option<Result<Vec<u8>, Refusal>> {
+        loop {
+            if self.ended {
+                return None;
+            }
+            let Some((bytes, permit)) = self.piece.take() else {
+                match self.pieces.recv().await {
+                    Some(Ok(piece)) => {
+                        self.piece = Some(piece);
+                        self.arrived = true;
+                    }
+                    Some(Err(refusal)) => {
+                        self.ended = true;
+                        self.number += 1;
+                        return Some(Err(refusal));
+                    }
+                    None => {
+                        self.ended = true;
+                        self.number += 1;
+                        let line = std::mem::take(&mut self.begun);
+                        return (!line.trim_ascii().is_empty()).then_some(Ok(line));
+                    }
+                }
+                continue;
+            };
+            let end = bytes.iter().position(|byte| *byte == b'\n');
+            let length = end.unwrap_or(bytes.len());
+            if self.begun.len() + length > self.longest {
+                self.ended = true;
+                self.number += 1;
+                let what = format!("the line has more than {} bytes, which is the limit", self.longest);
+                return Some(Err(Refusal::too_large(what)));
+            }
+            self.begun.extend_from_slice(&bytes[..length]);
+            let Some(end) = end else { continue };
+            if end + 1 < bytes.len() {
+                self.piece = Some((bytes.slice(end + 1..), permit));
+            }
+            self.number += 1;
+            let line = std::mem::take(&mut self.begun);
+            if !line.trim_ascii().is_empty() {
+                return Some(Ok(line));
+            }
+        }
+    }
+}
+
+fn text(number: u64, answer: Result<Value, Refusal>) -> Bytes {
     let value = answer.unwrap_or_else(|refusal| {
-        let mut error = json!({"status": refusal.status, "detail": refusal.detail});
+        let mut error = json!({"line": number, "status": refusal.status, "detail": refusal.detail});
         if let Some(field) = refusal.field {
             error["field"] = field.into();
         }
@@ -53,10 +157,10 @@ fn text(answer: Result<Value, Refusal>) -> Bytes {
     line.into()
 }
 
-fn response(mut answers: mpsc::Receiver<Line>) -> Response {
+fn response(mut answers: mpsc::Receiver<(u64, Line)>) -> Response {
     let (out, body) = mpsc::channel::<Bytes>(AHEAD);
     tokio::spawn(async move {
-        while let Some(line) = answers.recv().await {
+        while let Some((number, line)) = answers.recv().await {
             let answer = match line {
                 Line::Now(answer) => answer,
                 Line::Later(answer) => match answer.await {
@@ -64,8 +168,8 @@ fn response(mut answers: mpsc::Receiver<Line>) -> Response {
                     Err(_) => Err(Refusal::busy("the model is being stopped")),
                 },
             };
-            if out.send(text(answer)).await.is_err() {
-                // The client has gone; what is in the queue is done all the same.
+            if out.send(text(number, answer)).await.is_err() {
+                // The client has disconnected; queued events are still applied.
                 return;
             }
         }
@@ -73,7 +177,7 @@ fn response(mut answers: mpsc::Receiver<Line>) -> Response {
     streamed(body, "application/x-ndjson")
 }
 
-/// An answer of pieces as they come.
+/// A streamed response.
 pub(super) fn streamed(mut pieces: mpsc::Receiver<Bytes>, kind: &'static str) -> Response {
     let stream = stream_of(move |cx| pieces.poll_recv(cx));
     let mut response = Response::new(Body::from_stream(stream));
@@ -81,32 +185,45 @@ pub(super) fn streamed(mut pieces: mpsc::Receiver<Bytes>, kind: &'static str) ->
     response
 }
 
-/// What a line asks for.
+/// The request of a line.
 pub(super) enum Wanted {
-    /// An answer that is there.
-    Now(Value),
+    /// A forecast of these features, from a read-only copy.
+    Forecast(Flat),
     /// An event.
     Event(Event),
 }
 
-/// Does what every line asks for, in their order; many events become durable together.
+/// Handles all lines of a body in order; many events are committed together.
 pub(super) fn acted(
     handle: Arc<Handle>,
-    bytes: Bytes,
+    body: Body,
     wanted: impl Fn(&[u8]) -> Result<Wanted, Refusal> + Send + Sync + 'static,
 ) -> Response {
     let (sender, answers) = mpsc::channel(AHEAD);
+    let mut lines = Lines::new(body, &handle.limits);
     tokio::spawn(async move {
-        for line in lines(&bytes) {
-            let answer = match wanted(&line) {
-                Ok(Wanted::Now(value)) => Line::Now(Ok(value)),
+        let mut reader = None;
+        while let Some(line) = lines.next().await {
+            let answer = match line.and_then(|line| wanted(&line)) {
+                Ok(Wanted::Forecast(x)) => {
+                    // All events that were answered before the line was written are included.
+                    if std::mem::take(&mut lines.arrived) || reader.is_none() {
+                        reader = Some(handle.look().await);
+                    }
+                    let at = match &reader {
+                        Some(Ok(reader)) => reader.predict(&x),
+                        Some(Err(refusal)) => Err(refusal.clone()),
+                        None => Err(Refusal::failed("the model cannot be read")),
+                    };
+                    Line::Now(at.map(|at| super::rounds::shown(Answer::Forecast(at))))
+                }
                 Ok(Wanted::Event(event)) => match handle.enqueue(event).await {
                     Ok(answer) => Line::Later(answer),
                     Err(refusal) => Line::Now(Err(refusal)),
                 },
                 Err(refusal) => Line::Now(Err(refusal)),
             };
-            if sender.send(answer).await.is_err() {
+            if sender.send((lines.number, answer)).await.is_err() {
                 return;
             }
         }
@@ -114,7 +231,7 @@ pub(super) fn acted(
     response(answers)
 }
 
-/// A stream of what `poll` gives.
+/// A stream from a poll function.
 fn stream_of(
     poll: impl FnMut(&mut std::task::Context<'_>) -> std::task::Poll<Option<Bytes>> + Send + Unpin + 'static,
 ) -> impl futures_core::Stream<Item = Result<Bytes, Infallible>> + Send + 'static {

@@ -1,4 +1,4 @@
-//! What decisions earn: heard in time, late, twice, never.
+//! Feedback for decisions: in time, late, repeated, or missing.
 
 use std::sync::Arc;
 
@@ -13,21 +13,21 @@ use super::event::Outcome;
 use super::spec::{Aggregation, Mode, shown};
 use crate::refusal::Refusal;
 
-/// A decision that waits.
+/// A pending decision.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Waits {
     pub(super) example: Example,
     pub(super) taken: Decision,
-    /// When its waiting time began, in milliseconds since 1970.
+    /// Start of its waiting time, in milliseconds since 1970.
     pub(super) since: i64,
     /// Whether rewards count.
     pub(super) active: bool,
-    /// What was heard so far, where that is not learnt at once.
+    /// The reward so far, if it is not learnt at once.
     pub(super) heard: Option<f64>,
 }
 
 impl Engine {
-    /// What the learner hears of a reward: numbers beyond 0 and 1 count as these.
+    /// A reward for the learner, clipped to [0, 1].
     pub(super) fn verdict(&self, reward: f64) -> Result<Reward, Refusal> {
         let reward = Reward::new(reward.clamp(0.0, 1.0)).unwrap_or(Reward::WRONG);
         if let AnyModel::Bandit(learner) = &self.learner {
@@ -38,6 +38,12 @@ impl Engine {
         Ok(reward)
     }
 
+    /// The reward of a cost, in the model's range of costs.
+    pub(super) fn reward_of(&self, cost: f64) -> Result<f64, Refusal> {
+        let costs = self.encoder.costs.unwrap_or_default();
+        costs.reward(cost).map(Reward::value).map_err(|what| Refusal::invalid("cost", what))
+    }
+
     pub(super) fn feedback(&mut self, id: &str, reward: f64) -> Done {
         if !(reward.is_finite() && (-1.0..=1.0).contains(&reward)) {
             let what = format!("the reward is {reward}; a number from 0 to 1 was needed");
@@ -46,7 +52,7 @@ impl Engine {
         let verdict = self.verdict(reward)?;
         let sum = self.spec.service.aggregation == Aggregation::Sum;
         let Some(waits) = self.waiting.get_mut(id).map(Arc::make_mut) else {
-            return Err(Refusal::unknown(format!("no decision of the id {} waits for an answer", shown(id))));
+            return Err(Refusal::unknown(format!("no decision with the id {} is pending", shown(id))));
         };
         if waits.active && !sum {
             let mut outcome = Outcome::default();
@@ -55,7 +61,7 @@ impl Engine {
         }
         match waits.heard {
             Some(heard) if !sum && heard != reward => {
-                let what = format!("the decision {} was answered {heard} before", shown(id));
+                let what = format!("the decision {} has the feedback {heard} already", shown(id));
                 return Err(Refusal { field: Some("reward".to_owned()), ..Refusal::conflict(what) });
             }
             Some(heard) if sum => waits.heard = Some(heard + reward),
@@ -64,7 +70,7 @@ impl Engine {
         Ok((Answer::Done, Outcome::default()))
     }
 
-    /// What is heard of a decision that waits is learnt, and it waits no longer.
+    /// Learns the feedback of a pending decision, and removes the decision.
     pub(super) fn settle(&mut self, id: &str, reward: Option<Reward>, outcome: &mut Outcome) {
         let Ok(waits) = self.waiting.take(id) else { return };
         outcome.heard.push((id.to_owned(), reward.map(Reward::value)));
@@ -89,7 +95,7 @@ impl Engine {
     pub(super) fn activate(&mut self, at: i64, id: &str) -> Done {
         let sum = self.spec.service.aggregation == Aggregation::Sum;
         let Some(waits) = self.waiting.get_mut(id).map(Arc::make_mut) else {
-            return Err(Refusal::unknown(format!("no decision of the id {} waits for an answer", shown(id))));
+            return Err(Refusal::unknown(format!("no decision with the id {} is pending", shown(id))));
         };
         let mut outcome = Outcome::default();
         if !waits.active {
@@ -118,12 +124,12 @@ impl Engine {
         Ok((Answer::Done, outcome))
     }
 
-    /// The decisions whose waiting time is over at `now`, at most `most`.
+    /// Decisions whose waiting time is over at `now`, at most `most`.
     pub(crate) fn overdue(&self, now: i64, most: usize) -> Vec<String> {
         let Some(wait) = self.spec.service.wait_seconds else { return Vec::new() };
         let wait = (wait * 1000.0) as i64;
-        // In the order in which they were taken, which is nearly that in which they end: what was activated
-        // late comes later.
+        // In the order of the decisions, which is nearly the order of their ends: activation may be
+        // late.
         let over = |(_, waits): &(&str, &Arc<Waits>)| waits.since + wait <= now;
         let looked = self.waiting.iter().take_while(|(_, waits)| waits.since + wait <= now || !waits.active);
         let asked = self.asked.iter().take_while(|(_, asked)| asked.since + wait <= now);

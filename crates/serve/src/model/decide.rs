@@ -1,4 +1,4 @@
-//! Rounds in which a label is played, or one for each slot.
+//! Decisions: one label, or one for each slot.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::rows;
 use super::spec::{Feedback, Mode, RowKind, label_name, shown};
 use crate::refusal::Refusal;
 
-/// How many of the labels on offer may be played in a slot, by position, and the first of them.
+/// The labels that may be played in a slot, by position, and the first of them.
 struct Choice {
     allowed: Vec<u32>,
     baseline: u32,
@@ -23,13 +23,12 @@ struct Choice {
 impl Engine {
     pub(super) fn decide(&mut self, at: i64, decide: &Decide) -> Done {
         if self.spec.feedback == Feedback::Full {
-            let what =
-                "the model learns from labels and decides nothing: predict, or make one of bandit feedback";
+            let what = "the model learns from labels and does not decide: use predict, or make a model with bandit feedback";
             return Err(Refusal::conflict(what));
         }
         for slot in 0..decide.wanted() {
             if self.waiting.contains(&decide.id_of(slot)) {
-                let what = format!("a decision of the id {} waits already", shown(&decide.id));
+                let what = format!("a decision with the id {} is pending already", shown(&decide.id));
                 return Err(Refusal { field: Some("id".to_owned()), ..Refusal::conflict(what) });
             }
         }
@@ -42,7 +41,7 @@ impl Engine {
                 names
             }
             None if matches!(self.kind, RowKind::Offers(_)) => {
-                let what = "the model knows no labels of its own: say which are on offer";
+                let what = "the model has no fixed labels: give the labels on offer";
                 return Err(Refusal::invalid("labels", what));
             }
             None => self.encoder.labels.iter().map(str::to_owned).collect(),
@@ -60,7 +59,7 @@ impl Engine {
                 format!("the label {} is on offer twice", shown(pair[0])),
             ));
         }
-        // The learner's numbers of the labels: their position, or what the model knows them by.
+        // The learner's indices of the labels: their positions, or the model's classes.
         let numbers: Vec<u32> = match self.kind {
             RowKind::Offers(_) => (0..names.len() as u32).collect(),
             RowKind::Columns => {
@@ -76,13 +75,18 @@ impl Engine {
             }
         };
         let choices = choices(decide, &names)?;
+        for (at, slot) in decide.slots.iter().enumerate() {
+            slot.x.check(&format!("slots[{at}].x"), &self.limits)?;
+        }
         let some_only =
             decide.labels.is_some() || choices.iter().any(|choice| choice.allowed.len() < names.len());
         if matches!(self.kind, RowKind::Columns) {
-            let offers_features = decide.labels.iter().flatten().any(|label| !label.x.is_null());
-            if offers_features || decide.slots.iter().any(|slot| !slot.x.is_null()) {
-                let what = "the model knows its labels by name; features of labels need a model that was made without labels";
-                return Err(Refusal::invalid("labels", what));
+            let described = decide.labels.iter().flatten().position(|label| !label.x.is_null());
+            let described = described.map(|at| format!("labels[{at}].x"));
+            let slot = decide.slots.iter().position(|slot| !slot.x.is_null());
+            if let Some(field) = described.or_else(|| slot.map(|at| format!("slots[{at}].x"))) {
+                let what = "the model has fixed labels; features of labels and slots need a model that was made without labels";
+                return Err(Refusal::invalid(&field, what));
             }
             if some_only && names.len() < classes && !self.decides_among() {
                 let what =
@@ -113,7 +117,7 @@ impl Engine {
             let allowed: Vec<usize> =
                 choice.allowed.iter().map(|at| *at as usize).filter(|at| !played.contains(at)).collect();
             if allowed.is_empty() {
-                return Err(self.break_off(format!("no label is left for slot {}", slot + 1)));
+                return Err(self.break_off(format!("there is no label left for slot {}", slot + 1)));
             }
             let mut offered: Vec<u32> = allowed.iter().map(|at| numbers[*at]).collect();
             offered.sort_unstable();
@@ -169,8 +173,8 @@ impl Engine {
         Ok((Answer::Chosen(chosen), outcome))
     }
 
-    /// The example as far as something can be learnt from it: of blocks that describe labels, that of the
-    /// label played.
+    /// The part of the example that is learnt from: with blocks for labels, only that of the played
+    /// label.
     pub(super) fn kept(&self, taken: &Decision) -> Example {
         let RowKind::Offers(width) = self.kind else { return self.example.clone() };
         let Features::Sparse { indices, values } = self.example.features() else {
@@ -182,7 +186,7 @@ impl Engine {
         Example::of(Features::Sparse { indices: &indices[span.clone()], values: &values[span] })
     }
 
-    /// Whether the learner can decide among some of its labels only.
+    /// Whether the learner can be restricted to some of its labels.
     pub(super) fn decides_among(&self) -> bool {
         let AnyModel::Bandit(learner) = &self.learner else { return false };
         let zeros = vec![0.0; learner.problem().features];
@@ -190,7 +194,7 @@ impl Engine {
     }
 }
 
-/// What each slot may be filled with.
+/// The labels allowed in each slot.
 fn choices(decide: &Decide, names: &[String]) -> Result<Vec<Choice>, Refusal> {
     let position = |field: &str, name: &str| {
         let name = label_name(field, name)?;
@@ -208,13 +212,15 @@ fn choices(decide: &Decide, names: &[String]) -> Result<Vec<Choice>, Refusal> {
     for at in 0..wanted {
         let mut mine = excluded.clone();
         let slot = decide.slots.get(at);
-        for name in slot.iter().flat_map(|slot| &slot.exclude) {
-            mine.push(position(&format!("slots[{at}].exclude"), name)?);
+        for (one, name) in slot.iter().flat_map(|slot| &slot.exclude).enumerate() {
+            mine.push(position(&format!("slots[{at}].exclude[{one}]"), name)?);
         }
         let allowed: Vec<u32> =
             (0..names.len()).filter(|at| !mine.contains(at)).map(|at| at as u32).collect();
         let Some(first) = allowed.first().copied() else {
-            return Err(Refusal::invalid("exclude", "every label on offer is excluded; one was needed"));
+            let mine = slot.is_some_and(|slot| !slot.exclude.is_empty());
+            let field = if mine { format!("slots[{at}].exclude") } else { "exclude".to_owned() };
+            return Err(Refusal::invalid(&field, "every label on offer is excluded; one was needed"));
         };
         let baseline = match slot.and_then(|slot| slot.baseline.as_deref()) {
             None => first,
@@ -222,20 +228,17 @@ fn choices(decide: &Decide, names: &[String]) -> Result<Vec<Choice>, Refusal> {
         };
         choices.push(Choice { allowed, baseline });
     }
-    if decide
-        .slots
-        .iter()
-        .enumerate()
-        .any(|(at, slot)| decide.slots[..at].iter().any(|one| one.id == slot.id))
-    {
-        return Err(Refusal::invalid("slots", "two slots have one id"));
+    let same = |at: &usize| decide.slots[..*at].iter().any(|one| one.id == decide.slots[*at].id);
+    if let Some(at) = (0..decide.slots.len()).find(same) {
+        let what = format!("two slots have the id {}", shown(&decide.slots[at].id));
+        return Err(Refusal::invalid(&format!("slots[{at}].id"), what));
     }
-    // Whatever the others take, one must be left for each.
+    // Each slot must have a label left, whatever the earlier ones take.
     for (at, choice) in choices.iter().enumerate() {
         if choice.allowed.len() < at + 1 {
             let what =
                 format!("{} labels are allowed in slot {at}, and {at} may be taken", choice.allowed.len());
-            return Err(Refusal::invalid("slots", what));
+            return Err(Refusal::invalid(&format!("slots[{at}]"), what));
         }
     }
     Ok(choices)

@@ -1,6 +1,6 @@
-//! A model at work: a learner, what turns rows into its examples, the decisions that wait, and what one event
-//! does to all of it (`learn`, `decide`, `answers`, `shadow`). The same events make the same state, to the
-//! bit: a service that was killed does them again.
+//! The state of a model: learner, encoder and pending decisions; events change it (`learn`,
+//! `decide`, `answers`, `shadow`). Equal events give bit-equal states, so that a killed service can
+//! recover from the log.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use super::standing::Standing;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 
-/// A model at work.
+/// The state of a model.
 pub(crate) struct Engine {
     pub(super) spec: Spec,
     pub(crate) kind: RowKind,
@@ -37,21 +37,21 @@ pub(crate) struct Engine {
     pub(crate) standing: Standing,
     pub(super) limits: Limits,
     pub(super) seed: u64,
-    /// Why the state is not to be used any more; the log has to make it anew.
+    /// Why the state is invalid and has to be recovered from the log.
     pub(super) broken: Option<String>,
     pub(super) prediction: Prediction,
     pub(super) row: Row,
     pub(super) example: Example,
 }
 
-/// What a request is answered.
+/// The result of an event.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
-    /// Nothing more than that it is done.
+    /// Done.
     Done,
-    /// What was forecast, before it was learnt from.
+    /// The forecast made before learning.
     Forecast(Forecasted),
-    /// The labels that are played, one for each slot.
+    /// The played labels, one for each slot.
     Chosen(Vec<Chosen>),
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Forecasted {
     pub(crate) p: Vec<(String, f64)>,
 }
 
-/// A label that is played.
+/// A played label.
 #[derive(Clone, Debug)]
 pub(crate) struct Chosen {
     /// The decision.
@@ -75,12 +75,12 @@ pub(crate) struct Chosen {
     pub(crate) p: Vec<(String, f64)>,
 }
 
-/// What a model keeps when another state takes its place.
+/// The parts that a model keeps when its state is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// The decisions that wait, as far as the new learner can learn from them.
+    /// The pending decisions that the new learner can learn from.
     Waiting,
-    /// What it has counted, too: the new state is that of a shadow, which knows the decisions that wait.
+    /// The counts, too: the new state is that of a shadow, which has the pending decisions.
     Scores,
 }
 
@@ -94,7 +94,7 @@ impl Engine {
         Ok(Self::of(spec, kind, saved, play, seed, waiting, standing, limits))
     }
 
-    /// What is counted before the first event.
+    /// The counts before the first event.
     pub(super) fn first_standing(forecast: Forecast) -> Standing {
         Standing::new(forecast)
     }
@@ -135,12 +135,13 @@ impl Engine {
         }
     }
 
-    /// Does `event`, which happens at `at`. Where it is refused, nothing has changed.
+    /// Applies `event` with the time `at`. After an error the state is unchanged.
     pub(crate) fn apply(&mut self, at: i64, event: &Event) -> Done {
         let told = matches!(event, Event::Followed { .. } | Event::Restored { .. } | Event::Configure { .. });
         if let Some(live) = self.spec.shadow_of.as_ref().filter(|_| !told) {
-            let what =
-                format!("the model is a shadow: it learns from what happens to {live}, and answers predict");
+            let what = format!(
+                "the model is a shadow of {live}, whose events it learns from; only predict is possible"
+            );
             return Err(Refusal::conflict(what));
         }
         let done = match event {
@@ -149,11 +150,11 @@ impl Engine {
             Event::Label { id, y, weight } => self.label(id, y, *weight),
             Event::Followed { seq, of, outcome } => self.followed(at, *seq, of, outcome),
             Event::Decide(decide) => self.decide(at, decide),
-            Event::Feedback { id, reward } => self.feedback(id, *reward),
+            Event::Feedback { id, reward, .. } => self.feedback(id, *reward),
             Event::Activate { id } => self.activate(at, id),
             Event::Expire { ids } => self.expire(ids),
             Event::Restored { digest } => {
-                let what = format!("the snapshot {digest}, from which the model went on, is not there");
+                let what = format!("the snapshot {digest}, by which the model was replaced, is missing");
                 Err(Refusal::failed(what))
             }
             Event::Configure { service } => {
@@ -168,7 +169,7 @@ impl Engine {
         Ok(done)
     }
 
-    /// Takes the place of `before`, as event `seq`, which happens at `at`.
+    /// Replaces `before`, by event `seq` with the time `at`.
     pub(crate) fn go_on_behind(&mut self, before: &Self, seq: u64, at: i64, keep: Keep) {
         let mut waiting = Pending::new(self.limits.waiting);
         let problem = self.learner.problem();
@@ -179,7 +180,7 @@ impl Engine {
                 {
                     Arc::clone(waits)
                 }
-                // A shadow has made rows of its own of the same decisions.
+                // A shadow has its own rows for the same decisions.
                 Keep::Scores => match self.waiting.take(id) {
                     Ok(mine) => {
                         let (since, active, heard) = (waits.since, waits.active, waits.heard);
@@ -189,7 +190,7 @@ impl Engine {
                 },
                 Keep::Waiting => continue,
             };
-            // Ids are those of a table that has them once.
+            // Ids are unique.
             let _ = waiting.insert(id, mine);
         }
         self.waiting = waiting;
@@ -198,24 +199,25 @@ impl Engine {
         self.play.explore = before.play.explore;
         if keep == Keep::Scores {
             self.spec.shadow_of = None;
+            self.encoder.costs = before.encoder.costs;
             self.standing.go_on_from(&before.standing);
         }
         (self.standing.seq, self.standing.at) = (seq, at);
     }
 
-    /// What its learner is called.
+    /// The name of its learner.
     pub(crate) fn learner_name(&self) -> &'static str {
         self.learner.about().name
     }
 
-    /// The state is half changed: it must not be used any more.
+    /// Marks the partly changed state as invalid.
     pub(super) fn break_off(&mut self, what: impl Into<String>) -> Refusal {
         let what = what.into();
         self.broken = Some(what.clone());
         Refusal::invalid("x", what)
     }
 
-    /// Makes room for the features that have no column yet, and for `labels` labels.
+    /// Makes room for new features and for `labels` labels.
     pub(super) fn make_room(&mut self, features: &Flat, labels: usize) -> Result<(), Refusal> {
         let needed = self.schema.columns.count() as usize + rows::unknown(&self.schema.columns, features);
         let mut columns = self.encoder.columns;

@@ -1,5 +1,5 @@
-//! What policies would have earned on the log of a model, among the labels that were on offer in each round:
-//! simple ones, and other learners, which learn from the log as it was written.
+//! Evaluates policies on the log of a model, restricted to the labels on offer in each round:
+//! simple policies, and learners that learn from the log.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,13 +15,13 @@ use crate::store;
 /// A policy that needs no model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Simple {
-    /// The one that took the decisions.
+    /// The logging policy.
     Logged,
     /// The first label on offer that may be played.
     Baseline,
     /// Every label on offer with equal probability.
     Uniform,
-    /// The label that the learner thought best.
+    /// The label with the learner's best score.
     Greedy,
 }
 
@@ -37,7 +37,7 @@ impl Simple {
         })
     }
 
-    /// What it plays instead of `taken`.
+    /// Its distribution for the decision `taken`.
     fn distribution(self, taken: &Decision) -> Vec<f64> {
         let classes = taken.distribution.len();
         let mut p = vec![0.0; classes];
@@ -59,15 +59,14 @@ impl Simple {
 
 /// A policy on a log.
 pub(crate) enum Candidate {
-    /// One that needs no model.
+    /// A simple policy.
     Simple(Simple),
-    /// A shadow, which has seen nothing yet: in every round it says what it would play, and learns what was
-    /// earned.
+    /// A new shadow, which decides and then learns every round.
     Learner(Box<Engine>),
 }
 
 impl Candidate {
-    /// What it plays instead of the decision `id`, which was `taken`; `None` where it could not decide.
+    /// Its distribution for the decision `id`, `taken` in the log; `None` if it cannot decide.
     fn distribution(&mut self, id: &str, taken: &Decision) -> Option<Vec<f64>> {
         match self {
             Self::Simple(simple) => Some(simple.distribution(taken)),
@@ -76,10 +75,11 @@ impl Candidate {
     }
 }
 
-/// Estimates what `policy` would have earned, from the answered decisions of the last segment of the log.
+/// Estimates the reward of `policy` from the decisions with feedback in the last segment of the
+/// log.
 ///
 /// # Errors
-/// What cannot be read.
+/// If reading fails.
 pub(crate) fn evaluate(folder: &Path, mut policy: Candidate, confidence: f64) -> Result<Value, String> {
     let mut sums = OffPolicy::new(None, Some([0.0, 1.0]));
     let mut waiting: HashMap<String, Decision> = HashMap::new();

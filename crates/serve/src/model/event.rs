@@ -1,5 +1,5 @@
-//! What happens to a model: events, in the order in which the log has them. A model is its first snapshot and
-//! its events, nothing else; the clock is read by whoever makes an event, never by what an event does.
+//! Events of a model, in the order of the log. A model is determined by its first snapshot and its
+//! events; the clock is read when an event is created, never when it is applied.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,24 +13,24 @@ use super::spec::Service;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum Event {
-    /// A row with its label is learnt from, after it was predicted.
+    /// A row with its label, predicted and then learnt.
     Learn {
         /// The features.
         x: Value,
-        /// The label, a number for learners of numbers, or a list of probabilities.
+        /// The label, a number for regression, or a list of probabilities.
         y: Value,
         /// The importance weight.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         weight: Option<f64>,
     },
-    /// A row is forecast whose label comes later.
+    /// A row whose label comes later.
     Ask {
-        /// What the row is called.
+        /// The id of the row.
         id: String,
         /// The features.
         x: Value,
     },
-    /// The label of a row that was forecast before.
+    /// The label of an earlier row.
     Label {
         /// The row.
         id: String,
@@ -40,47 +40,50 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         weight: Option<f64>,
     },
-    /// What happened to the model that this one shadows.
+    /// An event of the model that this one shadows.
     Followed {
-        /// As which event of that model.
+        /// Its number in that model's log.
         seq: u64,
         /// The event.
         of: Box<Event>,
-        /// What it came to.
+        /// Its outcome.
         outcome: Box<Outcome>,
     },
-    /// A label is decided on, or one for each slot.
+    /// A decision on a label, or on one for each slot.
     Decide(Decide),
-    /// What a decision earned.
+    /// Feedback for a decision.
     Feedback {
         /// The decision.
         id: String,
-        /// The reward; for learners of right and wrong 1 or 0.
+        /// The reward; 1 or 0 for right or wrong.
         reward: f64,
+        /// The cost that the reward was computed from, in the model's range.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<f64>,
     },
-    /// A decision that was deferred has been acted on: from here its waiting time runs, and rewards count.
+    /// Activation of a deferred decision, which starts its waiting time.
     Activate {
         /// The decision.
         id: String,
     },
-    /// The waiting time of these decisions is over.
+    /// The end of the waiting time of decisions.
     Expire {
         /// The decisions, the oldest first.
         ids: Vec<String>,
     },
-    /// The model was replaced by a snapshot, which has this digest.
+    /// Replacement of the model by a snapshot.
     Restored {
         /// The digest.
         digest: String,
     },
-    /// Other waiting time, default reward, mode and so on, from here on.
+    /// New service settings (waiting time, default reward, mode and so on).
     Configure {
-        /// All of it.
+        /// The settings.
         service: Box<Service>,
     },
 }
 
-/// A decision that is asked for.
+/// A requested decision.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Decide {
@@ -88,16 +91,16 @@ pub struct Decide {
     pub id: String,
     /// The features of the round.
     pub x: Flat,
-    /// The labels on offer; `None`: all that the model knows.
+    /// The labels on offer; `None` for all labels of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<Offered>>,
     /// Labels on offer that must not be played.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<String>,
-    /// Slots that are filled one after the other, each with a label of its own; empty: one label is wanted.
+    /// Slots, filled one after the other with different labels; empty for a single label.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<Slot>,
-    /// Whether nothing counts until the decision is activated.
+    /// Whether the decision is ignored until it is activated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deferred: bool,
 }
@@ -123,27 +126,28 @@ pub struct Slot {
     /// Labels that must not be played in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<String>,
-    /// The label that would have been played without a learner.
+    /// The label played without a learner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
 }
 
-/// What the log keeps of an event beside the event: what it must come to when it is done again.
+/// The outcome of an event, logged with it and compared when the event is applied again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What was heard of decisions, in order: a reward, or that nothing ever will be. Before the decisions.
+    /// Feedback of decisions, in order: a reward, or that there will never be one. Precedes the
+    /// decisions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub heard: Vec<(String, Option<f64>)>,
-    /// The decisions that were taken.
+    /// The decisions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken: Vec<Decision>,
-    /// Whether the learner did not choose their labels.
+    /// Whether the labels were not chosen by the learner.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub imposed: bool,
 }
 
 impl Event {
-    /// The decision that it is about, if it is about one.
+    /// The decision that the event refers to, if any.
     pub(crate) fn id(&self) -> Option<&str> {
         match self {
             Self::Decide(decide) => Some(&decide.id),
@@ -155,7 +159,7 @@ impl Event {
         }
     }
 
-    /// The id that it gives to what it begins, if it begins something.
+    /// The id of the decision or row that the event starts, if any.
     pub(crate) fn new_id(&mut self) -> Option<&mut String> {
         match self {
             Self::Decide(decide) => Some(&mut decide.id),
@@ -174,7 +178,7 @@ impl Decide {
         }
     }
 
-    /// How many labels are wanted.
+    /// Number of requested labels.
     pub fn wanted(&self) -> usize {
         self.slots.len().max(1)
     }

@@ -1,6 +1,6 @@
-//! Features of a round by name, read from JSON in one pass: `{"user": {"age": 31}, "hue": "red"}` has
-//! `user.age` = 31 and `hue=red` = 1. What is kept and written to the log is that list; read again it is the
-//! same, to the bit.
+//! Features of a round by name, read from JSON in one pass: `{"user": {"age": 31}, "hue": "red"}`
+//! has `user.age` = 31 and `hue=red` = 1. This list is stored and logged; reading it again gives
+//! bit-equal features.
 
 use std::fmt;
 
@@ -13,26 +13,26 @@ use super::spec::shown;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 
-/// Objects within objects beyond this depth are refused.
+/// Greatest depth of nested objects.
 const DEEPEST: usize = 16;
-/// Bytes of a name.
+/// Longest name, in bytes.
 const LONGEST: usize = 1024;
 
 /// See the [module](self).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flat {
-    /// All names, one behind the other.
+    /// All names, concatenated.
     names: String,
-    /// Where each name ends, and the value.
+    /// End of each name, and the value.
     ends: Vec<(u32, f64)>,
-    /// Whether there is an object or a list at all, not null.
+    /// Whether there is an object or a list, rather than null.
     some: bool,
-    /// What is no feature.
+    /// The first error.
     wrong: Option<String>,
 }
 
 impl Flat {
-    /// The features by name, as they were written.
+    /// The features by name, in their original form.
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
         let mut begin = 0;
         self.ends.iter().map(move |(end, value)| {
@@ -42,15 +42,15 @@ impl Flat {
         })
     }
 
-    /// Whether nothing was given.
+    /// Whether the features are absent.
     pub fn is_null(&self) -> bool {
         !self.some && self.wrong.is_none()
     }
 
-    /// Checks what was read.
+    /// Checks the features.
     ///
     /// # Errors
-    /// Values that are no features, numbers too large, too many features.
+    /// If a value is not a feature, a number is too large, or there are too many features.
     pub(crate) fn check(&self, field: &str, limits: &Limits) -> Result<(), Refusal> {
         let wrong = match &self.wrong {
             None if self.ends.len() <= limits.columns => return Ok(()),
@@ -60,7 +60,7 @@ impl Flat {
         Err(Refusal::invalid(field, wrong))
     }
 
-    /// The same of a value, as a list.
+    /// The same for a JSON value.
     ///
     /// # Errors
     /// As for [`Flat::check`].
@@ -88,7 +88,7 @@ impl Flat {
             self.wrong =
                 Some(format!("feature {name} is {value:e}; a number of at most {LARGEST_NORM:e} was needed"));
         } else {
-            // A body has fewer bytes.
+            // Bodies are shorter than 4 GiB.
             self.ends.push((self.names.len() as u32, value));
         }
     }
@@ -120,14 +120,14 @@ impl<'de> Deserialize<'de> for Flat {
 struct Place<'a> {
     flat: &'a mut Flat,
     path: &'a mut String,
-    /// 0 is the whole.
+    /// 0 is the root.
     depth: usize,
-    /// Its place in a list, which is not in the path yet.
+    /// Its index in a list, not yet part of the path.
     at: Option<usize>,
 }
 
 impl Place<'_> {
-    /// Adds the place in a list to the path. Texts in a list are a set: their order says nothing.
+    /// Appends the index in a list to the path, except for texts, which are a set without order.
     fn enter(&mut self, is_text: bool) {
         use std::fmt::Write as _;
         let Some(at) = self.at.take() else { return };
@@ -153,7 +153,7 @@ impl Place<'_> {
         self.flat.wrong.get_or_insert(what);
     }
 
-    /// Whether to go on within.
+    /// Whether nested values are read.
     fn begin(&mut self) -> bool {
         self.enter(false);
         if self.depth == 0 {

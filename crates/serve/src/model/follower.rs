@@ -1,5 +1,5 @@
-//! Tells a shadow what happens to its model: a thread of its own reads the model's log, so that neither waits
-//! for the other.
+//! Sends the events of a model to its shadow: a separate thread reads the model's log, so that
+//! neither waits for the other.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use super::event::Event;
 use super::handle::Handle;
 use crate::store::Tail;
 
-/// So many events are told at once.
+/// Number of events sent at once.
 const AT_ONCE: u32 = 256;
-/// How often the log is looked at where nothing happens.
+/// Interval at which the log is polled.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How long it is waited after a failure.
+/// Delay after a failure.
 const LONG_PAUSE: Duration = Duration::from_secs(1);
 
 /// Follows the model in the folder `live` until `shadow` is stopped.
 ///
 /// # Errors
-/// If there is no thread for it.
+/// If the thread cannot be started.
 pub(crate) fn follow(shadow: Arc<Handle>, live: PathBuf) -> std::io::Result<()> {
     let name = format!("shadow {}", shadow.name);
     std::thread::Builder::new().name(name).spawn(move || run(&shadow, &live)).map(drop)

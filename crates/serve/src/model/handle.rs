@@ -1,5 +1,5 @@
-//! A running model, as requests see it: a queue of bounded length to the thread that owns it (`writer`), and
-//! what the two share.
+//! The handle of a running model: a bounded queue to the thread that owns it (`writer`), and shared
+//! state.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,36 +21,36 @@ use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::store::{self, Store};
 
-/// What a model is asked to do.
+/// A command to a model.
 pub(super) enum Command {
     /// An event.
     Do(Event, Reply<Answer>),
-    /// A copy to look at, no older than what was answered before.
+    /// A read-only copy, which includes all answered events.
     Look(Reply<Arc<Reader>>),
-    /// A snapshot, now; its moment.
+    /// Write a snapshot; returns its event number.
     Save(Reply<u64>),
-    /// To go on from a snapshot or from another model.
+    /// Replace the state by a snapshot or another model.
     Restore(Box<Restored>, Reply<u64>),
-    /// To forget the log.
+    /// Start a new log.
     Forget(Reply<()>),
     /// The model file.
     Export(Reply<Archive>),
-    /// All of it.
+    /// A complete snapshot.
     Snapshot(Reply<Archive>),
-    /// To end when everything before is done.
+    /// End after all earlier commands.
     Stop,
 }
 
-/// What a model goes on from.
+/// The replacement of a state.
 pub(crate) struct Restored {
     pub(crate) engine: Engine,
-    /// What is kept of the present.
+    /// The parts of the present state that are kept.
     pub(crate) keep: Keep,
 }
 
 pub(super) type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
 
-/// A running model, as requests see it.
+/// The handle of a running model.
 pub(crate) struct Handle {
     pub(crate) name: String,
     pub(crate) kind: RowKind,
@@ -61,23 +61,23 @@ pub(crate) struct Handle {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What the thread and the requests share.
+/// State shared by the thread and the requests.
 pub(super) struct Shared {
     /// The newest copy.
     pub(super) reader: RwLock<Arc<Reader>>,
     /// The newest event that is durable.
     pub(super) committed: AtomicU64,
-    /// Commands that wait.
+    /// Number of waiting commands.
     pub(super) waiting: AtomicU64,
-    /// When the copy was made, and what that took, in microseconds since the start.
+    /// When the copy was made, and how long it took, in microseconds since the start.
     pub(super) copied: AtomicU64,
     pub(super) took: AtomicU64,
     pub(super) started: Instant,
     pub(super) spec: RwLock<Spec>,
-    /// Why the model stands still.
+    /// Why the model is suspended, if it is.
     pub(super) failed: RwLock<Option<String>>,
     pub(super) saving: AtomicBool,
-    /// Of a shadow: the last event of its model that it knows of, durably.
+    /// For a shadow: the last event of its model that it has, durably.
     pub(super) followed: AtomicU64,
     /// Whether it is being stopped.
     ending: AtomicBool,
@@ -89,7 +89,7 @@ pub(crate) fn now() -> i64 {
 }
 
 impl Handle {
-    /// Puts the model to work on a thread of its own.
+    /// Starts the model on a separate thread.
     pub(crate) fn start(name: &str, store: Store, engine: Engine, limits: &Limits) -> Result<Self, String> {
         let (queue, commands) = sync_channel(limits.queue);
         let seq = engine.standing.seq;
@@ -109,7 +109,7 @@ impl Handle {
         let (kind, folder) = (engine.kind, store.folder().to_owned());
         let last = engine.standing.at;
         if last > now() + 1000 {
-            tracing::warn!(model = %name, "the clock is {} seconds behind the last event; time goes on from there", (last - now()) / 1000);
+            tracing::warn!(model = %name, "the clock is {} seconds behind the last event; times continue from that event", (last - now()) / 1000);
         }
         let marks = store.marks()?;
         let saved = store.snapshots()?.last().copied().unwrap_or(0);
@@ -142,7 +142,7 @@ impl Handle {
 
     fn send(&self, command: Command) -> Result<(), Refusal> {
         if let Some(what) = &*self.shared.failed.read().unwrap_or_else(PoisonError::into_inner) {
-            return Err(Refusal::failed(format!("the model {} stands still: {what}", self.name)));
+            return Err(Refusal::failed(format!("the model {} is suspended: {what}", self.name)));
         }
         self.shared.waiting.fetch_add(1, Ordering::Relaxed);
         self.queue.try_send(command).map_err(|error| {
@@ -169,12 +169,12 @@ impl Handle {
         answer.await.map_err(stopped)?
     }
 
-    /// Does `event`; the answer comes when it is durable.
+    /// Applies `event`; answers when it is durable.
     pub(crate) async fn act(&self, event: Event) -> Result<Answer, Refusal> {
         self.ask(|reply| Command::Do(event, reply)).await
     }
 
-    /// Puts `event` into the queue, waiting for a place in it; its answer comes later.
+    /// Queues `event`, waiting for space in the queue; answered later.
     pub(crate) async fn enqueue(
         &self,
         event: Event,
@@ -191,8 +191,8 @@ impl Handle {
         }
     }
 
-    /// A copy to look at, which knows of everything that was answered before; of models that take long to
-    /// copy, of what was answered a moment ago.
+    /// A read-only copy with all answered events; for models that take long to copy, it may be
+    /// slightly older.
     pub(crate) async fn look(&self) -> Result<Arc<Reader>, Refusal> {
         let reader = Arc::clone(&self.shared.reader.read().unwrap_or_else(PoisonError::into_inner));
         if reader.seq >= self.shared.committed.load(Ordering::Acquire) || self.may_be_old() {
@@ -201,7 +201,7 @@ impl Handle {
         self.ask(Command::Look).await
     }
 
-    /// The same, never of a moment ago.
+    /// The same, always with all answered events.
     pub(crate) async fn look_now(&self) -> Result<Arc<Reader>, Refusal> {
         let reader = Arc::clone(&self.shared.reader.read().unwrap_or_else(PoisonError::into_inner));
         if reader.seq >= self.shared.committed.load(Ordering::Acquire) {
@@ -210,7 +210,7 @@ impl Handle {
         self.ask(Command::Look).await
     }
 
-    /// Whether copying takes so long that the last copy still does.
+    /// Whether copying takes so long that the last copy is used again.
     fn may_be_old(&self) -> bool {
         const LONG: u64 = 20_000;
         let took = self.shared.took.load(Ordering::Relaxed);
@@ -234,7 +234,8 @@ impl Handle {
         self.ask(Command::Snapshot).await
     }
 
-    /// Tells a shadow of events of its model, and waits until that is durable. For threads that serve nobody.
+    /// Sends a shadow events of its model, and waits until they are durable. Must not be called on
+    /// request threads.
     ///
     /// # Errors
     /// If it is being stopped.
@@ -248,13 +249,13 @@ impl Handle {
             answers.push(answer);
         }
         for answer in answers {
-            // What a shadow cannot take is passed over.
+            // Events that a shadow cannot apply are skipped.
             let _ = answer.blocking_recv();
         }
         Ok(())
     }
 
-    /// Of a shadow: the last event of its model that it knows of.
+    /// For a shadow: the last event of its model that it has.
     pub(crate) fn followed(&self) -> u64 {
         self.shared.followed.load(Ordering::Acquire)
     }
@@ -273,33 +274,33 @@ impl Handle {
         self.ask(Command::Export).await
     }
 
-    /// What the model was made of.
+    /// The settings of the model.
     pub(crate) fn spec(&self) -> Spec {
         self.shared.spec.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Sets how answers count.
+    /// Changes the service settings.
     pub(crate) async fn configure(&self, service: Service) -> Result<(), Refusal> {
         self.act(Event::Configure { service: Box::new(service) }).await.map(drop)
     }
 
-    /// Commands that wait.
+    /// Number of waiting commands.
     pub(crate) fn backlog(&self) -> u64 {
         self.shared.waiting.load(Ordering::Relaxed)
     }
 
-    /// Why the model stands still, if it does.
+    /// Why the model is suspended, if it is.
     pub(crate) fn failure(&self) -> Option<String> {
         self.shared.failed.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Does everything that waits, saves the model and ends its thread.
+    /// Applies all queued events, saves the model and ends its thread.
     pub(crate) fn stop(&self) {
         self.shared.ending.store(true, Ordering::Release);
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             self.shared.waiting.fetch_add(1, Ordering::Relaxed);
-            // A queue that is full has room soon.
+            // A full queue soon has space.
             let _ = self.queue.send(Command::Stop);
             let _ = thread.join();
         }
@@ -312,7 +313,7 @@ impl Shared {
     }
 }
 
-/// What is told of the model `name` in `folder`, from a copy of it.
+/// The description of the model `name` in `folder`, from a copy of it.
 pub(crate) fn described(name: &str, reader: &Reader, folder: &Path) -> Value {
     let mut about = serde_json::Map::new();
     about.insert("name".to_owned(), name.into());

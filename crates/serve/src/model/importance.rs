@@ -1,6 +1,6 @@
-//! How much every feature matters: by how much what the learner expects of the label that was played changes,
-//! on average over logged decisions, where the feature is left out of the row. This asks nothing of the
-//! learner but forecasts, so it holds for hashed products as for columns.
+//! Importance of features: the mean absolute change of the played label's score, over logged
+//! decisions, when the feature is removed. It needs forecasts only, so it also covers hashed
+//! products.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::RangeInclusive;
@@ -19,12 +19,12 @@ use super::spec::RowKind;
 use crate::refusal::Refusal;
 use crate::store;
 
-/// So many decisions are looked at.
+/// Number of decisions used.
 const MOST: usize = 200;
 
-/// What one feature changes.
+/// The importance of a feature.
 pub(crate) struct Importance {
-    /// Whose feature: `context`, `slot` or `action`.
+    /// Its kind: `context`, `slot` or `action`.
     pub(crate) part: &'static str,
     /// The path of its name; all values of a category are one feature.
     pub(crate) feature: String,
@@ -32,10 +32,10 @@ pub(crate) struct Importance {
     pub(crate) score: f64,
 }
 
-/// The newest decisions of the log that happened in `range`.
+/// The newest decisions of the log in the time `range`.
 ///
 /// # Errors
-/// What cannot be read.
+/// If reading fails.
 pub(crate) fn last_decisions(
     folder: &Path,
     range: &RangeInclusive<i64>,
@@ -71,10 +71,10 @@ fn without(features: &mut Vec<(String, f64)>, left_out: &str) {
 }
 
 impl Reader {
-    /// The features of `rounds`, the one that matters most first.
+    /// The features of `rounds`, the most important first.
     ///
     /// # Errors
-    /// If it learns from labels, or a row cannot be made again.
+    /// If the model learns from labels, or a row cannot be restored.
     pub(crate) fn importances(&self, rounds: &[(Decide, Vec<Decision>)]) -> Result<Vec<Importance>, Refusal> {
         let mut sums: BTreeMap<(&'static str, String), f64> = BTreeMap::new();
         let mut count = 0u32;
@@ -94,7 +94,7 @@ impl Reader {
         Ok(all)
     }
 
-    /// What leaving out each feature of one decision changes.
+    /// The changes for one decision.
     fn changes(
         &self,
         decide: &Decide,
@@ -127,7 +127,7 @@ impl Reader {
         Ok(())
     }
 
-    /// What the learner expects of the label that was played in a round of these features.
+    /// The score of the played label for these features.
     fn score(&self, features: OfferFeatures, taken: &Decision) -> Result<f64, Refusal> {
         let mut row = Row::new();
         match self.kind {
@@ -141,7 +141,7 @@ impl Reader {
         let x = Features::Sparse { indices: row.indices(), values: row.values() };
         self.encoder.transform(x, &mut example).map_err(|what| Refusal::invalid("x", what))?;
         let AnyModel::Bandit(learner) = &self.learner else {
-            return Err(Refusal::conflict("the model learns from labels, and decides nothing"));
+            return Err(Refusal::conflict("the model learns from labels and does not decide"));
         };
         let mut again = Decision::default();
         if taken.offered.is_empty() {

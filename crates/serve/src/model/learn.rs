@@ -1,4 +1,4 @@
-//! Rounds in which the label is heard: forecast, scored, learnt.
+//! Rounds with labels: forecast, score, learn.
 
 use std::sync::Arc;
 
@@ -19,25 +19,25 @@ use super::rows;
 use super::spec::{Feedback, label_name, shown, shown_value};
 use crate::refusal::Refusal;
 
-/// A row that was forecast, and whose label is waited for.
+/// A row without its label so far.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Asked {
     x: Value,
     scores: Vec<f64>,
     probabilities: Vec<f64>,
     played: u32,
-    /// When it was forecast, in milliseconds since 1970.
+    /// Time of the forecast, in milliseconds since 1970.
     pub(super) since: i64,
 }
 
 impl Engine {
-    /// Forecasts a row, and keeps it until its label comes.
+    /// Forecasts a row, and stores it until its label.
     pub(super) fn ask(&mut self, at: i64, id: &str, x: &Value) -> Done {
         if self.spec.feedback == Feedback::Bandit {
-            return Err(Refusal::conflict("the model hears of its decisions: decide, then give feedback"));
+            return Err(Refusal::conflict("the model learns from its decisions: use decide, then feedback"));
         }
         if self.asked.contains(id) {
-            let what = format!("a row of the id {} waits already", shown(id));
+            let what = format!("a row with the id {} is pending already", shown(id));
             return Err(Refusal { field: Some("id".to_owned()), ..Refusal::conflict(what) });
         }
         let features = Flat::of("x", x, &self.limits)?;
@@ -67,19 +67,18 @@ impl Engine {
         Ok((Answer::Forecast(answer), Outcome::default()))
     }
 
-    /// Learns the label of a row that was forecast before: as if the row came with it, and scored by that
-    /// forecast.
+    /// Learns the label of a stored row, scored by the earlier forecast.
     pub(super) fn label(&mut self, id: &str, y: &Value, weight: Option<f64>) -> Done {
         let Some(asked) = self.asked.get_mut(id).cloned() else {
-            return Err(Refusal::unknown(format!("no row of the id {} waits for its label", shown(id))));
+            return Err(Refusal::unknown(format!("no row with the id {} is pending", shown(id))));
         };
         self.learn(&asked.x, y, weight, Some(&asked))?;
-        // It is there.
+        // It exists.
         let _ = self.asked.take(id);
         Ok((Answer::Done, Outcome::default()))
     }
 
-    /// Forecasts and learns a row; where it was forecast before, that is what is scored.
+    /// Forecasts and learns a row; an earlier forecast is scored, if there is one.
     pub(super) fn learn(
         &mut self,
         x: &Value,
@@ -88,7 +87,7 @@ impl Engine {
         before: Option<&Asked>,
     ) -> Done {
         if self.spec.feedback == Feedback::Bandit {
-            let what = "the model learns from what its decisions earn: decide, then give feedback";
+            let what = "the model learns from its decisions: use decide, then feedback";
             return Err(Refusal::conflict(what));
         }
         let features = Flat::of("x", x, &self.limits)?;
@@ -99,7 +98,7 @@ impl Engine {
             return Err(Refusal::invalid("weight", what));
         }
         if weight != 1.0 && weight != 0.0 && !accepts.weights {
-            let what = format!("weight is {weight}; {} takes no weights", self.learner.about().name);
+            let what = format!("weight is {weight}; {} does not accept weights", self.learner.about().name);
             return Err(Refusal::invalid("weight", what));
         }
         self.row.clear();
@@ -163,7 +162,7 @@ impl Engine {
         let played = play(forecast, &self.prediction, &mut self.play.generator);
         let answer = forecasted(forecast, &self.prediction, played, &self.encoder);
         if let Some(target) = self.example.target() {
-            // Of a label that came up since, the forecast before says nothing.
+            // The earlier forecast does not include newer labels.
             let before =
                 before.filter(|before| before.probabilities.len() == self.prediction.probabilities.len());
             let score = match before {
@@ -187,7 +186,7 @@ impl Engine {
     }
 }
 
-/// A prediction by the names of its labels.
+/// A prediction by names of labels.
 pub(super) fn forecasted(
     forecast: Forecast,
     at: &Prediction,
@@ -203,7 +202,7 @@ pub(super) fn forecasted(
     let label = match played.index() {
         _ if known == 0 => Value::Null,
         at if at < known => encoder.labels.name(played).into_owned().into(),
-        // A label that has not come up is room, no answer.
+        // Classes without a name are reserved space.
         _ => p.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(Value::Null, |(name, _)| name.clone().into()),
     };
     Forecasted { label, p }

@@ -1,5 +1,5 @@
-//! The log of a model in the words of the command line: a decision log, which `noregret replay` and `noregret
-//! evaluate` read, or rows with labels, which `noregret run` reads.
+//! The log of a model in the command line's formats: a decision log, for `noregret replay` and
+//! `noregret evaluate`, or labelled rows, for `noregret run`.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -22,11 +22,11 @@ use super::spec::{Feedback, RowKind};
 use crate::safety::limits::Limits;
 use crate::store;
 
-/// The first line of a log that begins with `engine` as it stands; of a model that hears labels, nothing.
-/// `continues` is the digest of the model file that it goes on from.
+/// The header of a log that starts with the state of `engine`; empty for models with full feedback.
+/// `continues` is the digest of the model file that it continues.
 ///
 /// # Errors
-/// What cannot be written.
+/// If writing fails.
 pub(crate) fn header(engine: &Engine, continues: Option<String>) -> Result<String, String> {
     if engine.spec.feedback == Feedback::Full {
         return Ok(String::new());
@@ -44,10 +44,10 @@ pub(crate) fn header(engine: &Engine, continues: Option<String>) -> Result<Strin
     String::from_utf8(bytes).map_err(|error| error.to_string())
 }
 
-/// Writes the log of the model in `folder`, piece by piece; `take` says whether it wants more.
+/// Writes the log of the model in `folder` in pieces, until `take` returns false.
 ///
 /// # Errors
-/// What cannot be read.
+/// If reading fails.
 pub(crate) fn export(
     folder: &Path,
     kind: RowKind,
@@ -87,7 +87,7 @@ pub(crate) fn export(
     Ok(())
 }
 
-/// What the lines written so far have made known.
+/// The names in the lines so far.
 struct Lines {
     kind: RowKind,
     columns: Columns,
@@ -95,7 +95,7 @@ struct Lines {
     writer: Option<LogWriter<Vec<u8>>>,
     plain: Vec<u8>,
     row: Row,
-    /// Rows whose label comes later.
+    /// Rows without labels so far.
     asked: HashMap<String, serde_json::Value>,
 }
 
@@ -141,7 +141,7 @@ impl Lines {
             }
             _ => None,
         };
-        // A row that was forecast before the log begins is not in it.
+        // Rows forecast before the start of the log are missing.
         if let Some((Some(x), y, weight)) = learnt {
             let mut line = json!({"x": x, "y": y});
             if let Some(weight) = weight {
@@ -174,7 +174,7 @@ impl Lines {
     }
 }
 
-/// The row of a decision, as it was made then.
+/// The row of a decision.
 fn fill(
     decide: &Decide,
     slot: usize,

@@ -1,8 +1,8 @@
-//! A model: what it is made of (`spec`), what happens to it (`event`), what that does (`engine`, by the kind
-//! of the round: `learn`, `decide`, `answers`, `shadow`), what is counted (`standing`), how JSON becomes
-//! features (`flat`) and rows (`rows`), how it is saved (`snapshot`), who may look at it (`reader`), which of
-//! its features matter (`importance`), how requests reach it (`handle`), the thread that owns it (`writer`),
-//! and what tells a shadow of its model (`follower`).
+//! A model: its settings (`spec`, `service`), events (`event`) and their effects (`engine`, by the kind of
+//! the round: `learn`, `decide`, `answers`, `shadow`), counts (`standing`), JSON to features (`flat`) and
+//! rows (`rows`), files (`snapshot`), read-only copies (`reader`), importance of features (`importance`), its
+//! queue (`handle`), the thread that owns it (`writer`), and the thread that sends its events to a shadow
+//! (`follower`).
 
 pub mod event;
 pub mod spec;
@@ -19,6 +19,7 @@ mod learn;
 pub(crate) mod log;
 pub(crate) mod reader;
 pub(crate) mod rows;
+mod service;
 mod shadow;
 pub(crate) mod snapshot;
 mod standing;

@@ -1,4 +1,4 @@
-//! A model to look at: a copy of the learner that many requests predict with while the model learns on.
+//! Read-only copies of a model, used for predictions while the model learns.
 
 use noregret::algorithm::{AnyModel, Forecast};
 use noregret::example::Label;
@@ -16,7 +16,7 @@ use super::spec::RowKind;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 
-/// A model as it stood after event `seq`.
+/// The state after event `seq`.
 pub(crate) struct Reader {
     pub(crate) seq: u64,
     pub(super) learner: AnyModel,
@@ -25,12 +25,12 @@ pub(crate) struct Reader {
     pub(super) kind: RowKind,
     play: Play,
     pub(super) limits: Limits,
-    /// What is told of the model.
+    /// The description of the model.
     pub(crate) about: Value,
 }
 
 impl Engine {
-    /// A copy to look at.
+    /// A read-only copy.
     pub(crate) fn reader(&self) -> Reader {
         Reader {
             seq: self.standing.seq,
@@ -54,10 +54,10 @@ impl Engine {
 }
 
 impl Reader {
-    /// Forecasts a row: of a bandit, the distribution that its labels are drawn from.
+    /// Forecasts a row; for a bandit, the distribution of its played labels.
     pub(crate) fn predict(&self, x: &Flat) -> Result<Forecasted, Refusal> {
         if matches!(self.kind, RowKind::Offers(_)) {
-            let what = "the model knows no labels of its own; decide among those on offer instead";
+            let what = "the model has no fixed labels; use decide with the labels on offer";
             return Err(Refusal::conflict(what));
         }
         x.check("x", &self.limits)?;

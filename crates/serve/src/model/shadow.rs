@@ -1,6 +1,6 @@
-//! Shadows: models that learn from what happens to another one. A shadow forecasts and decides in every
-//! round, its decisions are not played; it learns what the labels that were played have earned, with the
-//! probabilities that they were played with.
+//! Shadows: models that learn from the events of another one. A shadow forecasts and decides in
+//! every round, but its decisions are not played; it learns the rewards of the played labels with
+//! their probabilities.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::spec::{Feedback, RowKind, Spec};
 use crate::refusal::Refusal;
 
 impl Spec {
-    /// As a shadow of `live`: whatever has to be the same is.
+    /// Makes it a shadow of `live`, with the same feedback, labels and settings.
     pub(crate) fn shadowing(mut self, live: &Self) -> Self {
         (self.feedback, self.labels) = (live.feedback, live.labels.clone());
         for name in ["width", "classes"] {
@@ -29,10 +29,10 @@ impl Spec {
 }
 
 impl Engine {
-    /// Hears what happened to the model that it shadows.
+    /// Applies an event of the shadowed model.
     pub(super) fn followed(&mut self, at: i64, seq: u64, event: &Event, outcome: &Outcome) -> Done {
         if self.spec.shadow_of.is_none() {
-            return Err(Refusal::conflict("the model is no shadow"));
+            return Err(Refusal::conflict("the model is not a shadow"));
         }
         for (id, reward) in &outcome.heard {
             if let Some(waits) = self.waiting.get_mut(id) {
@@ -58,13 +58,12 @@ impl Engine {
         if let (Err(refusal), Some(_)) = (done, &self.broken) {
             return Err(refusal);
         }
-        // What this learner cannot take, and the other could, is passed over.
+        // Events that this learner cannot apply are skipped.
         self.standing.followed = seq;
         Ok((Answer::Done, Outcome::default()))
     }
 
-    /// Decides on what was decided already, and keeps its own decision until it is known what the other has
-    /// earned.
+    /// Makes its own decision for a decided round, and stores it until the feedback.
     fn decide_beside(&mut self, at: i64, decide: &Decide, played: &[Decision]) -> Result<(), Refusal> {
         if self.spec.feedback == Feedback::Full {
             return Ok(());
@@ -106,7 +105,7 @@ impl Engine {
             }
             self.standing.explored += 1.0 - mine.distribution[mine.greedy as usize].min(1.0);
             self.standing.decisions += 1;
-            // What is learnt is what was played, and how probably.
+            // Learns the played label with its probability.
             (mine.label, mine.probability, mine.explored) = (played.label, played.probability, None);
             let active = !decide.deferred;
             let waits = Waits { example: self.kept(&mine), taken: mine, since: at, active, heard: None };

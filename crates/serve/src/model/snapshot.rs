@@ -1,4 +1,4 @@
-//! A model as a file: the very model file of the command line, and beside it what only the service needs.
+//! A model as a file: the model file of the command line, with additional data of the service.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::standing::{Standing, WINDOW};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 
-/// What a snapshot calls the service's own part.
+/// The name of the service's part in a snapshot.
 const SERVICE: &str = "service";
 
 /// The service's own part of a snapshot.
@@ -35,8 +35,8 @@ struct Kept<W, A> {
     standing: Standing,
 }
 
-/// A model as it stood at one moment, in memory: what takes long, writing it down, can be done elsewhere
-/// while the model goes on. What waits is shared with it, not copied.
+/// The state of a model in memory, to be written by another thread while the model continues.
+/// Pending decisions are shared, not copied.
 pub(crate) struct Still {
     saved: Saved,
     kept: Kept<Arc<Waits>, Arc<Asked>>,
@@ -70,7 +70,7 @@ impl Engine {
         }
     }
 
-    /// The model file of the command line, with the decisions that wait.
+    /// The model file of the command line, with the pending decisions.
     pub(crate) fn archive(&self) -> Archive {
         let mut archive = self.saved().archive();
         if !self.waiting.is_empty() {
@@ -84,12 +84,12 @@ impl Engine {
         archive
     }
 
-    /// All that is needed to go on as if nothing had happened, as a file.
+    /// The complete state, as a file.
     pub(crate) fn snapshot(&self) -> Archive {
         self.still().archive()
     }
 
-    /// The same, not written down yet.
+    /// The same, in memory.
     pub(crate) fn still(&self) -> Still {
         let kept = Kept {
             spec: self.spec.clone(),
@@ -106,7 +106,7 @@ impl Engine {
     /// The model of a snapshot.
     ///
     /// # Errors
-    /// If it is damaged or contradicts itself.
+    /// If it is damaged or inconsistent.
     pub(crate) fn from_snapshot(archive: &Archive, limits: &Limits) -> Result<Self, ModelError> {
         let damaged = |what: String| ModelError::Damaged(format!("its '{SERVICE}': {what}"));
         let Data::Count(words) = &archive.tensor(SERVICE)?.data else {
@@ -141,10 +141,10 @@ impl Engine {
         Ok(engine)
     }
 
-    /// A model made of a model file of the command line, as it is in `spec` otherwise.
+    /// Makes a model from a model file of the command line, with the other settings of `spec`.
     ///
     /// # Errors
-    /// If the file holds no learner that the service can keep.
+    /// If the service does not support the file's learner.
     pub(crate) fn import(
         archive: &Archive,
         service: super::spec::Service,
@@ -204,7 +204,7 @@ impl Engine {
         Ok(Self::of(spec, kind, saved, play, 0, waiting, standing, limits))
     }
 
-    /// What is told of the model.
+    /// The description of the model.
     pub(crate) fn about(&self) -> Value {
         let standing = &self.standing;
         let problem = self.learner.problem();

@@ -1,4 +1,7 @@
-//! What a model is made of: the body of the request that makes it, checked once, and how answers count.
+//! The settings of a model: the validated body of the request that makes it, with the service
+//! settings.
+
+use std::fmt;
 
 use noregret::algorithm::AnyModel;
 use noregret::guarantee::RunFacts;
@@ -6,160 +9,72 @@ use noregret::learner::{Classes, Feedback as Kind};
 use noregret::param::{Value as Param, Values};
 use noregret::problem::Problem;
 use noregret::registry;
+use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::scale::{Scaler, Scaling};
 use noregret_stream::encode::{Encoder, LargeRow};
 use noregret_stream::run::bandit::Play;
 use noregret_stream::save::Saved;
-use noregret_stream::{Columns, Format, Names, Row, RowLabel, Schema};
+use noregret_stream::{Columns, Format, Names, Offers, Row, RowLabel, Schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{self, ArrayBuilder, Object, OneOfBuilder, Type};
+use utoipa::openapi::schema::{self, ArrayBuilder, Object, ObjectBuilder, OneOfBuilder, SchemaType, Type};
 
+use super::service::or_default;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 
-/// What a model hears of its rounds.
+pub use super::service::{Aggregation, Mode, Service};
+
+/// The feedback of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Feedback {
     /// The label of every row.
     #[default]
     Full,
-    /// What the label that it played has earned.
+    /// The reward of the played label.
     Bandit,
 }
 
-/// What several rewards of one decision make.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Aggregation {
-    /// The first counts; another one is a conflict.
-    #[default]
-    Earliest,
-    /// Their sum counts, when the waiting time is over.
-    Sum,
-}
-
-/// Who chooses the label that is played.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// The learner.
-    #[default]
-    Online,
-    /// The first label on offer, while the learner learns from it.
-    Apprentice,
-    /// The first label on offer, and nothing is learnt.
-    Logging,
-}
-
-/// How answers count.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Service {
-    /// How long an answer is waited for, in seconds. Without it, decisions wait until too many do.
-    #[schema(example = 600.0, minimum = 0.001, maximum = 31_536_000.0)]
-    pub wait_seconds: Option<f64>,
-    /// What a decision has earned that was not answered in time, from 0 to 1. Without it, nothing is learnt
-    /// from such decisions.
-    #[schema(example = 0.0, minimum = 0.0, maximum = 1.0)]
-    pub default_reward: Option<f64>,
-    /// For how many days the log is kept; from then on it begins later. Without it, the log is kept whole.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(example = 30.0, minimum = 0.00001, maximum = 36_500.0)]
-    pub retain_days: Option<f64>,
-    /// In this share of the decisions, from 0 to 1, the label is drawn uniformly, whatever the learner would
-    /// play; the learner explores by itself, and needs none. The log begins anew where it changes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(example = 0.1, minimum = 0.0, maximum = 1.0)]
-    pub explore: Option<f64>,
-    /// What several rewards of one decision make.
-    #[serde(deserialize_with = "or_default")]
-    #[schema(value_type = Option<Aggregation>)]
-    pub aggregation: Aggregation,
-    /// Who chooses the label that is played.
-    #[serde(deserialize_with = "or_default")]
-    #[schema(value_type = Option<Mode>)]
-    pub mode: Mode,
-    /// What a protocol keeps here.
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    #[schema(value_type = Object)]
-    pub notes: Map<String, Value>,
-}
-
-impl Service {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// What is out of range.
-    pub fn check(&self) -> Result<(), Refusal> {
-        const YEAR: f64 = 31_536_000.0;
-        if let Some(wait) = self.wait_seconds.filter(|wait| !(0.001..=YEAR).contains(wait)) {
-            let what = format!("wait_seconds is {wait}; a number from 0.001 to {YEAR} was needed");
-            return Err(Refusal::invalid("wait_seconds", what));
-        }
-        if let Some(reward) = self.default_reward.filter(|reward| !(0.0..=1.0).contains(reward)) {
-            let what = format!("default_reward is {reward}; a number from 0 to 1 was needed");
-            return Err(Refusal::invalid("default_reward", what));
-        }
-        if let Some(days) = self.retain_days.filter(|days| !(0.00001..=36_500.0).contains(days)) {
-            let what = format!("retain_days is {days}; a number from 0.00001 to 36500 was needed");
-            return Err(Refusal::invalid("retain_days", what));
-        }
-        if let Some(share) = self.explore.filter(|share| !(0.0..=1.0).contains(share)) {
-            let what = format!("explore is {share}; a number from 0 to 1 was needed");
-            return Err(Refusal::invalid("explore", what));
-        }
-        if self.aggregation == Aggregation::Sum && self.wait_seconds.is_none() {
-            let what = "sums are learnt when the waiting time is over, and there is none";
-            return Err(Refusal::invalid("wait_seconds", what));
-        }
-        Ok(())
-    }
-}
-
-/// The body of the request that makes a model. Everything may be left out.
+/// The body of the request that makes a model. All fields are optional.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Spec {
-    /// The learner, see `noregret list`. Without it `auto`, or `offers` where a bandit's labels come and go.
+    /// The learner, see `noregret list`. By default `auto`, or `offers` for bandit models without
+    /// fixed labels.
     #[schema(example = "auto")]
     pub learner: Option<String>,
-    /// What the model hears of its rounds: the label (`full`), or what the label that it played has earned
-    /// (`bandit`).
+    /// The feedback: the label (`full`), or the reward of the played label (`bandit`).
     #[serde(deserialize_with = "or_default")]
     #[schema(value_type = Option<Feedback>)]
     pub feedback: Feedback,
-    /// The labels, where they are known. A bandit without labels takes those that every request offers.
+    /// The labels, if they are fixed. In a bandit model without labels, every request gives the
+    /// labels on offer.
     #[serde(deserialize_with = "names")]
     #[schema(schema_with = label_names, required = false)]
     pub labels: Option<Vec<String>>,
-    /// Parameters of the learner by name, and `features` (room for so many columns), `classes`, `radius`,
-    /// `horizon`, `seed`, `scale` (none, unit, maxabs, standard), `width` (columns that describe a label on
-    /// offer), `floor` (least probability).
+    /// Parameters of the learner by name, and `features` (largest number of columns), `classes`,
+    /// `radius`, `horizon`, `seed`, `scale` (none, unit, maxabs, standard), `width` (columns that
+    /// describe a label on offer), `floor` (least probability).
     #[serde(deserialize_with = "or_default")]
-    #[schema(value_type = Option<Object>, example = json!({"seed": 1}))]
+    #[schema(schema_with = parameters, required = false)]
     pub params: Map<String, Value>,
-    /// Another model of the service, of which this is a shadow: it learns from whatever happens to that
-    /// model, all of its log first, is asked for forecasts only, and can be promoted into its place.
-    /// `feedback`, `labels` and `service` are that model's.
+    /// The model that this one shadows: it learns from that model's log and events, only makes
+    /// forecasts, and can be promoted. `feedback`, `labels` and `service` are those of that model.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = json!(null), pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
     pub shadow_of: Option<String>,
-    /// How answers count.
+    /// Service settings: waiting time, rewards, exploration, log.
     #[serde(deserialize_with = "object")]
     #[schema(value_type = Option<Service>)]
     pub service: Service,
 }
 
-/// What is null counts as left out.
-fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
-    Ok(Option::deserialize(from)?.unwrap_or_default())
-}
-
-/// Labels: texts, or numbers, which are the texts that write them.
+/// Labels: texts, or numbers, which are converted to text.
 fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
     let Some(list) = Option::<Vec<Value>>::deserialize(from)? else { return Ok(None) };
     let name = |(at, value)| match value {
@@ -173,7 +88,7 @@ fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::E
     list.into_iter().enumerate().map(name).collect::<Result<_, _>>().map(Some)
 }
 
-/// The same for the description.
+/// The same for the OpenAPI document.
 fn label_names() -> schema::Schema {
     let one = OneOfBuilder::new().item(Object::with_type(Type::String)).item(Object::with_type(Type::Number));
     OneOfBuilder::new()
@@ -185,13 +100,71 @@ fn label_names() -> schema::Schema {
         .into()
 }
 
-/// An object: a list of values would be read as one without names.
-fn object<'de, D: Deserializer<'de>>(from: D) -> Result<Service, D::Error> {
-    let map: Map<String, Value> = or_default(from)?;
-    serde_json::from_value(Value::Object(map)).map_err(serde::de::Error::custom)
+/// The parameters that every model has, for the OpenAPI document; those of learners are in the catalogue.
+fn parameters() -> schema::Schema {
+    let whole = |least: f64, example: u64, what: &str| {
+        let one = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(least));
+        one.examples([json!(example)]).description(Some(what))
+    };
+    let number = |example: f64, what: &str| {
+        let one = ObjectBuilder::new().schema_type(Type::Number).minimum(Some(0.0));
+        one.examples([json!(example)]).description(Some(what))
+    };
+    let scale = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(["none", "unit", "maxabs", "standard"]))
+        .examples([json!("standard")])
+        .description(Some("Scaling of the columns"));
+    let costs = OneOfBuilder::new()
+        .item(
+            ArrayBuilder::new().items(Object::with_type(Type::Number)).min_items(Some(2)).max_items(Some(2)),
+        )
+        .item(Object::with_type(Type::String))
+        .examples([json!([0, 10])])
+        .description(Some("The least and the largest cost in feedback; 0 and 1 by default"));
+    let params = ObjectBuilder::new()
+        .property("seed", whole(0.0, 1, "Seed of all draws"))
+        .property("features", whole(0.0, 50, "Largest number of columns"))
+        .property("classes", whole(0.0, 20, "Largest number of labels"))
+        .property("width", whole(16.0, 256, "Columns that describe a label on offer"))
+        .property("horizon", whole(0.0, 100_000, "Number of rounds, if it is known"))
+        .property("radius", number(3.0, "Largest norm of a row"))
+        .property("floor", number(0.01, "Least probability of every label"))
+        .property("scale", scale)
+        .property("costs", costs)
+        .additional_properties(Some(ObjectBuilder::new().schema_type(SchemaType::AnyValue)))
+        .description(Some("Parameters of the learner by name, see `noregret list LEARNER`, and these."))
+        .examples([json!({"seed": 1, "features": 50})]);
+    OneOfBuilder::new()
+        .item(params)
+        .item(Object::with_type(Type::Null))
+        .examples([json!({"seed": 1, "features": 50})])
+        .build()
+        .into()
 }
 
-/// A model that was just made.
+/// Only objects, and null for none: serde would accept lists of values for structs.
+fn object<'de, D: Deserializer<'de>>(from: D) -> Result<Service, D::Error> {
+    struct OnlyObject;
+    impl<'de> Visitor<'de> for OnlyObject {
+        type Value = Service;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object of service settings")
+        }
+
+        fn visit_unit<E>(self) -> Result<Service, E> {
+            Ok(Service::default())
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Service, A::Error> {
+            Service::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+    from.deserialize_any(OnlyObject)
+}
+
+/// A new model.
 pub(crate) struct Made {
     pub(crate) saved: Saved,
     pub(crate) play: Play,
@@ -199,26 +172,26 @@ pub(crate) struct Made {
     pub(crate) kind: RowKind,
 }
 
-/// What rows are made of.
+/// The form of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum RowKind {
     /// One column a feature.
     Columns,
-    /// A block of so many columns for every label on offer.
+    /// A block of this many columns for every label on offer.
     Offers(u32),
 }
 
-/// Columns that a bandit has room for unless it is said: its rows keep their width.
+/// Default number of columns of a bandit model, whose rows have a fixed width.
 const ROOM: usize = 64;
-/// Columns that other learners have room for at first.
+/// Initial number of columns of other models.
 const FIRST_ROOM: usize = 16;
-/// Labels on offer at one time unless it is said.
+/// Default for the largest number of labels on offer.
 const OFFERS: usize = 50;
-/// Columns that describe a label on offer unless it is said.
-const WIDTH: u32 = 4096;
+/// Default number of columns for a label on offer.
+const WIDTH: u32 = Offers::WIDTH;
 
-/// The name of a label as the readers of data spell it.
+/// The canonical form of a label, as used by the data readers.
 ///
 /// # Errors
 /// If it is empty or no finite number.
@@ -237,10 +210,10 @@ pub(crate) fn label_name(field: &str, text: &str) -> Result<String, Refusal> {
     }
 }
 
-/// Characters of what comes from outside that a sentence shows.
+/// Number of characters of untrusted text shown in messages.
 const MOST_SHOWN: usize = 60;
 
-/// A text from outside, in quotes and of bounded length.
+/// An untrusted text, quoted and truncated.
 pub(crate) fn shown(text: &str) -> String {
     match text.char_indices().nth(MOST_SHOWN) {
         Some((end, _)) => format!("{:?}…", &text[..end]),
@@ -248,7 +221,7 @@ pub(crate) fn shown(text: &str) -> String {
     }
 }
 
-/// A value from outside, as JSON of bounded length.
+/// An untrusted value, as truncated JSON.
 pub(crate) fn shown_value(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(MOST_SHOWN) {
@@ -257,7 +230,7 @@ pub(crate) fn shown_value(value: &Value) -> String {
     }
 }
 
-/// Takes the parameter `name` out of `params`.
+/// Removes the parameter `name` from `params`.
 fn take<T: serde::de::DeserializeOwned>(
     params: &mut Map<String, Value>,
     name: &str,
@@ -271,11 +244,25 @@ fn take<T: serde::de::DeserializeOwned>(
     })
 }
 
+/// Removes the range of costs from `params`: `[0, 10]`, or `"0..10"` as the command line has it.
+fn costs(params: &mut Map<String, Value>) -> Result<Option<Costs>, Refusal> {
+    const FIELD: &str = "params.costs";
+    let Some(value) = params.remove("costs").filter(|value| !value.is_null()) else { return Ok(None) };
+    if let Value::String(text) = &value {
+        return text.parse().map(Some).map_err(|what| Refusal::invalid(FIELD, what));
+    }
+    serde_json::from_value::<[f64; 2]>(value.clone())
+        .map_err(|_| format!("{FIELD} is {}; a range as [0, 10] was needed", shown_value(&value)))
+        .and_then(Costs::try_from)
+        .map(Some)
+        .map_err(|what| Refusal::invalid(FIELD, what))
+}
+
 impl Spec {
     /// Makes the model.
     ///
     /// # Errors
-    /// What of it cannot be.
+    /// If a setting is invalid.
     pub(crate) fn make(&self, limits: &Limits) -> Result<Made, Refusal> {
         self.service.check()?;
         let labels = self.names(limits)?;
@@ -285,7 +272,7 @@ impl Spec {
         let name = self.learner.as_deref().unwrap_or(if offers { OFFERING } else { "auto" });
         let entry = registry::find(name).map_err(|error| Refusal::invalid("learner", error.to_string()))?;
         if entry.feedback == Kind::Experts {
-            let what = format!("{name} follows experts by their losses, which the service does not take");
+            let what = format!("{name} learns from experts' losses, which the service does not support");
             return Err(Refusal::invalid("learner", what));
         }
         if (entry.feedback == Kind::Full && bandit) || (entry.feedback == Kind::Bandit && !bandit) {
@@ -294,13 +281,14 @@ impl Spec {
             return Err(Refusal::invalid("feedback", what));
         }
         if bandit && labels.is_empty() && !offers {
-            let what = format!("{name} decides among labels that are known beforehand; name them");
+            let what = format!("{name} needs fixed labels");
             return Err(Refusal::invalid("labels", what));
         }
         let mut params = self.params.clone();
         let whole = "a whole number";
         let seed: u64 = take(&mut params, "seed", whole)?.unwrap_or(0);
         let floor: f64 = take(&mut params, "floor", "a number")?.unwrap_or(0.0);
+        let costs = if bandit { costs(&mut params)? } else { None };
         let scale: Option<String> = take(&mut params, "scale", "a text")?;
         let radius: Option<f64> = take(&mut params, "radius", "a number")?;
         let horizon: Option<u64> = take(&mut params, "horizon", whole)?;
@@ -387,6 +375,7 @@ impl Spec {
             accepts: learner.about().accepts,
             votes: false,
             absent: Vec::new(),
+            costs: bandit.then(|| costs.unwrap_or_default()),
             large_row: LargeRow::Warn,
             radius: learner.problem().radius.unwrap_or(f64::INFINITY),
             large_rows: 0,
@@ -395,7 +384,11 @@ impl Spec {
             RowKind::Columns => Columns::Named(Names::default()),
             RowKind::Offers(_) => Columns::Numbered { base: 0, count: columns as u32 },
         };
-        let schema = Schema { format: Format::Ndjson, columns, label: None, weight: None, csv: None };
+        let offers = match kind {
+            RowKind::Columns => None,
+            RowKind::Offers(width) => Some(Offers::Blocks(width)),
+        };
+        let schema = Schema { format: Format::Ndjson, columns, label: None, weight: None, csv: None, offers };
         let play = Play { floor, ..Play::new(seed) };
         let generator = bandit.then(|| play.generator.clone());
         let saved = Saved { learner, encoder, schema, generator, facts: RunFacts::default() };
@@ -417,13 +410,13 @@ impl Spec {
             }
         }
         if names.len() == 1 && self.feedback == Feedback::Bandit {
-            return Err(Refusal::invalid("labels", "one label leaves nothing to decide; two were needed"));
+            return Err(Refusal::invalid("labels", "there is one label; at least two were needed"));
         }
         Ok(names)
     }
 }
 
-/// The learner of labels that come and go.
+/// The learner for labels on offer.
 const OFFERING: &str = "offers";
 
 /// Parameters as learners take them.

@@ -1,18 +1,18 @@
-//! What is counted of a model.
+//! Counts of a model.
 
 use noregret::algorithm::Forecast;
 use noregret_stream::run::score::Score;
 use serde::{Deserialize, Serialize};
 
-/// Rounds over which the last scores and rewards are taken.
+/// Number of rounds of windowed scores and rewards.
 pub(crate) const WINDOW: usize = 1000;
 
-/// What is counted.
+/// The counts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Standing {
     /// The last event.
     pub(crate) seq: u64,
-    /// When it happened; never less than before, whatever the clock says.
+    /// Its time, which never decreases.
     pub(crate) at: i64,
     pub(crate) score: Score,
     pub(crate) decisions: u64,
@@ -22,23 +22,23 @@ pub(crate) struct Standing {
     pub(crate) reward: f64,
     /// The last rewards, a ring.
     pub(crate) last: Vec<f64>,
-    /// Decisions in which the learner would have played the first label on offer, of so many that had one.
+    /// Number of decisions in which the learner would have played the first label on offer, and
+    /// number of decisions.
     pub(crate) agreed: u64,
     pub(crate) compared: u64,
-    /// What answered decisions earned in which the first label was played, and their number.
+    /// Sum of rewards of decisions in which the first label was played, and their number.
     pub(crate) baseline: (f64, u64),
     /// The sum of the probabilities of other labels than the best.
     pub(crate) explored: f64,
-    /// Of a shadow: the last event of the model that it follows, and what it would have earned in that
-    /// model's place.
+    /// For a shadow: the last event of its model, and the estimate of its own reward.
     #[serde(default)]
     pub(crate) followed: u64,
     #[serde(default)]
     pub(crate) instead: Instead,
 }
 
-/// What a policy would have earned that did not take the decisions: sums over answered decisions of the
-/// importance weights $w = q_a / p_a$ and the rewards $r$.
+/// Off-policy estimate: sums over decisions with feedback, of the importance weights
+/// $w = q_a / p_a$ and the rewards $r$.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Instead {
     pub(crate) rounds: u64,
@@ -91,8 +91,7 @@ impl Standing {
         }
     }
 
-    /// Goes on with the counts of the decisions of `before`. Scores of forecasts stay: they are of these
-    /// forecasts.
+    /// Takes over the counts of decisions from `before`. The scores of forecasts are kept.
     pub(super) fn go_on_from(&mut self, before: &Self) {
         let score = self.score.clone();
         *self = Self { score, followed: 0, instead: Instead::default(), ..before.clone() };

@@ -1,6 +1,6 @@
-//! The thread that owns a model: it takes what waits in its queue, does it, writes all of it to the log at
-//! once, and only then answers. So an answer means that its event is durable, and one write to the disk
-//! serves many requests.
+//! The thread that owns a model: it takes all queued commands, applies them, commits them to the
+//! log together, and then answers. So every answered event is durable, and one disk write serves
+//! many requests.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -16,12 +16,12 @@ use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::store::{self, Past, Store};
 
-/// At most so many events are written at once.
+/// Largest number of events per commit.
 const GROUP: usize = 512;
-/// How often waiting times are looked at where nobody asks for anything, and at most how often the log is
-/// shortened.
+/// Interval for checking waiting times when idle, and least interval between truncations of the
+/// log.
 const TICK: Duration = Duration::from_millis(250);
-/// How long a model that stands still waits before it is tried again.
+/// Interval between attempts to resume a suspended model.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 
 /// See the [module](self).
@@ -31,19 +31,20 @@ pub(super) struct Writer {
     pub(super) store: Store,
     pub(super) limits: Limits,
     pub(super) shared: Arc<Shared>,
-    /// The moment of the newest snapshot.
+    /// Event number of the newest snapshot.
     pub(super) saved: u64,
-    /// Events at which the log can begin, and when they happened.
+    /// Events at which the log can start, with their times.
     pub(super) marks: Vec<(u64, i64)>,
-    /// When it was last tried to go on.
+    /// Time of the last attempt to resume.
     pub(super) tried: Instant,
-    /// When the log was last shortened.
+    /// Time of the last truncation of the log.
     pub(super) shortened: Instant,
-    /// When it was started: by the clock or the last event, whichever is later, and by what no clock changes.
+    /// Time of the start: by the clock or the last event, whichever is later, and by a monotonic
+    /// clock.
     pub(super) started: (i64, Instant),
 }
 
-/// An answer that is given when the group is durable.
+/// An answer to be sent when the group is durable.
 type Held = (Reply<Answer>, Result<Answer, Refusal>);
 
 impl Writer {
@@ -90,7 +91,7 @@ impl Writer {
         if self.engine.standing.seq > self.saved && self.failure().is_none() {
             let snapshot = self.engine.snapshot();
             if let Err(what) = self.store.write_snapshot(self.engine.standing.seq, &snapshot) {
-                tracing::error!(model = %self.name, "the last snapshot was not written, and the log has it all: {what}");
+                tracing::error!(model = %self.name, "the last snapshot was not written; the log is complete: {what}");
             }
         }
     }
@@ -99,8 +100,7 @@ impl Writer {
         self.shared.failed.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The time of the next event: the clock's, but where the clock was set back, time goes on from where it
-    /// was.
+    /// The time of the next event: the clock's, but never before the last event.
     fn at(&self) -> i64 {
         let since = self.started.1.elapsed().as_millis() as i64;
         now().max(self.started.0 + since).max(self.engine.standing.at)
@@ -119,13 +119,16 @@ impl Writer {
         }
     }
 
-    /// Does one event, and adds it to the group.
+    /// Applies one event, and adds it to the group.
     fn one(&mut self, mut event: Event, begun: &mut bool) -> Result<Answer, Refusal> {
         if let Some(what) = self.failure() {
-            return Err(Refusal::failed(format!("the model {} stands still: {what}", self.name)));
+            return Err(Refusal::failed(format!("the model {} is suspended: {what}", self.name)));
         }
         if let Some(id) = event.new_id() {
             self.name(id)?;
+        }
+        if let Event::Feedback { reward, cost: Some(cost), .. } = &mut event {
+            *reward = self.engine.reward_of(*cost)?;
         }
         let at = self.at();
         let explored = self.engine.play.explore;
@@ -142,11 +145,11 @@ impl Writer {
             written.and_then(|()| self.store.append(self.engine.standing.seq, at, &event, &outcome));
         let written = written.and_then(|()| match self.engine.play.explore == explored {
             true => Ok(()),
-            // A log says once how its labels are drawn.
+            // A log has one exploration setting.
             false => self.begin_log(),
         });
         if let Err(what) = written {
-            // The engine is ahead of the log.
+            // The engine has an event that the log lacks.
             self.engine.broken = Some(what.clone());
             return Err(Refusal::failed(format!("the event could not be written: {what}")));
         }
@@ -156,13 +159,13 @@ impl Writer {
         Ok(answer)
     }
 
-    /// The log goes on as one of its own, from the model as it stands.
+    /// Starts a new segment of the log from the present state.
     fn begin_log(&mut self) -> Result<(), String> {
         let header = super::log::header(&self.engine, Some(self.engine.archive().digest()))?;
         self.store.begin_log(self.engine.standing.seq, &header, &self.engine.snapshot())
     }
 
-    /// Gives what begins an id, if it has none, and refuses one that was used.
+    /// Assigns an id to a new decision or row, or checks that the given one is unused.
     fn name(&self, id: &mut String) -> Result<(), Refusal> {
         let failed = |what| Refusal::failed(what);
         if id.is_empty() {
@@ -177,11 +180,11 @@ impl Writer {
         Ok(())
     }
 
-    /// An answer to a decision that does not wait.
+    /// Feedback for a decision that is not pending.
     fn late(&mut self, event: &Event, refusal: Refusal) -> Result<Answer, Refusal> {
         let Some(id) = event.id() else { return Err(refusal) };
         let mut past = self.store.past(id).map_err(Refusal::failed)?;
-        // A sum is closed by nothing but its time.
+        // A sum is only closed by the waiting time.
         if self.engine.spec.service.aggregation == Aggregation::Sum
             && let Some(Past::Answered(_)) = past
         {
@@ -193,32 +196,30 @@ impl Writer {
                 let what = if let Event::Label { .. } = event { "row" } else { "decision" };
                 Err(Refusal {
                     field: Some("id".to_owned()),
-                    ..Refusal::unknown(format!("there is no {what} of the id {id}"))
+                    ..Refusal::unknown(format!("there is no {what} with the id {id}"))
                 })
             }
             (Some(Past::Labelled(before)), Event::Label { y, .. }) if before == *y => Ok(Answer::Done),
             (Some(Past::Labelled(before)), _) => Err(Refusal {
                 field: Some("y".to_owned()),
-                ..Refusal::conflict(format!("the label of {id} was {} before", shown_value(&before)))
+                ..Refusal::conflict(format!("the label of {id} is {} already", shown_value(&before)))
             }),
             (Some(Past::Answered(before)), Event::Feedback { reward, .. }) if before == *reward => {
                 Ok(Answer::Done)
             }
             (Some(Past::Answered(before)), Event::Feedback { .. }) => Err(Refusal {
                 field: Some("reward".to_owned()),
-                ..Refusal::conflict(format!("the decision {id} was answered {before} before"))
+                ..Refusal::conflict(format!("the decision {id} has the feedback {before} already"))
             }),
             (Some(Past::Answered(_)), _) => Ok(Answer::Done),
             (Some(Past::Over), _) => Err(Refusal {
                 field: Some("id".to_owned()),
-                ..Refusal::gone(format!(
-                    "the answer to {id} was waited for too long; nothing is learnt from it any more"
-                ))
+                ..Refusal::gone(format!("the waiting time of {id} is over; feedback is no longer learnt"))
             }),
         }
     }
 
-    /// Makes the group durable, and answers.
+    /// Commits the group, and answers.
     fn settle(&mut self, held: &mut Vec<Held>, begun: &mut bool) {
         if *begun {
             if let Err(what) = self.store.commit() {
@@ -235,20 +236,19 @@ impl Writer {
         self.shared.committed.store(self.engine.standing.seq, Ordering::Release);
         self.shared.followed.store(self.engine.standing.followed, Ordering::Release);
         for (reply, done) in held.drain(..) {
-            // Whoever asked may have gone.
+            // The client may have disconnected.
             let _ = reply.send(done);
         }
     }
 
-    /// Where the model stands still, what is on the disk is read again now and then: there may be room on it
-    /// by now.
+    /// Tries at intervals to resume a suspended model, for example after a full disk.
     fn revive(&mut self) {
         if self.failure().is_some() && self.tried.elapsed() > TRY_AGAIN {
             self.reload();
         }
     }
 
-    /// The state is not to be trusted: it is made anew from what is on the disk.
+    /// Recovers the invalid state from disk.
     fn reload(&mut self) {
         let folder = self.store.folder().to_owned();
         match Store::recover(&folder, &self.limits) {
@@ -257,20 +257,20 @@ impl Writer {
                 self.marks = self.store.marks().unwrap_or_default();
                 self.shared.committed.store(self.engine.standing.seq, Ordering::Release);
                 if self.shared.failed.write().unwrap_or_else(PoisonError::into_inner).take().is_some() {
-                    tracing::info!(model = %self.name, "the model goes on");
+                    tracing::info!(model = %self.name, "the model has resumed");
                 }
             }
             Err(what) => {
                 self.tried = Instant::now();
                 if self.failure().is_none() {
-                    tracing::error!(model = %self.name, "the model stands still: {what}");
+                    tracing::error!(model = %self.name, "the model is suspended: {what}");
                 }
                 *self.shared.failed.write().unwrap_or_else(PoisonError::into_inner) = Some(what);
             }
         }
     }
 
-    /// What is no event. Returns whether to stop.
+    /// Handles commands other than events. Returns whether to stop.
     fn aside(&mut self, command: Command) -> bool {
         match command {
             Command::Do(..) => unreachable!("done before"),
@@ -299,7 +299,7 @@ impl Writer {
         false
     }
 
-    /// The newest copy, made anew where something has happened since.
+    /// The newest copy, refreshed if there were events since.
     fn publish(&mut self) -> Arc<Reader> {
         let seq = self.engine.standing.seq;
         {
@@ -317,8 +317,8 @@ impl Writer {
         reader
     }
 
-    /// Goes on from another state: the snapshot first, then the event, so that a crash between the two leaves
-    /// the old state, which stays one of the versions.
+    /// Replaces the state: writes the snapshot first, then the event, so that a crash between them
+    /// leaves the old state. The old state is kept as a version.
     fn restore(&mut self, restored: Restored) -> Result<u64, String> {
         let Restored { mut engine, keep } = restored;
         self.store.keep_version(self.engine.standing.seq, &self.engine.snapshot())?;
@@ -343,7 +343,7 @@ impl Writer {
         Ok(seq)
     }
 
-    /// Forgets the log: it begins anew, from the model as it stands.
+    /// Starts a new log from the present state.
     fn forget(&mut self) -> Result<(), String> {
         let seq = self.engine.standing.seq;
         let header = super::log::header(&self.engine, Some(self.engine.archive().digest()))?;
@@ -361,9 +361,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Where the log is kept for some days only: marks moments at which it can begin, and lets it begin at
-    /// one when the time of all before is over. Marks are an eighth of that time apart, so the log reaches
-    /// back at most so much further.
+    /// Enforces `retain_days`: marks events at which the log can start, and truncates the log at a
+    /// mark when all earlier entries are too old. Marks are an eighth of that time apart, so the
+    /// log is at most that much longer.
     fn forget_sometimes(&mut self) {
         let Some(days) = self.engine.spec.service.retain_days else { return };
         if self.shortened.elapsed() < TICK || self.failure().is_some() || self.engine.spec.shadow_of.is_some()
@@ -389,16 +389,16 @@ impl Writer {
             self.store.forget_some()
         };
         if let Err(what) = done() {
-            // It stays longer; the next tick tries again.
+            // Tried again at the next tick.
             self.store.roll_back();
-            tracing::error!(model = %self.name, "the log was not shortened: {what}");
+            tracing::error!(model = %self.name, "the log was not truncated: {what}");
         }
     }
 
-    /// Writes a snapshot in the background when enough has happened.
+    /// Writes a snapshot in the background after enough events.
     fn save_sometimes(&mut self) {
         let seq = self.engine.standing.seq;
-        // What waits is written with it: where much does, that is done less often.
+        // Pending decisions are written with it; with many of them, snapshots are less frequent.
         let waits = (self.engine.waiting.len() + self.engine.asked.len()) as u64;
         if seq - self.saved < self.limits.snapshot_every.max(waits)
             || self.failure().is_some()
@@ -411,7 +411,7 @@ impl Writer {
         let (shared, name) = (Arc::clone(&self.shared), self.name.clone());
         let spawned = std::thread::Builder::new().name("snapshot".to_owned()).spawn(move || {
             if let Err(what) = store::write_snapshot(&folder, seq, &still.archive()) {
-                tracing::error!(model = %name, "a snapshot was not written, and the log has it all: {what}");
+                tracing::error!(model = %name, "a snapshot was not written; the log is complete: {what}");
             }
             shared.saving.store(false, Ordering::Release);
         });

@@ -1,10 +1,9 @@
-//! Pages that show all models, live, and what other policies would have earned, without any request to
-//! elsewhere.
+//! Web pages: live list of models, and off-policy evaluation; without external resources.
 
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse as _, Response};
 
-/// A page with what all pages share.
+/// A page with the common header and style.
 fn page(text: &str) -> Response {
     let text = text
         .replace("/*style.css*/", include_str!("style.css"))

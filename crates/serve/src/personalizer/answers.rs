@@ -1,4 +1,4 @@
-//! Answers in Personalizer's forms.
+//! Responses in Personalizer's format.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::api::problem::answer;
 use crate::refusal::Refusal;
 
-/// A refusal in Personalizer's form.
+/// An error in Personalizer's format.
 #[derive(Debug)]
 pub(crate) struct Error(pub(super) Refusal);
 
@@ -17,11 +17,57 @@ impl From<Refusal> for Error {
     }
 }
 
+/// A refusal of the model's, with the field as Personalizer's requests call it.
+pub(super) fn in_its_terms(refusal: Refusal) -> Refusal {
+    let field = refusal.field.as_deref().map(its_name);
+    Refusal { field, ..refusal }
+}
+
+/// The name in Personalizer's requests of a field of ours.
+fn its_name(field: &str) -> String {
+    let (first, rest) = field.split_at(field.find(['.', '[']).unwrap_or(field.len()));
+    let rest = rest.strip_prefix('.').unwrap_or(rest);
+    match first {
+        "id" => "eventId".to_owned(),
+        "x" => "contextFeatures".to_owned(),
+        "exclude" => format!("excludedActions{rest}"),
+        "reward" => "value".to_owned(),
+        "labels" => match rest.strip_suffix(".x") {
+            Some(at) => format!("actions{at}.features"),
+            None if rest.is_empty() => "actions".to_owned(),
+            None => format!("actions{rest}.id"),
+        },
+        "slots" => {
+            let (at, of) = rest.split_once('.').unwrap_or((rest, ""));
+            let (of, index) = of.split_at(of.find('[').unwrap_or(of.len()));
+            match of {
+                "" => format!("slots{at}"),
+                "x" => format!("slots{at}.features"),
+                "exclude" => format!("slots{at}.excludedActions{index}"),
+                "baseline" => format!("slots{at}.baselineAction"),
+                of => format!("slots{at}.{of}"),
+            }
+        }
+        "service" => match rest {
+            "wait_seconds" => "rewardWaitTime",
+            "default_reward" => "defaultReward",
+            "retain_days" => "logRetentionDays",
+            "explore" => "explorationPercentage",
+            other => other,
+        }
+        .to_owned(),
+        // The name of a model is that of a loop, in the path.
+        "name" => "loop".to_owned(),
+        _ => field.to_owned(),
+    }
+}
+
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
         let refusal = self.0;
         let (status, code) = match refusal.status {
-            400 | 405 | 408 | 422 => (StatusCode::BAD_REQUEST, "BadRequest"),
+            400 | 408 | 422 => (StatusCode::BAD_REQUEST, "BadRequest"),
+            405 => (StatusCode::METHOD_NOT_ALLOWED, "OperationNotAllowed"),
             401 => (StatusCode::UNAUTHORIZED, "Unauthorized"),
             403 => (StatusCode::FORBIDDEN, "InvalidApiAccess"),
             404 | 410 => (StatusCode::NOT_FOUND, "ResourceNotFound"),
@@ -40,5 +86,5 @@ impl IntoResponse for Error {
     }
 }
 
-/// What handlers return.
+/// The result of handlers.
 pub(super) type Answered = Result<Response, Error>;

@@ -1,5 +1,5 @@
-//! Offline evaluations: what the loop earned, and what its baseline, its best guess, chance and other
-//! learners would have.
+//! Offline evaluations: the reward of the loop, and estimates for its baseline, its greedy policy,
+//! uniform play and other learners.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 use super::Names;
 use super::answers::Answered;
 use super::kept;
-use super::time::moment;
-use crate::api::models::{evaluated_on_log, learning};
+use super::time::{moment, time};
+use crate::api::evaluate::{evaluated_on_log, learning};
 use crate::app::{App, json as answered};
 use crate::model::evaluation::{Candidate, Simple};
 use crate::model::handle::{Handle, now};
@@ -22,9 +22,9 @@ use crate::model::spec::shown;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 
-/// Where they are kept.
+/// The folder of reports.
 pub(super) const KIND: &str = "evaluations";
-/// Each learns from the whole log.
+/// Largest number of custom policies, each of which learns from the whole log.
 const MOST_CUSTOM: usize = 20;
 
 #[derive(Debug, Deserialize)]
@@ -37,7 +37,7 @@ struct Contract {
     policies: Option<Vec<Custom>>,
 }
 
-/// A policy of one's own.
+/// A custom policy.
 #[derive(Debug, Deserialize)]
 struct Custom {
     name: String,
@@ -99,6 +99,8 @@ pub(super) async fn create_any(
 
 async fn made(handle: &Arc<Handle>, id: String, contract: Contract) -> Result<Value, Refusal> {
     kept::check_id("evaluationId", &id)?;
+    time("startTime", &contract.start_time)?;
+    time("endTime", &contract.end_time)?;
     let customs = contract.policies.unwrap_or_default();
     if customs.len() > MOST_CUSTOM {
         let what = format!("there are {} policies; at most {MOST_CUSTOM} are evaluated", customs.len());
@@ -112,9 +114,11 @@ async fn made(handle: &Arc<Handle>, id: String, contract: Contract) -> Result<Va
     ]
     .map(|(name, source, policy)| (name.to_owned(), String::new(), source, Candidate::Simple(policy)))
     .into();
-    for custom in customs {
-        let (learner, params) = custom.learner()?;
-        let candidate = learning(handle, &learner, params).await?;
+    for (at, custom) in customs.into_iter().enumerate() {
+        let field = format!("policies[{at}].arguments");
+        let named = |refusal: Refusal| refusal.about(&field);
+        let (learner, params) = custom.learner().map_err(named)?;
+        let candidate = learning(handle, &learner, params).await.map_err(named)?;
         compared.push((custom.name, custom.arguments, "Custom", candidate));
     }
     let mut results = Vec::new();
@@ -134,7 +138,7 @@ async fn made(handle: &Arc<Handle>, id: String, contract: Contract) -> Result<Va
     Ok(evaluation)
 }
 
-/// An estimate in Personalizer's form: by self-normalised importance weights.
+/// An estimate in Personalizer's format, by self-normalised importance weights.
 fn result(name: &str, arguments: &str, source: &str, estimate: &Value) -> Value {
     let estimates = estimate["estimates"].as_array().cloned().unwrap_or_default();
     let by = |name: &str| estimates.iter().find(|estimate| estimate["estimator"] == name).cloned();

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Names;
-use super::answers::Answered;
+use super::answers::{Answered, in_its_terms};
 use crate::app::{App, json as answered};
 use crate::model::engine::{Answer, Chosen};
 use crate::model::event::{Decide, Event, Offered, Outcome, Slot, slot_id};
@@ -20,7 +20,7 @@ use crate::model::spec::shown;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 
-/// Features: dictionaries, whose own may be dictionaries, and so on.
+/// Features: dictionaries, possibly nested.
 type Features = Vec<Map<String, Value>>;
 
 #[derive(Debug, Deserialize)]
@@ -75,7 +75,7 @@ struct SlotRewards {
     reward: Vec<SlotReward>,
 }
 
-/// A list of dictionaries as one object. What two of them name alike is kept of both.
+/// Merges a list of dictionaries into one object; values with the same key are all kept.
 fn joined(features: Option<Features>) -> Flat {
     let mut all = Map::new();
     for (name, value) in features.into_iter().flatten().flatten() {
@@ -88,11 +88,11 @@ fn joined(features: Option<Features>) -> Flat {
     Flat::deserialize(Value::Object(all)).expect("a value is JSON")
 }
 
-/// The event's id: as given, or made.
+/// The event's id, given or generated.
 fn id(given: Option<String>) -> Result<String, Refusal> {
     match given.filter(|id| !id.is_empty()) {
         None => Ok(String::new()),
-        // A slash would read as the slot of another event.
+        // A slash separates event and slot.
         Some(id) if id.len() <= 256 && !id.contains('/') => Ok(id),
         Some(id) => {
             let what =
@@ -110,7 +110,15 @@ fn decide(request: RankRequest) -> Result<Decide, Refusal> {
     }
     let labels =
         request.actions.into_iter().map(|action| Offered { label: action.id, x: joined(action.features) });
-    let slots = request.slots.unwrap_or_default().into_iter().map(|slot| Slot {
+    let slots = request.slots.unwrap_or_default();
+    for (at, slot) in slots.iter().enumerate() {
+        if slot.id.is_empty() || slot.id.len() > 256 || slot.id.contains('/') {
+            let what =
+                format!("the slot's id is {}; 1 to 256 characters without '/' were needed", shown(&slot.id));
+            return Err(Refusal::invalid(&format!("slots[{at}].id"), what));
+        }
+    }
+    let slots = slots.into_iter().map(|slot| Slot {
         id: slot.id,
         x: joined(slot.features),
         exclude: slot.excluded_actions.unwrap_or_default(),
@@ -126,21 +134,21 @@ fn decide(request: RankRequest) -> Result<Decide, Refusal> {
     })
 }
 
-/// Decides, or answers an event that was decided before as it was then.
+/// Decides, or returns the earlier decision for the same event.
 async fn decided(handle: &Arc<Handle>, decide: Decide) -> Result<(String, Vec<Chosen>), Refusal> {
     let (given, wanted) = (decide.id.clone(), decide.clone());
-    match handle.act(Event::Decide(decide)).await {
+    match handle.act(Event::Decide(decide)).await.map_err(in_its_terms) {
         Ok(Answer::Chosen(chosen)) => {
             let id = chosen.first().map(|chosen| chosen.id.clone()).unwrap_or_default();
-            // The id of the first slot begins with the event's.
+            // The id of the first slot starts with the event's.
             let id = match wanted.slots.first() {
                 Some(slot) => id.strip_suffix(&slot_id("", &slot.id)).map(str::to_owned).unwrap_or_default(),
                 None => id,
             };
             Ok((id, chosen))
         }
-        Ok(_) => Err(Refusal::failed("the model decided nothing")),
-        Err(refusal) if refusal.status == 409 && refusal.field.as_deref() == Some("id") => {
+        Ok(_) => Err(Refusal::failed("the model made no decision")),
+        Err(refusal) if refusal.status == 409 && refusal.field.as_deref() == Some("eventId") => {
             match past(handle, &given).await? {
                 Some((before, outcome)) if same(&before, &wanted) => {
                     let chosen = again(&before, &outcome);
@@ -153,7 +161,7 @@ async fn decided(handle: &Arc<Handle>, decide: Decide) -> Result<(String, Vec<Ch
     }
 }
 
-/// Whether a request asks for what was asked before.
+/// Whether a request equals the earlier one.
 fn same(before: &Decide, now: &Decide) -> bool {
     let labels = |decide: &Decide| -> Vec<String> {
         decide.labels.iter().flatten().map(|label| label.label.clone()).collect()
@@ -162,19 +170,17 @@ fn same(before: &Decide, now: &Decide) -> bool {
         && before.slots.iter().map(|slot| &slot.id).eq(now.slots.iter().map(|slot| &slot.id))
 }
 
-/// The decision `id` as it was taken.
+/// The logged decision `id`.
 async fn past(handle: &Arc<Handle>, id: &str) -> Result<Option<(Decide, Outcome)>, Refusal> {
     let (handle, id) = (Arc::clone(handle), id.to_owned());
-    crate::api::models::aside(move || {
-        match crate::store::decided(&handle.folder, &id).map_err(Refusal::failed)? {
-            Some((Event::Decide(decide), outcome)) => Ok(Some((decide, outcome))),
-            _ => Ok(None),
-        }
+    crate::app::aside(move || match crate::store::decided(&handle.folder, &id).map_err(Refusal::failed)? {
+        Some((Event::Decide(decide), outcome)) => Ok(Some((decide, outcome))),
+        _ => Ok(None),
     })
     .await
 }
 
-/// What was answered then.
+/// The earlier answer.
 fn again(decide: &Decide, outcome: &Outcome) -> Vec<Chosen> {
     let labels: Vec<&str> = decide.labels.iter().flatten().map(|label| label.label.as_str()).collect();
     let name = |at: u32| labels.get(at as usize).map(|name| (*name).to_owned()).unwrap_or_default();
@@ -200,9 +206,9 @@ pub(super) async fn rank(
     let actions: Vec<String> = request.actions.iter().map(|action| action.id.clone()).collect();
     let request = RankRequest { slots: None, ..request };
     let (event, mut chosen) = decided(&handle, decide(request)?).await?;
-    let Some(chosen) = chosen.pop() else { return Err(Refusal::failed("the model decided nothing").into()) };
+    let Some(chosen) = chosen.pop() else { return Err(Refusal::failed("the model made no decision").into()) };
     let probability = |id: &String| {
-        // Labels that are numbers have one spelling, ids of actions many.
+        // Numeric labels are normalised, but ids of actions are returned as given.
         let name = crate::model::spec::label_name("actions", id).unwrap_or_else(|_| id.clone());
         (chosen.p.iter().find(|(label, _)| *label == name).map_or(0.0, |(_, p)| *p), name)
     };
@@ -242,15 +248,20 @@ pub(super) async fn rank_slots(
     Ok(answered(StatusCode::CREATED, &json!({"slots": filled, "eventId": event})))
 }
 
-/// Personalizer counts the first reward that comes in time, and does not mind others.
-async fn rewarded(handle: &Handle, id: String, value: f64) -> Result<(), Refusal> {
+/// Checks the range of a reward.
+fn check_value(field: &str, value: f64) -> Result<(), Refusal> {
     if !(-1.0..=1.0).contains(&value) {
         let what = format!("the reward is {value}; a number from -1 to 1 was needed");
-        return Err(Refusal::invalid("value", what));
+        return Err(Refusal::invalid(field, what));
     }
-    match handle.act(Event::Feedback { id, reward: value }).await {
+    Ok(())
+}
+
+/// As in Personalizer, the first reward in time counts, and others are ignored.
+async fn rewarded(handle: &Handle, id: String, value: f64) -> Result<(), Refusal> {
+    match handle.act(Event::Feedback { id, reward: value, cost: None }).await {
         Err(refusal) if refusal.status == 409 || refusal.status == 410 => Ok(()),
-        done => done.map(drop),
+        done => done.map(drop).map_err(in_its_terms),
     }
 }
 
@@ -263,6 +274,7 @@ pub(super) async fn reward(
 ) -> Answered {
     let handle = names.open(&app, &headers, Right::Write).await?;
     let RewardRequest { value } = app.json(body).await?;
+    check_value("value", value)?;
     rewarded(&handle, names.event.clone(), value).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -277,8 +289,13 @@ pub(super) async fn activate(State(app): State<Arc<App>>, names: Names, headers:
 async fn activated(handle: &Handle, id: String) -> Result<(), Refusal> {
     match handle.act(Event::Activate { id }).await {
         Err(refusal) if refusal.status == 410 => Ok(()),
-        done => done.map(drop),
+        done => done.map(drop).map_err(in_its_terms),
     }
+}
+
+fn unknown(event: &str) -> Refusal {
+    let what = format!("there is no event {}", shown(event));
+    Refusal::unknown(what).about("eventId")
 }
 
 /// POST multislot/events/{event}/reward.
@@ -290,8 +307,19 @@ pub(super) async fn reward_slots(
 ) -> Answered {
     let handle = names.open(&app, &headers, Right::Write).await?;
     let SlotRewards { reward } = app.json(body).await?;
-    for SlotReward { slot_id: slot, value } in reward {
-        rewarded(&handle, slot_id(&names.event, &slot), value).await?;
+    for (at, SlotReward { value, .. }) in reward.iter().enumerate() {
+        check_value(&format!("reward[{at}].value"), *value)?;
+    }
+    for (at, SlotReward { slot_id: slot, value }) in reward.into_iter().enumerate() {
+        let done = rewarded(&handle, slot_id(&names.event, &slot), value).await;
+        if done.as_ref().is_err_and(|refusal| refusal.status == 404)
+            && past(&handle, &names.event).await?.is_some()
+        {
+            let what = format!("the event {} has no slot {}", shown(&names.event), shown(&slot));
+            let field = format!("reward[{at}].slotId");
+            return Err(Refusal::unknown(what).about(&field).into());
+        }
+        done?;
     }
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -304,7 +332,7 @@ pub(super) async fn activate_slots(
 ) -> Answered {
     let handle = names.open(&app, &headers, Right::Write).await?;
     let Some((decide, _)) = past(&handle, &names.event).await? else {
-        return Err(Refusal::unknown(format!("there is no event {}", shown(&names.event))).into());
+        return Err(unknown(&names.event).into());
     };
     for slot in &decide.slots {
         activated(&handle, slot_id(&names.event, &slot.id)).await?;

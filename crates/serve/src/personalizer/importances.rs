@@ -1,4 +1,4 @@
-//! How much the features of a loop matter to what it expects of its actions.
+//! Importance of the features of a loop.
 
 use std::sync::Arc;
 
@@ -12,16 +12,15 @@ use serde_json::{Value, json};
 use super::Names;
 use super::answers::Answered;
 use super::kept;
-use super::time::{moment, moment_of};
-use crate::api::models::aside;
+use super::time::{moment, time};
 use crate::app::App;
+use crate::app::aside;
 use crate::model::handle::now;
 use crate::model::importance::last_decisions;
-use crate::model::spec::shown;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 
-/// Where they are kept.
+/// The folder of reports.
 pub(super) const KIND: &str = "importances";
 
 #[derive(Debug, Deserialize)]
@@ -44,12 +43,6 @@ pub(super) async fn create(
     let handle = names.open(&app, &headers, Right::Write).await?;
     kept::check_id("featureImportanceId", &names.id)?;
     let Contract { name, description, start_time, end_time } = app.json(body).await?;
-    let time = |field: &str, text: &str| {
-        moment_of(text).ok_or_else(|| {
-            let what = format!("{field} is {}; a time as 2026-01-31T12:00:00Z was needed", shown(text));
-            Refusal::invalid(field, what)
-        })
-    };
     let range = time("startTime", &start_time)?..=time("endTime", &end_time)?;
     let (reader, folder) = (handle.look_now().await?, handle.folder.clone());
     let scores = aside(move || {

@@ -1,4 +1,4 @@
-//! Reports of a loop, which are made once and read later: files beside its log.
+//! Stored reports of a loop: files beside its log.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::Names;
 use super::answers::Answered;
-use crate::api::models::aside;
+use crate::app::aside;
 use crate::app::{App, json as answered};
 use crate::model::handle::Handle;
 use crate::model::spec::shown;
@@ -59,15 +59,15 @@ fn path(handle: &Handle, kind: &str, id: &str) -> PathBuf {
     handle.folder.join(kind).join(format!("{id}.json"))
 }
 
-/// Checks the id of a report that is to be made.
+/// Checks the id of a new report.
 ///
 /// # Errors
-/// If it is no name.
+/// If it is not a valid name.
 pub(super) fn check_id(field: &str, id: &str) -> Result<(), Refusal> {
-    check(id).map_err(|_| Refusal::invalid(field, format!("the id {} is no name", shown(id))))
+    check(id).map_err(|_| Refusal::invalid(field, format!("the id {} is not a valid name", shown(id))))
 }
 
-/// Keeps a report.
+/// Stores a report.
 pub(super) async fn write(
     handle: &Arc<Handle>,
     kind: &'static str,
@@ -92,7 +92,7 @@ pub(super) async fn write(
 /// # Errors
 /// 404 if there is none.
 async fn read(handle: &Handle, kind: &str, id: &str) -> Result<Value, Refusal> {
-    let unknown = Refusal::unknown(format!("there is nothing called {} among the {kind}", shown(id)));
+    let unknown = Refusal::unknown(format!("there is no {} among the {kind}", shown(id)));
     if check(id).is_err() {
         return Err(unknown);
     }
@@ -101,7 +101,7 @@ async fn read(handle: &Handle, kind: &str, id: &str) -> Result<Value, Refusal> {
     serde_json::from_slice(&text).map_err(|error| Refusal::failed(error.to_string()))
 }
 
-/// Removes a report, if it is there.
+/// Removes a report, if it exists.
 fn remove(handle: &Handle, kind: &str, id: &str) {
     if check(id).is_ok() {
         let _ = std::fs::remove_file(path(handle, kind, id));
@@ -123,7 +123,7 @@ async fn all(handle: &Handle, kind: &str) -> Result<Vec<Value>, Refusal> {
     .await
 }
 
-/// A list in older versions of the protocol, a page of one in the newest.
+/// A list in older versions of the protocol, a page in the newest.
 fn paged(all: Vec<Value>, uri: &Uri) -> Response {
     let newest = uri.query().is_some_and(|query| query.contains("api-version="));
     let answer = if newest { json!({"value": all}) } else { Value::Array(all) };

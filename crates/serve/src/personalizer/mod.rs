@@ -1,9 +1,9 @@
-//! Azure AI Personalizer's protocol, in the versions that its official clients speak: `/personalizer/v1.0`,
-//! `/personalizer/v1.1-preview.3` and `/personalizer` with `api-version=2022-09-01-preview`. A loop is a
-//! model of this service: `/loops/NAME/personalizer/…` is the model NAME, without that it is `default`. Loops
-//! are made when they are first used.
+//! Azure AI Personalizer's protocol, in the versions of its official clients: `/personalizer/v1.0`,
+//! `/personalizer/v1.1-preview.3` and `/personalizer` with `api-version=2022-09-01-preview`. A loop
+//! is a model of this service: `/loops/NAME/personalizer/…` is the model NAME, without that it is
+//! `default`. Loops are made when they are first used.
 //!
-//! This translates and keeps nothing: what a configuration says is kept by the model.
+//! This is a translation without state: configurations are stored by the model.
 
 mod answers;
 mod evaluations;
@@ -19,7 +19,7 @@ use axum::Router;
 use axum::extract::{FromRequestParts, Request};
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -61,8 +61,8 @@ fn one() -> Router<Arc<App>> {
         .route("/featureImportances/{id}", kept::one(importances::KIND).put(importances::create))
         .route("/logs", axum::routing::delete(settings::delete_logs))
         .route("/logs/properties", get(settings::log_properties))
-        .route("/logs/interactions", post(settings::raw_logs))
-        .route("/logs/observations", post(settings::raw_logs))
+        .route("/logs/interactions", any(settings::raw_logs))
+        .route("/logs/observations", any(settings::raw_logs))
         .route("/model", get(settings::model).put(settings::set_model).delete(settings::reset_model))
         .route("/model/properties", get(settings::model_properties))
         .fallback(nothing)
@@ -78,7 +78,7 @@ async fn not_that_way(request: Request) -> answers::Error {
     answers::Error(Refusal { status: 405, ..Refusal::malformed(what) })
 }
 
-/// What paths name.
+/// Path parameters.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Named {
     /// The loop.
@@ -111,10 +111,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Names {
     }
 }
 
-/// Personalizer's reward wait time, until it is configured: ten minutes.
+/// Personalizer's default reward wait time: ten minutes.
 const WAIT: f64 = 600.0;
 
-/// How answers count in a loop that was just made.
+/// The service settings of a new loop.
 fn first_service() -> Service {
     Service {
         wait_seconds: Some(WAIT),
@@ -125,30 +125,40 @@ fn first_service() -> Service {
 }
 
 impl Named {
-    /// What the loop is called: as the path says, or as the key does that is for one alone (a client that
-    /// keeps no path of its endpoint), or `default`.
+    /// The name of the loop: from the path, or from a key for a single model (for clients that drop
+    /// the path of their endpoint), or `default`.
     fn name<'a>(&'a self, app: &'a App, headers: &HeaderMap) -> &'a str {
         self.of.as_deref().or_else(|| app.keys.only_model(key_of(headers))).unwrap_or("default")
     }
 
-    /// The loop, made if it is not there.
+    /// The loop, made if it does not exist.
     async fn open(&self, app: &Arc<App>, headers: &HeaderMap, right: Right) -> Result<Arc<Handle>, Refusal> {
+        self.opened(app, headers, right).await.map_err(answers::in_its_terms)
+    }
+
+    async fn opened(
+        &self,
+        app: &Arc<App>,
+        headers: &HeaderMap,
+        right: Right,
+    ) -> Result<Arc<Handle>, Refusal> {
         let name = self.name(app, headers).to_owned();
         app.allow(headers, right, Some(&name))?;
         match app.hub.get(&name) {
             Err(refusal) if refusal.status == 404 => {}
             Ok(handle) if handle.spec().feedback == Feedback::Full => {
-                let what =
-                    format!("the model {name} learns from labels, and is no loop of Personalizer's protocol");
+                let what = format!(
+                    "the model {name} learns from labels, and is not a loop of Personalizer's protocol"
+                );
                 return Err(Refusal::conflict(what));
             }
             other => return other,
         }
         let spec = Spec { feedback: Feedback::Bandit, service: first_service(), ..Spec::default() };
         let (app, wanted) = (Arc::clone(app), name.clone());
-        let made = crate::api::models::aside(move || {
+        let made = crate::app::aside(move || {
             match app.hub.create(&wanted, spec) {
-                // Another request has made it meanwhile, or is about to.
+                // Another request has made it or is making it.
                 Err(refusal) if refusal.status == 409 => {
                     for _ in 0..200 {
                         match app.hub.list().into_iter().find(|(name, _)| *name == wanted) {
@@ -164,7 +174,7 @@ impl Named {
             }
         })
         .await?;
-        tracing::info!(model = %name, "made for Personalizer's protocol");
+        tracing::info!(model = %name, "made by Personalizer's protocol");
         Ok(made)
     }
 }

@@ -9,7 +9,7 @@ use axum::response::IntoResponse as _;
 use serde_json::{Map, Value, json};
 
 use super::Names;
-use super::answers::Answered;
+use super::answers::{Answered, in_its_terms};
 use super::time::{moment, seconds};
 use crate::app::{App, json as answered};
 use crate::model::engine::{Engine, Keep};
@@ -19,10 +19,10 @@ use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 use crate::store;
 
-/// Where a model keeps what its configuration says beyond what it uses.
+/// The key of configuration fields that have no effect, among the model's notes.
 const NOTES: &str = "personalizer";
 
-/// The configuration in Personalizer's form.
+/// The configuration in Personalizer's format.
 async fn configuration(handle: &crate::model::handle::Handle) -> Result<Value, Refusal> {
     let service = handle.spec().service;
     let notes = service.notes.get(NOTES).and_then(Value::as_object).cloned().unwrap_or_default();
@@ -45,7 +45,7 @@ async fn configuration(handle: &crate::model::handle::Handle) -> Result<Value, R
     for (name, value) in notes {
         answer[name.as_str()] = value;
     }
-    // What counts is what the model does.
+    // The effective settings take precedence.
     answer["learningMode"] = match service.mode {
         Mode::Online => "Online",
         Mode::Apprentice => "Apprentice",
@@ -90,11 +90,11 @@ pub(super) async fn set_service(
     let handle = names.open(&app, &headers, Right::Admin).await?;
     let wanted: Map<String, Value> = app.json(body).await?;
     let old = handle.spec().service;
-    handle.configure(configured(wanted, old)?).await?;
+    handle.configure(configured(wanted, old)?).await.map_err(in_its_terms)?;
     Ok(answered(StatusCode::OK, &configuration(&handle).await?))
 }
 
-/// What a configuration says of how answers count.
+/// The service settings of a configuration.
 fn configured(mut wanted: Map<String, Value>, mut service: Service) -> Result<Service, Refusal> {
     let wrong = |field: &str, found: &Value, need: &str| {
         let what = format!("{field} is {}; {need} was needed", shown_value(found));
@@ -142,11 +142,10 @@ fn configured(mut wanted: Map<String, Value>, mut service: Service) -> Result<Se
         }
     }
     wanted.remove("latestApprenticeModeMetrics");
-    // The key of an external storage account is not kept.
+    // The key of an external storage account is not stored.
     if wanted.get("logMirrorEnabled") == Some(&Value::Bool(true)) {
-        return Err(Refusal::not_offered(
-            "logs are not mirrored to a storage; GET /v1/models/NAME/log has all of them",
-        ));
+        let what = "logs are not mirrored to a storage account; use GET /v1/models/NAME/log";
+        return Err(Refusal::not_offered(what).about("logMirrorEnabled"));
     }
     wanted.remove("logMirrorSasUri");
     wanted.insert("lastConfigurationEditDate".to_owned(), moment(now()).into());
@@ -156,7 +155,7 @@ fn configured(mut wanted: Map<String, Value>, mut service: Service) -> Result<Se
     Ok(service)
 }
 
-/// GET and DELETE configurations/policy: there is one, which has nothing to be set.
+/// GET and DELETE configurations/policy: there is one policy, without settings.
 pub(super) async fn policy(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
     let handle = names.open(&app, &headers, Right::Read).await?;
     let about = &handle.look().await?.about;
@@ -167,14 +166,14 @@ pub(super) async fn policy(State(app): State<Arc<App>>, names: Names, headers: H
 /// PUT configurations/policy.
 pub(super) async fn set_policy(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
     names.open(&app, &headers, Right::Admin).await?;
-    let what = "a policy is a command line of Vowpal Wabbit, which does not learn here; the learner of a loop needs no settings";
+    let what = "policies are command lines of Vowpal Wabbit, which this service does not run; the learner of a loop needs no settings";
     Err(Refusal::not_offered(what).into())
 }
 
 /// POST configurations/applyFromEvaluation.
 pub(super) async fn apply(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
     names.open(&app, &headers, Right::Admin).await?;
-    let what = "evaluations compare the loop with its baseline and with chance, and find no settings to apply; the learner of a loop needs none";
+    let what = "evaluations do not produce settings to apply; the learner of a loop needs none";
     Err(Refusal::not_offered(what).into())
 }
 
@@ -192,24 +191,23 @@ pub(super) async fn log_properties(
 ) -> Answered {
     let handle = names.open(&app, &headers, Right::Read).await?;
     let (_, first, last, _) =
-        crate::api::models::aside(move || store::log_properties(&handle.folder).map_err(Refusal::failed))
-            .await?;
+        crate::app::aside(move || store::log_properties(&handle.folder).map_err(Refusal::failed)).await?;
     let at = |at: Option<i64>| moment(at.unwrap_or_else(now));
     let range = json!({"from": at(first), "to": at(last)});
     Ok(answered(StatusCode::OK, &json!({"dateRange": range, "startTime": at(first), "endTime": at(last)})))
 }
 
-/// POST logs/interactions and logs/observations.
+/// logs/interactions and logs/observations, by any method.
 pub(super) async fn raw_logs(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
     names.open(&app, &headers, Right::Write).await?;
-    let what = "binary logs of the reinforcement_learning library are not read; rank and reward do the same over JSON";
+    let what = "binary logs of the reinforcement_learning library are not supported; use rank and reward";
     Err(Refusal::not_offered(what).into())
 }
 
 /// GET model.
 pub(super) async fn model(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
     let handle = names.open(&app, &headers, Right::Read).await?;
-    Ok(crate::api::models::file(&handle.export().await?)?)
+    Ok(crate::api::state::file(&handle.export().await?)?)
 }
 
 /// PUT model.
@@ -221,15 +219,15 @@ pub(super) async fn set_model(
 ) -> Answered {
     let name = names.open(&app, &headers, Right::Admin).await?.name.clone();
     let bytes = app.bytes(body).await?;
-    crate::api::models::put_model(&app, &name, bytes, Service::default()).await?;
+    crate::api::state::put_model(&app, &name, bytes, Service::default()).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// DELETE model: it has learnt nothing.
+/// DELETE model: resets the model.
 pub(super) async fn reset_model(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
     let handle = names.open(&app, &headers, Right::Admin).await?;
     let (spec, limits) = (handle.spec(), handle.limits.clone());
-    let engine = crate::api::models::aside(move || Engine::new(spec, &limits)).await?;
+    let engine = crate::app::aside(move || Engine::new(spec, &limits)).await?;
     handle.restore(Restored { engine, keep: Keep::Waiting }).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -242,8 +240,7 @@ pub(super) async fn model_properties(
 ) -> Answered {
     let handle = names.open(&app, &headers, Right::Read).await?;
     let (_, first, last, _) =
-        crate::api::models::aside(move || store::log_properties(&handle.folder).map_err(Refusal::failed))
-            .await?;
+        crate::app::aside(move || store::log_properties(&handle.folder).map_err(Refusal::failed)).await?;
     let at = |at: Option<i64>| moment(at.unwrap_or_else(now));
     Ok(answered(StatusCode::OK, &json!({"creationTime": at(first), "lastModifiedTime": at(last)})))
 }

@@ -1,9 +1,12 @@
-//! Moments and durations as ISO 8601 writes them.
+//! Times and durations in ISO 8601.
 
-/// The moment `millis` milliseconds after 1970 began, as `2026-11-22T07:30:00.125Z`.
+use crate::model::spec::shown;
+use crate::refusal::Refusal;
+
+/// Formats `millis`, in milliseconds since 1970, as `2026-11-22T07:30:00.125Z`.
 pub(super) fn moment(millis: i64) -> String {
     let (days, rest) = (millis.div_euclid(86_400_000), millis.rem_euclid(86_400_000));
-    // Civil from days: eras of 400 years, whose years begin in March.
+    // Days to date: eras of 400 years, whose years start in March.
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
@@ -18,9 +21,20 @@ pub(super) fn moment(millis: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
 }
 
-/// The milliseconds after 1970 began of a moment such as `2026-11-22T07:30:00Z`, with or without parts of a
-/// second, or with a distance from UTC such as `+01:00`.
-pub(super) fn moment_of(text: &str) -> Option<i64> {
+/// The time in the field `field` of a request.
+///
+/// # Errors
+/// If it is none.
+pub(super) fn time(field: &str, text: &str) -> Result<i64, Refusal> {
+    moment_of(text).ok_or_else(|| {
+        let what = format!("{field} is {}; a time as 2026-01-31T12:00:00Z was needed", shown(text));
+        Refusal::invalid(field, what)
+    })
+}
+
+/// Parses a time such as `2026-11-22T07:30:00Z`, with or without fractions of a second, or with an
+/// offset such as `+01:00`, as milliseconds since 1970.
+fn moment_of(text: &str) -> Option<i64> {
     let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, "00:00:00Z"));
     let numbers = |part: &str, by: char, count: usize| -> Option<Vec<i64>> {
         let parts: Vec<i64> = part.split(by).map(|part| part.parse().ok()).collect::<Option<_>>()?;
@@ -42,7 +56,7 @@ pub(super) fn moment_of(text: &str) -> Option<i64> {
     if !((1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 61) {
         return None;
     }
-    // Days from civil, the other way round than in `moment`.
+    // Date to days, the inverse of `moment`.
     let shifted_year = year - i64::from(month <= 2);
     let (era, year_of_era) = (shifted_year.div_euclid(400), shifted_year.rem_euclid(400));
     let day_of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;

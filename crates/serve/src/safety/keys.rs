@@ -1,4 +1,4 @@
-//! Keys: who may do what. Only hashes are kept, and no key is ever written to a log.
+//! Keys and their rights. Only hashes are stored, and keys are never logged.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use std::io::Write as _;
 
 use crate::refusal::Refusal;
 
-/// What a key allows; each right has those before it.
+/// The right of a key; each includes the previous ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Right {
-    /// Predict, and look at models.
+    /// Predict, and read models.
     Read,
     /// Decide, give feedback, learn.
     Write,
@@ -20,36 +20,36 @@ pub enum Right {
     Admin,
 }
 
-/// A key, as it is kept.
+/// A stored key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Key {
-    /// What people call it.
+    /// Its name.
     name: String,
     /// The BLAKE3 hash of the key, in hexadecimal.
     hash: String,
     right: Right,
-    /// The models that it is for; all if there are none.
+    /// The models that it may access; all if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     models: Vec<String>,
 }
 
-/// The keys of a service. Without any, everybody may do everything.
+/// The keys of a service. Without keys everything is allowed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys(Vec<Key>);
 
 const FILE: &str = "keys.json";
 
 impl Keys {
-    /// Those of the folder `dir`.
+    /// Reads the keys of the folder `dir`.
     ///
     /// # Errors
-    /// A sentence on what is wrong with their file.
+    /// If their file is invalid.
     pub(crate) fn open(dir: &Path) -> Result<Self, String> {
         let path = dir.join(FILE);
         match std::fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes)
                 .map(Self)
-                .map_err(|error| format!("{}: is no list of keys: {error}", path.display())),
+                .map_err(|error| format!("{}: is not a list of keys: {error}", path.display())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(format!("{}: cannot be read: {error}", path.display())),
         }
@@ -59,10 +59,10 @@ impl Keys {
         self.0.is_empty()
     }
 
-    /// Makes a key of the folder `dir`, and returns it: the only time that it is seen.
+    /// Creates a key in the folder `dir` and returns it. Only its hash is stored.
     ///
     /// # Errors
-    /// What cannot be written, or a name that is taken.
+    /// If writing fails, or the name exists.
     pub(crate) fn add(dir: &Path, name: &str, right: Right, models: &[String]) -> Result<String, String> {
         let mut keys = Self::open(dir)?;
         if keys.0.iter().any(|key| key.name == name) {
@@ -76,10 +76,10 @@ impl Keys {
         Ok(key)
     }
 
-    /// Writes them to the folder `dir`; none leave no file.
+    /// Writes the keys to the folder `dir`; removes the file if there are none.
     ///
     /// # Errors
-    /// What cannot be written.
+    /// If writing fails.
     pub(crate) fn write(&self, dir: &Path) -> std::io::Result<()> {
         std::fs::create_dir_all(dir)?;
         if self.is_empty() {
@@ -90,10 +90,10 @@ impl Keys {
         file.finish()
     }
 
-    /// Whether whoever shows `key` may do what takes `right` with `model`.
+    /// Checks that `key` has `right` for `model`.
     ///
     /// # Errors
-    /// 401 without a key that is known, 403 without the right.
+    /// 401 for an unknown or missing key, 403 without the right.
     pub(crate) fn check(&self, key: Option<&str>, right: Right, model: Option<&str>) -> Result<(), Refusal> {
         if self.0.is_empty() {
             return Ok(());
@@ -102,10 +102,10 @@ impl Keys {
             return Err(Refusal::unauthorised("a key is needed, as Authorization: Bearer KEY"));
         };
         let hash = hash(shown);
-        // Compared in constant time by blake3's own type would need parsing; hashes tell nothing by their
-        // timing.
+        // A comparison in constant time is not needed, since the timing of hashes reveals nothing
+        // about keys.
         let Some(key) = self.0.iter().find(|key| key.hash == hash) else {
-            return Err(Refusal::unauthorised("the key is none of this service"));
+            return Err(Refusal::unauthorised("the key is not valid"));
         };
         let fits =
             key.models.is_empty() || model.is_some_and(|model| key.models.iter().any(|one| one == model));
@@ -117,7 +117,7 @@ impl Keys {
 }
 
 impl Keys {
-    /// The model that `key` is for, if it is for one alone.
+    /// The model of `key`, if it is for a single one.
     pub(crate) fn only_model(&self, key: Option<&str>) -> Option<&str> {
         let hash = hash(key?);
         match &self.0.iter().find(|key| key.hash == hash)?.models[..] {

@@ -1,31 +1,31 @@
-//! How much of everything there may be.
+//! Limits of a service.
 
 /// Limits of a service.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// Bytes of a body.
+    /// Largest body, in bytes.
     pub body: usize,
-    /// Features of a row, and columns of a model.
+    /// Largest number of features of a row, and of columns of a model.
     pub columns: usize,
-    /// Labels of a model, and on offer.
+    /// Largest number of labels of a model, and on offer.
     pub labels: usize,
-    /// Models.
+    /// Largest number of models.
     pub models: usize,
-    /// Bytes of a model's state when it is made.
+    /// Largest state of a new model, in bytes.
     pub model_bytes: usize,
-    /// Decisions of a model that wait at one time; beyond that, the oldest is forgotten.
+    /// Largest number of pending decisions of a model; beyond it the oldest is discarded.
     pub waiting: usize,
-    /// Requests that wait for one model.
+    /// Largest number of queued requests for one model.
     pub queue: usize,
-    /// Requests of one client in a second; `None`: as many as it likes.
+    /// Largest number of requests of one client per second; `None` for no limit.
     pub rate: Option<u32>,
-    /// After so many events a model is saved.
+    /// Number of events between snapshots.
     pub snapshot_every: u64,
-    /// How long a body may take to arrive, in seconds.
+    /// Time limit for receiving a body, in seconds.
     pub body_seconds: u64,
-    /// Connections at one time.
+    /// Largest number of connections.
     pub connections: usize,
-    /// How long a connection may be without a request, or a request without all of its head, in seconds.
+    /// Time limit for idle connections and for receiving a request's head, in seconds.
     pub idle_seconds: u64,
 }
 

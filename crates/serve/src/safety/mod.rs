@@ -1,4 +1,4 @@
-//! What keeps a service from harm: limits, names that cannot leave the folder, keys.
+//! Limits, valid names, and keys.
 
 pub(crate) mod keys;
 pub mod limits;

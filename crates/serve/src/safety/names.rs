@@ -1,13 +1,13 @@
-//! Names of models, which are names of folders.
+//! Names of models, which are also names of folders.
 
 use crate::model::spec::shown;
 use crate::refusal::Refusal;
 
-/// Checks that `name` is that of a model: 1 to 64 letters, digits, `-`, `_` and `.`, the first a letter or
-/// digit. What such a name says cannot leave the folder that holds the models.
+/// Checks that `name` is a valid name: 1 to 64 letters, digits, `-`, `_` and `.`, the first a
+/// letter or digit. Such a name cannot be a path out of the folder of models.
 ///
 /// # Errors
-/// A sentence.
+/// If it is not.
 pub(crate) fn check(name: &str) -> Result<(), Refusal> {
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let fits = (1..=64).contains(&name.len())

@@ -93,6 +93,66 @@ fn the_log_makes_the_model() {
     assert_eq!(replayed(log.bytes, Some(&model)).digest(), after.digest());
 }
 
+/// Costs in the model's range are rewards: in what is learnt, in the log and its replay, repeated, and after
+/// a shadow took over.
+#[test]
+fn costs_are_rewards() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut service = Service::start(folder.path());
+    let spec = |costs: Value| {
+        let params = json!({"features": 4, "seed": 3, "costs": costs});
+        json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"], "params": params})
+    };
+    service.put("/v1/models/costly", &spec(json!([0, 10]))).ok(201);
+    service.put("/v1/models/earning", &spec(json!("0..1"))).ok(201);
+    for wrong in [json!([3, 3]), json!("a..b"), json!(7), json!([0, 1, 2])] {
+        let refused = service.put("/v1/models/wrong", &spec(wrong));
+        assert_eq!((refused.status, &refused.json()["field"]), (422, &json!("params.costs")));
+    }
+    for t in 0..40 {
+        let round = |model: &str, feedback: Value| {
+            let body = json!({"x": {"v": t % 3}});
+            let decision = service.post(&format!("/v1/models/{model}/decide"), &body).ok(200);
+            let mut answer = feedback;
+            answer["id"] = decision["id"].clone();
+            service.post(&format!("/v1/models/{model}/feedback"), &answer).ok(200);
+            service.post(&format!("/v1/models/{model}/feedback"), &answer).ok(200);
+            decision["p"].clone()
+        };
+        let cost = [0.0, 2.5, 10.0][t % 3];
+        let (one, other) =
+            (round("costly", json!({"cost": cost})), round("earning", json!({"reward": 1.0 - cost / 10.0})));
+        assert_eq!(one, other, "round {t}");
+    }
+    let id = service.post("/v1/models/costly/decide", &json!({"x": {}})).ok(200)["id"].clone();
+    let outside = service.post("/v1/models/costly/feedback", &json!({"id": id, "cost": 10.5})).json();
+    assert_eq!(
+        (&outside["field"], &outside["detail"]),
+        (
+            &json!("cost"),
+            &json!("the cost is 10.5; a number from 0 to 10 was needed, which is the model's range of costs")
+        )
+    );
+    service.post("/v1/models/costly/feedback", &json!({"id": id, "cost": 7.5})).ok(200);
+    service.post("/v1/models/costly/feedback", &json!({"id": id, "reward": 0.25})).ok(200);
+    service.post("/v1/models/costly/feedback", &json!({"id": id, "cost": 5})).ok(409);
+    let log = service.get("/v1/models/costly/log").bytes;
+    assert_eq!(
+        serde_json::from_slice::<Value>(log.split(|byte| *byte == b'\n').next().expect("a header"))
+            .expect("JSON")["encoding"]["costs"],
+        json!([0.0, 10.0])
+    );
+    let model = Archive::from_bytes(&service.get("/v1/models/costly/model").bytes).expect("a model file");
+    assert_eq!(replayed(log, None).digest(), model.digest());
+    // A shadow hears rewards, and hears costs when it has taken over, also after a restart.
+    service.put("/v1/models/beside", &json!({"shadow_of": "costly", "learner": "fastcb"})).ok(201);
+    service.post("/v1/models/costly/promote", &json!({"shadow": "beside"})).ok(200);
+    service.stop();
+    service = Service::start(folder.path());
+    let id = service.post("/v1/models/costly/decide", &json!({"x": {}})).ok(200)["id"].clone();
+    service.post("/v1/models/costly/feedback", &json!({"id": id, "cost": 7.5})).ok(200);
+}
+
 /// Labels with features of their own come and go; what is learnt of one helps with the next.
 #[test]
 fn labels_come_and_go() {
@@ -167,8 +227,11 @@ fn a_share_is_explored() {
     let learnt = evaluate("learner:offers").ok(200);
     assert!(learnt["rounds"] == 40 && learnt["estimates"][0]["value"].is_number(), "{learnt}");
     assert_eq!(evaluate("learner:folklore").status, 422);
+    // Parameters of a policy that has none would be passed over in silence.
+    let refused = evaluate("uniform");
+    assert_eq!((refused.status, &refused.json()["field"]), (422, &json!("params")));
     let wrong = service.put("/v1/models/news", &spec(json!({"explore": 1.5})));
-    assert_eq!((wrong.status, &wrong.json()["field"]), (422, &json!("explore")));
+    assert_eq!((wrong.status, &wrong.json()["field"]), (422, &json!("service.explore")));
 }
 
 /// A decision that is not answered in time earns the default reward; then it is too late.

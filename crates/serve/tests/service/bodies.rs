@@ -68,6 +68,33 @@ fn try_bodies(target: &str, routes: &[Route], count: u32) {
     }
 }
 
+/// Every body of the OpenAPI document is one that a fuzz target sends.
+#[test]
+fn every_body_has_a_target() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = super::support::Service::start(folder.path());
+    let document = service.get("/openapi.json").ok(200);
+    let mut bodies = 0;
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in item.as_object().expect("operations") {
+            if operation.get("requestBody").is_none() {
+                continue;
+            }
+            bodies += 1;
+            let same = |route: &str| {
+                let (wanted, route) = (path.split('/'), route.split('/'));
+                wanted.clone().count() == route.clone().count()
+                    && wanted.zip(route).all(|(wanted, part)| wanted == "{name}" || wanted == part)
+            };
+            let sent = ROUNDS.iter().chain(MODELS);
+            let found =
+                sent.into_iter().any(|(with, route)| with.eq_ignore_ascii_case(method) && same(route));
+            assert!(found, "no fuzz target sends {method} {path}");
+        }
+    }
+    assert!(bodies > 10, "{bodies}");
+}
+
 #[test]
 fn good_bodies_and_some_bad_ones() {
     for (target, routes) in

@@ -1,5 +1,9 @@
 //! Models that hear the label.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+
+use noregret_serve::Limits;
 use serde_json::{Value, json};
 
 use super::support::{Service, newest_snapshot};
@@ -76,12 +80,90 @@ fn lines_are_answered_one_by_one() {
     let lines = answer.lines();
     assert_eq!((answer.status, lines.len()), (200, 302));
     assert!(lines[299]["p"]["a"].is_number());
-    assert_eq!(lines[300]["error"]["field"], "y");
-    assert_eq!(lines[301]["error"]["status"], 400);
+    assert_eq!((&lines[300]["error"]["field"], &lines[300]["error"]["line"]), (&json!("y"), &json!(301)));
+    // Blank lines are lines.
+    assert_eq!((&lines[301]["error"]["status"], &lines[301]["error"]["line"]), (&json!(400), &json!(303)));
     assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 300);
     let rows = "{\"x\": {\"v\": 6}}\n{\"x\": {\"v\": 0}}\n";
     let lines = service.send("POST", "/v1/models/m/predict", "application/x-ndjson", rows.as_bytes()).lines();
     assert_eq!((&lines[0]["label"], &lines[1]["label"]), (&json!("a"), &json!("b")));
+}
+
+/// A line is answered before the next one is written, and a body may be longer than the limit of one that is
+/// read as a whole; a line may not, and neither loses the lines before it.
+#[test]
+fn lines_are_a_stream_both_ways() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::with(folder.path(), Limits { body: 2000, body_seconds: 4, ..Limits::default() });
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let begin = |path: &str| {
+        let mut stream = TcpStream::connect(service.address).expect("a connection");
+        let head = format!(
+            "POST /v1/models/m/{path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).expect("it is read");
+        let answers = BufReader::new(stream.try_clone().expect("two ends"));
+        (stream, answers)
+    };
+    let write = |stream: &mut TcpStream, text: &str| {
+        stream.write_all(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes()).expect("it is read");
+    };
+    // The next line of the answer that is JSON: not of the head, nor the length of a piece.
+    let read = |answers: &mut BufReader<TcpStream>| -> Value {
+        let mut line = String::new();
+        while !line.starts_with('{') {
+            line.clear();
+            assert!(answers.read_line(&mut line).expect("a line") > 0, "the answer ended");
+        }
+        serde_json::from_str(&line).expect("JSON")
+    };
+    let row = |t: usize| {
+        let y = if t % 7 > 3 { "a" } else { "b" };
+        format!("{{\"x\": {{\"v\": {}}}, \"y\": \"{y}\"}}\n", t % 7)
+    };
+    let (mut stream, mut answers) = begin("learn");
+    for t in 0..200 {
+        let text = row(t);
+        let (first, second) = text.split_at(t % text.len());
+        if !first.is_empty() {
+            write(&mut stream, first);
+        }
+        write(&mut stream, second);
+        assert!(read(&mut answers)["p"]["a"].is_number());
+    }
+    // A forecast knows of every line that was answered before.
+    let (mut asking, mut told) = begin("predict");
+    write(&mut asking, "{\"x\": {\"v\": 6}}\n");
+    let before = read(&mut told)["p"]["a"].as_f64();
+    for t in 0..30 {
+        write(&mut stream, &format!("{{\"x\": {{\"v\": 6}}, \"y\": \"b\"}}\n{}", row(3 + t % 2)));
+        (0..2).for_each(|_| drop(read(&mut answers)));
+    }
+    write(&mut asking, "{\"x\": {\"v\": 6}}\n");
+    assert!(read(&mut told)["p"]["a"].as_f64() < before);
+    write(&mut stream, &"x".repeat(3000));
+    let error = read(&mut answers)["error"].clone();
+    assert_eq!((&error["status"], &error["line"]), (&json!(413), &json!(261)), "{error}");
+    // Nothing arrives any more.
+    let error = read(&mut told)["error"].clone();
+    assert_eq!((&error["status"], &error["line"]), (&json!(408), &json!(3)), "{error}");
+    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 260);
+    // Without a body of lines, the limit holds as before.
+    assert_eq!(
+        service.post("/v1/models/m/learn", &json!({"x": {"v": "a".repeat(3000)}, "y": "a"})).status,
+        413
+    );
+}
+
+/// A client that writes all of its lines before it reads an answer.
+#[test]
+fn lines_need_not_be_read_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let rows = "{\"x\": {\"v\": 6}}\n".repeat(100_000);
+    let answer = service.send("POST", "/v1/models/m/predict", "application/x-ndjson", rows.as_bytes());
+    assert_eq!(answer.bytes.iter().filter(|byte| **byte == b'\n').count(), 100_000);
 }
 
 /// Versions: back to one, forth again, copied and imported, and a hot swap that leaves other models alone.

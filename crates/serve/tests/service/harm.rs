@@ -39,7 +39,7 @@ fn refusals_are_sentences_with_a_field() {
         )
         .ok(201);
     service
-        .put("/v1/models/soba", &json!({"feedback": "bandit", "learner": "soba", "labels": ["a", "b"]}))
+        .put("/v1/models/newtron", &json!({"feedback": "bandit", "learner": "newtron", "labels": ["a", "b"]}))
         .ok(201);
     let cases = [
         ("PUT", "/v1/models/four", "{}", 422, Some("name")),
@@ -48,7 +48,20 @@ fn refusals_are_sentences_with_a_field() {
         ("PUT", "/v1/models/full", "{\"learner\": \"folklore\"}", 409, None),
         ("POST", "/v1/models/none/predict", "{\"x\": {}}", 404, None),
         ("POST", "/v1/models/full/predict", "{", 400, None),
-        ("POST", "/v1/models/full/predict", "{}", 422, Some("body")),
+        ("POST", "/v1/models/full/predict", "{}", 422, Some("x")),
+        ("POST", "/v1/models/full/predict", "{\"x\": {}, \"z\": 1}", 422, Some("z")),
+        ("POST", "/v1/models/full/copy", "{\"to\": \"a/b\"}", 422, Some("to")),
+        ("POST", "/v1/models/full/rollback", "{\"version\": 77}", 404, Some("version")),
+        ("POST", "/v1/models/play/promote", "{\"shadow\": \"none\"}", 404, Some("shadow")),
+        ("POST", "/v1/models/play/evaluate", "{\"policy\": \"model:none\"}", 404, Some("policy")),
+        ("POST", "/v1/models/play/evaluate", "{\"policy\": \"learner:none\"}", 422, Some("policy")),
+        (
+            "POST",
+            "/v1/models/play/evaluate",
+            "{\"policy\": \"uniform\", \"confidence\": 2}",
+            422,
+            Some("confidence"),
+        ),
         ("POST", "/v1/models/full/predict", "{\"x\": 1}", 422, Some("x")),
         ("POST", "/v1/models/full/learn", "{\"x\": {\"v\": 1e200}, \"y\": 1}", 422, Some("x")),
         ("POST", "/v1/models/full/learn", "{\"x\": {}, \"y\": null}", 422, Some("y")),
@@ -61,13 +74,30 @@ fn refusals_are_sentences_with_a_field() {
         ("POST", "/v1/models/play/decide", "{\"labels\": []}", 422, Some("labels")),
         ("POST", "/v1/models/play/decide", "{\"labels\": [\"a\", \"a\"]}", 422, Some("labels")),
         ("POST", "/v1/models/play/decide", "{\"labels\": [\"a\", \"z\"]}", 422, Some("labels[1]")),
-        ("POST", "/v1/models/play/decide", "{\"labels\": {\"a\": {\"v\": 1}}}", 422, Some("labels")),
+        ("POST", "/v1/models/play/decide", "{\"labels\": {\"a\": {\"v\": 1}}}", 422, Some("labels[0].x")),
         ("POST", "/v1/models/play/decide", "{\"exclude\": [\"a\", \"b\"]}", 422, Some("exclude")),
-        ("POST", "/v1/models/soba/decide", "{\"labels\": [\"a\"]}", 422, Some("labels")),
+        ("POST", "/v1/models/newtron/decide", "{\"labels\": [\"a\"]}", 422, Some("labels")),
         ("POST", "/v1/models/play/feedback", "{\"id\": \"d1\"}", 422, Some("reward")),
         ("POST", "/v1/models/play/feedback", "{\"id\": \"d1\", \"reward\": 2}", 422, Some("reward")),
+        ("POST", "/v1/models/play/feedback", "{\"id\": \"d1\", \"cost\": 2}", 422, Some("cost")),
+        (
+            "POST",
+            "/v1/models/play/feedback",
+            "{\"id\": \"d1\", \"reward\": 1, \"cost\": 1}",
+            422,
+            Some("reward"),
+        ),
         ("PUT", "/v1/models/full/model", "no model", 422, Some("body")),
         ("PUT", "/v1/models/full", "{\"feedback\": 3}", 422, Some("feedback")),
+        ("PUT", "/v1/models/full", "{\"service\": []}", 422, Some("service")),
+        ("PUT", "/v1/models/full", "{\"service\": {\"mode\": 3}}", 422, Some("service.mode")),
+        (
+            "PUT",
+            "/v1/models/full",
+            "{\"learner\": \"ogd\", \"service\": {\"wait_seconds\": -1}}",
+            422,
+            Some("service.wait_seconds"),
+        ),
         ("PUT", "/v1/models/full", "{\"labels\": [1, null]}", 422, Some("labels")),
         ("PATCH", "/v1/models/full", "{}", 405, None),
         ("GET", "/nowhere", "", 404, None),
@@ -85,10 +115,10 @@ fn refusals_are_sentences_with_a_field() {
     let nothing =
         json!({"learner": "ogd", "feedback": null, "labels": null, "params": null, "service": null});
     service.put("/v1/models/full", &nothing).ok(200);
-    service.delete("/v1/models/soba").ok(204);
+    service.delete("/v1/models/newtron").ok(204);
     let numbers =
         json!({"learner": "ogd", "labels": [1, "2"], "service": {"mode": null, "aggregation": null}});
-    assert_eq!(service.put("/v1/models/soba", &numbers).ok(201)["labels"], json!(["1", "2"]));
+    assert_eq!(service.put("/v1/models/newtron", &numbers).ok(201)["labels"], json!(["1", "2"]));
     let large = json!({"x": {"v": "a".repeat(20_000)}});
     assert_eq!(service.post("/v1/models/full/predict", &large).status, 413);
     let deep = format!("{{\"x\": {}1{}}}", "{\"a\":".repeat(100), "}".repeat(100));
@@ -97,7 +127,7 @@ fn refusals_are_sentences_with_a_field() {
         422
     );
     // Nothing of all that was learnt, and the models still work.
-    for model in ["full", "play", "soba"] {
+    for model in ["full", "play", "newtron"] {
         assert_eq!(service.get(&format!("/v1/models/{model}")).ok(200)["rounds"], 0, "{model}");
     }
     service.post("/v1/models/play/decide", &json!({"x": {"a": 1}})).ok(200);

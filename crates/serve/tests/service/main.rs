@@ -2,6 +2,7 @@
 
 mod bandit;
 mod bodies;
+mod described;
 mod full;
 mod harm;
 mod personalizer;

@@ -47,6 +47,246 @@ fn ranks_are_rewarded() {
     assert_eq!(none.status, 400);
 }
 
+/// What is wrong with a body is named as Personalizer's requests name it.
+#[test]
+fn refusals_name_the_field() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let spec = json!({"feedback": "bandit", "params": {"width": 64, "classes": 4}});
+    service.put("/v1/models/site", &spec).ok(201);
+    service.put("/v1/models/full", &json!({})).ok(201);
+    let base = "/loops/site/personalizer/v1.0";
+    let page = json!({"actions": [{"id": "a"}, {"id": "b"}], "slots": [{"id": "top"}], "eventId": "page"});
+    service.post(&format!("{base}/multislot/rank"), &page).ok(201);
+    let actions = |ids: &[&str]| ids.iter().map(|id| json!({"id": id})).collect::<Vec<_>>();
+    let two = actions(&["a", "b"]);
+    let large = json!({"v": 1e200});
+    let ranks = [
+        (json!({}), "actions"),
+        (json!({"actions": 3}), "actions"),
+        (json!({"actions": []}), "actions"),
+        (json!({"actions": [{"features": []}]}), "actions[0].id"),
+        (json!({"actions": [{"id": 7}]}), "actions[0].id"),
+        (json!({"actions": actions(&["a", ""])}), "actions[1].id"),
+        (json!({"actions": actions(&["a", "a"])}), "actions"),
+        (json!({"actions": actions(&["a", "b", "c", "d", "e"])}), "actions"),
+        (json!({"actions": [{"id": "a"}, {"id": "b", "features": [large]}]}), "actions[1].features"),
+        (json!({"actions": [{"id": "a", "features": [{"v": 1}, 3]}]}), "actions[0].features[1]"),
+        (json!({"actions": two, "contextFeatures": [large]}), "contextFeatures"),
+        (json!({"actions": two, "contextFeatures": {"v": 1}}), "contextFeatures"),
+        (json!({"actions": two, "excludedActions": ["a", "z"]}), "excludedActions[1]"),
+        (json!({"actions": two, "excludedActions": ["a", "b"]}), "excludedActions"),
+        (json!({"actions": two, "eventId": "a/b"}), "eventId"),
+        (json!({"actions": two, "deferActivation": "yes"}), "deferActivation"),
+    ];
+    let slots = [
+        (json!({"actions": two}), "slots"),
+        (json!({"actions": two, "slots": [{}]}), "slots[0].id"),
+        (json!({"actions": two, "slots": [{"id": "a/b"}]}), "slots[0].id"),
+        (json!({"actions": two, "slots": [{"id": "s"}, {"id": "s"}]}), "slots[1].id"),
+        (json!({"actions": two, "slots": [{"id": "s", "features": [large]}]}), "slots[0].features"),
+        (
+            json!({"actions": two, "slots": [{"id": "s", "excludedActions": ["z"]}]}),
+            "slots[0].excludedActions[0]",
+        ),
+        (
+            json!({"actions": two, "slots": [{"id": "s", "excludedActions": ["a", "b"]}]}),
+            "slots[0].excludedActions",
+        ),
+        (json!({"actions": two, "slots": [{"id": "s", "baselineAction": "z"}]}), "slots[0].baselineAction"),
+        (json!({"actions": two, "slots": [{"id": "s"}, {"id": "t"}, {"id": "u"}]}), "slots[2]"),
+    ];
+    let rewards = [(json!({}), "value"), (json!({"value": "much"}), "value"), (json!({"value": 7}), "value")];
+    let of_slots = [
+        (json!({}), "reward"),
+        (json!({"reward": 1}), "reward"),
+        (json!({"reward": [{"slotId": "top"}]}), "reward[0].value"),
+        (json!({"reward": [{"value": 1}]}), "reward[0].slotId"),
+        (
+            json!({"reward": [{"slotId": "top", "value": 1}, {"slotId": "top", "value": 7}]}),
+            "reward[1].value",
+        ),
+    ];
+    let settings = [
+        (json!({"rewardWaitTime": "soon"}), "rewardWaitTime"),
+        (json!({"defaultReward": 3}), "defaultReward"),
+        (json!({"rewardAggregation": "mean"}), "rewardAggregation"),
+        (json!({"explorationPercentage": 20}), "explorationPercentage"),
+        (json!({"learningMode": "Off"}), "learningMode"),
+        (json!({"logRetentionDays": 0}), "logRetentionDays"),
+    ];
+    let times = |from: &str| json!({"name": "e", "startTime": from, "endTime": "2030-01-01T00:00:00Z"});
+    let evaluations =
+        [(json!({}), "name"), (json!({"name": "e"}), "startTime"), (times("yesterday"), "startTime")];
+    let cases = [
+        ("POST", "rank", &ranks[..]),
+        ("POST", "multislot/rank", &slots[..]),
+        ("POST", "events/any/reward", &rewards[..]),
+        ("POST", "multislot/events/page/reward", &of_slots[..]),
+        ("PUT", "configurations/service", &settings[..]),
+        ("PUT", "evaluations/e", &evaluations[..]),
+        ("PUT", "featureImportances/e", &evaluations[..]),
+    ];
+    for (method, path, bodies) in cases {
+        for (body, field) in bodies {
+            let answer = service.send(
+                method,
+                &format!("{base}/{path}"),
+                "application/json",
+                body.to_string().as_bytes(),
+            );
+            let error = &answer.json()["error"];
+            let said = format!("{method} {path} {body}: {error}");
+            assert_eq!((answer.status, &error["code"]), (400, &json!("BadRequest")), "{said}");
+            assert_eq!(error["target"], *field, "{said}");
+            assert!(error["message"].as_str().is_some_and(|text| text.len() > 10), "{said}");
+        }
+    }
+    let unknown = [
+        ("events/none/reward", json!({"value": 1}), "eventId"),
+        ("events/none/activate", json!({}), "eventId"),
+        ("multislot/events/none/reward", json!({"reward": [{"slotId": "top", "value": 1}]}), "eventId"),
+        ("multislot/events/none/activate", json!({}), "eventId"),
+        (
+            "multislot/events/page/reward",
+            json!({"reward": [{"slotId": "side", "value": 1}]}),
+            "reward[0].slotId",
+        ),
+    ];
+    for (path, body, field) in unknown {
+        let answer = service.post(&format!("{base}/{path}"), &body);
+        let error = &answer.json()["error"];
+        assert_eq!((answer.status, &error["target"]), (404, &json!(field)), "{path}: {error}");
+    }
+    let mut other = page.clone();
+    other["actions"] = json!(actions(&["b", "a"]));
+    let again = service.post(&format!("{base}/multislot/rank"), &other);
+    assert_eq!((again.status, &again.json()["error"]["target"]), (409, &json!("eventId")));
+    let elsewhere = service.post("/loops/a%20b/personalizer/v1.0/rank", &json!({"actions": two}));
+    assert_eq!((elsewhere.status, &elsewhere.json()["error"]["target"]), (400, &json!("loop")));
+    // Nothing of a list of rewards was taken where one of them was wrong.
+    let first = json!({"reward": [{"slotId": "top", "value": 1}]});
+    service.post(&format!("{base}/multislot/events/page/reward"), &first).ok(204);
+    assert_eq!(service.get("/v1/models/site").ok(200)["scores"]["reward"], 1.0);
+}
+
+/// What the page for those who come from Personalizer says of every call is what the call does.
+#[test]
+fn the_table_of_calls_is_true() {
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-to/personalizer.md"));
+    let page = page.expect("the page");
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let rank = json!({"actions": actions(), "eventId": "e"});
+    let slots = json!({"actions": actions(), "eventId": "m", "slots": [{"id": "s"}]});
+    let times = json!({"name": "e", "startTime": "2020-01-01T00:00:00Z", "endTime": "2030-01-01T00:00:00Z"});
+    let reward = json!({"value": 1});
+    let of_slots = json!({"reward": [{"slotId": "s", "value": 1}]});
+    let none = json!({});
+    let policy = json!({"name": "a", "arguments": "--cb_adf"});
+    let mirror = json!({"logMirrorEnabled": true});
+    /// Method, path, body and status of the answer.
+    type Call<'a> = (&'static str, &'static str, &'a Value, u16);
+    // The row of the table, and the calls that it is about.
+    let calls: [(&str, &[Call<'_>]); 12] = [
+        ("`rank`", &[("POST", "rank", &rank, 201), ("POST", "rank", &rank, 201)]),
+        (
+            "`events/…/reward`",
+            &[("POST", "events/e/reward", &reward, 204), ("POST", "events/e/reward", &reward, 204)],
+        ),
+        ("`events/…/activate`", &[("POST", "events/e/activate", &none, 204)]),
+        (
+            "`multislot/rank`, `…/reward`, `…/activate`",
+            &[
+                ("POST", "multislot/rank", &slots, 201),
+                ("POST", "multislot/events/m/activate", &none, 204),
+                ("POST", "multislot/events/m/reward", &of_slots, 204),
+            ],
+        ),
+        (
+            "`configurations/service` GET, PUT",
+            &[
+                ("GET", "configurations/service", &none, 200),
+                ("PUT", "configurations/service", &none, 200),
+                ("PUT", "configurations/service", &mirror, 501),
+            ],
+        ),
+        (
+            "`configurations/policy` GET, DELETE",
+            &[("GET", "configurations/policy", &none, 200), ("DELETE", "configurations/policy", &none, 200)],
+        ),
+        (
+            "`configurations/policy` PUT, `applyFromEvaluation`",
+            &[
+                ("PUT", "configurations/policy", &policy, 501),
+                ("POST", "configurations/applyFromEvaluation", &none, 501),
+            ],
+        ),
+        (
+            "`evaluations` GET, PUT, POST, DELETE",
+            &[
+                ("GET", "evaluations", &none, 200),
+                ("POST", "evaluations", &times, 201),
+                ("PUT", "evaluations/e", &times, 200),
+                ("GET", "evaluations/e", &none, 200),
+                ("DELETE", "evaluations/e", &none, 204),
+            ],
+        ),
+        (
+            "`featureImportances`",
+            &[
+                ("PUT", "featureImportances/f", &times, 200),
+                ("GET", "featureImportances/f", &none, 200),
+                ("GET", "featureImportances", &none, 200),
+                ("DELETE", "featureImportances/f", &none, 204),
+            ],
+        ),
+        (
+            "`logs` DELETE, `logs/properties`",
+            &[("GET", "logs/properties", &none, 200), ("DELETE", "logs", &none, 204)],
+        ),
+        (
+            "`logs/interactions`, `logs/observations`",
+            &[
+                ("GET", "logs/interactions", &none, 501),
+                ("POST", "logs/interactions", &none, 501),
+                ("GET", "logs/observations", &none, 501),
+                ("POST", "logs/observations", &none, 501),
+            ],
+        ),
+        (
+            "`model` GET, PUT, DELETE, `model/properties`",
+            &[
+                ("GET", "model", &none, 200),
+                ("GET", "model/properties", &none, 200),
+                ("DELETE", "model", &none, 204),
+            ],
+        ),
+    ];
+    for (call, requests) in &calls {
+        let row = rows.iter().find(|row| row.starts_with(&format!("| {call} |")));
+        let row = row.unwrap_or_else(|| panic!("the page has no row for {call}"));
+        for (method, path, body, status) in *requests {
+            let text = if *method == "GET" { String::new() } else { body.to_string() };
+            let answer = service.send(
+                method,
+                &format!("/personalizer/v1.0/{path}"),
+                "application/json",
+                text.as_bytes(),
+            );
+            assert_eq!(answer.status, *status, "{method} {path}: {answer:?}");
+            assert!(
+                *status != 501 || row.contains("501"),
+                "{method} {path} answers 501, and the page says: {row}"
+            );
+        }
+    }
+    let known = rows.iter().filter(|row| !row.starts_with("| `learningMode`")).count();
+    assert_eq!(known, calls.len(), "rows of the page, and those that are tried here");
+}
+
 #[test]
 fn loops_are_configured_and_evaluated() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -187,6 +187,14 @@ fn logs_are_kept_for_some_time() {
         }
     }
     assert!(first < 400, "{first} lines: nothing was forgotten");
+    // From here on the log stays as it is, or it and the versions would not be of one moment.
+    let mut kept = spec.clone();
+    kept["service"] = json!({});
+    service.put("/v1/models/m", &kept).ok(200);
+    for t in 0..20 {
+        let decision = service.post("/v1/models/m/decide", &json!({"x": {"v": t % 5}})).ok(200);
+        service.post("/v1/models/m/feedback", &json!({"id": decision["id"], "correct": t % 2 == 0})).ok(200);
+    }
     let log = String::from_utf8(service.get("/v1/models/m/log").bytes).expect("text");
     let header: Value = serde_json::from_str(log.lines().next().expect("a header")).expect("JSON");
     let continues = header["continues"].as_str().expect("a model that it goes on from").to_owned();

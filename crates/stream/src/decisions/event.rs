@@ -1,4 +1,4 @@
-//! What the lines of a decision log say.
+//! The events of a decision log, one per line.
 
 use crate::decisions::log::{Header, LearnerPart};
 
@@ -9,11 +9,11 @@ pub enum Event {
     Header(Box<Header>),
     /// A decision; its features are in the row that was read into.
     Decision(Box<LoggedDecision>),
-    /// The feedback of a decision.
+    /// Feedback for a decision.
     Feedback {
-        /// Of which.
+        /// The decision's id.
         id: String,
-        /// 1 for right, 0 for wrong, or the reward; `None`: there will never be one.
+        /// 1 for right, 0 for wrong, or the reward; `None` if there will never be feedback.
         reward: Option<f64>,
     },
 }
@@ -21,7 +21,7 @@ pub enum Event {
 /// A decision as it was logged.
 #[derive(Debug)]
 pub struct LoggedDecision {
-    /// Its name.
+    /// Its id.
     pub id: String,
     /// The class that was played, among [`LogReader::labels`](crate::decisions::reader::LogReader::labels).
     pub label: u32,
@@ -31,15 +31,14 @@ pub struct LoggedDecision {
     /// [`LogReader::labels`](crate::decisions::reader::LogReader::labels) as far as they were known; empty if
     /// it was not logged.
     pub distribution: Vec<f64>,
-    /// The labels on offer, ascending and without repetition, the one that was played among them; empty if
-    /// the line does not say, which means all.
+    /// The labels on offer, ascending and distinct, including the played one; empty for all labels.
     pub offered: Vec<u32>,
-    /// 1 for right, 0 for wrong, or the reward, if it was known at once.
+    /// 1 for right, 0 for wrong, or the reward, if the line contains the feedback.
     pub reward: Option<f64>,
-    /// What the learner needs to learn from it.
+    /// The learner's part, needed to learn from the decision.
     pub own: Option<LearnerPart>,
-    /// The distribution of a policy to be evaluated, if the line gives one.
+    /// The distribution of a policy to evaluate, if the line has one.
     pub evaluation: Vec<f64>,
-    /// Estimated rewards of all labels, if the line gives them.
+    /// Estimated rewards of all labels, if the line has them.
     pub estimates: Vec<f64>,
 }

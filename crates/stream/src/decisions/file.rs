@@ -1,4 +1,4 @@
-//! The file of a decision log: only ever appended to, compressed as its ending says.
+//! The file of a decision log: append-only, compressed according to its extension.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek as _, SeekFrom, Write};
@@ -21,9 +21,9 @@ pub enum LogFile {
     /// Columns.
     #[cfg(feature = "parquet")]
     Parquet(Box<ParquetLines<BufWriter<File>>>),
-    /// Whole members or frames, and the next one not begun.
+    /// Compressed lines, between two members or frames.
     Settled(BufWriter<File>, Compressed),
-    /// Nothing more: it could not be settled.
+    /// Closed, because a flush has failed.
     Closed,
 }
 
@@ -36,45 +36,45 @@ pub enum Compressed {
     Zstd,
 }
 
-/// A log that could not be settled takes no more lines.
+/// The error of a log that was closed because a flush has failed.
 fn closed() -> io::Error {
     io::Error::other("the log is closed")
 }
 
-/// Why a log cannot be begun.
+/// Why a log cannot be opened for writing.
 #[derive(Debug, thiserror::Error)]
 pub enum LogFileError {
-    /// There is a file already.
-    #[error("{}: exists already; what was decided is never overwritten", .0.display())]
+    /// The file exists already.
+    #[error("{}: exists already; logs are never overwritten", .0.display())]
     Exists(PathBuf),
     /// This program cannot write columns.
     #[error("{}: Parquet is written by programs that were built with --features parquet", .0.display())]
     NoParquet(PathBuf),
-    /// It is not the log that it was.
+    /// The log is shorter than when the model was saved.
     #[error("{}: has {found} bytes; the model was saved when it had {needed}", path.display())]
     Short {
         /// The file.
         path: PathBuf,
         /// Its length.
         found: u64,
-        /// What the model knows of.
+        /// Its length when the model was saved.
         needed: u64,
     },
-    /// Columns are nothing before the last of them.
-    #[error("{}: Parquet cannot be gone on with; name a log of lines", .0.display())]
+    /// A Parquet file cannot be extended.
+    #[error("{}: a Parquet log cannot be continued; use NDJSON", .0.display())]
     NoGoingOn(PathBuf),
-    /// The file system says no.
+    /// The file cannot be opened.
     #[error("{}: cannot be written: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What happened.
+        /// The cause.
         source: io::Error,
     },
 }
 
 impl LogFile {
-    /// Creates the log, which must not exist: what was decided is never overwritten.
+    /// Creates the log. The file must not exist: logs are never overwritten.
     ///
     /// # Errors
     /// If it exists or cannot be written.
@@ -97,10 +97,10 @@ impl LogFile {
         })
     }
 
-    /// Goes on with a log of which the first `bytes` are known to be whole: what is behind them is cut off.
+    /// Continues a log after its first `bytes` bytes; the rest is truncated.
     ///
     /// # Errors
-    /// If it is not there, shorter, or cannot be written.
+    /// If it is missing, shorter, or cannot be written.
     pub fn go_on(path: &Path, bytes: u64) -> Result<Self, LogFileError> {
         let failure = |source: io::Error| LogFileError::Io { path: path.to_owned(), source };
         let mut file = File::options().write(true).open(path).map_err(failure)?;
@@ -119,11 +119,11 @@ impl LogFile {
         })
     }
 
-    /// Makes all lines so far a whole file, which outlives program and machine, and returns its length in
-    /// bytes; `None` for columns, which are nothing before the last of them.
+    /// Completes the file up to the last line and syncs it to disk. Returns its length in bytes;
+    /// `None` for Parquet, which is only readable when it is complete.
     ///
     /// # Errors
-    /// What cannot be written.
+    /// If writing fails.
     pub fn settle(&mut self) -> io::Result<Option<u64>> {
         let whole = |mut file: BufWriter<File>| -> io::Result<_> {
             file.flush()?;
@@ -131,7 +131,7 @@ impl LogFile {
             let bytes = file.get_ref().metadata()?.len();
             Ok((file, bytes))
         };
-        // Compressed lines to come make another member, or frame, of the file.
+        // Later lines are compressed into another member or frame.
         let (file, bytes, compression) = match std::mem::replace(self, Self::Closed) {
             Self::Plain(file) => {
                 let (file, bytes) = whole(file)?;
@@ -159,7 +159,7 @@ impl LogFile {
         Ok(Some(bytes))
     }
 
-    /// Begins a member, or frame, if none is begun.
+    /// Begins a member or frame, unless one is open.
     fn begin(&mut self) -> io::Result<()> {
         if !matches!(self, Self::Settled(..)) {
             return Ok(());
@@ -173,11 +173,11 @@ impl LogFile {
         Ok(())
     }
 
-    /// Hands the lines so far to the operating system, so that they outlive the program. Compressed files and
-    /// columns are nothing before they are complete, and stay as they are.
+    /// Passes the lines so far to the operating system, so that they survive the end of the
+    /// program. Has no effect on compressed files and Parquet.
     ///
     /// # Errors
-    /// What cannot be written.
+    /// If writing fails.
     pub fn hand_over(&mut self) -> io::Result<()> {
         match self {
             Self::Plain(out) => out.flush(),
@@ -185,10 +185,10 @@ impl LogFile {
         }
     }
 
-    /// Writes what is left.
+    /// Writes the rest and closes the file.
     ///
     /// # Errors
-    /// What cannot be written.
+    /// If writing fails.
     pub fn finish(self) -> io::Result<()> {
         let mut file = match self {
             Self::Plain(file) => file,

@@ -1,22 +1,22 @@
-//! Decisions that another program logged, a line each, in CSV or as objects of JSON: their columns get our
-//! names.
+//! Decision logs of other programs, in CSV or NDJSON, one decision per line: maps their columns to
+//! ours.
 
 use serde_json::{Map, Number, Value};
 
 use crate::read::error::shown;
 
-/// What the columns of a foreign log are called. All others but `id` and `x` are features.
+/// Names of the columns of a foreign log. All other columns except `id` and `x` are features.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keys {
     /// The label that was played.
     pub decision: String,
     /// The probability with which it was played, in (0, 1].
     pub probability: String,
-    /// What it earned: a number, or true and false. Where it is absent, nothing was heard of the decision.
+    /// Its reward: a number, or true and false. If it is absent, the decision has no feedback.
     pub reward: String,
 }
 
-/// A log's own.
+/// The names of our own logs.
 impl Default for Keys {
     fn default() -> Self {
         let [decision, probability, reward] = ["label", "probability", "reward"].map(str::to_owned);
@@ -24,25 +24,40 @@ impl Default for Keys {
     }
 }
 
-/// How the lines of a foreign log are taken apart.
+impl Keys {
+    /// The given names of decision, probability and reward, and our own for the others; `None` if none is
+    /// given.
+    pub fn named(given: [&Option<String>; 3]) -> Option<Self> {
+        let ours = Self::default();
+        let or = |key: &Option<String>, ours: String| key.clone().unwrap_or(ours);
+        let [decision, probability, reward] = given;
+        given.iter().any(|key| key.is_some()).then(|| Self {
+            decision: or(decision, ours.decision),
+            probability: or(probability, ours.probability),
+            reward: or(reward, ours.reward),
+        })
+    }
+}
+
+/// Parses the lines of a foreign log.
 pub(super) struct Foreign {
     keys: Keys,
-    /// Of CSV: the delimiter, and the names of the header, once it was read.
+    /// For CSV: the delimiter, and the header's names once it was read.
     table: Option<(u8, Vec<String>)>,
-    /// The line that stands for the one last read.
+    /// The translation of the last line.
     line: Vec<u8>,
 }
 
 impl Foreign {
-    /// Of a table with a header, or of objects.
+    /// For a table with a header, or for objects.
     pub(super) fn new(keys: Keys, table: bool) -> Self {
         Self { keys, table: table.then(|| (b',', Vec::new())), line: Vec::new() }
     }
 
-    /// The line of a decision log that says the same as `line`, the `number`th. `None`: it was the header.
+    /// Translates `line`, the `number`th, into a line of our format. `None` for the header.
     pub(super) fn translate(&mut self, line: &[u8], number: u64) -> Result<Option<&[u8]>, String> {
         let mut object = match &mut self.table {
-            None => serde_json::from_slice(line).map_err(|error| format!("is no object of JSON: {error}"))?,
+            None => serde_json::from_slice(line).map_err(|error| format!("is not a JSON object: {error}"))?,
             Some((delimiter, names)) => {
                 if names.is_empty() {
                     *delimiter = delimiter_of(line);
@@ -96,7 +111,7 @@ impl Foreign {
     }
 }
 
-/// Nested objects by their path, lists by their members; what is absent is left out.
+/// Flattens nested objects by path and lists by member; absent values are omitted.
 fn flatten(name: String, value: Value, into: &mut Map<String, Value>) {
     match value {
         Value::Null => {}
@@ -117,7 +132,7 @@ fn flatten(name: String, value: Value, into: &mut Map<String, Value>) {
     }
 }
 
-/// A number where the cell is one, nothing where it is empty, else text.
+/// The cell as a number if it is one, as nothing if it is empty, else as text.
 fn value(cell: String) -> Value {
     let trimmed = cell.trim();
     if trimmed.is_empty() {
@@ -129,10 +144,10 @@ fn value(cell: String) -> Value {
     }
 }
 
-/// The usual delimiter that a header has most of.
+/// The most frequent of the usual delimiters in a header.
 fn delimiter_of(header: &[u8]) -> u8 {
     let count = |delimiter: &u8| header.iter().filter(|byte| *byte == delimiter).count();
-    // The last one of equals is the comma.
+    // The comma is preferred among equals, being last.
     [b'|', b';', b'\t', b','].into_iter().max_by_key(count).unwrap_or(b',')
 }
 

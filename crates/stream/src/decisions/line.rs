@@ -1,4 +1,4 @@
-//! One line of a decision log: every check of what comes from outside is here.
+//! Parses one line of a decision log, with all checks of its content.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -21,7 +21,7 @@ use features::features;
 /// Distributions may be off their sum 1 by this much: other programs round.
 const SUM_TOLERANCE: f64 = 1e-6;
 
-/// A line, before it is known which it is.
+/// A line of any kind.
 #[derive(Deserialize)]
 struct Line {
     id: Option<Name>,
@@ -55,7 +55,7 @@ enum Name {
 }
 
 impl Name {
-    /// A class, spelled as the readers of data do.
+    /// The class name, in the form used by the data readers.
     fn label(&self, row: &mut Row) -> Result<String, String> {
         let text = self.text();
         if text.is_empty() || !row.set_name(&text) {
@@ -117,7 +117,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for ListOrMap<T> {
     }
 }
 
-/// Reads one line. `Ok(None)`: it gave names.
+/// Parses one line. `Ok(None)` for a line of names.
 pub(crate) fn parse(
     line: &[u8],
     first: bool,
@@ -127,7 +127,7 @@ pub(crate) fn parse(
     let text = std::str::from_utf8(line).map_err(|_| "is not UTF-8 text".to_owned())?;
     if text.contains("\"noregret\"") && read::<Probe>(text)?.noregret.is_some() {
         if !first {
-            return Err("a header stands at the beginning of a log and nowhere else".to_owned());
+            return Err("a header is only allowed as the first line of a log".to_owned());
         }
         let header = header(text)?;
         known.labels = header.labels.clone();
@@ -147,14 +147,16 @@ pub(crate) fn parse(
         return Ok(Some(Event::Feedback { id: id.text(), reward }));
     }
     if line.labels.is_none() && line.columns.is_none() {
-        return Err("is no line of a decision log: a decision has a \"label\", feedback an \"id\"".to_owned());
+        return Err(
+            "is not a line of a decision log: a decision has a \"label\", feedback an \"id\"".to_owned()
+        );
     }
     known.ordered |= line.labels.is_some();
     for label in line.labels.iter().flatten() {
         known.labels.intern(&label.label(row)?);
     }
     row.clear();
-    // A caller that gave its own columns takes no others.
+    // No column is added if the caller has given the columns.
     match line.columns.filter(|_| !known.own_columns) {
         Some(NewColumns::Names(names)) => {
             for name in &names {
@@ -173,17 +175,17 @@ pub(crate) fn parse(
     Ok(None)
 }
 
-/// What earlier lines have made known.
+/// The state from earlier lines.
 pub(crate) struct Known {
     pub(crate) labels: Labels,
     pub(crate) columns: ColumnMap,
-    /// Whether a line has said in which order the labels are, so that arrays have a meaning.
+    /// Whether a line has given the order of the labels, which arrays need.
     pub(crate) ordered: bool,
-    /// Whether the caller gave the columns, so that no others are added.
+    /// Whether the caller has given the columns; then none is added.
     pub(crate) own_columns: bool,
 }
 
-/// Finds out whether a line is a header.
+/// Whether a line is a header.
 #[derive(Deserialize)]
 struct Probe {
     noregret: Option<IgnoredAny>,
@@ -193,7 +195,7 @@ fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|error| {
         let words = error.to_string();
         let words = words.rsplit_once(" at line ").map_or(&*words, |(words, _)| words);
-        format!("is no line of a decision log: {words} at character {}", error.column())
+        format!("is not a line of a decision log: {words} at character {}", error.column())
     })
 }
 
@@ -206,7 +208,7 @@ fn layout(kind: &ReadErrorKind) -> String {
 
 fn header(text: &str) -> Result<Header, String> {
     let header: Header =
-        serde_json::from_str(text).map_err(|error| format!("is no header of a decision log: {error}"))?;
+        serde_json::from_str(text).map_err(|error| format!("is not a header of a decision log: {error}"))?;
     if header.noregret != "decisions" {
         return Err(format!("is the header of {}; decisions were needed", shown(&*header.noregret)));
     }
@@ -281,8 +283,8 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
     })
 }
 
-/// The labels on offer: those of the learner's own part, or of `labels`, or those that an object `p` names.
-/// None are given where all are.
+/// The labels on offer, from the learner's part, `labels`, or the keys of an object `p`. Empty if
+/// all labels are on offer.
 fn offered(line: &Line, played: u32, known: &mut Known, row: &mut Row) -> Result<Vec<u32>, String> {
     let mut offered = match (&line.learner, &line.labels, &line.p) {
         (Some(own), _, _) if !own.offered.is_empty() => own.offered.clone(),
@@ -305,8 +307,8 @@ fn offered(line: &Line, played: u32, known: &mut Known, row: &mut Row) -> Result
     Ok(offered)
 }
 
-/// The class called `name`. The learner's own number decides where it is given: a class may be played before
-/// its name is known.
+/// The class called `name`. If the learner's part has the class's number, that is used, since a
+/// class may be played before its name is known.
 fn class(name: &str, labels: &mut Labels, own: Option<&LearnerPart>) -> Result<u32, String> {
     if let Some(own) = own {
         let known = labels.name(noregret::example::Label(own.label));
@@ -325,7 +327,8 @@ fn class(name: &str, labels: &mut Labels, own: Option<&LearnerPart>) -> Result<u
 }
 
 impl Known {
-    /// Where no line has named the labels, those of an array of `count` numbers are called 0, 1, 2 and so on.
+    /// If no line has named the labels, the labels of an array of `count` numbers are named 0, 1,
+    /// 2, ….
     fn number(&mut self, count: usize) {
         let in_order = || self.labels.iter().enumerate().all(|(at, name)| name == at.to_string());
         if !self.ordered && count > self.labels.len() && in_order() {
@@ -337,13 +340,13 @@ impl Known {
     }
 }
 
-/// Numbers by class. Classes that a map does not name have 0.
+/// Numbers by class; 0 for classes missing from an object.
 fn by_class(key: &str, numbers: Option<Numbers>, known: &mut Known) -> Result<Vec<f64>, String> {
     let pairs = match numbers {
         None => return Ok(Vec::new()),
         Some(ListOrMap::List(list)) if !known.ordered => {
             return Err(format!(
-                "{key:?} is an array of {}, but no line has said in which order the labels are; name them in an object",
+                "{key:?} is an array of {}, but no line has given the order of the labels; use an object with the labels as keys",
                 list.len()
             ));
         }
@@ -368,7 +371,7 @@ fn by_class(key: &str, numbers: Option<Numbers>, known: &mut Known) -> Result<Ve
     Ok(numbers)
 }
 
-/// Checks that `p`, called `key`, is a distribution, or nothing.
+/// Checks that `p`, with key `key`, is a distribution or empty.
 pub(crate) fn check_distribution(key: &str, p: &[f64]) -> Result<(), String> {
     if let Some(p) = p.iter().find(|p| !(0.0..=1.0).contains(*p)) {
         return Err(format!("{key:?} has the probability {p}: must be in [0, 1]"));

@@ -1,24 +1,24 @@
-//! The decision log: what a bandit learner saw and did, and its feedback, as lines of JSON that are only ever
-//! appended.
+//! The decision log: the decisions of a bandit learner and their feedback, as append-only lines of
+//! JSON.
 //!
-//! A line is one of four:
+//! There are four kinds of lines:
 //!
-//! - the **header**, first: `{"noregret": "decisions", "version": 1, "learner": …}`, everything that is
-//!   needed to make the learner as it was before the first decision. Logs that are not to be replayed need
-//!   none;
-//! - **names**: `{"labels": ["dog"], "columns": ["age"]}`, classes and columns that are new, in their order;
-//!   features that are numbered are counted instead, `{"columns": 57}`;
-//! - a **decision**: `{"id": "17", "x": {"age": 31}, "label": "dog", "probability": 0.9, "p": [0.1, 0.9]}`,
-//!   and under `learner` what it was taken with. `x` names features, or is an array of all of them; a text is
-//!   a category. `p` is the whole distribution, in the order of the labels or by name; it may be missing,
-//!   `probability` not unless `p` is there. If `correct` (or `reward`, a number) is known at once, it stands
-//!   here;
-//! - **feedback**: `{"id": "17", "correct": true}` or `{"id": "17", "reward": 0.7}`, any time later, in any
-//!   order; `null` says that nothing will ever come.
+//! - the **header**, first: `{"noregret": "decisions", "version": 1, "learner": …}`, everything
+//!   needed to make the learner as it was before the first decision. Only needed for replay;
+//! - **names**: `{"labels": ["dog"], "columns": ["age"]}`, new classes and columns, in order; for
+//!   numbered features their count, `{"columns": 57}`;
+//! - a **decision**:
+//!   `{"id": "17", "x": {"age": 31}, "label": "dog", "probability": 0.9, "p": [0.1, 0.9]}`, and
+//!   under `learner` the learner's intermediate results. `x` is an object of features by name or an
+//!   array of all features; a text is a category. `p` is the whole distribution, in the order of
+//!   the labels or by name; either `p` or `probability` is required. If the feedback `correct` (or
+//!   `reward`, a number) is known immediately, it is part of the line;
+//! - **feedback**: `{"id": "17", "correct": true}` or `{"id": "17", "reward": 0.7}`, at any time
+//!   later, in any order; `null` means that there will never be feedback.
 //!
-//! The order of the lines is the order of events, so that replaying them ([`crate::decisions::replay`])
-//! learns what was learnt, to the bit. A writer that is killed leaves a log that is good up to its last whole
-//! line.
+//! The order of the lines is the order of events, so that replaying them
+//! ([`crate::decisions::replay`]) gives the same learner, bit for bit. If the writing program is
+//! killed, the log is valid up to its last complete line.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -26,7 +26,7 @@ use std::io::{self, Write};
 use crate::decisions::pending::Verdict;
 use noregret::algorithm::AnyModel;
 use noregret::param::Values;
-use noregret::prediction::Decision;
+use noregret::prediction::{Decision, Reward};
 use noregret::problem::Problem;
 use noregret::rng::Rng;
 use serde::ser::{SerializeMap, SerializeSeq};
@@ -43,7 +43,7 @@ use crate::save::Encoding;
 /// The version of the format.
 pub const VERSION: u32 = 1;
 
-/// What the first line says: the learner before its first decision, and what turns rows into its examples.
+/// The first line: the learner before its first decision, and how rows are encoded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// Always `decisions`.
@@ -58,14 +58,14 @@ pub struct Header {
     pub problem: Problem,
     /// The seed that it was made with.
     pub seed: u64,
-    /// The digest of the model that it was loaded from
-    /// ([`Archive::digest`](noregret::model::Archive::digest)), if it was.
+    /// The digest of the model file that it was loaded from
+    /// ([`Archive::digest`](noregret::model::Archive::digest)), if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continues: Option<String>,
-    /// What labels are drawn with, before the first draw.
+    /// The generator of the labels, before the first draw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator: Option<[u64; 4]>,
-    /// The floor under the probabilities, see [`Play::floor`].
+    /// The least probability of every label, see [`Play::floor`].
     #[serde(default)]
     pub floor: f64,
     /// The share of uniform draws, see [`Play::explore`].
@@ -75,9 +75,9 @@ pub struct Header {
     pub labels: Labels,
     /// How the data was read, with the columns known before the first row.
     pub schema: Schema,
-    /// What was done with rows beyond the learner's radius.
+    /// The treatment of rows beyond the learner's radius.
     pub on_large_row: String,
-    /// How rows become examples.
+    /// The scaling and the intercept.
     pub(crate) encoding: Encoding,
 }
 
@@ -87,15 +87,15 @@ fn is_zero(number: &f64) -> bool {
 
 /// The start of a log.
 pub struct Start<'a> {
-    /// The learner, which has decided nothing yet.
+    /// The learner, before its first decision.
     pub learner: &'a AnyModel,
     /// The seed that it was made with.
     pub seed: u64,
-    /// The digest of the model that it was loaded from.
+    /// The digest of the model file that it was loaded from.
     pub continues: Option<String>,
     /// How labels are played.
     pub play: &'a Play,
-    /// What turns rows into examples.
+    /// The encoder.
     pub encoder: &'a Encoder,
     /// How the data is read.
     pub schema: Schema,
@@ -122,24 +122,24 @@ impl Start<'_> {
     }
 }
 
-/// The learner's own part of a decision: what its `learn` needs beyond the rest of the line.
+/// The learner's part of a decision: what its `learn` needs in addition to the rest of the line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LearnerPart {
     /// The class that was played, by number.
     pub label: u32,
-    /// The round of the learner in which it was taken, from 1.
+    /// The learner's round, from 1.
     pub round: u64,
     /// The class with the best score.
     pub greedy: u32,
-    /// The exploration rate in force.
+    /// The exploration rate in this round.
     pub exploration: f64,
-    /// Whether the explore coin came up.
+    /// Whether the label was drawn by exploration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explored: Option<bool>,
     /// Scores of all classes.
     pub scores: Vec<f64>,
-    /// The distribution that exploration was mixed into.
+    /// The distribution before exploration was mixed in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forecast: Vec<f64>,
     /// The labels that could be played, by number; empty: all.
@@ -148,7 +148,7 @@ pub struct LearnerPart {
 }
 
 impl LearnerPart {
-    /// The decision of which this is a part.
+    /// The decision, with this part filled in.
     pub fn decision(self, probability: f64, distribution: Vec<f64>) -> Decision {
         let mut taken = Decision::default();
         taken.round = self.round;
@@ -189,6 +189,8 @@ struct DecisionLine<'a> {
     p: &'a [f64],
     #[serde(skip_serializing_if = "Option::is_none")]
     correct: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reward: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     learner: Option<OwnRef<'a>>,
 }
@@ -246,7 +248,7 @@ impl Serialize for X<'_> {
     }
 }
 
-/// A number without a needless `.0`.
+/// A number, without `.0` if it is whole.
 struct Short(f64);
 
 impl Serialize for Short {
@@ -263,10 +265,10 @@ impl Serialize for Short {
 pub struct LogWriter<W> {
     out: W,
     line: Vec<u8>,
-    /// Classes and columns that the log knows.
+    /// Number of classes and columns written so far.
     labels: usize,
     columns: u32,
-    /// Whether every line is handed on at once.
+    /// Whether every line is flushed.
     live: bool,
 }
 
@@ -274,7 +276,7 @@ impl<W: Write> LogWriter<W> {
     /// Begins a log with its header.
     ///
     /// # Errors
-    /// What cannot be written.
+    /// If writing fails.
     pub fn new(out: W, start: &Start<'_>) -> io::Result<Self> {
         let header = start.header();
         let (labels, columns) = (header.labels.len(), header.schema.columns.count());
@@ -283,19 +285,18 @@ impl<W: Write> LogWriter<W> {
         Ok(log)
     }
 
-    /// Goes on with a log whose last row was taken with the classes and columns that `labels` and `columns`
-    /// know.
+    /// Continues a log that already contains the names in `labels` and `columns`.
     pub fn go_on(out: W, labels: &Labels, columns: &Columns) -> Self {
         Self { out, line: Vec::new(), labels: labels.len(), columns: columns.count(), live: false }
     }
 
-    /// Hands every line on at once: whoever sends the rows may be waiting for the decision.
+    /// Flushes every line: the program that sends the rows may be waiting for the decision.
     #[must_use]
     pub fn live(self, live: bool) -> Self {
         Self { live, ..self }
     }
 
-    /// Names that have come up since, to be written before the line that uses them.
+    /// Writes new names, before the line that uses them.
     fn names(&mut self, labels: &Labels, columns: &Columns) -> io::Result<()> {
         if labels.len() <= self.labels && columns.count() <= self.columns {
             return Ok(());
@@ -313,23 +314,23 @@ impl<W: Write> LogWriter<W> {
         self.line.clear();
         serde_json::to_writer(&mut self.line, what)?;
         self.line.push(b'\n');
-        // A line at a time: what is cut off is one line at most.
+        // One write per line, so that at most one line is cut off.
         self.out.write_all(&self.line)?;
         if self.live { self.out.flush() } else { Ok(()) }
     }
 
-    /// Writes the decision `id`, taken for `raw`. `correct` is known if it was heard at once. A decision that
-    /// is not the `learners` own, because another program chose the label, goes without the part from which
-    /// it could be replayed.
+    /// Writes the decision `id` for the row `raw`, with the reward that it `earned` if the feedback is
+    /// known immediately. If another program chose the label (`learners` is false), the learner's part
+    /// is omitted, and the log cannot be replayed.
     ///
     /// # Errors
-    /// What cannot be written.
+    /// If writing fails.
     pub fn decision(
         &mut self,
         id: &str,
         raw: Raw<'_>,
         taken: &Decision,
-        correct: Option<bool>,
+        earned: Option<Reward>,
         learners: bool,
     ) -> io::Result<()> {
         self.names(raw.labels, raw.columns)?;
@@ -340,7 +341,8 @@ impl<W: Write> LogWriter<W> {
             label: &label,
             probability: taken.probability,
             p: &taken.distribution,
-            correct,
+            correct: earned.filter(|reward| reward.is_verdict()).map(Reward::is_right),
+            reward: earned.filter(|reward| !reward.is_verdict()).map(Reward::value),
             learner: learners.then_some(OwnRef {
                 label: taken.label,
                 round: taken.round,
@@ -354,11 +356,11 @@ impl<W: Write> LogWriter<W> {
         })
     }
 
-    /// Writes the feedback of the decision `id`: right, wrong, a reward between, or that there will never be
-    /// any.
+    /// Writes the feedback of the decision `id`: right, wrong, a reward between 0 and 1, or that
+    /// there will never be feedback.
     ///
     /// # Errors
-    /// What cannot be written.
+    /// If writing fails.
     pub fn heard_of(&mut self, id: &str, verdict: Verdict) -> io::Result<()> {
         match verdict {
             Verdict::Never => self.write(&FeedbackLine { id, correct: None }),
@@ -374,7 +376,7 @@ impl<W: Write> LogWriter<W> {
         &mut self.out
     }
 
-    /// The output, when the log is over.
+    /// Finishes the log and returns the output.
     pub fn into_inner(self) -> W {
         self.out
     }
@@ -386,13 +388,13 @@ impl<W: Write> Journal for LogWriter<W> {
         round: u64,
         raw: Raw<'_>,
         taken: &Decision,
-        correct: Option<bool>,
+        earned: Option<Reward>,
     ) -> io::Result<()> {
-        self.decision(&round.to_string(), raw, taken, correct, true)
+        self.decision(&round.to_string(), raw, taken, earned, true)
     }
 
-    fn heard(&mut self, round: u64, correct: bool) -> io::Result<()> {
-        self.heard_of(&round.to_string(), Some(correct).into())
+    fn heard(&mut self, round: u64, reward: Reward) -> io::Result<()> {
+        self.heard_of(&round.to_string(), Verdict::Earned(reward))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Logged decisions of any origin, as the evaluation sees them: decision logs, and Vowpal Wabbit's
+//! Logged decisions for evaluation: our decision logs, logs of other programs, and Vowpal Wabbit's
 //! `action:cost:probability`.
 
 use crate::decisions::event::{Event, LoggedDecision};
@@ -10,7 +10,7 @@ use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
 use crate::read::open::open;
-use crate::read::options::{ReadOptions, Schema};
+use crate::read::options::{Offers, ReadOptions, Schema};
 use crate::read::reader::Reader;
 use crate::read::row::{Row, RowLabel};
 
@@ -24,37 +24,42 @@ pub enum Logged {
         reader: Box<dyn Reader>,
         /// Actions so far.
         labels: Labels,
-        /// What the file is called.
+        /// The name of the file.
         name: String,
     },
 }
 
 impl Logged {
-    /// Opens `path`, in `format` if that is given: NDJSON and Parquet are decision logs. Features are those
-    /// of `columns`, if given.
+    /// Opens `path`, in `format` if it is given; NDJSON and Parquet are decision logs. If `schema`
+    /// is given, other features are ignored.
     ///
     /// # Errors
-    /// If it cannot be read, or is in a format that has no place for decisions.
-    pub fn open(path: &str, format: Option<Format>, columns: Option<&Columns>) -> Result<Self, ReadError> {
+    /// If it cannot be read, or its format cannot contain decisions.
+    pub fn open(path: &str, format: Option<Format>, schema: Option<&Schema>) -> Result<Self, ReadError> {
         match format.or_else(|| Format::from_file_name(path)).unwrap_or(Format::Ndjson) {
             Format::Ndjson | Format::Parquet => {
                 let log = LogReader::open(path)?;
-                Ok(Self::Log(Box::new(match columns {
-                    Some(columns) => log.with_columns(columns.clone()),
+                Ok(Self::Log(Box::new(match schema {
+                    Some(schema) => log.with_columns(schema.columns.clone()),
                     None => log,
                 })))
             }
             Format::Vw => {
-                let schema = columns.map(|columns| Schema {
+                let schema = schema.map(|schema| Schema {
                     format: Format::Vw,
-                    columns: columns.clone(),
                     label: None,
                     weight: None,
                     csv: None,
+                    ..schema.clone()
                 });
-                let room = columns.map_or(0, Columns::count);
-                let options =
-                    ReadOptions { format: Some(Format::Vw), schema, room, ..ReadOptions::default() };
+                let room = schema.as_ref().map_or(0, |schema| schema.columns.count());
+                let options = ReadOptions {
+                    format: Some(Format::Vw),
+                    schema,
+                    room,
+                    offers: Some(Offers::WIDTH),
+                    ..ReadOptions::default()
+                };
                 Ok(Self::Vw {
                     reader: open(path, &options)?,
                     labels: Labels::default(),
@@ -65,14 +70,14 @@ impl Logged {
                 path,
                 0,
                 ReadErrorKind::Layout(format!(
-                    "is {other}, which has no place for decisions; ndjson, parquet or vw was needed"
+                    "is {other}, which cannot contain decisions; ndjson, parquet or vw was needed"
                 )),
             )),
         }
     }
 
-    /// Opens what another program logged, in CSV or NDJSON, with columns called `keys`. Features are those of
-    /// `columns`, if given.
+    /// Opens a log of another program, in CSV or NDJSON, whose columns are named by `keys`. If
+    /// `schema` is given, other features are ignored.
     ///
     /// # Errors
     /// If it cannot be read, or is in another format.
@@ -80,7 +85,7 @@ impl Logged {
         path: &str,
         format: Option<Format>,
         keys: &Keys,
-        columns: Option<&Columns>,
+        schema: Option<&Schema>,
     ) -> Result<Self, ReadError> {
         let log = match format.or_else(|| Format::from_file_name(path)).unwrap_or(Format::Ndjson) {
             format @ (Format::Csv | Format::Ndjson) => {
@@ -91,8 +96,8 @@ impl Logged {
                 return Err(ReadError::new(path, 0, ReadErrorKind::Layout(what)));
             }
         };
-        Ok(Self::Log(Box::new(match columns {
-            Some(columns) => log.with_columns(columns.clone()),
+        Ok(Self::Log(Box::new(match schema {
+            Some(schema) => log.with_columns(schema.columns.clone()),
             None => log,
         })))
     }
@@ -105,7 +110,7 @@ impl Logged {
         }
     }
 
-    /// What was dropped at the end of a log that was cut off, see [`LogReader::torn`].
+    /// Description of an incomplete last line, see [`LogReader::torn`].
     pub fn torn(&self) -> Option<&str> {
         match self {
             Self::Log(log) => log.torn(),
@@ -140,7 +145,7 @@ impl Logged {
     /// The next event. `None` at the end.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If the line is invalid.
     pub fn next(&mut self, row: &mut Row) -> Result<Option<Event>, ReadError> {
         let (reader, labels, name) = match self {
             Self::Log(log) => return log.next(row),
@@ -154,6 +159,8 @@ impl Logged {
             return Err(refuse("the label is none of action:cost:probability".to_owned()));
         };
         let mut taken = None;
+        let mut offered: Vec<u32> = row.offered().iter().map(|name| labels.intern(name).0).collect();
+        offered.sort_unstable();
         for one in costs {
             let label = labels.intern(&one.action);
             if let (Some(cost), Some(probability)) = (one.cost, one.probability) {
@@ -175,13 +182,15 @@ impl Logged {
         check_weight(probability).map_err(|what| {
             refuse(format!("the action {:?} {what}", labels.name(noregret::example::Label(label))))
         })?;
+        // The event says both.
         row.unlabel();
+        row.clear_offered();
         Ok(Some(Event::Decision(Box::new(LoggedDecision {
             id: format!("line {}", row.line),
             label,
             probability,
             distribution: Vec::new(),
-            offered: Vec::new(),
+            offered,
             reward: Some(0.0 - cost),
             own: None,
             evaluation: Vec::new(),

@@ -1,6 +1,6 @@
-//! What a bandit learner saw and did, and its feedback: written (`log`, `file`), read (`reader`, line by
-//! line; `logged`, of any origin; `foreign`, with columns of other names), and learnt from again to the bit
-//! (`replay`).
+//! Decision logs: the decisions of a bandit learner and their feedback. `log` and `file` write
+//! them, `reader` reads them, `logged` and `foreign` read logs of other programs, `pending` keeps
+//! decisions until their feedback, and `replay` learns a log again, bit for bit.
 
 pub mod event;
 pub mod file;
@@ -15,3 +15,4 @@ mod parquet_reader;
 pub mod pending;
 pub mod reader;
 pub mod replay;
+pub mod rows;

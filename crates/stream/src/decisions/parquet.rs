@@ -1,10 +1,10 @@
-//! Decision logs as Parquet: the lines of [`crate::decisions::log`], a row each, their keys as columns.
+//! Decision logs as Parquet: one row per line of [`crate::decisions::log`], one column per key.
 //!
-//! `x` is a map of numbers by feature; `p`, and the learner's `scores` and `forecast`, are lists; the
-//! learner's part is a group; new columns that are numbered are counted in `column_count`. Keys that a line
-//! lacks are null. The header is the file's metadata of the key `noregret`. Reading turns every row into its
-//! line again, so that all checks are those of lines and the numbers are the same to the bit. Unlike lines, a
-//! Parquet file is nothing before it is complete.
+//! `x` is a map of numbers by feature; `p`, and the learner's `scores`, `forecast` and `offered`, are lists;
+//! the learner's part is a group; `column_count` has the number of new numbered columns. Missing
+//! keys are null. The header is in the file's metadata under the key `noregret`. The reader
+//! converts every row back to its line, so that lines and rows have the same checks and bit-equal
+//! numbers. An incomplete Parquet file cannot be read.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -39,24 +39,26 @@ const SCHEMA: &str = "message decisions {
         optional boolean explored;
         required group scores (LIST) { repeated group list { required double element; } }
         required group forecast (LIST) { repeated group list { required double element; } }
+        required group offered (LIST) { repeated group list { required int32 element; } }
     }
     optional group labels (LIST) { repeated group list { required binary element (UTF8); } }
     optional group columns (LIST) { repeated group list { required binary element (UTF8); } }
     optional int64 column_count;
 }";
 
-/// The key of the header among the file's metadata.
+/// The key of the header in the file's metadata.
 pub(crate) const HEADER: &str = "noregret";
 
-/// What a number of new columns is called: columns of one file have one type.
+/// The key for the number of new columns; separate from `columns`, since a Parquet column has one
+/// type.
 pub(crate) const COUNT: &str = "column_count";
 
-/// A row group is written once it has so many lines,
+/// A row group is written when it has this many lines,
 const LINES: usize = 1 << 16;
-/// or so many values in one of its columns.
+/// or this many values in one of its columns.
 const VALUES: usize = 1 << 20;
 
-/// What a column holds of a line.
+/// The content of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Shape {
     One,
@@ -74,13 +76,13 @@ pub(crate) enum Cells {
     Text(Vec<ByteArray>),
 }
 
-/// A column, and the cells of it that are not written yet or not read yet.
+/// A column, with its cells that are not written or not read yet.
 pub(crate) struct Leaf {
-    /// The key of the group that it is in, or nothing.
+    /// The key of its group, or empty.
     pub(crate) group: String,
     pub(crate) key: String,
     pub(crate) shape: Shape,
-    /// The definition level of a cell that is there.
+    /// The definition level of a cell that is present.
     pub(crate) present: i16,
     pub(crate) cells: Cells,
     pub(crate) definitions: Vec<i16>,
@@ -145,11 +147,11 @@ impl Leaf {
 
 /// Takes the lines of a [`LogWriter`](crate::decisions::log::LogWriter), and writes a Parquet file.
 pub struct ParquetLines<W: Write + Send> {
-    /// Until the header comes.
+    /// Before the header is known.
     out: Option<W>,
     file: Option<SerializedFileWriter<W>>,
     leaves: Vec<Leaf>,
-    /// The number of the first feature, where features have numbers.
+    /// The number of the first feature, if features are numbered.
     base: u64,
     lines: usize,
     rest: Vec<u8>,
@@ -164,7 +166,7 @@ impl<W: Write + Send> ParquetLines<W> {
     /// Completes the file.
     ///
     /// # Errors
-    /// What cannot be written.
+    /// If writing fails.
     pub fn finish(mut self) -> io::Result<W> {
         self.write_group()?;
         match (self.file, self.out) {
@@ -243,13 +245,13 @@ fn failed(error: ParquetError) -> io::Error {
 }
 
 impl Leaf {
-    /// Takes its part of a line; features that have numbers begin at `base`.
+    /// Appends its part of a line; numbered features start at `base`.
     fn push(&mut self, line: &Map<String, Value>, base: u64) -> io::Result<()> {
         let object = match &*self.group {
             "" => Some(line),
             group => line.get(group).and_then(Value::as_object),
         };
-        // The level of a cell that lacks nothing but itself.
+        // The level of a null cell in a present group.
         let absent = i16::from(object.is_some() && !self.group.is_empty());
         let key = if self.key == COUNT { "columns" } else { &self.key };
         let value = object.and_then(|object| object.get(key)).filter(|value| !value.is_null());
@@ -285,7 +287,7 @@ impl Leaf {
     }
 }
 
-/// Names and values of features; those of an array have numbers from `base`.
+/// Names and values of features; those of an array are numbered from `base`.
 fn pairs(features: &Value, base: u64) -> Vec<(Value, &Value)> {
     match features {
         Value::Object(map) => map.iter().map(|(name, value)| (Value::from(name.as_str()), value)).collect(),
@@ -355,7 +357,7 @@ mod tests {
             r#"{"id":"3","x":{},"label":"neuf","probability":1.5}"#,
             r#"{"id":"1","correct":false}"#,
             r#"{"id":"4","label":"c0","probability":0.5,"learner":{"label":0,"round":7,"greedy":1,"exploration":0.25,"explored":true,"scores":[1e-320,2.0],"forecast":[0.5,0.5]}}"#,
-            r#"{"id":"5","label":"c0","probability":0.5,"learner":{"label":0,"round":8,"greedy":1,"exploration":0.25,"scores":[3.0,-4.0]}}"#,
+            r#"{"id":"5","label":"c0","probability":0.5,"learner":{"label":0,"round":8,"greedy":1,"exploration":0.25,"scores":[3.0,-4.0],"offered":[0,1]}}"#,
         ];
         let text = format!("{header}\n{}\n", lines.join("\n"));
         let folder = tempfile::tempdir().expect("a folder");

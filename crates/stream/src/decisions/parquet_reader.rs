@@ -10,10 +10,10 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use crate::decisions::parquet::{COUNT, Cells, HEADER, Leaf, Shape};
 use crate::read::error::{ReadErrorKind, shown};
 
-/// So many rows are decoded at a time.
+/// Number of rows that are decoded at a time.
 const ROWS: usize = 1024;
 
-/// The file, and what is decoded of it.
+/// The file and its decoded rows.
 pub(crate) struct LinesOfParquet {
     file: SerializedFileReader<File>,
     size: u64,
@@ -24,16 +24,16 @@ pub(crate) struct LinesOfParquet {
     ranges: Vec<Range<usize>>,
     /// Row groups opened.
     groups: usize,
-    /// Rows decoded and not yet handed out.
+    /// Rows decoded and not yet returned.
     left: usize,
-    /// The last row handed out, from 1; 0 is the header.
+    /// The last row returned, from 1; 0 is the header.
     row: u64,
     line: Vec<u8>,
 }
 
 impl LinesOfParquet {
     /// # Errors
-    /// A sentence, if this is no Parquet file of a log.
+    /// If this is not a decision log in Parquet.
     pub(crate) fn open(file: File) -> Result<Self, String> {
         let size = file.metadata().map_err(|error| error.to_string())?.len();
         let file = SerializedFileReader::new(file).map_err(|error| damaged(&error))?;
@@ -57,7 +57,7 @@ impl LinesOfParquet {
     /// The next line. `None` at the end.
     ///
     /// # Errors
-    /// A sentence. Nothing comes behind a damaged part.
+    /// If the file is damaged; nothing after the damage is returned.
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, ReadErrorKind> {
         self.line.clear();
         if let Some(header) = self.header.take() {
@@ -81,7 +81,7 @@ impl LinesOfParquet {
         Ok(Some(&self.line))
     }
 
-    /// Decodes the next rows; 0 at the end.
+    /// Decodes the next rows; returns their number, 0 at the end.
     fn decode(&mut self) -> Result<usize, ParquetError> {
         loop {
             let mut counts = Vec::with_capacity(self.leaves.len());
@@ -158,7 +158,7 @@ impl LinesOfParquet {
     }
 }
 
-/// A comma, unless something begins here.
+/// Writes a comma, except at the start of an object or list.
 fn separate(line: &mut Vec<u8>) {
     if !matches!(line.last(), Some(b'{' | b'[')) {
         line.push(b',');
@@ -173,7 +173,7 @@ fn name(line: &mut Vec<u8>, name: &str) {
 
 fn damaged(error: &ParquetError) -> String {
     let text = error.to_string().replace(char::is_control, " ");
-    format!("is no Parquet file that can be read: {text}")
+    format!("is not a readable Parquet file: {text}")
 }
 
 impl Leaf {

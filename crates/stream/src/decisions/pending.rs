@@ -1,4 +1,4 @@
-//! Decisions that wait for feedback, by id: what a server, a replay and a log's reader have in common.
+//! Decisions without feedback, by id: used by the service, by replays and by readers of logs.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,26 +12,26 @@ use serde::{Deserialize, Serialize};
 use crate::encode::Example;
 use crate::run::standing::{packed, unpacked};
 
-/// Why a decision or a feedback is refused, in one sentence.
+/// Why a decision or its feedback is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PendingError {
-    /// A decision of this id waits already.
-    #[error("the id {0:?} is that of a decision that waits for feedback; every decision needs its own")]
+    /// There is a pending decision with this id.
+    #[error("the id {0:?} is that of a decision that waits for feedback; ids must be unique")]
     Repeated(String),
-    /// No decision of this id waits.
+    /// There is no pending decision with this id.
     #[error(
-        "feedback for {0:?}, but no decision of this id waits for any: it was never taken, is answered, or was forgotten"
+        "feedback for {0:?}, but no decision with this id is pending: it never existed, has its feedback, or was discarded"
     )]
     Unknown(String),
     /// A reward between 0 and 1, for a learner of right and wrong.
     #[error(
-        "the reward {0} is neither right (1) nor wrong (0), and this learner learns from nothing else; `noregret list` shows the learners that learn from rewards"
+        "the reward {0} is neither right (1) nor wrong (0), as this learner needs; `noregret list` shows the learners that learn from rewards"
     )]
     Reward(String),
 }
 
-/// Whatever is kept of rounds until their feedback comes, by id. Memory is bounded: beyond `most`, the oldest
-/// is forgotten.
+/// Values kept for rounds until their feedback, by id. Memory is bounded: beyond `most` rounds the
+/// oldest is discarded.
 #[derive(Clone, Debug)]
 pub struct Pending<T> {
     most: usize,
@@ -49,11 +49,11 @@ impl<T> Pending<T> {
         Self { most, waiting: BTreeMap::new(), ages: HashMap::new(), next: 0, forgotten: 0 }
     }
 
-    /// Keeps `what` until feedback for `id` comes. Returns what had to be forgotten for it, with its id, if
-    /// the table was full.
+    /// Stores `what` under `id`. If the table was full, returns the discarded oldest value with its
+    /// id.
     ///
     /// # Errors
-    /// If a round of this id waits already.
+    /// If a round with this id is pending.
     pub fn insert(&mut self, id: &str, what: T) -> Result<Option<(String, T)>, PendingError> {
         if self.ages.contains_key(id) {
             return Err(PendingError::Repeated(id.to_owned()));
@@ -69,47 +69,47 @@ impl<T> Pending<T> {
         Ok(forgotten.map(|(_, forgotten)| forgotten))
     }
 
-    /// Takes out what was kept for `id`.
+    /// Removes and returns the value of `id`.
     ///
     /// # Errors
-    /// If nothing is.
+    /// If there is none.
     pub fn take(&mut self, id: &str) -> Result<T, PendingError> {
         let age = self.ages.remove(id).ok_or_else(|| PendingError::Unknown(id.to_owned()))?;
         let (_, what) = self.waiting.remove(&age).expect("every age has its round");
         Ok(what)
     }
 
-    /// Whether a round of this id waits.
+    /// Whether a round with this id is pending.
     pub fn contains(&self, id: &str) -> bool {
         self.ages.contains_key(id)
     }
 
-    /// What is kept for `id`.
+    /// The value of `id`.
     pub fn get_mut(&mut self, id: &str) -> Option<&mut T> {
         self.waiting.get_mut(self.ages.get(id)?).map(|(_, what)| what)
     }
 
-    /// How many rounds wait.
+    /// Number of pending rounds.
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Whether none waits.
+    /// Whether nothing is pending.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// How many were forgotten to make room.
+    /// Number of rounds discarded to make room.
     pub fn forgotten(&self) -> u64 {
         self.forgotten
     }
 
-    /// Those that wait, the oldest first.
+    /// The pending rounds, the oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
         self.waiting.values().map(|(id, what)| (id.as_str(), what))
     }
 
-    /// Those that still wait, the oldest first.
+    /// The remaining pending rounds, the oldest first.
     pub fn into_waiting(self) -> impl Iterator<Item = (String, T)> {
         self.waiting.into_values()
     }
@@ -118,9 +118,9 @@ impl<T> Pending<T> {
 /// The feedback of a decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// The label earned this.
+    /// The label's reward.
     Earned(Reward),
-    /// No feedback will ever come.
+    /// There will never be feedback.
     Never,
 }
 
@@ -131,7 +131,7 @@ impl Verdict {
     /// The label was wrong.
     pub const WRONG: Self = Verdict::Earned(Reward::WRONG);
 
-    /// What a log says: a reward, or that there will never be one.
+    /// From a log's reward; `None` if there will never be one.
     ///
     /// # Errors
     /// Rewards outside [0, 1].
@@ -141,10 +141,11 @@ impl Verdict {
         Reward::new(reward).map(Verdict::Earned).ok_or_else(need)
     }
 
-    /// Checks that `learner` can learn from it.
+    /// Checks that `learner` can learn from this feedback.
     ///
     /// # Errors
-    /// If it is a reward between 0 and 1, and the learner takes right and wrong alone.
+    /// If it is a reward strictly between 0 and 1, and the learner only learns from right and
+    /// wrong.
     pub fn check<L: BanditLearner + ?Sized>(self, learner: &L) -> Result<(), PendingError> {
         match self {
             Verdict::Earned(reward) if !reward.is_verdict() && !learner.takes_rewards() => {
@@ -161,22 +162,21 @@ impl From<Option<bool>> for Verdict {
     }
 }
 
-/// A learner's decisions, each kept with its row until it is answered. Answers may come late and in any
-/// order.
+/// A learner's pending decisions with their rows. Feedback may come late and in any order.
 #[derive(Clone, Debug)]
 pub struct Decisions(Pending<(Example, Decision)>);
 
 impl Decisions {
-    /// No decisions yet; at most `most` may wait at one time.
+    /// Without decisions; at most `most` may be pending at a time.
     pub fn new(most: usize) -> Self {
         Self(Pending::new(most))
     }
 
-    /// Keeps the decision `taken` for `example`, to be answered by `id`. Returns the id of the decision that
-    /// was forgotten for it, if too many wait.
+    /// Stores the decision `taken` for `example` under `id`. If too many decisions are pending, the
+    /// oldest is discarded and its id returned.
     ///
     /// # Errors
-    /// If a decision of this id waits already.
+    /// If a decision with this id is pending.
     pub fn keep(
         &mut self,
         id: &str,
@@ -187,10 +187,11 @@ impl Decisions {
         Ok(forgotten.map(|(id, _)| id))
     }
 
-    /// Gives the learner the feedback of the decision `id`, which waits no longer.
+    /// Lets the learner learn from the feedback of the decision `id`, and removes the decision.
     ///
     /// # Errors
-    /// If no decision of this id waits, or the learner cannot learn from it; it waits on then.
+    /// If no decision with this id is pending, or the learner cannot learn from the feedback; the
+    /// decision then stays pending.
     pub fn hear<L: BanditLearner + ?Sized>(
         &mut self,
         learner: &mut L,
@@ -205,38 +206,38 @@ impl Decisions {
         Ok(())
     }
 
-    /// How many wait.
+    /// Number of pending decisions.
     pub fn waiting(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether none waits.
+    /// Whether nothing is pending.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether the decision `id` waits.
+    /// Whether the decision `id` is pending.
     pub fn contains(&self, id: &str) -> bool {
         self.0.contains(id)
     }
 
-    /// The ids of those that wait, the oldest first.
+    /// The ids of the pending decisions, the oldest first.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(id, _)| id)
     }
 
-    /// Those that wait, each with its row, the oldest first.
+    /// The pending decisions with their rows, the oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Example, &Decision)> {
         self.0.iter().map(|(id, (example, taken))| (id, example, taken))
     }
 
-    /// How many were forgotten because too many waited.
+    /// Number of decisions discarded because too many were pending.
     pub fn forgotten(&self) -> u64 {
         self.0.forgotten()
     }
 
-    /// Writes the decisions that wait into a model file. They are JSON in a tensor: texts of such files are
-    /// bounded.
+    /// Writes the pending decisions into a model file, as JSON in a tensor, because the length of
+    /// texts is limited.
     pub fn save(&self, archive: &mut Archive) {
         let kept = |(id, (example, taken)): (&str, &(Example, Decision))| Kept {
             id: id.to_owned(),
@@ -251,13 +252,13 @@ impl Decisions {
         archive.set_tensor(WAITING, packed(serde_json::to_vec(&list).expect("plain data")));
     }
 
-    /// The decisions that wait in a model file for a learner of `problem`: none in a file that says nothing
-    /// of any.
+    /// Reads the pending decisions of a model file for a learner of `problem`; none if the file has
+    /// none.
     ///
     /// # Errors
     /// If they do not fit the learner.
     pub fn load(archive: &Archive, problem: &Problem, most: usize) -> Result<Self, ModelError> {
-        let damaged = |what: String| ModelError::Damaged(format!("the decisions that wait: {what}"));
+        let damaged = |what: String| ModelError::Damaged(format!("the pending decisions: {what}"));
         let mut decisions = Self::new(most);
         let Ok(tensor) = archive.tensor(WAITING) else { return Ok(decisions) };
         let bytes = unpacked(tensor).ok_or_else(|| damaged("they are no bytes".to_owned()))?;
@@ -277,15 +278,15 @@ impl Decisions {
     }
 }
 
-/// What a model file calls the decisions that wait.
+/// The name of the pending decisions in a model file.
 const WAITING: &str = "waiting";
 
-/// A decision that waits, as a model file keeps it.
+/// A pending decision in a model file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kept {
     id: String,
-    /// Of sparse features.
+    /// For sparse features.
     indices: Option<Vec<u32>>,
     values: Vec<f64>,
     decision: Decision,
@@ -322,10 +323,7 @@ mod tests {
         assert_eq!(pending.insert("a", 1), Ok(None));
         assert_eq!(pending.insert("b", 2), Ok(None));
         let error = pending.insert("a", 3).expect_err("waits").to_string();
-        assert_eq!(
-            error,
-            "the id \"a\" is that of a decision that waits for feedback; every decision needs its own"
-        );
+        assert_eq!(error, "the id \"a\" is that of a decision that waits for feedback; ids must be unique");
         assert_eq!(pending.insert("c", 3), Ok(Some(("a".to_owned(), 1))));
         assert_eq!((pending.len(), pending.forgotten()), (2, 1));
         for id in ["a", "d"] {
@@ -338,8 +336,7 @@ mod tests {
         assert_eq!(pending.into_waiting().collect::<Vec<_>>(), [("b".to_owned(), 2), ("c".to_owned(), 4)]);
     }
 
-    /// Of a decision that is never answered nothing is learnt, and one that is answered is learnt from with
-    /// its own row.
+    /// Decisions without feedback are not learnt, and the others are learnt with their own rows.
     #[test]
     fn answers_reach_the_learner() {
         let mut learner = find("banditron")
@@ -361,8 +358,8 @@ mod tests {
         assert_eq!(taken.scores, [-4.0, 0.0], "the greedy class lost the row of the third decision");
     }
 
-    /// Dense and sparse rows come back as they were, in their order; what does not fit the learner is
-    /// refused.
+    /// Dense and sparse rows are restored unchanged and in order; decisions that do not fit the
+    /// learner are rejected.
     #[test]
     fn waiting_decisions_are_saved() {
         let problem = Problem::new(2, 3);
@@ -388,7 +385,7 @@ mod tests {
         }
         assert_eq!(Archive::of_bandit(learner.as_mut()), Archive::of_bandit(other.as_mut()));
         let error = Decisions::load(&archive, &Problem::new(2, 2), 10).expect_err("too narrow").to_string();
-        assert!(error.ends_with("the decisions that wait: \"b\" does not fit the learner"), "{error}");
+        assert!(error.ends_with("the pending decisions: \"b\" does not fit the learner"), "{error}");
         let none = Decisions::load(&Archive::default(), &problem, 10).expect("nothing waits");
         assert_eq!(none.waiting(), 0);
     }

@@ -15,7 +15,7 @@ use crate::read::source::{Line, Source};
 #[cfg(feature = "parquet")]
 use crate::decisions::parquet_reader::LinesOfParquet;
 
-/// Where lines come from.
+/// The source of lines.
 enum Lines {
     Text(Source),
     /// Rows, of a file of this name.
@@ -28,13 +28,13 @@ pub struct LogReader {
     source: Lines,
     known: Known,
     first: bool,
-    /// What was dropped at its end, if it was cut off.
+    /// Description of an incomplete last line.
     torn: Option<String>,
-    /// What makes lines of another program's log ours.
+    /// Translates lines of another program's log.
     foreign: Option<Foreign>,
 }
 
-/// Whether compressed data end in the middle.
+/// Whether the compressed data are truncated.
 fn is_cut(error: &ReadError) -> bool {
     matches!(error.kind(), ReadErrorKind::Truncated { .. })
 }
@@ -48,7 +48,7 @@ impl LogReader {
         Self::open_until(path, &Stop::default())
     }
 
-    /// The same; a pipe ends by an error when `stop` is asked for.
+    /// The same; reading a pipe fails when `stop` is requested.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -62,7 +62,7 @@ impl LogReader {
         Ok(Self::over(Lines::Text(Source::open(path, stop)?)))
     }
 
-    /// Reads a log from any stream of bytes; `name` stands for it in errors.
+    /// Reads a log from any stream of bytes, called `name` in errors.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -86,7 +86,7 @@ impl LogReader {
         Ok(Self { foreign: Some(Foreign::new(keys, table)), ..log })
     }
 
-    /// Features are those of `columns`; what it does not know is dropped and counted.
+    /// Uses the features of `columns`; others are ignored and counted.
     #[must_use]
     pub fn with_columns(mut self, columns: Columns) -> Self {
         let most = columns.count();
@@ -114,13 +114,13 @@ impl LogReader {
         }
     }
 
-    /// What was dropped at the end of a log that was cut off, in a sentence: its writer has died. Known after
-    /// the last event.
+    /// If the log ends with an incomplete line, because its writer was killed, a sentence that says
+    /// so. Known after the last event.
     pub fn torn(&self) -> Option<&str> {
         self.torn.as_deref()
     }
 
-    /// Size of the file as stored, if it is one: only then can it be read twice.
+    /// Size of the stored file; `None` for pipes, which cannot be read twice.
     pub fn size(&self) -> Option<u64> {
         match &self.source {
             Lines::Text(source) => source.size(),
@@ -150,7 +150,7 @@ impl LogReader {
     /// The next event; features of a decision are read into `row`. `None` at the end.
     ///
     /// # Errors
-    /// What is wrong with the line; the next call goes on behind it.
+    /// If the line is invalid; the next call continues after it.
     pub fn next(&mut self, row: &mut Row) -> Result<Option<Event>, ReadError> {
         loop {
             row.clear();
@@ -159,9 +159,7 @@ impl LogReader {
                 Lines::Text(source) => match source.next_line() {
                     Ok(line) => line.map(Line::text),
                     Err(error) if is_cut(&error) && !self.first => {
-                        self.torn = Some(format!(
-                            "the log is cut off, and what is behind the cut is missing: {error}"
-                        ));
+                        self.torn = Some(format!("the log is truncated: {error}"));
                         return Ok(None);
                     }
                     Err(error) => return Err(error),
@@ -199,7 +197,8 @@ impl LogReader {
                     row.clear();
                     let error = self.error(what);
                     if unfinished && !first && self.is_open_line() {
-                        self.torn = Some(format!("the log's last line is cut off, and was dropped: {error}"));
+                        self.torn =
+                            Some(format!("the log's last line is incomplete and was ignored: {error}"));
                         return Ok(None);
                     }
                     return Err(error);

@@ -1,4 +1,4 @@
-//! Replaying a decision log: the learner becomes what it was, to the bit.
+//! Replays a decision log, which gives the same learner, bit for bit.
 
 use noregret::algorithm::{AnyModel, BanditModel};
 use noregret::guarantee::RunFacts;
@@ -23,10 +23,10 @@ use crate::read::row::Row;
 use crate::run::bandit::Play;
 use crate::save::{Learning, Saved, snapshot};
 
-/// What a log from outside may ask for.
+/// Limits for untrusted logs.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Decisions that wait at one time; beyond that, the oldest are forgotten.
+    /// Largest number of pending decisions; beyond it the oldest are discarded.
     pub waiting: usize,
     /// Memory of the learner, in bytes.
     pub bytes: usize,
@@ -40,22 +40,22 @@ pub struct Replayed {
     pub decisions: u64,
     /// Decisions with feedback.
     pub answered: u64,
-    /// How many of them were.
+    /// Number of right ones.
     pub right: u64,
-    /// Decisions that wait still.
+    /// Decisions still pending.
     pub pending: Decisions,
-    /// The largest id that is a whole number: where it goes on, ids are counted from there.
+    /// The largest id that is a whole number; a continued run numbers its decisions from there.
     pub last_id: Option<u64>,
     /// The floor under the probabilities, see [`Play::floor`].
     pub floor: f64,
-    /// What was dropped at the end of the log, if it was cut off.
+    /// Description of an incomplete last line, if there was one.
     pub torn: Option<String>,
 }
 
 /// Why a log cannot be replayed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// The log could not be read, or a line does not follow from the lines before it.
+    /// The log could not be read, or a line contradicts the lines before it.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// Its header does not describe a learner.
@@ -64,11 +64,11 @@ pub enum ReplayError {
     /// Its header contradicts itself.
     #[error("the log's header contradicts itself")]
     Model(#[from] ModelError),
-    /// It goes on from a model.
-    #[error("the log goes on from a saved model, that of digest {0}, which is not given")]
+    /// It continues from a saved model, which is not given.
+    #[error("the log continues from a saved model with digest {0}, which is not given")]
     NeedsModel(String),
-    /// It goes on from another model.
-    #[error("the log goes on from another model: that of digest {needed}, not {found}")]
+    /// It continues from another model.
+    #[error("the log continues from a model with digest {needed}; the given one has {found}")]
     WrongModel {
         /// The digest of the given model.
         found: String,
@@ -78,44 +78,44 @@ pub enum ReplayError {
     /// The learner would be too large.
     #[error("the log's learner would take {} MiB; that is more than was allowed", .0 >> 20)]
     TooLarge(usize),
-    /// It begins with a new learner.
-    #[error("the log begins with a new learner, and a model is given")]
+    /// It starts with a new learner, but a model is given.
+    #[error("the log starts with a new learner, but a model is given")]
     NeedsNoModel,
-    /// It ends before the line from which it was to go on.
+    /// It has fewer lines than were to be skipped.
     #[error("the log has {lines} decisions and answers; {needed} were to be skipped")]
     TooShort {
-        /// Those that there are.
+        /// Number of decisions and answers.
         lines: u64,
-        /// Those that were to be passed over.
+        /// Number to be skipped.
         needed: u64,
     },
 }
 
-/// Replays `log`, which goes on from `model` if its header says so.
+/// Replays `log`, continuing from `model` if the header requires one.
 ///
-/// Decisions that waited when the model was saved, and are in its file, can be answered by the log.
+/// The log may contain feedback for decisions that were pending when the model was saved.
 ///
-/// Every decision is checked against the learner as it then is: scores and distribution must be the learner's
-/// own, to the bit, and where the header gives the generator, the label must be the one that it draws. What
-/// changes no later score is not found: the answers to the last decisions, and whatever the learner learns
-/// nothing from.
+/// Every decision is compared with that of the learner in the same state: scores and distribution
+/// must be bit-equal, and if the header has the generator, the label must be the one that it draws.
+/// A change that affects no later score is not detected, for example of the last decisions'
+/// feedback.
 ///
 /// # Errors
-/// What cannot be read, or does not follow from the lines before.
+/// If the log cannot be read, or a line contradicts the lines before it.
 pub fn replay(log: LogReader, model: Option<&Archive>, limits: Limits) -> Result<Replayed, ReplayError> {
     let mut replay = Replay::new(log, model, limits)?;
     while replay.step()? {}
     Ok(replay.finish())
 }
 
-/// A replay under way. It can be saved behind every line, and go on from there ([`Replay::go_on`]), to the
-/// bit.
+/// A replay in progress. It can be saved after every line and continued from there
+/// ([`Replay::go_on`]), bit for bit.
 pub struct Replay {
     log: LogReader,
     learner: Box<dyn BanditModel>,
     encoder: Encoder,
     schema: Schema,
-    /// Whether the header gives the generator of the labels, so that they are drawn again.
+    /// Whether the header has the generator of the labels, so that they can be drawn again.
     drawn: bool,
     /// That generator, before the first decision.
     begins_with: Option<Rng>,
@@ -127,7 +127,7 @@ pub struct Replay {
     expected: Decision,
 }
 
-/// What was counted of a replay: a text of its model's file.
+/// The counts of a replay, stored in its model file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Counts {
@@ -139,20 +139,20 @@ struct Counts {
     last_id: Option<u64>,
 }
 
-/// What a model file calls the counts.
+/// The name of the counts in a model file.
 const REPLAYED: &str = "replayed";
 
-/// How many lines, decisions and answers, were replayed for the model of a file that a replay has written.
+/// Number of decisions and answers that were replayed for a model file written by a replay.
 pub fn lines_replayed(archive: &Archive) -> Option<u64> {
     archive.text(REPLAYED)?;
     archive.json::<Counts>(REPLAYED).ok().map(|counts| counts.lines)
 }
 
 impl Replay {
-    /// Before the first decision, as [`replay`].
+    /// A replay before its first decision; see [`replay`].
     ///
     /// # Errors
-    /// Where the log's header is none, or is not that of a log that goes on from `model`.
+    /// If the log has no valid header, or does not continue from `model`.
     pub fn new(log: LogReader, model: Option<&Archive>, limits: Limits) -> Result<Self, ReplayError> {
         let mut replay = Self::begin(log, model, limits, |header| start(header, model, limits.bytes))?;
         if let Some(generator) = replay.begins_with.take() {
@@ -161,12 +161,12 @@ impl Replay {
         Ok(replay)
     }
 
-    /// Behind the first `lines` decisions and answers of `log`, which were replayed for `model`: they are
-    /// read, and not learnt again.
+    /// A replay after the first `lines` decisions and answers of `log`, with which `model` was
+    /// made; these are read and not learnt again.
     ///
     /// # Errors
-    /// As for [`Replay::new`], and where there are fewer lines. A model of other lines is found out by the
-    /// next decision.
+    /// As for [`Replay::new`], or if there are fewer lines. A model made from other lines is
+    /// detected at the next decision.
     pub fn go_on(log: LogReader, model: &Archive, limits: Limits, lines: u64) -> Result<Self, ReplayError> {
         let mut replay = Self::begin(log, Some(model), limits, |_| Ok(Saved::from_archive(model)?))?;
         replay.begins_with = None;
@@ -192,7 +192,7 @@ impl Replay {
         let header = match log.next(&mut row)? {
             Some(Event::Header(header)) => header,
             _ => {
-                return Err(log.error("the log has no header, which says what learnt from it").into());
+                return Err(log.error("the log has no header, which describes the learner").into());
             }
         };
         let Saved { learner, mut encoder, schema, generator: drawn_with, .. } = start(&header)?;
@@ -236,18 +236,18 @@ impl Replay {
         })
     }
 
-    /// Replays as far as the line at which `stop` is asked for, or `lines` further ones. False if it has come
-    /// to its end.
+    /// Replays `lines` further lines, or until `stop` is requested. Returns false at the end of the
+    /// log.
     ///
     /// # Errors
-    /// What cannot be read, or does not follow from the lines before.
+    /// If the log cannot be read, or a line contradicts the lines before it.
     pub fn until(&mut self, stop: &Stop, mut lines: impl FnMut() -> bool) -> Result<bool, ReplayError> {
         while stop.asked().is_none() {
             match self.step() {
                 Ok(true) if lines() => return Ok(true),
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
-                // A pipe that is waited for ends by an error.
+                // Reading a pipe fails when a stop is requested.
                 Err(_) if stop.asked().is_some() => break,
                 Err(error) => return Err(error),
             }
@@ -255,10 +255,10 @@ impl Replay {
         Ok(false)
     }
 
-    /// Replays one decision or answer. False at the end of the log.
+    /// Replays one decision or answer. Returns false at the end of the log.
     ///
     /// # Errors
-    /// What cannot be read, or does not follow from the lines before.
+    /// If the log cannot be read, or a line contradicts the lines before it.
     pub fn step(&mut self) -> Result<bool, ReplayError> {
         match self.log.next(&mut self.row)? {
             None => return Ok(false),
@@ -303,8 +303,8 @@ impl Replay {
             return Err(log.error(what).into());
         }
         self.play.draw(learner.as_ref(), expected);
-        // Distributions of greedy players say little of the weights: scores reveal a changed row, and the
-        // next ones a changed answer.
+        // The distribution of a greedy learner reveals little of its weights; its scores reveal a
+        // changed row, and later scores changed feedback.
         let same = (expected.round, &expected.distribution) == (taken.round, &taken.distribution)
             && (&expected.scores, expected.greedy) == (&taken.scores, taken.greedy)
             && (expected.exploration, &expected.forecast) == (taken.exploration, &taken.forecast);
@@ -330,13 +330,13 @@ impl Replay {
         Ok(())
     }
 
-    /// How many decisions and answers were replayed.
+    /// Number of decisions and answers replayed.
     pub fn lines(&self) -> u64 {
         self.counts.lines
     }
 
-    /// What a model file that goes on from here has: the model, the decisions that wait, and what was
-    /// counted.
+    /// The content of a model file to continue from: the model, the pending decisions, and the
+    /// counts.
     pub fn archive(&mut self) -> Archive {
         self.learn_names();
         let generator = self.drawn.then_some(&self.play.generator);
@@ -349,7 +349,7 @@ impl Replay {
         archive
     }
 
-    /// Classes and columns that came up behind the last decision.
+    /// Classes and columns that were added after the last decision.
     fn learn_names(&mut self) {
         if self.log.labels().len() <= self.encoder.classes {
             self.encoder.labels.clone_from(self.log.labels());
@@ -357,7 +357,7 @@ impl Replay {
         self.schema.columns = self.log.columns().clone();
     }
 
-    /// The model as it stands, and what was counted.
+    /// The present model and the counts.
     pub fn finish(mut self) -> Replayed {
         self.learn_names();
         let Self { log, learner, encoder, schema, drawn, play, pending, counts, .. } = self;
@@ -369,14 +369,14 @@ impl Replay {
     }
 }
 
-/// What a log says of a decision, if the learner can learn from it.
+/// The feedback of a logged decision, if the learner can learn from it.
 fn heard_of<L: BanditLearner + ?Sized>(reward: Option<f64>, learner: &L) -> Result<Verdict, String> {
     let verdict = Verdict::of_log(reward)?;
     verdict.check(learner).map_err(|error| error.to_string())?;
     Ok(verdict)
 }
 
-/// The learner before the first decision, and what stands around it.
+/// The learner before the first decision, with its encoder and settings.
 fn start(header: &Header, model: Option<&Archive>, most: usize) -> Result<Saved, ReplayError> {
     match (&header.continues, model) {
         (None, None) => {}

@@ -1,4 +1,4 @@
-//! Charts, and a run as one page.
+//! Charts, and the HTML report of a run.
 
 pub mod plot;
 pub mod report;

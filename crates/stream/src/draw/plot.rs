@@ -1,4 +1,4 @@
-//! Plots, behind one module: the plotting crate is young.
+//! Plots. The only module that uses the plotting crate, whose interface still changes.
 
 mod strokes;
 
@@ -10,8 +10,8 @@ use kuva::prelude::{Layout, LegendPosition, LinePlot, LineStyle, Plot, TickForma
 use kuva::render::figure::Figure as Panels;
 use kuva::render::render::{Scene, render_multiple};
 
-/// Colours that can be distinguished without colour vision: first those of Okabe and Ito, then some of Tol's
-/// muted scheme. Line styles help where points are few.
+/// Colours that can be distinguished without colour vision: first those of Okabe and Ito, then some
+/// of Tol's muted scheme. Lines also differ in their dash patterns.
 const COLOURS: [&str; 14] = [
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255", "#999933",
     "#332288", "#44AA99", "#DDCC77", "#777777", "#AA4499",
@@ -20,20 +20,20 @@ const COLOURS: [&str; 14] = [
 /// Width and height of a chart in a figure, in pixels.
 const PANEL: (f64, f64) = (470.0, 380.0);
 
-/// How an axis runs.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
-    /// Evenly.
+    /// Linear.
     #[default]
     Linear,
-    /// By factors; values must be above 0.
+    /// Logarithmic; values must be above 0.
     Log,
-    /// Evenly between -1 and 1, by factors beyond.
+    /// Linear between -1 and 1, logarithmic beyond.
     SymLog,
 }
 
 impl Scale {
-    /// Where `value` is, in the units of this scale.
+    /// The position of `value`, in the units of this scale.
     pub fn place(self, value: f64) -> f64 {
         match self {
             Scale::Linear => value,
@@ -53,7 +53,7 @@ impl Scale {
         }
     }
 
-    /// Whether `value` has a place.
+    /// Whether `value` has a position on this scale.
     pub fn shows(self, value: f64) -> bool {
         value.is_finite() && (self != Scale::Log || value > 0.0)
     }
@@ -62,11 +62,11 @@ impl Scale {
 /// A named line.
 #[derive(Clone, Debug, Default)]
 pub struct Line {
-    /// What the legend says.
+    /// The name in the legend.
     pub name: String,
     /// The points (x, y).
     pub points: Vec<(f64, f64)>,
-    /// The lowest and highest y at each point, shown as a shade around the line; empty for none.
+    /// The lowest and highest y at each point, shown as a shaded band; empty for none.
     pub band: Vec<(f64, f64)>,
 }
 
@@ -75,17 +75,17 @@ pub struct Line {
 pub struct Chart {
     /// The title.
     pub title: String,
-    /// What y is, with its unit.
+    /// The label of the y axis, with the unit.
     pub y_label: String,
-    /// What x is.
+    /// The label of the x axis.
     pub x_label: String,
     /// The lines.
     pub lines: Vec<Line>,
-    /// How x runs.
+    /// The scale of x.
     pub x_scale: Scale,
-    /// How y runs.
+    /// The scale of y.
     pub y_scale: Scale,
-    /// Where y begins and ends. Absent: where the values do.
+    /// The range of y; that of the values if absent.
     pub y_range: Option<(f64, f64)>,
 }
 
@@ -94,7 +94,7 @@ pub struct Chart {
 pub struct Figure {
     /// The title above all of them.
     pub title: String,
-    /// How many stand in a row, at least 1.
+    /// Number of charts in a row, at least 1.
     pub columns: usize,
     /// The charts, row by row.
     pub charts: Vec<Chart>,
@@ -112,7 +112,7 @@ impl Chart {
     /// The chart as PNG.
     ///
     /// # Errors
-    /// The renderer's words.
+    /// If rendering fails, the renderer's message.
     pub fn png(&self) -> Result<Vec<u8>, String> {
         png(self.scene())
     }
@@ -120,8 +120,8 @@ impl Chart {
     fn scene(&self) -> Scene {
         let plots: Vec<Plot> =
             self.lines.iter().enumerate().map(|(at, line)| self.line(line, at, true)).collect();
-        // The legend stands beside the plot: its width is added, so that long names leave the curves their
-        // room.
+        // The width of the legend beside the plot is added, so that long names do not narrow the
+        // plot.
         let longest = self.lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
         let layout = self
             .layout(&plots)
@@ -131,7 +131,7 @@ impl Chart {
         strokes::show_patterns(render_multiple(plots, layout))
     }
 
-    /// The line with the style of number `at`.
+    /// The line with style number `at`.
     fn line(&self, line: &Line, at: usize, legend: bool) -> Plot {
         let shown = |(x, y): &(f64, f64)| self.x_scale.shows(*x) && self.y_scale.shows(*y);
         let y = |value: f64| if self.y_scale == Scale::SymLog { Scale::SymLog.place(value) } else { value };
@@ -189,7 +189,7 @@ impl Figure {
     /// The figure as PNG.
     ///
     /// # Errors
-    /// The renderer's words.
+    /// If rendering fails, the renderer's message.
     pub fn png(&self) -> Result<Vec<u8>, String> {
         match self.only() {
             Some(chart) => chart.png(),
@@ -197,7 +197,7 @@ impl Figure {
         }
     }
 
-    /// A chart that stands alone has the title of the figure.
+    /// A single chart has the title of the figure.
     fn only(&self) -> Option<Chart> {
         match self.charts.as_slice() {
             [chart] => Some(Chart { title: self.title.clone(), ..chart.clone() }),
@@ -252,13 +252,13 @@ fn style(at: usize) -> LineStyle {
     }
 }
 
-/// A number of a logarithmic axis, without an exponent where it can be read at a glance.
+/// A tick label of a logarithmic axis, without an exponent for numbers of moderate size.
 fn plain(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude != 0.0 && !(0.9e-3..0.9e4).contains(&magnitude) {
         return format!("{value:.0e}");
     }
-    // Powers of ten come out of logarithms, so that their last digits are noise.
+    // Powers of ten are computed from logarithms, so that their last digits are inexact.
     let text = format!("{value:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -1,4 +1,4 @@
-//! Examples made ahead of their use, on a thread of their own: the learner's thread only learns.
+//! Encodes examples ahead of their use, on a separate thread.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, scope};
@@ -10,35 +10,36 @@ use crate::read::error::ReadError;
 
 /// Batches that are made ahead.
 const BATCHES: usize = 2;
-/// A batch has at most so many rows,
+/// A batch has at most this many rows,
 const ROWS: usize = 1024;
-/// and no further row once it has so many numbers.
+/// and no further row when it has this many numbers.
 const NUMBERS: usize = 64 * 1024;
 
 #[derive(Default)]
 struct Batch {
     examples: Vec<Example>,
     filled: usize,
-    /// What came after the examples.
+    /// The result after the last example.
     error: Option<ReadError>,
 }
 
 impl ReadExamples {
-    /// Lets `work` draw at most `limit` examples, all of them if `None`. Those of a file are made on another
-    /// thread, ahead of it, where there is a core for that. What `work` sees is the same, but that
-    /// [`Examples::raw`] knows of no rows.
+    /// Calls `work` with a source of at most `limit` examples (all if `None`). Examples of a file
+    /// are encoded ahead on another thread, if there is more than one core. `work` gets the same
+    /// examples, but [`Examples::raw`] returns `None`.
     ///
-    /// If `work` draws fewer than there are, classes and scaling may have seen more rows than it did.
+    /// If `work` does not draw all examples, classes and scaling may include rows that it has not
+    /// drawn.
     pub fn ahead<T>(&mut self, limit: Option<u64>, work: impl FnOnce(&mut dyn Examples) -> T) -> T {
-        // The program that writes to a pipe may wait for the answer to a row before it sends the next one.
+        // The program that writes to a pipe may wait for each answer.
         if self.reader.size().is_none() || !several_cores() {
             return work(self);
         }
         scope(|scope| {
-            // Handed over last, so that they are still here if there is no thread.
+            // Sent after the thread has started, so that they are still here if it cannot start.
             let (start, started) = sync_channel::<&mut ReadExamples>(1);
             let (filled, made) = sync_channel::<Batch>(BATCHES);
-            // One more is in the hands of the user.
+            // One more is held by the caller.
             let (used, free) = sync_channel::<Batch>(BATCHES + 1);
             let thread = Builder::new().name("encode".to_owned()).spawn_scoped(scope, move || {
                 let Ok(examples) = started.recv() else { return };
@@ -59,7 +60,7 @@ impl ReadExamples {
         })
     }
 
-    /// Makes the next examples, `left` at most. False if none can follow.
+    /// Makes the next examples, `left` at most. Returns false if none can follow.
     fn fill(&mut self, batch: &mut Batch, left: &mut u64) -> bool {
         let mut numbers = 0;
         batch.filled = 0;
@@ -87,7 +88,7 @@ impl ReadExamples {
     }
 }
 
-/// The examples as they are drawn.
+/// The source that `work` draws from.
 struct Drawn {
     made: Receiver<Batch>,
     used: SyncSender<Batch>,
@@ -110,7 +111,7 @@ impl Examples for Drawn {
             let Ok(next) = self.made.recv() else { return Ok(false) };
             let done = std::mem::replace(&mut self.batch, next);
             self.at = 0;
-            // After its last batch the thread takes none back.
+            // After its last batch the thread accepts none back.
             let _ = self.used.try_send(done);
         }
     }
@@ -140,6 +141,7 @@ mod tests {
             radius: 7.0,
             large_rows: 0,
             absent: vec![],
+            costs: None,
         };
         let reader = crate::read::open::open(path, &ReadOptions::default()).expect("a file");
         ReadExamples::new(reader, encoder, path, bad_rows)

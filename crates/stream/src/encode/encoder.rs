@@ -1,33 +1,34 @@
-//! From a row as it was read to an example as a learner sees it: classes, scaling, intercept.
+//! Encodes rows as examples: classes, scaling, intercept.
 
 use std::fmt;
 use std::str::FromStr;
 
-use noregret::example::Features;
+use noregret::example::{Features, Label};
 use noregret::learner::{Accepts, Classes};
 
-use super::example::{Example, OwnedTruth};
+use super::example::{Example, Logged, OwnedTruth};
+use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
 use crate::encode::scale::{Scaler, Scaling};
+use crate::evaluate::off_policy::check_weight as check_weight_of;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::row::{Row, RowLabel};
 
-/// Values and rows of a larger magnitude than this are refused: their squares, and what is computed of them,
-/// could overflow.
+/// Largest magnitude of values and norms: beyond it, computations with squares could overflow.
 pub const LARGEST_NORM: f64 = 1e100;
 
-/// Importance weights beyond this are refused, for the same reason.
+/// Largest importance weight, for the same reason.
 pub const LARGEST_WEIGHT: f64 = 1e30;
 
-/// What to do with a row whose norm exceeds the bound that the learner was made for.
+/// Treatment of a row whose norm exceeds the learner's radius.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LargeRow {
-    /// Learn from it as it is, and count it: the guarantee is void from here on.
+    /// Learn from it unchanged, and count it; the guarantee is void from then on.
     #[default]
     Warn,
-    /// Scale it back to the bound.
+    /// Scale it to the radius.
     Clip,
-    /// Refuse it.
+    /// Reject it.
     Error,
 }
 
@@ -54,48 +55,51 @@ impl fmt::Display for LargeRow {
     }
 }
 
-/// Makes examples of rows: finds classes, scales, adds the intercept as feature 0, and refuses what the
-/// learner could not learn from. Its state is saved with the model.
+/// Encodes rows as examples: maps labels to classes, scales, adds the intercept as feature 0, and
+/// rejects rows that the learner cannot learn from. Its state is saved with the model.
 #[derive(Clone, Debug)]
 pub struct Encoder {
-    /// The classes that have come up; empty for a real-valued target.
+    /// The classes seen so far; empty for a real-valued target.
     pub labels: Labels,
-    /// How many classes the learner has room for. New ones are taken in until they are this many;
-    /// [`usize::MAX`] for a learner that grows.
+    /// Largest number of classes: new ones are added up to this number. [`usize::MAX`] for a
+    /// learner that grows.
     pub classes: usize,
-    /// The scaling and what it has seen.
+    /// The scaling and its statistics.
     pub scaler: Scaler,
     /// Whether feature 0 is the constant 1.
     pub intercept: bool,
     /// Whether examples are sparse.
     pub sparse: bool,
-    /// Columns of the data, without the intercept.
+    /// Number of columns of the data, without the intercept.
     pub columns: usize,
-    /// What the learner learns from.
+    /// What the learner accepts (soft labels, weights, targets).
     pub accepts: Accepts,
-    /// Whether features are votes: other numbers than those in [-1, 1] are refused.
+    /// Whether features are votes, which must be in [-1, 1].
     pub votes: bool,
-    /// What happens to rows beyond the learner's radius.
+    /// Treatment of rows beyond the learner's radius.
     pub large_row: LargeRow,
     /// The learner's bound on the norm of rows.
     pub radius: f64,
-    /// Rows that were beyond it.
+    /// Number of rows beyond it.
     pub large_rows: u64,
-    /// Columns of which nothing is known in the data at hand: they count as their mean.
+    /// Columns that are absent from the data; their values are replaced by the mean.
     pub absent: Vec<u32>,
+    /// What labels may cost, for a learner that hears what the label that it played has earned; `None` for
+    /// one that needs the truth.
+    pub costs: Option<Costs>,
 }
 
 impl Encoder {
-    /// The number of features a learner sees.
+    /// Number of features of an example.
     pub fn features(&self) -> usize {
         self.columns + usize::from(self.intercept)
     }
 
-    /// Makes an example of `row`, after the scaler took note of it.
+    /// Encodes `row`, after updating the scaler with it.
     ///
     /// # Errors
-    /// What is wrong with the row. If that is its label or norm, the scaler has seen it all the same: scaling
-    /// does not depend on labels.
+    /// If the row is invalid. A row with an invalid label or norm still updates the scaler, because
+    /// scaling does not depend on labels.
     ///
     /// # Panics
     /// If the row has more columns than [`Encoder::columns`].
@@ -103,22 +107,24 @@ impl Encoder {
         self.check(row)?;
         self.features_of(row, out, true)?;
         self.target_of(row, out, true)?;
+        self.offered_of(row, out, true)?;
+        self.earned_of(row, out)?;
         if out.target().is_some() {
             self.scaler.labelled();
         }
         Ok(())
     }
 
-    /// Makes an example of `row` with classes and scaling as they stand: for prediction without learning.
-    /// Returns what keeps its label from being compared with a prediction, if anything does; the example has
-    /// none then.
+    /// Encodes `row` with fixed classes and scaling, for prediction without learning. If its label
+    /// cannot be compared with a prediction, the example is unlabelled, and the reason is returned.
     ///
     /// # Errors
-    /// What is wrong with the features of the row.
+    /// If the features of the row are invalid.
     pub fn encode_frozen(&mut self, row: &Row, out: &mut Example) -> Result<Option<String>, String> {
         check_values(row)?;
         self.check_votes(row)?;
         self.features_of(row, out, false)?;
+        self.offered_of(row, out, false)?;
         let target = check_weight(row).and_then(|()| self.target_of(row, out, false));
         Ok(target.inspect_err(|_| out.set_target(None)).err())
     }
@@ -136,7 +142,7 @@ impl Encoder {
         }
     }
 
-    /// Fills in the scaled features; with `observe`, the scaler takes note of them first.
+    /// Writes the scaled features; with `observe`, updates the scaler with them first.
     fn features_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), String> {
         let (indices, values) = (row.indices(), row.values());
         if !observe || self.sparse {
@@ -145,7 +151,7 @@ impl Encoder {
             }
             return self.transform_counted(Features::Sparse { indices, values }, out);
         }
-        // Dense rows are noted and scaled in one pass over them.
+        // Dense rows update the scaler and are scaled in one pass.
         assert!(indices.last().is_none_or(|last| (*last as usize) < self.columns), "too many columns");
         self.begin(out);
         let at = out.values.len();
@@ -167,18 +173,19 @@ impl Encoder {
         out.sparse = self.sparse;
         out.indices.clear();
         out.values.clear();
+        out.offered.clear();
         out.set_target(None);
         if self.intercept {
             out.values.push(1.0);
         }
     }
 
-    /// Makes an unlabelled example of the features `x`, after the scaler took note of them: what
-    /// [`Encoder::encode`] makes of a row with the same numbers. For data that are in memory already;
-    /// [`Example::set_target`] adds what is true.
+    /// Encodes the features `x` as an unlabelled example, after updating the scaler with them;
+    /// equal to the result of [`Encoder::encode`] for a row with the same numbers. For data in
+    /// memory; [`Example::set_target`] adds the label.
     ///
     /// # Errors
-    /// What is wrong with the features. The scaler has seen them all the same.
+    /// If the features are invalid; they still update the scaler.
     ///
     /// # Panics
     /// If there are more columns than [`Encoder::columns`]; dense features have exactly as many.
@@ -192,7 +199,7 @@ impl Encoder {
             }
             Features::Dense(values) => {
                 assert_eq!(values.len(), self.columns, "the width of a dense row");
-                // Dense rows are noted and scaled in one pass over them.
+                // Dense rows update the scaler and are scaled in one pass.
                 self.begin(out);
                 let at = out.values.len();
                 out.values.extend_from_slice(values);
@@ -216,11 +223,11 @@ impl Encoder {
         beyond.map(drop)
     }
 
-    /// Makes an unlabelled example of the features `x` with scaling as it stands. Returns whether the row is
-    /// beyond the learner's radius.
+    /// Encodes the features `x` as an unlabelled example with fixed scaling. Returns whether the
+    /// row is beyond the learner's radius.
     ///
     /// # Errors
-    /// If the row is too large to be learnt from, or beyond the radius and [`LargeRow::Error`] says so.
+    /// If the norm is too large, or, with [`LargeRow::Error`], beyond the radius.
     ///
     /// # Panics
     /// As [`Encoder::encode_features`].
@@ -282,7 +289,7 @@ impl Encoder {
         self.bound(out)
     }
 
-    /// Looks at the norm of a row: is it beyond the radius?
+    /// Whether the norm of a row is beyond the radius.
     fn bound(&self, out: &mut Example) -> Result<bool, String> {
         let norm = out.features().norm_squared().sqrt();
         if norm <= self.radius * (1.0 + 1e-9) {
@@ -303,7 +310,7 @@ impl Encoder {
         }
     }
 
-    /// Fills in the truth; with `observe`, a class that is new is taken in, if there is room.
+    /// Sets the label; with `observe`, a new class is added if there is room.
     fn target_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), String> {
         out.weight = row.weight;
         out.tag.clone_from(&row.tag);
@@ -341,10 +348,91 @@ impl Encoder {
                 out.distribution.extend_from_slice(y);
                 OwnedTruth::Distribution
             }
-            RowLabel::Costs(_) => {
+            RowLabel::Costs(_) if self.costs.is_none() => {
                 return Err("the label gives costs of actions; the learner needs a class".to_owned());
             }
+            RowLabel::Costs(costs) => {
+                for one in costs.iter().filter(|_| observe) {
+                    if self.labels.find(&one.action).is_none() && self.labels.len() < self.classes {
+                        self.labels.intern(&one.action);
+                    }
+                }
+                OwnedTruth::Missing
+            }
         };
+        Ok(())
+    }
+
+    /// Fills in the classes on offer; with `observe`, one that is new is taken in, if there is room.
+    fn offered_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), String> {
+        out.offered.clear();
+        for name in row.offered() {
+            let label = match self.labels.find(name) {
+                Some(label) => label,
+                None if observe && self.labels.len() < self.classes => self.labels.intern(name),
+                None => return Err(self.unknown_class(name)),
+            };
+            out.offered.push(label.0);
+        }
+        out.offered.sort_unstable();
+        if let Some(pair) = out.offered.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(format!("the label {:?} is on offer twice", self.labels.name(Label(pair[0]))));
+        }
+        if let OwnedTruth::Class(label) = out.truth
+            && !out.offered.is_empty()
+            && out.offered.binary_search(&label.0).is_err()
+        {
+            return Err(format!("the label {:?} is not on offer", self.labels.name(label)));
+        }
+        if out.offered.len() == self.classes {
+            out.offered.clear();
+        }
+        Ok(())
+    }
+
+    /// Fills in what a label of costs says: what the action that was played cost, and how probable it was, or
+    /// what each would have cost.
+    fn earned_of(&self, row: &Row, out: &mut Example) -> Result<(), String> {
+        let (RowLabel::Costs(actions), Some(costs)) = (row.label(), self.costs) else { return Ok(()) };
+        let class = |name: &str| self.labels.find(name).ok_or_else(|| self.unknown_class(name));
+        let mut played = actions.iter().filter_map(|one| Some((one, one.cost?, one.probability?)));
+        if let Some((one, cost, probability)) = played.next() {
+            if played.next().is_some() {
+                return Err("the label has two actions with a cost and a probability".to_owned());
+            }
+            let label = class(&one.action)?;
+            if probability <= 0.0 {
+                return Err(format!(
+                    "the action {:?} was played with probability {probability}: must be in (0, 1]",
+                    one.action
+                ));
+            }
+            check_weight_of(probability).map_err(|what| format!("the action {:?} {what}", one.action))?;
+            if !out.offered.is_empty() && out.offered.binary_search(&label.0).is_err() {
+                return Err(format!("the label {:?} was played, and was not on offer", one.action));
+            }
+            let reward = costs.reward(cost)?.value();
+            out.truth = OwnedTruth::Logged(Logged { label, probability, reward });
+            return Ok(());
+        }
+        let known = actions.iter().filter(|one| one.cost.is_some()).count();
+        if known == 0 {
+            return Ok(());
+        }
+        let choices = if out.offered.is_empty() { self.classes } else { out.offered.len() };
+        if known != choices {
+            return Err(format!(
+                "the label gives the costs of {known} actions and no probability; those of all {choices} on offer were needed"
+            ));
+        }
+        out.distribution.clear();
+        out.distribution.resize(self.classes, 0.0);
+        for one in actions {
+            if let Some(cost) = one.cost {
+                out.distribution[class(&one.action)?.index()] = costs.reward(cost)?.value();
+            }
+        }
+        out.truth = OwnedTruth::Rewards;
         Ok(())
     }
 
@@ -360,7 +448,7 @@ impl Encoder {
     }
 }
 
-/// Checks that nothing in `row` is too large to be computed with.
+/// Checks that no number in `row` is too large.
 pub(crate) fn check_magnitudes(row: &Row) -> Result<(), String> {
     check_values(row)?;
     check_weight(row)

@@ -1,10 +1,11 @@
-//! Examples as learners see them.
+//! Examples, the input of learners.
 
 use noregret::example::{Batch, Features, Label, Target, Truth};
+use noregret::prediction::Reward;
 use noregret::problem::Problem;
 use serde::{Deserialize, Serialize};
 
-/// One example as a learner sees it, owned, its buffers reused.
+/// One example, with reused buffers.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Example {
     pub(super) sparse: bool,
@@ -15,6 +16,9 @@ pub struct Example {
     pub(super) weight: f64,
     #[serde(default)]
     pub(super) tag: String,
+    /// The classes on offer, ascending; empty: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) offered: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,6 +28,21 @@ pub(super) enum OwnedTruth {
     Class(Label),
     Distribution,
     Value(f64),
+    /// What every class would have earned is in the distribution.
+    Rewards,
+    /// Another policy has played a class.
+    Logged(Logged),
+}
+
+/// A class that another policy has played, and what it earned.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Logged {
+    /// The class.
+    pub label: Label,
+    /// The probability with which it was played, in (0, 1].
+    pub probability: f64,
+    /// What it earned, in [0, 1].
+    pub reward: f64,
 }
 
 impl Example {
@@ -36,7 +55,7 @@ impl Example {
         }
     }
 
-    /// Whether this, which comes from outside, is an example for a learner of `problem`.
+    /// Whether this example, from an untrusted source, fits a learner of `problem`.
     pub fn fits(&self, problem: &Problem) -> bool {
         let layout = if self.sparse {
             self.indices.len() == self.values.len()
@@ -48,25 +67,33 @@ impl Example {
         let truth = match self.truth {
             OwnedTruth::Missing => true,
             OwnedTruth::Class(label) => label.index() < problem.classes,
-            OwnedTruth::Distribution => self.distribution.len() == problem.classes,
+            OwnedTruth::Distribution | OwnedTruth::Rewards => self.distribution.len() == problem.classes,
             OwnedTruth::Value(value) => value.is_finite(),
+            OwnedTruth::Logged(Logged { label, probability, reward }) => {
+                label.index() < problem.classes
+                    && probability > 0.0
+                    && probability <= 1.0
+                    && Reward::new(reward).is_some()
+            }
         };
+        let offered = self.offered.is_sorted_by(|a, b| a < b)
+            && self.offered.last().is_none_or(|last| (*last as usize) < problem.classes);
         let mut numbers = self.values.iter().chain(&self.distribution).chain([&self.weight]);
-        layout && truth && self.weight >= 0.0 && numbers.all(|number| number.is_finite())
+        layout && truth && offered && self.weight >= 0.0 && numbers.all(|number| number.is_finite())
     }
 
-    /// Sets the importance weight, >= 0; 0 teaches nothing.
+    /// Sets the importance weight, >= 0; examples of weight 0 are not learnt.
     pub fn set_weight(&mut self, weight: f64) {
         self.weight = weight;
     }
 
-    /// The target; `None` for an unlabelled example, or one of weight 0, which teaches nothing.
+    /// The target; `None` for an unlabelled example, or one of weight 0.
     pub fn target(&self) -> Option<Target<'_>> {
         if self.weight == 0.0 {
             return None;
         }
         let target = match self.truth {
-            OwnedTruth::Missing => return None,
+            OwnedTruth::Missing | OwnedTruth::Rewards | OwnedTruth::Logged(_) => return None,
             OwnedTruth::Class(label) => Target::class(label),
             OwnedTruth::Distribution => Target::distribution(&self.distribution),
             OwnedTruth::Value(value) => Target::value(value),
@@ -74,7 +101,30 @@ impl Example {
         Some(target.weighted(self.weight))
     }
 
-    /// The row's own name, empty where it has none.
+    /// What another policy has played, if somebody else has decided.
+    pub fn logged(&self) -> Option<Logged> {
+        match self.truth {
+            OwnedTruth::Logged(logged) if self.weight > 0.0 => Some(logged),
+            _ => None,
+        }
+    }
+
+    /// What class `label` would have earned, if that is known of all: 1 for the right class and 0 for
+    /// others, or a reward.
+    pub fn reward(&self, label: u32) -> Option<Reward> {
+        match self.truth {
+            OwnedTruth::Class(right) if self.weight > 0.0 => Some((right.0 == label).into()),
+            OwnedTruth::Rewards if self.weight > 0.0 => Reward::new(self.distribution[label as usize]),
+            _ => None,
+        }
+    }
+
+    /// The classes that are on offer, ascending; empty: all.
+    pub fn offered(&self) -> &[u32] {
+        &self.offered
+    }
+
+    /// The name of the row, empty if it has none.
     pub fn tag(&self) -> &str {
         &self.tag
     }
@@ -89,13 +139,13 @@ impl Example {
         Self { sparse, indices: indices.unwrap_or_default(), values, weight: 1.0, ..Self::default() }
     }
 
-    /// A dense example of weight 1, as tests and generators make it.
+    /// A dense example of weight 1, for tests and generators.
     pub fn dense(values: &[f64], label: Option<Label>) -> Self {
         let truth = label.map_or(OwnedTruth::Missing, OwnedTruth::Class);
         Self { values: values.to_vec(), truth, weight: 1.0, ..Self::default() }
     }
 
-    /// Sets what is true of the example; `None` for one without a label, of weight 1.
+    /// Sets the target; `None` makes the example unlabelled, of weight 1.
     pub fn set_target(&mut self, target: Option<Target<'_>>) {
         self.weight = target.map_or(1.0, |target| target.weight);
         self.truth = match target.map(|target| target.truth) {
@@ -110,7 +160,7 @@ impl Example {
         };
     }
 
-    /// Sets these features, whose numbers increase, to 0.
+    /// Sets these features, given in increasing order, to 0.
     pub fn remove(&mut self, features: &[u32]) {
         if !self.sparse {
             features.iter().for_each(|feature| self.values[*feature as usize] = 0.0);
@@ -130,15 +180,16 @@ impl Example {
         self.distribution.clone_from(&other.distribution);
         self.weight = other.weight;
         self.tag.clone_from(&other.tag);
+        self.offered.clone_from(&other.offered);
     }
 }
 
 /// Examples that are still to come.
 #[derive(Debug)]
 pub struct Coming<'a> {
-    /// Those that there are.
+    /// The available examples.
     pub known: &'a [Example],
-    /// How many there are with those that may come; empty rows stand in for them.
+    /// Their number including those still to come, which are represented by empty rows.
     pub len: usize,
 }
 

@@ -11,7 +11,7 @@ use crate::read::error::ReadError;
 use crate::read::reader::Reader;
 use crate::read::row::Row;
 
-/// How many bad rows are passed over before reading fails.
+/// Number of bad rows that are skipped before reading fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BadRows {
     /// None.
@@ -24,7 +24,7 @@ pub enum BadRows {
 }
 
 impl BadRows {
-    /// Whether `count` bad rows are still fine.
+    /// Whether `count` bad rows are allowed.
     pub fn allow(self, count: u64) -> bool {
         match self {
             BadRows::Fail => false,
@@ -59,28 +59,28 @@ impl fmt::Display for BadRows {
     }
 }
 
-/// What a run learns from: one example after the other.
+/// A source of examples.
 pub trait Examples {
-    /// Makes the next example. False at the end.
+    /// Makes the next example. Returns false at the end.
     ///
     /// # Errors
-    /// What cannot be read or learnt from.
+    /// If a row cannot be read or learnt from.
     fn next(&mut self, out: &mut Example) -> Result<bool, ReadError>;
 
-    /// The last example as it was read; `None` for examples that are not read.
+    /// The row of the last example; `None` for examples that do not come from rows.
     fn raw(&self) -> Option<Raw<'_>> {
         None
     }
 }
 
-/// An example as it was read, with what its numbers mean.
+/// A row with the names of its columns and classes.
 #[derive(Clone, Copy, Debug)]
 pub struct Raw<'a> {
     /// The row.
     pub row: &'a Row,
-    /// What its columns are called.
+    /// The names of its columns.
     pub columns: &'a Columns,
-    /// What the classes are called that have come up.
+    /// The names of the classes so far.
     pub labels: &'a Labels,
 }
 
@@ -88,7 +88,7 @@ pub struct Raw<'a> {
 pub struct ReadExamples {
     /// The reader.
     pub reader: Box<dyn Reader>,
-    /// The encoder, whose state goes on with every row.
+    /// The encoder, updated by every row.
     pub encoder: Encoder,
     name: String,
     bad_rows: BadRows,
@@ -98,47 +98,52 @@ pub struct ReadExamples {
     frozen: bool,
     unscored: u64,
     first_unscored: Option<String>,
-    /// Rows that were read, bad ones included, and examples made.
+    /// Number of rows read, bad ones included, and of examples made.
     read: u64,
     made: u64,
     pause: Option<Pause>,
     paused: bool,
+    on_bad_row: Option<OnBadRow>,
 }
 
-/// Asked between two examples, after every so many of them: whether the examples are to end here, for now.
+/// Called for every bad row that is skipped, with the number of examples made before it, the name of the
+/// row, and the error.
+pub type OnBadRow = Box<dyn FnMut(u64, &str, &ReadError) + Send>;
+
+/// A condition for pausing, tested between two examples at intervals.
 pub struct Pause {
-    /// After how many.
+    /// The interval, in examples.
     pub every: u64,
-    /// Whether to end.
+    /// Whether to pause.
     pub asked: Box<dyn FnMut() -> bool + Send>,
 }
 
-/// Why rows could not be passed over.
+/// Why rows could not be skipped.
 #[derive(Debug, thiserror::Error)]
 pub enum SkipError {
-    /// They could not be read.
+    /// Reading failed.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// They are fewer.
+    /// There are fewer rows.
     #[error("{name}: has {rows} rows; {asked} were to be skipped")]
     Short {
-        /// What the data is called.
+        /// The name of the data.
         name: String,
-        /// How many there are.
+        /// Their number.
         rows: u64,
-        /// How many were asked for.
+        /// The number to be skipped.
         asked: u64,
     },
 }
 
-/// What came of reading on.
+/// The result of reading a row.
 #[derive(Debug)]
 pub enum Step {
     /// An example.
     Example,
-    /// A bad row, which was passed over.
+    /// A bad row, which was skipped.
     Bad(ReadError),
-    /// Nothing is left.
+    /// The end.
     End,
 }
 
@@ -162,11 +167,12 @@ impl ReadExamples {
             made: 0,
             pause: None,
             paused: false,
+            on_bad_row: None,
         }
     }
 
-    /// The same rows, with classes and scaling left as they are: for prediction without learning. A label
-    /// that the learner could not learn from is no reason to refuse its row.
+    /// The same rows with fixed classes and scaling, for prediction without learning. Rows with
+    /// invalid labels are accepted.
     pub fn frozen(self) -> Self {
         Self { frozen: true, ..self }
     }
@@ -176,25 +182,31 @@ impl ReadExamples {
         &self.row
     }
 
-    /// Lets the examples end, for now, when `pause` says so.
+    /// Makes the source pause when `pause` returns true.
     pub fn pause_by(&mut self, pause: Pause) {
         self.pause = Some(pause);
     }
 
-    /// Whether the examples have ended because of [`ReadExamples::pause_by`]; they go on behind that.
+    /// Calls `call` for every bad row that is skipped.
+    pub fn on_bad_row(&mut self, call: OnBadRow) {
+        self.on_bad_row = Some(call);
+    }
+
+    /// Whether the source has paused because of [`ReadExamples::pause_by`]; the next call
+    /// continues.
     pub fn take_paused(&mut self) -> bool {
         std::mem::take(&mut self.paused)
     }
 
-    /// Rows that were read so far, bad ones included.
+    /// Number of rows read so far, bad ones included.
     pub fn rows_read(&self) -> u64 {
         self.read
     }
 
-    /// Passes over the first `rows` rows, whatever is in them: they were learnt before.
+    /// Skips the first `rows` rows, valid or not.
     ///
     /// # Errors
-    /// What cannot be read, or if there are no more rows than that.
+    /// If reading fails, or there are not more rows than that.
     pub fn skip(&mut self, rows: u64) -> Result<(), SkipError> {
         while self.read < rows {
             match self.reader.read(&mut self.row) {
@@ -210,12 +222,12 @@ impl ReadExamples {
         Ok(())
     }
 
-    /// Goes on counting bad rows where a run has stopped.
+    /// Continues the count of bad rows of an interrupted run.
     pub fn count_on(&mut self, bad: u64, first: Option<String>) {
         (self.bad, self.first_bad) = (bad, first);
     }
 
-    /// Whether to end here, for now.
+    /// Whether to pause here.
     fn is_paused(&mut self) -> bool {
         let made = self.made;
         let pause = self.pause.as_mut().filter(|pause| made.is_multiple_of(pause.every));
@@ -223,7 +235,7 @@ impl ReadExamples {
         self.paused
     }
 
-    /// How many bad rows were passed over.
+    /// Number of bad rows skipped.
     pub fn bad_rows(&self) -> u64 {
         self.bad
     }
@@ -240,23 +252,23 @@ impl ReadExamples {
         Ok(())
     }
 
-    /// Of frozen rows: how many have labels that no prediction can be compared with, and what is wrong with
-    /// the first of them.
+    /// With fixed classes: number of rows whose label cannot be compared with a prediction, and the
+    /// first reason.
     pub fn unscored(&self) -> (u64, Option<&str>) {
         (self.unscored, self.first_unscored.as_deref())
     }
 
-    /// What was wrong with the first of them.
+    /// The error of the first of them.
     pub fn first_bad_row(&self) -> Option<&str> {
         self.first_bad.as_deref()
     }
 }
 
 impl ReadExamples {
-    /// Reads the next row, which may be a bad one that is passed over.
+    /// Reads the next row, which may be a skipped bad one.
     ///
     /// # Errors
-    /// What cannot be read, or one bad row too many.
+    /// If reading fails, or there are too many bad rows.
     pub fn step(&mut self, out: &mut Example) -> Result<Step, ReadError> {
         let read = self.reader.read(&mut self.row);
         self.read += u64::from(!matches!(read, Ok(false)));
@@ -279,6 +291,9 @@ impl ReadExamples {
         }
         self.bad += 1;
         self.first_bad.get_or_insert_with(|| error.to_string());
+        if let Some(call) = &mut self.on_bad_row {
+            call(self.made, &self.row.tag, &error);
+        }
         Ok(Step::Bad(error))
     }
 }
@@ -290,7 +305,7 @@ impl Examples for ReadExamples {
         }
         loop {
             let step = match self.step(out) {
-                // A pipe that is waited for ends by an error when the run is to stop.
+                // Reading a pipe fails when the run is to stop.
                 Err(error) if !error.is_row_error() && self.is_paused() => {
                     self.read -= 1;
                     drop(error);

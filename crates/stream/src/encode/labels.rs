@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 use noregret::example::Label;
 use serde::{Deserialize, Serialize};
 
-/// Class names and their indices. Saved with a model, so that `predict` speaks the data's language.
+/// Class names and their indices. Saved with a model, so that `predict` can print names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct Labels {
@@ -17,7 +17,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// How many classes there are.
+    /// Number of classes.
     pub fn len(&self) -> usize {
         self.names.len()
     }
@@ -27,7 +27,7 @@ impl Labels {
         self.names.is_empty()
     }
 
-    /// The name of a class; `#3` for class 3 of a stream in which it has not come up yet.
+    /// The name of a class; `#3` for class 3 if it has no name yet.
     pub fn name(&self, label: Label) -> Cow<'_, str> {
         match self.names.get(label.index()) {
             Some(name) => Cow::Borrowed(name),
@@ -56,7 +56,7 @@ impl Labels {
         self.names.iter().map(String::as_str)
     }
 
-    /// The same classes in the order in which people list them: numbers by value, then words by alphabet.
+    /// The classes sorted: numbers by value, then words alphabetically.
     pub fn sorted(&self) -> Self {
         let mut names = self.names.clone();
         names.sort_by(|a, b| match (a.parse::<f64>(), b.parse::<f64>()) {

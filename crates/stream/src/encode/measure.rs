@@ -1,7 +1,7 @@
-//! The largest norm of scaled rows, found without standardising each of them.
+//! Computes the largest norm of scaled rows without standardising each row.
 //!
-//! Most rows are far from the largest. A bound on their norm, which takes neither division nor root, shows
-//! that.
+//! Most rows are much smaller than the largest. An upper bound on their norm, which needs neither
+//! division nor square root, excludes them.
 
 use noregret::kernel::vector::{dot, widest};
 
@@ -10,21 +10,22 @@ use crate::encode::scale::{CLIP, Scaler, Scaling, is_indicator, note};
 /// Partial sums of a squared norm.
 const LANES: usize = 8;
 
-/// Sums of squared deviations below this are not divided by: the squares above them may underflow.
+/// Smaller sums of squared deviations are not used as divisors, because the dividend may have
+/// underflowed.
 const SMALLEST_SQUARES: f64 = 1e-200;
 
-/// More than rounding adds to a sum.
+/// Upper bound on the relative rounding error of a sum.
 const MARGIN: f64 = 1.0 + 1e-6;
 
-/// A scaling on trial, and the largest squared norm of the rows that it has scaled.
+/// A candidate scaling, and the largest squared norm of the rows scaled by it.
 pub(crate) struct Trial {
     pub(crate) scaler: Scaler,
     /// The largest squared norm so far.
     pub(crate) square: f64,
     values: Vec<f64>,
-    /// At least one over the standard deviation of each column, until the row with this number. Sums of
-    /// squared deviations only grow, so that the inverse of a variance grows no faster than the number of
-    /// rows.
+    /// Upper bounds on the inverse standard deviations of the columns, valid up to this row number.
+    /// Sums of squared deviations never decrease, so an inverse variance grows at most in
+    /// proportion to the number of rows.
     inverses: Vec<f64>,
     until: u64,
 }
@@ -34,7 +35,7 @@ impl Trial {
         Self { scaler, square: 0.0, values: Vec::new(), inverses: Vec::new(), until: 0 }
     }
 
-    /// Takes note of a row of `columns` columns with non-zero `values` in columns `indices`.
+    /// Adds a row of `columns` columns with non-zero `values` in columns `indices`.
     pub(crate) fn observe(&mut self, indices: &[u32], values: &[f64], columns: usize) {
         if self.scaler.scaling() == Scaling::Mixed {
             self.scaler.observe(indices, values);
@@ -58,7 +59,7 @@ impl Trial {
         }
     }
 
-    /// Lays the row out over all columns.
+    /// Expands the row to all columns.
     fn spread(&mut self, indices: &[u32], values: &[f64], columns: usize) {
         self.values.clear();
         self.values.resize(columns, 0.0);
@@ -67,14 +68,14 @@ impl Trial {
         }
     }
 
-    /// The scaler takes note of the row that was laid out, which is lost. Returns a bound on its squared
-    /// norm, up to rounding.
+    /// Updates the scaler with the expanded row, which is overwritten. Returns a bound on its
+    /// squared norm, up to rounding.
     fn note_and_bound(&mut self, indices: &[u32]) -> f64 {
         let (rows, means, squares) = self.scaler.next(indices);
         if rows > self.until || self.inverses.len() < means.len() {
             self.until = rows + rows / 16;
             let most = self.until as f64;
-            // A column that did not deviate so far counts as far off as soon as it does.
+            // A previously constant column has an infinite bound when it changes.
             let inverse = |squares: &f64| {
                 if *squares < SMALLEST_SQUARES { f64::MAX } else { (most / squares).sqrt() }
             };
@@ -94,7 +95,7 @@ impl Trial {
                     let scaled = (*value - *mean) * over;
                     let square = scaled * scaled;
                     let square = if square < CLIP * CLIP { square } else { CLIP * CLIP };
-                    // Where the column is 0 or 1 all the time.
+                    // The bound for columns that have only been 0 or 1, which are not scaled.
                     let own = if *value == 1.0 { 1.0 } else { 0.0 };
                     *value = if square > own { square } else { own };
                 }
@@ -103,14 +104,14 @@ impl Trial {
         )
     }
 
-    /// The squared norm of the row that is laid out and was noted, standardised.
+    /// The squared norm of the expanded row after standardisation.
     fn measure(&mut self) -> f64 {
         let (rows, means, squares) = self.scaler.state();
         let inverse = 1.0 / rows as f64;
         let (mut total, mut least) = ([0.0; LANES], f64::INFINITY);
         for (at, ((value, mean), squares)) in self.values.iter().zip(means).zip(squares).enumerate() {
             total[at % LANES] += standardised_square(*value, inverse, *mean, *squares);
-            // Zeros do not count.
+            // Constant columns become 0.
             least = if *squares > 0.0 { squares.min(least) } else { least };
         }
         if least < SMALLEST_SQUARES {

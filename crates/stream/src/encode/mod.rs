@@ -1,7 +1,8 @@
-//! From rows to examples: what a first pass finds out (`survey`, `measure`), what classes are called
-//! (`labels`), how values are scaled (`scale`), and what a learner then sees (`encoder`, `example`).
+//! From rows to examples: the first pass (`survey`, `measure`), names of classes (`labels`), ranges of
+//! costs (`costs`), scaling (`scale`), and encoding (`encoder`, `example`).
 
 mod ahead;
+pub mod costs;
 mod encoder;
 mod example;
 pub mod examples;
@@ -12,4 +13,4 @@ pub mod survey;
 
 pub(crate) use encoder::row_error;
 pub use encoder::{Encoder, LARGEST_NORM, LARGEST_WEIGHT, LargeRow};
-pub use example::{Coming, Example};
+pub use example::{Coming, Example, Logged};

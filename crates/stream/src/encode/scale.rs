@@ -1,5 +1,4 @@
-//! Online scaling of features: every row is scaled with what was seen up to and including it, never with what
-//! is to come.
+//! Online scaling of features: a row is scaled by statistics of the rows up to and including it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,20 +17,19 @@ pub enum Scaling {
     Unit,
     /// Every feature is divided by its largest magnitude so far. Zeros stay zeros.
     MaxAbs,
-    /// Every feature is centred by its mean and divided by its standard deviation so far, and clipped to
-    /// [-[`CLIP`], [`CLIP`]]. A feature that was 0 or 1 all the time stays as it is: divided by the deviation
-    /// of something that is rare, its few ones would outweigh all else in a row. Zeros do not stay zeros, so
-    /// rows are dense.
+    /// Every feature is centred by its mean and divided by its standard deviation so far, and
+    /// clipped to [-[`CLIP`], [`CLIP`]]. A feature that has only been 0 or 1 is not scaled: if it
+    /// is rare, division by its standard deviation would make it dominate the row. Zeros become
+    /// non-zero, so rows are dense.
     Standard,
-    /// For tables: numbers as with `Standard`, with 0 for those that are missing; categories and words as
-    /// they are.
+    /// For tables: numbers as with `Standard`, missing ones as 0; categories and words unscaled.
     Mixed,
 }
 
 /// Standardised values are kept within this many standard deviations: the guarantees need bounded rows.
 pub const CLIP: f64 = 5.0;
 
-/// Columns that are spread out at a time.
+/// Number of columns that are expanded at a time.
 const BLOCK: usize = 64;
 
 impl Scaling {
@@ -50,12 +48,12 @@ impl Scaling {
         }
     }
 
-    /// Whether what a row becomes depends on the rows before it.
+    /// Whether the scaling of a row depends on the rows before it.
     pub fn adapts(self) -> bool {
         matches!(self, Scaling::MaxAbs | Scaling::Standard | Scaling::Mixed)
     }
 
-    /// A bound on the Euclidean norm of scaled rows of `features` features, where the kind of scaling gives
+    /// A bound on the Euclidean norm of scaled rows of `features` features, if the scaling implies
     /// one.
     pub fn radius(self, features: usize) -> Option<f64> {
         match self {
@@ -84,27 +82,27 @@ impl FromStr for Scaling {
     }
 }
 
-/// A kind of scaling and what it has seen. Grows with the columns.
+/// A scaling and its statistics. Grows with the columns.
 #[derive(Clone, Debug)]
 pub struct Scaler {
     scaling: Scaling,
     rows: u64,
-    /// `MaxAbs`: largest magnitudes; `Standard`: means; `Mixed`: means of the numbers, then how many there
-    /// were.
+    /// `MaxAbs`: largest magnitudes; `Standard`: means; `Mixed`: means of the numbers, then their
+    /// counts.
     first: Vec<f64>,
     /// `Standard`, `Mixed`: sums of squared deviations from the mean.
     second: Vec<f64>,
     kept: Option<Box<Kept>>,
 }
 
-/// The scaler as it was in a row that a reservoir of one place has drawn.
+/// The scaler at a row drawn by reservoir sampling.
 #[derive(Clone, Debug)]
 struct Kept {
     reservoir: Reservoir,
     scaler: Option<Scaler>,
 }
 
-/// What is kept on the way is no part of the scaling.
+/// The sampled scaler is not part of the scaling.
 impl PartialEq for Scaler {
     fn eq(&self, other: &Self) -> bool {
         self.scaling == other.scaling && self.state() == other.state()
@@ -112,13 +110,13 @@ impl PartialEq for Scaler {
 }
 
 impl Scaler {
-    /// A scaler that has seen nothing.
+    /// A scaler without data.
     pub fn new(scaling: Scaling) -> Self {
         Self { scaling, rows: 0, first: Vec::new(), second: Vec::new(), kept: None }
     }
 
-    /// A scaler that has seen nothing. Of a table that is scaled as [`Scaling::Mixed`], the first `numbers`
-    /// columns are numbers, and as many after them say with a 1 that these are missing.
+    /// A scaler without data. For [`Scaling::Mixed`], the first `numbers` columns are numbers, and
+    /// the next `numbers` columns indicate missing numbers by 1.
     pub fn of_table(scaling: Scaling, numbers: usize) -> Self {
         match scaling {
             Scaling::Mixed => {
@@ -128,7 +126,7 @@ impl Scaler {
         }
     }
 
-    /// What a missing value of a column that is standardised is replaced with, so that it becomes 0.
+    /// The value that replaces a missing one in a standardised column: the mean, which becomes 0.
     pub(crate) fn mean(&self, column: usize) -> f64 {
         match self.scaling {
             Scaling::Standard => self.first.get(column).copied().unwrap_or(0.0),
@@ -151,9 +149,9 @@ impl Scaler {
         Self { scaling, rows, first, second, kept: None }
     }
 
-    /// Keeps the scaling of the labelled row that
-    /// [`OnlineToBatch`](noregret::batch::online_to_batch::OnlineToBatch) with this `seed` draws: what its
-    /// snapshot has learnt was scaled no later.
+    /// Stores the scaling at the labelled row that
+    /// [`OnlineToBatch`](noregret::batch::online_to_batch::OnlineToBatch) draws with this `seed`,
+    /// which is the latest scaling that its snapshot has learnt with.
     pub fn keep_drawn(&mut self, seed: u64) {
         self.kept = Some(Box::new(Kept { reservoir: Reservoir::new(1, seed), scaler: None }));
     }
@@ -167,12 +165,12 @@ impl Scaler {
         self.kept = Some(kept);
     }
 
-    /// The scaling that was kept, if a row was drawn.
+    /// The stored scaling, if a row was drawn.
     pub fn take_drawn(&mut self) -> Option<Scaler> {
         self.kept.take()?.scaler
     }
 
-    /// Takes note of a row of non-zero `values` in columns `indices`; all other columns are 0.
+    /// Adds a row with non-zero `values` in columns `indices`; all other columns are 0.
     pub fn observe(&mut self, indices: &[u32], values: &[f64]) {
         self.rows += 1;
         let columns = indices.last().map_or(0, |last| *last as usize + 1);
@@ -199,7 +197,7 @@ impl Scaler {
                 self.grow(columns);
                 let inverse = 1.0 / self.rows as f64;
                 let mut seen = indices.iter().map(|column| *column as usize).zip(values).peekable();
-                // Block by block: spread out first, so that the arithmetic has no branches.
+                // Expanded block by block, so that the arithmetic has no branches.
                 let blocks = self.first.chunks_mut(BLOCK).zip(self.second.chunks_mut(BLOCK));
                 for (number, (means, squares)) in blocks.enumerate() {
                     let mut values = [0.0; BLOCK];
@@ -215,8 +213,8 @@ impl Scaler {
         }
     }
 
-    /// [`Scaler::observe`] and then [`Scaler::scale_dense`], in one go, of a dense `row`, in which columns
-    /// `indices` hold `values` and all others 0.
+    /// [`Scaler::observe`] followed by [`Scaler::scale_dense`], in one pass, for a dense `row` that
+    /// has `values` in columns `indices` and 0 elsewhere.
     pub fn observe_and_scale(&mut self, indices: &[u32], values: &[f64], row: &mut [f64]) {
         if self.scaling != Scaling::Standard || self.first.len() > row.len() {
             self.observe(indices, values);
@@ -237,7 +235,8 @@ impl Scaler {
         unseen.fill(0.0);
     }
 
-    /// Counts a row that is to be standardised; the number of rows, and the columns' means and squares.
+    /// Counts a row to be standardised; returns the number of rows, and the columns' means and sums
+    /// of squares.
     pub(crate) fn next(&mut self, indices: &[u32]) -> (u64, &mut [f64], &mut [f64]) {
         self.rows += 1;
         self.grow(indices.last().map_or(0, |last| *last as usize + 1));
@@ -252,8 +251,7 @@ impl Scaler {
         }
     }
 
-    /// Takes note of all rows that `other`, of the same kind, has seen: the statistics are those of all rows
-    /// together.
+    /// Adds the statistics of `other`, of the same kind.
     pub fn add(&mut self, other: &Scaler) {
         let columns = self.first.len().max(other.first.len());
         let theirs = |list: &[f64], column: usize| list.get(column).copied().unwrap_or(0.0);
@@ -293,8 +291,8 @@ impl Scaler {
         self.rows = self.rows.saturating_add(other.rows);
     }
 
-    /// What `Mixed` makes of a row of non-zero `values` in columns `indices`: gives `out` columns, which
-    /// increase, and values.
+    /// Scales a row with non-zero `values` in columns `indices` by `Mixed`: calls `out` with
+    /// increasing columns and values.
     pub(crate) fn mix(&self, indices: &[u32], values: &[f64], mut out: impl FnMut(u32, f64)) {
         let numbers = self.second.len();
         for (column, value) in numbers_of(numbers, indices, values) {
@@ -309,7 +307,7 @@ impl Scaler {
         }
     }
 
-    /// A number of a table, standardised by those that were there.
+    /// A number of a table, standardised by the present numbers.
     fn mixed(&self, column: usize, value: f64) -> f64 {
         match self.first[self.second.len() + column] {
             0.0 => 0.0,
@@ -360,14 +358,14 @@ impl Scaler {
                         }
                     },
                 );
-                // Columns that were never seen have nothing to be scaled with.
+                // Columns without data have no statistics.
                 let known = self.first.len().min(values.len());
                 values[known..].fill(0.0);
             }
         }
     }
 
-    /// A column that was never seen while learning has no scale: its value cannot be compared with anything.
+    /// A column without data has no scale; its value is ignored.
     fn by_largest(&self, column: usize, value: f64) -> f64 {
         match self.first.get(column) {
             Some(largest) if *largest > 0.0 => value / largest,
@@ -376,8 +374,8 @@ impl Scaler {
     }
 }
 
-/// The numbers of a table's row that are not missing: columns below `numbers` with their values, zeros among
-/// them.
+/// The present numbers of a table's row: columns below `numbers` with their values, including
+/// zeros.
 fn numbers_of<'a>(
     numbers: usize,
     indices: &'a [u32],
@@ -394,8 +392,9 @@ fn numbers_of<'a>(
     })
 }
 
-/// Welford's recursion, for `inverse` one over the number of rows: no cancellation, whatever the offset.
-/// Apart from [`Mean`](crate::mean::Mean), since here one division serves all columns of a row.
+/// Welford's recursion, for `inverse` one over the number of rows: no cancellation, whatever the
+/// offset. Separate from [`Mean`](crate::mean::Mean), because one division suffices for all columns
+/// of a row.
 #[inline(always)]
 pub(crate) fn note(value: f64, inverse: f64, mean: &mut f64, squares: &mut f64) {
     let deviation = value - *mean;
@@ -403,14 +402,15 @@ pub(crate) fn note(value: f64, inverse: f64, mean: &mut f64, squares: &mut f64) 
     *squares += deviation * (value - *mean);
 }
 
-/// Whether a column was 0 or 1 all the time: then, and hardly ever else, the mean of its squares is its mean.
+/// Whether a column has only been 0 or 1: then, and hardly ever otherwise, the mean of its squares
+/// equals its mean.
 #[inline(always)]
 pub(crate) fn is_indicator(inverse: f64, mean: f64, squares: f64) -> bool {
     (squares * inverse - mean * (1.0 - mean)).abs() <= 1e-9 * mean
 }
 
-/// A constant column says nothing. Its deviation may be off zero by rounding alone. No shortcut: all columns
-/// take the same way, several at once.
+/// Standardises a value; 0 in a constant column, whose deviation may differ from zero by rounding.
+/// Without branches, so that several columns are computed at once.
 #[inline(always)]
 fn standardised(value: f64, inverse: f64, mean: f64, squares: f64) -> f64 {
     let deviation = (squares * inverse).sqrt();

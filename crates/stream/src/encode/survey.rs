@@ -1,4 +1,4 @@
-//! The first pass over a file: what has to be known before the first prediction.
+//! The first pass over a file: determines classes, columns and the largest norm.
 
 use noregret::learner::Classes;
 
@@ -12,55 +12,64 @@ use crate::read::error::ReadError;
 use crate::read::reader::Reader;
 use crate::read::row::{Row, RowLabel};
 
-/// More classes than this are taken for a mistake: a real-valued target, or the wrong label column.
-const MOST_CLASSES: usize = 10_000;
+/// More classes than this are taken for a mistake, a real-valued target or the wrong label column, where most
+/// rows have a label of their own.
+const MANY_CLASSES: usize = 10_000;
 
-/// More columns than this are allowed only where they are declared: one wild index should not take all
-/// memory.
+/// More classes than this are not learnt.
+pub const MOST_CLASSES: usize = 1_000_000;
+
+/// More columns than this must be declared, so that one wrong index does not exhaust the memory.
 const MOST_COLUMNS: usize = 1 << 27;
 
-/// Rows of at most this many columns are stored densely whatever they hold.
+/// Rows of at most this many columns are always dense.
 const ALWAYS_DENSE: usize = 1024;
 
-/// What a first pass is asked for.
+/// Settings of a first pass.
 #[derive(Clone, Copy, Debug)]
 pub struct SurveyOptions<'a> {
-    /// What the data is called in errors.
+    /// The name of the data in errors.
     pub name: &'a str,
-    /// The scaling; the suitable one if `None`, see [`suitable`].
+    /// The scaling; chosen by [`suitable`] if `None`.
     pub scaling: Option<Scaling>,
-    /// How many classes the learner can tell apart.
+    /// The number of classes that the learner supports.
     pub classes: Classes,
-    /// How many columns there may be; as many as are seen if `None`.
+    /// Largest number of columns; those in the data if `None`.
     pub features: Option<usize>,
-    /// How many bad rows are passed over.
+    /// How many bad rows are skipped.
     pub bad_rows: BadRows,
 }
 
-/// What the first pass found.
+/// Result of the first pass.
 #[derive(Clone, Debug)]
 pub struct Survey {
     /// Rows that could be read.
     pub rows: u64,
     /// Rows with a label.
     pub labelled: u64,
-    /// The classes, sorted as people list them. Empty for a real-valued target.
+    /// The classes, sorted. Empty for a real-valued target.
     pub labels: Labels,
-    /// Columns of the data: as many as were seen, or as were declared.
+    /// Number of columns, in the data or as declared.
     pub columns: usize,
-    /// The scaling: the one asked for, or the one that suits the data, see [`suitable`].
+    /// The scaling, as given or chosen by [`suitable`].
     pub scaling: Scaling,
-    /// Largest Euclidean norm of a row so scaled, without the intercept.
+    /// Largest Euclidean norm of a scaled row, without the intercept.
     pub radius: f64,
-    /// Non-zero values.
+    /// Number of non-zero values.
     pub non_zeros: u64,
+    /// The fewest labels that a row has on offer, of those that say so; [`usize::MAX`] if none does.
+    pub fewest_offered: usize,
+    /// The line of the first row whose label gives costs of actions.
+    pub costs: Option<u64>,
+    /// Whether some of these were played by another policy.
+    pub logged: bool,
 }
 
 impl Survey {
     /// Reads `reader` to its end.
     ///
     /// # Errors
-    /// What cannot be read, bad rows in excess of what `bad_rows` allows, or more classes than can be meant.
+    /// If reading fails, or there are more bad rows than `bad_rows` allows, or too many classes.
     pub fn take(reader: &mut dyn Reader, options: &SurveyOptions<'_>) -> Result<Self, SurveyError> {
         let SurveyOptions { name, scaling, classes, features, bad_rows } = *options;
         let numbers = reader.schema().numbers();
@@ -80,6 +89,9 @@ impl Survey {
             scaling: Scaling::None,
             radius: 0.0,
             non_zeros: 0,
+            fewest_offered: usize::MAX,
+            costs: None,
+            logged: false,
         };
         let mut row = Row::new();
         let mut bad = 0;
@@ -111,7 +123,14 @@ impl Survey {
                 RowLabel::Name(name) if classes != Classes::Real => {
                     survey.labels.intern(name);
                     if survey.labels.len() > MOST_CLASSES {
-                        return Err(SurveyError::TooManyClasses);
+                        return Err(SurveyError::TooManyClasses(survey.labelled));
+                    }
+                }
+                RowLabel::Costs(actions) => {
+                    survey.costs.get_or_insert(row.line);
+                    survey.logged |= actions.iter().any(|one| one.probability.is_some());
+                    for one in actions {
+                        survey.labels.intern(&one.action);
                     }
                 }
                 RowLabel::Distribution(y) if survey.labels.is_empty() => {
@@ -123,10 +142,16 @@ impl Survey {
                 }
                 _ => {}
             }
+            row.offered().iter().for_each(|name| {
+                survey.labels.intern(name);
+            });
+            if !row.offered().is_empty() {
+                survey.fewest_offered = survey.fewest_offered.min(row.offered().len());
+            }
             let columns = (reader.columns().count() as usize).min(features.unwrap_or(usize::MAX));
             if scaling.is_none() {
-                // Standardising a row costs its columns, not its non-zeros: not worth it once it is ruled
-                // out.
+                // Standardising takes time in proportion to the columns; skipped once another
+                // scaling is certain.
                 candidates.retain(|candidate| {
                     candidate.scaler.scaling() != Scaling::Standard || suitable(columns) == Scaling::Standard
                 });
@@ -135,26 +160,30 @@ impl Survey {
                 candidate.observe(row.indices(), row.values(), columns);
             }
         }
+        let different = survey.labels.len();
+        if different > MANY_CLASSES && 2 * different as u64 > survey.labelled {
+            return Err(SurveyError::LabelsHardlyRepeat(different, survey.labelled));
+        }
         survey.columns = features.unwrap_or(reader.columns().count() as usize);
         survey.labels = survey.labels.sorted();
         (survey.scaling, survey.radius) = (candidates[0].scaler.scaling(), candidates[0].square.sqrt());
         Ok(survey)
     }
 
-    /// Whether rows are better kept sparse.
+    /// Whether rows are stored sparsely.
     pub fn is_sparse(&self) -> bool {
         self.columns > ALWAYS_DENSE && self.non_zeros as f64 <= 0.1 * self.rows as f64 * self.columns as f64
     }
 }
 
-/// Refuses a row that the run would refuse, so that what it holds decides nothing.
+/// Rejects a row that the run would reject, so that it affects no decision.
 fn check(reader: &dyn Reader, row: &Row, features: Option<usize>) -> Result<(), String> {
     reader.columns().check_row(row.indices(), features.unwrap_or(usize::MAX))?;
     check_magnitudes(row)
 }
 
-/// The scaling for data of `columns` columns of which nothing else is known, tables of text and times apart:
-/// standardising serves second-order and first-order learners best, but makes every row dense.
+/// The default scaling for data of `columns` columns, other than tables with text or times:
+/// standardising is best for second-order and first-order learners, but makes every row dense.
 pub fn suitable(columns: usize) -> Scaling {
     if columns <= ALWAYS_DENSE { Scaling::Standard } else { Scaling::MaxAbs }
 }
@@ -170,9 +199,12 @@ pub enum SurveyError {
         "there are more than {MOST_COLUMNS} features from line {0} on; hash them, or say how many are allowed"
     )]
     TooManyColumns(u64),
+    /// There are more classes than a learner may have.
+    #[error("there are more than {MOST_CLASSES} different labels in the first {0} rows with a label")]
+    TooManyClasses(u64),
     /// The labels are no classes.
     #[error(
-        "there are more than {MOST_CLASSES} different labels; is it the right label column, or a real-valued target?"
+        "there are {0} different labels in {1} rows with a label; is it the right label column, or a real-valued target?"
     )]
-    TooManyClasses,
+    LabelsHardlyRepeat(usize, u64),
 }

@@ -1,34 +1,34 @@
-//! Logged rounds that are in memory already.
+//! Evaluation of logged rounds in memory.
 
 use super::question::Evaluation;
 use super::tally::{Support, Tally};
 use crate::decisions::line::check_distribution;
 use crate::evaluate::off_policy::{Round, check_weight};
 
-/// Logged rounds with what is to be evaluated, a number or $K$ numbers for each, row-major.
+/// Logged rounds and the policy to evaluate: one number or $K$ numbers per round, row-major.
 #[derive(Clone, Copy, Debug)]
 pub struct LoggedArrays<'a> {
     /// $K$.
     pub classes: usize,
     /// The labels that were played, below $K$.
     pub labels: &'a [i64],
-    /// What they earned, finite.
+    /// Their rewards, finite.
     pub rewards: &'a [f64],
-    /// The probabilities with which they were played, in (0, 1]; or $K$ for each round: the distributions
-    /// that they were drawn from.
+    /// The probabilities with which they were played, in (0, 1], or the whole distributions, $K$
+    /// numbers per round.
     pub probabilities: &'a [f64],
-    /// What the policy to be evaluated would have drawn from, $K$ for each round.
+    /// The distributions of the policy to evaluate, $K$ numbers per round.
     pub evaluation: &'a [f64],
-    /// Estimated rewards of all labels, $K$ for each round, if there are any: for `dm` and `dr`.
+    /// Estimated rewards of all labels, $K$ numbers per round, for `dm` and `dr`; may be absent.
     pub estimates: Option<&'a [f64]>,
 }
 
 impl LoggedArrays<'_> {
-    /// Evaluates the rounds; importance weights beyond `clip` > 0 are clipped to it, and intervals are of
+    /// Evaluates the rounds, with importance weights clipped at `clip` > 0, and intervals of
     /// `confidence` in (0, 1).
     ///
     /// # Errors
-    /// What is wrong with the first bad round, or that there are none.
+    /// If a round is invalid, or there are none.
     pub fn evaluate(&self, clip: Option<f64>, confidence: f64) -> Result<Evaluation, String> {
         let (rounds, classes) = (self.labels.len(), self.classes);
         let whole = classes > 1 && self.probabilities.len() == rounds * classes;

@@ -1,4 +1,5 @@
-//! The second pass over a log: what is known of a decision before its reward, and what its reward says.
+//! The second pass over a log: computes weights and estimates for a decision, and adds its reward
+//! when it arrives.
 
 use noregret::algorithm::Forecast;
 use noregret::example::Label;
@@ -14,12 +15,12 @@ use crate::evaluate::off_policy::Round;
 use crate::evaluate::reward_model::RewardModel;
 use crate::read::row::Row;
 
-/// A decision that waits for its reward.
+/// A decision without reward so far.
 pub(super) struct Waiting {
     example: Example,
     label: usize,
     probability: f64,
-    /// `None`: the policy does not apply, since the label that it always plays was not on offer.
+    /// `None` if the policy does not apply, because its constant label was not on offer.
     evaluation: Option<Vec<f64>>,
     estimates: Option<Vec<f64>>,
     support: Option<Support>,
@@ -33,12 +34,12 @@ pub(super) struct Bench<'a> {
     pub(super) room: (Prediction, Decision),
     /// Rounds to which the policy did not apply.
     pub(super) not_offered: u64,
-    /// A term for each round in the order of the rewards; not a number where the policy did not apply.
+    /// A term for each round in the order of the rewards; NaN if the policy did not apply.
     pub(super) terms: Vec<f64>,
 }
 
 impl Bench<'_> {
-    /// What is known of a decision before its reward.
+    /// Adds a decision.
     pub(super) fn weigh(
         &mut self,
         taken: LoggedDecision,
@@ -91,8 +92,8 @@ impl Bench<'_> {
         })
     }
 
-    /// The distribution that the policy would have played, among the labels that were on offer. `None` if it
-    /// plays one label only, which was not.
+    /// The policy's distribution over the labels on offer. `None` for a constant policy whose label
+    /// was not on offer.
     fn evaluation(
         &mut self,
         policy: &Policy,
@@ -141,7 +142,7 @@ impl Bench<'_> {
                 if !at.is_finite() {
                     return Err("the model's scores are not finite".to_owned());
                 }
-                // By the log's numbers, labels that are not on offer left out.
+                // In the order of the log's labels, without labels that are not on offer.
                 let names = &model.encoder.labels;
                 let known = |class: usize| self.labels.find(&names.name(Label::from(class)));
                 let mut distribution = vec![0.0; count];
@@ -186,7 +187,7 @@ impl Bench<'_> {
         }))
     }
 
-    /// The reward of a decision has come.
+    /// Adds the reward of a decision.
     pub(super) fn settle(&mut self, waiting: Waiting, reward: f64, model: Option<&mut RewardModel>) {
         let term = match &waiting.evaluation {
             Some(evaluation) => {
@@ -212,7 +213,7 @@ impl Bench<'_> {
         }
     }
 
-    /// The reward of a decision will never come.
+    /// Removes a decision that will never get a reward.
     pub(super) fn give_up(&mut self, waiting: Waiting, model: Option<&mut RewardModel>) {
         if self.options.missing_is_wrong {
             self.settle(waiting, 0.0, model);

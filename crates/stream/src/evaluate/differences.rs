@@ -1,5 +1,4 @@
-//! Several policies on one log: what each would have earned, and how much more than the first of them, round
-//! by round.
+//! Several policies on one log: the estimated reward of each, and paired differences to the first.
 
 use serde::Serialize;
 
@@ -8,10 +7,10 @@ use super::question::{EvaluateOptions, Evaluation, Policy};
 use crate::decisions::logged::Logged;
 use crate::evaluate::off_policy::normal_quantile;
 use crate::mean::Mean;
-use crate::read::columns::Columns;
 use crate::read::error::ReadError;
+use crate::read::options::Schema;
 
-/// Policies side by side.
+/// A comparison of policies.
 #[derive(Clone, Debug, Serialize)]
 pub struct Compared {
     /// One for each policy, in their order.
@@ -20,26 +19,26 @@ pub struct Compared {
     pub differences: Vec<Difference>,
 }
 
-/// How much more a policy would have earned than the first one.
+/// The difference between the rewards of a policy and the first one.
 ///
-/// Both are estimated on the same rounds, so that what is hard about a round cancels: the interval is that of
-/// the mean of the rounds' differences, and much narrower than those of the two estimates.
+/// Both are estimated on the same rounds: the interval is that of the mean of the rounds'
+/// differences, and usually much narrower than those of the two estimates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// `dr` where rewards were estimated, else `ips`.
+    /// `dr` if rewards were estimated, else `ips`.
     pub estimator: &'static str,
     /// Rounds to which both policies apply.
     pub rounds: u64,
-    /// The mean difference of reward; positive: more than the first.
+    /// The mean difference; positive if the policy earns more than the first.
     pub value: f64,
-    /// Of the value.
+    /// Standard error of the value.
     pub standard_error: f64,
     /// The normal interval.
     pub normal: [f64; 2],
 }
 
 impl Difference {
-    /// Of terms of the same rounds; those that are not a number are left out.
+    /// From terms of the same rounds; NaN terms are omitted.
     pub(super) fn of(terms: &[f64], first: &[f64], estimator: &'static str, confidence: f64) -> Self {
         let mut mean = Mean::default();
         let pairs = terms.iter().zip(first).map(|(term, first)| term - first);
@@ -54,7 +53,7 @@ impl Difference {
         }
     }
 
-    /// What the log says, in words: better, worse, or not to be told.
+    /// The verdict in words: better, worse, or undecided.
     pub fn verdict(&self, confidence: f64) -> String {
         let [low, high] = self.normal;
         let percent = 100.0 * confidence;
@@ -68,18 +67,18 @@ impl Difference {
         } else if high < 0.0 {
             format!("worse by {:.4}, {}", -self.value, range(-high, -low))
         } else {
-            format!("the log cannot say: {}", range(low, high))
+            format!("undecided: {}", range(low, high))
         }
     }
 }
 
-/// Evaluates every one of `policies` on the log, which `open` opens with a model's columns, if the policy is
-/// one. See [`evaluate`](super::evaluate()).
+/// Evaluates `policies` on the log; `open` opens it, with a model's columns if the policy is a
+/// model. See [`evaluate`](super::evaluate()).
 ///
 /// # Errors
-/// What cannot be read, or is no decision; with the number of the policy at which it came up.
+/// If reading fails or a line is invalid; with the index of the policy.
 pub fn compare(
-    open: &dyn Fn(Option<&Columns>) -> Result<Logged, ReadError>,
+    open: &dyn Fn(Option<&Schema>) -> Result<Logged, ReadError>,
     policies: &mut [Policy],
     make: Option<MakeLearner<'_>>,
     options: &EvaluateOptions,
@@ -87,8 +86,8 @@ pub fn compare(
     let mut compared = Compared { evaluations: Vec::new(), differences: Vec::new() };
     let mut first = Vec::new();
     for (at, policy) in policies.iter_mut().enumerate() {
-        let columns = policy.columns().cloned();
-        let opened = || open(columns.as_ref());
+        let schema = policy.schema().cloned();
+        let opened = || open(schema.as_ref());
         let (evaluation, terms) = with_terms(&opened, policy, make, options).map_err(|error| (at, error))?;
         if at == 0 {
             first = terms;
@@ -117,6 +116,6 @@ mod tests {
         let same = Difference::of(&[1.0, 1.0], &[1.0, 1.0], "ips", 0.95);
         assert_eq!(same.verdict(0.95), "the same in every round");
         let open = Difference::of(&[1.0, 0.0, 1.0], &[0.0, 1.0, 0.0], "ips", 0.9);
-        assert!(open.verdict(0.9).starts_with("the log cannot say: 90 % between -"), "{open:?}");
+        assert!(open.verdict(0.9).starts_with("undecided: 90 % between -"), "{open:?}");
     }
 }

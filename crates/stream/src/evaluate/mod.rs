@@ -1,6 +1,6 @@
-//! What another policy would have earned on logged decisions: what is asked (`question`), estimators as pure
-//! sums (`off_policy`), the passes that feed them (`passes`, `arrays`), and what labels are expected to earn
-//! (`reward_model`).
+//! Off-policy evaluation of logged decisions: policies and options (`question`), estimators as pure
+//! sums (`off_policy`), their computation from logs and arrays (`passes`, `arrays`), comparison of
+//! policies (`differences`), and estimates of rewards (`reward_model`).
 
 mod arrays;
 mod bench;

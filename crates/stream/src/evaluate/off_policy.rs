@@ -1,5 +1,5 @@
-//! What a policy would have earned on decisions that another one took: estimators over logged rounds, as pure
-//! sums.
+//! Off-policy estimators: the reward of a policy estimated from decisions of another policy, as
+//! pure sums over logged rounds.
 //!
 //! Round $t$ logged that label $a_t$ was played with probability $p_t > 0$ and earned $r_t$. The policy to be
 //! evaluated gives label $a$ the probability $\pi_t(a)$; $w_t = \pi_t(a_t) / p_t$ is its importance weight,
@@ -15,19 +15,20 @@
 //! The values are those of Open Bandit Pipeline (Saito et al. 2021); the estimators are Horvitz and
 //! Thompson's (1952), Swaminathan and Joachims' (2015), and Dudík, Langford and Li's (2011).
 //!
-//! Two kinds of interval: `normal`, from the terms' standard error (for `snips` by the delta method), which
-//! trusts the central limit; and `bernstein`, the empirical Bernstein bound of Maurer and Pontil (2009),
-//! Theorem 4, on both sides, which holds for any number of independent rounds, and is wide where weights can
-//! be large. Neither knows of a bias: of `dm`'s through a wrong $q$, or of clipping.
+//! There are two kinds of intervals: `normal`, from the terms' standard error (for `snips` by the
+//! delta method), which is asymptotic; and `bernstein`, the empirical Bernstein bound of Maurer and
+//! Pontil (2009), Theorem 4, on both sides, which holds for any number of independent rounds, and
+//! is wide if weights can be large. Neither accounts for bias, from a wrong $q$ in `dm` or from
+//! clipping.
 
 use serde::Serialize;
 
 use crate::mean::Mean;
 
-/// The square of its inverse, an importance weight, can be computed with.
+/// Smallest probability: the square of its inverse, an importance weight, is finite.
 const LEAST_PROBABILITY: f64 = 1e-100;
 
-/// Checks that a probability > 0 is none that nothing can be divided by.
+/// Checks that a probability > 0 is large enough to divide by.
 pub(crate) fn check_weight(probability: f64) -> Result<(), String> {
     if probability < LEAST_PROBABILITY {
         return Err(format!(
@@ -37,25 +38,25 @@ pub(crate) fn check_weight(probability: f64) -> Result<(), String> {
     Ok(())
 }
 
-/// A logged round, with what is to be evaluated.
+/// A logged round, with the policy to evaluate.
 #[derive(Clone, Copy, Debug)]
 pub struct Round<'a> {
     /// The label that was played, below $K$.
     pub label: usize,
-    /// What it earned.
+    /// Its reward.
     pub reward: f64,
     /// The probability with which it was played, in (0, 1].
     pub probability: f64,
     /// $\pi_t$, of length $K$.
     pub evaluation: &'a [f64],
-    /// $q_t$, of length $K$, if there are estimates.
+    /// $q_t$, of length $K$, or `None`.
     pub estimates: Option<&'a [f64]>,
-    /// The largest weight that any label could have had in this round; `None` if only the one that was played
-    /// is known.
+    /// The largest possible weight of any label in this round; `None` if only the played label's
+    /// probability is known.
     pub largest_weight: Option<f64>,
 }
 
-/// The estimators' sums; rounds are added one by one.
+/// The sums of the estimators.
 #[derive(Clone, Debug)]
 pub struct OffPolicy {
     clip: f64,
@@ -66,7 +67,7 @@ pub struct OffPolicy {
     /// Sums of w r, w², w² r, w² r².
     sums: [f64; 4],
     clipped: u64,
-    /// The largest weight that was possible, and whether all rounds said so.
+    /// The largest possible weight, and whether it is known for all rounds.
     possible: f64,
     known: bool,
     observed: f64,
@@ -82,7 +83,7 @@ pub struct Estimate {
     pub estimator: &'static str,
     /// The estimate.
     pub value: f64,
-    /// Of the value.
+    /// Standard error of the value.
     pub standard_error: f64,
     /// The normal interval.
     pub normal: [f64; 2],
@@ -91,7 +92,7 @@ pub struct Estimate {
     pub bernstein: Option<[f64; 2]>,
 }
 
-/// What one round adds to the means: paired differences of policies are taken of these.
+/// The terms of one round, from which paired differences of policies are computed.
 #[derive(Clone, Copy, Debug)]
 pub struct Term {
     /// $w_t r_t$.
@@ -100,31 +101,33 @@ pub struct Term {
     pub robust: Option<f64>,
 }
 
-/// All estimates, and how far the weights can be trusted.
+/// All estimates, and diagnostics of the weights.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimates {
     /// Rounds evaluated.
     pub rounds: u64,
     /// One for each estimator; `dm` and `dr` only if all rounds had estimates.
     pub estimates: Vec<Estimate>,
-    /// $(\sum w)^2 / \sum w^2$: as many rounds of the policy's own would say as much.
+    /// $(\sum w)^2 / \sum w^2$: the number of rounds played by the policy itself that would be as
+    /// informative.
     pub effective_sample_size: f64,
-    /// The mean importance weight: 1, up to chance, if every label that the policy plays could be played.
+    /// The mean importance weight: 1 in expectation, if the logging policy plays every label of the
+    /// policy.
     pub mean_weight: f64,
-    /// Of the mean weight.
+    /// Standard error of the mean weight.
     pub mean_weight_standard_error: f64,
     /// The largest weight.
     pub largest_weight: f64,
-    /// Whether every round came with the largest weight that it could have had: only then is the range of the
-    /// Bernstein intervals a fact and not what was seen.
+    /// Whether the largest possible weight is known for every round; otherwise the Bernstein
+    /// intervals use the observed range.
     pub weights_known: bool,
-    /// Rounds whose weight was clipped.
+    /// Number of rounds whose weight was clipped.
     pub clipped: u64,
 }
 
 impl OffPolicy {
-    /// No rounds yet. Weights beyond `clip` > 0 are clipped to it: less variance for some bias. `range` is
-    /// that of the rewards, as far as it is known; it is widened by what is seen.
+    /// Sums over no rounds. Weights are clipped at `clip` > 0, which reduces variance and adds
+    /// bias. `range` is that of the rewards, as far as it is known; observed values extend it.
     pub fn new(clip: Option<f64>, range: Option<[f64; 2]>) -> Self {
         Self {
             clip: clip.unwrap_or(f64::INFINITY),
@@ -145,7 +148,7 @@ impl OffPolicy {
     /// Adds a round, and returns its terms.
     ///
     /// # Panics
-    /// If the lists are shorter than the label is large: a programmer error.
+    /// If a list has no entry for the label.
     pub fn add(&mut self, round: &Round<'_>) -> Term {
         let full = round.evaluation[round.label] / round.probability;
         let (weight, reward) = (full.min(self.clip), round.reward);
@@ -178,17 +181,18 @@ impl OffPolicy {
         self.range = [self.range[0].min(value), self.range[1].max(value)];
     }
 
-    /// How many rounds were added.
+    /// Number of rounds added.
     pub fn rounds(&self) -> u64 {
         self.weights.count() as u64
     }
 
     /// The estimates, with intervals of `confidence` in (0, 1).
     ///
-    /// `uncovered` in [0, 1] is the share of the policy's probability on labels that could not be played.
-    /// Nothing is known of what these earn but its range $[l, h]$, so intervals are widened by what the share
-    /// $u$ can make of it: `ips` by $[u l, u h]$, `snips` is scaled by $1 - u$ first, `dr` by $u (h - l)$ to
-    /// both sides. Those of `dm` take its estimates for true everywhere, and stay.
+    /// `uncovered` in [0, 1] is the share $u$ of the policy's probability on labels that could not
+    /// be played. Of their rewards only the range $[l, h]$ is known, so intervals are widened: that
+    /// of `ips` by $[u l, u h]$, that of `snips` likewise after scaling by $1 - u$, and that of
+    /// `dr` by $u (h - l)$ on both sides. Those of `dm` are unchanged, since they assume that its
+    /// estimates are right.
     pub fn estimates(&self, confidence: f64, uncovered: f64) -> Estimates {
         let miss = 1.0 - confidence;
         let quantile = normal_quantile(1.0 - 0.5 * miss);
@@ -205,7 +209,7 @@ impl OffPolicy {
                 interval(mean.value(), slow + 7.0 * width * logarithm / (3.0 * (mean.count() - 1.0)))
             }),
         };
-        // w r is between w·low and w·high, and 0 is possible too.
+        // w r is between w·low and w·high, or 0.
         let ips = self.possible * (high.max(0.0) - low.min(0.0));
         let mut estimates = vec![of_mean("ips", &self.ips, Some(ips)), self.self_normalised(quantile)];
         if self.estimated == self.rounds() && self.estimated > 0 {
@@ -254,7 +258,7 @@ impl OffPolicy {
 }
 
 /// The standard normal distribution's quantile at `p` in (0, 1), to nine digits: Acklam's rational
-/// approximation. Of the crates that the project keeps, none has it.
+/// approximation. No dependency of the project has this function.
 pub(super) fn normal_quantile(p: f64) -> f64 {
     const A: [f64; 6] = [
         -3.969683028665376e1,
@@ -351,7 +355,8 @@ mod tests {
         assert_eq!((report.clipped, report.estimates.len(), report.estimates[0].value), (1, 2, 1.0));
     }
 
-    /// A label that the log never played earns anything from 0 to 1: the intervals hold both ends.
+    /// The reward of a label that the log never played may be anything from 0 to 1: the intervals
+    /// contain both ends.
     #[test]
     fn what_the_log_cannot_cover_widens_the_intervals() {
         let mut sums = OffPolicy::new(None, Some([0.0, 1.0]));
@@ -375,8 +380,8 @@ mod tests {
         }
     }
 
-    /// Over many logs of a known truth, the estimators centre on it, and the intervals hold it as often as
-    /// they say.
+    /// Over many logs with known truth, the estimators are unbiased, and the intervals have their
+    /// nominal coverage.
     #[test]
     fn intervals_hold_the_truth() {
         let (logging, policy, truth) = ([0.5, 0.3, 0.2], [0.2, 0.2, 0.6], [0.3, 0.5, 0.9]);
@@ -412,6 +417,6 @@ mod tests {
             assert!((338..=384).contains(&held[at][0]), "of 400 at 90 %: {held:?}");
         }
         assert!(held[0][1] >= 396 && held[3][1] >= 396, "{held:?}");
-        assert!((means[2] - value).abs() > 0.1, "the direct method believes its estimates");
+        assert!((means[2] - value).abs() > 0.1, "the direct method is biased by its estimates");
     }
 }

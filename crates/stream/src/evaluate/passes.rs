@@ -1,7 +1,7 @@
-//! Off-policy evaluation of a log: what would another policy have earned?
+//! Off-policy evaluation of a log.
 //!
-//! Two passes: the first learns the labels, the columns and the range of rewards, the second evaluates.
-//! Estimates of rewards are progressive, see [`RewardModel`].
+//! Two passes: the first finds the labels, the columns and the range of rewards, the second
+//! evaluates. Estimates of rewards are progressive, see [`RewardModel`].
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -28,7 +28,7 @@ use super::bench::{Bench, Waiting};
 use super::question::{EvaluateOptions, Evaluation, Policy};
 use super::tally::Tally;
 
-/// More features than this are a mistake.
+/// Largest number of features; more are considered a mistake.
 const MOST_COLUMNS: usize = 1 << 27;
 
 /// Makes a learner of two classes for a problem, to estimate rewards.
@@ -37,16 +37,16 @@ pub type MakeLearner<'a> = &'a dyn Fn(Problem) -> Result<Box<dyn Model>, ParamEr
 /// Why a log cannot be evaluated.
 #[derive(Debug, thiserror::Error)]
 pub enum EvaluateError {
-    /// A line is bad.
+    /// A line is invalid.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The learner of rewards cannot be made.
+    /// The learner that estimates rewards cannot be made.
     #[error(transparent)]
     Param(#[from] ParamError),
-    /// It would have to be read twice.
+    /// It is not a file, which can be read twice.
     #[error("must be a file: the log is read twice")]
     NoFile,
-    /// There is nothing to evaluate.
+    /// No decision has feedback.
     #[error("no decision of the log was answered")]
     Nothing,
     /// The policy plays a label that does not exist.
@@ -57,12 +57,12 @@ pub enum EvaluateError {
         /// The labels of the log.
         known: String,
     },
-    /// One wild number should not take all memory.
+    /// The log has too many features.
     #[error("the log has {0} features; at most {MOST_COLUMNS} can be learnt from")]
     TooManyColumns(usize),
 }
 
-/// What the first pass finds.
+/// The result of the first pass.
 struct Facts {
     labels: Labels,
     columns: usize,
@@ -90,16 +90,16 @@ fn survey(log: &mut Logged, bad_rows: BadRows) -> Result<Facts, ReadError> {
             whole &= reward == 0.0 || reward == 1.0;
         }
     }
-    // Right and wrong are 1 and 0 whichever came up.
+    // Right and wrong are 1 and 0, even if only one of them occurred.
     let rewards = if whole { [0.0, 1.0] } else { rewards };
     Ok(Facts { labels: log.labels().clone(), columns: log.columns().count() as usize, rewards, whole })
 }
 
-/// Evaluates `policy` on the log that `open` opens, twice; rewards are estimated by learners that `make`
-/// makes, if it is given and the log does not estimate them itself.
+/// Evaluates `policy` on a log, which `open` opens twice. Rewards are estimated by learners made by
+/// `make`, if it is given and the log contains no estimates.
 ///
 /// # Errors
-/// What cannot be read, or is no decision.
+/// If reading fails or a line is invalid.
 pub fn evaluate(
     open: &dyn Fn() -> Result<Logged, ReadError>,
     policy: &mut Policy,
@@ -109,7 +109,7 @@ pub fn evaluate(
     with_terms(open, policy, make, options).map(|(evaluation, _)| evaluation)
 }
 
-/// [`evaluate`], with the term of every answered round.
+/// [`evaluate`], also returning the term of every answered round.
 pub(super) fn with_terms(
     open: &dyn Fn() -> Result<Logged, ReadError>,
     policy: &mut Policy,
@@ -245,7 +245,7 @@ pub(super) fn with_terms(
     Ok((whole, bench.terms))
 }
 
-/// What turns the log's rows into examples where no model does.
+/// The encoder of the log's rows, if the policy is not a model.
 fn own_encoder(facts: &Facts) -> Encoder {
     let scaling = suitable(facts.columns);
     let accepts = Accepts { classes: Classes::Two, soft_labels: true, weights: false };
@@ -264,5 +264,6 @@ fn own_encoder(facts: &Facts) -> Encoder {
         radius: (radius * radius + 1.0).sqrt(),
         large_rows: 0,
         absent: vec![],
+        costs: None,
     }
 }

@@ -1,4 +1,4 @@
-//! What can be evaluated on a log (policies, options), and the result.
+//! Policies, options and results of an evaluation.
 
 use std::str::FromStr;
 
@@ -6,26 +6,27 @@ use serde::Serialize;
 
 use super::off_policy::Estimates;
 use crate::encode::examples::BadRows;
-use crate::read::columns::Columns;
+use crate::read::options::Schema;
 use crate::save::Frozen;
 
-/// The policy that is evaluated.
+/// The policy to evaluate.
 pub enum Policy {
     /// Every label on offer with equal probability.
     Uniform,
-    /// Always this label; rounds in which it was not on offer are left out.
+    /// Always this label; rounds in which it was not on offer are omitted.
     Constant(String),
-    /// The one that took the decisions.
+    /// The logging policy.
     Logged,
-    /// The label to which the logged distribution gives most: the logging policy without exploration.
+    /// The most probable label of the logged distribution: the logging policy without exploration.
     Greedy,
-    /// The distribution that every line gives as `evaluation`.
+    /// The distribution in each line's `evaluation`.
     Given,
-    /// A saved model as it plays, among the labels on offer; if `greedy`, always the one with its best score.
+    /// A saved model, restricted to the labels on offer; if `greedy`, always its label with the
+    /// best score.
     Model {
         /// The model.
         model: Box<Frozen>,
-        /// Whether it explores no more.
+        /// Whether it does not explore.
         greedy: bool,
     },
 }
@@ -48,10 +49,10 @@ impl FromStr for Policy {
 }
 
 impl Policy {
-    /// A model's.
+    /// The policy of a model.
     ///
     /// # Errors
-    /// If it plays no labels.
+    /// If it does not predict labels.
     pub fn of_model(model: Frozen, greedy: bool) -> Result<Self, String> {
         if model.predictor.problem().classes < 2 {
             return Err("forecasts numbers, and plays no labels".to_owned());
@@ -59,61 +60,61 @@ impl Policy {
         Ok(Policy::Model { model: Box::new(model), greedy })
     }
 
-    /// The columns that rows must have, if it matters to the policy.
-    pub fn columns(&self) -> Option<&Columns> {
+    /// The format of the rows and the columns that the policy needs, if it is a model.
+    pub fn schema(&self) -> Option<&Schema> {
         match self {
-            Policy::Model { model, .. } => Some(&model.schema.columns),
+            Policy::Model { model, .. } => Some(&model.schema),
             _ => None,
         }
     }
 }
 
-/// How a log is evaluated.
+/// Options of an evaluation.
 #[derive(Clone, Copy, Debug)]
 pub struct EvaluateOptions {
-    /// Weights beyond this are clipped to it.
+    /// Weights are clipped at this value.
     pub clip: Option<f64>,
-    /// Of the intervals, in (0, 1).
+    /// Confidence of the intervals, in (0, 1).
     pub confidence: f64,
-    /// Whether a decision that was never answered counts as wrong; else it is left out.
+    /// Whether a decision without feedback counts as wrong; else it is omitted.
     pub missing_is_wrong: bool,
-    /// How many bad lines are passed over.
+    /// How many bad lines are skipped.
     pub bad_rows: BadRows,
-    /// How many decisions may wait for feedback at one time.
+    /// Largest number of pending decisions.
     pub pending: usize,
 }
 
-/// What came out.
+/// The result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Evaluation {
     /// Decisions in the log.
     pub decisions: u64,
-    /// Decisions that were never answered.
+    /// Decisions without feedback.
     pub missing: u64,
-    /// Rounds that were left out, since none of the labels that the policy plays was on offer.
+    /// Rounds omitted because none of the policy's labels was on offer.
     pub not_offered: u64,
-    /// The learner that took the decisions and learnt meanwhile, as far as the log says. Rounds are then not
-    /// independent, as the intervals take them to be: the normal ones hold as the log grows if the policy
-    /// settles (Hadad et al. 2021), the Bernstein ones are no theorem.
+    /// The name of the logging learner, if it learnt during the log. Rounds are then not
+    /// independent, as the intervals assume: the normal intervals hold asymptotically if the policy
+    /// converges (Hadad et al. 2021), the Bernstein intervals have no guarantee.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learnt_meanwhile: Option<String>,
-    /// Lines that were passed over.
+    /// Number of lines skipped.
     pub bad_rows: u64,
-    /// What was wrong with the first of them.
+    /// The error of the first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_bad_row: Option<String>,
-    /// Labels, those of the model included.
+    /// Number of labels, those of the model included.
     pub labels: usize,
-    /// What the logging policy earned: the mean of the rewards.
+    /// The mean reward of the logging policy.
     pub logged_reward: f64,
-    /// Of the mean reward.
+    /// Standard error of the mean reward.
     pub logged_reward_standard_error: f64,
-    /// The share of the policy's probability that is on labels which the log could not have played.
+    /// The share of the policy's probability on labels that the logging policy could not play.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncovered: Option<f64>,
     /// The estimates.
     #[serde(flatten)]
     pub estimates: Estimates,
-    /// What is suspicious, in sentences.
+    /// Warnings, in sentences.
     pub warnings: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! What labels earn, estimated from logged rounds: a learner for each label.
+//! Estimates of rewards from logged rounds, with a learner for each label.
 
 use noregret::algorithm::{Forecast, Model};
 use noregret::example::{Features, Target};
@@ -7,10 +7,10 @@ use noregret::prediction::Prediction;
 use noregret::problem::Problem;
 use noregret::registry::{self, Entry};
 
-/// A learner of rewards, one for each label, takes at most as many numbers: 512 MiB.
+/// Largest number of floats of all learners together: 512 MiB.
 const MOST_NUMBERS: usize = 1 << 26;
 
-/// A learner of rewards for `problem`: of the algorithm `entry`, or of a suitable one.
+/// A learner that estimates rewards for `problem`: by the algorithm `entry`, or a suitable default.
 ///
 /// # Errors
 /// If it cannot be made, or would take too much memory.
@@ -23,12 +23,12 @@ pub fn reward_learner(entry: Option<&'static Entry>, problem: Problem) -> Result
     entry.make(&Default::default(), problem, 0)
 }
 
-/// Estimates the reward of every label for a row: the probability that a learner of two classes gives the
-/// upper one, between the least and the largest reward.
+/// Estimates the reward of every label for a row: the probability of the second class of a
+/// two-class learner, mapped to the range of rewards.
 ///
-/// It learns in order and predicts before it learns (*progressively*). The estimates for a round depend on
-/// earlier rounds alone, which is all that the doubly robust estimator needs to be unbiased, also for logs
-/// whose policy learnt meanwhile; folds that look ahead would not do there.
+/// The estimates are progressive: each round is predicted before it is learnt, so they depend on
+/// earlier rounds only. This makes the doubly robust estimator unbiased, also if the logging policy
+/// learnt during the log, for which cross-fitting is not valid.
 pub struct RewardModel {
     learners: Vec<Box<dyn Model>>,
     at: Prediction,
@@ -37,11 +37,11 @@ pub struct RewardModel {
 }
 
 impl RewardModel {
-    /// A learner that `make` makes for each of `labels` labels, of rewards from `low` to `high`.
+    /// Makes a learner by `make` for each of `labels` labels, for rewards from `low` to `high`.
     ///
     /// # Errors
-    /// Those of `make`; also if its learner forecasts no probabilities, or takes no soft labels where rewards
-    /// are more than `low` and `high` (`between`).
+    /// Those of `make`; also if the learner does not forecast probabilities, or does not accept
+    /// soft labels although there are rewards between `low` and `high` (`between`).
     pub fn new(
         labels: usize,
         [low, high]: [f64; 2],

@@ -1,17 +1,17 @@
-//! What logged rounds add up to, and what is suspicious about them.
+//! Sums over logged rounds, and warnings about them.
 
 use super::question::Evaluation;
 use crate::evaluate::off_policy::{Estimates, OffPolicy, Round, Term};
 use crate::mean::Mean;
 
-/// What a logged distribution says of a round beyond the probability of the label that was played.
+/// Facts about a round from its whole logged distribution.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Support {
-    /// The largest weight that a label could have had.
+    /// The largest possible weight of a label.
     pub(super) largest_weight: f64,
     /// The policy's probability on labels that could not be played.
     uncovered: f64,
-    /// How many labels could be played.
+    /// Number of labels that could be played.
     labels: usize,
 }
 
@@ -30,14 +30,16 @@ impl Support {
 pub(super) struct Tally {
     sums: OffPolicy,
     rewards: Mean,
-    /// The policy's probability on labels that could not be played; `None` once a round does not say.
+    /// The policy's probability on labels that could not be played; `None` after a round without a
+    /// distribution.
     uncovered: Option<Mean>,
-    /// 1 / (p n) over the n labels that could be played: of mean 1 if labels were drawn as the log says.
+    /// 1 / (p n) for n playable labels: its expectation is 1 if labels were drawn with the logged
+    /// probabilities.
     logged_weights: Mean,
 }
 
 impl Tally {
-    /// No rounds yet. Weights are clipped to `clip`; `whole` says that rewards are 0 or 1.
+    /// Sums over no rounds. Weights are clipped at `clip`; `whole` if rewards are 0 or 1.
     pub(super) fn new(clip: Option<f64>, whole: bool) -> Self {
         Self {
             sums: OffPolicy::new(clip, whole.then_some([0.0, 1.0])),
@@ -64,7 +66,7 @@ impl Tally {
         term
     }
 
-    /// The estimates, with intervals of `confidence`, for rounds that were all answered.
+    /// The estimates, with intervals of `confidence`.
     pub(super) fn evaluation(&self, confidence: f64, labels: usize) -> Evaluation {
         let uncovered = self.uncovered.map(|mean| mean.value());
         let estimates = self.sums.estimates(confidence, uncovered.unwrap_or(0.0));
@@ -104,14 +106,14 @@ impl Tally {
         }
         if let Some(share) = uncovered.filter(|share| *share > 1e-9) {
             warnings.push(format!(
-                "{:.2} % of the policy's probability is on labels that the log could not have played: ips takes them for worthless, dr for what is estimated, and the intervals hold whatever they earn",
+                "{:.2} % of the policy's probability is on labels that the log could not have played: ips counts them as 0, dr uses the estimate, and the intervals hold for any reward",
                 100.0 * share
             ));
         }
         let rounds = estimates.rounds as f64;
         if estimates.effective_sample_size < 0.01 * rounds {
             warnings.push(format!(
-                "the rounds are worth {:.1} of the policy's own: intervals by the central limit mean little",
+                "the effective sample size is {:.1}: normal intervals are unreliable",
                 estimates.effective_sample_size
             ));
         }

@@ -1,5 +1,5 @@
-//! A reader of files whose rows come in batches: parsed ahead of their use, and kept for a second pass if
-//! that is asked for.
+//! A reader that parses files ahead in batches, on a thread, and keeps the rows for a second pass
+//! on request.
 
 use std::sync::Arc;
 use std::vec::IntoIter;
@@ -13,16 +13,15 @@ use crate::read::row::{PackedRows, Room, Row};
 
 /// Batches that are parsed ahead.
 const BATCHES: usize = 4;
-/// A batch has no further row once its rows take so many bytes: it stays in the cache, and waking a thread
-/// for it costs little beside it.
+/// A batch is complete when its rows take this many bytes: small enough for the cache, and large
+/// enough that waking a thread costs little in comparison.
 const BYTES: usize = 256 * 1024;
 
-/// Reads as the reader that it was made of, which is now read on a thread of its own where there is a core
-/// for it.
+/// Wraps a reader, which is read on a separate thread if there is more than one core.
 pub(crate) struct ReadAhead {
     supply: Supply,
     batch: Batch,
-    /// Rows of `batch` handed out.
+    /// Rows of `batch` returned.
     used: usize,
     columns: Columns,
     dropped: u64,
@@ -32,32 +31,32 @@ pub(crate) struct ReadAhead {
     described: Vec<(&'static str, String)>,
     notes: Vec<String>,
     absent: Vec<u32>,
-    /// What was odd about the cells of the batches so far.
+    /// Notes about cells of the batches so far.
     odd_cells: Vec<String>,
     kept: Option<Kept>,
 }
 
-/// Where batches come from.
+/// The source of batches.
 enum Supply {
     Thread(WorkAhead<Batch>),
     /// The reader, and whether it may have more.
-    Here(Filler, bool),
-    /// All rows are there, and so are all columns.
+    Here(Box<Filler>, bool),
+    /// All rows and columns are in memory.
     Kept(IntoIter<Batch>),
 }
 
 #[derive(Default)]
 struct Batch {
     rows: PackedRows,
-    /// What was known after each row.
+    /// State after each row.
     marks: Vec<Mark>,
     /// Number of columns before the first row.
     first: u32,
     /// Names of the columns from there on.
     names: Vec<Arc<str>>,
-    /// What came after the rows, and the name of the row that it is about.
+    /// The result after the last row, and the name of the row concerned.
     error: Option<(ReadError, String)>,
-    /// What was odd about the cells so far.
+    /// Notes about cells so far.
     odd_cells: Vec<String>,
     position: u64,
 }
@@ -67,12 +66,12 @@ struct Mark {
     dropped: u64,
 }
 
-/// Batches that have been handed out.
+/// Batches that have been returned.
 struct Kept {
     batches: Vec<Batch>,
-    /// How many more bytes they may take.
+    /// The number of bytes left for them.
     left: usize,
-    /// Whether these are all.
+    /// Whether all batches are here.
     complete: bool,
 }
 
@@ -86,7 +85,7 @@ impl ReadAhead {
             let batches = WorkAhead::start("read", BATCHES, move |batch| filler.fill(batch));
             Supply::Thread(batches.map_err(|error| ReadError::new(name, 0, ReadErrorKind::Io(error)))?)
         } else {
-            Supply::Here(filler, true)
+            Supply::Here(Box::new(filler), true)
         };
         Ok(Box::new(Self {
             supply,
@@ -104,7 +103,7 @@ impl ReadAhead {
         }))
     }
 
-    /// Exchanges the batch, which is done with, for the next one. False after the last.
+    /// Exchanges the used batch for the next one. Returns false after the last.
     fn next_batch(&mut self) -> bool {
         self.used = 0;
         if let Some(kept) = &mut self.kept {
@@ -136,7 +135,7 @@ impl ReadAhead {
 }
 
 impl Kept {
-    /// Keeps one more batch. False if it, or the rest of the file, cannot be had again from memory.
+    /// Keeps a batch. Returns false if the rows of this file cannot be kept.
     fn keep(&mut self, batch: Batch) -> bool {
         let bytes = batch.rows.bytes();
         let fits = bytes <= self.left;
@@ -150,12 +149,12 @@ impl Kept {
 struct Filler {
     reader: Box<dyn Reader>,
     row: Row,
-    /// What the last batch took.
+    /// Size of the last batch.
     room: Room,
 }
 
 impl Filler {
-    /// Reads the next rows. False if none can follow.
+    /// Reads the next rows. Returns false if none can follow.
     fn fill(&mut self, batch: &mut Batch) -> bool {
         let reader = &mut self.reader;
         batch.rows.clear();
@@ -212,7 +211,7 @@ impl Reader for ReadAhead {
             if let Some((error, tag)) = self.batch.error.take() {
                 row.clear();
                 row.tag = tag;
-                // A bad row has to be reported again.
+                // A bad row must be reported in the second pass, too.
                 self.kept = None;
                 return Err(error);
             }

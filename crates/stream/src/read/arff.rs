@@ -20,11 +20,11 @@ use crate::read::reader::Reader;
 use crate::read::source::Source;
 use crate::read::{csv, ndjson};
 
-/// What an attribute's values are.
+/// The type of an attribute.
 #[derive(Debug, PartialEq)]
 enum Kind {
     Numeric,
-    /// With the values that it may have.
+    /// With its possible values.
     Nominal(Vec<String>),
     Text,
     Time,
@@ -36,7 +36,7 @@ struct Attribute {
     kind: Kind,
 }
 
-/// Whether the first line that is neither blank nor a comment begins a header.
+/// Whether the first line that is neither blank nor a comment starts a header.
 pub(crate) fn begins<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> bool {
     let first = lines.find(|line| !line.is_empty());
     first.is_some_and(|line| line.starts_with(b"%") || keyword(line, "@relation").is_some())
@@ -59,7 +59,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let source = source.translated(Format::Arff, |source| {
         let mut text = String::new();
         if sparse {
-            // The place of the line that begins the rows.
+            // The line at which the rows start.
             text.push('\n');
         } else {
             cells(names.iter().map(String::as_str), &mut text);
@@ -69,7 +69,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     if sparse { ndjson::reader(source, &options) } else { csv::reader(source, &options) }
 }
 
-/// Gives the columns that no option speaks of the roles that the header declares.
+/// Assigns the header's roles to the columns that no option names.
 fn declare(attributes: &[Attribute], label: usize, options: &mut ReadOptions) {
     let said: HashSet<&String> =
         [&options.categorical, &options.numeric, &options.text, &options.time, &options.drop]
@@ -125,7 +125,7 @@ fn header(source: &mut Source) -> Result<Vec<Attribute>, ReadError> {
     Ok(attributes)
 }
 
-/// What follows the keyword, in any case, that the line begins with.
+/// The rest of the line after the keyword, which is case-insensitive.
 fn keyword<'a>(line: &'a [u8], word: &str) -> Option<&'a [u8]> {
     let (first, rest) = line.split_at_checked(word.len())?;
     let ends = rest.first().is_none_or(u8::is_ascii_whitespace);
@@ -187,7 +187,7 @@ struct Token {
     quoted: bool,
 }
 
-/// Values between commas or blanks, in single or double quotes where they hold either.
+/// Values separated by commas or blanks, in single or double quotes if they contain either.
 struct Tokens<'a>(&'a str);
 
 impl Iterator for Tokens<'_> {
@@ -228,7 +228,7 @@ struct Rows {
     source: Source,
     attributes: Vec<Attribute>,
     sparse: bool,
-    /// Not yet handed out from `at` on.
+    /// Bytes from `at` on are not returned yet.
     text: Vec<u8>,
     at: usize,
 }
@@ -248,8 +248,8 @@ impl Read for Rows {
                     let row: Vec<String> = Tokens(row).map(missing).collect();
                     cells(row.iter().map(String::as_str), &mut text);
                 }
-                // A blank line keeps the numbers of those behind it; what is no text is for the reader to
-                // refuse.
+                // Blank lines are kept, so that line numbers are right; invalid text is rejected by
+                // the reader.
                 read => {
                     self.text.clear();
                     self.at = 0;
@@ -269,7 +269,7 @@ impl Read for Rows {
     }
 }
 
-/// A line of delimited text. Line ends inside a value become blanks, so that a row is a line.
+/// A line of delimited text. Line ends in a value become blanks, so that each row is one line.
 fn cells<'a>(values: impl Iterator<Item = &'a str>, line: &mut String) {
     for (at, value) in values.enumerate() {
         if at > 0 {
@@ -285,8 +285,8 @@ fn cells<'a>(values: impl Iterator<Item = &'a str>, line: &mut String) {
     line.push('\n');
 }
 
-/// An object with what a sparse row writes, and what it leaves out where that is not 0. A row that cannot be
-/// understood is left as it is, for the reader to refuse.
+/// A JSON object of a sparse row, with omitted values that are not 0. An invalid row is returned
+/// unchanged, and rejected by the reader.
 fn sparse(row: &str, attributes: &[Attribute], line: &mut String) {
     let object = || -> Option<serde_json::Map<String, serde_json::Value>> {
         let pairs = row.strip_prefix('{')?.strip_suffix('}')?;

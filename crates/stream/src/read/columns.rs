@@ -1,4 +1,4 @@
-//! What a feature column stands for: a number, a name, or a hash bucket.
+//! Identities of feature columns: numbers, names or hash buckets.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::read::error::{ReadErrorKind, shown};
 
-/// The meaning of column indices `0..count`. Saved with a model, so that its weights find their features
-/// again.
+/// The identities of columns `0..count`. Saved with a model, so that features are mapped to the
+/// same columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -41,7 +41,7 @@ impl Columns {
         }
     }
 
-    /// Name of a column for a person: the number, the name, or `#bucket`.
+    /// Display name of a column: the number, the name, or `#bucket`.
     pub fn name(&self, column: u32) -> Cow<'_, str> {
         match self {
             Columns::Numbered { base, .. } => Cow::Owned((u64::from(column) + u64::from(*base)).to_string()),
@@ -106,7 +106,7 @@ impl Columns {
         })
     }
 
-    /// The problem with columns that come from outside, such as a model file.
+    /// Checks columns from an untrusted source, such as a model file.
     pub(crate) fn check(&self) -> Result<(), ReadErrorKind> {
         let problem = match self {
             Columns::Numbered { base: 2.., .. } => "features are numbered from 0 or from 1",
@@ -227,14 +227,19 @@ fn hash_bytes(bytes: &[u8], bits: u32) -> u32 {
     (hash & ((1 << bits) - 1)) as u32
 }
 
-/// The columns of a running reader: grows, or drops and counts what is unknown, and forgets what a bad row
-/// added.
+/// Most dropped features that are remembered by name.
+const MOST_UNKNOWN: usize = 100;
+
+/// The columns of a reader: adds new ones, or drops and counts them, and removes those added by a
+/// bad row.
 #[derive(Debug)]
 pub(crate) struct ColumnMap {
     columns: Columns,
-    /// Columns that would be more than this many are dropped.
+    /// Largest number of columns; further ones are dropped.
     most: u32,
     dropped: u64,
+    /// The features among them, each once, up to [`MOST_UNKNOWN`].
+    unknown: Vec<String>,
     /// State after the last good row: number of columns, of dropped features.
     good: (u32, u64),
     /// The same of the good row before it.
@@ -244,7 +249,7 @@ pub(crate) struct ColumnMap {
 impl ColumnMap {
     pub(crate) fn new(columns: Columns, most: u32) -> Self {
         let good = (columns.count(), 0);
-        ColumnMap { columns, most, dropped: 0, good, before: good }
+        ColumnMap { columns, most, dropped: 0, unknown: vec![], good, before: good }
     }
 
     pub(crate) fn columns(&self) -> &Columns {
@@ -257,20 +262,46 @@ impl ColumnMap {
 
     /// Column of a name; `None` if it is dropped.
     pub(crate) fn by_name(&mut self, name: &str) -> Option<u32> {
-        let column = match &mut self.columns {
-            Columns::Named(names) if names.len() < self.most => names.intern(name),
-            columns => columns.index_of(name),
-        };
-        self.dropped += u64::from(column.is_none());
+        let column = self.by_word(name);
+        if column.is_none() {
+            self.dropped += 1;
+            self.drops(name);
+        }
         column
     }
 
-    /// Column of a name that need not have one: [`ColumnMap::by_name`], but nothing is counted.
+    /// As [`ColumnMap::by_name`], but a dropped feature is not counted.
     pub(crate) fn by_word(&mut self, name: &str) -> Option<u32> {
-        let dropped = self.dropped;
-        let column = self.by_name(name);
-        self.dropped = dropped;
-        column
+        match &mut self.columns {
+            Columns::Named(names) if names.len() < self.most => names.intern(name),
+            columns => columns.index_of(name),
+        }
+    }
+
+    /// Remembers the name of a dropped feature.
+    #[cold]
+    pub(crate) fn drops(&mut self, name: impl ToString) {
+        if self.unknown.len() < MOST_UNKNOWN {
+            let name = name.to_string();
+            if !self.unknown.contains(&name) {
+                self.unknown.push(name);
+            }
+        }
+    }
+
+    /// A sentence about the features dropped, if there are any.
+    pub(crate) fn unknown(&self) -> Option<String> {
+        const SHOWN: usize = 5;
+        if self.dropped == 0 || self.unknown.is_empty() {
+            return None;
+        }
+        let names: Vec<String> = self.unknown.iter().take(SHOWN).map(shown).collect();
+        let more = match self.unknown.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            _ if self.unknown.len() == MOST_UNKNOWN => " and many more".to_owned(),
+            more => format!(" and {more} more"),
+        };
+        Some(format!("features that the model does not know are ignored: {}{more}", names.join(", ")))
     }
 
     /// Column of the feature numbered `number` as in the data; `None` if it is dropped.
@@ -284,6 +315,7 @@ impl ColumnMap {
                 if column >= *count {
                     if column >= self.most {
                         self.dropped += 1;
+                        self.drops(number);
                         return None;
                     }
                     *count = column + 1;
@@ -295,17 +327,18 @@ impl ColumnMap {
         }
     }
 
-    /// For numbered columns, if there is room for any: the number of the first, and how many there may be.
+    /// For numbered columns, if any are allowed: the number of the first, and the largest number of
+    /// columns.
     pub(crate) fn numbered(&self) -> Option<(u64, u32)> {
         match self.columns {
-            // Known columns are kept whatever the room.
+            // Known columns are always kept.
             Columns::Numbered { base, count } => Some((u64::from(base), self.most.max(count))),
             _ => None,
         }
     }
 
-    /// What [`ColumnMap::by_number`] notes, for a row of numbered columns: how many columns it takes, and how
-    /// many features had no room.
+    /// The bookkeeping of [`ColumnMap::by_number`] for a whole row: number of columns, and of
+    /// dropped features.
     pub(crate) fn saw(&mut self, columns: u32, dropped: u64) {
         if let Columns::Numbered { count, .. } = &mut self.columns {
             *count = columns.max(*count);
@@ -318,19 +351,19 @@ impl ColumnMap {
         self.dropped += 1;
     }
 
-    /// Keeps what the row added.
+    /// Accepts the columns added by the row.
     pub(crate) fn commit(&mut self) {
         self.before = self.good;
         self.good = (self.columns.count(), self.dropped);
     }
 
-    /// Takes back what the last good row added; once.
+    /// Removes the columns added by the last good row; once.
     pub(crate) fn take_back(&mut self) {
         self.good = self.before;
         self.roll_back();
     }
 
-    /// Takes back what the row added since the last [`ColumnMap::commit`].
+    /// Removes the columns added since the last [`ColumnMap::commit`].
     pub(crate) fn roll_back(&mut self) {
         self.dropped = self.good.1;
         match &mut self.columns {

@@ -1,14 +1,14 @@
 //! Delimited text, by the csv crate: numbers, one-hot categories, a label column.
 //!
-//! A missing numeric cell is 0: one that is empty, `?`, or `NA`, `N/A`, `NaN`, `null`, `None` in any case, or
-//! something that is no number at all; in a table with text, times or styled numbers the feature
-//! `column=missing` is 1 beside it. An empty categorical cell is no category, an empty label cell an
-//! unlabelled row. Blanks around a cell do not count. A category is the feature `column=cell` of value 1.
-//! Numeric columns come first, categories in order of appearance; what else columns may hold is the business
-//! of [`table`](crate::read::table).
+//! A numeric cell is missing, and read as 0, if it is empty, `?`, `NA`, `N/A`, `NaN`, `null` or
+//! `None` in any case, or not a number; in a table with text, times or styled numbers the feature
+//! `column=missing` is then 1. An empty categorical cell is no category, an empty label cell means
+//! an unlabelled row. Blanks around a cell are ignored. A category is the feature `column=cell` of
+//! value 1. Numeric columns come first, then categories in order of appearance; for other kinds of
+//! columns see [`table`](crate::read::table).
 //!
-//! With a saved schema, columns are found by their names if there is a header; columns that the schema does
-//! not know are dropped and counted, columns that are not there count as missing in every row, the label
+//! With a saved schema, columns are matched by name if there is a header; columns unknown to the
+//! schema are dropped and counted, absent columns count as missing in every row, and the label
 //! column may be absent.
 
 mod header;
@@ -29,7 +29,7 @@ use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema, Sp
 use crate::read::reader::{Reader, describe_source};
 use crate::read::row::{Duplicates, Row};
 use crate::read::source::{Peek, Source};
-use crate::read::table::{self, Cell, Cells, absent_note, absent_numbers, is_needed};
+use crate::read::table::{self, Cell, Cells, absent_note, absent_numbers, is_needed, new_note};
 use crate::words::counted;
 
 struct CsvReader {
@@ -37,16 +37,16 @@ struct CsvReader {
     cells: Vec<Cell>,
     layout: CsvSchema,
     columns: ColumnMap,
-    /// The words that stand for missing numbers in the first rows, quoted.
+    /// The words for missing numbers in the first rows, quoted.
     missing: Vec<String>,
-    /// What is odd about the first rows.
+    /// Remarks on the first rows.
     notes: Vec<String>,
-    /// The first row, if it names the columns.
+    /// The first row, if it is a header.
     header: ByteRecord,
     feature: String,
     /// The column that names the rows.
     id: Option<usize>,
-    /// Numbers that the file has no column for.
+    /// Numeric columns of the schema that are absent from the file.
     absent: Vec<Cell>,
 }
 
@@ -55,12 +55,18 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let mut columns = ColumnMap::new(columns, options.most_columns());
     let saved = options.schema.as_ref().and_then(|schema| schema.csv.as_ref());
     let (mut missing, mut said) = (vec![], vec![]);
+    let mut above = 0;
     let layout = match saved {
         Some(saved) => {
-            let peek = source.peek(1, 1)?;
-            let seen = || layout::detect_delimiter(&peek).map(char::from);
-            let there = u8::try_from(saved.delimiter).is_ok_and(|byte| peek.bytes.contains(&byte));
-            let kept = if there { saved.delimiter } else { seen().unwrap_or(saved.delimiter) };
+            let there =
+                |peek: &Peek<'_>| u8::try_from(saved.delimiter).is_ok_and(|byte| peek.bytes.contains(&byte));
+            let kept = if there(&source.peek(1, 1)?) {
+                saved.delimiter
+            } else {
+                // Another delimiter, or a title.
+                let peek = source.peek(if saved.header { header::MOST_ABOVE + 2 } else { 1 }, 1)?;
+                layout::detect_delimiter(&peek).map_or(saved.delimiter, char::from)
+            };
             let delimiter = options.delimiter.map_or(kept, char::from);
             CsvSchema {
                 delimiter,
@@ -76,11 +82,10 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             }
             let bytes = &plain_line_ends(peek.bytes);
             let peek = Peek { bytes, all: peek.all };
-            let layout = layout::infer(&peek, options);
-            let (layout, decided) = layout.map_err(|message| source.file_error(message))?;
-            missing = layout::missing_words(&peek, &layout);
-            said = decided;
-            layout
+            let inferred = layout::infer(&peek, options).map_err(|message| source.file_error(message))?;
+            missing = layout::missing_words(&peek, &inferred);
+            (above, said) = (inferred.above, inferred.notes);
+            inferred.layout
         }
     };
     let delimiter =
@@ -95,10 +100,13 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         held: false,
         blank_delimiter: delimiter == b' ',
     };
-    // The layout was decided without empty rows; one before the header is not the header.
-    let mut more = rows.next()?;
-    while more && rows.record.iter().all(|cell| cell.trim_ascii().is_empty()) {
-        more = rows.next()?;
+    // The layout was determined without empty rows; skip those before the header.
+    let mut more = rows.next_filled()?;
+    for _ in 0..above {
+        more = more && rows.next_filled()?;
+    }
+    if saved.is_some() && layout.header {
+        said.extend(rows.skip_above(&layout)?);
     }
     rows.held = more && !layout.header;
     let header = if layout.header { rows.record.clone() } else { ByteRecord::new() };
@@ -123,8 +131,9 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         .filter_map(|(field, cells)| Some(Cell::new(field.name.clone(), Some(field.clone()), cells?)))
         .collect();
     said.extend(absent_note(absent.iter()));
+    said.extend(new_note(cells.iter().filter(|cell| cell.role.is_none()).map(|cell| &*cell.name)));
     if layout.header_rows() > 1 && rows.next()? {
-        // A file that goes on from another one may have a single header.
+        // A continuation of another file may have a single header.
         let mut pairs = cells.iter().zip(&rows.record);
         rows.held = pairs
             .any(|(cell, text)| cell.role == Some(CsvRole::Numeric) && layout::is_number(text.trim_ascii()));
@@ -151,8 +160,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     }))
 }
 
-/// What the positions of a file mean to a saved layout: names, and what is known of them. `first` is its
-/// first row.
+/// Maps the columns of a file to a saved layout. `first` is the file's first row.
 fn saved_fields(
     first: &ByteRecord,
     layout: &CsvSchema,
@@ -206,7 +214,7 @@ impl Rows {
         &self.records.get_ref().source
     }
 
-    /// Reads the next row that is not blank into `record`.
+    /// Reads the next non-blank row into `record`.
     fn next(&mut self) -> Result<bool, ReadError> {
         if std::mem::take(&mut self.held) {
             return Ok(true);
@@ -214,21 +222,53 @@ impl Rows {
         while self.records.read_byte_record(&mut self.record).map_err(|error| self.read_error(error))? {
             let inside = memchr::memchr_iter(b'\n', self.record.as_slice()).count() as u64;
             let after = self.before + self.records.position().line();
-            // The text ends in a line end, so that only an open quote can lead a row to the end of the file.
+            // The text ends in a line end, so that only an open quote can extend a row to the end
+            // of the file.
             if self.records.get_ref().ended {
                 let message = "a quote opens here that nothing closes".to_owned();
                 let line = after.saturating_sub(inside);
                 return Err(ReadError::new(self.source().name(), line, ReadErrorKind::Row(message)));
             }
-            // Cut at blanks, a blank line has many cells.
+            // With blanks as delimiter, a blank line has many cells.
             let cut = self.record.len() == 1 || self.blank_delimiter;
             if !cut || !self.record.as_slice().trim_ascii().is_empty() {
-                // The parser stands at the line after the row.
+                // The parser is at the line after the row.
                 self.line = after.saturating_sub(1 + inside);
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// The same with something in a cell.
+    fn next_filled(&mut self) -> Result<bool, ReadError> {
+        while self.next()? {
+            if self.record.iter().any(|cell| !cell.trim_ascii().is_empty()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Skips rows above the names of a saved layout's columns: those that have none of the names and fewer
+    /// cells than there are names. Returns a remark on them.
+    fn skip_above(&mut self, layout: &CsvSchema) -> Result<Option<String>, ReadError> {
+        let names: HashSet<&[u8]> = layout.fields.iter().map(|field| field.name.as_bytes()).collect();
+        let needed = layout.fields.iter().filter(|field| is_needed(field.role)).count();
+        let mut above = vec![];
+        loop {
+            let cells = || self.record.iter().map(<[u8]>::trim_ascii).filter(|cell| !cell.is_empty());
+            let foreign = cells().all(|cell| !names.contains(cell)) && cells().count() < needed;
+            if !foreign || above.len() == header::MOST_ABOVE {
+                return Ok(layout::note_above(&above));
+            }
+            above.push(self.record.clone());
+            if !self.next_filled()? {
+                // The error speaks of the first row.
+                self.record = above.swap_remove(0);
+                return Ok(None);
+            }
+        }
     }
 
     #[cold]
@@ -261,7 +301,7 @@ impl CsvReader {
             row.tag.push_str(&String::from_utf8_lossy(record[id].trim_ascii()));
         }
         for (cell, raw) in self.cells.iter_mut().zip(record) {
-            // The commonest cell of all, in wide tables.
+            // The most frequent cell in wide tables.
             if let ([digit @ b'0'..=b'9'], Cells::Number { value: Some(column), .. }) = (raw, &cell.cells) {
                 row.push(*column, f64::from(digit - b'0'));
                 continue;
@@ -272,12 +312,12 @@ impl CsvReader {
         for cell in &self.absent {
             cell.cells.push_missing(row);
         }
-        // Only hashes can meet.
+        // Only hashed features can collide.
         row.finish(Duplicates::Sum)
             .map_err(|_| ReadErrorKind::Row("features of one hash sum to infinity".into()))
     }
 
-    /// Forgets what was taken back.
+    /// Removes columns that were taken back.
     fn forget(&mut self) {
         let count = self.columns.columns().count();
         self.cells.iter_mut().for_each(|cell| cell.cells.forget(count));
@@ -303,7 +343,7 @@ impl Reader for CsvReader {
             Err(kind) => {
                 self.columns.roll_back();
                 self.forget();
-                // Whoever answers line by line still says which row it was.
+                // The row keeps its name, for programs that answer line by line.
                 let tag = std::mem::take(&mut row.tag);
                 row.clear();
                 row.tag = tag;
@@ -330,7 +370,7 @@ impl Reader for CsvReader {
     }
 
     fn odd_cells(&self) -> Vec<String> {
-        self.cells.iter().filter_map(Cell::odd).collect()
+        self.cells.iter().filter_map(Cell::odd).chain(self.columns.unknown()).collect()
     }
 
     fn position(&self) -> u64 {
@@ -348,6 +388,7 @@ impl Reader for CsvReader {
             label: self.named(CsvRole::Label),
             weight: self.named(CsvRole::Weight),
             csv: Some(self.layout.clone()),
+            offers: None,
         }
     }
 

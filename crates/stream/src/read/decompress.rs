@@ -1,4 +1,4 @@
-//! Recognising and undoing compression, and counting the bytes as stored.
+//! Recognises and decompresses gzip and zstd, and counts the stored bytes.
 
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(crate) struct Decompressed {
     pub(crate) consumed: Arc<AtomicU64>,
 }
 
-/// Bytes that are read at once.
+/// Size of a read, in bytes.
 pub(crate) const BUFFER: usize = 256 * 1024;
 
 /// Blocks of [`BUFFER`] bytes that are decompressed ahead.
@@ -48,7 +48,7 @@ struct ReadBlocks {
 struct Block {
     bytes: Vec<u8>,
     length: usize,
-    /// What came after the bytes.
+    /// The result after the last byte.
     error: Option<io::Error>,
 }
 
@@ -59,7 +59,7 @@ impl ReadBlocks {
     }
 }
 
-/// Reads until the block is full. False if nothing can follow.
+/// Reads until the block is full. Returns false if nothing can follow.
 fn fill(block: &mut Block, input: &mut dyn Read) -> bool {
     block.bytes.resize(BUFFER, 0);
     block.length = 0;
@@ -98,9 +98,10 @@ impl Read for ReadBlocks {
     }
 }
 
-/// Undoes gzip (all members) and zstd (all frames), recognised by the first bytes; refuses what is no text.
+/// Decompresses gzip (all members) and zstd (all frames), recognised by the first bytes; rejects
+/// other binary files.
 ///
-/// `ahead`: on a thread of its own.
+/// `ahead`: on a separate thread.
 pub(crate) fn decompress(input: Box<dyn Read + Send>, ahead: bool) -> Result<Decompressed, ReadErrorKind> {
     let consumed = Arc::new(AtomicU64::new(0));
     let mut raw = Counted { inner: input, consumed: Arc::clone(&consumed) };
@@ -123,8 +124,8 @@ pub(crate) fn decompress(input: Box<dyn Read + Send>, ahead: bool) -> Result<Dec
     Ok(Decompressed { input, compression, consumed })
 }
 
-/// The first six bytes, or fewer if a line ends among them: whoever sends it through a pipe may wait for an
-/// answer.
+/// The first six bytes, or fewer if they contain a line end: the program that writes to a pipe may
+/// wait for an answer.
 fn read_head(input: &mut impl Read) -> io::Result<Vec<u8>> {
     let (mut head, mut filled) = (vec![0; 6], 0);
     while filled < head.len() && !head[..filled].contains(&b'\n') {
@@ -139,10 +140,10 @@ fn read_head(input: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// What an error of [`Decompressed::input`] means.
+/// Converts an error of [`Decompressed::input`].
 pub(crate) fn input_error(compression: Option<&'static str>, error: io::Error) -> ReadErrorKind {
     match compression {
-        // An error number comes from the operating system, anything else from the decompressor.
+        // Errors with a number are from the operating system, others from the decompressor.
         Some(compression) if error.raw_os_error().is_none() => {
             if error.kind() == io::ErrorKind::UnexpectedEof {
                 ReadErrorKind::Truncated { compression }
@@ -156,8 +157,7 @@ pub(crate) fn input_error(compression: Option<&'static str>, error: io::Error) -
 
 /// A Parquet file that cannot be read here.
 #[cfg(feature = "parquet")]
-pub(crate) const PARQUET: &str =
-    "a Parquet file, which begins to be read at its end; it must be a file, not a pipe";
+pub(crate) const PARQUET: &str = "a Parquet file, which is read from its end; it must be a file, not a pipe";
 #[cfg(not(feature = "parquet"))]
 pub(crate) const PARQUET: &str =
     "a Parquet file, which this program was built without; build it with --features parquet";
@@ -168,7 +168,7 @@ const ZSTD: &str = "zstd";
 fn head_kind(head: &[u8]) -> Result<Option<&'static str>, ReadErrorKind> {
     let other = match head {
         [0x1f, 0x8b, ..] => return Ok(Some(GZIP)),
-        // A frame, or a skippable frame as parallel compressors write first.
+        // A frame, or a skippable frame, which parallel compressors write first.
         [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => return Ok(Some(ZSTD)),
         [b'P', b'A', b'R', b'1', ..] => PARQUET,
         [b'P', b'K', 3, 4, ..] => "a zip archive; unpack it first",

@@ -1,4 +1,4 @@
-//! The one error of the readers: where, and what is wrong, in one sentence.
+//! The error of the readers: place and cause in one sentence.
 
 use std::{error, fmt, io};
 
@@ -26,7 +26,7 @@ pub enum ReadErrorKind {
     Io(io::Error),
     /// There are no rows: no bytes, or nothing but blank lines.
     Empty,
-    /// Compressed data end in the middle.
+    /// Compressed data are truncated.
     Truncated {
         /// `gzip` or `zstd`.
         compression: &'static str,
@@ -35,7 +35,7 @@ pub enum ReadErrorKind {
     Corrupt {
         /// `gzip` or `zstd`.
         compression: &'static str,
-        /// The decompressor's words.
+        /// The decompressor's message.
         detail: String,
     },
     /// The file as a whole cannot be read as asked: unknown format, no such label column, a single column and
@@ -60,30 +60,30 @@ pub enum ReadErrorKind {
         noun: &'static str,
         /// Its name.
         column: String,
-        /// What is wrong, with the value.
+        /// The cause, with the value.
         message: String,
     },
     /// A cell of a numeric column of CSV holds no number. The column may be a categorical one.
     NotANumber {
         /// The name of the column.
         column: String,
-        /// The cell, as messages show it.
+        /// The cell, in display form.
         cell: String,
     },
     /// LIBSVM data taken as numbered from 1 have a feature of number 0.
     IndexZero,
-    /// A number of a feature that is too large for a column. It can be hashed.
+    /// A feature number too large for a column. It can be hashed.
     IndexTooLarge(u64),
 }
 
-/// Something is wrong with the file as a whole.
+/// An error of the file as a whole.
 impl From<String> for ReadErrorKind {
     fn from(message: String) -> Self {
         ReadErrorKind::Layout(message)
     }
 }
 
-/// Something is wrong with the file as a whole.
+/// An error of the file as a whole.
 impl From<&str> for ReadErrorKind {
     fn from(message: &str) -> Self {
         ReadErrorKind::Layout(message.to_owned())
@@ -95,7 +95,7 @@ impl ReadError {
         ReadError(Box::new(Inner { source_name: source_name.to_owned(), line, kind }))
     }
 
-    /// Whether reading can go on at the next row: the fault is in one row, not in the file.
+    /// Whether the error concerns one row, so that reading can continue with the next.
     pub fn is_row_error(&self) -> bool {
         matches!(
             self.kind(),
@@ -123,7 +123,7 @@ impl ReadError {
         (self.0.line > 0).then_some(self.0.line)
     }
 
-    /// The column or key at fault, if it is one.
+    /// The column or key concerned, if any.
     pub fn column(&self) -> Option<&str> {
         match self.kind() {
             ReadErrorKind::Cell { column, .. } | ReadErrorKind::NotANumber { column, .. } => Some(column),
@@ -190,7 +190,7 @@ impl error::Error for ReadError {
     }
 }
 
-/// What messages call a delimiter.
+/// The display name of a delimiter.
 pub(crate) fn delimiter_name(delimiter: char) -> String {
     let name = match delimiter {
         '\t' => "tab",
@@ -203,10 +203,10 @@ pub(crate) fn delimiter_name(delimiter: char) -> String {
     name.to_owned()
 }
 
-/// A piece of the data for a message: quoted, control characters escaped, cut after 40 characters.
+/// Data for a message: quoted, with control characters escaped, truncated to 40 characters.
 pub(crate) fn shown(text: impl AsRef<[u8]>) -> String {
     const LONGEST: usize = 40;
-    // A character has at most 4 bytes; what is beyond is cut anyway.
+    // A character has at most 4 bytes; the rest would be truncated.
     let bytes = text.as_ref();
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * LONGEST + 4)]);
     let cut: String = text.chars().take(LONGEST).collect();

@@ -1,4 +1,4 @@
-//! The formats and how one is recognised.
+//! The formats and their recognition.
 
 use std::fmt;
 use std::str::FromStr;
@@ -46,8 +46,8 @@ impl Format {
         }
     }
 
-    /// The format that a file name promises, before `.gz` or `.zst`. Names that several formats share promise
-    /// nothing.
+    /// The format of a file name's extension, before `.gz` or `.zst`; `None` for ambiguous
+    /// extensions.
     pub fn from_file_name(name: &str) -> Option<Format> {
         let name = name.to_ascii_lowercase();
         let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
@@ -80,7 +80,7 @@ impl FromStr for Format {
     }
 }
 
-/// How many lines are looked at to recognise a format.
+/// Number of lines examined to recognise a format.
 pub(crate) const LINES: usize = 20;
 
 /// Recognises a format by its first lines, comments and blank lines aside:
@@ -132,7 +132,7 @@ fn pairs(row: &[u8]) -> Option<usize> {
         }
         match memchr::memchr(b':', token) {
             Some(colon) if &token[..colon] == b"qid" => count += 1,
-            // Whether the value is a number is for the reader to say, with the line.
+            // The reader checks whether the value is a number.
             Some(colon) if is_index(&token[..colon]) && !token.contains(&b',') => count += 1,
             None if position == 0 => {}
             _ => return None,

@@ -1,10 +1,9 @@
 //! LIBSVM sparse text: `label index:value index:value ...`, one example a line.
 //!
-//! The label is a number or text without blanks and colons; a line that begins with a pair is unlabelled.
-//! Indices increase. Blank lines are skipped; a token that begins with `#` begins a comment. There is no
-//! second look at a pipe, so whether indices begin at 0 or 1 is decided from the first [`BASE_LINES`] lines:
-//! at 0 if one of them has an index 0, at 1 otherwise; an index 0 that comes later is an error, which says
-//! how to set the base.
+//! The label is a number or text without blanks and colons; a line that begins with a pair is
+//! unlabelled. Indices increase. Blank lines are skipped; a token that starts with `#` starts a
+//! comment. The index base is determined from the first [`BASE_LINES`] lines: 0 if one of them has
+//! an index 0, otherwise 1; a later index 0 is then an error.
 
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
@@ -69,7 +68,7 @@ impl LineParser for Libsvm {
             }
             at += token.len();
         }
-        // The common case knows its columns without looking them up.
+        // In the common case columns follow from the indices without look-up.
         let (base, most) = columns.numbered().unwrap_or((self.base, 0));
         let largest = if self.hashed { u64::MAX } else { base + u64::from(u32::MAX) - 1 };
         let (mut indices, mut values) = row.room(1);
@@ -92,13 +91,14 @@ impl LineParser for Libsvm {
                 return Err(self.refused(index, least));
             }
             least = index + 1;
-            // What follows is a blank or the end of the line.
+            // Next is a blank or the end of the line.
             at = after + 1;
             let column = if index - base < u64::from(most) {
                 count = (index - base) as u32 + 1;
                 count - 1
             } else if most > 0 {
                 dropped += 1;
+                columns.drops(index);
                 continue;
             } else if let Some(column) = columns.by_number(index) {
                 column
@@ -119,7 +119,7 @@ impl LineParser for Libsvm {
     }
 
     fn schema(&self, columns: Columns) -> Schema {
-        Schema { format: Format::Libsvm, columns, label: None, weight: None, csv: None }
+        Schema { format: Format::Libsvm, columns, label: None, weight: None, csv: None, offers: None }
     }
 
     fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)> {
@@ -131,7 +131,7 @@ impl LineParser for Libsvm {
 }
 
 impl Libsvm {
-    /// What is wrong with an index that is not at least `least`, or is too large.
+    /// The error for an index below `least`, or too large.
     #[cold]
     fn refused(&self, index: u64, least: u64) -> ReadErrorKind {
         if index < least && least > self.base {
@@ -150,8 +150,7 @@ impl Libsvm {
 /// Reads an ordinary `index:value` at `at`, if a blank or the end of the line follows: index, value, and
 /// where the value ends.
 ///
-/// All branches go the same way for most pairs, and nothing else depends on the bytes: that is what makes it
-/// quick.
+/// Its branches are predictable for most pairs, which makes it fast.
 #[inline(always)]
 fn common_pair(text: &[u8], at: usize) -> Option<(u64, f64, usize)> {
     let window = text[at..].first_chunk::<{ number::WINDOW }>()?;
@@ -178,7 +177,7 @@ fn common_pair(text: &[u8], at: usize) -> Option<(u64, f64, usize)> {
     window[end].is_ascii_whitespace().then_some((index, value, at + end))
 }
 
-/// Reads any `index:value` at `at`, which is no blank.
+/// Reads any `index:value` at `at`, which is not a blank.
 fn any_pair(text: &[u8], at: usize, end: usize) -> Result<(u64, f64, usize), ReadErrorKind> {
     match short_pair(text, at) {
         Some(pair) if pair.2 == end || text[pair.2].is_ascii_whitespace() => Ok(pair),

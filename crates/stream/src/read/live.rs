@@ -1,26 +1,26 @@
-//! Pipes whose writer may be waiting: read as the bytes come, and left when the run is asked to stop.
+//! Pipes whose writer may be waiting: read without waiting for full buffers, and interruptible.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Whether a run has been asked to stop, by the number of a signal. Clones are the same.
+/// A request to stop a run, with the number of a signal. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicUsize>);
 
 impl Stop {
-    /// The signal that asked for it; `None` if nobody has.
+    /// The signal that requested the stop, if any.
     pub fn asked(&self) -> Option<usize> {
         Some(self.0.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
     }
 
-    /// Where a signal's number, which is not 0, is written to ask for it.
+    /// Where a signal's number, which is not 0, is written to request it.
     pub fn flag(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.0)
     }
 }
 
-/// Tells whether a pipe has nothing to read, and nothing comes for a while.
+/// Tests whether a pipe has been silent for a while.
 pub(crate) type Silence = Box<dyn FnMut() -> bool + Send>;
 
 #[cfg(unix)]
@@ -34,12 +34,12 @@ mod unix {
 
     use super::{Silence, Stop};
 
-    /// How long a pipe is silent before its writer is taken to be waiting.
+    /// Silence after which a pipe's writer is assumed to be waiting.
     const SILENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 300_000_000 };
-    /// How often a waiting reader looks whether it is to stop.
+    /// Interval at which a waiting reader tests for a stop.
     const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-    /// Whether there is something to read, or the end, within `time`.
+    /// Whether there is something to read, or the end is reached, within `time`.
     fn wait(file: &File, time: &Timespec) -> io::Result<bool> {
         let mut files = [PollFd::new(file, PollFlags::IN)];
         match poll(&mut files, Some(time)) {
@@ -78,26 +78,26 @@ mod unix {
     }
 }
 
-/// A pipe that ends, by an error, when `stop` is asked for; and what tells of its silence.
+/// A pipe whose reading fails when `stop` is requested, and a test for its silence.
 #[cfg(unix)]
 pub(crate) fn pipe(file: std::fs::File, stop: &Stop) -> io::Result<(Box<dyn Read + Send>, Option<Silence>)> {
     let silence = unix::silence(&file)?;
     Ok((Box::new(unix::Pipe { file, stop: stop.clone() }), Some(silence)))
 }
 
-/// Standard input; where it is a pipe, as [`pipe`].
+/// Standard input; if it is a pipe, as [`pipe`].
 #[cfg(unix)]
 pub(crate) fn stdin(stop: &Stop) -> io::Result<(Box<dyn Read + Send>, Option<Silence>)> {
     pipe(unix::stdin()?, stop)
 }
 
-/// A pipe as it is.
+/// A pipe, not interruptible.
 #[cfg(not(unix))]
 pub(crate) fn pipe(file: std::fs::File, _: &Stop) -> io::Result<(Box<dyn Read + Send>, Option<Silence>)> {
     Ok((Box::new(file), None))
 }
 
-/// Standard input as it is.
+/// Standard input, not interruptible.
 #[cfg(not(unix))]
 pub(crate) fn stdin(_: &Stop) -> io::Result<(Box<dyn Read + Send>, Option<Silence>)> {
     Ok((Box::new(io::stdin()), None))

@@ -1,6 +1,6 @@
-//! From bytes to rows: `open` finds out the `format`; `source` splits what `decompress` gives into lines; a
-//! file for each format makes [`Row`](row::Row)s of them, as the [`Reader`](reader::Reader) that all of them
-//! are.
+//! From bytes to rows: `open` recognises the `format`; `source` splits the bytes from `decompress`
+//! into lines; one module per format implements [`Reader`](reader::Reader) and parses lines into
+//! [`Row`](row::Row)s.
 
 mod ahead;
 mod arff;
@@ -13,6 +13,7 @@ mod libsvm;
 pub(crate) mod live;
 mod ndjson;
 mod number;
+pub(crate) mod offer;
 pub(crate) mod open;
 pub(crate) mod options;
 #[cfg(feature = "parquet")]

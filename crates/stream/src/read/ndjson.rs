@@ -1,20 +1,23 @@
 //! Newline-delimited JSON: one object a line, by serde_json without building a tree.
 //!
-//! What the objects look like is taken from the first row that is one:
+//! The shape of the objects is that of the first valid row:
 //!
 //! - `{"x": [1, 0.5], "y": "a"}`: numbered features; every array has the length of the first one;
 //! - `{"x": {"age": 31, "hue": "red"}, "y": "a"}`: named features;
 //! - `{"age": 31, "hue": "red", "label": "a"}`: every key that is not label, weight, `tag` or `id` is a
 //!   feature.
 //!
-//! Named features are columns of a [`table`], whose roles the first 1,000 rows decide. With a model saved
-//! without such roles a feature is a number, a bool (1 or 0), a string (`key=string` of value 1) or null
-//! (absent). A label is a string, a number, a bool, an array of class probabilities or null (unlabelled). Its
-//! key is the one asked for, else the first of `label`, `class`, `target`, `y` (in any case) that the first
-//! 1,000 lines have. `weight` is the weight beside `x`; in a flat object it is a feature, unless asked for.
-//! `tag` or `id` is the row's name, unless another one is asked for. Further keys beside `x` are ignored. A
-//! key that gives the same feature twice, or a second label, is an error.
+//! Named features are columns of a [`table`], whose roles are inferred from the first 1,000 rows.
+//! With a model saved without such roles, a feature is a number, a bool (1 or 0), a string
+//! (`key=string` of value 1) or null (absent). A label is a string, a number, a bool, an array of
+//! class probabilities or null (unlabelled). Its key is the one given in the options, or the first
+//! of `label`, `class`, `target`, `y` (in any case) in the first 1,000 lines. `weight` is the
+//! weight if there is a key `x`; in a flat object it is a feature, unless the options name it.
+//! `tag` or `id` is the name of the row, unless the options name another key. Further keys beside
+//! `x` are ignored. Repeated features and labels are errors. If the options ask for labels on offer,
+//! those of a row are under `labels`: a list of names, or what [`offers`] reads.
 
+pub(crate) mod offers;
 mod table;
 mod visit;
 
@@ -28,7 +31,7 @@ use crate::read::columns::{ColumnMap, Columns};
 use crate::read::csv::layout::{LABEL_NAMES, describe_roles};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
-use crate::read::options::{ReadOptions, Schema, Speech};
+use crate::read::options::{Offers, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Reader};
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
@@ -37,7 +40,7 @@ use crate::words::counted;
 
 const LINES: usize = 1000;
 
-/// Where the features of an object stand.
+/// Where an object has its features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Array,
@@ -45,7 +48,7 @@ pub(crate) enum Shape {
     Flat,
 }
 
-/// What the keys mean.
+/// The roles of the keys.
 #[derive(Debug)]
 pub(crate) struct Keys {
     pub(crate) shape: Shape,
@@ -53,17 +56,19 @@ pub(crate) struct Keys {
     pub(crate) weight: Option<String>,
     /// The key that names the row, if `tag` and `id` do not.
     pub(crate) id: Option<String>,
+    /// Whether `labels` are those on offer.
+    pub(crate) offers: bool,
 }
 
 struct Ndjson {
     keys: Keys,
     /// Length of the arrays, once known.
     width: Option<u32>,
-    /// Whether a row without a single known feature is refused: a saved model would answer it with a
+    /// Whether a row without any known feature is rejected, for which a saved model would predict a
     /// constant.
     strict: bool,
     scratch: Scratch,
-    /// What the keys hold; `None` where every feature is for itself.
+    /// The table; `None` if features have no common columns.
     table: Option<Table>,
     /// Numbers of the saved model that the data do not have.
     absent: Vec<u32>,
@@ -77,7 +82,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     // The sparse rows of ARFF have a header of their own.
     let tables = source.original().is_none();
     let layout = saved.and_then(|schema| schema.csv.as_ref()).filter(|_| tables);
-    // Known columns are looked for in the first rows of a file; whoever writes to a pipe may wait for an
+    // The first rows of a file are searched for known columns; on a pipe the writer may wait for an
     // answer.
     let wanted = match saved {
         Some(_) if layout.is_none() || source.size().is_none() => 1,
@@ -94,8 +99,20 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         }
         lines = if rows.is_empty() { LINES.min(2 * lines) } else { wanted };
     };
-    let keys = keys(&rows, label, weight, options.id.clone());
-    let speech = if keys.shape == Shape::Array { Speech::Numbers(0) } else { Speech::Names };
+    let offers = match saved {
+        Some(schema) => schema.offers,
+        None => options.offers.filter(|_| tables).and_then(|width| offers::recognise(&rows, width)),
+    };
+    let mut keys = keys(&rows, label, weight, options.id.clone());
+    keys.offers = offers.is_some();
+    let blocks = if let Some(Offers::Blocks(width)) = offers { Some(width) } else { None };
+    if blocks.is_some() && options.hash_bits.is_some() {
+        let what =
+            "labels on offer have features of their own, which are hashed into blocks of columns already";
+        return Err(ReadError::new(source.name(), 0, ReadErrorKind::Layout(what.to_owned())));
+    }
+    let numbered = keys.shape == Shape::Array || blocks.is_some();
+    let speech = if numbered { Speech::Numbers(0) } else { Speech::Names };
     let columns = options.columns(speech).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
     let width = match columns {
         Columns::Numbered { count, .. } if saved.is_some_and(|schema| schema.format == Format::Ndjson) => {
@@ -105,6 +122,9 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     };
     let strict = saved.is_some() && options.room == 0;
     let mut columns = ColumnMap::new(columns, options.most_columns());
+    if let Some(width) = blocks {
+        return Ok(LineReader::boxed(source, columns, offers::Blocks::new(keys, width)));
+    }
     let (layout, mut notes) = match layout {
         _ if keys.shape == Shape::Array || !tables => (None, vec![]),
         Some(layout) => (Some(layout.clone()), vec![]),
@@ -129,8 +149,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     Ok(LineReader::boxed(source, columns, parser))
 }
 
-/// Whether the model knows none of the features of a row that names no column of its, not even with other
-/// categories.
+/// Whether a row has neither a feature nor a column that the model knows, in any category.
 #[cold]
 fn is_foreign(line: &str, columns: &Columns) -> bool {
     let Columns::Named(names) = columns else { return true };
@@ -171,7 +190,7 @@ fn keys(
         LABEL_NAMES.iter().find_map(|name| called(name))
     });
     let weight = weight.or_else(|| (shape != Shape::Flat).then(|| "weight".to_owned()));
-    Keys { shape, label, weight, id }
+    Keys { shape, label, weight, id, offers: false }
 }
 
 impl LineParser for Ndjson {
@@ -211,7 +230,7 @@ impl LineParser for Ndjson {
         if let Some(table) = &mut self.table {
             table.finish(columns, row)?;
         }
-        // Hashes of different features may meet.
+        // Hashes of different features may collide.
         let hashed = matches!(columns.columns(), Columns::Hashed { .. });
         row.finish(if hashed { Duplicates::Sum } else { Duplicates::Refuse }).map_err(|fault| {
             ReadErrorKind::Row(match fault {
@@ -227,7 +246,8 @@ impl LineParser for Ndjson {
     fn schema(&self, columns: Columns) -> Schema {
         let Keys { label, weight, .. } = &self.keys;
         let csv = self.table.as_ref().map(|table| table.layout.clone());
-        Schema { format: Format::Ndjson, columns, label: label.clone(), weight: weight.clone(), csv }
+        let offers = self.keys.offers.then_some(Offers::Named);
+        Schema { format: Format::Ndjson, columns, label: label.clone(), weight: weight.clone(), csv, offers }
     }
 
     fn notes(&self) -> Vec<String> {
@@ -266,6 +286,9 @@ impl LineParser for Ndjson {
             ("weight", shown_key(&self.keys.weight)),
             ("features", format!("{features}{hashed}")),
         ];
+        if self.keys.offers {
+            described.push(("offers", "labels on offer under \"labels\"".to_owned()));
+        }
         if let Some(table) = &self.table {
             described
                 .extend(describe_roles(table.cells.iter().map(|cell| (&*cell.name, cell.field.as_ref()))));

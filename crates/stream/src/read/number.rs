@@ -1,4 +1,5 @@
-//! Decimal numbers, quickly where they are short. Every result is bit for bit that of the fast-float2 crate.
+//! Fast parsing of short decimal numbers. Every result is bit-equal to that of the fast-float2
+//! crate.
 //!
 //! A number of at most 15 digits is an integer below 2^53 over a power of ten up to 10^15: both are exact in
 //! 64 bits, so that one division rounds correctly (Clinger 1990, How to read floating point numbers
@@ -11,10 +12,10 @@ const POWERS: [f64; 16] =
 /// 10^0 to 10^8, as integers.
 const INTEGER_POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
-/// Most digits that are surely below 2^53.
+/// Largest number of digits that is always below 2^53.
 const MOST_DIGITS: usize = 15;
 
-/// The number that `text` is.
+/// Parses `text` as a number.
 pub(crate) fn parse(text: &[u8]) -> Result<f64, fast_float2::Error> {
     match short(text) {
         Some(value) => Ok(value),
@@ -22,7 +23,7 @@ pub(crate) fn parse(text: &[u8]) -> Result<f64, fast_float2::Error> {
     }
 }
 
-/// [`parse`] of a short plain number, by bytes: cells are mostly a few digits long.
+/// [`parse`] for short plain numbers: most cells have few digits.
 fn short(text: &[u8]) -> Option<f64> {
     if text.len() > MOST_DIGITS {
         return None;
@@ -46,7 +47,7 @@ fn short(text: &[u8]) -> Option<f64> {
         return None;
     }
     let negative = unsigned.len() < text.len();
-    // Most cells are whole, and need no division.
+    // Most numbers are integers and need no division.
     if places == 0 {
         let value = mantissa as i64 as f64;
         return Some(if negative { -value } else { value });
@@ -54,12 +55,12 @@ fn short(text: &[u8]) -> Option<f64> {
     Some(signed(negative, mantissa, places))
 }
 
-/// How many bytes [`common`] looks at.
+/// Number of bytes that [`common`] reads.
 pub(crate) const WINDOW: usize = 32;
 
-/// The number at `start`, below `WINDOW` - 10, and where it ends: one digit, a point and at most 7 digits, as
-/// most numbers of data sets are, or one digit alone. `None`, or more of the number behind that end: another
-/// one decides.
+/// The number at `start`, below `WINDOW` - 10, and its end: one digit, a point and at most 7
+/// digits, the most frequent form, or one digit alone. Callers use another parser if this returns
+/// `None`, or if the number continues after the end.
 #[inline(always)]
 pub(crate) fn common(text: &[u8; WINDOW], start: usize) -> Option<(f64, usize)> {
     let whole = text[start].wrapping_sub(b'0');
@@ -77,14 +78,14 @@ pub(crate) fn common(text: &[u8; WINDOW], start: usize) -> Option<(f64, usize)> 
     Some((quotient(mantissa, count), start + 2 + count))
 }
 
-/// The number at `start`, and where it ends. `None`: it is long, unusual, or no number, or `text` ends within
-/// a few bytes of it; fast-float2 decides.
+/// The number at `start`, and its end. `None` if it is long, unusual, or not a number, or if `text`
+/// ends within a few bytes; fast-float2 then decides.
 #[inline]
 pub(crate) fn leading(text: &[u8], start: usize) -> Option<(f64, usize)> {
     let negative = *text.get(start)? == b'-';
     let first = start + usize::from(negative);
-    // Before the point there are few digits, mostly one; behind it they vary in number, and a loop would be
-    // mispredicted.
+    // There are few digits before the point, mostly one; after it their number varies, and a loop
+    // would be mispredicted.
     let (mut mantissa, mut at) = integer(text, first)?;
     let mut places = 0;
     if text[at] == b'.' {
@@ -109,7 +110,7 @@ pub(crate) fn leading(text: &[u8], start: usize) -> Option<(f64, usize)> {
     Some((signed(negative, mantissa, places), at))
 }
 
-/// The 1 to 7 digits at `start` as a number, and where they end, before the end of `text`.
+/// The 1 to 7 digits at `start` as a number, and their end, before the end of `text`.
 #[inline]
 pub(crate) fn integer(text: &[u8], start: usize) -> Option<(u64, usize)> {
     let mut value = 0_u64;
@@ -138,18 +139,18 @@ fn quotient(mantissa: u64, places: usize) -> f64 {
     mantissa as i64 as f64 / POWERS[places]
 }
 
-/// How many of the bytes are digits before another byte comes, and the number that they make.
+/// Number of leading digits among the bytes, and their value.
 #[inline(always)]
 fn digits(text: &[u8; 8]) -> (usize, u64) {
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let values = u64::from_le_bytes(*text) ^ 0x3030_3030_3030_3030;
-    // The high bit of a byte that is no digit; carries go towards later bytes only.
+    // Sets the high bit of each byte that is not a digit; carries affect later bytes only.
     let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & HIGH;
     let count = others.trailing_zeros() as usize / 8;
     if count == 0 {
         return (0, 0);
     }
-    // Zeros come in front, as if the number had 8 digits; then pairs, fours and the whole are added up.
+    // Padded with leading zeros to 8 digits; then pairs, fours and all eight are combined.
     let tens = values << (64 - 8 * count);
     let pairs = tens.wrapping_mul(10).wrapping_add(tens >> 8);
     const MASK: u64 = 0x0000_00ff_0000_00ff;

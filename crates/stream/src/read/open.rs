@@ -1,4 +1,4 @@
-//! Opening data of any format.
+//! Opens data of any format.
 
 use std::io::Read;
 
@@ -13,9 +13,8 @@ use crate::read::{arff, csv, libsvm, ndjson, vw};
 
 /// Opens a file, or standard input for `-`.
 ///
-/// Gzip (of one or several members) and zstd are recognised by their first bytes, whatever the name. Where
-/// there are several cores, a file is decompressed and parsed on threads of their own, ahead of the rows that
-/// are asked for.
+/// Gzip (with one or several members) and zstd are recognised by their first bytes, whatever the
+/// name. With several cores, a file is decompressed and parsed ahead on separate threads.
 ///
 /// # Errors
 ///
@@ -28,8 +27,8 @@ pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadEr
     from_source(Source::open(path, &options.stop)?, options)
 }
 
-/// Reads examples from any stream of bytes, as [`open`] does; `name` stands for it in errors and tells the
-/// format.
+/// Reads examples from any stream of bytes, as [`open`] does; `name` is used in errors, and its
+/// extension selects the format.
 ///
 /// # Errors
 ///
@@ -49,12 +48,12 @@ fn from_source(source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>,
 
 /// Parses files ahead of their use.
 fn ahead(reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadError> {
-    // The program that writes to a pipe may wait for the answer to a row before it sends the next one.
+    // The program that writes to a pipe may wait for each answer.
     if reader.size().is_some() { ReadAhead::boxed(reader, name) } else { Ok(reader) }
 }
 
-/// The file, if it is to be read as Parquet: by its first bytes, or because it was asked for. Whatever is
-/// wrong with it otherwise is said where all files are opened.
+/// The file, if it is to be read as Parquet, by its first bytes or by the options. Other errors are
+/// reported where all files are opened.
 #[cfg(feature = "parquet")]
 pub(crate) fn parquet_file(path: &str, format: Option<Format>) -> Option<std::fs::File> {
     if path == "-" || !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
@@ -71,7 +70,7 @@ fn parsed(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, 
     if let (Format::Libsvm | Format::Vw, Some(label)) = (format, &options.label) {
         let (format, label) = (format.name(), shown(label));
         return Err(source.file_error(format!(
-            "is read as {format}, where the label begins the line; there is no column {label} to be the label"
+            "is read as {format}, where the label is first on the line; the label cannot be column {label}"
         )));
     }
     match format {
@@ -85,7 +84,7 @@ fn parsed(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, 
     }
 }
 
-/// Beyond so many blank lines a format is not looked for.
+/// Largest number of blank lines that are skipped to recognise a format.
 const MOST_BLANK_LINES: usize = 1 << 20;
 
 fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadError> {
@@ -95,7 +94,7 @@ fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadE
         Format::Parquet => Format::Csv,
         format => format,
     });
-    // With a format given or saved, a row is answered as soon as it comes, even on a pipe.
+    // With a known format, no row has to be read in advance, even on a pipe.
     let mut lines = if known.or(saved).is_some() { 1 } else { format::LINES };
     let mut peek = source.peek(lines, 1)?;
     while peek.bytes.trim_ascii().is_empty() && lines < MOST_BLANK_LINES {
@@ -107,7 +106,7 @@ fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadE
     }
     let text = peek.bytes.trim_ascii_end();
     if text.contains(&b'\r') && !text.contains(&b'\n') {
-        let what = "ends its lines by carriage returns alone; turn them into line feeds: tr '\\r' '\\n'";
+        let what = "ends its lines by carriage returns alone; convert them to line feeds: tr '\\r' '\\n'";
         return Err(source.file_error(what));
     }
     if let Some(known) = known {

@@ -1,4 +1,4 @@
-//! What may be said about data before reading them, and what is kept about them with a model.
+//! Options for reading data, and the schema that is saved with a model.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::read::error::ReadErrorKind;
 use crate::read::format::Format;
 use crate::read::live::Stop;
 
-/// How to read. The default recognises everything.
+/// Options for reading. By default everything is recognised.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// The format; recognised by file name, else by the first lines, if `None`.
@@ -15,15 +15,16 @@ pub struct ReadOptions {
     /// Label column of CSV by name or number from 1, or label key of NDJSON. If `None`, the one called
     /// `label`, `class`, `target` or `y` in any case; for CSV otherwise the last one.
     pub label: Option<String>,
-    /// Column of CSV (name or number) or key of NDJSON with the weight. NDJSON knows `weight` of itself.
+    /// Column of CSV (name or number) or key of NDJSON with the weight. NDJSON recognises `weight`
+    /// by default.
     pub weight: Option<String>,
     /// Delimiter of CSV, one byte; recognised if `None`.
     pub delimiter: Option<u8>,
     /// Whether CSV begins with a header; recognised if `None`.
     pub header: Option<bool>,
-    /// Columns of CSV (names or numbers) and keys of NDJSON (paths) to read as categories whatever they hold.
+    /// Columns of CSV (names or numbers) and keys of NDJSON (paths) to read as categories.
     pub categorical: Vec<String>,
-    /// Columns to read as numbers; cells that are none count as missing.
+    /// Columns to read as numbers; other cells count as missing.
     pub numeric: Vec<String>,
     /// Columns to read as free text.
     pub text: Vec<String>,
@@ -31,29 +32,34 @@ pub struct ReadOptions {
     pub time: Vec<String>,
     /// Columns to leave out.
     pub drop: Vec<String>,
-    /// Column of CSV (name or number) or key of NDJSON whose cells name the rows, whatever else it is.
+    /// Column of CSV (name or number) or key of NDJSON with the names of rows, in addition to its
+    /// role.
     pub id: Option<String>,
     /// Hash features into `2^bits` columns, 1 to 31, instead of keeping names and numbers.
     pub hash_bits: Option<u32>,
     /// Number of the first LIBSVM feature, 0 or 1. If `None`: 0 if one of the first 1,000 lines has a feature
     /// 0, else 1.
     pub index_base: Option<u32>,
-    /// What a reader of the same kind of data reported before: columns and types are those.
+    /// Whether the key `labels` of NDJSON, and the lines of an action in VW text, say which labels are on
+    /// offer. Where these have features of their own, a row becomes a block of so many columns for each.
+    pub offers: Option<u32>,
+    /// The schema of an earlier reader, which determines columns and types.
     pub schema: Option<Schema>,
-    /// With a schema: new features become new columns as long as there are no more than this many. The rest
-    /// are dropped and counted.
+    /// With a schema: new features become new columns up to this number; further ones are dropped
+    /// and counted.
     pub room: u32,
-    /// Ends the reading of a pipe.
+    /// Interrupts the reading of a pipe.
     pub stop: Stop,
 }
 
-/// What is needed to read more data of the same kind with a saved model.
+/// The schema of data, saved with a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Schema {
     /// Format of the data.
     pub format: Format,
-    /// What the columns mean. Data in another format fit, if they name or number features alike.
+    /// The columns. Data in another format are accepted if features are named or numbered in the
+    /// same way.
     pub columns: Columns,
     /// Name of the label column (CSV) or key (NDJSON).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,9 +67,28 @@ pub struct Schema {
     /// Name of the weight column (CSV) or key (NDJSON).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<String>,
-    /// What the columns hold: for CSV, and for NDJSON whose rows are a table.
+    /// The kinds of columns: for CSV, and for NDJSON whose rows are a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csv: Option<CsvSchema>,
+    /// How rows say which labels are on offer, if they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offers: Option<Offers>,
+}
+
+/// How rows say which labels are on offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Offers {
+    /// By name.
+    Named,
+    /// With features of their own. Labels are called by their position in the row, from 0, and each has a
+    /// block of so many columns.
+    Blocks(u32),
+}
+
+impl Offers {
+    /// Columns of a block, unless it is said.
+    pub const WIDTH: u32 = 4096;
 }
 
 /// Delimiter, header and column types of CSV data.
@@ -76,26 +101,34 @@ pub struct CsvSchema {
     pub header: bool,
     /// The columns in file order.
     pub fields: Vec<CsvField>,
-    /// In a table with text, times or styled numbers: the first so many features are numbers, and as many
-    /// after them say where these are missing. `None` in a table of plain numbers and categories alone, where
-    /// a missing number is 0.
+    /// In a table with text, times or styled numbers: the number of numeric features, which come
+    /// first, followed by as many indicators of missing numbers. `None` in a table of plain numbers
+    /// and categories, where a missing number is 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numbers: Option<u32>,
-    /// How many rows at the top name the columns, if not one.
+    /// Number of header rows, if not one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header_rows: Option<u32>,
 }
 
 impl CsvSchema {
-    /// How many rows at the top are none of the data.
+    /// Number of rows before the data.
     pub(crate) fn header_rows(&self) -> usize {
         if self.header { self.header_rows.map_or(1, |rows| rows as usize) } else { 0 }
     }
 }
 
 impl Schema {
-    /// For a table with text, times or styled numbers, whose names are kept: the first so many features are
-    /// numbers, and as many after them say where these are missing.
+    /// The columns of a block, where labels on offer have features of their own.
+    pub fn block(&self) -> Option<u32> {
+        match self.offers {
+            Some(Offers::Blocks(width)) => Some(width),
+            _ => None,
+        }
+    }
+
+    /// For a table with text, times or styled numbers, with named columns: the number of numeric
+    /// features, which come first, followed by as many indicators of missing numbers.
     pub fn numbers(&self) -> Option<u32> {
         let named = matches!(self.columns, Columns::Named(_));
         self.csv.as_ref().and_then(|csv| csv.numbers).filter(|_| named)
@@ -108,14 +141,14 @@ impl Schema {
 pub struct CsvField {
     /// From the header, or the column's number from 1.
     pub name: String,
-    /// What its cells are.
+    /// The kind of its cells.
     pub role: CsvRole,
-    /// How they are written, if not as plain numbers.
+    /// Their notation, if not plain numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub style: Option<Style>,
 }
 
-/// How the numbers or times of a CSV column are written.
+/// The notation of numbers or times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -132,10 +165,14 @@ pub enum Style {
     MonthFirst,
     /// `22 Nov 2026` or `November 22, 2026`.
     Words,
+    /// Days in several notations; `02/03/2026` is 2 March.
+    MixedDayFirst,
+    /// Days in several notations; `02/03/2026` is 3 February.
+    MixedMonthFirst,
 }
 
 impl Style {
-    /// An example of it.
+    /// An example.
     pub fn example(self) -> &'static str {
         match self {
             Style::Grouped => "1,234.50",
@@ -144,11 +181,13 @@ impl Style {
             Style::DayFirst => "22.11.2026",
             Style::MonthFirst => "11/22/2026",
             Style::Words => "22 Nov 2026",
+            Style::MixedDayFirst => "22/11/2026 and other notations",
+            Style::MixedMonthFirst => "11/22/2026 and other notations",
         }
     }
 }
 
-/// What the cells of a CSV column are.
+/// The role of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CsvRole {
@@ -156,11 +195,11 @@ pub enum CsvRole {
     Numeric,
     /// Text; `column=text` is a feature of value 1, empty is no feature.
     Categorical,
-    /// Free text: a feature for each word and pair of words, hashed into a bounded number of them.
+    /// Free text: hashed features for words and pairs of words.
     Text,
-    /// A day or a time: how far along it is, and where in day, week and year.
+    /// A day or a time: a trend, and the positions in day, week and year.
     Time,
-    /// Left out.
+    /// Ignored.
     Drop,
     /// The label; empty is unlabelled.
     Label,
@@ -168,7 +207,7 @@ pub enum CsvRole {
     Weight,
 }
 
-/// Whether data name their features or number them.
+/// Whether features are named or numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speech {
     Names,
@@ -177,7 +216,7 @@ pub(crate) enum Speech {
 }
 
 impl ReadOptions {
-    /// The columns to begin with, for data that name or number their features.
+    /// The initial columns, for named or numbered features.
     pub(crate) fn columns(&self, speech: Speech) -> Result<Columns, ReadErrorKind> {
         if let Some(bits) = self.hash_bits {
             let hashed = Columns::Hashed { bits };
@@ -208,7 +247,7 @@ impl ReadOptions {
         }
     }
 
-    /// How many columns there may be before new features are dropped.
+    /// Largest number of columns; further features are dropped.
     pub(crate) fn most_columns(&self) -> u32 {
         if self.schema.is_some() { self.room } else { u32::MAX }
     }

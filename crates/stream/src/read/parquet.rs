@@ -1,11 +1,11 @@
-//! Apache Parquet, by the parquet crate: a leaf column is what a column of CSV is.
+//! Apache Parquet, by the parquet crate: leaf columns correspond to columns of CSV.
 //!
-//! Numbers and bools (1 or 0) are numeric columns, texts categories `column=text`; a null and a NaN are
-//! missing cells. A list of numbers is one numeric column for each position, `name[0]`, `name[1]`, ...; a
-//! field of a group is called `group.field`. Label and weight are found as in CSV. "Lines" of rows and errors
-//! are rows, from 1.
+//! Numbers and bools (1 or 0) are numeric columns, texts categories `column=text`; a null and a NaN
+//! are missing cells. A list of numbers is one numeric column for each position, `name[0]`,
+//! `name[1]`, ...; a field of a group is named `group.field`. Label and weight are found as in CSV.
+//! Line numbers are row numbers, from 1.
 //!
-//! The schema is kept as that of CSV with a header: a model learnt from one predicts for the other.
+//! The schema is that of CSV with a header, so that models can be used for both formats.
 
 mod leaf;
 
@@ -22,6 +22,7 @@ use crate::read::format::Format;
 use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema, Speech};
 use crate::read::reader::Reader;
 use crate::read::row::{Duplicates, Row};
+use crate::read::table::new_note;
 
 struct ParquetReader {
     name: String,
@@ -32,10 +33,10 @@ struct ParquetReader {
     /// Row groups opened.
     groups: usize,
     leaves: Vec<Leaf>,
-    /// Rows decoded, and handed out of these.
+    /// Number of rows decoded, and of those returned.
     decoded: usize,
     used: usize,
-    /// Number of the last row handed out.
+    /// Number of the last row returned.
     row: u64,
     ended: bool,
     layout: CsvSchema,
@@ -83,10 +84,10 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
 
 fn damaged(error: &ParquetError) -> String {
     let text = error.to_string().replace(char::is_control, " ");
-    format!("is no Parquet file that can be read: {text}")
+    format!("is not a readable Parquet file: {text}")
 }
 
-/// What the columns are, of which nothing is known but their names and types.
+/// The layout, from the names and types of the columns.
 fn layout(leaves: &[Leaf], options: &ReadOptions) -> Result<CsvSchema, String> {
     let names: Vec<String> = leaves.iter().map(|leaf| leaf.name.clone()).collect();
     let mut roles: Vec<CsvRole> = leaves.iter().map(Leaf::natural_role).collect();
@@ -110,7 +111,7 @@ fn layout(leaves: &[Leaf], options: &ReadOptions) -> Result<CsvSchema, String> {
     Ok(CsvSchema { delimiter: ',', header: true, fields, numbers: None, header_rows: None })
 }
 
-/// Gives the columns of the file their roles.
+/// Assigns roles to the columns of the file.
 fn assign(leaves: &mut [Leaf], layout: &CsvSchema, columns: &mut ColumnMap) -> Result<(), String> {
     let needed = |role| matches!(role, CsvRole::Numeric | CsvRole::Categorical);
     let there = |field: &CsvField| leaves.iter().any(|leaf| leaf.name == field.name);
@@ -135,7 +136,7 @@ fn assign(leaves: &mut [Leaf], layout: &CsvSchema, columns: &mut ColumnMap) -> R
 }
 
 impl ParquetReader {
-    /// Decodes the next rows. False at the end.
+    /// Decodes the next rows. Returns false at the end.
     fn decode(&mut self) -> Result<bool, ParquetError> {
         (self.decoded, self.used) = (0, 0);
         while !self.ended {
@@ -167,7 +168,7 @@ impl ParquetReader {
 
     fn parse(&mut self, row: &mut Row) -> Result<(), ReadErrorKind> {
         let mut result = Ok(());
-        // Whatever is wrong, all columns go on to the next row.
+        // After an error too, all columns advance to the next row.
         for leaf in &mut self.leaves {
             let cells = leaf.cells(row, &mut self.columns, &mut self.text);
             while leaf.cell(false).is_some() {}
@@ -225,6 +226,15 @@ impl Reader for ParquetReader {
         self.columns.dropped()
     }
 
+    fn odd_cells(&self) -> Vec<String> {
+        self.columns.unknown().into_iter().collect()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let new = self.leaves.iter().filter(|leaf| leaf.role.is_none());
+        new_note(new.map(|leaf| &*leaf.name)).into_iter().collect()
+    }
+
     fn position(&self) -> u64 {
         (self.size as f64 * (self.row as f64 / self.total as f64)) as u64
     }
@@ -240,6 +250,7 @@ impl Reader for ParquetReader {
             label: self.named(CsvRole::Label),
             weight: self.named(CsvRole::Weight),
             csv: Some(self.layout.clone()),
+            offers: None,
         }
     }
 

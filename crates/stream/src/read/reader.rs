@@ -1,4 +1,4 @@
-//! Reading examples one at a time: the trait, and what the formats of lines share.
+//! The trait of readers, and the common part of line formats.
 
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind};
@@ -9,77 +9,73 @@ use crate::read::source::{Line, Source};
 
 /// A stream of examples.
 pub trait Reader: Send {
-    /// Reads the next example into `row`. False at the end; `row` is then empty.
+    /// Reads the next example into `row`. Returns false at the end; `row` is then empty.
     ///
     /// # Errors
     ///
-    /// After an error for which [`ReadError::is_row_error`] holds, the next call goes on with the next line,
-    /// and the bad row has left no trace in [`Reader::columns`]. After any other error the stream is at its
-    /// end.
+    /// After an error for which [`ReadError::is_row_error`] holds, the next call continues with the
+    /// next line, and [`Reader::columns`] has no columns of the bad row. Any other error ends the
+    /// stream.
     fn read(&mut self, row: &mut Row) -> Result<bool, ReadError>;
 
-    /// What the columns mean, as known so far.
+    /// The columns so far.
     fn columns(&self) -> &Columns;
 
-    /// The row just read is refused: forgets the columns that it was the first to have. To be called once, if
-    /// at all.
+    /// Rejects the last row: removes the columns that it added. May be called once per row.
     ///
-    /// A reader of a file may have read on in the meantime; it then does nothing.
+    /// Has no effect if the reader has read ahead.
     fn take_back(&mut self) {}
 
-    /// Keeps all rows in memory for [`Reader::again`], if they take at most so many bytes. To be called
-    /// before the first row.
+    /// Keeps all rows in memory for [`Reader::again`], if they take at most `bytes` bytes. Must be
+    /// called before the first row.
     ///
-    /// Only what [`open`](crate::open) opens, and is a file, can keep its rows.
+    /// Only supported for files opened by [`open`](crate::open).
     fn keep(&mut self, _bytes: usize) {}
 
-    /// A reader of the same rows, from the first one, after the last of them was read. Its columns are those
-    /// that are known now, as if they came from [`ReadOptions::schema`](crate::ReadOptions::schema), and it
-    /// does not look at the file any more.
+    /// After the last row: a reader of the same rows from memory, with the present columns, as if
+    /// given in [`ReadOptions::schema`](crate::ReadOptions::schema).
     ///
-    /// `None` if the rows were not kept: they are too many, bad rows or dropped features are among them, or
-    /// [`Reader::keep`] was not called.
+    /// `None` if the rows were not kept: because they are too large, bad rows or dropped features
+    /// occurred, or [`Reader::keep`] was not called.
     fn again(&mut self) -> Option<Box<dyn Reader>> {
         None
     }
 
-    /// How many features were dropped because a saved model does not know them.
+    /// Number of features dropped because a saved model does not know them.
     fn dropped_features(&self) -> u64;
 
-    /// Numeric columns of a saved model that the data do not have: neither 0 nor anything else is known of
-    /// them.
+    /// Numeric columns of a saved model that are absent from the data.
     fn absent(&self) -> Vec<u32> {
         vec![]
     }
 
-    /// Cells so far that were not what their column holds and count as missing: one sentence for each such
-    /// column.
+    /// Cells so far that did not fit their column and count as missing, one sentence per column, and features
+    /// that were dropped.
     fn odd_cells(&self) -> Vec<String> {
         vec![]
     }
 
-    /// Bytes read so far of the file as stored, hence compressed where it is.
+    /// Number of stored (possibly compressed) bytes read so far.
     fn position(&self) -> u64;
 
-    /// Size in bytes of the file as stored. `None` for standard input and pipes.
+    /// Size of the stored file in bytes. `None` for standard input and pipes.
     fn size(&self) -> Option<u64>;
 
-    /// What to keep with a model in order to read more data of this kind, as known so far.
+    /// The schema so far, to be saved with a model.
     fn schema(&self) -> Schema;
 
-    /// What was decided about the data, for a person: pairs such as `("delimiter", "comma")`.
+    /// Description of the recognised properties: pairs such as `("delimiter", "comma")`.
     fn describe(&self) -> Vec<(&'static str, String)>;
 
-    /// What a person should know before they trust it, each in a sentence: columns that are not what they
-    /// seem.
+    /// Remarks on suspicious columns, one sentence each.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// Makes rows of lines; the part in which the line formats differ.
+/// Parses lines; the part that is specific to a line format.
 pub(crate) trait LineParser: Send {
-    /// Fills an empty row. False if the line holds none, such as a comment.
+    /// Fills an empty row. Returns false if the line is not a row, such as a comment.
     fn parse(
         &mut self,
         line: Line<'_>,
@@ -87,10 +83,16 @@ pub(crate) trait LineParser: Send {
         columns: &mut ColumnMap,
     ) -> Result<bool, ReadErrorKind>;
 
-    /// The schema without what [`LineReader`] knows.
+    /// Fills an empty row with what lines so far have begun, at the end of the stream. False if that is
+    /// nothing.
+    fn end(&mut self, _row: &mut Row, _columns: &mut ColumnMap) -> Result<bool, ReadErrorKind> {
+        Ok(false)
+    }
+
+    /// The schema without the fields that [`LineReader`] fills in.
     fn schema(&self, columns: Columns) -> Schema;
 
-    /// What was decided beyond format and compression.
+    /// The recognised properties other than format and compression.
     fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)>;
 
     /// As [`Reader::notes`].
@@ -108,7 +110,7 @@ pub(crate) trait LineParser: Send {
         vec![]
     }
 
-    /// Forgets the columns from `count` on: they were taken back.
+    /// Removes the columns from `count` on, which were taken back.
     fn forget(&mut self, _count: u32) {}
 }
 
@@ -129,10 +131,14 @@ impl<P: LineParser> Reader for LineReader<P> {
     fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
         loop {
             row.clear();
-            let Some(line) = self.source.next_line()? else {
-                return Ok(false);
+            let line = self.source.next_line()?;
+            let over = line.is_none();
+            let parsed = match line {
+                Some(line) => self.parser.parse(line, row, &mut self.columns),
+                None => self.parser.end(row, &mut self.columns),
             };
-            match self.parser.parse(line, row, &mut self.columns) {
+            match parsed {
+                Ok(false) if over => return Ok(false),
                 Ok(false) => {}
                 Ok(true) => {
                     self.columns.commit();
@@ -142,7 +148,7 @@ impl<P: LineParser> Reader for LineReader<P> {
                 Err(kind) => {
                     self.columns.roll_back();
                     self.parser.forget(self.columns.columns().count());
-                    // Whoever answers line by line still says which row it was.
+                    // The row keeps its name, for programs that answer line by line.
                     let tag = std::mem::take(&mut row.tag);
                     row.clear();
                     row.tag = tag;
@@ -170,7 +176,7 @@ impl<P: LineParser> Reader for LineReader<P> {
     }
 
     fn odd_cells(&self) -> Vec<String> {
-        self.parser.odd_cells()
+        self.parser.odd_cells().into_iter().chain(self.columns.unknown()).collect()
     }
 
     fn notes(&self) -> Vec<String> {
@@ -197,7 +203,7 @@ impl<P: LineParser> Reader for LineReader<P> {
     }
 }
 
-/// The part of [`Reader::describe`] that every format has.
+/// The part of [`Reader::describe`] common to all formats.
 pub(crate) fn describe_source(source: &Source, format: Format) -> Vec<(&'static str, String)> {
     let mut decided = vec![("format", source.original().unwrap_or(format).to_string())];
     decided.extend(source.compression().map(|compression| ("compression", compression.to_owned())));

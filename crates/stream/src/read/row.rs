@@ -9,7 +9,7 @@ mod packed;
 /// One action of a cost-sensitive or contextual-bandit label.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ActionCost {
-    /// Name of the action, canonical like every label (see [`Row::label`]).
+    /// Name of the action, in canonical form (see [`Row::set_name`]).
     pub action: String,
     /// Its cost, finite. `None` where the data names the action without a cost.
     pub cost: Option<f64>,
@@ -45,20 +45,23 @@ enum LabelKind {
 /// explicit zero in the data is left out), and columns strictly increase.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Importance of the example: finite and not negative. 1 where the data has none. Zero means that the row
-    /// counts as seen and teaches nothing.
+    /// Importance weight: finite and not negative, 1 by default. A row of weight 0 is counted but
+    /// not learnt.
     pub weight: f64,
-    /// The row's own name (`'tag` in VW, `tag` or `id` in NDJSON), empty where there is none.
+    /// The name of the row (`'tag` in VW, `tag` or `id` in NDJSON), empty if there is none.
     pub tag: String,
-    /// Line of the file where the row begins, from 1; lines of a decompressed file count as decompressed.
+    /// Line of the (decompressed) file where the row starts, from 1.
     pub line: u64,
     kind: LabelKind,
     name: String,
     distribution: Vec<f64>,
-    /// The first `cost_count` hold the label; the rest keep their strings for later rows.
+    /// The first `cost_count` are the label; the rest is reused for later rows.
     costs: Vec<ActionCost>,
     cost_count: usize,
-    /// The first `count` hold the features; the rest is room.
+    /// The first `offered_count` are the labels on offer; the rest keep their strings for later rows.
+    offered: Vec<String>,
+    offered_count: usize,
+    /// The first `count` are the features; the rest is unused space.
     indices: Vec<u32>,
     values: Vec<f64>,
     count: usize,
@@ -66,7 +69,7 @@ pub struct Row {
     unsorted: Vec<(u32, u32, f64)>,
 }
 
-/// What is wrong with the features of a row.
+/// An error in the features of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FeatureFault {
     /// The column was pushed more than once.
@@ -75,7 +78,7 @@ pub(crate) enum FeatureFault {
     Overflow(u32),
 }
 
-/// How [`Row::finish`] treats a column that was pushed more than once.
+/// Treatment of a repeated column in [`Row::finish`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Duplicates {
     Sum,
@@ -93,6 +96,8 @@ impl Default for Row {
             distribution: Vec::new(),
             costs: Vec::new(),
             cost_count: 0,
+            offered: Vec::new(),
+            offered_count: 0,
             indices: Vec::new(),
             values: Vec::new(),
             count: 0,
@@ -105,6 +110,7 @@ impl Default for Row {
 impl PartialEq for Row {
     fn eq(&self, other: &Self) -> bool {
         self.label() == other.label()
+            && self.offered() == other.offered()
             && self.weight == other.weight
             && self.tag == other.tag
             && self.line == other.line
@@ -129,6 +135,11 @@ impl Row {
         }
     }
 
+    /// The labels on offer, in the order of the data; none where the data say nothing of that.
+    pub fn offered(&self) -> &[String] {
+        &self.offered[..self.offered_count]
+    }
+
     /// Columns of the features, strictly increasing.
     pub fn indices(&self) -> &[u32] {
         &self.indices[..self.count]
@@ -148,6 +159,7 @@ impl Row {
         self.name.clear();
         self.distribution.clear();
         self.cost_count = 0;
+        self.offered_count = 0;
         self.clear_features();
     }
 
@@ -156,17 +168,22 @@ impl Row {
         self.increasing = true;
     }
 
-    /// Takes the label away.
+    /// Removes the label.
     pub(crate) fn unlabel(&mut self) {
         self.kind = LabelKind::Missing;
         self.cost_count = 0;
     }
 
-    /// Labels the row with a class, spelled canonically: a number of magnitude below 2^53 is written in the
-    /// shortest way that reads back to the same number (`+1` and `1.0` become `1`), other text stays as it
-    /// is.
+    /// Takes the labels on offer away.
+    pub(crate) fn clear_offered(&mut self) {
+        self.offered_count = 0;
+    }
+
+    /// Labels the row with a class, in canonical form: a number of magnitude below 2^53 is written
+    /// in the shortest way that reads back to the same number (`+1` and `1.0` become `1`), other
+    /// text stays as it is.
     ///
-    /// Returns false, and leaves the row unlabelled, if the text is a NaN or an infinity.
+    /// Returns false, and leaves the row unlabelled, if the text is NaN or infinite.
     pub fn set_name(&mut self, text: &str) -> bool {
         self.name.clear();
         let fits = canonical(text, &mut self.name);
@@ -191,6 +208,24 @@ impl Row {
         self.cost_count += 1;
         self.kind = LabelKind::Costs;
         true
+    }
+
+    /// Adds a label on offer, spelled canonically as in [`Row::set_name`]; returns false if it is a NaN or an
+    /// infinity.
+    pub fn push_offered(&mut self, label: &str) -> bool {
+        let fits = canonical(label, self.next_offered());
+        self.offered_count += usize::from(fits);
+        fits
+    }
+
+    /// The name of another label on offer, still empty; it counts once `offered_count` says so.
+    fn next_offered(&mut self) -> &mut String {
+        if self.offered_count == self.offered.len() {
+            self.offered.push(String::new());
+        }
+        let slot = &mut self.offered[self.offered_count];
+        slot.clear();
+        slot
     }
 
     /// Begins another action of a label of costs: its name, still empty.
@@ -221,8 +256,7 @@ impl Row {
         }
     }
 
-    /// Places for features of a row that has none yet, `least` or more; as many indices as values.
-    /// [`Row::filled`] says how many of them are features.
+    /// Space for at least `least` features of an empty row; [`Row::filled`] then sets their number.
     pub(crate) fn room(&mut self, least: usize) -> (&mut [u32], &mut [f64]) {
         if self.indices.len() < least {
             self.indices.resize(least, 0);
@@ -231,8 +265,8 @@ impl Row {
         (&mut self.indices, &mut self.values)
     }
 
-    /// The first `count` places of [`Row::room`] are features, finite and not zero; `increasing` if their
-    /// columns are known to increase.
+    /// Declares the first `count` places of [`Row::room`] to be features, finite and not zero;
+    /// `increasing` if their columns are known to increase.
     pub(crate) fn filled(&mut self, count: usize, increasing: bool) {
         self.count = count;
         self.increasing = increasing || self.indices().is_sorted_by(|a, b| a < b);
@@ -258,7 +292,8 @@ impl Row {
         self.unsorted.clear();
         let pairs = self.indices[..self.count].iter().zip(&self.values);
         self.unsorted.extend(pairs.zip(0..).map(|((&index, &value), position)| (index, position, value)));
-        // The position makes the order of a sum, and with it every bit, that of the data.
+        // The position is part of the key, so that sums are in the order of the data and
+        // bit-reproducible.
         self.unsorted.sort_unstable_by_key(|&(index, position, _)| (index, position));
         self.clear_features();
         for run in self.unsorted.chunk_by(|a, b| a.0 == b.0) {
@@ -279,14 +314,14 @@ impl Row {
     }
 }
 
-/// Appends the canonical spelling of a label to `out`; false if it is not finite.
+/// Appends the canonical form of a label to `out`; returns false if it is not finite.
 fn canonical(text: &str, out: &mut String) -> bool {
     let bytes = text.as_bytes();
     let digits = matches!(bytes, [b'1'..=b'9', ..] | [b'0']) && bytes.iter().all(u8::is_ascii_digit);
     let number = if digits { None } else { fast_float2::parse::<f64, _>(bytes).ok() };
     match number {
         Some(number) if !number.is_finite() => return false,
-        // Larger numbers are kept as text: two different ones may share a float.
+        // Larger numbers are kept as text, because different ones may be the same float.
         Some(number) if number.abs() < 9_007_199_254_740_992.0 => {
             let number = if number == 0.0 { 0.0 } else { number };
             write!(out, "{number}").expect("writing to a string does not fail");
@@ -351,6 +386,8 @@ mod tests {
         let mut row = Row::new();
         row.push(1, 1.0);
         row.push_cost("a", Some(1.0), None);
+        assert!(row.push_offered("+1") && !row.push_offered("nan"));
+        assert_eq!(row.offered(), ["1"]);
         row.weight = 3.0;
         row.clear();
         assert_eq!(row, Row::new());

@@ -15,34 +15,34 @@ use crate::read::format::Format;
 use crate::read::live::{self, Silence, Stop};
 use crate::read::number::WINDOW;
 
-/// A longer line is not a row, and would fill the memory before it ends.
+/// Longest line, which bounds the memory.
 const LONGEST_LINE: usize = 256 * 1024 * 1024;
-/// How far [`Source::peek`] looks beyond the first line, in bytes.
+/// Number of bytes that [`Source::peek`] reads beyond the first line.
 const LONGEST_PEEK: usize = 16 * 1024 * 1024;
 
-/// A stream of text, decompressed if it is gzip or zstd by its first bytes, without its byte order mark.
+/// A stream of text, decompressed if its first bytes are those of gzip or zstd, without byte order
+/// mark.
 pub(crate) struct Source {
     name: String,
     input: Box<dyn Read + Send>,
     compression: Option<&'static str>,
     consumed: Arc<AtomicU64>,
     size: Option<u64>,
-    /// `buffer[start..end]` is read and not yet handed out.
+    /// `buffer[start..end]` is read and not yet returned.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
     at_end: bool,
     line: u64,
-    /// Whether the line last handed out ends with the bytes, without a line end.
+    /// Whether the last line returned ends the stream without a line end.
     open_line: bool,
-    /// Of a pipe whose bytes come as they are.
+    /// For an uncompressed pipe.
     silence: Option<Silence>,
-    /// What the bytes were before they were translated.
+    /// The format before translation.
     original: Option<Format>,
 }
 
-/// Bytes of a [`Source`]'s buffer behind a line, whatever they are, so that a window can be looked at from
-/// any place in it.
+/// Number of readable bytes after a line, so that fixed-size windows can be read from any position.
 const PADDING: usize = WINDOW;
 
 /// A line without its line end.
@@ -64,15 +64,15 @@ impl<'a> Line<'a> {
         self.number
     }
 
-    /// The line and some bytes behind it, of which the first is no part of a number.
+    /// The line and some bytes after it; the first of these is not part of a number.
     pub(crate) fn padded(self) -> &'a [u8] {
         self.padded
     }
 }
 
-/// What comes next in a [`Source`].
+/// The next lines of a [`Source`].
 pub(crate) struct Peek<'a> {
-    /// Whole lines; the last one lacks its line end only at the end of the stream.
+    /// Whole lines; the last one may lack its line end at the end of the stream.
     pub(crate) bytes: &'a [u8],
     /// Whether the stream ends after these.
     pub(crate) all: bool,
@@ -85,7 +85,7 @@ impl Peek<'_> {
 }
 
 impl Source {
-    /// Opens a file, or standard input for `-`. A pipe ends by an error when `stop` is asked for.
+    /// Opens a file, or standard input for `-`. Reading a pipe fails when `stop` is requested.
     pub(crate) fn open(path: &str, stop: &Stop) -> Result<Self, ReadError> {
         if path == "-" {
             let name = "standard input";
@@ -106,7 +106,7 @@ impl Source {
         if metadata.is_dir() {
             return Err(ReadError::new(path, 0, ReadErrorKind::IsDirectory));
         }
-        // A named pipe or a device has no size to show progress against.
+        // Named pipes and devices have no size.
         if !metadata.is_file() {
             return Source::from_pipe(live::pipe(file, stop).map_err(fail)?, path);
         }
@@ -118,7 +118,7 @@ impl Source {
         name: &str,
     ) -> Result<Self, ReadError> {
         let mut source = Source::from_read(input, name, None)?;
-        // What a decompressor holds back is not seen from outside.
+        // A decompressor may have buffered bytes.
         source.silence = silence.filter(|_| source.compression.is_none());
         Ok(source)
     }
@@ -147,7 +147,7 @@ impl Source {
             silence: None,
             original: None,
         };
-        // A first line may be shorter, and all that comes for now.
+        // The first line may be shorter, and the only bytes available.
         while source.end < 3 && !source.at_end && !source.buffer[..source.end].contains(&b'\n') {
             source.fill()?;
         }
@@ -161,8 +161,8 @@ impl Source {
         Ok(source)
     }
 
-    /// The rest of the stream in another format: what `translate` makes of it, which has as many lines. The
-    /// line last handed out is the first of them once more.
+    /// The rest of the stream, starting with the last line returned, translated to another format
+    /// by `translate`, line by line.
     pub(crate) fn translated(
         mut self,
         original: Format,
@@ -185,7 +185,7 @@ impl Source {
         }
     }
 
-    /// The format of the bytes as they are stored, if they were translated.
+    /// The stored format, if the stream is translated.
     pub(crate) fn original(&self) -> Option<Format> {
         self.original
     }
@@ -200,22 +200,22 @@ impl Source {
         self.compression
     }
 
-    /// Bytes of the file read so far, as stored.
+    /// Number of stored bytes read so far.
     pub(crate) fn position(&self) -> u64 {
         self.consumed.load(Ordering::Relaxed)
     }
 
-    /// Size of the file as stored, if it is one.
+    /// Size of the stored file; `None` for pipes.
     pub(crate) fn size(&self) -> Option<u64> {
         self.size
     }
 
-    /// Whether the line last handed out is the last one, and its line end is missing.
+    /// Whether the last line returned is the end of the stream and lacks its line end.
     pub(crate) fn is_open_line(&self) -> bool {
         self.open_line
     }
 
-    /// Number from 1 of the line last handed out.
+    /// Number of the last line returned, from 1.
     pub(crate) fn line(&self) -> u64 {
         self.line
     }
@@ -259,8 +259,7 @@ impl Source {
         Ok(Some(Line { padded, length: length - usize::from(ends_in_return), number: self.line }))
     }
 
-    /// The next bytes, as many as are at hand; none only at the end. They count as read with
-    /// [`Source::consume`].
+    /// The next available bytes; empty only at the end. [`Source::consume`] marks them as read.
     pub(crate) fn chunk(&mut self) -> Result<&[u8], ReadError> {
         while self.start == self.end && !self.at_end {
             self.fill()?;
@@ -268,15 +267,16 @@ impl Source {
         Ok(&self.buffer[self.start..self.end])
     }
 
-    /// Takes `count` bytes of the last [`Source::chunk`]. Their lines are not counted.
+    /// Consumes `count` bytes of the last [`Source::chunk`]. Their lines are not counted.
     pub(crate) fn consume(&mut self, count: usize) {
         self.start += count;
     }
 
     /// Up to `lines` lines without consuming them, fewer if they are very long.
     ///
-    /// Waits for that many on a pipe too, so that what is decided from them is the same as for a file; but
-    /// where nothing comes any more after `enough` lines, the writer is taken to be waiting for an answer.
+    /// Waits for that many on a pipe too, so that inference from them is the same as for a file;
+    /// but if the pipe is silent after `enough` lines, the writer is assumed to be waiting for an
+    /// answer.
     pub(crate) fn peek(&mut self, lines: usize, enough: usize) -> Result<Peek<'_>, ReadError> {
         let (mut found, mut searched, mut last) = (0, 0, 0);
         while found < lines {
@@ -303,7 +303,7 @@ impl Source {
         Ok(Peek { bytes: if all { rest } else { &rest[..last] }, all })
     }
 
-    /// Reads more bytes behind `end`, or finds the end of the stream.
+    /// Appends more bytes at `end`, or detects the end of the stream.
     fn fill(&mut self) -> Result<(), ReadError> {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -352,7 +352,7 @@ mod tests {
         Source::from_read(Box::new(Cursor::new(bytes.to_vec())), "a", None).unwrap()
     }
 
-    /// Gives one byte at a time, as a slow pipe would.
+    /// Returns one byte at a time, like a slow pipe.
     struct Drip(Cursor<Vec<u8>>);
 
     impl Read for Drip {

@@ -1,21 +1,25 @@
 //! Vowpal Wabbit text: `[label] [importance] [base] ['tag]|namespace[:scale] feature[:value] ... |...`
 //!
-//! Read as VW 9 reads it, one example a line:
+//! Parsed as by VW 9, one example per line:
 //!
 //! - The last word before the first bar is the tag if it begins with a quote or touches the bar.
 //! - If a word has a colon, the label is one of costs: `action:cost` or `action:cost:probability`, a cost may
 //!   be empty; a word without a colon among them is an action without cost. Else the words are label,
 //!   importance, base.
-//! - A feature is called `namespace^feature`, in the nameless namespace just `feature`; without a name it is
-//!   numbered from 0 within its namespace. Its value is 1 if none is given, times the scale of the namespace;
-//!   a value that is text makes the feature `feature^text` of value 1, which no scale touches. Equal features
-//!   are summed.
+//! - A feature is called `namespace^feature`, in the nameless namespace just `feature`; without a
+//!   name it is numbered from 0 within its namespace. Its value is 1 if none is given, times the
+//!   scale of the namespace; a text value makes the feature `feature^text` of value 1, which is not
+//!   scaled. Equal features are summed.
 //! - Blank lines are skipped, as VW does for learners of single-line examples.
 //!
-//! Where VW warns of a malformed example and goes on with a part of it, this reader refuses the line. Further
-//! differences: a tab before the bar is a blank; a `base` other than 0, a negative importance and a line
-//! without a bar are refused; `feature:` followed by a blank is refused instead of taking the next word as
-//! its value.
+//! Where labels on offer are asked for, a round may have several lines, see [`actions`].
+//!
+//! Where VW warns of a malformed example and uses a part of it, this reader rejects the line.
+//! Further differences: a tab before the bar is a blank; a `base` other than 0, a negative
+//! importance and a line without a bar are errors; `feature:` followed by a blank is an error,
+//! whereas VW takes the next word as its value.
+
+mod actions;
 
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
@@ -26,14 +30,40 @@ use crate::read::reader::{LineParser, LineReader, Reader};
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Source};
 
+#[derive(Default)]
 struct Vw {
     /// Name of the feature being read; begins with its namespace.
     name: String,
 }
 
-pub(crate) fn reader(source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+/// Lines that are looked at to find out whether rounds have several of them.
+const LINES: usize = 1000;
+
+pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+    let block = match &options.schema {
+        Some(schema) => schema.block(),
+        None => match options.offers {
+            // Whoever writes to a pipe may wait for an answer.
+            Some(width) => {
+                let lines = if source.size().is_some() { LINES } else { 1 };
+                actions::are_rounds(&source.peek(lines, 1)?).then_some(width)
+            }
+            None => None,
+        },
+    };
+    if let Some(width) = block {
+        let columns =
+            options.columns(Speech::Numbers(0)).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
+        if let Columns::Hashed { .. } = columns {
+            return Err(source.file_error(
+                "has actions with features of their own, which are hashed into blocks of columns already",
+            ));
+        }
+        let columns = ColumnMap::new(columns, options.most_columns());
+        return Ok(LineReader::boxed(source, columns, actions::Actions::new(width)));
+    }
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
-    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), Vw { name: String::new() }))
+    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), Vw::default()))
 }
 
 impl LineParser for Vw {
@@ -44,21 +74,18 @@ impl LineParser for Vw {
         columns: &mut ColumnMap,
     ) -> Result<bool, ReadErrorKind> {
         let line = std::str::from_utf8(line.text()).map_err(|_| ReadErrorKind::InvalidUtf8)?;
-        let Some((head, mut rest)) = line.split_once('|') else {
+        let Some((head, rest)) = line.split_once('|') else {
             return match line.trim_ascii() {
                 "" => Ok(false),
                 text => Err(bad(format!("{} has no bar | before its features", shown(text)))),
             };
         };
         parse_head(head, row)?;
-        loop {
-            let (namespace, after) = rest.split_once('|').map_or((rest, None), |(a, b)| (a, Some(b)));
-            self.namespace(namespace, row, columns)?;
-            match after {
-                Some(after) => rest = after,
-                None => break,
+        self.features(rest, |name, value| {
+            if let Some(column) = columns.by_name(name) {
+                row.push(column, value);
             }
-        }
+        })?;
         row.finish(Duplicates::Sum).map_err(|fault| {
             let (FeatureFault::Duplicate(column) | FeatureFault::Overflow(column)) = fault;
             bad(format!("the values of feature {} sum to infinity", shown(&*columns.columns().name(column))))
@@ -67,7 +94,7 @@ impl LineParser for Vw {
     }
 
     fn schema(&self, columns: Columns) -> Schema {
-        Schema { format: Format::Vw, columns, label: None, weight: None, csv: None }
+        Schema { format: Format::Vw, columns, label: None, weight: None, csv: None, offers: None }
     }
 
     fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)> {
@@ -79,7 +106,7 @@ impl LineParser for Vw {
     }
 }
 
-/// What stands before the first bar.
+/// Parses the part before the first bar.
 fn parse_head(head: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
     let touches = !head.is_empty() && !head.ends_with(is_blank);
     let last = head.split(is_blank).rfind(|word| !word.is_empty()).unwrap_or("");
@@ -135,8 +162,20 @@ fn parse_cost(word: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
 }
 
 impl Vw {
-    /// What stands between two bars.
-    fn namespace(&mut self, text: &str, row: &mut Row, columns: &mut ColumnMap) -> Result<(), ReadErrorKind> {
+    /// Calls `each` with name and value of every feature behind the first bar; zeros are left out.
+    fn features(&mut self, mut rest: &str, mut each: impl FnMut(&str, f64)) -> Result<(), ReadErrorKind> {
+        loop {
+            let (namespace, after) = rest.split_once('|').map_or((rest, None), |(a, b)| (a, Some(b)));
+            self.namespace(namespace, &mut each)?;
+            match after {
+                Some(after) => rest = after,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Parses the part between two bars.
+    fn namespace(&mut self, text: &str, each: &mut impl FnMut(&str, f64)) -> Result<(), ReadErrorKind> {
         self.name.clear();
         let (info, features) = text.split_at(text.find(is_blank).unwrap_or(text.len()));
         let mut scale = 1.0;
@@ -189,17 +228,15 @@ impl Vw {
             if !value.is_finite() {
                 return Err(bad(format!("the value of feature {} is not finite", shown(token))));
             }
-            if value != 0.0
-                && let Some(column) = columns.by_name(&self.name)
-            {
-                row.push(column, value);
+            if value != 0.0 {
+                each(&self.name, value);
             }
         }
         Ok(())
     }
 }
 
-/// What stands between blanks. Looks at bytes, which is quicker than at characters.
+/// Splits at blanks, by bytes, which is faster than by characters.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -216,7 +253,7 @@ fn parse_value(text: &str) -> Option<f64> {
     number::parse(text.as_bytes()).ok()
 }
 
-/// Whether a value that is no number is text, and not a broken number.
+/// Whether a non-numeric value is text, rather than a malformed number.
 fn is_text(text: &str) -> bool {
     let number_like = |byte: u8| byte.is_ascii_digit() || b"+-.".contains(&byte);
     text.bytes().next().is_some_and(|byte| !number_like(byte))

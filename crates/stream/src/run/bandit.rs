@@ -1,18 +1,19 @@
-//! The loop under bandit feedback, simulated on labelled data: read, act, score, and reveal right or wrong.
+//! The loop for bandit feedback, simulated on labelled data: read, play a label, score, reveal
+//! right or wrong.
 
 use std::io;
 
 use noregret::algorithm::BanditModel;
-use noregret::example::Label;
+use noregret::example::{Features, Label};
 use noregret::guarantee::RunFacts;
 use noregret::learner::BanditLearner;
 use noregret::param::ParamValue as _;
-use noregret::prediction::{Decision, Prediction};
+use noregret::prediction::{Decision, Prediction, Reward};
 use noregret::rng::{Rng, Uniforms};
 
 use crate::encode::Example;
 use crate::encode::examples::{Examples, Raw};
-use crate::run::delay::verdict;
+use crate::run::delay::earned;
 use crate::run::full::{Outcome, PLAY, RunError, RunOptions, Sink};
 use crate::run::score::{RoundScore, Score};
 use crate::run::standing::Standing;
@@ -20,27 +21,27 @@ use crate::run::standing::Standing;
 /// How labels are played: drawn by a generator, with a floor under their probabilities.
 #[derive(Clone, Debug)]
 pub struct Play {
-    /// What labels are drawn with. Its position is saved with a model, so that a run in two parts draws as a
-    /// run in one.
+    /// The generator of labels. Its position is saved with a model, so that an interrupted run
+    /// draws the same labels.
     pub generator: Rng,
-    /// Every label is played at least with this probability $f$, in $[0, 1/K]$: with probability $Kf$ a label
-    /// is drawn uniformly instead of by the learner, and importance weights are those of the mixture. For a
-    /// learner that plays $(1 - \gamma) q + \gamma / K$ that is the learner itself with exploration $1 - (1 -
-    /// \gamma)(1 - Kf)$, whose theorem then holds with that rate; the theorems of others (Gaptron's gap map,
-    /// Confidit) are about their own distribution.
+    /// Every label is played at least with this probability $f$, in $[0, 1/K]$: with probability
+    /// $Kf$ a label is drawn uniformly instead of by the learner, and importance weights are those
+    /// of the mixture. For a learner that plays $(1 - \gamma) q + \gamma / K$ this equals
+    /// exploration at the rate $1 - (1 - \gamma)(1 - Kf)$, with which its theorem holds; the
+    /// theorems of other learners (Gaptron's gap map, Confidit) assume their own distribution.
     pub floor: f64,
-    /// With this probability in $[0, 1]$, or $Kf$ where that is more, a label is drawn uniformly, however
-    /// many are on offer.
+    /// With this probability in $[0, 1]$, or $Kf$ if that is larger, a label is drawn uniformly
+    /// among those on offer.
     pub explore: f64,
 }
 
 impl Play {
-    /// By the seed of a run, without a floor.
+    /// With a generator of the run's seed, without a floor.
     pub fn new(seed: u64) -> Self {
         Self { generator: Rng::new(seed, PLAY), floor: 0.0, explore: 0.0 }
     }
 
-    /// The probability of a uniform draw among `choices` labels, and the share of each of them.
+    /// The probability of a uniform draw among `choices` labels, and that of each of them by it.
     fn uniform(&self, choices: usize) -> (f64, f64) {
         let (floor, explore) = (self.floor * choices as f64, self.explore);
         if explore > floor {
@@ -50,39 +51,76 @@ impl Play {
         }
     }
 
-    /// Lets the learner decide for `x` and draws the label.
-    pub fn act<L: BanditLearner + ?Sized>(&mut self, learner: &L, example: &Example, out: &mut Decision) {
-        learner.predict(example.features(), out);
-        self.draw(learner, out);
+    /// Predicts `example`, among the labels on offer, and draws the label. Returns `false`, without a
+    /// draw, if the learner cannot play a subset of its labels.
+    #[must_use]
+    pub fn act<L: BanditLearner + ?Sized>(
+        &mut self,
+        learner: &L,
+        example: &Example,
+        out: &mut Decision,
+    ) -> bool {
+        let decided = decide(learner, example, out);
+        if decided {
+            self.draw(learner, out);
+        }
+        decided
     }
 
-    /// Draws the label of a decision that was predicted.
+    /// Draws the label of a predicted decision.
     pub fn draw<L: BanditLearner + ?Sized>(&mut self, learner: &L, out: &mut Decision) {
         if self.floor == 0.0 && self.explore == 0.0 {
-            return learner.play(&mut self.generator, out);
+            learner.play(&mut self.generator, out);
+            // Sums of shares may exceed 1 by a rounding, where one label is on offer.
+            let p = &mut out.distribution[out.label as usize];
+            *p = p.min(1.0);
+            out.probability = out.probability.min(1.0);
+            return;
         }
         let choices = out.choices();
-        let (uniform, share) = self.uniform(choices);
+        let (uniform, _) = self.uniform(choices);
         if self.generator.uniform() < uniform {
             let at = self.generator.below(choices as u64) as u32;
             out.label = out.offered.get(at as usize).copied().unwrap_or(at);
-            // Learners that toss a coin learn from uniform rounds, and this is one.
+            // Learners with an explore coin learn from uniform draws, and this is one.
             out.explored = Some(true);
         } else {
             learner.play(&mut self.generator, out);
         }
+        self.mix_in(out);
+        let p = &mut out.distribution[out.label as usize];
+        *p = p.min(1.0);
+        out.probability = *p;
+    }
+
+    /// Mixes the uniform draws into the distribution of a predicted decision, among the labels on offer.
+    pub fn mix_in(&self, out: &mut Decision) {
         if out.offered.is_empty() {
-            self.mix(&mut out.distribution);
-        } else {
+            return self.mix(&mut out.distribution);
+        }
+        let choices = out.choices();
+        let (uniform, share) = self.uniform(choices);
+        if uniform > 0.0 {
             out.distribution.iter_mut().for_each(|p| *p *= 1.0 - uniform);
             for label in &out.offered {
                 out.distribution[*label as usize] += share.min(1.0 / choices as f64);
             }
         }
-        out.probability = out.distribution[out.label as usize];
     }
 
-    /// Makes a learner's `distribution` the one that labels are drawn from.
+    /// What the uniform draws add to the `expected` error of a simulated round, beyond the learner's own
+    /// draws: for their probability $u$, $u$ (error of uniform play - error of the learner's own).
+    fn floor_error(&self, example: &Example, decision: &Decision, expected: f64) -> f64 {
+        let choices = decision.choices();
+        let (uniform, _) = self.uniform(choices);
+        let of_uniform = match &decision.offered[..] {
+            [] => (0..choices as u32).map(|label| lost(example, label)).sum::<f64>(),
+            offered => offered.iter().map(|label| lost(example, *label)).sum(),
+        } / choices as f64;
+        if uniform < 1.0 { uniform * (of_uniform - expected) / (1.0 - uniform) } else { 0.0 }
+    }
+
+    /// Mixes the uniform draws into a learner's `distribution`.
     pub fn mix(&self, distribution: &mut [f64]) {
         let (uniform, share) = self.uniform(distribution.len());
         if uniform > 0.0 {
@@ -91,50 +129,63 @@ impl Play {
     }
 }
 
-/// From this rate of uniform play on, labels say little of what the learner knows.
-const MUCH: f64 = 0.5;
+/// Writes the decision of `learner` for `example` among the labels on offer. Returns false if the learner
+/// does not support a choice of labels.
+fn decide<L: BanditLearner + ?Sized>(learner: &L, example: &Example, out: &mut Decision) -> bool {
+    let offered = example.offered();
+    learner.decide(example.features(), (!offered.is_empty()).then_some(offered), out)
+}
 
-/// A warning for callers about to play labels with `learner`, where most of them are drawn at random: with a
-/// short stream, theorems ask for that.
+/// Whether `learner` supports rounds in which only some labels are on offer.
+pub fn decides_among(learner: &dyn BanditModel) -> bool {
+    let zeros = Features::Sparse { indices: &[], values: &[] };
+    learner.predict_among(zeros, &[0], &mut Decision::default())
+}
+
+/// Rate of uniform play from which a warning is given.
+const MUCH_EXPLORATION: f64 = 0.5;
+
+/// A warning if `learner` draws at least half of its labels uniformly, as the theorems' rates do on
+/// short streams.
 pub fn warning(learner: &dyn BanditModel) -> Option<String> {
-    let rate = f64::from_value(learner.values().get("exploration")?).filter(|rate| *rate >= MUCH)?;
+    let rate =
+        f64::from_value(learner.values().get("exploration")?).filter(|rate| *rate >= MUCH_EXPLORATION)?;
     let name = learner.about().name;
     Some(format!(
-        "{name} plays a uniformly random label in {:.0} % of the rounds (exploration = {rate}); that is its theorem's choice for so few rounds unless you have set it. Set a smaller exploration, or take auto, which needs none",
+        "{name} plays a uniformly random label in {:.0} % of the rounds (exploration = {rate}); that is its theorem's choice for this number of rounds, unless you have set it. Set a smaller exploration, or use auto, which needs none",
         100.0 * rate
     ))
 }
 
-/// Sees every decision and all feedback, in the order in which the learner does.
+/// Receives every decision and all feedback, in the learner's order.
 pub trait Journal {
-    /// Decision `round`, from 1, was taken for `raw`. `correct` is known if feedback is immediate.
+    /// Decision `round`, from 1, for the row `raw`; with what it `earned` if feedback is immediate.
     ///
     /// # Errors
-    /// What cannot be written.
+    /// If writing fails.
     fn decided(
         &mut self,
         round: u64,
         raw: Raw<'_>,
         taken: &Decision,
-        correct: Option<bool>,
+        earned: Option<Reward>,
     ) -> io::Result<()>;
 
-    /// It became known whether the label of decision `round` was right.
+    /// The reward of decision `round`.
     ///
     /// # Errors
-    /// What cannot be written.
-    fn heard(&mut self, round: u64, correct: bool) -> io::Result<()>;
+    /// If writing fails.
+    fn heard(&mut self, round: u64, reward: Reward) -> io::Result<()>;
 }
 
-/// Lets the learner play every example, scores what it played, and reveals no more than whether that was
-/// right.
+/// Plays every example, scores the played label, and reveals only whether it was right.
 ///
-/// Three error rates come out, and they differ: of the labels played, in expectation over the draw, and of
-/// the greedy labels, which is what the learner knows. Examples without a label are played, and nothing is
-/// revealed.
+/// Computes three error rates: of the labels played, their expectation over the draw, and that of
+/// the greedy labels, which excludes exploration. Examples without a label are played without
+/// feedback.
 ///
 /// # Errors
-/// What cannot be read or written. What was learnt until then is learnt.
+/// If reading or writing fails. The learner keeps what it has learnt until then.
 pub fn run_bandit<L: BanditLearner + ?Sized>(
     examples: &mut dyn Examples,
     learner: &mut L,
@@ -144,10 +195,10 @@ pub fn run_bandit<L: BanditLearner + ?Sized>(
     run_bandit_as(examples, learner, sink, options, &mut Play::new(options.seed), None)
 }
 
-/// The same, with labels played as `play` says, and every decision and feedback written to `journal`.
+/// The same, with labels drawn by `play`, and every decision and feedback passed to `journal`.
 ///
 /// # Errors
-/// As for [`run_bandit`], and what the journal cannot write.
+/// As for [`run_bandit`], and those of the journal.
 pub fn run_bandit_as<L: BanditLearner + ?Sized>(
     examples: &mut dyn Examples,
     learner: &mut L,
@@ -157,7 +208,7 @@ pub fn run_bandit_as<L: BanditLearner + ?Sized>(
     mut journal: Option<&mut dyn Journal>,
 ) -> Result<Score, RunError> {
     let mut standing = Standing::bandit(options);
-    // Reborrowed by hand: an Option of a reference does not do it by itself.
+    // An explicit reborrow, which the compiler does not insert for an Option of a reference.
     let lent = journal.as_mut().map(|journal| &mut **journal as &mut dyn Journal);
     run_bandit_on(examples, learner, sink, options, play, lent, &mut standing)?;
     standing.finish_bandit(learner, journal)?;
@@ -165,17 +216,17 @@ pub fn run_bandit_as<L: BanditLearner + ?Sized>(
 }
 
 impl Standing<Decision> {
-    /// The stream is over: the feedback that is still missing arrives.
+    /// At the end of the stream: delivers the pending feedback.
     ///
     /// # Errors
-    /// What the journal cannot write.
+    /// Those of the journal.
     pub fn finish_bandit<L: BanditLearner + ?Sized>(
         &mut self,
         learner: &mut L,
         mut journal: Option<&mut dyn Journal>,
     ) -> Result<(), RunError> {
-        let heard = |round, correct| match &mut journal {
-            Some(journal) => journal.heard(round, correct),
+        let heard = |round, reward| match &mut journal {
+            Some(journal) => journal.heard(round, reward),
             None => Ok(()),
         };
         let finished = self.late.finish(learner, heard).map_err(RunError::Log);
@@ -184,7 +235,7 @@ impl Standing<Decision> {
     }
 }
 
-/// The same, from where a run stands to the end of `examples`. Late feedback goes on waiting.
+/// The same, continuing from `standing` to the end of `examples`. Late feedback stays pending.
 ///
 /// # Errors
 /// As for [`run_bandit_as`].
@@ -208,23 +259,43 @@ pub fn run_bandit_on<L: BanditLearner + ?Sized>(
         drawn += 1;
         standing.rounds += 1;
         let row = standing.rounds;
-        play.act(learner, &example, &mut decision);
+        let decided = if let Some(logged) = example.logged() {
+            if journal.is_some() || !learner.learns_of_others() {
+                return Err(RunError::Logged(row));
+            }
+            let decided = decide(learner, &example, &mut decision);
+            // Importance weights are those of the policy that has played.
+            (decision.label, decision.probability) = (logged.label.0, logged.probability);
+            decided
+        } else {
+            play.act(learner, &example, &mut decision)
+        };
+        if !decided {
+            return Err(RunError::Offered(row));
+        }
+        let earned = earned(&example, &decision);
+        if let Some(reward) = earned.filter(|reward| !reward.is_verdict() && !learner.takes_rewards()) {
+            return Err(RunError::Reward(row, reward.value()));
+        }
         prediction.scores.copy_from_slice(&decision.scores);
         prediction.probabilities.copy_from_slice(&decision.distribution);
         if !prediction.is_finite() {
             return Err(RunError::NotFinite(row));
         }
         let target = example.target();
-        let label = target.and_then(|target| target.label());
-        let round = label.map_or(RoundScore::default(), |label| round_score(&decision, label));
-        if label.is_some() {
+        let round = earned.map_or(RoundScore::default(), |reward| round_score(&example, &decision, reward));
+        if earned.is_some() {
             standing.score.add(round);
+            if play.floor > 0.0 && example.logged().is_none() {
+                standing.score.add_floor(play.floor_error(&example, &decision, round.expected_error));
+            }
         }
         let played = Label(decision.label);
         let outcome = Outcome {
             example: &example,
             prediction: &prediction,
             played,
+            labels: examples.raw().map(|raw| raw.labels),
             target,
             round,
             certificate: &|| None,
@@ -234,11 +305,11 @@ pub fn run_bandit_on<L: BanditLearner + ?Sized>(
         sink.observe(&outcome, &standing.score)?;
         if let Some(journal) = &mut journal {
             let raw = examples.raw().ok_or_else(|| io::Error::other("there are no rows to write down"))?;
-            let correct = verdict(&example, &decision).filter(|_| options.delay.is_none());
-            journal.decided(row, raw, &decision, correct).map_err(RunError::Log)?;
+            let known = earned.filter(|_| options.delay.is_none());
+            journal.decided(row, raw, &decision, known).map_err(RunError::Log)?;
         }
-        let heard = |round, correct| match &mut journal {
-            Some(journal) if !options.delay.is_none() => journal.heard(round, correct),
+        let heard = |round, reward| match &mut journal {
+            Some(journal) if !options.delay.is_none() => journal.heard(round, reward),
             _ => Ok(()),
         };
         if let Some(target) = target.filter(|target| target.label().is_some()) {
@@ -250,13 +321,30 @@ pub fn run_bandit_on<L: BanditLearner + ?Sized>(
     Ok(())
 }
 
-fn round_score(decision: &Decision, label: Label) -> RoundScore {
-    RoundScore {
-        error: f64::from(decision.label != label.0),
-        expected_error: 1.0 - decision.distribution[label.index()],
-        greedy_error: f64::from(decision.greedy != label.0),
-        loss: 0.0,
+/// The loss of `label` in a simulated round.
+fn lost(example: &Example, label: u32) -> f64 {
+    example.reward(label).map_or(0.0, |reward| 1.0 - reward.value())
+}
+
+/// The losses of the played label, of the learner's label on average over its draw, and of the greedy label;
+/// for a label that another policy has played, estimates of the learner's losses by importance weights.
+fn round_score(example: &Example, decision: &Decision, earned: Reward) -> RoundScore {
+    let error = 1.0 - earned.value();
+    if example.logged().is_some() {
+        let weight = 1.0 / decision.probability;
+        return RoundScore {
+            error,
+            expected_error: error * decision.distribution[decision.label as usize] * weight,
+            greedy_error: if decision.greedy == decision.label { error * weight } else { 0.0 },
+            loss: 0.0,
+        };
     }
+    let lost = |label: u32| lost(example, label);
+    let expected_error = match example.target().and_then(|target| target.label()) {
+        Some(label) => 1.0 - decision.distribution[label.index()],
+        None => (0u32..).zip(&decision.distribution).map(|(label, p)| p * lost(label)).sum(),
+    };
+    RoundScore { error, expected_error, greedy_error: lost(decision.greedy), loss: 0.0 }
 }
 
 #[cfg(test)]
@@ -269,7 +357,7 @@ mod tests {
     use crate::read::error::ReadError;
     use crate::run::delay::Lateness;
 
-    /// Two classes that the first feature decides; every tenth example has no label.
+    /// Two classes, given by the sign of the first feature; every tenth example has no label.
     struct Separable(u64);
 
     impl Examples for Separable {
@@ -308,7 +396,7 @@ mod tests {
         for learner in ["soba", "soba-diag", "banditron"] {
             let rates = play(learner, 0).rates();
             assert_eq!(rates.rounds, 2700, "{learner}: unlabelled examples are not scored");
-            // γ(K-1)/K = 0.05 is the floor of what is played; the greedy label knows better.
+            // γ(K-1)/K = 0.05 is the least error rate of the played labels; that of greedy labels is lower.
             let (expected, greedy) =
                 (rates.expected_error_rate.expect("plays"), rates.greedy_error_rate.expect("plays"));
             assert!((0.04..0.09).contains(&expected), "{learner}: {expected}");
@@ -336,8 +424,8 @@ mod tests {
         }
     }
 
-    /// With a share e of uniform draws, (1 - e) p + e / K is played, whatever K is; where a floor asks for
-    /// more of them, the floor counts.
+    /// With a fraction e of uniform draws, the distribution is (1 - e) p + e / K for every K; if the floor
+    /// needs a larger fraction, that one is used.
     #[test]
     fn a_share_of_draws_is_uniform() {
         let (mut p, mut few) = ([0.7, 0.2, 0.1, 0.0], [0.9, 0.1]);
@@ -352,7 +440,7 @@ mod tests {
         assert!((p[3] - 0.2).abs() < 1e-15, "{p:?}");
     }
 
-    /// With a floor f, (1 - Kf) p + f is played, and that is what the label's probability is.
+    /// With a floor f, the distribution is (1 - Kf) p + f, and the label has this probability.
     #[test]
     fn a_floor_is_mixed_in_exactly() {
         let problem = Problem::new(4, 1).with_radius(1.0);
@@ -367,7 +455,7 @@ mod tests {
             let mut play = Play { floor: 0.05, ..Play::new(1) };
             let mut counts = [0.0; 4];
             for _ in 0..20_000 {
-                play.act(learner.as_ref(), &example, &mut decision);
+                assert!(play.act(learner.as_ref(), &example, &mut decision));
                 counts[decision.label as usize] += 1.0 / 20_000.0;
                 assert_eq!(decision.probability, decision.distribution[decision.label as usize]);
             }

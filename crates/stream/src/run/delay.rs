@@ -1,4 +1,4 @@
-//! Late feedback: what a round teaches arrives some rounds later.
+//! Late feedback.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use noregret::learner::{BanditLearner, OnlineLearner};
-use noregret::prediction::{Decision, Prediction};
+use noregret::prediction::{Decision, Prediction, Reward};
 use noregret::rng::{Rng, Uniforms};
 
 use serde::{Deserialize, Serialize};
@@ -14,22 +14,22 @@ use serde::{Deserialize, Serialize};
 use crate::encode::Example;
 use crate::words::counted;
 
-/// The generator's stream from which delays are drawn.
+/// The generator's stream for delays.
 const DELAY: u64 = 3;
 
-/// By how many rounds feedback is late.
+/// The delay of feedback, in rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lateness {
-    /// By so many rounds; 0 is at once.
+    /// This many rounds; 0 is immediate.
     Fixed(u64),
-    /// By a geometric number of rounds 0, 1, 2, … of this mean, drawn anew for each: the feedback of later
-    /// rounds may come first.
+    /// A geometric number of rounds 0, 1, 2, … with this mean, drawn for each round, so that
+    /// feedback may be out of order.
     Geometric(f64),
-    /// By a number drawn uniformly from 0 to this.
+    /// A number drawn uniformly from 0 to this.
     Uniform(u64),
 }
 
-/// No delay is longer than this: the rounds that wait are kept in memory.
+/// Longest delay, since pending rounds are in memory.
 const LONGEST: u64 = 100_000_000;
 
 impl Default for Lateness {
@@ -39,12 +39,12 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    /// Whether feedback always comes at once.
+    /// Whether feedback is always immediate.
     pub fn is_none(self) -> bool {
         self == Lateness::Fixed(0)
     }
 
-    /// What it means, as in "labels were delayed by 1 round".
+    /// Description, as in "labels were delayed by 1 round".
     pub fn describe(self) -> String {
         match self {
             Lateness::Fixed(rounds) => format!("delayed by {}", counted(rounds, "round")),
@@ -97,34 +97,34 @@ impl fmt::Display for Lateness {
     }
 }
 
-/// Rounds that wait for their feedback, each with what the learner needs to learn from it. Written once for
-/// all learners: they keep no table of their own. Memory is that of the rounds that wait at one time.
+/// Pending rounds, each with the data needed to learn from it. Common to all learners. Memory is
+/// proportional to the number of pending rounds.
 #[derive(Debug)]
 pub struct Delay<K> {
     lateness: Lateness,
     rng: Rng,
     /// Rounds so far.
     now: u64,
-    /// When a round is due, the round, and its slot. Of those due at one time, the first round comes first.
+    /// Due time, round, and slot; ordered by due time, then by round.
     waiting: BinaryHeap<Reverse<(u64, u64, usize)>>,
     slots: Vec<(Example, K)>,
     free: Vec<usize>,
     came_late: u64,
 }
 
-/// The rounds of a [`Delay`] that wait, as they are saved.
+/// The pending rounds of a [`Delay`], for saving.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Waiting<K> {
     lateness: String,
     generator: [u64; 4],
     now: u64,
-    /// When a round is due, the round, the example, and what is kept of it.
+    /// Due time, round, example, and the data kept for it.
     pub(crate) rounds: Vec<(u64, u64, Example, K)>,
 }
 
 impl<K: Default + Clone> Delay<K> {
-    /// What is to be saved of it.
+    /// The state to be saved.
     pub(crate) fn waiting(&self) -> Waiting<K> {
         let mut order: Vec<_> = self.waiting.iter().map(|Reverse(entry)| *entry).collect();
         order.sort_unstable();
@@ -140,7 +140,7 @@ impl<K: Default + Clone> Delay<K> {
         }
     }
 
-    /// What was saved, if it was as late as `lateness` says, of a run in which `came_late` labels came late.
+    /// Restores a saved state, if it fits `lateness`; `came_late` labels of the run were late.
     pub(crate) fn of(waiting: Waiting<K>, lateness: Lateness, came_late: u64) -> Option<Self> {
         if waiting.lateness != lateness.to_string() {
             return None;
@@ -157,7 +157,7 @@ impl<K: Default + Clone> Delay<K> {
 }
 
 impl<K: Default> Delay<K> {
-    /// Feedback that is as late as `lateness` says, drawn by `seed`.
+    /// Feedback with delays of `lateness`, drawn by `seed`.
     pub fn new(lateness: Lateness, seed: u64) -> Self {
         Self {
             lateness,
@@ -170,22 +170,22 @@ impl<K: Default> Delay<K> {
         }
     }
 
-    /// How many rounds wait.
+    /// Number of pending rounds.
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Labelled rounds whose feedback came after later rows had been predicted.
+    /// Number of labelled rounds whose feedback came after later rows had been predicted.
     pub fn came_late(&self) -> u64 {
         self.came_late
     }
 
-    /// Whether none waits.
+    /// Whether no round is pending.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Takes in round `now`; `keep` copies what is needed of it.
+    /// Adds round `now`; `keep` copies the needed data.
     fn hold(&mut self, example: &Example, keep: impl FnOnce(&mut K)) {
         let due = self.now + self.lateness.draw(&mut self.rng);
         let slot = self.free.pop().unwrap_or(self.slots.len());
@@ -198,7 +198,7 @@ impl<K: Default> Delay<K> {
         self.waiting.push(Reverse((due, self.now, slot)));
     }
 
-    /// Hands out the rounds that are due at `until`.
+    /// Removes the rounds that are due at `until` and passes them on.
     fn release<E>(
         &mut self,
         until: u64,
@@ -211,7 +211,9 @@ impl<K: Default> Delay<K> {
             self.waiting.pop();
             self.free.push(slot);
             let (example, needed) = &self.slots[slot];
-            self.came_late += u64::from(round < self.now && example.target().is_some());
+            let labelled =
+                example.target().is_some() || example.reward(0).is_some() || example.logged().is_some();
+            self.came_late += u64::from(round < self.now && labelled);
             teach(round, example, needed)?;
         }
         Ok(())
@@ -219,7 +221,8 @@ impl<K: Default> Delay<K> {
 }
 
 impl Delay<Prediction> {
-    /// Round `example`, for which `at` was predicted, is over: teaches the learner what has become known.
+    /// Adds the round of `example` with prediction `at`, and lets the learner learn all labels that
+    /// are due.
     pub fn update<L: OnlineLearner + ?Sized>(&mut self, learner: &mut L, example: &Example, at: &Prediction) {
         if self.lateness.is_none() {
             return teach(learner, example, at);
@@ -229,7 +232,7 @@ impl Delay<Prediction> {
         self.release_all(self.now, learner);
     }
 
-    /// The stream is over: the labels that are still missing arrive.
+    /// At the end of the stream: lets the learner learn all pending labels.
     pub fn drain<L: OnlineLearner + ?Sized>(&mut self, learner: &mut L) {
         self.release_all(u64::MAX, learner);
     }
@@ -250,8 +253,8 @@ fn teach<L: OnlineLearner + ?Sized>(learner: &mut L, example: &Example, at: &Pre
 }
 
 impl Delay<Decision> {
-    /// Round `example`, in which `taken` was played, is over: the learner learns whether what has become
-    /// known was right, and `heard` is called with every such message and the round that it is about, from 1.
+    /// Adds the round of `example` with decision `taken`, lets the learner learn all feedback that
+    /// is due, and calls `heard` with each reward and its round, from 1.
     ///
     /// # Errors
     /// Those of `heard`.
@@ -260,7 +263,7 @@ impl Delay<Decision> {
         learner: &mut L,
         example: &Example,
         taken: &Decision,
-        mut heard: impl FnMut(u64, bool) -> Result<(), E>,
+        mut heard: impl FnMut(u64, Reward) -> Result<(), E>,
     ) -> Result<(), E> {
         self.now += 1;
         if self.lateness.is_none() {
@@ -271,22 +274,25 @@ impl Delay<Decision> {
         self.release(now, |round, example, taken| tell(learner, round, example, taken, &mut heard))
     }
 
-    /// The stream is over: the feedback that is still missing arrives.
+    /// At the end of the stream: delivers all pending feedback.
     ///
     /// # Errors
     /// Those of `heard`.
     pub fn finish<L: BanditLearner + ?Sized, E>(
         &mut self,
         learner: &mut L,
-        mut heard: impl FnMut(u64, bool) -> Result<(), E>,
+        mut heard: impl FnMut(u64, Reward) -> Result<(), E>,
     ) -> Result<(), E> {
         self.release(u64::MAX, |round, example, taken| tell(learner, round, example, taken, &mut heard))
     }
 }
 
-/// Whether the label of `taken` was right, if the example has a label: all that is revealed.
-pub fn verdict(example: &Example, taken: &Decision) -> Option<bool> {
-    Some(example.target()?.label()?.0 == taken.label)
+/// The feedback: the reward of the label of `taken`, if it is known.
+pub fn earned(example: &Example, taken: &Decision) -> Option<Reward> {
+    match example.logged() {
+        Some(logged) => Reward::new(logged.reward),
+        None => example.reward(taken.label),
+    }
 }
 
 fn tell<L: BanditLearner + ?Sized, E>(
@@ -294,11 +300,11 @@ fn tell<L: BanditLearner + ?Sized, E>(
     round: u64,
     example: &Example,
     taken: &Decision,
-    heard: &mut impl FnMut(u64, bool) -> Result<(), E>,
+    heard: &mut impl FnMut(u64, Reward) -> Result<(), E>,
 ) -> Result<(), E> {
-    let Some(correct) = verdict(example, taken) else { return Ok(()) };
-    learner.learn(example.features(), taken, correct.into());
-    heard(round, correct)
+    let Some(reward) = earned(example, taken) else { return Ok(()) };
+    learner.learn(example.features(), taken, reward);
+    heard(round, reward)
 }
 
 #[cfg(test)]
@@ -315,7 +321,7 @@ mod tests {
         }
     }
 
-    /// Mean and range are what the words say; the same seed draws the same delays.
+    /// Delays have the stated mean and range; the same seed draws the same delays.
     #[test]
     fn delays_have_their_distribution() {
         let draw = |lateness: Lateness| {
@@ -332,7 +338,7 @@ mod tests {
         assert_eq!(geometric, draw(Lateness::Geometric(20.0)));
     }
 
-    /// Every round comes once, at its time, and as few are kept as wait at one time.
+    /// Every round is delivered once, at its time, and slots are reused.
     #[test]
     fn slots_are_reused() {
         let mut late = Delay::<u64>::new(Lateness::Uniform(30), 1);

@@ -1,4 +1,4 @@
-//! Rows read once for many runs: batches of examples, made by each of several encoders.
+//! Reads rows once for many runs: batches of examples by each of several encoders.
 
 use noregret::example::Label;
 
@@ -9,24 +9,24 @@ use crate::read::live::Stop;
 use crate::read::reader::Reader;
 use crate::read::row::Row;
 
-/// A batch has at most so many rows, …
+/// Limit on the rows of a batch.
 const MOST_ROWS: usize = 1024;
 
-/// … and ends with the row in which it comes to so many numbers.
+/// A batch ends with the row in which it reaches this many numbers.
 const MOST_NUMBERS: usize = 1 << 17;
 
-/// A reader with all encoders that its rows go through. Each encoder has the rows that it would have alone,
-/// by its own count of bad ones.
+/// A reader and several encoders. Each encoder gets the same rows as alone, with its own count of
+/// bad ones.
 pub struct Feed {
     /// The reader.
     pub reader: Box<dyn Reader>,
-    /// The encoders and what became of the rows in them.
+    /// The encoders and their counts.
     pub encodings: Vec<EncoderRun>,
     name: String,
     bad_rows: BadRows,
     limit: Option<u64>,
     row: Row,
-    /// How often each class came up, by the first encoder.
+    /// Counts of the classes, by the first encoder.
     classes: Vec<u64>,
     over: bool,
     stop: Stop,
@@ -34,13 +34,13 @@ pub struct Feed {
 
 /// An encoder in a [`Feed`].
 pub struct EncoderRun {
-    /// The encoder, whose state goes on with every row.
+    /// The encoder, updated by every row.
     pub encoder: Encoder,
     /// Examples made.
     pub rows: u64,
-    /// Bad rows passed over.
+    /// Number of bad rows skipped.
     pub bad_rows: u64,
-    /// What was wrong with the first of them.
+    /// The error of the first of them.
     pub first_bad_row: Option<String>,
 }
 
@@ -48,10 +48,10 @@ pub struct EncoderRun {
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct FeedError {
-    /// What could not be read or learnt from.
+    /// The error.
     #[source]
     pub error: ReadError,
-    /// The encoder that refused a row; `None` if the reader did.
+    /// The encoder that rejected a row; `None` for errors of the reader.
     pub encoder: Option<usize>,
 }
 
@@ -83,7 +83,7 @@ impl Filled {
 }
 
 impl EncoderRun {
-    /// Passes over a bad row, if that is allowed.
+    /// Skips a bad row, if allowed.
     fn pass_over(&mut self, error: &ReadError, policy: BadRows) -> bool {
         if !error.is_row_error() || !policy.allow(self.bad_rows + 1) {
             return false;
@@ -95,8 +95,8 @@ impl EncoderRun {
 }
 
 impl Feed {
-    /// The rows of `reader`, called `name` in errors, through all of `encoders`; each makes at most `limit`
-    /// examples.
+    /// Encodes the rows of `reader`, called `name` in errors, by all `encoders`, with at most
+    /// `limit` examples each.
     pub fn new(
         reader: Box<dyn Reader>,
         encoders: Vec<Encoder>,
@@ -118,23 +118,23 @@ impl Feed {
         }
     }
 
-    /// Ends the rows when `stop` is asked for.
+    /// Ends the rows when `stop` is requested.
     pub fn stop_by(&mut self, stop: &Stop) {
         self.stop = stop.clone();
     }
 
-    /// Error rate of always playing the class that turned out to be the commonest; `None` before the first
-    /// class.
+    /// Error rate of always playing the class that is most frequent in hindsight; `None` before the
+    /// first class.
     pub fn majority_error_rate(&self) -> Option<f64> {
         let rows: u64 = self.classes.iter().sum();
         let most = *self.classes.iter().max()?;
         Some((rows - most) as f64 / rows as f64)
     }
 
-    /// Makes the next batch; what was in `batch` is lost. False if nothing is left.
+    /// Overwrites `batch` with the next batch. Returns false at the end.
     ///
     /// # Errors
-    /// What cannot be read or learnt from. `batch` then has the rows before it.
+    /// If a row cannot be read or learnt from; `batch` then has the rows before it.
     pub(crate) fn fill(&mut self, batch: &mut Batch) -> Result<bool, FeedError> {
         batch.0.resize_with(self.encodings.len(), Filled::default);
         batch.0.iter_mut().for_each(|filled| filled.filled = 0);
@@ -162,7 +162,7 @@ impl Feed {
                 self.over = true;
                 return Ok(());
             }
-            // A pipe that is waited for ends by an error.
+            // Reading a pipe fails when a stop is requested.
             Err(_) if self.stop.asked().is_some() => {
                 self.over = true;
                 return Ok(());

@@ -1,30 +1,31 @@
 //! The loop: read, predict, score, update. Start reading here.
 
 use noregret::algorithm::Forecast;
-use noregret::example::{Label, Target, Truth};
+use noregret::example::{Features, Label, Target, Truth};
 use noregret::guarantee::Promise;
 use noregret::learner::OnlineLearner;
 use noregret::prediction::{Prediction, draw};
 use noregret::rng::{Rng, Uniforms};
 
 use crate::encode::examples::Examples;
+use crate::encode::labels::Labels;
 use crate::encode::{Coming, Example};
 use crate::read::error::ReadError;
 use crate::run::delay::Lateness;
 use crate::run::score::{RoundScore, Score};
 use crate::run::standing::Standing;
 
-/// How a run goes.
+/// Options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// What the learner's output means.
+    /// The kind of the learner's output.
     pub forecast: Forecast,
-    /// By how many rounds labels are late.
+    /// The delay of labels.
     pub delay: Lateness,
-    /// Whether rows may be read ahead of their turn, purely to be faster. Not where the sender waits for an
-    /// answer before sending the next row.
+    /// Whether rows may be read ahead, for speed. Must be false if the sender of rows waits for
+    /// each answer.
     pub look_ahead: bool,
-    /// How many rounds the windowed scores are over.
+    /// Number of rounds of windowed scores.
     pub window: usize,
     /// Stop after this many rows.
     pub limit: Option<u64>,
@@ -32,20 +33,23 @@ pub struct RunOptions {
     pub seed: u64,
 }
 
-/// One round, before anything is learnt from it.
+/// One round, before it is learnt.
 pub struct Outcome<'a> {
     /// The example.
     pub example: &'a Example,
-    /// What was predicted for it.
+    /// Its prediction.
     pub prediction: &'a Prediction,
     /// The label that was played.
     pub played: Label,
-    /// The truth; `None` for an unlabelled row.
+    /// The names of the classes so far; `None` if they are known before the first row.
+    pub labels: Option<&'a Labels>,
+    /// The target; `None` for an unlabelled row.
     pub target: Option<Target<'a>>,
-    /// What the round adds to the scores; nothing without a target.
+    /// The scores of the round; `None` without a target.
     pub round: RoundScore,
     /// The learner's certificate over the rounds before this one, see
-    /// [`RunFacts::certificate`](noregret::guarantee::RunFacts::certificate). Costs a pass over its state.
+    /// [`RunFacts::certificate`](noregret::guarantee::RunFacts::certificate). Takes time in
+    /// proportion to the learner's state.
     pub certificate: &'a dyn Fn() -> Option<Promise>,
     /// The theorem's bound on the regret over the rounds before this one, see
     /// [`RunFacts::guarantee`](noregret::guarantee::RunFacts::guarantee).
@@ -54,16 +58,16 @@ pub struct Outcome<'a> {
     pub weights: &'a dyn Fn() -> Vec<(String, f64)>,
 }
 
-/// Watches a run.
+/// An observer of a run.
 pub trait Sink {
-    /// A row was predicted, and scored if it has a target.
+    /// Called after a row was predicted, and scored if it has a target.
     ///
     /// # Errors
-    /// What cannot be written: the run ends.
+    /// If writing fails, which ends the run.
     fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()>;
 
-    /// Whether it looks at the forecasts of all labels. Where none does, learners of very many labels need
-    /// not make them: predictions then have neither scores nor probabilities.
+    /// Whether the observer uses the forecasts of all labels. If no observer does, learners with
+    /// very many labels omit them: predictions then have neither scores nor probabilities.
     fn reads_forecasts(&self) -> bool {
         true
     }
@@ -109,10 +113,25 @@ pub enum RunError {
     /// The data could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The learner computes with infinities: nothing that it says has a meaning any more.
+    /// The learner's scores are not finite.
     #[error("from row {0} on, the scores are not finite: parameters, values or weights are too large")]
     NotFinite(u64),
-    /// An observer could not write.
+    /// A row has only some of the labels on offer.
+    #[error(
+        "row {0} has only some of the labels on offer, and the learner cannot play some of its labels only"
+    )]
+    Offered(u64),
+    /// A row has a label that another policy has played.
+    #[error(
+        "row {0} has a label that another policy has played, which cannot be written to a log of own decisions, and teaches nothing to learners that toss a coin for every round"
+    )]
+    Logged(u64),
+    /// A reward between 0 and 1, for a learner of right and wrong.
+    #[error(
+        "row {0} has the reward {1}, neither right (1) nor wrong (0), and the learner learns from nothing else; `noregret list` shows the learners that learn from rewards"
+    )]
+    Reward(u64, f64),
+    /// An observer failed.
     #[error(transparent)]
     Write(#[from] std::io::Error),
     /// The decision log could not be written.
@@ -120,10 +139,10 @@ pub enum RunError {
     Log(std::io::Error),
 }
 
-/// Predicts every example, scores the prediction once its target is seen, and only then learns from it.
+/// Predicts every example, scores the prediction, and then learns from the target.
 ///
 /// # Errors
-/// What cannot be read or written. What was learnt until then is learnt.
+/// If reading or writing fails. The learner keeps what it has learnt until then.
 pub fn run<L: OnlineLearner + ?Sized>(
     examples: &mut dyn Examples,
     learner: &mut L,
@@ -137,11 +156,11 @@ pub fn run<L: OnlineLearner + ?Sized>(
     Ok(standing.score)
 }
 
-/// The same, from where a run stands to the end of `examples`, with labels drawn by `generator`. Late labels
-/// go on waiting.
+/// The same, continuing from `standing` to the end of `examples`, with labels drawn by `generator`.
+/// Late labels stay pending.
 ///
 /// # Errors
-/// What cannot be read or written. What was learnt until then is learnt.
+/// If reading or writing fails. The learner keeps what it has learnt until then.
 pub fn run_on<L: OnlineLearner + ?Sized>(
     examples: &mut dyn Examples,
     learner: &mut L,
@@ -151,12 +170,17 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
     standing: &mut Standing<Prediction>,
 ) -> Result<(), RunError> {
     let mut block = Block::new(standing, options.limit);
-    // Late labels need the whole forecast as it was.
+    // Late labels need the whole forecast.
     let few = options.forecast == Forecast::Probabilities
         && options.delay == Lateness::default()
         && !sink.reads_forecasts();
     let (mut prediction, mut best) = (learner.prediction(), Vec::new());
     while block.fill(examples)? {
+        if block.width() > learner.problem().features {
+            let grown = learner.grow(learner.problem().classes, block.width());
+            assert!(grown, "only learners that can grow are given an open set of columns");
+            prediction = learner.prediction();
+        }
         block.announce(learner, standing.rounds == 0);
         for example in block.examples() {
             standing.rounds += 1;
@@ -188,6 +212,7 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
                 example,
                 prediction: &prediction,
                 played,
+                labels: examples.raw().map(|raw| raw.labels),
                 target,
                 round,
                 certificate: &certificate,
@@ -206,10 +231,10 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
     Ok(())
 }
 
-/// The generator's stream from which played labels are drawn.
+/// The generator's stream for played labels.
 pub(crate) const PLAY: u64 = 1;
 
-/// The label that is played: the most probable one, or one drawn by the probabilities.
+/// The played label: the most probable one, or one drawn from the probabilities.
 pub fn play(forecast: Forecast, at: &Prediction, uniforms: &mut dyn Uniforms) -> Label {
     match forecast {
         Forecast::RandomisedLabel => draw(&at.probabilities, uniforms.uniform()),
@@ -218,16 +243,16 @@ pub fn play(forecast: Forecast, at: &Prediction, uniforms: &mut dyn Uniforms) ->
     }
 }
 
-/// The examples that are read before the learner sees the first of them.
+/// A block of examples that are announced to the learner together.
 struct Block {
     examples: Vec<Example>,
-    /// How many rows of the block came before, in the part of the run before this one.
+    /// Number of rows of the block in the previous part of the run.
     before: usize,
     filled: usize,
-    /// Whether it was shown as a whole block.
+    /// Whether it was announced as a whole block.
     whole: bool,
     left: Option<u64>,
-    /// An error that came up behind good rows: they are played first.
+    /// An error after valid rows, which are played first.
     error: Option<ReadError>,
 }
 
@@ -237,7 +262,7 @@ impl Block {
         Self { examples, before: standing.into as usize, filled: 0, whole: false, left: limit, error: None }
     }
 
-    /// Reads the next block. False at the end.
+    /// Reads the next block. Returns false at the end.
     fn fill(&mut self, from: &mut dyn Examples) -> Result<bool, ReadError> {
         self.filled = 0;
         if let Some(error) = self.error.take() {
@@ -262,9 +287,19 @@ impl Block {
         &self.examples[..self.filled]
     }
 
-    /// Shows the learner the block. Empty rows stand in for those that are not there, so that no bit depends
-    /// on how many they are: the learner may be saved, and go on with others. A stream that is over after a
-    /// few rows, as in many calls from Python, is shown as it is: it shall not cost a block.
+    /// One more than the largest index of a feature.
+    fn width(&self) -> usize {
+        let width = |example: &Example| match example.features() {
+            Features::Dense(values) => values.len(),
+            Features::Sparse { indices, .. } => indices.last().map_or(0, |last| *last as usize + 1),
+        };
+        self.examples().iter().map(width).max().unwrap_or(0)
+    }
+
+    /// Announces the block to the learner. Missing rows are replaced by empty ones, so that the
+    /// results do not depend on their number: the learner may be saved and continue with other
+    /// rows. A stream of a few rows, as in many calls from Python, is announced without padding,
+    /// because that would cost the time of a block.
     fn announce<L: OnlineLearner + ?Sized>(&mut self, learner: &mut L, first: bool) {
         let len = self.examples.len() - self.before;
         let cut = self.left == Some(0);
@@ -277,7 +312,7 @@ impl Block {
         }
     }
 
-    /// The rows are learnt. Returns how many of the block have come, if it was a whole one.
+    /// Ends the block. Returns the number of its rows so far, if it was a whole one.
     fn end(&mut self) -> u64 {
         let came = (self.before + self.filled) % self.examples.len();
         self.before = if self.whole { came } else { 0 };

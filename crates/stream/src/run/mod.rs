@@ -1,5 +1,5 @@
-//! The loops: `full` reveals the truth of every round, `bandit` whether the played label was right; `pass`
-//! sends one reading of the rows through many of them.
+//! The loops: `full` reveals the label of every round, `bandit` only whether the played label was
+//! right; `pass` reads rows once for many runs.
 
 pub mod bandit;
 pub mod delay;

@@ -1,11 +1,12 @@
-//! Many runs over one pass of the data: every row is read once, and every run learns as it would alone.
+//! Many runs over one pass of the data: every row is read once, and every run has the same result
+//! as alone.
 //!
-//! A run is the loop of [`run`] or [`run_bandit_as`], unchanged, on a thread of its own that draws its
-//! examples from shared batches; the calling thread reads. As many of the threads work at a time as the
-//! caller allows, the others wait for a batch or for their turn, so that slow and fast learners share the
-//! cores without being assigned to them. Nothing is shared but the examples: the results are those of
-//! separate runs, bit for bit, however many threads. Memory beyond the learners': a few batches of about a
-//! MiB for each encoder.
+//! A run is the unchanged loop of [`run`] or [`run_bandit_as`], on a separate thread that takes its
+//! examples from shared batches; the calling thread reads. The caller limits the number of threads
+//! that work at a time; the others wait for a batch or for their turn, so that slow and fast
+//! learners share the cores without being assigned to them. Only the examples are shared, so
+//! results are bit-equal to those of separate runs, for any number of threads. Additional memory: a
+//! few batches of about a MiB for each encoder.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +25,7 @@ use crate::run::feed::{Batch, Feed, FeedError};
 use crate::run::full::{RunError, RunOptions, Sink, run};
 use crate::run::score::Score;
 
-/// Batches that may wait for a run.
+/// Number of batches that a run may be behind.
 const WAITING: usize = 2;
 
 /// One of the runs of a pass.
@@ -33,31 +34,31 @@ pub struct Entrant<S> {
     pub learner: AnyModel,
     /// Which encoder of the [`Feed`] makes its examples.
     pub encoder: usize,
-    /// How it runs.
+    /// Its options.
     pub options: RunOptions,
     /// Under bandit feedback, the floor under the probabilities of labels, see [`Play::floor`].
     pub floor: f64,
-    /// What watches it.
+    /// Its observer.
     pub sink: S,
 }
 
-/// A run that is over.
+/// A finished run.
 pub struct Finished<S> {
-    /// The learner, with all that it has learnt.
+    /// The trained learner.
     pub learner: AnyModel,
-    /// How well it did.
+    /// Its scores.
     pub score: Score,
-    /// What watched it.
+    /// Its observer.
     pub sink: S,
-    /// Time that it spent at work, by the clock of [`PassOptions`]: neither reading nor waiting.
+    /// Its working time by the clock of [`PassOptions`], without reading and waiting.
     pub worked: Duration,
 }
 
-/// How a pass goes.
+/// Options of a pass.
 pub struct PassOptions<'a> {
-    /// How many runs work at a time, at least 1. Never changes a result.
+    /// Number of runs that work at a time, at least 1. Does not affect results.
     pub threads: usize,
-    /// Time since any moment.
+    /// A clock: time since an arbitrary moment.
     pub clock: &'a (dyn Fn() -> Duration + Sync),
 }
 
@@ -67,23 +68,22 @@ pub enum PassError {
     /// The data could not be read.
     #[error(transparent)]
     Feed(FeedError),
-    /// Run `.0` failed; of several the one that failed in the earliest row.
+    /// Run `.0` failed; if several did, the one that failed in the earliest row.
     #[error("run {0}, counted from 0: {1}")]
     Run(usize, #[source] RunError),
-    /// There are not enough threads for so many runs.
+    /// The system cannot start enough threads.
     #[error("there are not enough threads for {0} runs: {1}")]
     Threads(usize, #[source] io::Error),
 }
 
-/// Lets all of `entrants` run over the rows of `feed`, and returns them in order. `progress` is called with
-/// the batches' rows as they are read, a little ahead of the runs.
+/// Runs all of `entrants` over the rows of `feed`, and returns them in order. `progress` is called
+/// with the number of rows of each batch when it is read, slightly ahead of the runs.
 ///
 /// # Panics
-/// If one of them follows experts: a stream of rows has none.
+/// If one of them is an expert learner without rows.
 ///
 /// # Errors
-/// The first error in the order of rows ends all of the runs. Which one that is does not depend on the
-/// threads.
+/// The first error in the order of rows, which ends all runs. It does not depend on the threads.
 pub fn pass<S: Sink + Send>(
     feed: &mut Feed,
     entrants: Vec<Entrant<S>>,
@@ -99,7 +99,7 @@ pub fn pass<S: Sink + Send>(
             let (sender, batches) = sync_channel(WAITING);
             let turn = Turn { turns: &turns, clock: options.clock, since: None, worked: Duration::ZERO };
             let share = Share { batches, batch: Arc::default(), at: 0, encoder: entrant.encoder, turn };
-            // Without senders, the threads that are there come to their end.
+            // Without senders, the started threads end.
             let thread = thread::Builder::new()
                 .spawn_scoped(scope, move || entrant.learn(share, failed))
                 .map_err(|error| PassError::Threads(count, error))?;
@@ -112,7 +112,7 @@ pub fn pass<S: Sink + Send>(
         };
         Ok((fed, threads.into_iter().map(join).collect::<Vec<_>>()))
     })?;
-    // All runs had the rows before any error, so the earliest one has come up in any case.
+    // All runs had the rows before any error, so the earliest error has occurred.
     let row = |error: &RunError| if let RunError::NotFinite(row) = error { *row } else { u64::MAX };
     let mut finished = Vec::with_capacity(count);
     let mut first: Option<(usize, RunError)> = None;
@@ -149,7 +149,7 @@ fn send(
         }
         progress(batch.examples(0).len() as u64);
         for sender in &senders {
-            // A run that is over wants no more.
+            // A finished run takes no more batches.
             let _ = sender.send(Arc::clone(&batch));
         }
         filled?;
@@ -200,7 +200,7 @@ impl Examples for Share<'_> {
                 self.at += 1;
                 return Ok(true);
             }
-            // A turn is for work; a run that waits for a batch, or has finished one, passes its turn on.
+            // A run that waits for a batch, or has finished one, gives up its turn.
             self.turn.give();
             let batch = self.batches.recv();
             self.turn.take();
@@ -214,17 +214,17 @@ impl Examples for Share<'_> {
     }
 }
 
-/// How many more runs may work.
+/// Number of free turns.
 struct Turns {
     free: Mutex<usize>,
     given: Condvar,
 }
 
-/// The turn of a run, which gives it back when it is dropped.
+/// The turn of a run, returned on drop.
 struct Turn<'a> {
     turns: &'a Turns,
     clock: &'a (dyn Fn() -> Duration + Sync),
-    /// When it was taken.
+    /// The time at which it was taken.
     since: Option<Duration>,
     worked: Duration,
 }

@@ -1,4 +1,4 @@
-//! How well a learner does: plain sums over the rounds, and over the last of them.
+//! Scores: sums over all rounds, and over a window of the last ones.
 
 use noregret::algorithm::Forecast;
 use noregret::example::{Label, Target, Truth};
@@ -7,7 +7,7 @@ use noregret::loss::logistic;
 use noregret::prediction::{Prediction, argmax};
 use serde::{Deserialize, Serialize, Serializer};
 
-/// What one round contributes to the scores.
+/// The scores of one round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RoundScore {
     /// 1 if the played label was wrong.
@@ -21,7 +21,7 @@ pub struct RoundScore {
 }
 
 impl RoundScore {
-    /// Scores `at` against `target`, where `played` was the label.
+    /// Scores the prediction `at` against `target`, with the played label `played`.
     ///
     /// A soft label counts as an error with the probability that it gives to the other classes.
     pub fn new(forecast: Forecast, at: &Prediction, played: Label, target: Target<'_>) -> Self {
@@ -55,8 +55,7 @@ impl RoundScore {
 }
 
 impl RoundScore {
-    /// The score of a forecast of which the played label and the probability of the true one, `label`, are
-    /// known.
+    /// The score if only the played label and the probability of the true one, `label`, are known.
     pub fn of_label(label: Label, played: Label, probability: f64) -> Self {
         let error = f64::from(u8::from(played != label));
         Self {
@@ -68,8 +67,8 @@ impl RoundScore {
     }
 }
 
-/// The log loss of class `label`, from the probabilities, which cost no exponentials: $\ln(1 + \sum_{k \ne y}
-/// p_k / p_y)$, without cancellation. From the scores where the probability is too small to be divided by.
+/// The log loss of class `label`: from the probabilities, without exponentials and cancellation, as $\ln(1 +
+/// \sum_{k \ne y} p_k / p_y)$; from the scores if the probability is too small to divide by.
 fn log_loss(at: &Prediction, label: usize) -> f64 {
     const SMALLEST: f64 = 1e-290;
     let right = at.probabilities[label];
@@ -83,26 +82,28 @@ fn log_loss(at: &Prediction, label: usize) -> f64 {
 /// The sums of [`RoundScore`]s over a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Score {
-    /// What theorems have to know of the rounds, filled in by the loops.
+    /// Facts on which the theorems depend, recorded by the loops.
     pub facts: RunFacts,
     forecast: Forecast,
     rounds: u64,
     total: RoundScore,
+    /// Errors that an exploration floor has added, in expectation over its draws.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    floor_errors: f64,
     /// The last rounds, a ring.
     last: Vec<RoundScore>,
     window: usize,
 }
 
-/// The numbers that are reported. Rates are means over rounds; those without a meaning for the learner are
-/// absent.
+/// The reported numbers. Rates are means over rounds; those not defined for the learner are absent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rates {
     /// Rounds scored.
     pub rounds: u64,
-    /// Wrong labels among those played; soft labels make it a fraction.
+    /// Number of wrong labels among those played; with soft labels a real number.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "count")]
     pub errors: Option<f64>,
-    /// The same as a rate.
+    /// The mean number of wrong labels in a round.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_rate: Option<f64>,
     /// Mean of $1 - p_t(y_t)$, for learners that randomise.
@@ -111,6 +112,9 @@ pub struct Rates {
     /// Rate at which the label with the best score was wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub greedy_error_rate: Option<f64>,
+    /// The part of the expected error rate that is due to the exploration floor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor_error_rate: Option<f64>,
     /// Mean log loss in nats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_loss: Option<f64>,
@@ -119,7 +123,11 @@ pub struct Rates {
     pub squared_loss: Option<f64>,
 }
 
-/// A count of errors is written as a whole number where it is one.
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
+/// A count of errors, serialised as an integer if it is whole.
 fn count<S: Serializer>(errors: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
     match errors {
         Some(errors) => whole(errors, to),
@@ -127,22 +135,28 @@ fn count<S: Serializer>(errors: &Option<f64>, to: S) -> Result<S::Ok, S::Error> 
     }
 }
 
-/// A count is written as a whole number where it is one.
+/// A count, serialised as an integer if it is whole.
 pub(crate) fn whole<S: Serializer>(count: &f64, to: S) -> Result<S::Ok, S::Error> {
     if count.fract() == 0.0 { to.serialize_u64(*count as u64) } else { to.serialize_f64(*count) }
 }
 
 impl Score {
-    /// No rounds yet. `window` is how many rounds the windowed numbers are over.
+    /// Scores over no rounds. `window` is the number of rounds of the windowed numbers.
     pub fn new(forecast: Forecast, window: usize) -> Self {
         Self {
             facts: RunFacts::default(),
             forecast,
             rounds: 0,
             total: RoundScore::default(),
+            floor_errors: 0.0,
             last: Vec::new(),
             window: window.max(1),
         }
+    }
+
+    /// Adds errors that the exploration floor has added to the last round, in expectation.
+    pub(crate) fn add_floor(&mut self, errors: f64) {
+        self.floor_errors += errors;
     }
 
     /// Adds a round.
@@ -157,7 +171,7 @@ impl Score {
         self.rounds += 1;
     }
 
-    /// Whether this, which comes from outside, is of a run with a `forecast` and `window` like that.
+    /// Whether these scores, from an untrusted source, fit a run with `forecast` and `window`.
     pub(crate) fn fits(&self, forecast: Forecast, window: usize) -> bool {
         self.forecast == forecast
             && self.window == window.max(1)
@@ -176,10 +190,12 @@ impl Score {
 
     /// The numbers over all rounds.
     pub fn rates(&self) -> Rates {
-        self.rates_of(self.rounds, &self.total)
+        let floor = (self.facts.floor > 0.0).then(|| self.floor_errors / self.rounds.max(1) as f64);
+        Rates { floor_error_rate: floor, ..self.rates_of(self.rounds, &self.total) }
     }
 
-    /// The numbers over the last rounds. Summed anew, so that no rounding piles up in a sliding sum.
+    /// The numbers over the window, summed anew each time, so that rounding errors do not
+    /// accumulate.
     pub fn window_rates(&self) -> Rates {
         let mut total = RoundScore::default();
         self.last.iter().for_each(|round| add(&mut total, round));
@@ -196,6 +212,7 @@ impl Score {
             expected_error_rate: (self.forecast == Forecast::RandomisedLabel)
                 .then(|| mean(total.expected_error)),
             greedy_error_rate: labels.then(|| mean(total.greedy_error)),
+            floor_error_rate: None,
             log_loss: (self.forecast == Forecast::Probabilities).then(|| mean(total.loss)),
             squared_loss: (self.forecast == Forecast::Value).then(|| mean(total.loss)),
         }
@@ -225,7 +242,7 @@ mod tests {
         assert_eq!((all.expected_error_rate, all.squared_loss), (None, None));
     }
 
-    /// However sure or wrong the prediction is.
+    /// For extreme probabilities.
     #[test]
     fn log_loss_of_probabilities_is_that_of_the_scores() {
         let mut at = Prediction::sized(3, 0);

@@ -1,5 +1,5 @@
-//! Where a run stands between two rows: what it needs beside learner, encoder and rows to go on as if it had
-//! never stopped.
+//! The state of a run between two rows: what is needed, in addition to learner, encoder and rows,
+//! to continue it bit for bit.
 
 use noregret::guarantee::RunFacts;
 use noregret::learner::OnlineLearner;
@@ -14,23 +14,23 @@ use crate::run::delay::{Delay, Waiting};
 use crate::run::full::RunOptions;
 use crate::run::score::Score;
 
-/// Where a run stands. `K` is what is kept of a round while its label is late.
+/// The state of a run. `K` is the data kept for a round until its label.
 #[derive(Debug)]
 pub struct Standing<K> {
-    /// Rows that were predicted.
+    /// Number of rows predicted.
     pub rounds: u64,
-    /// How well.
+    /// The scores.
     pub score: Score,
-    /// The rounds whose labels are late.
+    /// The pending rounds.
     pub(crate) late: Delay<K>,
-    /// Rows that are shown to the learner together, before it sees the first of them.
+    /// Number of rows that are announced to the learner together.
     pub block: u64,
-    /// How many of them have come.
+    /// Number of rows of the current block so far.
     pub into: u64,
 }
 
 impl Standing<Prediction> {
-    /// Before the first row.
+    /// The state before the first row.
     pub fn new<L: OnlineLearner + ?Sized>(learner: &L, options: &RunOptions) -> Self {
         let lookahead = if options.look_ahead { learner.lookahead() } else { 0 };
         let mut standing = Self { block: lookahead.max(1) as u64, ..Self::first(options) };
@@ -38,7 +38,7 @@ impl Standing<Prediction> {
         standing
     }
 
-    /// The stream is over: the labels that are still missing arrive.
+    /// At the end of the stream: learns all pending labels.
     pub fn finish<L: OnlineLearner + ?Sized>(&mut self, learner: &mut L) {
         self.late.drain(learner);
         self.score.facts.late = self.late.came_late();
@@ -46,20 +46,20 @@ impl Standing<Prediction> {
 }
 
 impl Standing<Decision> {
-    /// Before the first row.
+    /// The state before the first row.
     pub fn bandit(options: &RunOptions) -> Self {
         Self::first(options)
     }
 }
 
-/// More rows than any learner has shown together.
+/// Upper bound on the rows of a block.
 const LONGEST_BLOCK: u64 = 1 << 16;
 
-/// What a model file calls the place in a block.
+/// The name of the position in a block in a model file.
 const PLACE: &str = "block";
-/// What a model file calls it.
+/// The name of the state in a model file.
 const STANDING: &str = "run/standing";
-/// What a model file calls the number of rows that were read for it.
+/// The name of the number of rows read in a model file.
 const ROWS: &str = "rows_read";
 
 #[derive(Serialize, Deserialize)]
@@ -70,31 +70,32 @@ struct Kept<K> {
     block: u64,
     into: u64,
     late: Waiting<K>,
-    /// Rows that were passed over, what was wrong with the first of them, and rows beyond the learner's
-    /// radius.
+    /// Number of rows skipped, the error of the first of them, and number of rows beyond the
+    /// learner's radius.
     passed_over: (u64, Option<String>, u64),
-    /// Bytes of the decision log, if there is one.
+    /// Length of the decision log in bytes, if there is one.
     log: Option<u64>,
-    /// Of the rounds that the learner had learnt before the run.
+    /// Facts about the rounds before the run.
     before: RunFacts,
 }
 
-/// What was counted of a run's rows, beside its scores.
+/// Counts of a run, in addition to its scores.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
-    /// Bad rows that were passed over, and what was wrong with the first of them.
+    /// Number of bad rows skipped, and the error of the first of them.
     pub bad_rows: (u64, Option<String>),
-    /// Rows beyond the learner's radius.
+    /// Number of rows beyond the learner's radius.
     pub large_rows: u64,
-    /// Bytes of the decision log, if there is one.
+    /// Length of the decision log in bytes, if there is one.
     pub log: Option<u64>,
-    /// Of the rounds that the learner had learnt before the run.
+    /// Facts about the rounds before the run.
     pub before: RunFacts,
 }
 
-/// What is kept of a round while its label is late.
+/// The data kept for a round until its label.
 pub trait Held: Clone + Default + Serialize + DeserializeOwned {
-    /// Whether a learner can learn from this, which comes from outside; `like` is one of its own.
+    /// Whether this value, from an untrusted source, fits a learner; `like` is a value made by the
+    /// learner.
     fn fits(&self, problem: &Problem, like: &Self) -> bool;
 }
 
@@ -121,7 +122,7 @@ impl<K: Held> Standing<K> {
         }
     }
 
-    /// Writes it into a model file.
+    /// Writes the state into a model file.
     pub fn save(&self, counts: &Counts, archive: &mut Archive) {
         let kept = Kept {
             rounds: self.rounds,
@@ -136,11 +137,11 @@ impl<K: Held> Standing<K> {
         archive.set_tensor(STANDING, packed(serde_json::to_vec(&kept).expect("plain data")));
     }
 
-    /// What a model file says of a run of these `options`, by a learner of `problem` whose predictions are
-    /// `like` this; `None` if it says nothing.
+    /// Reads the state of a run with `options` from a model file, for a learner of `problem` whose
+    /// predictions are like `like`; `None` if the file has none.
     ///
     /// # Errors
-    /// If it contradicts the learner or the options.
+    /// If the state contradicts the learner or the options.
     pub fn load(
         archive: &Archive,
         problem: &Problem,
@@ -148,11 +149,11 @@ impl<K: Held> Standing<K> {
         options: &RunOptions,
     ) -> Result<Option<(Self, Counts)>, ModelError> {
         let Ok(tensor) = archive.tensor(STANDING) else { return Ok(None) };
-        let damaged = |what: String| ModelError::Damaged(format!("where its run stands: {what}"));
-        let bytes = unpacked(tensor).ok_or_else(|| damaged("it is no bytes".to_owned()))?;
+        let damaged = |what: String| ModelError::Damaged(format!("the state of its run: {what}"));
+        let bytes = unpacked(tensor).ok_or_else(|| damaged("it does not consist of bytes".to_owned()))?;
         let kept: Kept<K> = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
         if !kept.score.fits(options.forecast, options.window) {
-            return Err(damaged(format!("it goes on with another --window than {}", options.window)));
+            return Err(damaged(format!("its window is not {}", options.window)));
         }
         let fits = |(_, _, example, held): &(u64, u64, Example, K)| {
             example.fits(problem) && held.fits(problem, like)
@@ -161,20 +162,20 @@ impl<K: Held> Standing<K> {
             return Err(damaged("it does not fit the learner".to_owned()));
         }
         let late = Delay::of(kept.late, options.delay, kept.score.facts.late)
-            .ok_or_else(|| damaged(format!("it goes on with another --delay than {}", options.delay)))?;
+            .ok_or_else(|| damaged(format!("its delay is not {}", options.delay)))?;
         let (bad, first, large_rows) = kept.passed_over;
         let counts = Counts { bad_rows: (bad, first), large_rows, log: kept.log, before: kept.before };
         let Kept { rounds, score, block, into, .. } = kept;
         Ok(Some((Self { rounds, score, late, block, into }, counts)))
     }
 
-    /// Notes in a model file where in a block of rows its run has ended: it is not always saved where the run
-    /// stands.
+    /// Writes the position in a block into a model file, which may be saved without the state of
+    /// the run.
     pub fn set_place(&self, archive: &mut Archive) {
         archive.set_text(PLACE, format!("{} of {}", self.into, self.block));
     }
 
-    /// Goes on in the block of rows in which the run of a model file has ended, if the file says so.
+    /// Restores the position in a block from a model file, if the file has one.
     pub fn go_on_in(&mut self, archive: &Archive) {
         let numbers = archive.text(PLACE).and_then(|text| text.split_once(" of "));
         let numbers = numbers.and_then(|(into, block)| Some((block.parse().ok()?, into.parse().ok()?)));
@@ -184,39 +185,39 @@ impl<K: Held> Standing<K> {
     }
 }
 
-/// Whether `into` rows of a `block` can have come: of files, which may say anything.
+/// Whether `into` is a valid position in a block of `block` rows; files may contain any number.
 fn is_place(block: u64, into: u64) -> bool {
     (1..=LONGEST_BLOCK).contains(&block) && into < block
 }
 
-/// Notes in a model file how many rows of its data were read, bad ones included.
+/// Writes the number of rows read, bad ones included, into a model file.
 pub fn set_rows_read(archive: &mut Archive, rows: u64) {
     archive.set_text(ROWS, rows.to_string());
 }
 
-/// How many rows of its data were read for a model, if its file says so.
+/// The number of rows read for a model, if its file has it.
 pub fn rows_read(archive: &Archive) -> Option<u64> {
     archive.text(ROWS)?.parse().ok()
 }
 
-/// What watches a run, as a model file keeps it.
+/// Serialises the state of an observer for a model file.
 pub fn kept<T: Serialize>(watching: &T) -> Numbers {
     packed(serde_json::to_vec(watching).expect("plain data"))
 }
 
-/// What [`kept`] wrote, if it is that.
+/// The inverse of [`kept`]; `None` if the tensor is something else.
 pub fn of_kept<T: DeserializeOwned>(numbers: &Numbers) -> Option<T> {
     serde_json::from_slice(&unpacked(numbers)?).ok()
 }
 
-/// Bytes as whole numbers: texts of model files are bounded, and these may be long.
+/// Bytes as a tensor of whole numbers, because the length of texts in model files is limited.
 pub(crate) fn packed(mut bytes: Vec<u8>) -> Numbers {
     bytes.resize(bytes.len().next_multiple_of(8), b' ');
     let words: Vec<u64> = bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
     Numbers { shape: vec![words.len()], data: Data::Count(words) }
 }
 
-/// The bytes of [`packed`], with blanks behind them.
+/// The bytes of [`packed`], padded with blanks.
 pub(crate) fn unpacked(numbers: &Numbers) -> Option<Vec<u8>> {
     match &numbers.data {
         Data::Count(words) => Some(words.iter().flat_map(|word| word.to_le_bytes()).collect()),

@@ -1,12 +1,12 @@
-//! Threads that are lent to learners: members of a mixture, and the largest matrix products.
+//! Threads for learners: used for members of a mixture, and for large matrix products.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use noregret::parallel::{Parallel, Workers};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The calling thread and others that wait for work, a while awake, since a round brings it every few
-/// microseconds.
+/// The calling thread and a pool, whose threads spin for a while when idle, since there is new work
+/// every few microseconds.
 struct Threads(ThreadPool);
 
 impl Parallel for Threads {
@@ -17,8 +17,8 @@ impl Parallel for Threads {
     }
 }
 
-/// On each of `threads` threads, calls `piece` with the numbers below `pieces` that no thread has taken, in
-/// order.
+/// Calls `piece` with each number below `pieces` once, on `threads` threads, each of which takes
+/// the next free number.
 fn share(threads: usize, pieces: usize, next: &AtomicUsize, piece: &(dyn Fn(usize) + Sync)) {
     if threads > 1 {
         let half = threads / 2;
@@ -32,13 +32,13 @@ fn share(threads: usize, pieces: usize, next: &AtomicUsize, piece: &(dyn Fn(usiz
     }
 }
 
-/// Among how many threads, the calling one included, work is shared. They are started once; where the system
-/// gives none, all is done by the calling thread.
+/// Sets the number of threads, the calling one included. They are started once; if the system
+/// cannot start any, the calling thread does all work.
 pub fn workers(threads: usize) -> Workers {
     if threads < 2 {
         return Workers::default();
     }
-    // The caller takes part, unless it belongs to another such pool already.
+    // The calling thread joins the pool, unless it belongs to another one already.
     let builder = || ThreadPoolBuilder::new().num_threads(threads).thread_name(|at| format!("learner {at}"));
     let pool = builder().use_current_thread().build().or_else(|_| builder().build());
     pool.map_or_else(|_| Workers::default(), |pool| Workers::new(Threads(pool)))
@@ -57,7 +57,7 @@ mod tests {
         }
     }
 
-    /// A member's products are shared by the threads that share members.
+    /// Products within a member use the same threads.
     #[test]
     fn pieces_have_pieces_of_their_own() {
         let (workers, mut counts) = (workers(2), [[0; 5]; 7]);

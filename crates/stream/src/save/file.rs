@@ -1,5 +1,4 @@
-//! Model files on disk: read whole, and replaced at once or not at all, so that an old model is whole until
-//! the new one is.
+//! Model files on disk, replaced atomically.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,26 +7,26 @@ use noregret::model::{Archive, ModelError};
 
 use crate::write::replace::Replacement;
 
-/// Why a model file could not be read or written, in one sentence that begins with its path.
+/// Why a model file could not be read or written, in one sentence that starts with its path.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelFileError {
-    /// The file system said no.
+    /// Reading or writing failed.
     #[error("{}: {action}: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// What was tried.
         action: &'static str,
-        /// What happened.
+        /// The cause.
         source: std::io::Error,
     },
-    /// It holds no model, or the model cannot be written.
+    /// The file is not a model, or the model cannot be written.
     #[error("{}: {source}", path.display())]
     Model {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The cause.
         source: ModelError,
     },
 }
@@ -41,7 +40,7 @@ pub fn read(path: &Path) -> Result<Archive, ModelFileError> {
 /// Writes `archive` to `path`.
 ///
 /// # Errors
-/// What the file system says, or a number that is not finite: the file could not be read again.
+/// If writing fails, or a number is not finite, since such a file could not be read.
 pub fn write(archive: &Archive, path: &Path) -> Result<(), ModelFileError> {
     archive.check().map_err(|source| ModelFileError::Model { path: path.to_owned(), source })?;
     let write = || {

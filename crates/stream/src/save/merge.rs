@@ -1,5 +1,4 @@
-//! Merging saved models: what their learners have learnt adds up, and what turns rows into examples must
-//! agree.
+//! Merges saved models: the statistics of their learners are added; their encoders must agree.
 
 use noregret::algorithm::{AnyModel, Model};
 use noregret::merge::{Merge, MergeError, merge as merge_learners};
@@ -10,10 +9,10 @@ use crate::save::saved::Saved;
 
 /// Merges models that were trained on parts of the data, see [`noregret::merge`].
 ///
-/// They must agree in format and columns, classes, scaling and intercept; some may not have met the last
-/// classes or columns yet. Scaling statistics become those of all rows together. That is exact, but shards
-/// whose scaling adapts ([`Scaling::adapts`](crate::encode::scale::Scaling::adapts)) have added up rows in
-/// different units: their merger is approximate.
+/// They must agree in format and columns, classes, scaling and intercept; the last classes or
+/// columns may be absent from some of them. Scaling statistics become those of all rows. This is
+/// exact, but with scaling that adapts ([`Scaling::adapts`](crate::encode::scale::Scaling::adapts))
+/// the shards' learners have used different units, and the merged learner is approximate.
 ///
 /// # Errors
 /// If the models do not match, or their learner cannot be merged.
@@ -40,11 +39,11 @@ pub fn merge(mut parts: Vec<Saved>, how: Merge) -> Result<Saved, MergeError> {
     Ok(Saved { learner: AnyModel::Full(learner), ..merged })
 }
 
-/// What differs, its value, and the value that was needed.
+/// The error: name, value, and required value.
 type Difference = (&'static str, String, String);
 
 impl Saved {
-    /// Extends everything around the learner by what `other` knows.
+    /// Extends the encoder and schema by those of `other`.
     fn take_in(&mut self, other: &Saved) -> Result<(), Difference> {
         let (mine, theirs) = (&mut self.encoder, &other.encoder);
         if mine.scaler.scaling() != theirs.scaler.scaling() {

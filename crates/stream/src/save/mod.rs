@@ -1,4 +1,4 @@
-//! A model with everything around it that the next row needs; several made one.
+//! Saved models: a learner with its encoder, schema and generator; merging of models.
 
 pub mod file;
 pub mod merge;

@@ -1,4 +1,4 @@
-//! A model with everything around it that the next row needs: classes, columns, scaling.
+//! A learner with its encoder (classes, columns, scaling), schema and generator.
 
 use noregret::algorithm::{About, AnyModel, BanditModel, Model};
 use noregret::batch::online_to_batch::Average;
@@ -12,6 +12,7 @@ use noregret::problem::Problem;
 use noregret::rng::Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
 use crate::encode::scale::{Scaler, Scaling};
 use crate::encode::{Encoder, LargeRow};
@@ -20,21 +21,21 @@ use crate::read::options::Schema;
 /// The tensor of the generator's position.
 const GENERATOR: &str = "play/generator";
 
-/// A learner and what turns rows into its examples.
+/// A learner and its encoder.
 pub struct Saved {
     /// The learner, of either kind of feedback.
     pub learner: AnyModel,
-    /// The encoder, in the state after the last row.
+    /// The encoder, after the last row.
     pub encoder: Encoder,
     /// How the data is read.
     pub schema: Schema,
-    /// What the labels of a learner that draws them are drawn with, in the state after the last draw.
+    /// The generator of labels after the last draw, for a learner that draws labels.
     pub generator: Option<Rng>,
-    /// What theorems have to know of all rounds that the learner has learnt.
+    /// Facts about all rounds that the learner has learnt, on which its theorem depends.
     pub facts: RunFacts,
 }
 
-/// The encoder's part that is no tensor.
+/// The encoder's settings that are not tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Encoding {
@@ -42,6 +43,9 @@ pub(crate) struct Encoding {
     pub(crate) intercept: bool,
     pub(crate) sparse: bool,
     pub(crate) columns: usize,
+    /// What labels may cost, if not from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) costs: Option<Costs>,
 }
 
 impl Encoding {
@@ -52,10 +56,11 @@ impl Encoding {
             intercept: encoder.intercept,
             sparse: encoder.sparse,
             columns: encoder.columns,
+            costs: encoder.costs.filter(|costs| *costs != Costs::default()),
         }
     }
 
-    /// The encoder of a learner of `problem`, with classes and scaling as they stand.
+    /// The encoder of a learner of `problem`.
     ///
     /// # Errors
     /// If they do not fit the learner.
@@ -86,19 +91,20 @@ impl Encoding {
             radius: problem.radius.unwrap_or(f64::INFINITY),
             large_rows: 0,
             absent: vec![],
+            costs: self.costs,
         })
     }
 }
 
-/// A learner that goes on learning.
+/// A learner that can continue learning.
 pub enum Learning<'a> {
-    /// From the truth.
+    /// From labels.
     Full(&'a mut dyn Model),
     /// From whether the played label was right.
     Bandit(&'a mut dyn BanditModel),
 }
 
-/// The model file's contents as they stand: what [`Saved::archive`] makes of a learner that is given away.
+/// The content of a model file, without consuming the learner as [`Saved::archive`] does.
 pub fn snapshot(
     learner: Learning<'_>,
     encoder: &Encoder,
@@ -117,7 +123,7 @@ pub fn snapshot(
     archive
 }
 
-/// The model file's contents of a learner, and what [`Saved`] has beside it.
+/// The content of a model file, from a learner and the other fields of [`Saved`].
 pub fn archive_of(
     learner: &mut AnyModel,
     encoder: &Encoder,
@@ -131,47 +137,51 @@ pub fn archive_of(
             archive.set_text("facts", json(facts));
             archive
         }
-        // Nothing is promised of a bandit learner that goes on: a log of its decisions makes the same file.
+        // No bound covers a continued bandit learner, so the facts are omitted, and a replayed log
+        // gives the same file.
         AnyModel::Bandit(learner) => snapshot(Learning::Bandit(learner.as_mut()), encoder, schema, generator),
     }
 }
 
 impl Saved {
-    /// The model file's contents.
+    /// The content of the model file.
     pub fn archive(&mut self) -> Archive {
         archive_of(&mut self.learner, &self.encoder, &self.schema, self.generator.as_ref(), &self.facts)
     }
 
-    /// The model of a file's contents, ready to continue.
+    /// Reads a model to continue.
     ///
     /// # Errors
-    /// If the contents are damaged or contradict each other, or are those of an average, which cannot
+    /// If the content is damaged or inconsistent, or is an average of snapshots, which cannot
     /// continue.
     pub fn from_archive(archive: &Archive) -> Result<Self, ModelError> {
         let learner = archive.any_model()?;
-        let (encoder, schema) = surroundings(archive, learner.about(), learner.problem())?;
+        let (mut encoder, schema) = surroundings(archive, learner.about(), learner.problem())?;
+        if let AnyModel::Bandit(_) = learner {
+            encoder.costs.get_or_insert_default();
+        }
         let generator = match archive.tensor(GENERATOR).map(|tensor| &tensor.data) {
             Err(_) => None,
             Ok(Data::Count(words)) if words.len() == 4 => {
                 Some(Rng::from_state([words[0], words[1], words[2], words[3]]))
             }
-            Ok(_) => return Err(ModelError::Damaged(format!("tensor '{GENERATOR}' is no generator"))),
+            Ok(_) => return Err(ModelError::Damaged(format!("tensor '{GENERATOR}' is not a generator"))),
         };
-        // A model of an older version knows nothing of its rounds, and nothing is promised of them.
+        // Models of older versions lack the facts; no bound holds for them.
         let facts = archive.text("facts").map(|_| archive.json("facts")).transpose()?.unwrap_or_default();
         Ok(Self { learner, encoder, schema, generator, facts })
     }
 }
 
-/// So many rows from the first on are predicted together wherever many are at hand: matrices are then read
-/// once for all of them, and the same rows have the same forecasts, to the bit, from every front.
+/// Number of rows predicted together, counted from the first row. Matrices are read once for all of
+/// them; a fixed number gives bit-equal forecasts in every interface.
 pub const PREDICTED_TOGETHER: usize = 64;
 
-/// What predicts and learns no more.
+/// A predictor that does not learn.
 pub enum Forecaster {
-    /// Snapshots of one learner; a model that was saved to be continued is one alone.
+    /// Snapshots of one learner, whose predictions are averaged; an ordinary model is a single one.
     Average(Average<Box<dyn Model>>),
-    /// A bandit learner: its probabilities are those that its labels are drawn with.
+    /// A bandit learner; its probabilities are those of its played labels.
     Bandit(Box<dyn BanditModel>),
 }
 
@@ -200,7 +210,7 @@ impl Forecaster {
         }
     }
 
-    /// Rounds that the learner, or each of its snapshots, has learnt.
+    /// Number of rounds learnt by the learner, or by each snapshot.
     pub fn rounds(&self) -> Vec<u64> {
         use noregret::learner::OnlineLearner as _;
         match self {
@@ -209,7 +219,7 @@ impl Forecaster {
         }
     }
 
-    /// The learner's figures, by name; of snapshots, the first one's.
+    /// The learner's figures, by name; for snapshots, those of the first.
     pub fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
         use noregret::learner::OnlineLearner as _;
         match self {
@@ -218,7 +228,7 @@ impl Forecaster {
         }
     }
 
-    /// The weights of the learner's members, by their names; of snapshots, the first one's.
+    /// The weights of the learner's members, by name; for snapshots, those of the first.
     pub fn weights(&self) -> Vec<(String, f64)> {
         use noregret::learner::OnlineLearner as _;
         match self {
@@ -227,7 +237,7 @@ impl Forecaster {
         }
     }
 
-    /// Whether the learner decides by itself when to give no answer.
+    /// Whether the learner abstains by itself.
     pub fn abstains(&self) -> bool {
         use noregret::learner::OnlineLearner as _;
         match self {
@@ -244,8 +254,9 @@ impl Forecaster {
         }
     }
 
-    /// Predicts all of `rows` and shows each prediction to `each`, in order: as [`Forecaster::predict`] up to
-    /// rounding, and faster where a learner keeps matrices. See [`PREDICTED_TOGETHER`].
+    /// Predicts all of `rows` and calls `each` with each prediction, in order. Equal to
+    /// [`Forecaster::predict`] up to rounding, and faster for learners with matrices. See
+    /// [`PREDICTED_TOGETHER`].
     pub fn predict_batch(
         &self,
         rows: &[Features<'_>],
@@ -262,7 +273,7 @@ impl Forecaster {
         }
     }
 
-    /// Writes scores and probabilities for `x` to `out`; `room` is any decision, reused from row to row.
+    /// Writes scores and probabilities for `x` to `out`; `room` is a reused buffer.
     pub fn predict(&self, x: Features<'_>, out: &mut Prediction, room: &mut Decision) {
         match self {
             Self::Average(average) => average.predict(x, out),
@@ -275,18 +286,18 @@ impl Forecaster {
     }
 }
 
-/// What predicts and learns no more, and what turns rows into its examples.
+/// A predictor that does not learn, with its encoder.
 pub struct Frozen {
-    /// What predicts.
+    /// The predictor.
     pub predictor: Forecaster,
-    /// The encoder; where scaling adapts, as it was in the row before which the snapshot was taken.
+    /// The encoder; if scaling adapts, in its state when the snapshot was taken.
     pub encoder: Encoder,
     /// How the data is read.
     pub schema: Schema,
 }
 
 impl Frozen {
-    /// The model file's contents. A single snapshot makes an ordinary model file.
+    /// The content of the model file; that of an ordinary model for a single snapshot.
     pub fn archive(&mut self) -> Archive {
         let mut archive = match &mut self.predictor {
             Forecaster::Average(average) => average.archive(),
@@ -296,10 +307,10 @@ impl Frozen {
         archive
     }
 
-    /// What a file's contents predict with, whether it is an average or a model that could be continued.
+    /// Reads a predictor, from an average or an ordinary model.
     ///
     /// # Errors
-    /// If the contents are damaged or contradict each other.
+    /// If the content is damaged or inconsistent.
     pub fn from_archive(archive: &Archive) -> Result<Self, ModelError> {
         let predictor = match archive.any_model() {
             Ok(AnyModel::Bandit(learner)) => Forecaster::Bandit(learner),
@@ -312,10 +323,10 @@ impl Frozen {
     }
 }
 
-/// Writes what stands around a learner.
+/// Writes the encoder and the schema.
 fn surround(archive: &mut Archive, encoder: &Encoder, schema: &Schema) {
     archive.set_text("labels", json(&encoder.labels));
-    // Refused rows may have named columns that the learner has no room for.
+    // Rejected rows may have added names of columns that the learner has no room for.
     let columns = schema.columns.clone().first(u32::try_from(encoder.columns).unwrap_or(u32::MAX));
     archive.set_text("schema", json(&Schema { columns, ..schema.clone() }));
     archive.set_text("encoding", json(&Encoding::of(encoder)));
@@ -326,7 +337,7 @@ fn surround(archive: &mut Archive, encoder: &Encoder, schema: &Schema) {
     archive.set_tensor("scaling/rows", Numbers { shape: vec![1], data: Data::Count(vec![rows]) });
 }
 
-/// Reads what stands around a learner of `problem`.
+/// Reads the encoder and the schema of a learner of `problem`.
 fn surroundings(
     archive: &Archive,
     about: &About,
@@ -341,7 +352,7 @@ fn surroundings(
     };
     let rows = match archive.tensor("scaling/rows")?.data {
         Data::Count(ref rows) if rows.len() == 1 => rows[0],
-        _ => return Err(ModelError::Damaged("tensor 'scaling/rows' is no counter".to_owned())),
+        _ => return Err(ModelError::Damaged("tensor 'scaling/rows' is not a counter".to_owned())),
     };
     let (first, second) = (list("scaling/first")?, list("scaling/second")?);
     let squares = match encoding.scaling {
@@ -353,7 +364,7 @@ fn surroundings(
         || (encoding.scaling == Scaling::Mixed && first.len() % 2 != 0)
         || second.iter().any(|squares| *squares < 0.0)
     {
-        return Err(ModelError::Damaged("its scaling contradicts itself".to_owned()));
+        return Err(ModelError::Damaged("its scaling is inconsistent".to_owned()));
     }
     let scaler = Scaler::from_state(encoding.scaling, rows, first, second);
     Ok((encoding.encoder(about, problem, labels, scaler)?, schema))

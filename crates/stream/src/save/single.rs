@@ -1,4 +1,4 @@
-//! Model files in single precision, as far as forecasts do not change by it.
+//! Model files in single precision, as far as forecasts do not change.
 
 use noregret::example::Features;
 use noregret::model::Archive;
@@ -7,12 +7,12 @@ use noregret::prediction::Decision;
 use super::Frozen;
 use crate::encode::Example;
 
-/// On the rows that are looked at, no probability (or score, for real-valued targets) changes by more: on
-/// others a little more may be lost, and a millionth is what is promised.
+/// Largest change of a probability (or score, for real-valued targets) on the tested rows; smaller
+/// than the documented 1e-6, because it may be larger on other rows.
 const CHANGE: f64 = 1e-7;
 
-/// The model with as many of its tensors rounded to single precision as the forecasts for `rows`, which are
-/// examples as its learner sees them, allow. Without rows, and where it is no model, nothing is rounded.
+/// Rounds as many tensors of the model to single precision as the forecasts for the examples `rows`
+/// allow. Nothing is rounded without rows, or if the archive is not a model.
 pub fn in_single_precision(archive: &Archive, rows: &[Example]) -> Archive {
     let names: Vec<String> = (archive.tensors().map(|(name, _)| name))
         .filter(|name| name.starts_with("learner/"))
@@ -24,7 +24,7 @@ pub fn in_single_precision(archive: &Archive, rows: &[Example]) -> Archive {
     }
 }
 
-/// Rounds all of `names`, or what is possible of either half of them.
+/// Rounds all of `names`, or recursively the possible part of each half.
 fn rounded(archive: &Archive, names: &[String], rows: &[Example], expected: &[f64]) -> Archive {
     let mut tried = archive.clone();
     let mut any = false;
@@ -44,7 +44,7 @@ fn rounded(archive: &Archive, names: &[String], rows: &[Example], expected: &[f6
     rounded(&rounded(archive, left, rows, expected), right, rows, expected)
 }
 
-/// What the model forecasts for the rows, one list after the other.
+/// The model's forecasts for the rows, concatenated.
 fn forecasts(archive: &Archive, rows: &[Example]) -> Option<Vec<f64>> {
     let frozen = Frozen::from_archive(archive).ok()?;
     let features: Vec<Features<'_>> = rows.iter().map(Example::features).collect();

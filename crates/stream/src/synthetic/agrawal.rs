@@ -1,10 +1,10 @@
 //! Loan applications: Rakesh Agrawal, Tomasz Imielinski, Arun Swami, *Database Mining: A Performance
 //! Perspective*, IEEE Transactions on Knowledge and Data Engineering 5(6), 1993, appendix.
 //!
-//! Nine features of an applicant: salary, commission, age, level of education, make of the car, zip code,
-//! value of the house, years that it has been owned, and the loan. One of ten functions of them says whether
-//! class 0, *group A*, gets the loan. Then numbers are perturbed: each is moved by up to `perturbation` of
-//! its range. At every change of concept the next function takes over.
+//! Nine features of an applicant: salary, commission, age, level of education, make of the car, zip
+//! code, value of the house, years that it has been owned, and the loan. One of ten functions of
+//! them says whether class 0, *group A*, gets the loan. Then numbers are perturbed: each is moved
+//! by up to `perturbation` of its range. At every change of concept the next function is used.
 
 use noregret::param::{ParamError, Params as _, Values};
 use noregret::params;
@@ -23,7 +23,7 @@ params! {
         function: u64 = "1",
         /// The largest part of its range by which a number is moved, in [0, 1].
         perturbation: f64 = "0.05",
-        /// Times that the next function takes over in the stream; 0 is no drift.
+        /// Number of changes to the next function; 0 is no drift.
         drift: u64 = "0",
     }
 }
@@ -60,7 +60,7 @@ impl Person {
         Self { salary, commission, age, education, car, zip, house, years, loan: 500_000.0 * rng.uniform() }
     }
 
-    /// What is for those below 40, below 60, and above.
+    /// A value for ages below 40, below 60, and above.
     fn by_age<T>(&self, young: T, middle: T, old: T) -> T {
         if self.age < 40.0 {
             young

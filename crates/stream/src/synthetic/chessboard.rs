@@ -1,9 +1,10 @@
 //! The transient chessboard: Viktor Losing, Barbara Hammer, Heiko Wersing, *KNN Classifier with Self
 //! Adjusting Memory for Heterogeneous Concept Drift*, ICDM 2016, section V.
 //!
-//! Rows are points of the unit square, cut into 8 x 8 fields of eight classes. With drift, fields are shown
-//! one by one, in random order: a phase of the stream for each, and after every four of them a phase that
-//! shows the whole board. A learner that forgets what it does not see for a while has to learn it again.
+//! Rows are points of the unit square, cut into 8 x 8 fields of eight classes. With drift, fields
+//! are shown one by one, in random order: a phase of the stream for each, and after every four of
+//! them a phase that shows the whole board. A learner that forgets regions without recent rows has
+//! to learn them again.
 
 use noregret::param::{Params as _, Values};
 use noregret::params;
@@ -15,13 +16,13 @@ use crate::read::row::Row;
 /// Fields on a side of the board, and classes.
 const SIDE: usize = 8;
 
-/// After so many fields comes the whole board.
+/// Number of fields between phases with the whole board.
 const SHOWN: u64 = 4;
 
 params! {
     /// Parameters of the transient chessboard.
     pub(super) struct ChessboardParams {
-        /// Changes of what is shown over the stream; 0 shows the whole board always.
+        /// Number of changes of phase; with 0 the whole board is always shown.
         drift: u64 = "80",
     }
 }

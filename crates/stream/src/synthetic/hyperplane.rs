@@ -12,7 +12,7 @@ use noregret::rng::{Rng, Uniforms};
 use super::{Made, Synthetic, count, fill, within};
 use crate::read::row::Row;
 
-/// The probability that a weight turns back.
+/// The probability that a weight reverses its direction.
 const REVERSAL: f64 = 0.1;
 
 params! {
@@ -31,7 +31,7 @@ params! {
 
 pub(super) struct Hyperplane {
     weights: Vec<f64>,
-    /// Of the weights that drift: 1 or -1.
+    /// Directions of the drifting weights: 1 or -1.
     directions: Vec<f64>,
     drift: f64,
     noise: f64,

@@ -1,9 +1,9 @@
 //! The display of seven segments: Leo Breiman, Jerome Friedman, Richard Olshen, Charles Stone,
 //! *Classification and Regression Trees*, 1984, section 2.6.1.
 //!
-//! A digit is drawn uniformly; seven features are the segments that show it, each of which is wrong with
-//! probability `noise`; seventeen more are 0 or 1 at random. At every change of concept all columns change
-//! places.
+//! A digit is drawn uniformly; seven features are the segments that show it, each of which is wrong
+//! with probability `noise`; seventeen more are 0 or 1 at random. At every change of concept the
+//! columns are permuted.
 
 use noregret::param::{Params as _, Values};
 use noregret::params;
@@ -33,7 +33,7 @@ params! {
     pub(super) struct LedParams {
         /// Probability with which a segment is wrong, in [0, 1].
         noise: f64 = "0.1",
-        /// Times that the columns change places over the stream; 0 is no drift.
+        /// Number of permutations of the columns over the stream; 0 is no drift.
         drift: u64 = "0",
     }
 }
@@ -42,7 +42,7 @@ pub(super) struct Led {
     noise: f64,
     blocks: Blocks,
     block: u64,
-    /// Where each feature stands.
+    /// The column of each feature.
     columns: Vec<usize>,
     rng: Rng,
 }

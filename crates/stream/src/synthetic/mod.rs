@@ -1,7 +1,8 @@
-//! Streams made on the spot: the papers' synthetic data, and knobs to turn for tests and demonstrations.
+//! Generated streams: the papers' synthetic data, and streams with parameters for tests and
+//! demonstrations.
 //!
-//! One list drives the command line, its help and the tests. The same name, parameters and seed give the same
-//! rows.
+//! One list is used by the command line, its help and the tests. Equal name, parameters and seed
+//! give equal rows.
 
 mod adversarial;
 mod agrawal;
@@ -27,17 +28,17 @@ use crate::read::row::Row;
 
 /// An endless stream of labelled rows.
 pub trait Synthetic: Send {
-    /// How many classes it has; they are called 0, 1, ….
+    /// Number of classes, which are named 0, 1, ….
     fn classes(&self) -> usize;
 
-    /// How many features it has.
+    /// Number of features.
     fn features(&self) -> usize;
 
     /// Makes the next row.
     fn next(&mut self, row: &mut Row);
 }
 
-/// A stream, or what is wrong with its parameters.
+/// A stream, or an error in its parameters.
 type Made = Result<Box<dyn Synthetic>, ParamError>;
 
 /// Checks that the parameter `name` is from `least` to a million.
@@ -56,7 +57,7 @@ fn within(name: &str, value: f64, least: f64, most: f64) -> Result<f64, ParamErr
     Err(ParamError::invalid(name, value, format!("between {least} and {most}")))
 }
 
-/// Makes `row` the row `x` of class `class`.
+/// Sets `row` to features `x` and class `class`.
 fn fill(row: &mut Row, class: usize, x: &[f64]) {
     row.clear();
     row.set_name(&class.to_string());
@@ -72,7 +73,7 @@ fn shuffled(rng: &mut Rng, len: usize) -> Vec<usize> {
     all
 }
 
-/// The blocks, of equal length, into which changes of concept divide a stream.
+/// The blocks of equal length between changes of concept.
 struct Blocks {
     count: u64,
     rows: u64,
@@ -85,7 +86,7 @@ impl Blocks {
         Self { count: changes.saturating_add(1), rows: rows.max(1), row: 0 }
     }
 
-    /// The block of the next row, from 0; the last one goes on.
+    /// The block of the next row, from 0; the last one has no end.
     fn next(&mut self) -> u64 {
         let block = u128::from(self.row) * u128::from(self.count) / u128::from(self.rows);
         self.row += 1;
@@ -93,7 +94,7 @@ impl Blocks {
     }
 }
 
-/// A kind of stream that can be made by name.
+/// A kind of stream, by name.
 #[derive(Clone, Copy, Debug)]
 pub struct Recipe {
     /// Its name.
@@ -188,7 +189,7 @@ pub static RECIPES: &[Recipe] = &[
 ];
 
 impl Recipe {
-    /// The recipe called `name`.
+    /// The recipe named `name`.
     ///
     /// # Errors
     /// If there is none.
@@ -201,16 +202,16 @@ impl Recipe {
         })
     }
 
-    /// Makes the stream, of which `rows` rows will be used.
+    /// Makes the stream; drift is scaled to `rows` rows.
     ///
     /// # Errors
-    /// A parameter that does not exist or cannot have its value.
+    /// If a parameter is unknown or its value is invalid.
     pub fn make(&self, values: &Values, rows: u64, seed: u64) -> Result<Box<dyn Synthetic>, ParamError> {
         (self.make)(values, rows, seed)
     }
 }
 
-/// An endless table as people have them: text, times, amounts. Its last column is the label.
+/// An endless raw table with text, times and amounts. Its last column is the label.
 pub trait Table: Send {
     /// The names of the columns.
     fn header(&self) -> Vec<&'static str>;
@@ -219,10 +220,10 @@ pub trait Table: Send {
     fn next(&mut self, row: &mut Vec<String>);
 }
 
-/// A table, or what is wrong with its parameters.
+/// A table, or an error in its parameters.
 type MadeTable = Result<Box<dyn Table>, ParamError>;
 
-/// A kind of table that can be made by name.
+/// A kind of table, by name.
 #[derive(Clone, Copy, Debug)]
 pub struct TableRecipe {
     /// Its name.
@@ -251,7 +252,7 @@ impl TableRecipe {
     /// Makes the table.
     ///
     /// # Errors
-    /// A parameter that does not exist or cannot have its value.
+    /// If a parameter is unknown or its value is invalid.
     pub fn make(&self, values: &Values, seed: u64) -> Result<Box<dyn Table>, ParamError> {
         (self.make)(values, seed)
     }
@@ -266,7 +267,7 @@ pub struct SyntheticExamples {
 }
 
 impl SyntheticExamples {
-    /// The first `rows` rows of `stream`, made into examples by `encoder`.
+    /// The first `rows` rows of `stream`, encoded by `encoder`.
     pub fn new(stream: Box<dyn Synthetic>, encoder: Encoder, rows: u64) -> Self {
         Self { stream, encoder, left: rows, row: Row::new() }
     }

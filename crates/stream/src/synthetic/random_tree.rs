@@ -1,10 +1,10 @@
 //! A random decision tree: Pedro Domingos, Geoff Hulten, *Mining High-Speed Data Streams*, KDD 2000, section
 //! 4.1.
 //!
-//! Numeric features are uniform in [0, 1], nominal ones have five equally likely values, a column of 0 and 1
-//! for each. The tree splits a random feature at every node, a numeric one at a random place of the range
-//! that is left of it; from the third level on a node is a leaf with probability 0.15, at the fifth always.
-//! Leaves have random classes. At every change of concept there is another tree.
+//! Numeric features are uniform in [0, 1], nominal ones have five equally likely values, a column
+//! of 0 and 1 for each. The tree splits a random feature at every node, a numeric one at a random
+//! point of its remaining range; from the third level on a node is a leaf with probability 0.15, at
+//! the fifth always. Leaves have random classes. At every change of concept there is another tree.
 
 use noregret::param::{Params as _, Values};
 use noregret::params;
@@ -29,7 +29,7 @@ params! {
         numeric: u64 = "5",
         /// Nominal features, >= 0: five columns each.
         nominal: u64 = "5",
-        /// Times that the tree is replaced by another one over the stream; 0 is no drift.
+        /// Number of replacements of the tree over the stream; 0 is no drift.
         drift: u64 = "0",
     }
 }
@@ -40,7 +40,7 @@ enum Node {
     Nominal { feature: usize, below: Vec<Node> },
 }
 
-/// What is left of the features at a node.
+/// The remaining ranges of the features at a node.
 #[derive(Clone)]
 struct Left {
     ranges: Vec<(f64, f64)>,

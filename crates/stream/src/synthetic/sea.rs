@@ -1,8 +1,8 @@
 //! SEA concepts: W. Nick Street, YongSeog Kim, *A Streaming Ensemble Algorithm (SEA) for Large-Scale
 //! Classification*, KDD 2001, section 4.
 //!
-//! Three features, uniform in [0, 10], of which the third means nothing. Class 1 is where the first two add
-//! up to at most a threshold: 8, 9, 7 and 9.5 in turn, one for each block of the stream.
+//! Three features, uniform in [0, 10]; the third is irrelevant. The class is 1 if the sum of the
+//! first two is at most a threshold: 8, 9, 7 and 9.5 in turn, one for each block of the stream.
 
 use noregret::param::{Params as _, Values};
 use noregret::params;

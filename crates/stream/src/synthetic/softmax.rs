@@ -18,7 +18,7 @@ params! {
         classes: u64 = "4",
         /// Number of features, >= 1.
         features: u64 = "10",
-        /// Euclidean norm of every row of W: how clearly labels differ, > 0.
+        /// Euclidean norm of every row of W, > 0; larger values give less noisy labels.
         norm: f64 = "10",
         /// Correlation of neighbouring features, in [0, 1).
         correlation: f64 = "0",

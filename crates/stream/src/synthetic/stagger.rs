@@ -1,9 +1,9 @@
 //! STAGGER concepts: Jeffrey Schlimmer, Richard Granger, *Incremental Learning from Noisy Data*, Machine
 //! Learning 1, 1986.
 //!
-//! Things have a size (small, medium, large), a colour (red, green, blue) and a shape (square, circular,
-//! triangular), drawn uniformly: a column of 0 and 1 for each of the nine values. Class 1 is in turn what is
-//! small and red; what is green or circular; what is medium or large.
+//! Things have a size (small, medium, large), a colour (red, green, blue) and a shape (square,
+//! circular, triangular), drawn uniformly: a column of 0 and 1 for each of the nine values. Class 1
+//! is, in turn: small and red; green or circular; medium or large.
 
 use noregret::param::{Params as _, Values};
 use noregret::params;

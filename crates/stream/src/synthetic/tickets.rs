@@ -1,9 +1,9 @@
-//! Support tickets: the table that people bring, with free text, times, amounts and twelve queues of which
-//! one is common.
+//! Support tickets: a typical raw table, with free text, times, amounts and twelve queues of
+//! unequal frequency.
 //!
-//! A ticket is made of phrases: its queue's own words, words that two queues share, and words that everybody
-//! writes. One in twenty-five is in the wrong queue and one in fifty says nothing of its matter, so that
-//! about five in a hundred cannot be known.
+//! A ticket consists of phrases: words of its queue, words that two queues share, and common words.
+//! One ticket in twenty-five has the wrong queue as its label, and one in fifty has common words
+//! only, so that about five in a hundred cannot be predicted.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use noregret::rng::{Rng, Uniforms as _};
 
 use super::Table;
 
-/// Queues, how common they are, and the words of their own.
+/// Queues, their frequencies, and their words.
 const QUEUES: [(&str, f64, &str); 13] = [
     (
         "billing",
@@ -83,12 +83,12 @@ const QUEUES: [(&str, f64, &str); 13] = [
     ),
 ];
 
-/// Words that everybody writes.
+/// Common words.
 const COMMON: &str = "please help hello thanks regards team since yesterday today again still need want would could when after \
 before account order number customer service question issue problem urgent waiting answer called phone email website app page \
 morning week month twice nobody reply soon possible kindly dear support month's really very now been have with this that my the";
 
-/// How a ticket may begin and end.
+/// Openings and endings of tickets.
 const OPENINGS: [&str; 8] =
     ["Hello,", "Hi!", "Dear team,", "Good morning,", "URGENT:", "hey", "Guten Tag,", "😀 hi"];
 const ENDINGS: [&str; 8] = ["Thanks!", "Regards", "please help 🙏", "", "", "thx", "Best wishes.", "!!!"];
@@ -111,16 +111,16 @@ const FIRMS: [&str; 12] = [
 ];
 const FORMS: [&str; 4] = ["GmbH", "Ltd", "SARL", "Inc"];
 
-/// Words of a ticket beside its queue's: from so many to so many.
+/// Least and largest number of common words of a ticket.
 const FILLERS: (u64, u64) = (6, 22);
 
 params! {
     /// Parameters of the tickets.
     pub(super) struct TicketParams {
-        /// 1, or 2 for the tickets of the next day: they go on from the first day's `after` tickets, have a
-        /// queue more and no column priority.
+        /// 1, or 2 for the tickets of the next day: they continue after the first day's `after`
+        /// tickets, and have an additional queue and no column `priority`.
         day: u64 = "1",
-        /// How many tickets the first day had.
+        /// Number of tickets of the first day.
         after: u64 = "10000",
     }
 }
@@ -151,7 +151,7 @@ impl Tickets {
         list[self.rng.below(list.len() as u64) as usize]
     }
 
-    /// A queue, the common ones more often.
+    /// Draws a queue by frequency.
     fn queue(&mut self) -> usize {
         let queues = &QUEUES[..if self.next_day { QUEUES.len() } else { QUEUES.len() - 1 }];
         let total: f64 = queues.iter().map(|(_, share, _)| share).sum();
@@ -163,7 +163,7 @@ impl Tickets {
         found.unwrap_or(0)
     }
 
-    /// What a ticket about `queue` says.
+    /// The text of a ticket for `queue`.
     fn text(&mut self, queue: usize) -> String {
         let vague = self.rng.uniform() < 0.02;
         let own = if vague { 0 } else { 2 + self.rng.below(4) };
@@ -171,7 +171,7 @@ impl Tickets {
         let mut words: Vec<&str> = vec![];
         let topic = self.words[queue].clone();
         for _ in 0..own {
-            // Now and then a neighbour's word.
+            // Occasionally a word shared with another queue.
             let from = if self.rng.uniform() < 0.12 { self.queue() } else { queue };
             let list = if from == queue { topic.clone() } else { self.words[from].clone() };
             let word = self.one_of(&list);
@@ -212,7 +212,7 @@ impl Table for Tickets {
         row.clear();
         self.number += 1;
         let queue = self.queue();
-        // One in twenty-five was sorted wrongly.
+        // One in twenty-five has a wrong label.
         let said = if self.rng.uniform() < 0.04 { self.queue() } else { queue };
         let text = self.text(queue);
         let minutes = self.number * 7 + self.rng.below(7);
@@ -232,7 +232,7 @@ impl Table for Tickets {
         if !self.next_day {
             row.push(priority.to_owned());
         }
-        // Some matters are not about money.
+        // Some tickets have no amount.
         row.push(if self.rng.uniform() < 0.15 { String::new() } else { grouped(amount) });
         row.push(QUEUES[said].0.to_owned());
     }

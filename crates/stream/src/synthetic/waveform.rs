@@ -1,9 +1,9 @@
 //! Waveforms: Leo Breiman, Jerome Friedman, Richard Olshen, Charles Stone, *Classification and Regression
 //! Trees*, 1984, section 2.6.2.
 //!
-//! Three triangles of height 6 and width 12 stand over 21 places. A row of a class, drawn uniformly, is a
-//! random convex combination of two of them, another pair for every class, with standard normal noise on
-//! every feature. At every change of concept all columns change places.
+//! Three triangles of height 6 and width 12 stand over 21 places. A row of a class, drawn
+//! uniformly, is a random convex combination of two of them, another pair for every class, with
+//! standard normal noise on every feature. At every change of concept the columns are permuted.
 
 use noregret::param::{Params as _, Values};
 use noregret::params;
@@ -12,7 +12,7 @@ use noregret::rng::{Rng, Uniforms};
 use super::{Blocks, Made, Synthetic, count, fill, shuffled};
 use crate::read::row::Row;
 
-/// Features that mean something.
+/// Number of informative features.
 const PLACES: usize = 21;
 
 /// The places of the triangles' tips, counted from 0.
@@ -26,7 +26,7 @@ params! {
     pub(super) struct WaveformParams {
         /// Features of pure noise, standard normal, >= 0.
         irrelevant: u64 = "0",
-        /// Times that the columns change places over the stream; 0 is no drift.
+        /// Number of permutations of the columns over the stream; 0 is no drift.
         drift: u64 = "0",
     }
 }
@@ -34,7 +34,7 @@ params! {
 pub(super) struct Waveform {
     blocks: Blocks,
     block: u64,
-    /// Where each feature stands.
+    /// The column of each feature.
     columns: Vec<usize>,
     rng: Rng,
     x: Vec<f64>,

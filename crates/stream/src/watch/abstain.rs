@@ -1,16 +1,16 @@
-//! Abstention: no answer where the forecast is unsure, and what that buys.
+//! Abstention: no answer if the forecast is uncertain, with coverage and risk.
 //!
-//! A rule on forecasts of probabilities, whatever learner makes them: it looks at the largest probability,
-//! decides whether to answer, and never keeps the learner from learning. The risk is the error rate among the
-//! rounds that were answered.
+//! A rule for probabilistic forecasts of any learner: it decides by the largest probability whether
+//! to answer, and does not affect learning. The risk is the error rate among the answered rounds.
 //!
-//! * [`Rule::Cost`]: no answer where an answer is more likely to be wrong than abstaining costs (Chow 1970),
-//!   which is best as far as the probabilities are right.
-//! * [`Rule::Own`]: as the learner itself decides; counted in expectation, not drawn.
-//! * [`Rule::Rate`]: no answer below a threshold $\theta$ on the log-odds of the largest probability, which
-//!   goes up by [`STEP`] $\cdot r$ after an answer and down by [`STEP`] $\cdot (1 - r)$ after none. As
-//!   log-odds are clipped to [-10, 30], $\theta$ stays within a step of that, and its changes add up: on
-//!   *every* stream the rate of abstaining is within $61 / T$ of $r$ after $T$ rounds.
+//! * [`Rule::Cost`]: no answer if the probability of an error exceeds the cost of abstaining (Chow
+//!   1970), which is optimal if the probabilities are right.
+//! * [`Rule::Own`]: the learner's own rule; counted in expectation, not drawn.
+//! * [`Rule::Rate`]: no answer below a threshold $\theta$ on the log-odds of the largest
+//!   probability, which is raised by [`STEP`] $\cdot r$ after an answer and lowered by [`STEP`]
+//!   $\cdot (1 - r)$ otherwise. Since log-odds are clipped to [-10, 30], $\theta$ stays within a
+//!   step of this range, and summing its changes shows that on *every* stream the rate of
+//!   abstaining is within $61 / T$ of $r$ after $T$ rounds.
 
 use noregret::prediction::Prediction;
 use serde::{Deserialize, Serialize};
@@ -29,16 +29,16 @@ const CELLS: usize = 800;
 /// When to abstain.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Rule {
-    /// Abstaining costs this, an error 1; in [0, 1].
+    /// The cost of abstaining, in [0, 1]; an error costs 1.
     Cost(f64),
     /// Abstain in this fraction of the rounds, in [0, 1).
     Rate(f64),
-    /// With the probability that the learner gives, [`Prediction::abstain`]; abstaining costs this, an error
-    /// 1.
+    /// With the learner's probability, [`Prediction::abstain`]; the cost of abstaining; an error
+    /// costs 1.
     Own(f64),
 }
 
-/// Watches a run, and abstains in its place.
+/// Observes a run, and applies an abstention rule.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Abstention {
@@ -52,7 +52,7 @@ pub struct Abstention {
     cells: Vec<(u64, f64)>,
 }
 
-/// A point of the coverage-risk curve: the most confident rounds, and how often their labels were wrong.
+/// A point of the coverage-risk curve: the most confident rounds, and their error rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// Fraction of the rounds.
@@ -61,25 +61,25 @@ pub struct Point {
     pub risk: f64,
 }
 
-/// What abstaining came to.
+/// The result of abstaining.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// `cost`, `rate` or `own`.
     pub rule: &'static str,
-    /// The cost or the rate asked for.
+    /// The given cost or rate.
     pub asked: f64,
     /// Fraction of the rounds that were answered.
     pub coverage: f64,
-    /// Rounds that were answered; those to be expected, where the learner abstains by itself.
+    /// Number of answered rounds; its expectation if the learner abstains by itself.
     #[serde(serialize_with = "crate::run::score::whole")]
     pub answered: f64,
     /// Error rate among them; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub risk: Option<f64>,
-    /// Mean over all rounds of the error if answered and the cost if not, under a cost.
+    /// Mean over all rounds of the error if answered and the cost if not; only with a cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_cost: Option<f64>,
-    /// What is proved of it, or that nothing is.
+    /// The guarantee, in words.
     pub guarantee: String,
     /// Risk against coverage in steps of about 1 %, the most confident rounds first, thresholds chosen in
     /// hindsight.
@@ -93,17 +93,17 @@ fn confidence(at: &Prediction) -> f64 {
 }
 
 impl Abstention {
-    /// No rounds yet.
+    /// Without rounds.
     pub fn new(rule: Rule) -> Self {
         Self { rule, threshold: 0.0, rounds: 0, answered: 0.0, errors: 0.0, cells: vec![(0, 0.0); CELLS + 1] }
     }
 
-    /// Whether it can go on where this one does: it has the same rule.
+    /// Whether this saved state has the same rule, so that it can be continued.
     pub fn goes_on_as(&self, other: &Self) -> bool {
         self.rule == other.rule && self.cells.len() == other.cells.len()
     }
 
-    /// The probability of an answer with the forecast `at`: 0 or 1 for rules that draw nothing.
+    /// The probability of an answer for the forecast `at`; 0 or 1 for deterministic rules.
     pub fn answers(&self, at: &Prediction) -> f64 {
         let yes = match self.rule {
             Rule::Cost(cost) => 1.0 - at.probabilities[at.top().index()] <= cost,
@@ -113,7 +113,7 @@ impl Abstention {
         f64::from(u8::from(yes))
     }
 
-    /// A round in which `at` was forecast and whose answer is wrong by `error`, in [0, 1].
+    /// Adds a round with the forecast `at` and the error `error` in [0, 1].
     pub fn add(&mut self, at: &Prediction, error: f64) {
         let answered = self.answers(at);
         self.rounds += 1;
@@ -128,13 +128,13 @@ impl Abstention {
         self.cells[cell].1 += error;
     }
 
-    /// The sums as they stand.
+    /// The report so far.
     pub fn report(&self) -> Report {
         let rounds = self.rounds.max(1) as f64;
         let missing = self.rounds as f64 - self.answered;
         let (rule, asked, guarantee) = match self.rule {
             Rule::Cost(cost) => {
-                ("cost", cost, "none: the rule is best as far as the probabilities are right".to_owned())
+                ("cost", cost, "none: the rule is optimal if the probabilities are right".to_owned())
             }
             Rule::Rate(rate) => {
                 let within = (61.0 / rounds).min(1.0);
@@ -174,7 +174,8 @@ impl Abstention {
 impl Sink for Abstention {
     fn observe(&mut self, outcome: &Outcome<'_>, _score: &Score) -> std::io::Result<()> {
         if outcome.target.is_some() {
-            // Who abstains by itself answers with its best label, whatever was drawn.
+            // A learner that abstains by itself answers with its best label, not with the drawn
+            // one.
             let own = matches!(self.rule, Rule::Own(_));
             let error = if own { outcome.round.greedy_error } else { outcome.round.error };
             self.add(outcome.prediction, error);
@@ -207,8 +208,7 @@ mod tests {
         assert_eq!(risks, [0.0, 0.5, 1.0 / 3.0, 0.25, 0.4]);
     }
 
-    /// On streams that do all they can against it: confidence that rises, falls, jumps, or follows the
-    /// threshold.
+    /// On adversarial streams: confidence that rises, falls, jumps, or follows the threshold.
     #[test]
     fn the_rate_is_kept_on_every_stream() {
         for rate in [0.0, 0.05, 0.3, 0.9] {

@@ -1,6 +1,6 @@
-//! Forecasts that look at no feature: every learner should do better.
+//! Baselines that ignore the features, which every learner should beat.
 //!
-//! Each of them predicts a round from the labels before it alone, as a learner does.
+//! Each predicts a round from the earlier labels only.
 
 use noregret::example::{Label, Target, Truth};
 use noregret::prediction::argmax;
@@ -9,10 +9,10 @@ use serde::Serialize;
 use crate::run::score::Score;
 use crate::run::{Outcome, Sink};
 
-/// Fewer rounds than this do not show which is better.
+/// Least number of rounds for a warning.
 const ENOUGH: u64 = 100;
 
-/// Watches a run beside three forecasters that know nothing of the features.
+/// Observes a run and computes the losses of three baselines.
 #[derive(Clone, Debug, Default)]
 pub struct Baselines {
     counts: Vec<f64>,
@@ -24,38 +24,37 @@ pub struct Baselines {
     loss: f64,
 }
 
-/// What the three of them lost, as means over the rounds.
+/// The mean losses of the baselines.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BaselineReport {
-    /// Error rate of naming the class that was commonest so far.
+    /// Error rate of predicting the most frequent class so far.
     pub commonest_class_error_rate: f64,
-    /// Error rate of naming the label before.
+    /// Error rate of predicting the previous label.
     pub last_label_error_rate: f64,
-    /// Log loss, in nats, of the frequencies of the classes so far, every class with half a round to begin
-    /// with.
+    /// Log loss, in nats, of the class frequencies so far, with half a round added to every class.
     pub class_frequencies_log_loss: f64,
-    /// The classes that came up most often: which, and in what share of the rounds.
+    /// The most frequent class and its share of the rounds.
     #[serde(skip)]
     pub commonest: Option<(Label, f64)>,
-    /// What the learner is not better than, in a sentence; `None` if it is better.
+    /// A warning if the learner is not better than a baseline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
 impl Baselines {
-    /// They have seen nothing but that there are `classes` classes.
+    /// Baselines for `classes` classes, without data.
     pub fn new(classes: usize) -> Self {
         Self { counts: vec![0.0; classes], ..Self::default() }
     }
 
-    /// All that they know, as numbers for a model file.
+    /// The state, as numbers for a model file.
     pub fn state(&self) -> Vec<f64> {
         let last = self.last.map_or(-1.0, |last| last.index() as f64);
         let sums = [last, self.rounds as f64, self.total, self.commonest_errors, self.last_errors, self.loss];
         [&sums, &self.counts[..]].concat()
     }
 
-    /// They go on where [`Baselines::state`] was taken. `None` if these are no such numbers.
+    /// Restores the state of [`Baselines::state`]. `None` if the numbers are invalid.
     pub fn from_state(state: &[f64]) -> Option<Self> {
         let (&[last, rounds, total, commonest_errors, last_errors, loss], counts) =
             state.split_first_chunk()?;
@@ -75,8 +74,8 @@ impl Baselines {
         })
     }
 
-    /// Takes note of a round's label, after counting what each of the three loses on it; there are `classes`
-    /// classes.
+    /// Adds the loss of each baseline on a round's label, then updates the baselines; there are
+    /// `classes` classes.
     pub fn add(&mut self, target: Target<'_>, classes: usize) {
         if self.counts.len() < classes {
             self.counts.resize(classes, 0.0);
@@ -108,7 +107,7 @@ impl Baselines {
         self.last = Some(Label::from(last.1));
     }
 
-    /// What they lost, beside a learner's error rate and log loss. `None` if there was nothing to predict.
+    /// The losses, compared with a learner's error rate and log loss. `None` without rounds.
     pub fn report(&self, error_rate: Option<f64>, log_loss: Option<f64>) -> Option<BaselineReport> {
         if self.rounds == 0 {
             return None;
@@ -131,7 +130,7 @@ impl Baselines {
             return None;
         }
         let (commonest, last) = (report.commonest_class_error_rate, report.last_label_error_rate);
-        // Within the noise of so many rounds no forecast is better.
+        // The difference must exceed the noise of this number of rounds.
         let noise = |rate: f64| (rate * (1.0 - rate) / self.rounds as f64).sqrt();
         if let Some(error) = error {
             let better = |rate: f64| error < rate - noise(rate);
@@ -161,7 +160,7 @@ impl Baselines {
 impl Sink for Baselines {
     fn observe(&mut self, outcome: &Outcome<'_>, _: &Score) -> std::io::Result<()> {
         if let Some(target) = outcome.target {
-            // Learners of very many classes forecast a few of them.
+            // Learners with very many classes forecast only a few of them.
             let known = outcome.prediction.probabilities.len().max(self.counts.len());
             let classes = match target.truth {
                 Truth::Class(class) => known.max(class.index() + 1),

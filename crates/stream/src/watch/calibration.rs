@@ -1,4 +1,4 @@
-//! Whether probabilities come true: of the labels that were given 80 %, do 80 % turn out right?
+//! Calibration: compares forecast probabilities with observed frequencies.
 
 use noregret::example::{Target, Truth};
 use noregret::prediction::argmax;
@@ -10,13 +10,13 @@ use crate::run::{Outcome, Sink};
 /// Probabilities are sorted into this many ranges of equal width.
 const BINS: usize = 15;
 
-/// Counts, for each range of the forecast probability, how often the event happened: the event that the most
-/// probable class is the true one, and for each class the event that it is.
+/// Counts, for each range of the forecast probability, how often the event occurred: that the most
+/// probable class is the true one, and for each class that it is the true one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
     top: Reliability,
-    /// For every class, if asked for.
+    /// For every class, if requested.
     classes: Option<Vec<Reliability>>,
 }
 
@@ -38,15 +38,15 @@ struct Sums {
 /// A point of a reliability curve: the rounds in which an event's probability was in a range.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bin {
-    /// The range begins here, and includes it.
+    /// Start of the range, inclusive.
     pub from: f64,
-    /// The range ends here, and includes it only if it is 1.
+    /// End of the range, inclusive only if it is 1.
     pub to: f64,
     /// Rounds.
     pub rounds: u64,
     /// Mean probability in these rounds.
     pub probability: f64,
-    /// How often the event happened: equal to `probability` for a calibrated forecaster.
+    /// Observed frequency: equal to `probability` for a calibrated forecaster.
     pub frequency: f64,
 }
 
@@ -60,30 +60,29 @@ pub struct Curve {
     pub bins: Vec<Bin>,
 }
 
-/// What a [`Calibration`] found.
+/// The report of a [`Calibration`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CalibrationReport {
     /// Of the most probable class.
     #[serde(flatten)]
     pub top: Curve,
-    /// Of every class, in order, if asked for.
+    /// Of every class, in order, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<Curve>>,
 }
 
 impl Calibration {
-    /// Nothing counted yet; `by_class` asks for a curve of every class as well.
+    /// Without rounds; `by_class` requests a curve for every class as well.
     pub fn new(by_class: bool) -> Self {
         Self { top: Reliability::default(), classes: by_class.then(Vec::new) }
     }
 
-    /// Whether it can go on where this one does: it counts the same.
+    /// Whether this saved state counts the same events, so that it can be continued.
     pub fn goes_on_as(&self, other: &Self) -> bool {
         self.classes.is_some() == other.classes.is_some()
     }
 
-    /// Counts a round. A soft label happens by the probability that it gives. Real-valued targets are passed
-    /// over.
+    /// Adds a round. A soft label counts by its probabilities. Real-valued targets are ignored.
     pub fn add(&mut self, probabilities: &[f64], target: Target<'_>) {
         let happened = |class: usize| match target.truth {
             Truth::Class(label) => f64::from(label.index() == class),

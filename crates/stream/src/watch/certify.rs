@@ -1,7 +1,8 @@
-//! Regret in the open: what a learner lost, what the best fixed predictor would have lost, and what the
-//! theorem promised.
+//! Certified runs: the losses of the learner and of the best fixed predictor in hindsight, and the
+//! theorem's bound.
 //!
-//! The comparator needs all rows, so a certified run keeps them in memory. The learner never sees them again.
+//! The comparator needs all rows, so a certified run keeps them in memory. The learner does not use
+//! them.
 
 use noregret::batch::comparator::{Comparator, ComparatorError, Stop, best_in_hindsight};
 use noregret::batch::data::{Data, DataError, Labels, Rows};
@@ -16,7 +17,7 @@ use serde::Serialize;
 use crate::run::score::Score;
 use crate::run::{Outcome, Sink};
 
-/// Every labelled round of a run, kept for the comparator.
+/// All labelled rounds of a run, for the comparator.
 #[derive(Debug)]
 pub struct Record {
     problem: Problem,
@@ -32,16 +33,16 @@ pub struct Record {
     weighted_loss: f64,
 }
 
-/// What a certified run reports.
+/// The report of a certified run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Certified {
-    /// The theorem, and where it stands.
+    /// The theorem and its source.
     pub theorem: String,
-    /// What it is about, in words.
+    /// Its comparator, in words.
     pub comparator: String,
-    /// The learner's total loss, or its expected mistakes where the theorem is about those.
+    /// The learner's total loss, or its expected mistakes if the theorem bounds those.
     pub learner_loss: f64,
-    /// The comparator's total loss; absent where it cannot be computed.
+    /// The comparator's total loss; absent if it cannot be computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparator_loss: Option<f64>,
     /// No predictor of the ball has a loss below `comparator_loss - comparator_gap`.
@@ -50,25 +51,25 @@ pub struct Certified {
     /// `learner_loss - comparator_loss`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regret: Option<f64>,
-    /// A bound on the regret from what the learner saw, without stored data.
+    /// The learner's own upper bound on its regret, computed during the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<f64>,
-    /// The theorem's bound: of the regret, or of the mistakes.
+    /// The theorem's bound on the regret or the mistakes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<f64>,
-    /// Why there is no certificate, for a learner that keeps one.
+    /// Why there is no certificate, for a learner that computes one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_certificate_because: Option<String>,
     /// Why there is no bound, if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_bound_because: Option<String>,
-    /// What is promised without learning anything: $T \ln K$ for the regret of forecasts $1/K$, the sum of
-    /// squared targets for the forecast 0, $T$ for mistakes. A bound above it says nothing.
+    /// The trivial bound: $T \ln K$ for the regret of forecasts $1/K$, the sum of squared targets
+    /// for the forecast 0, $T$ for mistakes. A bound above it is vacuous.
     pub trivial_bound: f64,
-    /// Who keeps to it, in words.
+    /// The predictor that attains it, in words.
     #[serde(skip)]
     pub trivial_rule: &'static str,
-    /// The comparator, by class; one vector where its ball is about one vector.
+    /// The comparator, by class; one vector for balls of a single vector.
     #[serde(skip)]
     pub weights: Option<Vec<f64>>,
 }
@@ -76,7 +77,7 @@ pub struct Certified {
 /// Why a run cannot be certified.
 #[derive(Debug, thiserror::Error)]
 pub enum CertifyError {
-    /// The comparator has no meaning.
+    /// The comparator is undefined.
     #[error("the best predictor in hindsight cannot be computed: {0}")]
     Comparator(#[from] ComparatorError),
     /// The rows do not fit it.
@@ -105,12 +106,12 @@ impl Record {
         }
     }
 
-    /// Bytes kept for `rows` rows, were they all dense.
+    /// Memory in bytes for `rows` dense rows.
     pub fn bytes(problem: &Problem, rows: u64) -> u64 {
         if problem.sparse { 0 } else { 8 * rows * (problem.features as u64 + 3) }
     }
 
-    /// What forecasts of $1/K$, or of 0, promise.
+    /// The trivial bound.
     fn trivial_regret(&self) -> f64 {
         if self.targets.is_empty() {
             self.weights.iter().sum::<f64>() * (self.problem.classes as f64).ln()
@@ -147,8 +148,8 @@ impl Record {
         }
     }
 
-    /// The comparator, and the verdict. `guarantee` and `certificate` are those of the rounds kept, see
-    /// [`RunFacts`](noregret::guarantee::RunFacts); `theorem` is printed.
+    /// Computes the comparator and the report. `guarantee` and `certificate` are for the recorded
+    /// rounds, see [`RunFacts`](noregret::guarantee::RunFacts); `theorem` is its printed name.
     ///
     /// # Errors
     /// If the comparator cannot be computed.
@@ -172,9 +173,9 @@ impl Record {
             no_bound_because: None,
             trivial_bound: self.trivial_regret(),
             trivial_rule: if self.targets.is_empty() {
-                "the same probability for every class keeps to it"
+                "the same probability for every class attains it"
             } else {
-                "the forecast 0 in every round keeps to it"
+                "the forecast 0 in every round attains it"
             },
             weights: None,
         };
@@ -222,7 +223,7 @@ impl Record {
         })
     }
 
-    /// The verdict where mistakes are counted, not nats.
+    /// The report for a bound on mistakes.
     fn of_mistakes(&self, verdict: Certified) -> Certified {
         Certified {
             learner_loss: self.expected_mistakes,
@@ -233,12 +234,13 @@ impl Record {
     }
 
     fn best(&self, ball: Ball, norm: f64) -> Result<Comparator, CertifyError> {
-        // Large streams are compared to five digits, which is far below their regret.
+        // For large streams, five digits suffice.
         let tolerance = if self.weights.len() <= 20_000 { 1e-8 } else { 1e-5 };
         Ok(best_in_hindsight(&self.data()?, ball, norm, Stop { tolerance, ..Stop::default() })?)
     }
 
-    /// What the comparator `weights` of a [`Certified`] had lost after each of `rounds`, which ascend.
+    /// The loss of the comparator `weights` of a [`Certified`] after each of `rounds`, which
+    /// ascend.
     pub fn losses_after(&self, weights: &[f64], rounds: &[u64]) -> Vec<f64> {
         let d = self.problem.features;
         let mut scores = vec![0.0; (weights.len() / d).max(2)];
@@ -246,7 +248,8 @@ impl Record {
         let sum_to = |round: &u64| {
             for row in at..(*round as usize).min(self.weights.len()) {
                 let x = self.features(row);
-                // A single vector holds the logit of class 1 over class 0, or the forecast of a value.
+                // A single vector gives the logit of class 1 against class 0, or the forecast of a
+                // value.
                 let offset = scores.len() - weights.len() / d;
                 for (score, vector) in scores[offset..].iter_mut().zip(weights.chunks_exact(d)) {
                     *score = x.dot(vector);
@@ -280,7 +283,7 @@ impl Record {
     }
 }
 
-/// A comparator whose losses add up.
+/// The comparator's loss, accumulated.
 struct Best {
     loss: f64,
     gap: f64,
@@ -288,7 +291,7 @@ struct Best {
 }
 
 impl Certified {
-    /// Whether the bound, if there is one, says anything that the trivial one does not.
+    /// Whether the bound, if there is one, is below the trivial one.
     pub fn bites(&self) -> bool {
         self.bound.is_some_and(|bound| bound < self.trivial_bound)
     }
@@ -308,7 +311,7 @@ impl Certified {
     }
 }
 
-/// What is promised, and why nothing is.
+/// Bound, or reason for its absence.
 fn split(promise: Option<Promise>) -> (Option<f64>, Option<String>) {
     match promise {
         Some(Ok(value)) => (Some(value), None),

@@ -1,4 +1,4 @@
-//! The points of a learning curve, thinned out while they come.
+//! The points of a learning curve, thinned out during the run.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use noregret::algorithm::Forecast;
 use crate::run::score::{Rates, Score};
 use crate::run::{Outcome, Sink};
 
-/// What a curve shows of a run.
+/// The quantity of a curve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Measure {
     /// Error rate over the window; squared loss for a real-valued target.
@@ -26,12 +26,12 @@ impl Measure {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Error, Self::LogLoss, Self::RunningError, Self::RunningLogLoss];
 
-    /// Whether it is over all rounds so far, not over the last ones.
+    /// Whether it is over all rounds so far, rather than a window.
     pub fn is_running(self) -> bool {
         matches!(self, Self::RunningError | Self::RunningLogLoss)
     }
 
-    /// What it is called on an axis, for learners of `forecast`; `None` if they have no such loss.
+    /// The label of its axis, for learners of `forecast`; `None` if they have no such loss.
     pub fn axis(self, forecast: Forecast) -> Option<&'static str> {
         match (self, forecast) {
             (Self::Error | Self::RunningError, Forecast::Value) => Some("squared loss"),
@@ -73,9 +73,8 @@ impl FromStr for Measure {
     }
 }
 
-/// Watches a run and keeps its curve: between [`Curve::MOST`] / 2 and [`Curve::MOST`] points at equal
-/// distances, however long the run becomes. Runs over the same labelled rows have their points at the same
-/// rounds.
+/// Observes a run and records its curve, with [`Curve::MOST`] / 2 to [`Curve::MOST`] points at
+/// equal distances for any length. Runs over the same labelled rows have points at the same rounds.
 #[derive(Clone, Debug)]
 pub struct Curve {
     measure: Measure,
@@ -84,7 +83,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// No curve has more points than this.
+    /// Largest number of points.
     pub const MOST: usize = 400;
 
     /// A curve without points.
@@ -92,12 +91,12 @@ impl Curve {
         Self { measure, every: 1, points: Vec::new() }
     }
 
-    /// What it shows.
+    /// The quantity.
     pub fn measure(&self) -> Measure {
         self.measure
     }
 
-    /// The points: rounds, and the measure after them.
+    /// The points: rounds, and the value after them.
     pub fn points(&self) -> &[(f64, f64)] {
         &self.points
     }
@@ -142,6 +141,7 @@ mod tests {
                 example: &example,
                 prediction: &prediction,
                 played: Label(0),
+                labels: None,
                 target: None,
                 round: right,
                 certificate: &|| None,

@@ -1,9 +1,9 @@
-//! What the columns of a row contribute to its scores: the score of the row less that of the row without a
-//! feature, summed over the features of a column.
+//! Contributions of the columns of a row to its scores: the score of the row minus that of the row
+//! without a feature, summed over the features of a column.
 //!
-//! A linear learner's score is the sum of its contributions and of what is left without any column. Of the
-//! others, what features do together is left over. Scaled, a number that is taken away is at its mean (at 0
-//! without `standard` scaling); a category or word that is taken away is not there.
+//! A linear learner's score is the sum of the contributions and the score without any column. For
+//! other learners, interactions of features are part of the remainder. A removed number is set to
+//! its mean (to 0 without `standard` scaling); a removed category or word is absent.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,30 +15,30 @@ use crate::encode::Example;
 use crate::read::columns::Columns;
 use crate::read::options::{CsvRole, Schema};
 
-/// What the columns contribute to the scores of a row, or how much they do on average over several.
+/// The contributions of columns to the scores of a row, or their mean magnitudes over several rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// Names of the columns, the most important first.
     pub columns: Vec<String>,
-    /// For each column, one number for each score: what it contributes to that of a row, or the mean of its
-    /// magnitudes over several rows.
+    /// For each column, one number for each score: the contribution for one row, or the mean
+    /// magnitude over several rows.
     pub contributions: Vec<Vec<f64>>,
-    /// The scores that are left; NaN over several rows.
+    /// The remainder of the scores; NaN over several rows.
     pub rest: Vec<f64>,
-    /// How many rows it is about.
+    /// Number of rows.
     pub rows: u64,
 }
 
-/// Explains rows of one kind.
+/// Explains rows of one schema.
 #[derive(Clone, Debug)]
 pub struct Explainer {
     schema: Columns,
     fields: HashSet<String>,
-    /// Features before those of the data, such as the intercept.
+    /// Number of features before those of the data, such as the intercept.
     shift: u32,
     names: Vec<String>,
     by_name: HashMap<String, usize>,
-    /// The columns of features that were met.
+    /// The columns of the features so far.
     places: HashMap<u32, usize>,
     /// Contributions of the last row, and sums of magnitudes of all of them, by column.
     last: Vec<Vec<f64>>,
@@ -48,7 +48,7 @@ pub struct Explainer {
 }
 
 impl Explainer {
-    /// For rows of this schema; `shift` features, such as the intercept, come before those of the data.
+    /// For rows of this schema; `shift` features, such as the intercept, precede those of the data.
     pub fn new(schema: &Schema, shift: u32) -> Self {
         let fields = schema.csv.iter().flat_map(|csv| &csv.fields);
         let needed =
@@ -88,7 +88,7 @@ impl Explainer {
         place
     }
 
-    /// The column that a feature of the data was made of.
+    /// The column of a feature.
     fn place(&mut self, feature: u32) -> usize {
         if let Some(place) = self.places.get(&feature) {
             return *place;
@@ -101,7 +101,7 @@ impl Explainer {
         place
     }
 
-    /// Takes a row as the learner sees it; `predict` fills `at` for other features of it.
+    /// Adds an encoded row; `predict` fills `at` for modified features.
     pub fn add(
         &mut self,
         example: &Example,
@@ -153,7 +153,7 @@ impl Explainer {
         }
     }
 
-    /// The explanation of the rows since the last one.
+    /// The explanation of the rows since the last call.
     pub fn take(&mut self) -> Explanation {
         let rows = std::mem::take(&mut self.rows);
         let scores = self.rest.len();
@@ -176,7 +176,7 @@ impl Explainer {
     }
 }
 
-/// How much a column tells classes apart: what it adds to all scores alike changes nothing.
+/// How strongly a column separates classes; a constant added to all scores has no effect.
 pub fn size(contributions: &[f64]) -> f64 {
     let mean = match contributions.len() {
         0 | 1 => 0.0,
@@ -195,8 +195,8 @@ mod tests {
     use crate::read::columns::Names;
     use crate::read::format::Format;
 
-    /// Of a linear learner, contributions and the rest add up to the scores, and a column is all its
-    /// features.
+    /// For a linear learner, contributions and the remainder sum to the scores, and a column
+    /// includes all its features.
     #[test]
     fn contributions_add_up() {
         let names = ["size", "hue=red", "hue=blue"].map(str::to_owned).to_vec();
@@ -204,7 +204,8 @@ mod tests {
         let field = |name: &str, role| crate::CsvField { name: name.to_owned(), role, style: None };
         let fields = vec![field("size", CsvRole::Numeric), field("hue", CsvRole::Categorical)];
         let csv = crate::CsvSchema { delimiter: ',', header: true, fields, numbers: None, header_rows: None };
-        let schema = Schema { format: Format::Csv, columns, label: None, weight: None, csv: Some(csv) };
+        let schema =
+            Schema { format: Format::Csv, columns, label: None, weight: None, csv: Some(csv), offers: None };
         let entry = noregret::registry::find("ogd").expect("registered");
         let problem = Problem::new(2, 4).with_radius(2.0);
         let mut learner = entry.make(&noregret::param::Values::new(), problem, 0).expect("valid");

@@ -1,8 +1,7 @@
-//! Which columns a learner goes by: how much worse it predicts the last rows when one column after the other
-//! is removed from them.
+//! Influence of columns: the increase of the loss on the last rows when a column is removed.
 //!
-//! It works for every learner, and says what the learner uses, not what is true: of two columns that say the
-//! same, each can be removed without loss.
+//! Applicable to every learner. It measures what the learner uses: of two redundant columns, each
+//! can be removed without loss.
 
 use std::collections::HashSet;
 
@@ -17,18 +16,18 @@ use crate::read::options::Schema;
 use crate::run::score::{RoundScore, Score};
 use crate::run::{Outcome, Sink};
 
-/// So many of the last labelled rows are kept.
+/// Number of the last labelled rows that are kept.
 const ROWS: usize = 200;
 
-/// Of more columns than this nothing is said: it would take too long.
+/// Largest number of columns, which bounds the time.
 const MOST_COLUMNS: usize = 100;
 
-/// A column of the data, and the features that were made of it.
+/// A column of the data, with its features.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// Its features, as the learner counts them, in increasing order.
+    /// Its features, by the learner's indices, in increasing order.
     pub features: Vec<u32>,
 }
 
@@ -45,7 +44,7 @@ impl Influence {
         Self::default()
     }
 
-    /// The rows that are kept, in no particular order.
+    /// The kept rows, in no particular order.
     pub fn rows(&self) -> &[Example] {
         &self.rows
     }
@@ -88,8 +87,8 @@ fn mean_loss<P: Predictor + ?Sized>(rows: &[Example], learner: &P, forecast: For
     sum / rows.len() as f64
 }
 
-/// The columns of data of this schema. `shift` features, such as the intercept, come before those of the
-/// data; there are `features` in all. Empty where columns are not known by name.
+/// The columns of data of this schema. `shift` features, such as the intercept, precede those of
+/// the data; there are `features` in all. Empty if columns have no names.
 pub fn columns(schema: &Schema, shift: u32, features: u32) -> Vec<Column> {
     let fields: HashSet<&str> =
         schema.csv.iter().flat_map(|csv| &csv.fields).map(|field| field.name.as_str()).collect();
@@ -111,8 +110,8 @@ pub fn columns(schema: &Schema, shift: u32, features: u32) -> Vec<Column> {
     found
 }
 
-/// The column that a feature called `name` was made of: categories are `column=category`, words
-/// `column~word`, numbers of a time `column:number`.
+/// The column of the feature `name`: categories are `column=category`, words `column~word`, numbers
+/// of a time `column:number`.
 pub(super) fn column_of<'a>(name: &'a str, fields: &HashSet<&str>) -> &'a str {
     if fields.contains(name) {
         return name;
@@ -161,7 +160,7 @@ mod tests {
         }
     }
 
-    /// The label is the sign of the first column; the second says nothing.
+    /// The label is the sign of the first column; the second is irrelevant.
     #[test]
     fn what_decides_comes_first() {
         let entry = noregret::registry::find("folklore").expect("registered");

@@ -1,4 +1,4 @@
-//! What looks at a run as it goes, as a [`Sink`](crate::run::Sink), and keeps little.
+//! Observers of a run, as [`Sink`](crate::run::Sink)s with bounded memory.
 
 pub mod abstain;
 pub mod baseline;

@@ -1,4 +1,4 @@
-//! From rows to bytes: `writer` says what a writer is, `text` has the formats of lines.
+//! From rows to bytes: `writer` has the trait, `text` the line formats.
 
 use std::io::Write;
 
@@ -13,15 +13,14 @@ pub(crate) mod writer;
 
 /// A writer of rows to `out`, which is buffered here.
 ///
-/// - LIBSVM numbers features as [`Columns::Numbered`](crate::Columns::Numbered) do, buckets of a hash from 1;
-///   it has no names, weights, tags.
-/// - VW puts all features into the nameless namespace, under their names or numbers.
-/// - CSV begins with a header in which numbered features are called `x1`, `x2`, ...; `label` stands last. All
-///   columns must be known with the first row. It has no weights and tags.
-/// - Parquet has the columns of CSV. The file is complete with [`RowWriter::flush`], after which no row can
-///   follow.
-/// - NDJSON writes numbered features as the array `x` of all columns, which must be known with the first row,
-///   and named ones as the object `x`; the label is `y`.
+/// - LIBSVM: features are numbered as in [`Columns::Numbered`](crate::Columns::Numbered), hash
+///   buckets from 1; no names, weights or tags.
+/// - VW: all features are in the default namespace, by name or number.
+/// - CSV: with a header, in which numbered features are named `x1`, `x2`, ...; `label` is last. All
+///   columns must be known at the first row. No weights or tags.
+/// - Parquet: the columns of CSV. [`RowWriter::flush`] completes the file; no row can follow.
+/// - NDJSON: numbered features are the array `x` of all columns, which must be known at the first
+///   row, and named ones the object `x`; the label is `y`.
 pub fn create<'a>(format: Format, out: Box<dyn Write + Send + 'a>) -> Box<dyn RowWriter + 'a> {
     #[cfg(feature = "parquet")]
     if format == Format::Parquet {

@@ -1,4 +1,4 @@
-//! Writing rows as Parquet: a column of 64-bit floats for each feature, and the texts of `label`.
+//! Writes rows as Parquet: a column of 64-bit floats for each feature, and a text column `label`.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use crate::read::format::Format;
 use crate::read::row::Row;
 use crate::write::writer::{RowWriter, WriteError, csv_name, label, no_weight_or_tag};
 
-/// A row group is written once it has so many values,
+/// A row group is written when it has this many values,
 const VALUES: usize = 4 << 20;
-/// or so many rows.
+/// or this many rows.
 const ROWS: usize = 1 << 16;
 
 pub(crate) struct ParquetRows<'a> {
-    /// Until the first row tells the columns.
+    /// Before the first row, which determines the columns.
     out: Option<Box<dyn Write + Send + 'a>>,
     file: Option<SerializedFileWriter<Box<dyn Write + Send + 'a>>>,
-    /// The rows of the group to come, by columns.
+    /// The rows of the next group, by columns.
     features: Vec<Vec<f64>>,
     labels: Vec<ByteArray>,
     labelled: Vec<i16>,
@@ -103,7 +103,7 @@ impl RowWriter for ParquetRows<'_> {
         Ok(())
     }
 
-    /// Completes the file: what it holds is written at its end. No row can follow.
+    /// Completes the file by writing its footer. No row can follow.
     fn flush(&mut self) -> Result<(), WriteError> {
         if std::mem::replace(&mut self.finished, true) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Files that are replaced at once or not at all.
+//! Atomic replacement of files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// A file being written. What stands at its path stays whole until [`Replacement::finish`], and for good if
-/// that is never called.
+/// A file being written. A file at its path is unchanged until [`Replacement::finish`].
 ///
-/// The bytes go to a hidden file in the same folder, which is synchronised and renamed at the end. A symbolic
-/// link is followed, permissions stay as they are. What is no regular file, such as a pipe or `/dev/stdout`,
-/// cannot be replaced and is written directly.
+/// The bytes go to a hidden file in the same folder, which is synced and renamed at the end.
+/// Symbolic links are followed, permissions are kept. Other files than regular ones, such as pipes
+/// or `/dev/stdout`, are written directly.
 pub struct Replacement(Target);
 
 enum Target {
@@ -49,10 +48,10 @@ impl Replacement {
         Ok(Self(Target::Hidden(BufWriter::new(file), path)))
     }
 
-    /// Puts the written bytes in the place of the old ones.
+    /// Replaces the old file by the written bytes.
     ///
     /// # Errors
-    /// If they cannot be written to the end; the old file is then whole.
+    /// If writing fails; the old file is then unchanged.
     pub fn finish(self) -> io::Result<()> {
         match self.0 {
             Target::Direct(mut file) => file.flush(),
@@ -60,7 +59,7 @@ impl Replacement {
                 let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
                 file.as_file().sync_all()?;
                 file.persist(&path).map_err(|error| error.error)?;
-                // The rename itself is durable once the folder is.
+                // Syncing the folder makes the rename durable.
                 #[cfg(unix)]
                 File::open(folder(&path))?.sync_all()?;
                 Ok(())

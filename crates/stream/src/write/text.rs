@@ -1,4 +1,4 @@
-//! The formats of lines.
+//! The line formats.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ pub(super) struct Lines<'a> {
     format: Format,
     out: io::BufWriter<Box<dyn Write + Send + 'a>>,
     line: String,
-    /// Number of columns that the first row had.
+    /// Number of columns of the first row.
     width: Option<u32>,
 }
 
@@ -219,13 +219,13 @@ fn word(line: &mut String, what: &str, text: &str, special: &str) -> Made {
     Ok(())
 }
 
-/// A CSV cell, quoted where needed. The reader trims cells and evens line ends, so blanks around it do not
-/// fit.
+/// A CSV cell, quoted if needed. The reader trims cells and normalises line ends, so cells with
+/// outer blanks are rejected.
 fn cell(line: &mut String, what: &str, text: &str) -> Made {
     if text.is_empty() || text.trim() != text || text.contains(char::is_control) {
         return Err(format!("{what} {} is empty, has blanks around it or control characters", shown(text)));
     }
-    // A tab, semicolon or bar in every row could pass for the delimiter.
+    // A tab, semicolon or bar in every row could be mistaken for the delimiter.
     if text.contains([',', '"', ';', '|', ' ']) {
         push(line, format_args!("\"{}\"", text.replace('"', "\"\"")));
     } else {
@@ -238,7 +238,8 @@ fn string(line: &mut String, text: &str) {
     line.push_str(&serde_json::to_string(text).expect("a string is JSON"));
 }
 
-/// The shortest text that reads back to the same bits, with an exponent where digits would run long.
+/// The shortest text that reads back to the same bits, with an exponent for very large or small
+/// numbers.
 fn number(line: &mut String, value: f64) {
     if value == value.trunc() && value.abs() < 1e15 {
         push(line, format_args!("{value}"));

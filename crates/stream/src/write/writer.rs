@@ -1,7 +1,7 @@
-//! Writing rows in the formats that the readers read.
+//! Writes rows in the readers' formats.
 //!
-//! A row is written whole or not at all: what a format has no place for is refused, never dropped. Numbers
-//! are written in the shortest way that reads back to the same bits.
+//! A row is written completely or rejected: content that a format cannot represent is an error.
+//! Numbers are written in the shortest form that reads back to the same bits.
 
 use std::borrow::Cow;
 use std::io;
@@ -18,30 +18,30 @@ pub enum WriteError {
     /// The output failed.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The format has no place for something in the row.
+    /// The format cannot represent the row.
     #[error("a row cannot be written as {format}: {problem}")]
     Unfit {
         /// The format.
         format: Format,
-        /// What does not fit, with its value.
+        /// The reason, with the value.
         problem: String,
     },
 }
 
 /// A file of examples being written.
 pub trait RowWriter: Send {
-    /// Writes one row; `columns` give its features their names.
+    /// Writes one row, with feature names from `columns`.
     ///
     /// # Errors
     ///
-    /// The output fails, or the format has no place for something in the row; then nothing of it is written.
+    /// If the output fails, or the format cannot represent the row; nothing of it is then written.
     fn write(&mut self, row: &Row, columns: &Columns) -> Result<(), WriteError>;
 
-    /// Hands everything to the output.
+    /// Flushes the output.
     ///
     /// # Errors
     ///
-    /// The output fails.
+    /// If the output fails.
     fn flush(&mut self) -> Result<(), WriteError>;
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn csv_name(columns: &Columns, column: u32) -> Cow<'_, str> {
     }
 }
 
-/// The class of a row, if it has one; other labels have their place in few formats.
+/// The class of a row, if it has one; few formats support other labels.
 pub(crate) fn label(row: &Row) -> Result<Option<&str>, String> {
     match row.label() {
         RowLabel::Missing => Ok(None),

@@ -1,8 +1,8 @@
-"""Learning on several processes or machines, whatever runs them.
+"""Learning on several processes or machines, with any engine.
 
-`Engine` is what an engine has to do, in four functions; `LocalEngine` (joblib), `DaskEngine` and `SparkEngine` are thin, and
-`noregret.ray` is the one that users meet first. `sweep`, `fit` and `KeyedLearners` are written once, against `Engine`. The
-mathematics is the core's: statistics of learners add up where the theory says so (`Learner.statistics`).
+`Engine` is the interface of an engine, with four functions. `LocalEngine` (joblib), `DaskEngine` and `SparkEngine` are
+thin adapters; for Ray see `noregret.ray`. `sweep`, `fit` and `KeyedLearners` work with every engine. Statistics of
+learners are added by `Learner.statistics`, where the theory permits it.
 """
 
 from ._engine import Actor, Engine, LocalEngine

@@ -1,4 +1,4 @@
-"""What an engine of a cluster has to do: four functions."""
+"""The interface of a cluster engine: four functions."""
 
 from __future__ import annotations
 
@@ -7,34 +7,35 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 Handle = Any
-"""A value that an engine keeps somewhere, such as a Ray object reference; tasks may take it as an argument."""
+"""A reference to a value stored by an engine, such as a Ray object reference; can be an argument of tasks."""
 
 
 class Actor(Protocol):
-    """A process that keeps an object between calls."""
+    """A process with a stateful object."""
 
     def call(self, method: str, *args: Any) -> Handle:
-        """Calls a method of the object; calls of one actor are carried out in their order."""
+        """Calls a method of the object; calls of one actor are executed in order."""
 
 
 class Engine(ABC):
-    """Four functions: map, tree reduction, broadcast, and actors; and how to read their results."""
+    """Map, tree reduction, broadcast and actors, and access to their results."""
 
     @abstractmethod
     def broadcast(self, value: Any) -> Handle:
-        """Puts `value` where every task can read it: one copy a machine, however many tasks."""
+        """Makes `value` available to all tasks, with one copy per machine."""
 
     @abstractmethod
     def map(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], outputs: int = 1) -> list[Any]:
-        """Starts `function(*arguments)` for every tuple of `calls`; arguments that are handles arrive as their values.
+        """Starts `function(*arguments)` for every tuple of `calls`; handles among the arguments are replaced by their
+        values.
 
         Returns one handle for each call; with `outputs` > 1, when the function returns that many values, a list of
         handles for each call. A task whose machine is lost is run again, so functions must be pure.
         """
 
     def reduce(self, function: Callable[[Any, Any], Any], parts: Sequence[Handle]) -> Handle:
-        """Combines parts in a binary tree whose shape depends on their number alone: results do not depend on which
-        part is ready first. Neighbours are combined, and a part without a neighbour waits for the next level."""
+        """Combines parts in a binary tree whose shape depends only on their number, so that results do not depend on
+        timing. Neighbours are combined; a part without a neighbour moves to the next level."""
         if not parts:
             raise ValueError("reduce: there is nothing to reduce; at least one part was needed")
         level = list(parts)
@@ -48,19 +49,19 @@ class Engine(ABC):
     def actors(self, kind: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Actor]:
         """Starts an actor with the object `kind(*arguments)` for every tuple of `calls`.
 
-        An actor whose machine is lost is started again with the same arguments; what it must not lose it has to have
-        written down before it answered.
+        An actor whose machine is lost is restarted with the same arguments; durable state has to be stored before
+        answering.
         """
 
     @abstractmethod
     def get(self, handle: Handle) -> Any:
-        """The value of a handle; raises what its task raised."""
+        """The value of a handle; raises the exception of its task."""
 
     def stop(self, actors: Sequence[Actor]) -> None:
-        """Ends actors. By default they end when nothing refers to them."""
+        """Stops actors. By default they stop when there are no references to them."""
 
     def completed(self, handles: Sequence[Handle]) -> Iterator[tuple[int, Any]]:
-        """The position and value of every handle, or the exception of its task, as they become known."""
+        """Yields the index and value of every handle, or the exception of its task, in the order of completion."""
         for at, handle in enumerate(handles):
             try:
                 yield at, self.get(handle)
@@ -74,14 +75,14 @@ class LocalEngine(Engine):
     Parameters
     ----------
     jobs
-        Processes that work at a time; -1 for one a core, 1 for none but this one.
+        Number of processes; -1 for one per core, 1 for the current process only.
     """
 
     def __init__(self, jobs: int = -1) -> None:
         self._jobs = jobs
 
     def broadcast(self, value: Any) -> Handle:
-        """The value itself: joblib maps large arrays into memory instead of copying them."""
+        """The value itself, since joblib memory-maps large arrays."""
         return value
 
     def map(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], outputs: int = 1) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Learning on shards: every shard learns its rows in order, and the statistics of the learners are added up."""
+"""Learning on shards: every shard learns its rows in order, and the learners' statistics are added."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ Block = Any
 
 @dataclass(frozen=True)
 class Fitted:
-    """What sharded learning leaves behind."""
+    """The result of learning on shards."""
 
     learner: Learner
-    """The merged learner: it predicts, learns on and is saved like any other."""
+    """The merged learner, an ordinary learner."""
     rates: dict[str, float]
-    """Test-then-train: every row was predicted by its shard's learner before it was learnt, which had seen the rows before
-    it of its shard, and of other shards those before the last merge. Names of the command line."""
+    """Test-then-train rates, named as in the command line: every row was predicted before it was learnt, by its shard's
+    learner, which had seen the earlier rows of its shard and, of other shards, those before the last merge."""
     shards: list[dict[str, float]]
-    """The same of every shard."""
+    """The same for every shard."""
     periods: list[dict[str, float]]
-    """The same of every period, over all shards; one, if there was no `period`."""
+    """The same for every period, over all shards; a single one without `period`."""
     certificate: float | None
-    """The bound on the regret of all these predictions together, in nats, against any linear predictor in the theorem's
-    ball; None if it is withheld."""
+    """Upper bound on the total regret of all predictions, in nats, against any linear predictor in the theorem's ball;
+    None if there is none."""
     withheld: str | None
-    """Why the certificate is withheld."""
+    """Why there is no certificate."""
     labels: list[str] = field(default_factory=list)
     """Names of the classes in order."""
 
@@ -61,30 +61,30 @@ def fit(
 ) -> Fitted:
     """Learns on shards.
 
-    A first pass finds classes, columns and what scaling needs, so that all shards learn in the same units; the second one
-    learns. Statistics of learners are packed triangles of numbers, added up in a tree whose shape depends on the number of
-    shards alone: the result has the same bits whatever arrives first, and after a machine was lost.
+    A first pass finds classes, columns and scaling statistics, so that all shards use the same units; the second one
+    learns. Statistics are packed triangular matrices, added in a tree whose shape depends only on the number of shards:
+    results are bit-equal whatever the timing, and after a machine was lost.
 
     Parameters
     ----------
     blocks
-        For every shard its blocks in order, as handles of the engine (or values): pairs of arrays `(x, y)`, or tables.
+        For every shard its blocks in order, as handles of the engine or values: pairs of arrays `(x, y)`, or tables.
     learner
-        A learner whose statistics add up: `folklore`, `aioli`, `gaf`, `vaw`.
+        A learner with additive statistics: `folklore`, `aioli`, `gaf`, `vaw`.
     label, columns
-        Of tables: the column of labels, and the columns of numbers; by default all others.
+        For tables: the label column, and the numeric columns; by default all others.
     period
-        Rows that every shard learns between two merges, after which all go on from the merged learner. By default there
-        is one merge, at the end.
+        Number of rows that every shard learns between two merges; all shards continue from the merged learner. By
+        default there is one merge, at the end.
     how
-        `lambda-once` counts the regulariser once, `sum-all` once a shard (without `period`).
+        `lambda-once` counts the regulariser once, `sum-all` once per shard (without `period`).
     scale, intercept, radius, seed, **params
         As in `noregret.Learner`.
 
     Raises
     ------
     ValueError
-        For a learner whose statistics do not add up, and for rows that it cannot learn from.
+        For a learner without additive statistics, and for invalid rows.
     """
     if how == "sum-all" and period is not None:
         raise ValueError("how = 'sum-all': with a period the regulariser is counted once; 'lambda-once' was needed")
@@ -127,7 +127,7 @@ def fit(
 
 
 def split(x: Any, y: Any, shards: int) -> list[list[tuple[Any, Any]]]:
-    """Rows in memory as contiguous shards of one block each, as even as can be."""
+    """Rows in memory as contiguous shards of one block each, of nearly equal size."""
     if shards < 1:
         raise ValueError(f"shards = {shards}: must be 1 or more")
     x, y = np.asarray(x), np.asarray(y)
@@ -139,7 +139,7 @@ def split(x: Any, y: Any, shards: int) -> list[list[tuple[Any, Any]]]:
 
 @dataclass
 class _Seen:
-    """What the first pass has found out of some rows."""
+    """Facts about rows, from the first pass."""
 
     rows: int
     columns: list[str] | int
@@ -165,7 +165,7 @@ def _look(label: str, columns: Sequence[str] | None, scale: str, intercept: bool
 
 
 def _join(a: _Seen, b: _Seen) -> _Seen:
-    """What is known of both."""
+    """The merged facts."""
     if a.rows == 0 or b.rows == 0:
         return a if b.rows == 0 else b
     if a.columns != b.columns:
@@ -232,7 +232,7 @@ def _learn(
 
 
 def _aligned(numbers: Floats) -> Floats:
-    """The same numbers as the compiled part takes them: some engines hand out views into their messages."""
+    """Contiguous copies, if needed: some engines return views into their messages."""
     return np.require(numbers, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
 
 
@@ -241,7 +241,7 @@ def _add(a: Floats, b: Floats) -> Floats:
 
 
 def _rebase(total: Floats, base: Floats, shards: int) -> Floats:
-    """The statistics of all shards together, each of which went on from `base`: that is counted once."""
+    """The sum of the statistics of all shards, with the common start `base` counted once."""
     return total - (shards - 1) * base
 
 

@@ -1,4 +1,5 @@
-"""One small learner for every key, millions of them: routed to actors, in memory while they are used, in a store otherwise."""
+"""One small learner for each of millions of keys, distributed over actors: recently used ones are in memory, the others
+in a store."""
 
 from __future__ import annotations
 
@@ -16,23 +17,23 @@ from ._engine import Actor, Engine
 from ._store import Partitions, Store
 
 PARTITIONS = 64
-"""Files of a store unless something else is said. It bounds the number of actors, and never changes for a store."""
+"""Default number of files of a store. It bounds the number of actors and is fixed for a store."""
 
 
 def partition_of(key: str, partitions: int) -> int:
-    """The file that holds `key`: by a hash that is the same on every machine and in every version."""
+    """The file of `key`, by a hash that is the same on every machine and in every version."""
     digest = hashlib.blake2b(key.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") % partitions
 
 
 @dataclass(frozen=True)
 class Learnt:
-    """What came of a batch, row by row. Every prediction was made before its label was used."""
+    """The result of a batch, by row. Every prediction was made before its label was used."""
 
     played: list[str]
-    """The label that was predicted."""
+    """The predicted labels."""
     losses: Floats
-    """Log loss in nats; 1 for a mistake where the learner forecasts no probabilities."""
+    """Log loss in nats; 1 for a mistake if the learner does not forecast probabilities."""
 
 
 class _Keyed:
@@ -74,14 +75,14 @@ class _Keyed:
         self._actors: list[Actor] = engine.actors(Partitions, [(path, parts, in_memory) for parts in mine])
 
     def _spread(self, keys: Sequence[str]) -> Iterator[tuple[int, list[int]]]:
-        """Which positions of a batch go to which actor, in their order."""
+        """The positions of a batch for each actor, in order."""
         places: dict[int, list[int]] = {}
         for at, key in enumerate(keys):
             places.setdefault(partition_of(key, self._partitions) % len(self._actors), []).append(at)
         yield from places.items()
 
     def _call(self, method: str, keys: Sequence[str], *columns: Any, batch: int | None) -> list[Any]:
-        """Sends every row of a batch to its actor and puts the answers in the order of the rows."""
+        """Sends every row of a batch to its actor and returns the answers in the order of the rows."""
         if batch is None:
             self._batch += 1
             batch = self._batch
@@ -103,17 +104,17 @@ class _Keyed:
         return answers
 
     def checkpoint(self) -> None:
-        """Writes every learner in memory into the store and forgets the rows that led there: a restart is faster then.
-        Nothing is lost without it."""
+        """Writes all learners in memory into the store and removes the rows that they have learnt, which makes a
+        restart faster. Not needed for durability."""
         for handle in [actor.call("checkpoint") for actor in self._actors]:
             self._engine.get(handle)
 
     def __len__(self) -> int:
-        """How many keys have been met."""
+        """Number of keys."""
         return sum(self._engine.get(handle) for handle in [actor.call("count") for actor in self._actors])
 
     def counts(self) -> dict[str, int]:
-        """What the actors hold: `keys`, `in_memory`, `events` since the last checkpoint, `loads` and `evictions`."""
+        """Counts of the actors: `keys`, `in_memory`, `events` since the last checkpoint, `loads` and `evictions`."""
         total: dict[str, int] = {}
         for handle in [actor.call("counts") for actor in self._actors]:
             for name, value in self._engine.get(handle).items():
@@ -121,7 +122,7 @@ class _Keyed:
         return total
 
     def get(self, key: str) -> Any:
-        """A copy of the learner of `key`. Raises KeyError if it was never met."""
+        """A copy of the learner of `key`. Raises KeyError for an unknown key."""
         from .._bandit import Bandit
         from .._core import Bandit as CoreBandit
         from .._core import Learner as CoreLearner
@@ -136,7 +137,7 @@ class _Keyed:
         return Learner._wrap(CoreLearner.from_bytes(content))
 
     def close(self) -> None:
-        """Ends the actors. The store can be opened again, with any number of them."""
+        """Stops the actors. The store can be opened again, with any number of actors."""
         for handle in [actor.call("close") for actor in self._actors]:
             self._engine.get(handle)
         self._engine.stop(self._actors)
@@ -150,10 +151,11 @@ class _Keyed:
 
 
 class KeyedLearners(_Keyed):
-    """A learner that sees the truth for every key: customer, sensor, shop.
+    """A full-information learner for every key, such as a customer, sensor or shop.
 
-    Every answer is given after its rows are committed to the store, so that nothing that was answered is lost with a machine.
-    A key's learner is the one that its rows would have made alone, bit for bit, whatever was evicted, killed or restored.
+    A batch is answered after its rows are committed to the store, so that no answered batch is lost when a machine
+    fails. Each key's learner is bit-equal to one that learnt the rows of its key alone, whatever was evicted, killed or
+    restored.
 
     Parameters
     ----------
@@ -162,13 +164,13 @@ class KeyedLearners(_Keyed):
     learner, features, labels, **facts
         As in `noregret.Learner`; the same for all keys.
     actors
-        Processes that hold learners; any number when a store is opened again.
+        Number of processes with learners; may differ when a store is opened again.
     in_memory
-        Learners that one actor keeps in memory; the least recently used one is written to the store.
+        Number of learners that one actor keeps in memory; the least recently used are written to the store.
     partitions
-        Files of the store, fixed when it is made; at least `actors`.
+        Number of files of the store, fixed when it is made; at least `actors`.
     engine
-        What carries the actors; this process by default.
+        The engine of the actors; this process by default.
 
     Examples
     --------
@@ -190,21 +192,21 @@ class KeyedLearners(_Keyed):
         keys, x, y
             Keys, rows of shape (rows, features), and labels.
         batch
-            The number of this batch, for callers who may have to repeat one whose answer was lost: a number that was
-            learnt before is answered again and not learnt again. By default one more than the last.
+            The number of this batch. If an answer was lost, repeat the batch with its number: a learnt batch is
+            answered again and not learnt twice. By default one more than the last.
         """
         rows = np.ascontiguousarray(x, dtype=np.float64)
         answers = self._call("learn", keys, rows, [str(label) for label in y], batch=batch)
         return Learnt([played for played, _ in answers], np.array([loss for _, loss in answers]))
 
     def predict(self, keys: Sequence[str], x: Any) -> list[str]:
-        """The most probable label of every row. Keys that were never met have the prediction of a new learner."""
+        """The most probable label of every row. Unknown keys have the prediction of a new learner."""
         rows = np.ascontiguousarray(x, dtype=np.float64)
         return self._call("predict", keys, rows, batch=None)
 
 
 class KeyedBandits(_Keyed):
-    """A bandit for every key: it decides, and hears later whether that was right. Parameters as in `KeyedLearners`."""
+    """A bandit for every key, with feedback by decision id. Parameters as in `KeyedLearners`."""
 
     _kind = "bandit"
 
@@ -216,7 +218,7 @@ class KeyedBandits(_Keyed):
     def feedback(
         self, keys: Sequence[str], ids: Sequence[str], correct: Sequence[bool], *, batch: int | None = None
     ) -> list[bool]:
-        """Learns whether decisions were right. False for an id that does not wait."""
+        """Learns from feedback. Returns False for an id that is not pending."""
         for one in correct:
             if not isinstance(one, bool | np.bool_):
                 raise TypeError(f"correct: {one!r} is neither True nor False")

@@ -1,8 +1,8 @@
-"""The store of learners by key: a file of SQLite for every partition, written before anything is answered.
+"""The store of learners by key: one SQLite file per partition, committed before every answer.
 
-A batch is committed as rows of the log `events`; learners in memory are written as `models` when they are evicted, or at a
-checkpoint, with the number of the last event that they have learnt. A learner is its model and the later events of its key,
-learnt again: the same bits.
+A batch is committed as rows of the log `events`; learners in memory are written as `models` when they are evicted, or
+at a checkpoint, with the number of the last event that they have learnt. A learner is restored, bit for bit, from its
+model and the later events of its key.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ LEARN, DECIDE, FEEDBACK = 0, 1, 2
 
 
 class Store:
-    """What a store is about, in a file of its own."""
+    """The description of a store, in a separate file."""
 
     @staticmethod
     def begin(folder: str, description: dict[str, Any]) -> int:
-        """Makes the store, or checks that it is about the same. Returns the highest batch number in it."""
+        """Makes the store, or checks its description. Returns the highest batch number in it."""
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         text = json.dumps(description, sort_keys=True)
@@ -96,7 +96,7 @@ class Partitions:
     # Calls
 
     def learn(self, batch: int, keys: Sequence[str], rows: Sequence[tuple[Any, str]]) -> list[tuple[str, float]]:
-        """Predicts and learns rows; answers a batch that was learnt before with what was said then."""
+        """Predicts and learns rows; a learnt batch gets its earlier answer."""
         return self._work("learn", batch, keys, rows, self._learn)
 
     def predict(self, batch: int, keys: Sequence[str], rows: Sequence[tuple[Any]]) -> list[str]:
@@ -112,11 +112,11 @@ class Partitions:
         return self._work("decide", batch, keys, rows, self._decide)
 
     def feedback(self, batch: int, keys: Sequence[str], rows: Sequence[tuple[str, bool]]) -> list[bool]:
-        """Learns answers."""
+        """Learns feedback."""
         return self._work("feedback", batch, keys, rows, self._feedback)
 
     def checkpoint(self) -> None:
-        """Writes all learners in memory, and lets go of the events that led to them."""
+        """Writes all learners in memory, and removes their events."""
         for key in list(self._memory):
             self._write(key)
         for connection in self._files.values():
@@ -135,7 +135,7 @@ class Partitions:
             connection.commit()
 
     def count(self) -> int:
-        """How many keys have been met."""
+        """Number of keys."""
         query = "SELECT count(*) FROM (SELECT key FROM models UNION SELECT key FROM events)"
         return sum(connection.execute(query).fetchone()[0] for connection in self._files.values())
 
@@ -151,7 +151,7 @@ class Partitions:
         }
 
     def model(self, key: str) -> bytes | None:
-        """The model file of a key; None if it was never met."""
+        """The model file of a key; None for an unknown key."""
         connection = self._files[self._part(key)]
         query = "SELECT 1 FROM models WHERE key = ? UNION SELECT 1 FROM events WHERE key = ?"
         if connection.execute(query, (key, key)).fetchone() is None:
@@ -159,7 +159,7 @@ class Partitions:
         return bytes(self._get(key, self._part(key))[0].to_bytes())
 
     def close(self) -> None:
-        """Writes nothing more: what was answered is in the files."""
+        """Closes the files, which contain all answered batches."""
         for connection in self._files.values():
             connection.close()
         self._files = {}
@@ -221,7 +221,7 @@ class Partitions:
     def _decide(self, key: str, part: int, number: int, x: Any) -> tuple[Any, tuple[Any, ...]]:
         model, _, _ = self._get(key, part)
         row = np.ascontiguousarray(x, dtype=np.float64)
-        played, _, probability, identity = model.decide(row)
+        played, _, probability, identity = model.decide((row, None))
         self._memory[key] = (model, number, True)
         label = self._labels[played]
         return (label, probability, str(identity)), (DECIDE, row.tobytes(), None)
@@ -261,7 +261,7 @@ class Partitions:
             if what == LEARN:
                 self._learn_row(model, np.frombuffer(row), told)
             elif what == DECIDE:
-                model.decide(np.frombuffer(row))
+                model.decide((np.frombuffer(row), None))
             else:
                 self._hear(model, *json.loads(told))
             last, dirty = number, True
@@ -277,7 +277,7 @@ class Partitions:
         self._memory[key] = (model, last, False)
 
     def _shrink(self) -> None:
-        """Writes the learners that were not used for longest, and forgets them."""
+        """Writes the least recently used learners, and removes them from memory."""
         touched = set()
         while len(self._memory) > self._most:
             key = next(iter(self._memory))
@@ -289,7 +289,7 @@ class Partitions:
             self._files[part].commit()
 
     def _pack(self, content: bytes) -> bytes:
-        """Model files of small learners are mostly header, and their headers mostly alike."""
+        """Compresses model files: those of small learners are mostly headers, which are similar."""
         packer = zlib.compressobj(level=1, zdict=self._template[-32768:])
         return packer.compress(content) + packer.flush()
 
@@ -305,7 +305,7 @@ class Partitions:
         return partition_of(key, int(self._about["partitions"]))
 
     def _open(self, part: int) -> None:
-        # Engines make an actor and call it from different threads, one at a time.
+        # Engines may make and call an actor from different threads, one at a time.
         file = self._folder / f"{part:04}.sqlite"
         connection = sqlite3.connect(file, timeout=60.0, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")
@@ -316,6 +316,6 @@ class Partitions:
 
     @staticmethod
     def _next(connection: sqlite3.Connection) -> int:
-        """The number of the next event. Numbers are never used again, also after events were let go."""
+        """The number of the next event. Numbers are never reused, also after events were removed."""
         query = "SELECT max(coalesce((SELECT max(number) FROM events), 0), coalesce((SELECT value FROM meta WHERE name = 'last'), 0))"
         return int(connection.execute(query).fetchone()[0]) + 1

@@ -1,4 +1,4 @@
-"""Many learners, parameters and seeds over one data set: `noregret compare`, spread over an engine."""
+"""Many learners, parameters and seeds over one data set: `noregret compare`, distributed by an engine."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ Setting = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a sweep leaves behind."""
+    """The result of a sweep."""
 
     runs: list[dict[str, Any]]
-    """One for every learner, setting and seed, in the order in which they were asked for: the objects of type `run` of
+    """One entry for every learner, setting and seed, in the given order: the objects of type `run` of
     `noregret compare --json`."""
     settings: list[dict[str, Any]]
     """Mean, standard deviation, smallest and largest rate over the seeds: the `settings` of its summary."""
     failures: list[dict[str, Any]]
-    """What did not run: `learner`, `settings`, `seed` and the `error` as a sentence."""
+    """Failed runs: `learner`, `settings`, `seed` and the `error` as a sentence."""
 
     def frame(self) -> Any:
         """The settings as a pandas table, one row each, the best error (or squared loss) first."""
@@ -78,35 +78,35 @@ def sweep(
 ) -> Sweep:
     """Runs every learner with every combination of its parameters and every seed over `data`.
 
-    Every run is a `noregret compare` of its own, so that the table is that of the command line, to the bit (times apart).
+    Every run is a separate `noregret compare`, so that the table, except for times, is bit-equal to that of the command
+    line.
 
     Parameters
     ----------
     data
-        A file that the command line reads; or a pair `(x, y)` of arrays; or a pandas or Arrow table. The engine keeps one
-        copy a machine.
+        A file that the command line reads, a pair `(x, y)` of arrays, or a pandas or Arrow table. The engine keeps one
+        copy per machine.
     learners
         A name of the registry, or several.
     parameters
-        Values by name: `{"ogd.rate": [0.1, 1, 10]}` of one learner, `{"norm": [5, 10]}` of all. One value or a list.
+        Values by name: `{"ogd.rate": [0.1, 1, 10]}` for one learner, `{"norm": [5, 10]}` for all. One value or a list.
     seeds
-        A number of seeds from 0, or the seeds. Learners that draw nothing run once.
+        A number of seeds from 0, or the seeds. Deterministic learners run once.
     options
-        Further words of the command line, such as `["--label", "species", "--scale", "unit"]`.
+        Further options of the command line, such as `["--label", "species", "--scale", "unit"]`.
     engine
-        What carries the runs out; processes of this machine by default.
+        The engine; processes of this machine by default.
     progress
-        True for a progress bar (tqdm, if it is installed), or a function of the number of runs that ended and of all runs.
+        True for a progress bar (tqdm, if installed), or a function of the number of finished runs and of all runs.
 
     Returns
     -------
-    Runs in the order of learners, parameters (the last one changes fastest) and seeds. A run that fails is reported in
-    `failures`, beside the results of the others.
+    Runs in the order of learners, parameters (the last one varies fastest) and seeds. Failed runs are in `failures`.
 
     Raises
     ------
     ValueError
-        For a learner or parameter that does not exist.
+        For an unknown learner or parameter.
     """
     from ._engine import LocalEngine
 
@@ -159,13 +159,13 @@ def _combinations(learners: Sequence[str], parameters: Mapping[str, Any]) -> Ite
 
 
 def _draws(learner: str) -> bool:
-    """Whether a seed makes a difference, as `noregret compare` decides it."""
+    """Whether the learner is randomised, as in `noregret compare`."""
     entry = next(entry for entry in _core.catalogue() if entry["name"] == learner)
     return entry["forecast"] == "randomised label" or any(param["name"] == "samples" for param in entry["params"])
 
 
 def _content(data: Any) -> tuple[str, np.ndarray[Any, Any]]:
-    """The bytes of a file for the command line, and the end of its name."""
+    """The bytes of a file for the command line, and its extension."""
     if isinstance(data, str | os.PathLike):
         path = Path(data)
         return path.name, np.fromfile(path, dtype=np.uint8)
@@ -211,7 +211,7 @@ def _word(value: Any) -> str:
 
 
 def _local(content: np.ndarray[Any, Any], name: str) -> Path:
-    """The data as a file of this machine: written once, whoever comes first, and shared by all tasks."""
+    """The data as a file of this machine, written by the first task and shared by all."""
     digest = hashlib.blake2b(content.data, digest_size=16).hexdigest()
     folder = Path(tempfile.gettempdir()) / f"noregret-sweep-{os.getuid() if hasattr(os, 'getuid') else 0}"
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -247,7 +247,7 @@ def _means(jobs: Sequence[tuple[str, dict[str, Any], int]], runs: Sequence[dict[
 
 
 def _spread(values: Sequence[float]) -> dict[str, float]:
-    """Mean, standard deviation and range, by the very operations of the command line."""
+    """Mean, standard deviation and range, by the same operations as the command line."""
     count = mean = squares = 0.0
     for value in values:
         count += 1.0

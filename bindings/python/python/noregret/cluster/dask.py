@@ -55,7 +55,7 @@ class DaskEngine(Engine):
 
 
 class _DaskActor:
-    """A handle of an object that a worker keeps."""
+    """A handle of an object on a worker."""
 
     def __init__(self, actor: Any) -> None:
         self._actor = actor

@@ -11,9 +11,9 @@ from ._engine import Actor, Engine, Handle
 class SparkEngine(Engine):
     """A Spark cluster.
 
-    Spark keeps no objects between tasks. What `map` returns comes back to the driver, and a call of an actor is a task that makes
-    the object anew from its arguments: it suits objects that keep their state in files that every machine sees, as
-    `KeyedLearners` do.
+    Spark keeps no objects between tasks. Results of `map` are returned to the driver, and a call of an actor is a task
+    that makes the object from its arguments: this works for objects with their state in shared files, such as
+    `KeyedLearners`.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class SparkEngine(Engine):
 
 
 class _SparkActor:
-    """An object that is made anew for every call."""
+    """An object that is made for every call."""
 
     def __init__(self, engine: SparkEngine, kind: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self._engine, self._kind, self._arguments = engine, kind, arguments
@@ -69,5 +69,5 @@ def _call_once(kind: Callable[..., Any], arguments: tuple[Any, ...], method: str
 
 
 def _value(handle: Handle) -> Any:
-    """The value of a broadcast variable; anything else is a value already."""
+    """The value of a broadcast variable, or the value itself."""
     return handle.value if type(handle).__name__ == "Broadcast" else handle

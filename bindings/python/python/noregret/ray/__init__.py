@@ -1,6 +1,6 @@
-"""Learning on a Ray cluster: sweeps, shards, a model for every key, and serving. `pip install noregret[ray]`.
+"""Learning on a Ray cluster: sweeps, shards, one model per key, and serving. `pip install noregret[ray]`.
 
-The work is that of `noregret.cluster`; this package hands it Ray's tasks, objects, actors and data sets.
+Adapters of `noregret.cluster` for Ray's tasks, objects, actors and data sets.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def sweep(
     progress: bool | Callable[[int, int], None] = False,
     cores: float = 1.0,
 ) -> Sweep:
-    """Runs every learner with every combination of its parameters and every seed as a Ray task each, with one copy of the
-    data in every machine's object store. See `noregret.cluster.sweep`; `cores` is what a run reserves."""
+    """Runs every learner with every combination of its parameters and every seed as a Ray task, with one copy of the
+    data per machine. See `noregret.cluster.sweep`; `cores` is the number of cores reserved per run."""
     engine = RayEngine(cores)
     return cluster.sweep(data, learners, parameters, seeds, options=options, engine=engine, progress=progress)
 
@@ -46,7 +46,7 @@ def fit(
     cores: float = 1.0,
     **options: Any,
 ) -> Fitted:
-    """Learns on shards of a data set, every one a Ray task, and adds up what they have learnt.
+    """Learns on shards of a data set, each in a Ray task, and merges the learners.
 
     Parameters
     ----------
@@ -56,11 +56,11 @@ def fit(
     learner, period, **options
         As in `noregret.cluster.fit`.
     shards
-        Into how many contiguous parts of equal length the rows are divided.
+        Number of contiguous parts of equal length.
     label, columns
-        The column of labels, and those of numbers; by default all others.
+        The label column, and the numeric columns; by default all others.
     cores
-        What a task reserves.
+        Number of cores reserved per task.
     """
     engine = RayEngine(cores)
     if isinstance(dataset, tuple):
@@ -88,14 +88,16 @@ def _blocks(dataset: Any, shards: int) -> list[list[Any]]:
 
 
 class KeyedLearners(cluster.KeyedLearners):
-    """`noregret.cluster.KeyedLearners` in Ray actors: one that dies is started again, and goes on from the store."""
+    """`noregret.cluster.KeyedLearners` in Ray actors, which are restarted after a failure and continue from the
+    store."""
 
     def __init__(self, folder: str | os.PathLike[str], learner: str, *, cores: float = 1.0, **options: Any) -> None:
         super().__init__(folder, learner, engine=RayEngine(cores), **options)
 
 
 class KeyedBandits(cluster.KeyedBandits):
-    """`noregret.cluster.KeyedBandits` in Ray actors: one that dies is started again, and goes on from the store."""
+    """`noregret.cluster.KeyedBandits` in Ray actors, which are restarted after a failure and continue from the
+    store."""
 
     def __init__(self, folder: str | os.PathLike[str], learner: str, *, cores: float = 1.0, **options: Any) -> None:
         super().__init__(folder, learner, engine=RayEngine(cores), **options)

@@ -13,12 +13,12 @@ from ..cluster._engine import Handle
 
 
 class RayEngine(Engine):
-    """A Ray cluster: the one that `ray.init` has connected to, or a new one on this machine.
+    """A Ray cluster: the one connected by `ray.init`, or a new one on this machine.
 
     Parameters
     ----------
     cores
-        Cores that a task or an actor reserves.
+        Number of cores reserved by a task or an actor.
     """
 
     def __init__(self, cores: float = 1.0) -> None:
@@ -27,16 +27,16 @@ class RayEngine(Engine):
         self._cores = cores
 
     def broadcast(self, value: Any) -> Handle:
-        """See `Engine.broadcast`. Arrays are read where the object store has them, without a copy."""
+        """See `Engine.broadcast`. Arrays are read from the object store without a copy."""
         return ray.put(value)
 
     def map(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], outputs: int = 1) -> list[Any]:
-        """See `Engine.map`. Tasks of a machine that is lost are run again, and what they had made is made again."""
+        """See `Engine.map`. Tasks of a lost machine are run again."""
         remote = ray.remote(num_cpus=self._cores, max_retries=-1, num_returns=outputs)(function)
         return [remote.remote(*call) for call in calls]
 
     def actors(self, kind: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Actor]:
-        """See `Engine.actors`. An actor that died is started again, and calls that it had not answered are repeated."""
+        """See `Engine.actors`. A failed actor is restarted, and its unanswered calls are repeated."""
         remote = ray.remote(num_cpus=self._cores, max_restarts=-1, max_task_retries=-1)(kind)
         return [_RayActor(remote.remote(*call)) for call in calls]
 

@@ -1,4 +1,4 @@
-"""Deployments for Ray Serve: a saved model that predicts, or a bandit that decides and writes everything down."""
+"""Deployments for Ray Serve: a saved model for predictions, or a bandit with a decision log."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ class Predictor:
 
 
 class Decider:
-    """A bandit with a durable log: what was answered survives its process.
+    """A bandit with a durable log.
 
-    The log is the decision log that `noregret run --log` and `noregret serve` write, and `noregret replay` and `noregret evaluate`
-    read; when the replica is started again, it replays the log and goes on, bit for bit. One replica owns a log.
+    The log is the decision log that `noregret run --log` and `noregret serve` write, and `noregret replay` and
+    `noregret evaluate` read; after a restart the replica replays the log and continues bit for bit. A log belongs to
+    one replica.
     """
 
     def __init__(self, log: str, learner: str, options: dict[str, Any]) -> None:
@@ -41,7 +42,7 @@ class Decider:
         parts = sorted(path.parent.glob(f"{path.stem}.*{path.suffix}"), key=lambda part: int(part.suffixes[-2][1:]))
         model = None
         if parts:
-            # Every start continues in a new file, beside the model with which it began.
+            # Every start continues in a new file, with the model at that time beside it.
             last = parts[-1]
             began = last.with_suffix(".model")
             bandit = Bandit.replay(last, began if began.exists() else None)
@@ -62,7 +63,7 @@ class Decider:
         return {"id": str(decision.id), "label": label, "probability": decision.probability}
 
     def feedback(self, id: str, correct: Any) -> dict[str, Any]:
-        """Learns whether decision `id` was right."""
+        """Learns from the feedback for decision `id`."""
         if not isinstance(correct, bool):
             raise ValueError(f"correct = {correct!r}: true or false was needed")
         self._bandit.feedback(id, correct)
@@ -81,7 +82,7 @@ class Decider:
 
 
 async def _answer(request: Any, routes: dict[str, Any], default: str) -> Any:
-    """Carries out what the last part of a request's path names; a mistake is answered by a sentence."""
+    """Executes the method named by the last part of a request's path; an error is answered by a sentence."""
     from starlette.responses import JSONResponse
 
     name = request.url.path.rstrip("/").rsplit("/", 1)[-1]
@@ -110,10 +111,11 @@ def deployment(
     model
         A saved model: any number of `replicas` predict with it. `POST {"x": [..]}`.
     log
-        Instead: the decision log of a bandit, made with `learner` and `**options` (`noregret.Bandit`) if there is none.
-        `POST …/decide {"x": [..]}`, `POST …/feedback {"id": "..", "correct": true}`.
+        Instead of `model`: the decision log of a bandit, which is made with `learner` and `**options`
+        (`noregret.Bandit`) if the log does not exist. `POST …/decide {"x": [..]}`,
+        `POST …/feedback {"id": "..", "correct": true}`.
     replicas, cores
-        Processes that answer (one for a bandit, which owns its log), and what each reserves.
+        Number of processes (one for a bandit), and cores reserved by each.
     """
     from ray import serve
 

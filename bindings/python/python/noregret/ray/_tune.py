@@ -16,19 +16,20 @@ from .._learner import Learner
 def trainable(
     x: Any, y: Any, learner: str | None = None, *, report_every: int = 1000, checkpoint: bool = True, **facts: Any
 ) -> Callable[[Mapping[str, Any]], None]:
-    """A function for `ray.tune.Tuner` that learns rows in order and reports progressive rates on the way.
+    """A function for `ray.tune.Tuner` that learns rows in order and reports progressive rates.
 
-    Reports carry `rounds`, `error_rate` and `log_loss` over all rows so far (names of the command line), so that schedulers
-    such as ASHA can stop poor settings early. A trial that is interrupted goes on from its last checkpoint, bit for bit.
+    Reports carry `rounds`, `error_rate` and `log_loss` over all rows so far (names of the command line), so that
+    schedulers such as ASHA can stop poor settings early. An interrupted trial continues from its last checkpoint, bit
+    for bit.
 
     Parameters
     ----------
     x, y
-        Rows of shape (rows, features) and labels: put into the object store once.
+        Rows of shape (rows, features) and labels, stored in the object store once.
     learner
         The learner; by default the entry `learner` of a trial's configuration. All other entries are its parameters.
     report_every
-        Rows between two reports.
+        Number of rows between two reports.
     checkpoint
         Whether every report saves the model.
     **facts

@@ -1,4 +1,5 @@
-"""Classifiers for River, one for each learner that takes in new classes and features in bounded memory; `pip install noregret[river]`."""
+"""Classifiers for River, one for each learner that can add classes and features in bounded memory;
+`pip install noregret[river]`."""
 
 from . import _classifiers
 from ._classifiers import *  # noqa: F403

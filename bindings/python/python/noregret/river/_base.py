@@ -1,4 +1,4 @@
-"""What the classifiers for River have in common."""
+"""Common part of the classifiers for River."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .._learner import Learner
 
 
 class Classifier(base.MiniBatchClassifier):
-    """The methods of every classifier, and the parameters that all have; subclasses document them."""
+    """Methods and common parameters of the classifiers; subclasses document them."""
 
     _learner_name: ClassVar[str]
     _own: ClassVar[tuple[str, ...]]
     _reach: ClassVar[float | None] = None
-    """The default of `norm` times `radius`, where it is not the learner's own."""
+    """The default of `norm` times `radius`, if it differs from the learner's."""
 
     def __init__(
         self,
@@ -52,9 +52,9 @@ class Classifier(base.MiniBatchClassifier):
     def learn_one(self, x: dict[Any, Any], y: Any) -> None:
         """Learns a row.
 
-        Features and classes that come up for the first time are taken in as if they had always been there; features that
-        are missing count as 0 (before scaling). A text is the category `name=text`, None a missing value; what stands in a
-        dictionary within is called by its path, `user.age`, and of the texts in a list each is a category.
+        New features and classes are added as if they had always existed; missing features count as 0 (before scaling).
+        A text is the category `name=text`, None a missing value; keys of nested dictionaries are named by path,
+        `user.age`, and each text in a list is a category.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class Classifier(base.MiniBatchClassifier):
         self._classes = {label: at for at, label in enumerate(labels)}
 
     def _prepared(self, y: Any, x: dict[Any, Any]) -> tuple[_core.Learner, int]:
-        """The learner, and the number of class `y`."""
+        """The learner, and the index of class `y`."""
         columns = len(x)
         label = self._classes.get(y)
         if label is None:
@@ -123,19 +123,19 @@ class Classifier(base.MiniBatchClassifier):
         return self._core, label
 
     def _suitable(self, x: dict[Any, Any]) -> str:
-        """How rows like the first one are scaled: counts of words as a whole, or else column by column."""
+        """The scaling for rows like the first one: by row for word counts, otherwise by column."""
         if self.scale != "auto":
             return self.scale
         return "unit" if isinstance(x, collections.Counter) else "standard"
 
     def _radius(self, columns: int) -> float | None:
-        """Rows that are not scaled here are taken to be scaled before, to values of magnitude about 1."""
+        """The radius without scaling, for values of magnitude about 1."""
         if self.radius is None and self.scale == "none":
             return math.sqrt(max(columns + self.intercept, 1))
         return self.radius
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """Probabilities of the classes that have come up so far, of sum 1. Features that were never learnt are left out.
+        """Probabilities of the classes so far, with sum 1. Unknown features are ignored.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class Classifier(base.MiniBatchClassifier):
     def _named(self, probabilities: list[float]) -> dict[Any, float]:
         named = dict(zip(self._classes, probabilities, strict=False))
         if len(named) < len(probabilities):
-            # A seat that no class has taken yet.
+            # A reserved class.
             total = sum(named.values())
             named = {label: p / total if total > 0 else 1 / len(named) for label, p in named.items()}
         return named
@@ -159,8 +159,8 @@ class Classifier(base.MiniBatchClassifier):
     def learn_many(self, X: Any, y: Any) -> None:
         """Learns the rows of a pandas DataFrame in order: the same as `learn_one` for each.
 
-        If the first rows are a table with texts, categories, times or missing values, it is read as `noregret run` reads the same
-        CSV file, and the model keeps to the columns as they were understood.
+        A table with texts, categories, times or missing values is read like the same CSV file by `noregret run`; the
+        roles of columns are determined by the first table.
 
         Parameters
         ----------
@@ -196,15 +196,15 @@ class Classifier(base.MiniBatchClassifier):
 
     @property
     def learner(self) -> Any:
-        """The learner underneath, to save, merge or certify; None before the first row."""
+        """The underlying learner, for saving, merging or certifying; None before the first row."""
         if self._table is not None:
             return self._table
         return None if self._core is None else Learner._wrap(self._core)
 
 
 def _flat(x: dict[Any, Any]) -> dict[Any, Any]:
-    """A row without lists and dictionaries within: their numbers and texts by path (`user.age`, `size[0]`), and of the texts in a
-    list, whose order says nothing, each a category."""
+    """Flattens a row: numbers and texts in nested lists and dictionaries by path (`user.age`, `size[0]`), and each text
+    in a list as a category."""
     if not any(isinstance(value, dict | list | tuple | set | frozenset) for value in x.values()):
         return x
     flat: dict[Any, Any] = {}
@@ -228,13 +228,13 @@ def _flat(x: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _is_mixed(X: Any) -> bool:
-    """Whether a data frame has more than plain numbers."""
+    """Whether a data frame has columns other than plain numbers."""
     plain = all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in X.dtypes)
     return not plain or bool(X.isna().to_numpy().any())
 
 
 class WeightedClassifier(Classifier):
-    """The same for learners that take importance weights."""
+    """The same for learners with importance weights."""
 
     def __init__(
         self,
@@ -256,9 +256,9 @@ class WeightedClassifier(Classifier):
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learns a row.
 
-        Features and classes that come up for the first time are taken in as if they had always been there; features that
-        are missing count as 0 (before scaling). A text is the category `name=text`, None a missing value; what stands in a
-        dictionary within is called by its path, `user.age`, and of the texts in a list each is a category.
+        New features and classes are added as if they had always existed; missing features count as 0 (before scaling).
+        A text is the category `name=text`, None a missing value; keys of nested dictionaries are named by path,
+        `user.age`, and each text in a list is a category.
 
         Parameters
         ----------
@@ -267,7 +267,7 @@ class WeightedClassifier(Classifier):
         y
             The class, any hashable; True or False for learners of two classes.
         w
-            Importance weight >= 0; 0 teaches nothing.
+            Importance weight >= 0; rows of weight 0 are not learnt.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The classifiers, one for each learner of practical use that takes in new classes and features in bounded memory."""
+"""The classifiers, one for each useful learner that can add classes and features in bounded memory."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Written by generate.py from the registry. Do not edit.
-"""The classifiers, one for each learner of practical use that takes in new classes and features in bounded memory."""
+"""The classifiers, one for each useful learner that can add classes and features in bounded memory."""
 
 from typing import Any, Literal
 

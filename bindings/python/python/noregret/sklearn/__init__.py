@@ -1,4 +1,4 @@
-"""Classifiers for scikit-learn, one for each learner that sees the truth; `pip install noregret[sklearn]`."""
+"""Classifiers for scikit-learn, one for each full-information learner; `pip install noregret[sklearn]`."""
 
 from . import _classifiers
 from ._classifiers import *  # noqa: F403

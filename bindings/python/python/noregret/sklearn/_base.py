@@ -1,4 +1,4 @@
-"""What the classifiers for scikit-learn have in common."""
+"""Common part of the classifiers for scikit-learn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, column_or_1d
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -17,13 +16,14 @@ from .. import _arrays, _core, _tables
 from .._arrays import Floats, Rows
 from .._kinds import KINDS, classifier
 from .._learner import Learner
+from ._merged import merged
 
 _SUITABLE = 1024
-"""Data of at most this many columns are standardised by default: that makes every row dense."""
+"""Largest number of columns for which data are standardised by default, which makes rows dense."""
 
 
 def _forecasts(estimator: Classifier) -> bool:
-    """Whether the learner forecasts probabilities: with some it is up to their parameters."""
+    """Whether the learner forecasts probabilities, which may depend on its parameters."""
     core: _core.Learner | None = getattr(estimator, "_core", None)
     if core is None:
         name = estimator._learner_name
@@ -35,14 +35,14 @@ def _forecasts(estimator: Classifier) -> bool:
 
 
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The methods of every classifier, and the parameters that all have; subclasses document them."""
+    """Methods and common parameters of the classifiers; subclasses document them."""
 
     _learner_name: ClassVar[str]
     _own: ClassVar[tuple[str, ...]]
     _reach: ClassVar[float | None] = None
-    """The default of `norm` times `radius`, where it is not the learner's own."""
+    """The default of `norm` times `radius`, if it differs from the learner's."""
     _nested: ClassVar[str | None] = None
-    """The parameter that names a learner inside, if one does."""
+    """The parameter that names a nested learner, if any."""
 
     def __init__(
         self,
@@ -79,23 +79,23 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls._nested is not None:
-            # Tools take every name in a signature for a parameter, and `nested` is none: it stands for `weak__grace` and so on.
+            # `nested` stands for `weak__grace` and so on; tools would take it for a parameter.
             own = inspect.signature(cls.__init__)
             named = [p for p in own.parameters.values() if p.name != "self" and p.kind is not p.VAR_KEYWORD]
             cls.__signature__ = own.replace(parameters=named)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name, those that were given for a learner inside (`weak__grace`) among them.
+        """Parameters by name, including given ones of a nested learner (`weak__grace`).
 
         Parameters
         ----------
         deep : bool, default=True
-            Makes no difference: no parameter is an estimator.
+            Has no effect: no parameter is an estimator.
         """
         return {**super().get_params(deep), **self._inner_params()}
 
     def set_params(self, **params: Any) -> Any:
-        """Sets parameters by name; those of a learner inside as in `weak__grace=8`.
+        """Sets parameters by name; those of a nested learner as in `weak__grace=8`.
 
         Returns
         -------
@@ -118,9 +118,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> Any:
         """Learns from all rows: online-to-batch.
 
-        The rows are put into an order that depends on `random_state` alone, not on the order in which they come, and learnt
-        online, `passes` times. The classifier is the learner's last state, which serves better than the random earlier state
-        that the theory of online-to-batch is about. Columns are scaled by statistics of all rows.
+        The rows are shuffled by `random_state`, independently of their given order, and learnt online `passes` times.
+        The classifier uses the learner's last state, which is better in practice than the random earlier state of the
+        theory of online-to-batch. Columns are scaled by statistics of all rows.
 
         Parameters
         ----------
@@ -134,18 +134,18 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._fit(X, y, None, merge=False)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
-        """Learns rows in the order in which they come, once.
+        """Learns rows once, in the given order.
 
-        Columns are scaled while rows come in, with what was seen up to each. The first call of `partial_fit`, unless `fit`
-        was called before, needs `classes`. Without `radius` and with `scale="none"` the largest norm of a row of the first
-        call is taken for the radius.
+        Columns are scaled online, by statistics of the rows so far. The first call of `partial_fit`, unless `fit` was
+        called before, needs `classes`. Without `radius` and with `scale="none"` the radius is the largest norm of the
+        rows of the first call.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like of shape (n_classes,), default=None
-            All classes that may ever come up.
+            All possible classes.
 
         Returns
         -------
@@ -166,7 +166,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = self._weights_of(y, self._check_weights(sample_weight, X), whole=True)
         if merge and weights is None:
             weights = np.ones(len(targets))
-        X, targets, weights = _merged(X, targets.astype(np.int64), weights)
+        X, targets, weights = merged(X, targets.astype(np.int64), weights)
         if len(targets) == 0:
             raise ValueError("all sample weights are zero; at least one positive weight was needed")
         rows = _arrays.rows(X)
@@ -217,7 +217,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _learn_table(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, passes: int, whole: bool
     ) -> Any:
-        """Learns the rows of a table in order, as the command line does; `whole` says that these are all rows."""
+        """Learns the rows of a table in order, as the command line does; `whole` if these are all rows."""
         if getattr(self, "_table", None) is None:
             y = column_or_1d(y, warn=True)
             check_classification_targets(y)
@@ -253,7 +253,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: Any) -> Floats:
-        """Scores of the classes: logits of learners of probabilities, margins of the others.
+        """Scores of the classes: logits for probabilistic learners, margins for others.
 
         Parameters
         ----------
@@ -261,7 +261,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        Of shape (n_samples, n_classes); for two classes the score of the second minus that of the first, of shape
+        Shape (n_samples, n_classes); for two classes the score of the second minus that of the first, shape
         (n_samples,).
         """
         scores = self._predict(X, scores=True)
@@ -285,7 +285,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.log(self._predict(X, scores=False))
 
     def predict(self, X: Any) -> Any:
-        """The class with the highest score of every row, of shape (n_samples,).
+        """The class with the highest score for every row, of shape (n_samples,).
 
         Parameters
         ----------
@@ -306,7 +306,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def learner_(self) -> Learner:
-        """The learner underneath, to save, merge or certify."""
+        """The underlying learner, for saving, merging or certifying."""
         table: Learner | None = getattr(self, "_table", None)
         return Learner._wrap(self._core) if table is None else table
 
@@ -320,7 +320,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._core.predict(_arrays.rows(X), scores)
 
     def _plain(self, X: Any) -> bool:
-        """Whether `X` needs no look of scikit-learn's: the compiled part checks its numbers."""
+        """Whether `X` can skip scikit-learn's validation, because the compiled part checks it."""
         return (
             type(X) is np.ndarray
             and X.ndim == 2
@@ -351,7 +351,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.ascontiguousarray(checked)
 
     def _weights_of(self, y: Any, weights: Any, whole: bool) -> Any:
-        """The weights of rows, those of their classes included; `whole` says that these are all rows there will be."""
+        """The weights of rows, class weights included; `whole` if these are all rows."""
         return weights
 
     def _targets(self, y: Any) -> Any:
@@ -400,105 +400,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-class WeightedClassifier(Classifier):
-    """The same for learners that take importance weights."""
-
-    def __init__(
-        self,
-        *,
-        passes: int = 1,
-        scale: str = "auto",
-        fit_intercept: bool = True,
-        radius: float | None = None,
-        class_weight: Any = None,
-        random_state: Any = 0,
-        text: Any = None,
-        categorical: Any = None,
-        numeric: Any = None,
-        time: Any = None,
-        drop: Any = None,
-        memory: int = 8192,
-        **own: Any,
-    ) -> None:
-        super().__init__(
-            passes=passes,
-            scale=scale,
-            fit_intercept=fit_intercept,
-            radius=radius,
-            random_state=random_state,
-            text=text,
-            categorical=categorical,
-            numeric=numeric,
-            time=time,
-            drop=drop,
-            memory=memory,
-            **own,
-        )
-        self.class_weight = class_weight
-
-    def _weights_of(self, y: Any, weights: Any, whole: bool) -> Any:
-        if self.class_weight is None:
-            return weights
-        if not whole and self.class_weight == "balanced":
-            raise ValueError(
-                'class_weight = "balanced" needs all rows, and partial_fit sees some: give a dictionary of weights by class'
-            )
-        y = np.asarray(y)
-        given = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
-        by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-        weighted = given * by_class[self._targets(y)]
-        total = weighted.sum()
-        # The steps of theorems are made for rows of about equal weight: only the proportion of the classes changes.
-        return weighted * (given.sum() / total) if whole and total > 0 else weighted
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learns from all rows: online-to-batch.
-
-        The rows are put into an order that depends on `random_state` alone, not on the order in which they come, and learnt
-        online, `passes` times. The classifier is the learner's last state, which serves better than the random earlier state
-        that the theory of online-to-batch is about. Columns are scaled by statistics of all rows.
-        Equal rows are learnt as one with the sum of their weights: a weight of 3 is the same as three rows.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Importance weights >= 0, by default 1.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, merge=True)
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Learns rows in the order in which they come, once.
-
-        Columns are scaled while rows come in, with what was seen up to each. The first call of `partial_fit`, unless `fit`
-        was called before, needs `classes`. Without `radius` and with `scale="none"` the largest norm of a row of the first
-        call is taken for the radius.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        classes : array-like of shape (n_classes,), default=None
-            All classes that may ever come up.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Importance weights >= 0; a row of weight 0 teaches nothing.
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y, classes, sample_weight)
-
-
 def _is_mixed(X: Any) -> bool:
-    """Whether `X` is a table with more than plain numbers: texts, categories, times, or missing values."""
+    """Whether `X` is a table with texts, categories, times, or missing values."""
     if not _tables.is_table(X):
-        return False
+        return _tables.has_texts(X)
     if not hasattr(X, "dtypes") or not hasattr(X, "isna"):
         return True
     plain = all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in X.dtypes)
@@ -507,36 +412,3 @@ def _is_mixed(X: Any) -> bool:
 
 def _seed(rng: np.random.RandomState) -> int:
     return int(rng.randint(0, 2**31))
-
-
-def _merged(X: Any, targets: Any, weights: Floats | None) -> tuple[Any, Any, Floats | None]:
-    """The rows in an order of their own, whatever order they came in. With weights, equal rows become one, and rows of
-    weight 0 none."""
-    if weights is not None:
-        kept = np.flatnonzero(weights)
-        X, targets, weights = X[kept], targets[kept], weights[kept]
-    if len(targets) == 0:
-        return X, targets, weights
-    keys = _keys(X, targets)
-    if weights is None:
-        order = np.argsort(keys, kind="stable")
-        return X[order], targets[order], None
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    total = np.bincount(which.ravel(), weights=weights)
-    return X[first], targets[first], total.astype(np.float64)
-
-
-def _keys(X: Any, targets: Any) -> Any:
-    """One sortable item for each row and target: equal where both are, and in no other way dependent on the order."""
-    if isinstance(X, np.ndarray):
-        # Zeros of either sign are equal numbers, and their bytes should be.
-        whole = np.ascontiguousarray(np.column_stack([X + 0.0, targets.astype(np.float64)]))
-        return whole.view(np.dtype((np.void, whole.shape[1] * 8))).ravel()
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    indices, data = X.indices.astype(np.int64), X.data + 0.0
-    keys = np.empty(len(targets), dtype=object)
-    for at, (start, end) in enumerate(zip(X.indptr[:-1], X.indptr[1:], strict=True)):
-        keys[at] = (indices[start:end].tobytes(), data[start:end].tobytes(), int(targets[at]))
-    return keys

@@ -1,4 +1,4 @@
-"""The classifiers, one for each learner of practical use."""
+"""The classifiers, one for each useful learner."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from .. import _core
 from .._classes import classifier, parameters, publish
 from .._kinds import KINDS, Entry
 from .._tried import PRACTICAL
-from ._base import Classifier, WeightedClassifier
+from ._base import Classifier
+from ._weighted import WeightedClassifier
 
 _SHARED = """\
 passes : int, default=1
@@ -75,7 +76,7 @@ def made(entry: Entry, reach: float | None) -> type[Classifier]:
 
 
 def _probable(entry: Entry) -> str:
-    """The values of parameters with which a learner of labels forecasts probabilities."""
+    """The parameter values with which a learner of labels forecasts probabilities."""
     ways = []
     for param in parameters(entry):
         for word in param["words"] if param["kind"] == "words" else []:

@@ -1,9 +1,10 @@
 # Written by generate.py from the registry. Do not edit.
-"""The classifiers, one for each learner of practical use."""
+"""The classifiers, one for each useful learner."""
 
 from typing import Any, Literal
 
-from ._base import Classifier, WeightedClassifier
+from ._base import Classifier
+from ._weighted import WeightedClassifier
 
 __all__ = [
     "AdaboostOlmClassifier", "AioliClassifier", "AutoClassifier", "FolkloreClassifier",

@@ -1,4 +1,4 @@
-//! What is refused before the first row.
+//! Checks before the first row.
 
 use std::path::Path;
 
@@ -10,8 +10,33 @@ use noregret_stream::watch::certify::Record;
 
 use crate::failure::Failure;
 use crate::plan::{AbstainPlan, RunPlan};
+use crate::progress::Mode;
 
-/// Refuses what has no meaning for the learner's kind of feedback.
+/// Checks that the files of the results can be written.
+pub(super) fn check_outputs(plan: &RunPlan) -> Result<(), Failure> {
+    if let Some(path) = &plan.save {
+        check_target("--save", path)?;
+    }
+    if let Some(batch) = &plan.batch_model {
+        check_target("--batch-model", &batch.path)?;
+    }
+    let Some(path) = &plan.predictions else { return Ok(()) };
+    let standard = path == Path::new("-");
+    if !standard {
+        check_target("--predictions", path)?;
+    } else if plan.stream.mode == Mode::Json {
+        return Err(Failure::usage("--predictions -: standard output has what --json writes"));
+    }
+    if plan.top_k.is_some() && !is_ndjson(path) && !standard {
+        let path = path.display();
+        return Err(Failure::usage(format!(
+            "--top-k: needs --predictions FILE.ndjson; {path} is written as CSV"
+        )));
+    }
+    Ok(())
+}
+
+/// Rejects options that do not fit the learner's kind of feedback.
 pub(super) fn check_options(plan: &RunPlan, learner: &AnyModel, encoder: &Encoder) -> Result<(), Failure> {
     let name = learner.about().name;
     let (observe, stream) = (&plan.observe, &plan.stream);
@@ -26,7 +51,7 @@ pub(super) fn check_options(plan: &RunPlan, learner: &AnyModel, encoder: &Encode
             ("--predictions", plan.predictions.is_some()),
             ("--calibration", observe.calibration.is_some()),
         ];
-        (given.to_vec(), format!("is for learners that see the label; {name} hears right or wrong"))
+        (given.to_vec(), format!("is for learners that see the label; {name} learns from right or wrong"))
     } else {
         let given = [("--log", plan.log.is_some()), ("--exploration-floor", stream.exploration_floor != 0.0)];
         (given.to_vec(), format!("is for learners of bandit feedback; {name} sees the label"))
@@ -35,27 +60,29 @@ pub(super) fn check_options(plan: &RunPlan, learner: &AnyModel, encoder: &Encode
         return Err(Failure::usage(format!("{option}: {sentence}")));
     }
     if observe.calibration.is_some() && learner.about().forecast != Forecast::Probabilities {
-        return Err(Failure::usage(format!("--calibration: is about probabilities; {name} forecasts none")));
+        return Err(Failure::usage(format!(
+            "--calibration: needs probabilities, which {name} does not forecast"
+        )));
     }
     if bandit {
         stream.check_floor(learner.problem().classes)?;
     }
     if plan.log.is_some() && stream.source.on_bad_row != BadRows::Fail && encoder.scaler.scaling().adapts() {
         return Err(Failure::usage(format!(
-            "--log: needs --on-bad-row fail, or --scale none or unit: a row that is passed over leaves its mark on the scaling ({}) and has no line in the log",
+            "--log: needs --on-bad-row fail, or --scale none or unit: a skipped row changes the scaling ({}) but has no line in the log",
             encoder.scaler.scaling()
         )));
     }
     match &plan.batch_model {
         Some(batch) if batch.snapshots > 1 && learner.about().forecast == Forecast::Label => {
             Err(Failure::usage(format!(
-                "--snapshots {}: must be 1, since {name} plays its best label: nothing is known of a vote",
+                "--snapshots {}: must be 1, since {name} plays its best label, and the guarantee does not cover votes",
                 batch.snapshots
             )))
         }
         Some(batch) if batch.snapshots > 1 && encoder.scaler.scaling().adapts() => {
             Err(Failure::usage(format!(
-                "--snapshots {}: must be 1 with --scale {}, whose states of different times scale a row differently; or --scale none or unit",
+                "--snapshots {}: must be 1 with --scale {}, because states of different times would scale a row differently; or use --scale none or unit",
                 batch.snapshots,
                 encoder.scaler.scaling()
             )))
@@ -64,12 +91,11 @@ pub(super) fn check_options(plan: &RunPlan, learner: &AnyModel, encoder: &Encode
     }
 }
 
-/// Refuses what needs to know the classes beforehand.
-pub(super) fn check_open_classes(plan: &RunPlan) -> Result<(), Failure> {
+/// Rejects options that need all classes, or all columns, before the run.
+pub(super) fn check_open(plan: &RunPlan, setting: &str, added: &str) -> Result<(), Failure> {
     let given = [
         ("--certify", plan.observe.certify),
         ("--certificates", plan.observe.certificates),
-        ("--predictions", plan.predictions.is_some()),
         ("--batch-model", plan.batch_model.is_some()),
         ("--delay", !plan.stream.delay.is_none()),
         ("--checkpoint", plan.checkpoint.is_some()),
@@ -77,12 +103,12 @@ pub(super) fn check_open_classes(plan: &RunPlan) -> Result<(), Failure> {
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => Err(Failure::usage(format!(
-            "{option}: needs --set classes=K on a pipe: it does not go with classes that are taken in as they come up"
+            "{option}: needs --set {setting} on a pipe; it cannot be combined with {added} that are added during the run"
         ))),
     }
 }
 
-/// Keeps the rounds for the comparator, if there is a theorem to hold the learner to and memory for it.
+/// Makes the record for the comparator, if the learner has a theorem and there is enough memory.
 pub(super) fn record(learner: &AnyModel, rows: Option<u64>, memory: u64) -> Result<Record, Failure> {
     let (about, problem) = (learner.about(), learner.problem());
     let theorem = match learner {
@@ -91,7 +117,7 @@ pub(super) fn record(learner: &AnyModel, rows: Option<u64>, memory: u64) -> Resu
     };
     if theorem.is_none() {
         let why = about.guarantee;
-        return Err(Failure::usage(format!("--certify: {} has no theorem to be held to: {why}", about.name)));
+        return Err(Failure::usage(format!("--certify: {} has no theorem: {why}", about.name)));
     }
     let mib = rows.map_or(0, |rows| Record::bytes(problem, rows) >> 20);
     if mib > memory {
@@ -102,17 +128,22 @@ pub(super) fn record(learner: &AnyModel, rows: Option<u64>, memory: u64) -> Resu
     Ok(Record::new(problem))
 }
 
-/// A model that could not be saved after hours of learning is better refused before.
+/// Checks that the output can be written, before hours of learning.
 pub(crate) fn check_target(option: &str, path: &Path) -> Result<(), Failure> {
     match std::fs::metadata(path) {
         Ok(old) if old.is_dir() => Err(Failure::usage(format!(
             "{option} {}: is a directory; the name of a file was needed",
             path.display()
         ))),
-        // Opening a pipe would already be noticed by its reader.
+        // A pipe is not opened, because its reader would notice.
         Ok(old) if !old.is_file() => Ok(()),
         _ => Replacement::open(path).map(drop).map_err(|error| {
             Failure::data(format!("{option} {}: cannot be written: {error}", path.display()))
         }),
     }
+}
+
+/// Whether a file is NDJSON, by its extension.
+pub(super) fn is_ndjson(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "ndjson" || end == "jsonl")
 }

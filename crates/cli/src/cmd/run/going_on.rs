@@ -1,4 +1,4 @@
-//! A run that is saved on its way, or goes on where it was saved.
+//! Saving a run at checkpoints, and continuing it.
 
 use std::path::Path;
 
@@ -13,14 +13,13 @@ use noregret_stream::watch::abstain::Abstention;
 use noregret_stream::watch::baseline::Baselines;
 use noregret_stream::watch::calibration::Calibration;
 
-use super::Observers;
-
+use super::observers::Observers;
 use crate::checkpoint::Skip;
 use crate::failure::Failure;
 use crate::note::counted;
 use crate::plan::{LearnerPlan, RunPlan};
 
-/// Refuses what cannot be saved on the way, or gone on with.
+/// Rejects options that cannot be combined with checkpoints or continuing.
 pub(super) fn check_going_on(plan: &RunPlan) -> Result<(), Failure> {
     if let Some(every) = plan.checkpoint {
         let is_parquet = |path: &Path| path.extension().is_some_and(|ending| ending == "parquet");
@@ -33,7 +32,7 @@ pub(super) fn check_going_on(plan: &RunPlan) -> Result<(), Failure> {
         ];
         if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
             return Err(Failure::usage(format!(
-                "--checkpoint {every}: does not go with {option}, of which a checkpoint keeps nothing"
+                "--checkpoint {every}: cannot be combined with {option}, whose state is not saved"
             )));
         }
         if plan.save.is_none() {
@@ -43,13 +42,13 @@ pub(super) fn check_going_on(plan: &RunPlan) -> Result<(), Failure> {
         }
     }
     if plan.skip == Some(Skip::Seen) && matches!(plan.learner, LearnerPlan::New(_)) {
-        return Err(Failure::usage("--skip seen: needs --load, the model that has seen them"));
+        return Err(Failure::usage("--skip seen: needs --load, the model that has learnt them"));
     }
     Ok(())
 }
 
-/// Passes over the rows that `--skip` says. Returns whether the run goes on where the model's file was saved,
-/// and the file.
+/// Skips the rows of `--skip`. Returns whether the run continues where the model was saved, and the
+/// model file.
 pub(super) fn skip(
     plan: &RunPlan,
     archive: Option<Archive>,
@@ -60,16 +59,14 @@ pub(super) fn skip(
         None => return Ok((false, archive)),
         Some(Skip::Rows(rows)) => rows,
         Some(Skip::Seen) => seen.ok_or_else(|| {
-            Failure::data(
-                "--skip seen: the model does not say how many rows were read for it; give their number",
-            )
+            Failure::data("--skip seen: the model has no count of rows read; give their number")
         })?,
     };
     examples.skip(rows).map_err(Failure::data)?;
     Ok((seen == Some(rows), archive))
 }
 
-/// Goes on counting where a run has stopped. Returns what is known of the rounds before it.
+/// Restores the counts of an interrupted run. Returns the facts about the rounds before it.
 pub(super) fn go_on(
     examples: &mut ReadExamples,
     observers: &mut Observers,
@@ -101,7 +98,7 @@ pub(super) fn go_on(
     before
 }
 
-/// Saves the model on the way; `log` is the length of the log that belongs to it.
+/// Saves a checkpoint; `log` is the length of the decision log.
 pub(super) fn checkpoint<K: Held>(
     plan: &RunPlan,
     learning: Learning<'_>,
@@ -126,10 +123,10 @@ pub(super) fn checkpoint<K: Held>(
     model_file::write(&archive, path).map_err(Failure::data)
 }
 
-/// Writes into a model's file where the run stands.
+/// Writes the state of the run into a model file.
 pub(super) type Stands = Box<dyn FnOnce(&mut Archive, &ReadExamples)>;
 
-/// Writes where the run stands when it is over.
+/// Writes the final state of the run.
 pub(super) fn stands<K: Held + 'static>(
     standing: Standing<K>,
     watching: Watching,
@@ -143,15 +140,15 @@ pub(super) fn stands<K: Held + 'static>(
     })
 }
 
-/// What a model file calls the state of what watches a run.
+/// The prefix of observers' states in a model file.
 const BASELINES: &str = "run/baselines";
 const ABSTENTION: &str = "run/abstention";
 const CALIBRATION: &str = "run/calibration";
 
-/// Where those stand that count while they watch, by their names in a model file.
+/// The states of the counting observers, by their names in a model file.
 pub(super) type Watching = Vec<(&'static str, Numbers)>;
 
-/// Where the `observers` stand that a run can go on with.
+/// The states of those `observers` that can be continued.
 pub(super) fn watching(observers: &Observers) -> Watching {
     let baselines = observers.baselines.as_ref().map(|baselines| {
         let state = baselines.state();
@@ -173,11 +170,11 @@ fn counts(examples: &ReadExamples, log: Option<u64>, before: RunFacts) -> Counts
     Counts { bad_rows, large_rows: examples.encoder.large_rows, log, before }
 }
 
-/// What there is of a run that was asked to stop.
+/// The message of an interrupted run.
 pub(super) fn stopped(plan: &RunPlan, rows: u64) -> String {
     let after = format!("after {}", counted(rows, "row"));
     match &plan.save {
-        Some(path) => format!("{after}; go on with --load {} --skip {rows}", path.display()),
+        Some(path) => format!("{after}; continue with --load {} --skip {rows}", path.display()),
         None => after,
     }
 }

@@ -13,23 +13,23 @@ use crate::failure::Failure;
 use crate::note::counted;
 use crate::settings::Settings;
 
-/// One input row: the experts' votes and the truth, or what the experts have lost.
+/// One input row: the experts' votes and the true label, or the experts' losses.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
     /// Votes in [-1, 1].
     experts: Option<Vec<f64>>,
-    /// The truth of a vote: -1 or 1.
+    /// The true label: -1 or 1.
     y: Option<f64>,
     /// Losses in [0, 1].
     losses: Option<Vec<f64>>,
-    /// The uniform number in [0, 1) by which the answer is drawn.
+    /// The uniform number in [0, 1) that determines the answer.
     u: Option<f64>,
     /// The cost of abstaining in this round.
     cost: Option<f64>,
 }
 
-/// Follows the experts of a trace, as many as its first row has.
+/// Runs a trace with the number of experts in the first row.
 pub(crate) struct Experts {
     entry: &'static Entry,
     settings: Settings,
@@ -52,7 +52,7 @@ impl Experts {
     }
 }
 
-/// Refuses a list whose length or numbers are not what they must be.
+/// Checks the length and the range of a list.
 fn check(name: &str, list: &[f64], experts: usize, least: f64) -> Result<(), String> {
     if list.len() != experts {
         return Err(format!(

@@ -1,8 +1,8 @@
-//! What all players of a trace share.
+//! Common parts of traces.
 
-/// A learner, playing the rounds of a trace.
+/// A learner in a trace.
 pub(crate) trait Player {
-    /// Plays round `t`, which stands in `text`, and adds its line to `out`.
+    /// Plays round `t`, given in `text`, and appends its line to `out`.
     fn play(&mut self, t: u64, text: &str, out: &mut Vec<u8>) -> Result<(), String>;
 }
 

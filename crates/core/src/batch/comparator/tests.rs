@@ -152,7 +152,7 @@ fn two_classes_agree_on_all_balls() {
     let (x, y) = (numbers(&reference["data"]["x"]), labels(&reference["data"]["y_binary"]));
     let data = Data::new(2, 3, Rows::Dense(&x), Labels::Classes(&y)).expect("good data");
     for norm in [0.1, 1.0, 50.0] {
-        // theta is w_1 - w_0, and w_1 = theta / 2 = -w_0 is the smallest pair.
+        // theta is w_1 - w_0, and w_1 = theta / 2 = -w_0 is the pair with the smallest norm.
         let value = |ball, norm| both(&data, ball, norm, Stop::default()).value;
         let binary = value(Ball::Euclidean, norm);
         assert_close(value(Ball::Rows, norm / 2.0), binary, 2e-8, "rows");
@@ -181,7 +181,7 @@ fn degenerate_data() {
     let found = best_in_hindsight(&none, Ball::Rows, 1.0, Stop::default()).expect("good arguments");
     assert_eq!((found.value, found.gap, found.weights), (0.0, 0.0, vec![0.0; 6]));
 
-    // A feature that is never there, and one that is there twice.
+    // A feature that is always 0, and one that occurs twice.
     let x = [0.0, 1.0, 1.0, 0.0, -1.0, -1.0, 0.0, 2.0, 2.0, 0.0, 0.5, 0.5];
     let data = Data::new(3, 3, Rows::Dense(&x), Labels::Classes(&[0, 1, 1, 0])).expect("good data");
     for ball in [Ball::Rows, Ball::Frobenius] {
@@ -210,7 +210,7 @@ fn bad_arguments_are_named() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// The certificate holds: no point of the ball is better than `value - gap`.
+    /// The certificate holds: no point in the ball has a loss below `value - gap`.
     #[test]
     fn nothing_in_the_ball_is_better(
         classes in 2..5usize,
@@ -230,7 +230,7 @@ proptest! {
         let found = both(&data, ball, norm, Stop::default());
         let dimension = found.weights.len();
         for (at, point) in points.chunks_exact(dimension).enumerate() {
-            // Points of the whole ball, of its sphere, and near the one that was found.
+            // Points of the whole ball, on its sphere, and near the returned one.
             let mut point = point.to_vec();
             if at % 3 == 2 {
                 point.iter_mut().zip(&found.weights).for_each(|(p, w)| *p = w + 0.05 * norm * *p);

@@ -20,7 +20,7 @@ fn row(rng: &mut Rng) -> [f64; 4] {
 }
 
 /// Every round is in the reservoir equally often: chi-square with 19 degrees of freedom, 99.9 % quantile
-/// 43.8. The numbers of rounds learnt by the snapshots show which rounds they are from.
+/// 43.8. The number of rounds that a snapshot has learnt identifies its round.
 #[test]
 fn snapshots_are_uniform_over_rounds() {
     let ogd = Ogd::new(OgdParams::default(), Problem::new(2, 1), 0).expect("valid");
@@ -40,7 +40,7 @@ fn snapshots_are_uniform_over_rounds() {
         }
         let expected = seeds as f64 * size.min(20) as f64 / 20.0;
         let chi_square: f64 = counts.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
-        // Drawn without replacement, the counts vary less.
+        // The rounds are drawn without replacement, so that the variance of the counts is smaller.
         assert!(chi_square < 43.8, "{size}: {chi_square} {counts:?}");
         assert!(chi_square > 3.0 || size == 30, "{size}: {chi_square}, too even to be drawn {counts:?}");
     }
@@ -99,7 +99,7 @@ fn values_are_averaged_and_one_is_passed_on() {
     assert_eq!((at.scores, at.probabilities), (want.scores, want.probabilities));
 }
 
-/// Six rows in the plane, and the probability of class 1 for each: all losses are known exactly.
+/// Six rows in the plane with the probability of class 1 for each: all expected losses are computed exactly.
 struct World {
     rows: Vec<f64>,
     ones: Vec<f64>,
@@ -134,8 +134,8 @@ impl World {
     }
 }
 
-/// Equation (1) for AIOLI, the expectation being the mean over fixed seeds. The state before the first round,
-/// whose expected loss is ln 2, is far beyond the bound: sampling it always would be noticed.
+/// Equation (1) for AIOLI, with the mean over fixed seeds as the expectation. The expected loss of the first
+/// state, ln 2, is far above the bound: a sampler that always drew it would fail.
 #[test]
 fn the_expected_excess_loss_is_within_the_bound() {
     let (world, rounds, norm) = (World::new(), 400, 2.0);
@@ -189,7 +189,7 @@ fn a_saved_average_predicts_the_same() {
         }
         match archive.model().map(drop) {
             Ok(()) => assert_eq!(size, 1, "{name}"),
-            Err(error) => assert!(error.to_string().ends_with("predicts and learns no more"), "{error}"),
+            Err(error) => assert!(error.to_string().ends_with("can predict but not learn"), "{error}"),
         }
     }
 }
@@ -213,7 +213,7 @@ fn damaged_averages_are_refused() {
     );
 }
 
-/// Saved in mid-stream, the reservoir goes on as it would have: generator, snapshots and all.
+/// A reservoir saved in the middle of a stream continues identically, with its generator and snapshots.
 #[test]
 fn the_reservoir_is_part_of_the_state() {
     let new = || OnlineToBatch::new(make("folklore", 3), 2, 9);
@@ -246,7 +246,7 @@ fn copy_slot(from: crate::state::Slot<'_>, to: crate::state::Slot<'_>) {
     }
 }
 
-/// After the first round, memory is taken by snapshots alone: as often as the learner is copied.
+/// After the first round, only snapshots allocate memory, each as much as a copy of the learner.
 #[test]
 fn only_snapshots_allocate() {
     let mut sampled = OnlineToBatch::new(make("folklore", 3), 1, 6);
@@ -273,9 +273,9 @@ fn only_snapshots_allocate() {
     assert!((2..=12).contains(&drawn), "{drawn}");
 }
 
-/// Wrapped or boxed, a learner is the same: every method is passed on.
+/// A wrapped or boxed learner behaves as the learner: every method is forwarded.
 #[test]
-fn wrappers_pass_everything_on() {
+fn wrappers_forward_everything() {
     let mut plain = make("folklore", 3);
     let mut sampled = OnlineToBatch::new(plain.clone(), 2, 0);
     let (played, wrapped) = (plays(&mut *plain, 30), plays(&mut sampled, 30));

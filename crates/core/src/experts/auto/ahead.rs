@@ -1,4 +1,5 @@
-//! Rows that were announced, handed on to members in portions that each can make use of.
+//! Look-ahead for the members: passes announced rows on to each member, in portions of the size that it
+//! accepts.
 
 use crate::example::{Batch, Features};
 use crate::parallel::Workers;
@@ -9,16 +10,16 @@ use super::member::Member;
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ahead {
-    /// One after the other, dense.
+    /// Announced rows in units of the data as given, dense, one after another.
     rows: Vec<f64>,
-    /// The row to expect next.
+    /// Index in `rows` of the row that is expected in the next round.
     next: u64,
-    /// For every member, the first row of its portion and the one behind it: whole numbers, as reals to be
-    /// saved as a list.
+    /// For every member, the index of the first row of its current portion and the index behind its last row.
+    /// Integers, stored as floats so that they can be saved in a list tensor.
     portions: Vec<f64>,
-    /// The rows in multiples of the unit, if it is the one that is expected.
+    /// `rows` multiplied by `scale`; empty if not yet computed.
     scaled: Vec<f64>,
-    /// What rows were multiplied by.
+    /// The factor between `rows` and `scaled`.
     scale: f64,
 }
 
@@ -39,7 +40,8 @@ impl Batch for Portion<'_> {
 }
 
 impl Ahead {
-    /// Takes in `coming`, of `features` each, for `members`: [`Ahead::hand_on`] shows them.
+    /// Stores the announced rows `coming` of `features` numbers each. [`Ahead::hand_on`] passes them to the
+    /// `members` members.
     pub(super) fn start(&mut self, coming: &dyn Batch, features: usize, members: usize) {
         self.rows.clear();
         self.rows.resize(coming.len() * features, 0.0);
@@ -52,8 +54,8 @@ impl Ahead {
         self.portions.resize(2 * members, 0.0);
     }
 
-    /// Takes in the rows from place `at` on, for which others stood in, and shows them to members that were
-    /// shown those.
+    /// Replaces the placeholder rows from index `at` on by `coming`, and passes the replacements to members
+    /// whose current portion contains them.
     pub(super) fn rest(
         &mut self,
         at: usize,
@@ -78,24 +80,24 @@ impl Ahead {
         }
     }
 
-    /// Forgets what was announced.
+    /// Discards all announced rows.
     pub(super) fn clear(&mut self) {
         self.rows.clear();
         self.portions.clear();
         self.next = 0;
     }
 
-    /// The row that was expected has been learnt.
+    /// Records that the expected row has been learnt.
     pub(super) fn advance(&mut self) {
         self.next += u64::from(!self.rows.is_empty());
     }
 
-    /// Nothing is prepared any more.
+    /// Resets the portions: members that were made anew have prepared no rows.
     pub(super) fn begin_anew(&mut self) {
         self.portions.fill(0.0);
     }
 
-    /// Writes the rows times `scale`.
+    /// Updates `scaled` for the factor `scale`.
     fn scale_to(&mut self, scale: f64) {
         if self.scaled.len() != self.rows.len() || self.scale.to_bits() != scale.to_bits() {
             self.scaled.clear();
@@ -104,8 +106,8 @@ impl Ahead {
         }
     }
 
-    /// Shows members that have learnt their portion of rows the next one, times `scale`; `workers` share
-    /// them.
+    /// Passes the next portion, multiplied by `scale`, to every member that has learnt its current one, in
+    /// parallel on `workers`.
     pub(super) fn hand_on(
         &mut self,
         members: &mut [Option<Box<dyn Member>>],
@@ -129,7 +131,7 @@ impl Ahead {
         workers.each(done, |(member, rows)| member.prepare(&Portion { features, rows }));
     }
 
-    /// What a run that was cut goes on with.
+    /// The state, so that an interrupted run can continue.
     pub(super) fn tensors(&mut self) -> [Tensor<'_>; 3] {
         [
             Tensor::list("announced", &mut self.rows),
@@ -138,7 +140,7 @@ impl Ahead {
         ]
     }
 
-    /// False if the state is none, for rows of so many `features` and so many `members`.
+    /// Whether a loaded state is valid for rows of `features` numbers and for `members` members.
     pub(super) fn is_consistent(&self, features: usize, members: usize) -> bool {
         let (portions, odd) = self.portions.as_chunks::<2>();
         let end = (self.rows.len() / features) as f64;

@@ -1,4 +1,5 @@
-//! Members that look at labels only: how often each class came, alone or after the class before it.
+//! Members that use the labels only: frequencies of the classes, over all rounds or after each previous
+//! class.
 
 use crate::example::{Features, Target};
 use crate::prediction::Prediction;
@@ -6,19 +7,22 @@ use crate::state::{State, Tensor};
 
 use super::member::Member;
 
-/// Counts of classes, for each class of the label before if `ordered`, with one forecast for each rate of
-/// forgetting.
+/// Counts of the classes (with `ordered`, for each previous class), with one forecast for each forgetting
+/// rate.
 ///
-/// A class that was counted $n_k$ times out of $n$ has probability $(n_k + 1/K)/(n + 1)$. After every round
-/// the counts that it falls under shrink by the factor $1 - \delta$ before it is counted.
+/// A class that was counted $n_k$ times out of $n$ has the probability $p_k$, and a round of class $y$ with
+/// forgetting rate $\delta$ updates the counts that it uses:
+///
+/// $$ p_k = \frac{n_k + 1/K}{n + 1}, \tag{1} $$
+/// $$ n_k \leftarrow (1 - \delta)\ n_k + 1[k = y]. \tag{2} $$
 #[derive(Clone, Debug)]
 pub(super) struct Context {
     classes: usize,
     ordered: bool,
     forgetting: Vec<f64>,
-    /// For each rate, each class before (one row if not `ordered`), the counts of the $K$ classes.
+    /// For each rate and each previous class (only one if not `ordered`), the counts of the $K$ classes.
     counts: Vec<f64>,
-    /// The label before, as a distribution: all 0 before the first.
+    /// The previous label as a distribution; all 0 before the first.
     last: Vec<f64>,
 }
 
@@ -38,7 +42,7 @@ impl Context {
         if self.ordered { self.classes } else { 1 }
     }
 
-    /// The weight of counts' row `row` where the label before was `last`.
+    /// The weight of row `row` of the counts after the label `last`.
     fn share(&self, row: usize, last: &[f64]) -> f64 {
         if self.ordered { last.get(row).copied().unwrap_or(0.0) } else { 1.0 }
     }
@@ -47,7 +51,7 @@ impl Context {
 impl Member for Context {
     fn prediction(&self) -> Prediction {
         let members = vec![Prediction::sized(self.classes, 0); self.forgetting.len()];
-        // The label before: others may have come when this round is learnt.
+        // `kept` holds the previous label, since feedback may be late.
         Prediction { members, kept: vec![0.0; self.classes], ..Prediction::sized(self.classes, 0) }
     }
 
@@ -56,14 +60,14 @@ impl Member for Context {
         out.kept.copy_from_slice(&self.last);
         let known: f64 = if self.ordered { self.last.iter().sum() } else { 1.0 };
         for (at, counts) in out.members.iter_mut().zip(self.counts.chunks_exact(rows * k)) {
-            // Before the first label every class is as likely as any other.
+            // Before the first label, the classes have equal probabilities.
             at.probabilities.fill((1.0 - known) / k as f64);
             for (row, counts) in counts.chunks_exact(k).enumerate() {
                 let share = self.share(row, &self.last);
                 if share > 0.0 {
                     let total = counts.iter().sum::<f64>() + 1.0;
                     for (p, count) in at.probabilities.iter_mut().zip(counts) {
-                        *p += share * (count + 1.0 / k as f64) / total;
+                        *p += share * (count + 1.0 / k as f64) / total; // eq. (1)
                     }
                 }
             }
@@ -79,7 +83,7 @@ impl Member for Context {
                 if share > 0.0 {
                     let counts = &mut self.counts[(head * rows + row) * k..][..k];
                     counts.iter_mut().for_each(|count| *count *= 1.0 - share * rate);
-                    y.truth.add_to(share * y.weight, counts);
+                    y.truth.add_to(share * y.weight, counts); // eq. (2)
                 }
             }
         }
@@ -143,12 +147,13 @@ mod tests {
         assert_eq!(after(&mut labels, &[0, 0, 1]), [[2.5 / 4.0, 1.5 / 4.0], [1.25 / 2.75, 1.5 / 2.75]]);
     }
 
-    /// After 0 came 0 once and 1 twice, after 1 always 0, and 0 was last; the first label came after none.
+    /// Class 0 was followed by 0 once and by 1 twice, class 1 always by 0, and the last class is 0; the first
+    /// label has no previous one.
     #[test]
     fn pairs_by_hand() {
         let mut pairs = Context::new(2, true, &[0.0]);
         assert_eq!(after(&mut pairs, &[0, 1, 0, 0, 1, 0]), [[1.5 / 4.0, 2.5 / 4.0]]);
-        // A class that appears shares nothing with the past.
+        // A new class has no counts yet.
         assert!(pairs.grow(3, 0));
         let third = 1.0 / 3.0;
         let p = &after(&mut pairs, &[])[0];

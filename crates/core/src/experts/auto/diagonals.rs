@@ -1,10 +1,22 @@
-//! FOLKLOREs with a diagonal matrix, which share their curvatures, in single precision.
+//! FOLKLORE learners with diagonal matrices, which share their curvatures, in single precision.
 //!
 //! For every class $k$ and feature $j$ there is one sum of curvatures $h_{kj} = \sum_t \bar p_k(1 - \bar
-//! p_k)\ x_j^2$, taken at the members' mixture $\bar p$, and each member with ratio $\rho$ and curvature
-//! $\gamma$ has $A = \gamma(\rho + h)$ and a linear term $G$ of its own; the formulas are those of
-//! [`folklore_diag`](crate::full::folklore_diag). A row reads and writes the cells of its own features alone,
-//! which were allocated when these were first seen.
+//! p_k)\ x_j^2$, taken at the heads' mixture $\bar p$. The head with ratio $\rho$ and curvature $\gamma$ has
+//! $A = \gamma(\rho + h)$ and its own linear term $G$:
+//!
+//! $$ \tilde a_k = \tfrac1{2\gamma} \sum_j \frac{x_j^2}{\rho + h_{kj}}, \quad
+//!    g_k = \tfrac12 \tilde a_k - \tfrac1{2\gamma} \sum_j \frac{x_j G_{kj}}{\rho + h_{kj}}, \quad
+//!    z = g - \tilde a \circ \sigma(z), \tag{1} $$
+//! $$ h_{kj} \mathrel{+}= \bar p_k(1 - \bar p_k)\ x_j^2, \qquad G \mathrel{+}= (p - y - 2\gamma S(\bar p)\ z)
+//!    \otimes x, \tag{2} $$
+//!
+//! as in [`folklore_diag`](crate::full::folklore_diag), except that curvatures are taken at $\bar p$. A row
+//! reads and writes the cells of its non-zero features only; a cell is allocated when its feature first
+//! occurs.
+//!
+//! The last heads use $u_j = \operatorname{sign}(x_j) \sqrt{|x_j|} / \sqrt{\sum_i |x_i|}$, a row of norm 1,
+//! in place of $x_j$, and have their own sums of curvatures. If rows are counts of words, the roots reduce
+//! the influence of frequent words, and the norm that of long texts.
 
 use crate::example::{Features, Target};
 use crate::kernel::cells::Cells;
@@ -16,49 +28,64 @@ use crate::state::{State, Tensor};
 
 use super::member::Member;
 
-/// Ratios and curvatures of the members: so many of the first take part.
-pub(super) const GRID: [(f64, f64); 6] =
-    [(0.01, 0.5), (0.001, 0.5), (0.01, 0.1), (0.1, 0.1), (0.01, 0.02), (0.1, 0.02)];
+/// Ratios and curvatures of the heads, in order of preference. The first [`PLAIN`] heads use the rows as they
+/// are, the others the roots of norm 1.
+pub(super) const GRID: [(f64, f64); 9] = [
+    (0.01, 0.5),
+    (0.001, 0.5),
+    (0.01, 0.1),
+    (0.1, 0.1),
+    (0.01, 0.02),
+    (0.1, 0.02),
+    (0.1, 0.2),
+    (0.1, 0.05),
+    (0.1, 0.0125),
+];
 
-/// Classes whose reciprocals are kept in registers and the nearest cache.
+/// Number of heads that use the rows as they are.
+const PLAIN: usize = 6;
+
+/// Number of classes whose reciprocals fit into registers and the first-level cache.
 const BLOCK: usize = 64;
 
-/// So few classes are not worth the widest vectors.
-const FEW: usize = 4;
+/// Up to this many classes, the widest vectors do not pay off.
+const MOST_UNROLLED_CLASSES: usize = 4;
 
-/// A surrogate touches the loss at logits within ± this.
+/// Logits are clipped to ± this before the surrogate is taken at them.
 const LARGEST: f64 = 50.0;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub(super) struct Diagonals {
     classes: usize,
-    /// The distinct ratios.
-    ratios: Vec<f64>,
-    /// The place of each member's ratio, and its curvature.
+    /// The distinct ratios, and whether they belong to rows of norm 1.
+    ratios: Vec<(f64, bool)>,
+    /// For each head, the index of its ratio, and its curvature.
     heads: Vec<(usize, f64)>,
-    /// For every feature $K$ numbers $h$, then $K$ numbers $G$ of each member.
+    /// For every feature, $K$ numbers $h$ (and $K$ more for rows of norm 1, if a head uses these), then $K$
+    /// numbers $G$ for each head.
     cells: Cells,
     rounds: u64,
-    /// The cells as they are saved and loaded.
+    /// The cells as a list, while they are saved or loaded.
     saved: Vec<f64>,
     work: Vec<f64>,
     steps: Vec<f32>,
 }
 
 impl Diagonals {
-    /// The first `heads` members of the [`GRID`], for at most `most` cells.
+    /// The first `heads` heads of the [`GRID`], with at most `most` cells.
     pub(super) fn new(classes: usize, features: usize, heads: usize, most: usize) -> Self {
         let mut ratios = Vec::new();
-        let grid = GRID.iter().take(heads).map(|(ratio, curvature)| {
-            let place = ratios.iter().position(|known| known == ratio).unwrap_or_else(|| {
-                ratios.push(*ratio);
+        let grid = GRID.iter().take(heads).enumerate().map(|(head, (ratio, curvature))| {
+            let wanted = (*ratio, head >= PLAIN);
+            let place = ratios.iter().position(|known| *known == wanted).unwrap_or_else(|| {
+                ratios.push(wanted);
                 ratios.len() - 1
             });
             (place, *curvature)
         });
         let heads: Vec<(usize, f64)> = grid.collect();
-        let cells = Cells::new(classes * (1 + heads.len()), features, most);
+        let cells = Cells::new(classes * Self::blocks(heads.len()), features, most);
         let mut diagonals = Self {
             classes,
             ratios,
@@ -73,9 +100,27 @@ impl Diagonals {
         diagonals
     }
 
+    /// The number of sums of curvatures for a class and feature: one for each form of the rows.
+    fn views(heads: usize) -> usize {
+        if heads > PLAIN { 2 } else { 1 }
+    }
+
+    /// The number of numbers for a class and feature.
+    pub(super) fn blocks(heads: usize) -> usize {
+        Self::views(heads) + heads
+    }
+
     /// 8-byte numbers of state at most.
     pub(super) fn numbers(classes: usize, features: usize, heads: usize, most: usize) -> usize {
-        Cells::<f32>::numbers(classes.saturating_mul(1 + heads), features, most)
+        Cells::<f32>::numbers(classes.saturating_mul(Self::blocks(heads)), features, most)
+    }
+
+    /// The divisor of the roots of the entries of `x`; 1 if no head uses them.
+    fn norm_of_roots(&self, x: Features<'_>) -> f64 {
+        if self.heads.len() <= PLAIN {
+            return 1.0;
+        }
+        x.iter().map(|(_, value)| value.abs()).sum::<f64>().sqrt()
     }
 
     fn make_room(&mut self) {
@@ -83,7 +128,7 @@ impl Diagonals {
         self.steps = vec![0.0; self.classes * (1 + self.heads.len())];
     }
 
-    /// Writes $\sum_j x_j^2/(\rho + h)$ of every ratio and $\sum_j x_j G/(\rho + h)$ of every member to
+    /// Writes $\sum_j x_j^2/(\rho + h)$ for every ratio and $\sum_j x_j G/(\rho + h)$ for every head to
     /// `sums`, class by class.
     fn gather(&self, x: Features<'_>, sums: &mut [f64]) {
         match self.classes {
@@ -95,29 +140,29 @@ impl Diagonals {
         let (k, heads, ratios) = (self.classes, &self.heads, &self.ratios);
         sums.fill(0.0);
         let (squares, images) = sums.split_at_mut(k * ratios.len());
-        let mut unseen = 0.0;
-        for (feature, value) in x.iter().filter(|(_, value)| *value != 0.0) {
+        let (norm, mut unseen) = (self.norm_of_roots(x), [0.0; 2]);
+        for (feature, entry) in x.iter().filter(|(_, value)| *value != 0.0) {
+            let values = both(entry, norm);
             let Some(cell) = self.cells.get(feature) else {
-                unseen += value * value;
+                add_squares(&mut unseen, values);
                 continue;
             };
-            let (growth, gradients) = cell.split_at(k);
-            let value = value as f32;
+            let (growths, gradients) = cell.split_at(k * Self::views(heads.len()));
             widest(
                 #[inline(always)]
                 || {
                     for start in (0..k).step_by(BLOCK) {
                         let len = BLOCK.min(k - start);
-                        for (place, (ratio, squares)) in
+                        for (place, ((ratio, of_unit), squares)) in
                             ratios.iter().zip(squares.chunks_exact_mut(k)).enumerate()
                         {
-                            let ratio = *ratio as f32;
+                            let view = usize::from(*of_unit);
+                            let (ratio, value) = (*ratio as f32, values[view]);
                             let mut room = [0.0; BLOCK];
                             let room = &mut room[..len];
                             let squares = &mut squares[start..start + len];
-                            for ((share, growth), square) in
-                                room.iter_mut().zip(&growth[start..start + len]).zip(squares)
-                            {
+                            let growth = &growths[view * k + start..][..len];
+                            for ((share, growth), square) in room.iter_mut().zip(growth).zip(squares) {
                                 *share = value / (ratio + growth);
                                 *square += f64::from(value * *share);
                             }
@@ -137,29 +182,33 @@ impl Diagonals {
         add_unseen(unseen, ratios, squares);
     }
 
-    /// The same for so few classes that loops over them are unrolled.
+    /// As [`Diagonals::gather`], for few classes: loops over the `K` classes are unrolled.
     fn gather_few<const K: usize>(&self, x: Features<'_>, sums: &mut [f64]) {
         let (squares, images) = sums.split_at_mut(K * self.ratios.len());
         let (squares, images) = (squares.as_chunks_mut::<K>().0, images.as_chunks_mut::<K>().0);
         squares.fill([0.0; K]);
         images.fill([0.0; K]);
-        let mut unseen = 0.0;
+        let (norm, mut unseen) = (self.norm_of_roots(x), [0.0; 2]);
+        let views = Self::views(self.heads.len());
         let mut shares = [[0.0; K]; GRID.len()];
-        for (feature, value) in x.iter().filter(|(_, value)| *value != 0.0) {
-            let Some((growth, gradients)) =
-                self.cells.get(feature).and_then(|cell| cell.split_first_chunk::<K>())
-            else {
-                unseen += value * value;
+        for (feature, entry) in x.iter().filter(|(_, value)| *value != 0.0) {
+            let values = both(entry, norm);
+            let Some(cell) = self.cells.get(feature) else {
+                add_squares(&mut unseen, values);
                 continue;
             };
-            let value = value as f32;
-            for ((shares, squares), ratio) in shares.iter_mut().zip(&mut *squares).zip(&self.ratios) {
+            let (growths, gradients) = cell.as_chunks::<K>().0.split_at(views);
+            for ((shares, squares), (ratio, of_unit)) in
+                shares.iter_mut().zip(&mut *squares).zip(&self.ratios)
+            {
+                let view = usize::from(*of_unit);
+                let (growth, value) = (&growths[view], values[view]);
                 for k in 0..K {
                     shares[k] = value / (*ratio as f32 + growth[k]);
                     squares[k] += f64::from(value * shares[k]);
                 }
             }
-            let heads = images.iter_mut().zip(gradients.as_chunks::<K>().0).zip(&self.heads);
+            let heads = images.iter_mut().zip(gradients).zip(&self.heads);
             for ((image, gradient), (place, _)) in heads {
                 let shares = &shares[*place];
                 for k in 0..K {
@@ -171,24 +220,46 @@ impl Diagonals {
     }
 }
 
-/// Adds the share of features without a cell, of which `squared` is the sum of squares, to $\sum_j
-/// x_j^2/(\rho + h)$ of every ratio and class.
-fn add_unseen(squared: f64, ratios: &[f64], sums: &mut [f64]) {
-    let classes = sums.len() / ratios.len();
-    for (ratio, sums) in ratios.iter().zip(sums.chunks_exact_mut(classes)) {
-        sums.iter_mut().for_each(|sum| *sum += squared / ratio);
+/// An entry as it is, and as an entry of the row of norm 1, where `norm` is the divisor of the roots.
+#[inline(always)]
+fn both(entry: f64, norm: f64) -> [f32; 2] {
+    [entry as f32, (entry.signum() * entry.abs().sqrt() / norm) as f32]
+}
+
+/// Adds the squares of an entry whose feature has no cell.
+fn add_squares(sums: &mut [f64; 2], values: [f32; 2]) {
+    for (sum, value) in sums.iter_mut().zip(values) {
+        *sum += f64::from(value) * f64::from(value);
     }
 }
 
-/// What the cell of a feature of this `value` learns.
-#[inline(always)]
-fn learn(cell: &mut [f32], classes: usize, value: f32, steps: &[f32]) {
-    let (growth, gradients) = cell.split_at_mut(classes);
-    for (growth, step) in growth.iter_mut().zip(steps) {
-        *growth += value * value * step;
+/// Adds the terms of features without a cell, whose sums of squares are `squared`, to $\sum_j x_j^2/(\rho +
+/// h)$ of every ratio and class.
+fn add_unseen(squared: [f64; 2], ratios: &[(f64, bool)], sums: &mut [f64]) {
+    let classes = sums.len() / ratios.len();
+    for ((ratio, of_unit), sums) in ratios.iter().zip(sums.chunks_exact_mut(classes)) {
+        sums.iter_mut().for_each(|sum| *sum += squared[usize::from(*of_unit)] / ratio);
     }
-    for (gradient, step) in gradients.iter_mut().zip(&steps[classes..]) {
-        *gradient += value * step;
+}
+
+/// Updates the cell of a feature with these `values`; `views` is the number of sums of curvatures for each
+/// class.
+#[inline(always)]
+fn learn(cell: &mut [f32], classes: usize, views: usize, values: [f32; 2], steps: &[f32]) {
+    let (growths, gradients) = cell.split_at_mut(classes * views);
+    let (curvatures, steps) = steps.split_at(classes);
+    for (growth, value) in growths.chunks_exact_mut(classes).zip(values) {
+        for (growth, step) in growth.iter_mut().zip(curvatures) {
+            *growth += value * value * step;
+        }
+    }
+    let plain = gradients.len().min(PLAIN * classes);
+    let parts = gradients.split_at_mut(plain);
+    for (gradient, step) in parts.0.iter_mut().zip(steps) {
+        *gradient += values[0] * step;
+    }
+    for (gradient, step) in parts.1.iter_mut().zip(&steps[plain..]) {
+        *gradient += values[1] * step;
     }
 }
 
@@ -214,9 +285,9 @@ impl Member for Diagonals {
             let parts = a.iter_mut().zip(g.iter_mut()).zip(&squares[place * k..]).zip(image);
             for (((a, g), square), image) in parts {
                 *a = scale * square;
-                *g = 0.5 * *a - scale * image;
+                *g = 0.5 * *a - scale * image; // eq. (1)
             }
-            solve_single(a, g, near, &mut at.scores, &mut at.probabilities, rest);
+            solve_single(a, g, near, &mut at.scores, &mut at.probabilities, rest); // eq. (1)
         }
         out.stamp = Some(self.rounds);
     }
@@ -228,7 +299,7 @@ impl Member for Diagonals {
         let (residual, curved, bounded) = (take(work, k), take(work, k), take(work, k));
         let p = &at.probabilities;
         for (step, p) in self.steps.iter_mut().zip(p) {
-            *step = (y.weight * p * (1.0 - p)) as f32;
+            *step = (y.weight * p * (1.0 - p)) as f32; // eq. (2)
         }
         let heads = self.heads.iter().zip(self.steps[k..].chunks_exact_mut(k)).zip(&at.members);
         for (((_, curvature), steps), own) in heads {
@@ -240,19 +311,19 @@ impl Member for Diagonals {
             residual.copy_from_slice(&own.probabilities);
             y.truth.subtract_from(residual);
             for ((step, residual), curved) in steps.iter_mut().zip(&*residual).zip(&*curved) {
-                *step = (y.weight * (residual - 2.0 * curvature * curved)) as f32;
+                *step = (y.weight * (residual - 2.0 * curvature * curved)) as f32; // eq. (2)
             }
         }
-        for (feature, value) in x.iter().filter(|(_, value)| *value != 0.0) {
+        let (norm, views) = (self.norm_of_roots(x), Self::views(self.heads.len()));
+        for (feature, entry) in x.iter().filter(|(_, value)| *value != 0.0) {
             let cell = self.cells.get_mut(feature);
-            let steps = &self.steps;
-            let value = value as f32;
-            if k <= FEW {
-                learn(cell, k, value, steps);
+            let (values, steps) = (both(entry, norm), &self.steps);
+            if k <= MOST_UNROLLED_CLASSES {
+                learn(cell, k, views, values, steps);
             } else {
                 widest(
                     #[inline(always)]
-                    || learn(cell, k, value, steps),
+                    || learn(cell, k, views, values, steps),
                 );
             }
         }
@@ -261,7 +332,7 @@ impl Member for Diagonals {
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         let k = self.classes;
-        self.cells.grow(classes * (1 + self.heads.len()), features, |old, new| {
+        self.cells.grow(classes * Self::blocks(self.heads.len()), features, |old, new| {
             for (old, new) in old.chunks_exact(k).zip(new.chunks_exact_mut(classes)) {
                 new[..k].copy_from_slice(old);
             }
@@ -298,17 +369,22 @@ mod tests {
     use crate::problem::Problem;
     use crate::testing::unit_rows;
 
-    fn plays(member: &mut Diagonals, rows: &[Vec<f64>], classes: usize) -> Vec<f64> {
+    /// All forecasts; curvatures are taken at those of the head `leader`.
+    fn plays_after(leader: usize, member: &mut Diagonals, rows: &[Vec<f64>], classes: usize) -> Vec<f64> {
         let (mut at, mut all) = (member.prediction(), Vec::new());
         for (t, x) in rows.iter().enumerate() {
             member.predict(Features::Dense(x), &mut at);
             all.extend(at.members.iter().flat_map(|head| head.probabilities.clone()));
-            // The mixture of the heads, as its owner writes it.
-            let first = at.members[0].probabilities.clone();
-            at.probabilities.copy_from_slice(&first);
+            // The caller of a member usually writes the mixture of the heads here.
+            let leading = at.members[leader].probabilities.clone();
+            at.probabilities.copy_from_slice(&leading);
             member.update(Features::Dense(x), Target::class(t * t % classes), &at);
         }
         all
+    }
+
+    fn plays(member: &mut Diagonals, rows: &[Vec<f64>], classes: usize) -> Vec<f64> {
+        plays_after(0, member, rows, classes)
     }
 
     fn rows(count: usize) -> Vec<Vec<f64>> {
@@ -317,11 +393,10 @@ mod tests {
         rows
     }
 
-    /// One alone is `folklore-diag`, up to single precision.
-    #[test]
-    fn one_is_folklore_diag() {
-        let (k, rows) = (3, rows(150));
-        let (ratio, curvature) = GRID[0];
+    /// Asserts that the forecasts of the head `head` are those of `folklore-diag` on the rows `rows_of_head`,
+    /// up to single precision.
+    fn is_folklore_diag(head: usize, rows: &[Vec<f64>], rows_of_head: &[Vec<f64>]) {
+        let (k, (ratio, curvature)) = (3, GRID[head]);
         let params = FolkloreDiagParams {
             radius: Some(1.0),
             regularization: Some(ratio * curvature),
@@ -329,11 +404,11 @@ mod tests {
             ..Default::default()
         };
         let mut learner = FolkloreDiag::new(params, Problem::new(k, 6), 0).expect("valid parameters");
-        let got = plays(&mut Diagonals::new(k, 6, 1, usize::MAX), &rows, k);
+        let got = plays_after(head, &mut Diagonals::new(k, 6, head + 1, usize::MAX), rows, k);
         let mut at = learner.prediction();
-        for (t, (x, got)) in rows.iter().zip(got.chunks_exact(k)).enumerate() {
+        for (t, (x, got)) in rows_of_head.iter().zip(got.chunks_exact(k * (head + 1))).enumerate() {
             learner.predict(Features::Dense(x), &mut at);
-            for (got, want) in got.iter().zip(&at.probabilities) {
+            for (got, want) in got[k * head..].iter().zip(&at.probabilities) {
                 assert!((got - want).abs() < 1e-3, "round {t}: {got}, not {want}");
             }
             learner.update(Features::Dense(x), Target::class(t * t % k), &at);
@@ -341,19 +416,39 @@ mod tests {
     }
 
     #[test]
+    fn each_is_folklore_diag() {
+        let rows = rows(150);
+        is_folklore_diag(0, &rows, &rows);
+        is_folklore_diag(3, &rows, &rows);
+    }
+
+    /// The last heads use roots, in rows of norm 1.
+    #[test]
+    fn the_last_see_rows_of_norm_1() {
+        let rows = rows(150);
+        let of_norm_1 = |x: &Vec<f64>| -> Vec<f64> {
+            let norm = x.iter().map(|x| x.abs()).sum::<f64>().sqrt();
+            x.iter().map(|x| x.signum() * x.abs().sqrt() / norm).collect()
+        };
+        let seen: Vec<Vec<f64>> = rows.iter().map(of_norm_1).collect();
+        is_folklore_diag(PLAIN, &rows, &seen);
+        is_folklore_diag(GRID.len() - 1, &rows, &seen);
+    }
+
+    #[test]
     fn saved_and_grown_it_goes_on() {
-        let (mut member, rows) = (Diagonals::new(3, 6, 4, usize::MAX), rows(60));
+        let (mut member, rows) = (Diagonals::new(3, 6, 8, usize::MAX), rows(60));
         plays(&mut member, &rows[..40], 3);
-        let mut loaded = Diagonals::new(3, 6, 4, usize::MAX);
+        let mut loaded = Diagonals::new(3, 6, 8, usize::MAX);
         let saved = member.cells.list();
         assert!(loaded.cells.set_list(&saved));
         loaded.rounds = member.rounds;
         let mut grown = member.clone();
         assert_eq!(plays(&mut loaded, &rows[40..], 3), plays(&mut member, &rows[40..], 3));
-        // A feature more, always zero, changes nothing.
+        // One additional feature that is always zero changes nothing.
         assert!(grown.grow(3, 7));
         let wider: Vec<Vec<f64>> = rows[40..].iter().map(|x| [&x[..], &[0.0]].concat()).collect();
-        let mut again = Diagonals::new(3, 6, 4, usize::MAX);
+        let mut again = Diagonals::new(3, 6, 8, usize::MAX);
         assert!(again.cells.set_list(&saved));
         assert_eq!(plays(&mut grown, &wider, 3), plays(&mut again, &rows[40..], 3));
     }

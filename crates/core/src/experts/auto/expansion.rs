@@ -1,31 +1,31 @@
-//! A row as a family sees it: as it is, with the products of its features, or with waves.
+//! The expansion of a row before a family learns it: none, products of features, or random Fourier features.
 
 use crate::example::Features;
 
 use super::fourier::{Fourier, WAVES};
 
-/// What a row is made into.
+/// The expansion of a family's rows.
 #[derive(Clone, Debug)]
 pub(super) enum Expansion {
-    /// Itself.
+    /// The row as it is.
     Plain,
-    /// All features, and the products of every two of them but the first, which is the intercept. Rows of a
-    /// norm beyond [`LARGE`] are scaled back to it for their products.
+    /// All features, and the products of every two of them except feature 0, the intercept. For the products,
+    /// rows with a norm above [`LARGEST_NORM`] are scaled down to it.
     Products,
-    /// Waves, and behind them all features.
+    /// Random Fourier features, followed by all features.
     Waves(Fourier),
 }
 
-/// The number of `features` and of their products.
+/// The number of features and products of two features, for rows of `features`.
 pub(super) fn with_products(features: usize) -> usize {
     features.saturating_mul(features.saturating_add(1)) / 2
 }
 
-/// In multiples of the unit, which few rows exceed at all.
-const LARGE: f64 = 2.0;
+/// A norm in multiples of the unit, which few rows exceed.
+const LARGEST_NORM: f64 = 2.0;
 
 impl Expansion {
-    /// The number of features of what `features` become. More features append to it.
+    /// The number of features after expansion. When features are added, their expansions are appended.
     pub(super) fn features(&self, features: usize) -> usize {
         match self {
             Expansion::Plain => features,
@@ -34,7 +34,7 @@ impl Expansion {
         }
     }
 
-    /// Numbers of room that [`Expansion::apply`] needs.
+    /// Length of the buffer that [`Expansion::apply`] needs.
     pub(super) fn room(&self, features: usize) -> usize {
         match self {
             Expansion::Plain => 0,
@@ -42,14 +42,15 @@ impl Expansion {
         }
     }
 
-    /// Rows have `features` from now on, more than before.
+    /// Increases the number of features before expansion to `features`.
     pub(super) fn grow(&mut self, features: usize) {
         if let Expansion::Waves(fourier) = self {
             fourier.grow(features);
         }
     }
 
-    /// What `x` becomes, in `room`. A feature that appears late changes no place.
+    /// Returns the expanded row, written to `room`. The position of an expanded feature does not depend on
+    /// the number of features.
     pub(super) fn apply<'a>(&self, x: Features<'a>, room: &'a mut [f64]) -> Features<'a> {
         match self {
             Expansion::Plain => return x,
@@ -65,10 +66,10 @@ impl Expansion {
     }
 }
 
-/// Writes feature $j$ and behind it its products with features $1 \dots j$, for all $j$.
+/// For every $j$ in turn, writes feature $j$ followed by its products with features $1 \dots j$.
 fn products(x: Features<'_>, room: &mut [f64]) {
     let norm = x.norm_squared().sqrt();
-    let scale = if norm > LARGE { LARGE / norm } else { 1.0 };
+    let scale = if norm > LARGEST_NORM { LARGEST_NORM / norm } else { 1.0 };
     let scale = scale * scale;
     room.fill(0.0);
     for (j, b) in x.iter().filter(|(_, value)| *value != 0.0) {
@@ -98,7 +99,7 @@ mod tests {
         let three = expanded(Features::Dense(&[1.0, 0.5, 0.75]), 3);
         assert_eq!(three, [1.0, 0.5, 0.25, 0.75, 0.375, 0.5625]);
         let sparse = Features::Sparse { indices: &[0, 1, 2], values: &[1.0, 0.5, 0.75] };
-        // A fourth feature, and nothing moves.
+        // A fourth feature is appended; the positions of the others do not change.
         assert_eq!(expanded(sparse, 4), [&three[..], &[0.0; 4]].concat());
     }
 

@@ -1,28 +1,37 @@
-//! FOLKLOREs that share one matrix (theory: mixtures 2.3).
+//! FOLKLORE learners that share one matrix (theory: mixtures 2.3).
 //!
-//! A FOLKLORE with regularization $\lambda$ and curvature $\gamma$ keeps $A = \lambda I + \gamma \sum S
-//! \otimes xx^\top$. If the curvatures $S$ are taken at the probabilities of the whole family instead of each
-//! one's own, members of one ratio $\rho = \lambda/\gamma$ have $A = \gamma H$ with the same
+//! A FOLKLORE learner with regularization $\lambda$ and curvature $\gamma$ keeps $A = \lambda I + \gamma \sum
+//! S \otimes xx^\top$. If the curvatures $S$ are taken at the forecast $\bar p_t$ of the whole family instead
+//! of each learner's own, all learners with the same ratio $\rho = \lambda/\gamma$ have $A = \gamma H$ with
+//! the same
 //!
-//! $$ H = \rho I + \sum_t S(\bar p_t) \otimes x_t x_t^\top, $$
+//! $$ H = \rho I + \sum_t S(\bar p_t) \otimes x_t x_t^\top, \tag{1} $$
 //!
-//! so that any number of them costs little more than one: each has a linear term $G$ and solves its own inner
-//! problem. Their surrogates touch the loss at their own scores, as in FOLKLORE. (They need not be lower
-//! bounds: a member is a forecaster without theorem. The mixture's is about its members as they are.)
+//! so that several heads cost little more than one: each has its own linear term $G$ and solves its own inner
+//! problem. As in FOLKLORE, a head's surrogate touches the loss at the head's own scores. (The surrogates
+//! need not be lower bounds, so that a head has no theorem of its own. The mixture's theorem is about the
+//! heads' losses, whatever they are.)
+//!
+//! In a round, with $N = (I \otimes x)^\top H^{-1} (I \otimes x)$, each head forecasts $p = \sigma(z)$ and
+//! updates $G$:
+//!
+//! $$ z = g - \tilde A \sigma(z), \qquad \tilde A = N/(2\gamma), \tag{2} $$
+//! $$ g = -\tfrac1{2\gamma} (I \otimes x)^\top H^{-1} G + \tfrac12 \mathrm{diag}(\tilde A), \tag{3} $$
+//! $$ G \mathrel{+}= (p - y - 2\gamma S(\bar p)\ z) \otimes x. \tag{4} $$
 //!
 //! With `shared`, $S$ is replaced by $s\ \Pi$ of the same trace, $s = (1 - \lVert \bar p \rVert^2)/(K-1)$,
 //! and $H = I \otimes M$ with one matrix of $d \times d$ for all classes: $O(d^2 + Kd)$ a round instead of
 //! $O(K^3 d^2)$.
 //!
-//! With `forgetting` $\delta$ all of $H - \rho I$ and $G$ shrink by $(1-\delta)^m$ after every $m$ rounds, at
-//! the cost of two inversions (theory: extensions 6.2).
+//! With `forgetting` $\delta$, $H - \rho I$ and $G$ are multiplied by $(1-\delta)^m$ after every $m$ rounds,
+//! at the cost of two inversions (theory: extensions 6.2).
 
 use crate::example::{Batch, Features, Target};
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::diagonal_fixed_point;
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
-use crate::kernel::second_order::{Lesson, SecondOrder};
+use crate::kernel::second_order::{RoundUpdate, SecondOrder};
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{dot, take};
 use crate::parallel::Workers;
@@ -32,18 +41,18 @@ use crate::state::{State, Tensor};
 use super::expansion::Expansion;
 use super::member::Member;
 
-/// A surrogate touches the loss at logits within ± this: at its own $S$ a FOLKLORE's larger ones would not
-/// matter, at the family's they would take over after a huge row.
+/// Logits are clipped to ± this before the surrogate is taken at them. With its own $S$ as in FOLKLORE,
+/// larger logits have no effect; with the family's $S$, they would dominate after a huge row.
 const LARGEST: f64 = 50.0;
 
-/// Rounds between two times of forgetting.
+/// Number of rounds between two shrinkings of the matrix, $m$ above.
 pub(super) const EVERY: u64 = 64;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub(super) struct Family {
     classes: usize,
-    /// Of a row as it comes.
+    /// Number of features before expansion.
     features: usize,
     expansion: Expansion,
     shared: bool,
@@ -51,13 +60,13 @@ pub(super) struct Family {
     ratio: f64,
     /// $\delta$.
     forgetting: f64,
-    /// $\gamma$ of each member.
+    /// $\gamma$ of each head.
     curvatures: Vec<f64>,
-    /// For the coordinates of matrices of all classes.
+    /// For matrices with one block for every pair of classes.
     reduced: FixedPoint,
     inner: FixedPoint,
-    /// $H^{-1}$ and $G$ of each member, in the coordinates of [`LogitBasis`]; or $M^{-1}$ and, class by
-    /// class, the rows of every member's $G$.
+    /// $H^{-1}$ and $G$ of each head, in the coordinates of [`LogitBasis`]; with `shared`, $M^{-1}$ and,
+    /// class by class, the rows of every head's $G$.
     state: SecondOrder,
     rounds: u64,
     spare: Vec<f64>,
@@ -65,7 +74,7 @@ pub(super) struct Family {
     ahead: Vec<f64>,
 }
 
-/// Rows after expansion.
+/// A batch of expanded rows.
 struct Expanded<'a> {
     rows: &'a [f64],
     features: usize,
@@ -92,7 +101,7 @@ impl Family {
     ) -> Self {
         let (blocks, vectors) = Self::shape(classes, shared, curvatures.len());
         let smallest = curvatures.iter().copied().fold(f64::INFINITY, f64::min);
-        // Of all classes' N, the members see N/(2γ).
+        // The inner problems use N/(2γ), where N is that of all classes.
         let sharpness = if shared { 1.0 } else { 0.5 / smallest };
         let wide = expansion.features(features);
         let mut family = Self {
@@ -115,24 +124,24 @@ impl Family {
         family
     }
 
-    /// Blocks of the matrix, and vectors beside it.
+    /// The number of blocks in a row of the matrix, and of vectors beside it.
     fn shape(classes: usize, shared: bool, heads: usize) -> (usize, usize) {
         if shared { (1, classes * heads) } else { (classes - 1, heads) }
     }
 
-    /// Numbers of state for such a family.
+    /// 8-byte numbers of state; `wide` is the number of features after expansion.
     pub(super) fn numbers(classes: usize, wide: usize, shared: bool, heads: usize) -> usize {
         let blocks = if shared { 1 } else { classes - 1 };
         let gradients = heads.saturating_mul(classes).saturating_mul(wide);
         SecondOrder::numbers(blocks, wide).saturating_add(gradients)
     }
 
-    /// Features after expansion.
+    /// Number of features after expansion.
     fn wide(&self) -> usize {
         self.expansion.features(self.features)
     }
 
-    /// Numbers of an expanded row, behind which the by-products of the state stand.
+    /// Length of an expanded row in the scratch memory, which is followed by the by-products of `state`.
     fn room(&self) -> usize {
         self.expansion.room(self.features)
     }
@@ -150,7 +159,8 @@ impl Family {
         self.ahead = vec![0.0; self.state.lookahead() * self.room()];
     }
 
-    /// Writes as many of the expanded rows to `ahead` as can be prepared. Returns how many numbers these are.
+    /// Writes the expansions of the announced rows to `ahead`, as many as can be prepared. Returns how many
+    /// numbers were written.
     fn expand(&mut self, coming: &dyn Batch) -> usize {
         let wide = self.room();
         let len = coming.len().min(self.state.lookahead());
@@ -160,17 +170,15 @@ impl Family {
         len * wide
     }
 
-    /// Writes the expanded row and the state's by-products of it to the head of `scratch`, and returns where
-    /// these come from.
+    /// Writes the expanded row and its by-products to `scratch`, and returns the prepared row that these are
+    /// taken from, if any.
     fn project(&self, x: Features<'_>, scratch: &mut [f64]) -> Option<PreparedRow> {
         let (row, rest) = scratch.split_at_mut(self.room());
         let x = self.expansion.apply(x, row);
         self.state.project(x, rest).prepared
     }
 
-    /// The forecasts with one matrix of all classes. $\tilde A = N/(2\gamma)$, and $z = g - \tilde A
-    /// \sigma(z)$ with $g = -h/(2\gamma) + \mathrm{diag}(\tilde A)/2$, where $h = (I \otimes x)^\top H^{-1}
-    /// G$; in all $K$ logits, of sum 0.
+    /// The forecasts with a matrix over all classes: (2) and (3), for all $K$ logits, which sum to 0.
     fn forecast(&self, gram: &[f64], image: &[f64], rest: &mut [f64], heads: &mut [Prediction]) {
         let k = self.classes;
         let rest = &mut { rest };
@@ -182,18 +190,18 @@ impl Family {
         guess.fill(1.0 / k as f64);
         for ((at, gamma), h) in heads.iter_mut().zip(&self.curvatures).zip(image.chunks_exact(k - 1)) {
             let scale = 0.5 / gamma;
-            a.iter_mut().zip(&*n).for_each(|(a, n)| *a = scale * n);
+            a.iter_mut().zip(&*n).for_each(|(a, n)| *a = scale * n); // eq. (2)
             basis.expand(h, g);
             for (g, n) in g.iter_mut().zip(n.iter().step_by(k + 1)) {
-                *g = scale * (0.5 * (n - mean) - *g);
+                *g = scale * (0.5 * (n - mean) - *g); // eq. (3)
             }
-            // A member's neighbour is not far from it.
-            self.inner.solve_from(a, g, &mut at.scores, guess, rest);
+            // The solution of one head is a good starting point for the next one.
+            self.inner.solve_from(a, g, &mut at.scores, guess, rest); // eq. (2)
             at.probabilities.copy_from_slice(guess);
         }
     }
 
-    /// The forecasts with one matrix for every class.
+    /// The forecasts with one matrix of $d$ rows for all classes.
     fn forecast_shared(&self, gram: f64, image: &[f64], rest: &mut [f64], heads: &mut [Prediction]) {
         let rest = &mut { rest };
         let (a, g) = (take(rest, self.classes), take(rest, self.classes));
@@ -201,15 +209,15 @@ impl Family {
             let (before, at) = heads.split_at_mut(head);
             let (near, at) = (before.last().map(|near| &near.probabilities[..]), &mut at[0]);
             let scale = 0.5 / gamma;
-            a.fill(scale * gram);
+            a.fill(scale * gram); // eq. (2)
             for (g, h) in g.iter_mut().zip(image.iter().skip(head).step_by(self.curvatures.len())) {
-                *g = scale * (0.5 * gram - h);
+                *g = scale * (0.5 * gram - h); // eq. (3)
             }
             diagonal_fixed_point::solve_single(a, g, near, &mut at.scores, &mut at.probabilities, rest);
         }
     }
 
-    /// Writes $c$ of every vector: $G \mathrel{+}= (p - y - 2\gamma Sz) \otimes x$.
+    /// Writes the coefficients of (4), $p - y - 2\gamma S(\bar p)\ z$, to `out`, for every head.
     fn slopes(&self, y: Target<'_>, at: &Prediction, spread: f64, work: &mut [f64], out: &mut [f64]) {
         let (k, heads) = (self.classes, self.curvatures.len());
         let work = &mut { work };
@@ -227,7 +235,7 @@ impl Family {
                 covariance_times(&at.probabilities, bounded, curved);
             }
             for (residual, curved) in residual.iter_mut().zip(&*curved) {
-                *residual = y.weight * (*residual - 2.0 * gamma * curved);
+                *residual = y.weight * (*residual - 2.0 * gamma * curved); // eq. (4)
             }
             if self.shared {
                 for (out, residual) in out.iter_mut().skip(head).step_by(heads).zip(&*residual) {
@@ -239,8 +247,8 @@ impl Family {
         }
     }
 
-    /// Writes $M = C' L^{-\top}$ with $LL^\top = I + C'^\top N C'$ to `mix`, where $C'C'^\top = S$ in the
-    /// reduced coordinates.
+    /// Writes $M = C' L^{-\top}$ to `mix`, where $C'C'^\top = S$ in the reduced coordinates and $LL^\top = I
+    /// + C'^\top N C'$.
     fn mix(&self, p: &[f64], weight: f64, gram: &[f64], work: &mut [f64], mix: &mut [f64]) {
         let (k, q) = (self.classes, self.classes - 1);
         let work = &mut { work };
@@ -333,7 +341,7 @@ impl Member for Family {
         } else {
             self.mix(p, y.weight, gram, rest, mix);
         }
-        self.state.absorb(x, by_products, prepared, Lesson { coefficients, mix });
+        self.state.absorb(x, by_products, prepared, RoundUpdate { coefficients, mix }); // eqs. (1), (4)
         self.rounds += 1;
         (self.spare, self.work) = (spare, work);
         if self.forgetting > 0.0 && self.rounds.is_multiple_of(EVERY) {
@@ -378,7 +386,8 @@ impl Member for Family {
         true
     }
 
-    /// $H$ is exactly the sum of the same curvatures; gradients keep the scores at which they were taken.
+    /// $H$ is exactly what it would be with this ratio; the gradients are those taken at the old ratio's
+    /// scores.
     fn neighbour(&self, ratio: f64) -> Option<Box<dyn Member>> {
         let mut other = self.clone();
         other.ratio = ratio;

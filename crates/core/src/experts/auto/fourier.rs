@@ -1,58 +1,58 @@
-//! Random Fourier features: the waves that a Gaussian kernel is made of.
+//! Random Fourier features, which approximate a Gaussian kernel.
 //!
 //! For rows $x, y$ and a deviation $\sigma$, with $w \sim N(0, I/\sigma^2)$,
 //!
 //! $$ e^{-\lVert x - y \rVert^2 / 2\sigma^2} = \mathbb{E}\ \cos w^\top(x - y)
 //!    = \mathbb{E}\ \bigl(\cos w^\top x \cos w^\top y + \sin w^\top x \sin w^\top y\bigr), $$
 //!
-//! so that a learner that is linear in the waves $\cos w_j^\top x$ and $\sin w_j^\top x$ of [`FREQUENCIES`]
-//! draws $w_j$ is one of the kernel, up to noise, at a cost that no number of rounds or features raises. (Ali
-//! Rahimi, Benjamin Recht, *Random Features for Large-Scale Kernel Machines*, NeurIPS 2007; `references.bib`:
-//! `rahimi2007random`.)
+//! so that a learner that is linear in the features $\cos w_j^\top x$ and $\sin w_j^\top x$ of
+//! [`FREQUENCIES`] draws $w_j$ approximates a learner with this kernel, at a cost that does not grow with the
+//! number of rounds. (Ali Rahimi, Benjamin Recht, *Random Features for Large-Scale Kernel Machines*, NeurIPS
+//! 2007; `references.bib`: `rahimi2007random`.) The code calls these features *waves*.
 
 use crate::example::Features;
 use crate::rng::Rng;
 
-/// Draws of $w$, of two waves each.
+/// Number of draws of $w$; each yields two features.
 const FREQUENCIES: usize = 192;
 
-/// The number of waves.
+/// Number of random features.
 pub(super) const WAVES: usize = 2 * FREQUENCIES;
 
-/// Longer rows are scaled back to this norm, in multiples of the unit, which few exceed at all: waves of huge
+/// Longer rows are scaled down to this norm, in multiples of the unit. Few rows exceed it; the waves of huge
 /// numbers are noise.
-const LARGE: f64 = 2.0;
+const LARGEST_NORM: f64 = 2.0;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub(super) struct Fourier {
     /// $\sigma$.
     deviation: f64,
-    /// What each feature adds to every $w_j^\top x$ for each unit of it, feature by feature.
+    /// The entries of the vectors $w_j$, feature by feature.
     frequencies: Vec<f64>,
 }
 
 impl Fourier {
-    /// For rows of `features`.
+    /// For rows of `features` numbers.
     pub(super) fn new(features: usize, deviation: f64) -> Self {
         let mut fourier = Self { deviation, frequencies: Vec::new() };
         fourier.grow(features);
         fourier
     }
 
-    /// Numbers of state.
+    /// 8-byte numbers of state.
     pub(super) fn numbers(features: usize) -> usize {
         features.saturating_mul(FREQUENCIES)
     }
 
-    /// Multiply-adds of a row, which is expanded when it is announced and when it comes; a sine and a cosine
-    /// take as long as seventy.
+    /// Multiply-adds for a row, which is expanded twice: when it is announced, and in its round. A sine and a
+    /// cosine together take the time of seventy multiply-adds.
     pub(super) fn work(features: usize) -> f64 {
         2.0 * FREQUENCIES as f64 * (features as f64 + 70.0)
     }
 
-    /// Draws frequencies for features behind those there are. What is drawn for a feature depends on its
-    /// place and the deviation alone, so that a model that is loaded draws what the saved one drew.
+    /// Draws the entries of $w_j$ for additional features. They depend only on the index of the feature and
+    /// the deviation, so that a loaded model draws those of the saved one.
     pub(super) fn grow(&mut self, features: usize) {
         for feature in self.frequencies.len() / FREQUENCIES..features {
             let mut rng = Rng::new(self.deviation.to_bits(), feature as u64);
@@ -60,10 +60,10 @@ impl Fourier {
         }
     }
 
-    /// Writes the waves of `x`, of norm 1 together, to `waves`.
+    /// Writes the random features of `x`, scaled to norm 1, to `waves`.
     pub(super) fn waves(&self, x: Features<'_>, waves: &mut [f64]) {
         let norm = x.norm_squared().sqrt();
-        let scale = if norm > LARGE { LARGE / norm } else { 1.0 };
+        let scale = if norm > LARGEST_NORM { LARGEST_NORM / norm } else { 1.0 };
         let (cosines, sines) = waves.split_at_mut(FREQUENCIES);
         cosines.fill(0.0);
         for (feature, value) in x.iter().filter(|(_, value)| *value != 0.0) {
@@ -92,7 +92,8 @@ mod tests {
         waves
     }
 
-    /// Inner products are the kernel's values, within four deviations of the mean of that many cosines.
+    /// Inner products are the kernel's values, within four standard deviations of a mean of this many
+    /// cosines.
     #[test]
     fn waves_add_up_to_a_gaussian() {
         let rows = unit_rows(9, 40, 5);

@@ -1,4 +1,4 @@
-//! What the mixture asks of its members.
+//! The interface of the mixture's members.
 
 use crate::algorithm::Model;
 use crate::example::{Batch, Features, Target};
@@ -7,28 +7,29 @@ use crate::parallel::Workers;
 use crate::prediction::Prediction;
 use crate::state::{State, Tensor};
 
-/// A group of forecasters that share their work: one forecast of probabilities for each of its heads.
+/// A group of forecasters that share work and state; each of its *heads* makes one forecast of probabilities.
 pub(super) trait Member: State + Send + Sync {
-    /// Room for a prediction. The first of its members are the heads' forecasts; scores and probabilities of
-    /// its own are those of the heads' mixture, which the owner fills in.
+    /// Buffers for a prediction. The entries of its `members` are the heads' forecasts. Its own scores and
+    /// probabilities are those of the mixture of the heads, which the caller computes.
     fn prediction(&self) -> Prediction;
 
-    /// Writes the heads' forecasts: probabilities, and scores where its own `update` needs them.
+    /// Writes the heads' forecasts: probabilities, and scores if `update` needs them.
     fn predict(&self, x: Features<'_>, out: &mut Prediction);
 
-    /// What forecasts of many rows can be made from together: as many numbers for each of `rows`, to be given
-    /// to [`Member::predict_foreseen`]; none where there is nothing to share.
+    /// Computes quantities for the forecasts of many rows at once: equally many numbers for each of `rows`,
+    /// one row after another, as [`Member::predict_foreseen`] takes them; empty if the member computes
+    /// nothing for several rows at once.
     fn foresee(&self, _rows: &dyn Batch) -> Vec<f64> {
         Vec::new()
     }
 
-    /// The same as [`Member::predict`], from the numbers that [`Member::foresee`] gave for the row;
-    /// by-products are left out.
+    /// The same as [`Member::predict`], from the numbers that [`Member::foresee`] computed for the row; does
+    /// not write the by-products that `update` reuses.
     fn predict_foreseen(&self, x: Features<'_>, _foreseen: &[f64], out: &mut Prediction) {
         self.predict(x, out);
     }
 
-    /// Learns the truth. `at` is as in [`OnlineLearner::update`].
+    /// Learns the target of a round. `at` is as in [`OnlineLearner::update`].
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction);
 
     /// See [`OnlineLearner::lookahead`].
@@ -45,16 +46,17 @@ pub(super) trait Member: State + Send + Sync {
     /// See [`OnlineLearner::set_workers`].
     fn set_workers(&mut self, _: &Workers) {}
 
-    /// See [`OnlineLearner::grow`]: never to fewer. A member that cannot is replaced by a new one.
+    /// See [`OnlineLearner::grow`]; the numbers never decrease. Returns false if the member cannot grow; the
+    /// caller then replaces it by a new one.
     fn grow(&mut self, classes: usize, features: usize) -> bool;
 
-    /// What it would be with the regularization `ratio`, as far as that follows from the same sums. `None`
-    /// for members without one, and where rounding leaves nothing.
+    /// A copy with the regularization `ratio`, computed from the same sums over the rounds. `None` for
+    /// members without regularization, and if rounding errors are too large.
     fn neighbour(&self, _ratio: f64) -> Option<Box<dyn Member>> {
         None
     }
 
-    /// A copy.
+    /// A copy, since the trait is object-safe.
     fn boxed_clone(&self) -> Box<dyn Member>;
 }
 
@@ -64,7 +66,7 @@ impl Clone for Box<dyn Member> {
     }
 }
 
-/// A learner of the registry as a member of one head.
+/// A learner of the registry, as a member with one head.
 #[derive(Clone)]
 pub(super) struct Learner(pub(super) Box<dyn Model>);
 

@@ -1,16 +1,17 @@
 //! # auto: a mixture that needs no tuning
 //!
-//! Second-order logistic learners over a grid of regularizations and curvatures, over features, their
-//! products and random waves of them; counts of labels for streams that repeat themselves; learners that
-//! combine all of these. Vovk's aggregation puts them together, so that the whole is never worse than the
-//! best of them by more than a few nats *in total*, and the leader may change.
+//! Members: second-order logistic learners over a grid of regularizations and curvatures, over the features,
+//! their products and random Fourier features; trees and nearest neighbours; frequencies of labels, for
+//! streams whose labels repeat. Stacks learn weights of the members' scores. Vovk's aggregation combines all
+//! of these, so that the total log loss exceeds that of the best member by at most a few nats, also if the
+//! best member changes over time.
 //!
 //! ## Reference
 //!
 //! Volodimir G. Vovk, *Aggregating Strategies*, COLT 1990: the aggregating algorithm for log loss. Mark
 //! Herbster, Manfred K. Warmuth, *Tracking the Best Expert*, Machine Learning 32, 1998: fixed share.
-//! `references.bib`: `vovk1990aggregating`, `herbster1998fixedshare`. The second-order members are FOLKLOREs,
-//! `agarwal2022folklore`; the waves are those of `rahimi2007random`.
+//! `references.bib`: `vovk1990aggregating`, `herbster1998fixedshare`. The second-order members are FOLKLORE
+//! learners, `agarwal2022folklore`; the random Fourier features are those of `rahimi2007random`.
 //!
 //! ## Symbols
 //!
@@ -23,9 +24,9 @@
 //!
 //! $$ \bar p = \textstyle\sum_i w_i\ p^i, \qquad w_i \propto w_i\ p^i_y \quad \text{after the round} \tag{1} $$
 //!
-//! over all heads. Each *stack* is a small learner whose inputs are the members' log-probabilities beside
-//! $\ln \bar p$: it learns how far to trust each of them, and how to add up what they know of different
-//! things. Its forecast is $s^j$, and what is played is
+//! over all heads. Each *stack* is a small learner whose inputs are the members' log-probabilities and $\ln
+//! \bar p$: it learns a weight for each of them, and adds up the evidence of members that use different
+//! information. Its forecast is $s^j$, and the played forecast is
 //!
 //! $$ p = v_0\ \bar p + \textstyle\sum_j v_j\ s^j, \qquad v \text{ as } w \text{ in (1)}. \tag{2} $$
 //!
@@ -34,49 +35,59 @@
 //!
 //! $$ L \le \min_i L^i + \ln M + \ln H + \ln(1 + N) + 3 \ln 2 \tag{3} $$
 //!
-//! with every head $i$ that was there from the start and stays, and the tracking bound of [`Mixture`] against
-//! sequences of them. The third $\ln 2$ is what is held back for members that join: the $j$-th of them has
-//! (3) from then on, with $2 \ln(j + 1)$ for $\ln M$ and the mixture's own loss until then.
+//! for every head $i$ that is active from the first round to the last, and the tracking bound of [`Mixture`]
+//! against sequences of heads. The third $\ln 2$ is the prior reserved for members that join: for the $j$-th
+//! of them, (3) holds from the round in which it joins, with $2 \ln(j + 1)$ in place of $\ln M$ and the
+//! mixture's own loss up to then.
 //!
-//! ## Who takes part
+//! ## Members
 //!
-//! What the `budget` of time and the memory allow, and `members` shows, one word each: `labels` and `pairs`
-//! count classes, alone and after the class before; `full@r` and `shared@r` are five FOLKLOREs each around
-//! one matrix, with one block for every pair of classes or one for all; `products@r` is a `shared` one over
-//! the features and their pairwise products; `waves@r:s` is one over the features and the waves of a Gaussian
-//! kernel of deviation $s$ units; a second number, as in `shared@0.1:0.001`, is what a family forgets in a
-//! round; `diagonals@n` are $n$ FOLKLOREs with a diagonal matrix, in single precision, whose cells are
-//! allocated as features are seen (`diagonals@n:c` has at most $c$ cells, which features share by hashing),
-//! and `diagonal@r:g` is `folklore-diag`; `trees` are thirty boosted trees with two heads
-//! ([`AdaBoostOlm`](crate::boosting::adaboost_olm)), and `forest` is twelve trees that take back the splits
-//! that do not pay, with three heads. What was left out is listed by
-//! [`OnlineLearner::left_out`]: nothing is refused for its size.
+//! The `budget` of time and the memory determine which members are active; `members` lists them:
 //!
-//! $r = \lambda/\gamma$ is a regularization in squares of the data's *unit*, which is measured: the power of
-//! two above the largest of the first eight norms. Until it is known, members begin anew whenever it grows.
-//! At rounds 32, 64, 128 and so on, a grid of $r$ whose edge is the best extends itself by a factor of ten:
-//! the new member goes on from the edge's matrix, with its own $r$ in it, and from the edge's gradients. At
-//! the powers of two from 2048 to 8192 expensive members are dropped (a minus in `members`) until the rest is
-//! within the budget: those with the highest loss, the best of each kind last. A run begins with a trial of
-//! at most four budgets a round. When classes or features appear, members that would not have been chosen for
-//! what the problem has become are dropped before they grow, and where no family is left, `diagonals` join.
+//! * `labels` and `pairs` are frequencies of the classes, over all rounds and after each previous class.
+//! * `full@r` and `shared@r` are five FOLKLORE learners around one matrix, with one block for every pair of
+//!   classes or one block for all.
+//! * `products@r` is a `shared` one over the features and their pairwise products; `waves@r:s` one over the
+//!   features and random Fourier features of a Gaussian kernel with the standard deviation $s$, in units. A
+//!   second number, as in `shared@0.1:0.001`, is the part of its sums that a family forgets in a round.
+//! * `diagonals@n` are $n$ FOLKLORE learners with diagonal matrices, in single precision, whose cells are
+//!   allocated when a feature first occurs; `diagonals@n:c` has at most $c$ cells, which features share by
+//!   hashing. The last three of nine use the square roots of the features, scaled to norm 1, which suits
+//!   counts of words.
+//! * `diagonal@r:g` is `folklore-diag`.
+//! * `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm));
+//!   `forest` are twelve trees that undo splits which do not reduce the loss, with three heads.
+//! * `neighbours` forecasts from the classes of the nearest rows among the latest ones, in windows of several
+//!   lengths.
+//!
+//! [`OnlineLearner::left_out`] lists what was left out: no problem is rejected for its size.
+//!
+//! $r = \lambda/\gamma$ is a regularization in multiples of the squared *unit* of the data, which is the
+//! smallest power of two above the norms of the first eight rows. Whenever the unit grows within these rows,
+//! members learn the rows so far again. At rounds 32, 64, 128 and so on, a grid of $r$ whose best value is at
+//! its edge is extended by a factor of ten: the new member copies the matrix of the member at the edge, with
+//! its own $r$, and that member's gradients. At the powers of two from 2048 to 8192, expensive members with
+//! high losses are dropped (a minus in `members`) until the others are within the budget; the best of each
+//! kind is dropped last. In the first rounds, all members together may cost four budgets. When classes or
+//! features are added, members that would not be chosen for the larger problem are dropped before they grow,
+//! and if no family is left, `diagonals` join.
 //!
 //! ## Deviations
 //!
-//! * The half of the prior that shares, and the half that does not, are one mixture: $\ln 2$ more than the
+//! * The weights with sharing and those without are combined in one mixture: at most $\ln 2$ worse than the
 //!   better of both.
-//! * Heads of a family linearise at their own scores, but take their curvature at the family's mixture, which
-//!   is why they can share a matrix; `family.rs` has the formulas. (3) is about heads as they are; they have
-//!   no theorem of their own.
-//! * Trees and the forest count a row once, whatever its importance weight, and a soft label as a class drawn
-//!   from it. They cannot grow, and begin anew where classes or features appear.
+//! * Heads of a family take their gradients at their own scores, but their curvature at the family's mixture,
+//!   so that they can share a matrix; `family.rs` has the formulas. The heads have no theorem of their own;
+//!   (3) is about their losses, whatever they are.
+//! * Trees, forest and neighbours learn each row once, whatever its importance weight, and replace a soft
+//!   label by a class drawn from it. Trees and forest cannot grow, and start again when classes or features
+//!   are added.
 //! * An importance weight multiplies a round's losses; (3) holds for weights up to 1.
 //!
 //! ## Cost
 //!
-//! The sum of the members', at most what a processor core takes for `budget` million multiply-adds a round (a
-//! fifth of a nanosecond each) after round 8192, and the stacks' $O(K M^2)$ for $M$ members (up to 16
-//! classes: $O(K\ (M + K)^2)$).
+//! The sum of the members' costs, after round 8192 at most `budget` million multiply-adds a round (a fifth of
+//! a nanosecond each), and $O(K M^2)$ for the stacks with $M$ members (up to 16 classes: $O(K\ (M + K)^2)$).
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Batch, Features, Target};
@@ -89,72 +100,74 @@ use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-use self::choice::{Limits, TRIAL};
+use self::choice::{Limits, TRIAL_BUDGETS};
 use self::roster::Roster;
 use self::stack::{Stack, write_columns};
 use super::mixture::Mixture;
 
-pub use self::words::{Description, Lineup, Place};
+pub use self::description::{Description, Lineup, Place};
 
 mod ahead;
 mod choice;
 mod context;
 mod costs;
+mod description;
 mod diagonals;
 mod expansion;
 mod family;
 mod forest;
 mod fourier;
 mod member;
+mod neighbours;
 mod roster;
 mod stack;
 mod trees;
 mod unit;
-mod words;
 
-/// Millions of multiply-adds a round, where a stream is long or of unknown length. A smaller budget counts as
-/// this one: with less, no member worth its cost would be left.
-const LEAST: f64 = 0.8;
+/// The least budget, in millions of multiply-adds a round: the default for long streams and for streams of
+/// unknown length. Smaller budgets are raised to it, since they would leave no useful set of members.
+const LEAST_BUDGET: f64 = 0.8;
 
-/// Millions of multiply-adds that a stream may cost in all, however short: some seconds.
-const IN_ALL: f64 = 20_000.0;
+/// Millions of multiply-adds for a whole stream, by which the default budget of short streams is larger: some
+/// seconds.
+const STREAM_WORK: f64 = 20_000.0;
 
-/// A short stream has by itself at most so many times the budget of a long one.
-const MOST: f64 = 10.0;
+/// The default budget is at most this many times the least one.
+const MOST_TIMES_LEAST: f64 = 10.0;
 
-/// Multiply-adds of a round for a `budget` in millions.
-fn multiply_adds(budget: f64) -> f64 {
-    1e6 * budget.max(LEAST)
+/// Multiply-adds in a round for a `budget` in millions.
+fn budget_work(budget: f64) -> f64 {
+    1e6 * budget.max(LEAST_BUDGET)
 }
 
-/// The budget where none is given.
+/// The budget if none is given.
 fn default_budget(problem: &Problem) -> f64 {
-    let share = problem.horizon.map_or(0.0, |horizon| IN_ALL / horizon.max(1) as f64);
-    share.clamp(LEAST, MOST * LEAST)
+    let share = problem.horizon.map_or(0.0, |horizon| STREAM_WORK / horizon.max(1) as f64);
+    share.clamp(LEAST_BUDGET, MOST_TIMES_LEAST * LEAST_BUDGET)
 }
 
-/// MiB that members may take where nothing is said.
-const MEMORY: u64 = 1024;
+/// MiB of all members together, if not given.
+const DEFAULT_MEMORY: u64 = 1024;
 
-/// 8-byte numbers in `memory` MiB.
-fn numbers(memory: u64) -> usize {
+/// The number of 8-byte numbers in `memory` MiB.
+fn numbers_in(memory: u64) -> usize {
     usize::try_from(memory).unwrap_or(usize::MAX).saturating_mul(1 << 17)
 }
 
-/// What members may cost by these parameters.
+/// The limits that the parameters impose.
 fn limits(params: &AutoParams, problem: &Problem) -> Limits {
-    let work = multiply_adds(params.budget.unwrap_or_else(|| default_budget(problem)));
-    Limits { work, numbers: numbers(params.member_memory.unwrap_or(MEMORY)) }
+    let work = budget_work(params.budget.unwrap_or_else(|| default_budget(problem)));
+    Limits { work, numbers: numbers_in(params.member_memory.unwrap_or(DEFAULT_MEMORY)) }
 }
 
-/// After this round, and every power of two, members may be added or dropped.
-const FIRST_LOOK: u64 = 32;
+/// Members may be added or dropped after this round, and after every later power of two.
+const FIRST_CHANGE: u64 = 32;
 
 /// From this round on the members are within the budget.
 const SETTLED: u64 = 8192;
 
-/// What the stacks forget in a round, and their regularization: a stack that forgets comes back to the
-/// mixture anyway.
+/// Forgetting rate and regularization of each stack. Stacks that forget have a small regularization, since
+/// they return to the mixture anyway.
 const STACKS: [(f64, f64); 3] = [(0.0, 16.0), (1.0 / 1024.0, 1.0), (1.0 / 128.0, 1.0)];
 
 params! {
@@ -168,20 +181,20 @@ params! {
         member_memory: u64 = "1024",
         /// Which members are active, as in `labels+shared@0.1+products@0.001`; a minus stands before those
         /// that were dropped. `labels` and `pairs` count labels, alone and after the label before; `trees`
-        /// are boosted, those of the `forest` follow a stream that changes; `full`, `shared`, `products` and
-        /// `waves` are linear learners with one matrix: of classes and features, of features for all classes,
-        /// of features and their products, and of features and waves of them; `diagonals` are linear learners
-        /// without a matrix, for many features. The number behind `@` is the regularization, and for
-        /// `diagonals` how many they are.
+        /// are boosted, those of the `forest` follow a stream that changes; `neighbours` are the nearest
+        /// among the latest rows; `full`, `shared`, `products` and `waves` are linear learners with one
+        /// matrix: of classes and features, of features for all classes, of features and their products, and
+        /// of features and waves of them; `diagonals` are linear learners without a matrix, for many
+        /// features. The number behind `@` is the regularization, and for `diagonals` how many they are.
         members: Lineup = "what the budget allows",
         /// What is revealed of a round: `full` for the label, `bandit` for what the played label earned.
         mode: Mode = "full",
     }
 }
 
-/// What a prediction's members are, one part behind the other.
+/// The parts of the list `members` of a prediction, in its order.
 struct Parts<Several, One> {
-    /// Of the words in order; empty for members that were dropped.
+    /// One for each member, in order; empty for members that were dropped.
     inputs: Several,
     stacks: Several,
     /// The mixture of the inputs.
@@ -221,39 +234,38 @@ pub struct Auto {
     top: Mixture,
     rounds: u64,
     losses: Vec<f64>,
-    /// The stacks' columns of a prediction without them.
+    /// The stacks' input columns, for a prediction that was stored without them.
     rewritten: Vec<f64>,
 }
 
 impl std::fmt::Debug for Auto {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Auto")
-            .field("words", &self.roster.words)
+            .field("members", &self.roster.descriptions)
             .field("rounds", &self.rounds)
             .finish_non_exhaustive()
     }
 }
 
 impl Auto {
-    /// The same with the members that it begins with: none joins or is dropped, so that the parameters say
-    /// all of it.
+    /// A learner whose members never change, so that its parameters determine it.
     pub(crate) fn fixed(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         Ok(Self { fixed: true, ..Self::new(params, problem, seed)? })
     }
 
-    /// What all members together may cost now: more than the budget in the first rounds.
+    /// The limits of all members together at present: more than the budget in the first rounds.
     fn limits(&self) -> Limits {
-        let times = (SETTLED as f64 / self.rounds as f64).clamp(1.0, TRIAL);
-        Limits { work: self.limit * times, numbers: numbers(self.memory) }
+        let times = (SETTLED as f64 / self.rounds as f64).clamp(1.0, TRIAL_BUDGETS);
+        Limits { work: self.limit * times, numbers: numbers_in(self.memory) }
     }
 
-    /// Adds members where the edge of a grid is the best, and drops some where the budget asks for it.
-    fn look(&mut self) {
+    /// Adds members where the best of a grid is at its edge, and drops members that exceed the limits.
+    fn change_members(&mut self) {
         if self.fixed {
             return;
         }
         let limits = self.limits();
-        if self.rounds as f64 >= SETTLED as f64 / TRIAL {
+        if self.rounds as f64 >= SETTLED as f64 / TRIAL_BUDGETS {
             self.roster.retire(limits.work, self.limit);
         }
         if self.roster.extend(limits) > 0 {
@@ -279,11 +291,11 @@ impl Algorithm for Auto {
 
     fn new(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         let budget = positive("budget", params.budget.unwrap_or_else(|| default_budget(&problem)))?;
-        let memory = params.member_memory.unwrap_or(MEMORY);
+        let memory = params.member_memory.unwrap_or(DEFAULT_MEMORY);
         if memory == 0 {
             return Err(ParamError::invalid("member_memory", memory, "at least 1"));
         }
-        let limits = Limits { work: multiply_adds(budget), numbers: numbers(memory) };
+        let limits = Limits { work: budget_work(budget), numbers: numbers_in(memory) };
         let lineup = params.members.unwrap_or_else(|| Lineup::within(&problem, limits));
         let inputs = lineup.0.iter().map(|place| place.member.columns()).sum();
         let stack =
@@ -296,7 +308,7 @@ impl Algorithm for Auto {
             fixed: false,
             budget,
             memory,
-            limit: multiply_adds(budget),
+            limit: budget_work(budget),
             top: Mixture::new(&vec![1.0; 1 + stacks.len()]),
             losses: vec![0.0; 1 + stacks.len()],
             rewritten: Vec::new(),
@@ -323,14 +335,14 @@ impl Algorithm for Auto {
     fn numbers_for(params: &AutoParams, problem: &Problem) -> usize {
         let lineup =
             params.members.clone().unwrap_or_else(|| Lineup::within(problem, limits(params, problem)));
-        let active = lineup.0.iter().filter(|place| !place.left);
+        let active = lineup.0.iter().filter(|place| !place.dropped);
         active.map(|place| place.member.numbers(problem)).fold(0, usize::saturating_add)
     }
 
     fn numbers_at_first(params: &AutoParams, problem: &Problem) -> usize {
         let lineup =
             params.members.clone().unwrap_or_else(|| Lineup::within(problem, limits(params, problem)));
-        let active = lineup.0.iter().filter(|place| !place.left);
+        let active = lineup.0.iter().filter(|place| !place.dropped);
         active.map(|place| place.member.numbers_at_first(problem)).fold(0, usize::saturating_add)
     }
 }
@@ -340,7 +352,7 @@ impl Predictor for Auto {
         &self.problem
     }
 
-    /// Its members are as `Parts` has them.
+    /// Its `members` are in the order of `Parts`.
     fn prediction(&self) -> Prediction {
         let mut members = self.roster.predictions();
         members.extend(self.stacks.iter().map(Stack::prediction));
@@ -368,21 +380,21 @@ impl Predictor for Auto {
 }
 
 impl Auto {
-    /// Numbers of the stacks' columns.
+    /// The length of the stacks' input columns.
     fn columns(&self) -> usize {
         self.problem.classes * (1 + self.roster.columns())
     }
 
     /// Predicts `x`; `foreseen` is as in [`Roster::predict`].
     fn forecast(&self, x: Features<'_>, foreseen: Option<(&[Vec<f64>], usize, usize)>, out: &mut Prediction) {
-        if out.members.len() != self.roster.words.len() + self.stacks.len() + 1 {
+        if out.members.len() != self.roster.descriptions.len() + self.stacks.len() + 1 {
             // Members were added.
             *out = self.prediction();
         }
         let Prediction { members, probabilities, scratch, .. } = out;
         let Parts { inputs, stacks, base } = Parts::of_room(members, self.stacks.len());
         self.roster.predict(x, foreseen, inputs, base); // eq. (1)
-        let counts = self.roster.words.iter().map(|word| word.columns());
+        let counts = self.roster.descriptions.iter().map(|description| description.columns());
         write_columns(&base.scores, inputs.iter().zip(counts), scratch);
         let (first, others) = self.top.weights().split_first().expect("the base is the first");
         for (p, base) in probabilities.iter_mut().zip(&base.probabilities) {
@@ -408,9 +420,9 @@ impl OnlineLearner for Auto {
         let columns = if at.is_fresh(self.rounds) && at.scratch.len() == len {
             &at.scratch
         } else {
-            // It is of an earlier round, or was kept without its by-products.
+            // The prediction is from an earlier round, or was stored without its by-products.
             self.rewritten.resize(len, 0.0);
-            let counts = self.roster.words.iter().map(|word| word.columns());
+            let counts = self.roster.descriptions.iter().map(|description| description.columns());
             write_columns(&base.scores, inputs.iter().zip(counts), &mut self.rewritten);
             &self.rewritten
         };
@@ -420,8 +432,8 @@ impl OnlineLearner for Auto {
         }
         self.top.update(&self.losses);
         self.rounds += 1;
-        if self.rounds.is_power_of_two() && self.rounds >= FIRST_LOOK {
-            self.look();
+        if self.rounds.is_power_of_two() && self.rounds >= FIRST_CHANGE {
+            self.change_members();
         }
     }
 
@@ -445,8 +457,8 @@ impl OnlineLearner for Auto {
         self.roster.set_workers(workers);
     }
 
-    /// Members grow, except for trees, which begin anew, and for those that are too expensive for what the
-    /// problem has become: these are dropped, as they would not have been chosen for it.
+    /// Grows all members except trees, which are replaced by new ones, and members that are too expensive for
+    /// the larger problem: these are dropped, since they would not have been chosen for it.
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         let known = (self.problem.classes, self.problem.features);
         if classes < known.0 || features < known.1 || (classes, features) == known {
@@ -462,12 +474,12 @@ impl OnlineLearner for Auto {
         true
     }
 
-    /// Kinds of members that take no part from the start.
+    /// The kinds of members that were not chosen at the start.
     fn left_out(&self) -> Vec<String> {
         self.roster.lineup().left_out(&self.problem)
     }
 
-    /// The weight in the forecast of every member that takes part, and of every stack, by names in words.
+    /// The weight in the forecast of every active member and every stack, with its name in English.
     fn weights(&self) -> Vec<(String, f64)> {
         let (first, others) = self.top.weights().split_first().expect("the base is the first");
         let members = self.roster.active();

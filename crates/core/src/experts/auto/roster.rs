@@ -1,4 +1,4 @@
-//! The members at work: in order, with the mixture over their heads, and which of them are dropped.
+//! The list of members, active and dropped, and the mixture over their heads.
 
 use crate::example::{Batch, Features, Target};
 use crate::parallel::Workers;
@@ -9,57 +9,57 @@ use crate::state::{State, Tensor};
 
 use super::ahead::{Ahead, Portion};
 use super::choice::{Limits, diagonals};
+use super::description::{Description, Lineup, Place};
 use super::member::Member;
 use super::unit::Unit;
-use super::words::{Description, Lineup, Place};
 use crate::experts::mixture::Mixture;
 use crate::kernel::vector::take;
 
-/// The step of a grid of regularizations that extends itself.
-const STEP: f64 = 10.0;
+/// Factor between neighbouring regularizations of a grid.
+const GRID_STEP: f64 = 10.0;
 
-/// Nats by which its edge must lead.
-const LEAD: f64 = 1.0;
+/// The best member of a grid leads the next one by at least this many nats before the grid is extended.
+const LEAST_LEAD: f64 = 1.0;
 
-/// At most so many members join.
-const MOST_JOIN: u64 = 12;
+/// Limit on the number of members that join.
+const MOST_JOINING: u64 = 12;
 
 /// See the [module](self).
 #[derive(Clone)]
 pub(super) struct Roster {
     problem: Problem,
-    pub(super) words: Vec<Description>,
-    /// In order of `words`; none for those that were dropped.
+    pub(super) descriptions: Vec<Description>,
+    /// In the order of `descriptions`; `None` for members that were dropped.
     members: Vec<Option<Box<dyn Member>>>,
-    /// Over all heads of all words.
+    /// Over all heads of all members.
     pub(super) base: Mixture,
     unit: Unit,
-    /// Members that have joined.
+    /// Number of members that have joined.
     joined: u64,
-    /// What trees and forests draw by.
+    /// Seed of the random draws of trees and forests.
     seed: u64,
     ahead: Ahead,
     workers: Workers,
     losses: Vec<f64>,
-    /// A row in multiples of the unit.
+    /// Buffer for a row in multiples of the unit.
     row: Vec<f64>,
 }
 
 impl Roster {
     pub(super) fn new(lineup: Lineup, problem: Problem, seed: u64) -> Result<Self, ParamError> {
-        let member = |place: &Place| (!place.left).then(|| place.member.make(&problem, seed)).transpose();
+        let member = |place: &Place| (!place.dropped).then(|| place.member.make(&problem, seed)).transpose();
         let members = lineup.0.iter().map(member).collect::<Result<Vec<_>, _>>()?;
-        let words: Vec<Description> = lineup.0.iter().map(|place| place.member).collect();
-        let each = |word: &Description| vec![1.0 / word.heads() as f64; word.heads()];
-        let mut base = Mixture::new(&words.iter().flat_map(each).collect::<Vec<f64>>());
-        for (_, heads) in members.iter().zip(heads(&words)).filter(|(member, _)| member.is_none()) {
+        let descriptions: Vec<Description> = lineup.0.iter().map(|place| place.member).collect();
+        let each = |description: &Description| vec![1.0 / description.heads() as f64; description.heads()];
+        let mut base = Mixture::new(&descriptions.iter().flat_map(each).collect::<Vec<f64>>());
+        for (_, heads) in members.iter().zip(heads(&descriptions)).filter(|(member, _)| member.is_none()) {
             heads.for_each(|head| base.retire(head));
         }
         Ok(Self {
             losses: vec![0.0; base.weights().len()],
             unit: Unit::new(problem.classes, problem.features),
             joined: 0,
-            words,
+            descriptions,
             members,
             base,
             problem,
@@ -70,39 +70,41 @@ impl Roster {
         })
     }
 
-    /// Members, and whether they were dropped.
+    /// All members in order, with whether each was dropped.
     pub(super) fn lineup(&self) -> Lineup {
-        let places = self.words.iter().zip(&self.members);
-        Lineup(places.map(|(member, made)| Place { member: *member, left: made.is_none() }).collect())
+        let places = self.descriptions.iter().zip(&self.members);
+        Lineup(places.map(|(member, made)| Place { member: *member, dropped: made.is_none() }).collect())
     }
 
-    /// The members that take part, and their shares in the mixture.
+    /// The active members, with their weights in the mixture.
     pub(super) fn active(&self) -> impl Iterator<Item = (Description, f64)> + '_ {
-        let places = self.words.iter().zip(&self.members).zip(self.shares());
+        let places = self.descriptions.iter().zip(&self.members).zip(self.shares());
         places.filter(|((_, made), _)| made.is_some()).map(|((member, _), share)| (*member, share))
     }
 
-    /// Columns that a stack has for all members.
+    /// The number of columns that a stack needs for all members.
     pub(super) fn columns(&self) -> usize {
-        self.words.iter().map(|word| word.columns()).sum()
+        self.descriptions.iter().map(|description| description.columns()).sum()
     }
 
-    /// Multiply-adds of a round.
+    /// Multiply-adds in a round, of all active members.
     pub(super) fn work(&self) -> f64 {
-        self.active().map(|(word, _)| word.work(&self.problem)).sum()
+        self.active().map(|(description, _)| description.work(&self.problem)).sum()
     }
 
-    /// 8-byte numbers of state.
+    /// 8-byte numbers of state, of all active members.
     fn numbers(&self) -> usize {
-        self.active().map(|(word, _)| word.numbers(&self.problem)).fold(0, usize::saturating_add)
+        self.active()
+            .map(|(description, _)| description.numbers(&self.problem))
+            .fold(0, usize::saturating_add)
     }
 
-    /// The share of every word in the mixture, in order.
+    /// The weight of every member in the mixture, in order.
     pub(super) fn shares(&self) -> impl Iterator<Item = f64> + '_ {
-        heads(&self.words).map(|heads| self.base.weights()[heads].iter().sum())
+        heads(&self.descriptions).map(|heads| self.base.weights()[heads].iter().sum())
     }
 
-    /// Predictions of the words in order, empty for those that were dropped.
+    /// Buffers for the predictions of the members, in order; empty for those that were dropped.
     pub(super) fn predictions(&self) -> Vec<Prediction> {
         let member = |member: &Option<Box<dyn Member>>| {
             member.as_ref().map_or_else(Prediction::default, |member| member.prediction())
@@ -110,31 +112,33 @@ impl Roster {
         self.members.iter().map(member).collect()
     }
 
-    /// What the members' forecasts of `rows` can be made from together, in order of the words.
+    /// Calls [`Member::foresee`] for the families; an empty list for every other member. In the order of the
+    /// members.
     pub(super) fn foresee(&self, rows: &dyn Batch) -> Vec<Vec<f64>> {
         let features = self.problem.features;
-        let shared =
-            |(word, member): (&Description, &Option<Box<dyn Member>>)| member.is_some() && word.is_family();
-        if !self.words.iter().zip(&self.members).any(shared) {
-            return vec![Vec::new(); self.words.len()];
+        let shared = |(description, member): (&Description, &Option<Box<dyn Member>>)| {
+            member.is_some() && description.is_family()
+        };
+        if !self.descriptions.iter().zip(&self.members).any(shared) {
+            return vec![Vec::new(); self.descriptions.len()];
         }
         let mut scaled = vec![0.0; rows.len() * features];
         for (at, row) in scaled.chunks_exact_mut(features).enumerate() {
             rows.features(at).add_to(self.unit.scale(), row);
         }
         let scaled = Portion { features, rows: &scaled };
-        let mut foreseen = vec![Vec::new(); self.words.len()];
-        let words = self.words.iter().zip(&self.members).zip(&mut foreseen);
-        let families = words.filter_map(|((word, member), foreseen)| {
-            let member = member.as_ref().filter(|_| word.is_family())?;
-            Some((word.work(&self.problem), (member, foreseen)))
+        let mut foreseen = vec![Vec::new(); self.descriptions.len()];
+        let descriptions = self.descriptions.iter().zip(&self.members).zip(&mut foreseen);
+        let families = descriptions.filter_map(|((description, member), foreseen)| {
+            let member = member.as_ref().filter(|_| description.is_family())?;
+            Some((description.work(&self.problem), (member, foreseen)))
         });
         self.workers.each_by_cost(families, |(member, foreseen)| *foreseen = member.foresee(&scaled));
         foreseen
     }
 
-    /// Writes the members' forecasts to `inputs`, and their mixture to `base`. What [`Roster::foresee`] gave
-    /// for `count` rows, of which this one is at the place `at`, is `foreseen`.
+    /// Writes the members' forecasts to `inputs`, and their mixture to `base`. `foreseen` holds the lists of
+    /// [`Roster::foresee`], the index of this row among its rows, and the number of rows.
     pub(super) fn predict(
         &self,
         x: Features<'_>,
@@ -145,17 +149,17 @@ impl Roster {
         let weights = self.base.weights();
         let mut room = std::mem::take(&mut base.scratch);
         let scaled = self.unit.scaled(x, &mut room);
-        let (problem, words) = (&self.problem, self.words.iter().zip(&self.members));
-        let places = words.zip(inputs.iter_mut()).zip(heads(&self.words)).enumerate();
+        let (problem, descriptions) = (&self.problem, self.descriptions.iter().zip(&self.members));
+        let places = descriptions.zip(inputs.iter_mut()).zip(heads(&self.descriptions)).enumerate();
         let costs = places.map(|place| (place.1.0.0.0.work(problem), place));
-        self.helpers().each_by_cost(costs, |(place, (((word, member), at), heads))| {
+        self.helpers().each_by_cost(costs, |(place, (((description, member), at), heads))| {
             let Some(member) = member else {
-                // These are predictions from before it was dropped.
+                // The buffers may hold a prediction from before the member was dropped.
                 at.scores.clear();
                 at.members.clear();
                 return;
             };
-            let own = if word.has_unit() { scaled } else { x };
+            let own = if description.has_unit() { scaled } else { x };
             match foreseen.map(|(all, row, count)| (&all[place], row, count)) {
                 Some((all, row, count)) if !all.is_empty() => {
                     let len = all.len() / count;
@@ -166,7 +170,7 @@ impl Roster {
             mix_heads(at, &weights[heads]);
         });
         base.probabilities.fill(0.0);
-        for ((member, at), heads) in self.members.iter().zip(inputs).zip(heads(&self.words)) {
+        for ((member, at), heads) in self.members.iter().zip(inputs).zip(heads(&self.descriptions)) {
             let share: f64 = if member.is_some() { weights[heads].iter().sum() } else { continue };
             for (base, p) in base.probabilities.iter_mut().zip(&at.probabilities) {
                 *base += share * p;
@@ -176,10 +180,10 @@ impl Roster {
         base.scratch = room;
     }
 
-    /// Learns the truth of a round in which `inputs` were predicted.
+    /// Learns the target of a round in which `inputs` and `base` were predicted.
     ///
-    /// Members that joined since then are charged the loss of the mixture, `base`, and learn from a
-    /// prediction made now.
+    /// Members that joined after the prediction are charged the loss of the mixture `base`, and learn from a
+    /// prediction that is made here.
     pub(super) fn update(
         &mut self,
         x: Features<'_>,
@@ -190,19 +194,20 @@ impl Roster {
         let mut room = std::mem::take(&mut self.row);
         let scaled = self.unit.scaled(x, &mut room);
         let workers = self.helpers().clone();
-        let words = self.words.iter().zip(&mut self.members);
-        let places = words.zip(inputs).zip(parts_mut(&self.words, &mut self.losses));
+        let descriptions = self.descriptions.iter().zip(&mut self.members);
+        let places = descriptions.zip(inputs).zip(parts_mut(&self.descriptions, &mut self.losses));
         let costs = places.map(|place| (place.0.0.0.work(&self.problem), place));
-        workers.each_by_cost(costs, |(((word, member), at), losses)| {
+        workers.each_by_cost(costs, |(((description, member), at), losses)| {
             losses.fill(f64::INFINITY);
             if let Some(member) = member {
                 for (loss, head) in losses.iter_mut().zip(&at.members) {
                     *loss = y.log_loss(&head.probabilities);
                 }
-                member.update(if word.has_unit() { scaled } else { x }, y, at);
+                member.update(if description.has_unit() { scaled } else { x }, y, at);
             }
         });
-        let latest = self.words.iter().zip(&mut self.members).zip(heads(&self.words)).skip(inputs.len());
+        let latest =
+            self.descriptions.iter().zip(&mut self.members).zip(heads(&self.descriptions)).skip(inputs.len());
         for ((_, member), heads) in latest {
             let Some(member) = member else { continue };
             let mut at = member.prediction();
@@ -221,13 +226,15 @@ impl Roster {
         self.ahead.hand_on(&mut self.members, self.problem.features, self.unit.scale(), &self.workers);
     }
 
-    /// Makes the members to which the unit matters anew, and lets them learn the rows so far.
+    /// Replaces the members that depend on the unit by new ones, which learn the rows so far in the new unit.
     fn begin_anew(&mut self) {
         self.ahead.begin_anew();
         let weights = self.base.weights();
-        let words = self.words.iter().zip(&mut self.members).zip(heads(&self.words));
-        for ((word, member), heads) in words.filter(|((word, made), _)| word.has_unit() && made.is_some()) {
-            let mut fresh = word.make(&self.problem, self.seed).expect("made before");
+        let descriptions = self.descriptions.iter().zip(&mut self.members).zip(heads(&self.descriptions));
+        for ((description, member), heads) in
+            descriptions.filter(|((description, made), _)| description.has_unit() && made.is_some())
+        {
+            let mut fresh = description.make(&self.problem, self.seed).expect("made before");
             let mut at = fresh.prediction();
             self.unit.replay(|x, y| {
                 fresh.predict(x, &mut at);
@@ -245,94 +252,104 @@ impl Roster {
         self.workers = workers;
     }
 
-    /// Threads to share a round's members, where these cost more than it takes to share them.
+    /// The threads among which the members of a round are divided: none if the members cost less than the
+    /// division.
     fn helpers(&self) -> &Workers {
-        /// Multiply-adds: some 20 microseconds.
+        /// In multiply-adds, about 20 microseconds.
         const WORTH_SHARING: f64 = 100_000.0;
         const NONE: &Workers = &Workers::none();
         if self.work() < WORTH_SHARING { NONE } else { &self.workers }
     }
 
-    /// What the best of `heads` has shown in all rounds: the logarithm of its weight without sharing.
-    fn shown(&self, heads: std::ops::Range<usize>) -> f64 {
+    /// The logarithm of the largest weight among `heads`, without sharing: minus their smallest total loss,
+    /// up to a constant that is the same for all heads.
+    fn log_weight(&self, heads: std::ops::Range<usize>) -> f64 {
         heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max)
     }
 
-    /// Drops members that find no room within `limit`, with `budget` multiply-adds to come to. The best of
-    /// all stays, and so do those that cost little; room is given to the best of each kind first, since
-    /// stacks gain most from members that know different things, and then to the others, the best first.
+    /// Drops members until the others cost at most `limit` multiply-adds; `budget` is the budget after the
+    /// trial. The best member of all is kept, and so are cheap ones. The remaining budget is given to the
+    /// best member of each kind first, since the stacks gain most from members of different kinds, and then
+    /// to the others in order of their loss.
     pub(super) fn retire(&mut self, limit: f64, budget: f64) {
-        let shown: Vec<f64> = heads(&self.words).map(|heads| self.shown(heads)).collect();
-        let mut staying: Vec<usize> =
-            (0..self.words.len()).filter(|at| self.members[*at].is_some()).collect();
-        staying.sort_by(|a, b| shown[*b].total_cmp(&shown[*a]));
+        let log_weight: Vec<f64> = heads(&self.descriptions).map(|heads| self.log_weight(heads)).collect();
+        let mut active: Vec<usize> =
+            (0..self.descriptions.len()).filter(|at| self.members[*at].is_some()).collect();
+        active.sort_by(|a, b| log_weight[*b].total_cmp(&log_weight[*a]));
         let mut kinds = Vec::new();
-        let (best, others): (Vec<usize>, Vec<usize>) = staying.into_iter().partition(|at| {
-            let kind = self.words[*at].name();
+        let (best, others): (Vec<usize>, Vec<usize>) = active.into_iter().partition(|at| {
+            let kind = self.descriptions[*at].name();
             let first = !kinds.contains(&kind);
             kinds.push(kind);
             first
         });
         let mut in_order = best.into_iter().chain(others);
         let Some(leader) = in_order.next() else { return };
-        let work = |word: Description| word.work(&self.problem);
-        let cheap = |word: Description| work(word) <= word.tolerated() * budget;
-        let (kept, asking): (Vec<usize>, Vec<usize>) = in_order.partition(|at| cheap(self.words[*at]));
-        let sure = kept.into_iter().chain([leader]);
-        let mut room = limit - sure.map(|at| work(self.words[at])).sum::<f64>();
-        let mut leaving = Vec::new();
-        for at in asking {
-            let own = work(self.words[at]);
-            if own <= room { room -= own } else { leaving.push(at) }
+        let work = |description: Description| description.work(&self.problem);
+        let cheap = |description: Description| work(description) <= description.tolerated() * budget;
+        let (kept, others_in_order): (Vec<usize>, Vec<usize>) =
+            in_order.partition(|at| cheap(self.descriptions[*at]));
+        let certain = kept.into_iter().chain([leader]);
+        let mut room = limit - certain.map(|at| work(self.descriptions[at])).sum::<f64>();
+        let mut dropped = Vec::new();
+        for at in others_in_order {
+            let own = work(self.descriptions[at]);
+            if own <= room { room -= own } else { dropped.push(at) }
         }
-        leaving.into_iter().for_each(|at| self.leave(at));
+        dropped.into_iter().for_each(|at| self.drop_member(at));
     }
 
-    /// Where the edge of a grid of regularizations is the best, adds a member beyond it, if all of them stay
-    /// within `limits`. Returns how many were added.
+    /// If the best member of a grid of regularizations is at its edge, adds a member beyond the edge,
+    /// provided that all members stay within `limits`. Returns the number of added members.
     pub(super) fn extend(&mut self, limits: Limits) -> usize {
         let mut count = 0;
         for kind in ["shared", "products", "full"] {
             let Some((at, ratio)) = self.beyond(kind) else { continue };
-            let word = self.words[at].with_ratio(ratio);
-            let in_time = self.work() + word.work(&self.problem) <= limits.work;
-            let in_memory = self.numbers().saturating_add(word.numbers(&self.problem)) <= limits.numbers;
-            let fits = in_time && in_memory && self.joined < MOST_JOIN;
+            let description = self.descriptions[at].with_ratio(ratio);
+            let in_time = self.work() + description.work(&self.problem) <= limits.work;
+            let in_memory =
+                self.numbers().saturating_add(description.numbers(&self.problem)) <= limits.numbers;
+            let fits = in_time && in_memory && self.joined < MOST_JOINING;
             let edge = self.members[at].as_ref().filter(|_| fits && (1e-9..=1e9).contains(&ratio));
             let Some(member) = edge.and_then(|edge| edge.neighbour(ratio)) else { continue };
             count += 1;
-            self.join(word, member);
+            self.join(description, member);
         }
         count
     }
 
-    /// The member at the edge of the grid of `kind`, if it is the best, and the regularization beyond it.
+    /// The index of the best member of the grid of `kind` and the regularization to add, if this member is at
+    /// the edge of the grid and leads by [`LEAST_LEAD`].
     fn beyond(&self, kind: &str) -> Option<(usize, f64)> {
         let of_kind = || {
-            let words = self.words.iter().enumerate().filter(|(_, word)| word.name() == kind);
-            words.filter_map(|(at, word)| word.extensible_ratio().map(|ratio| (at, ratio)))
+            let descriptions =
+                self.descriptions.iter().enumerate().filter(|(_, description)| description.name() == kind);
+            descriptions
+                .filter_map(|(at, description)| description.extensible_ratio().map(|ratio| (at, ratio)))
         };
-        let shown = |at: usize| self.shown(heads(&self.words).nth(at).expect("one range a word"));
-        let (at, leader) = of_kind().max_by(|a, b| shown(a.0).total_cmp(&shown(b.0)))?;
+        let log_weight = |at: usize| {
+            self.log_weight(heads(&self.descriptions).nth(at).expect("one range for each member"))
+        };
+        let (at, leader) = of_kind().max_by(|a, b| log_weight(a.0).total_cmp(&log_weight(b.0)))?;
         let others = || of_kind().filter(|(other, _)| *other != at);
-        let next = others().map(|(other, _)| shown(other)).max_by(f64::total_cmp)?;
-        // Few digits, to be read and written.
+        let next = others().map(|(other, _)| log_weight(other)).max_by(f64::total_cmp)?;
+        // Rounded to six digits, since it is part of the parameter `members`.
         let neat = |ratio: f64| format!("{ratio:.5e}").parse().expect("a number");
-        if shown(at) < next + LEAD {
+        if log_weight(at) < next + LEAST_LEAD {
             None
         } else if others().all(|(_, ratio)| ratio > leader) {
-            Some((at, neat(leader / STEP)))
+            Some((at, neat(leader / GRID_STEP)))
         } else if others().all(|(_, ratio)| ratio < leader) {
-            Some((at, neat(leader * STEP)))
+            Some((at, neat(leader * GRID_STEP)))
         } else {
             None
         }
     }
 
-    /// Drops the member at place `at`.
-    fn leave(&mut self, at: usize) {
-        let leaving = heads(&self.words).nth(at).expect("one range a word");
-        leaving.for_each(|head| self.base.retire(head));
+    /// Drops the member with the index `at`.
+    fn drop_member(&mut self, at: usize) {
+        let dropped = heads(&self.descriptions).nth(at).expect("one range for each member");
+        dropped.for_each(|head| self.base.retire(head));
         self.members[at] = None;
     }
 
@@ -351,17 +368,18 @@ impl Roster {
         self.ahead.rest(at, coming, self.problem.features, &mut self.members, self.unit.scale());
     }
 
-    /// Members grow; trees begin anew. With `limits`, who has become too expensive for them is dropped before
-    /// it grows, and diagonal learners join if no family is left: returns whether they did.
+    /// Grows all members; trees are replaced by new ones. With `limits` (and the budget), members that have
+    /// become too expensive are dropped before they grow, and diagonal learners join if no family is left.
+    /// Returns whether they did.
     pub(super) fn grow(&mut self, classes: usize, features: usize, limits: Option<(Limits, f64)>) -> bool {
         self.problem = Problem { classes, features, ..self.problem.clone() };
         if let Some((limits, budget)) = limits {
             self.shrink(limits, budget);
         }
-        for (word, member) in self.words.iter().zip(&mut self.members) {
+        for (description, member) in self.descriptions.iter().zip(&mut self.members) {
             let Some(member) = member else { continue };
             if !member.grow(classes, features) {
-                *member = word.make(&self.problem, self.seed).expect("made before");
+                *member = description.make(&self.problem, self.seed).expect("made before");
             }
         }
         self.ahead.clear();
@@ -369,44 +387,43 @@ impl Roster {
         limits.is_some_and(|(limits, _)| self.join_diagonals(limits))
     }
 
-    /// Drops who would not have been chosen for the problem as it is now, with `budget` multiply-adds for
-    /// each and those of `limits` for all. Counts and diagonal learners stay: they are never too expensive.
+    /// Drops members that would not have been chosen for the present problem, with `budget` multiply-adds for
+    /// each member and those of `limits` for all. Diagonal learners are kept, and counts of labels as the
+    /// first member: they are always affordable.
     fn shrink(&mut self, limits: Limits, budget: f64) {
-        for (at, word) in self.words.clone().into_iter().enumerate() {
-            let counts = matches!(word, Description::Labels | Description::Pairs);
-            let in_time = word.work(&self.problem) <= budget;
-            let in_memory = word.numbers(&self.problem) <= limits.numbers;
-            let may_leave = word.is_family()
-                || matches!(word, Description::Trees | Description::Forest)
-                || (counts && at > 0 && !in_memory);
-            if may_leave && !(in_memory && (counts || in_time)) && self.members[at].is_some() {
-                self.leave(at);
+        for (at, description) in self.descriptions.clone().into_iter().enumerate() {
+            let counts = description.counts_labels();
+            let in_time = description.suits(&self.problem) && description.work(&self.problem) <= budget;
+            let in_memory = description.numbers(&self.problem) <= limits.numbers;
+            let always_kept = description.is_diagonal() || (counts && at == 0);
+            let affordable = in_memory && (counts || in_time);
+            if !always_kept && !affordable && self.members[at].is_some() {
+                self.drop_member(at);
             }
         }
         self.retire(limits.work, budget);
     }
 
-    /// Lets diagonal learners join where none are and no family is left. They have learnt nothing yet.
+    /// Adds diagonal learners, untrained, if there are none and no family is left.
     fn join_diagonals(&mut self, limits: Limits) -> bool {
-        let enough = |word: Description| {
-            word.is_family() || matches!(word, Description::Diagonals { .. } | Description::Diagonal { .. })
-        };
-        if self.active().any(|(word, _)| enough(word)) {
+        let enough = |description: Description| description.is_family() || description.is_diagonal();
+        if self.active().any(|(description, _)| enough(description)) {
             return false;
         }
-        let word = diagonals(&self.problem, limits, limits.numbers.saturating_sub(self.numbers()));
-        let mut member = word.make(&self.problem, self.seed).expect("diagonals are made for every problem");
+        let description = diagonals(&self.problem, limits, limits.numbers.saturating_sub(self.numbers()));
+        let mut member =
+            description.make(&self.problem, self.seed).expect("diagonals are made for every problem");
         member.set_workers(&self.workers);
-        self.join(word, member);
+        self.join(description, member);
         true
     }
 
-    /// Lets a member join.
-    fn join(&mut self, word: Description, member: Box<dyn Member>) {
+    /// Adds a member.
+    fn join(&mut self, description: Description, member: Box<dyn Member>) {
         self.joined += 1;
-        self.base.join(word.heads(), (self.joined as f64 + 1.0).powi(-2));
+        self.base.join(description.heads(), (self.joined as f64 + 1.0).powi(-2));
         self.losses.resize(self.base.weights().len(), 0.0);
-        self.words.push(word);
+        self.descriptions.push(description);
         self.members.push(Some(member));
     }
 
@@ -433,22 +450,25 @@ impl Roster {
     }
 }
 
-/// Where the heads of each word stand among all heads.
-pub(super) fn heads(words: &[Description]) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
-    words.iter().scan(0, |start, word| {
-        let range = *start..*start + word.heads();
+/// The range of each member's heads among all heads.
+pub(super) fn heads(descriptions: &[Description]) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+    descriptions.iter().scan(0, |start, description| {
+        let range = *start..*start + description.heads();
         *start = range.end;
         Some(range)
     })
 }
 
-/// The part of `rest`, a number for every head, that belongs to each word.
-fn parts_mut<'a>(words: &'a [Description], rest: &'a mut [f64]) -> impl Iterator<Item = &'a mut [f64]> {
+/// Divides `rest`, which has one number for every head, into one part for each member.
+fn parts_mut<'a>(
+    descriptions: &'a [Description],
+    rest: &'a mut [f64],
+) -> impl Iterator<Item = &'a mut [f64]> {
     let mut rest = rest;
-    words.iter().map(move |word| take(&mut rest, word.heads()))
+    descriptions.iter().map(move |description| take(&mut rest, description.heads()))
 }
 
-/// Writes the mixture of the heads of `at`, in the shares `weights` of any sum, to its own probabilities.
+/// Writes the mixture of the heads of `at`, with weights proportional to `weights`, to its own probabilities.
 fn mix_heads(at: &mut Prediction, weights: &[f64]) {
     let total: f64 = weights.iter().sum();
     at.probabilities.fill(0.0);

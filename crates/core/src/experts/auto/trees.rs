@@ -1,8 +1,8 @@
-//! Boosted trees as a member: what no function of products says, thresholds say.
+//! Boosted trees as a member: they represent thresholds, which functions of products represent poorly.
 //!
-//! One chain of [`AdaBoostOlm`], two heads: the prefixes' forecasts mixed by their log losses, and the share
-//! of the copies that name each class. A soft label teaches a class that is drawn from it, and a weighted row
-//! counts once: trees keep rows.
+//! One chain of [`AdaBoostOlm`] with two heads: the mixture of the prefixes' forecasts by their log losses,
+//! and the fraction of the copies that predict each class. A soft label is replaced by a class drawn from it,
+//! and importance weights are ignored, since trees store rows.
 
 use crate::algorithm::Algorithm as _;
 use crate::boosting::adaboost_olm::{AdaBoostOlm, AdaBoostOlmParams, Answer, BoosterParams};
@@ -17,19 +17,20 @@ use crate::state::{State, Tensor};
 
 use super::member::Member;
 
-/// Copies.
+/// Number of copies of the weak learner.
 const COPIES: u64 = 30;
 
-/// Numbers that a tree may take to keep rows, 4 MiB: a tree that has used them up no longer grows.
+/// 8-byte numbers that a tree may use to store rows, 4 MiB; beyond this it no longer grows.
 const MEMORY: u64 = 1 << 19;
 
-/// More splits to choose from cost more than they gain.
+/// Limit on the number of candidate splits; more cost more time than they reduce the loss.
 const MOST_TRIES: u64 = 32;
 
-/// How much of the mixture is uniform: trees are sure too early.
+/// Weight of the uniform distribution in the first head, since boosted trees are overconfident in early
+/// rounds.
 const UNIFORM: f64 = 1e-2;
 
-/// Soft labels are drawn by this and the round.
+/// Seed, with the round, of the draw of a class from a soft label.
 const SOFT: u64 = 0x50F7;
 
 /// See the [module](self).
@@ -37,7 +38,7 @@ const SOFT: u64 = 0x50F7;
 pub(super) struct Trees(AdaBoostOlm);
 
 impl Trees {
-    /// Heads.
+    /// Number of heads.
     pub(super) const HEADS: usize = 2;
 
     pub(super) fn new(problem: &Problem, seed: u64) -> Result<Self, ParamError> {
@@ -49,20 +50,20 @@ impl Trees {
         AdaBoostOlm::new(AdaBoostOlmParams { own, weak_values }, problem.clone(), seed).map(Self)
     }
 
-    /// Splits that are tried at a time.
+    /// The number of candidate splits.
     fn tries(problem: &Problem) -> u64 {
         (2 * problem.features as u64).clamp(16, MOST_TRIES)
     }
 
-    /// Multiply-adds that take as long as a round: for forecasts and costs, and for the cache lines of the
-    /// rows that splits are tried on.
+    /// The time of a round in multiply-adds: forecasts, costs, and the cache misses of the rows on which
+    /// splits are evaluated.
     pub(super) fn work(problem: &Problem) -> f64 {
         let (k, d) = (problem.classes as f64, problem.features as f64);
         let touched = (d + k).min(8.0 * Self::tries(problem) as f64);
         COPIES as f64 * (7500.0 + 100.0 * k + 60.0 * touched + 4.0 * d)
     }
 
-    /// Numbers of state before the first row; rows that are kept come on top.
+    /// 8-byte numbers of state before the first row; stored rows are not included.
     pub(super) fn numbers(problem: &Problem) -> usize {
         let own = BoosterParams { copies: Some(COPIES), ..BoosterParams::default() };
         AdaBoostOlm::numbers_for(&AdaBoostOlmParams { own, ..AdaBoostOlmParams::default() }, problem)
@@ -80,7 +81,7 @@ impl Member for Trees {
         let [mixture, votes] = &mut out.members[..] else { return };
         self.0.predict(x, mixture);
         let uniform = 1.0 / mixture.probabilities.len() as f64;
-        // One more vote, split evenly.
+        // One additional vote is divided equally among the classes.
         votes.probabilities.fill(uniform);
         for named in &mixture.indices {
             votes.probabilities[*named as usize] += 1.0;
@@ -88,7 +89,7 @@ impl Member for Trees {
         votes.probabilities.iter_mut().for_each(|p| *p /= COPIES as f64 + 1.0);
         votes.set_scores_to_logarithms();
         if OnlineLearner::rounds(&self.0) == 0 {
-            // Leaves that know nothing name the first class.
+            // Untrained leaves predict the first class.
             votes.probabilities.fill(uniform);
             mixture.probabilities.fill(uniform);
             votes.set_scores_to_logarithms();
@@ -108,7 +109,7 @@ impl Member for Trees {
         self.0.update(x, Target::class(class), &at.members[0]);
     }
 
-    /// Which features trees draw depends on how many there are.
+    /// False: the features that trees draw depend on the number of features.
     fn grow(&mut self, _: usize, _: usize) -> bool {
         false
     }

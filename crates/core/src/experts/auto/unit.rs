@@ -1,14 +1,15 @@
-//! The unit of the data, measured: members see rows in multiples of it, so that the size of rows need not be
-//! given (theory: mixtures 3.2).
+//! The unit in which the members' rows are measured, so that no bound on the norm of rows has to be given
+//! (theory: mixtures 3.2).
 //!
-//! It is the power of two at or above the largest norm among the first [`ROWS`] rows that are not zero. While
-//! it grows, members learn the rows so far again; from then on it stays, and a row that is larger is simply
-//! large.
+//! The unit is the smallest power of two that is at least the largest norm among the first [`ROWS`] non-zero
+//! rows. Whenever it grows within these rows, the members learn the rows so far again. Afterwards it is
+//! constant; larger rows are not scaled down.
 
 use crate::example::{Features, Target, Truth};
 use crate::state::Tensor;
 
-/// Rows that are measured. Online scaling makes of the first row nothing, of the second one little.
+/// Number of rows that determine the unit: more than one or two, since online scaling makes the first row 0
+/// and the second one small.
 const ROWS: usize = 8;
 
 /// See the [module](self).
@@ -16,10 +17,10 @@ const ROWS: usize = 8;
 pub(super) struct Unit {
     classes: usize,
     features: usize,
-    /// 1 as long as nothing was measured.
+    /// 1 until a row is measured.
     value: f64,
     measured: u64,
-    /// The measured rows: features, shares of the classes, weight. None once all are.
+    /// The measured rows: features, distribution of the classes, weight. Empty once the unit is constant.
     seen: Vec<f64>,
 }
 
@@ -29,13 +30,12 @@ impl Unit {
         Self { classes, features, value: 1.0, measured: 0, seen }
     }
 
-    /// What rows are multiplied with: 0 as long as nothing was measured, since numbers of any size could be
-    /// too large to be computed with.
+    /// The factor for rows. It is 0 until a row is measured, since rows of unknown scale could overflow.
     pub(super) fn scale(&self) -> f64 {
         if self.measured == 0 { 0.0 } else { 1.0 / self.value }
     }
 
-    /// `x` in multiples of the unit, in `room`.
+    /// `x` in multiples of the unit, written to `room`.
     pub(super) fn scaled<'a>(&self, x: Features<'a>, room: &'a mut Vec<f64>) -> Features<'a> {
         let scale = self.scale();
         if scale == 1.0 {
@@ -53,8 +53,8 @@ impl Unit {
         self.features + self.classes + 1
     }
 
-    /// Takes note of a row and its truth. Returns whether the unit has grown: then all rows are to be learnt
-    /// again.
+    /// Records a row and its target. Returns whether the unit has grown: then the members have to learn the
+    /// recorded rows again.
     pub(super) fn measure(&mut self, x: Features<'_>, y: Target<'_>) -> bool {
         let norm = x.norm_squared().sqrt();
         if self.measured >= ROWS as u64 || norm == 0.0 {
@@ -70,13 +70,13 @@ impl Unit {
         let first = self.measured == 1;
         let grown = first || norm > self.value;
         if grown {
-            // A hair less, so that rows of norm 1 have unit 1 however they were added up.
+            // The factor allows for rounding, so that rows of norm 1 always have the unit 1.
             self.value = (norm * (1.0 - 1e-9)).log2().ceil().exp2();
         }
         grown
     }
 
-    /// The rows to learn again, in multiples of the unit, with their truths.
+    /// Calls `learn` with the recorded rows, in multiples of the unit, and their targets.
     pub(super) fn replay(&mut self, mut learn: impl FnMut(Features<'_>, Target<'_>)) {
         let scale = self.scale();
         let mut scaled = vec![0.0; self.features];
@@ -89,14 +89,14 @@ impl Unit {
         }
     }
 
-    /// Lets go of the rows, once the unit will not change any more.
+    /// Deletes the recorded rows once the unit is constant.
     pub(super) fn settle(&mut self) {
         if self.measured >= ROWS as u64 {
             self.seen.clear();
         }
     }
 
-    /// Makes room for more classes and features.
+    /// Increases the numbers of classes and features.
     pub(super) fn grow(&mut self, classes: usize, features: usize) {
         let mut grown = Self { classes, features, seen: Vec::new(), ..*self };
         for row in self.seen.chunks_exact(self.row_len()) {
@@ -119,7 +119,7 @@ impl Unit {
         ]
     }
 
-    /// False if the state is none.
+    /// Whether a loaded state is valid.
     pub(super) fn is_consistent(&self) -> bool {
         self.value > 0.0 && self.value.is_finite() && self.seen.len().is_multiple_of(self.row_len())
     }

@@ -40,7 +40,7 @@ fn one_round_by_hand() {
         let middle = 0.5 * (low + high);
         if middle < 2.0 * logistic::sigmoid(-middle) { low = middle } else { high = middle }
     }
-    // With no variance left out of the samples: one zero sample is the softmax of the mean.
+    // One sample at 0 gives the softmax of the mean.
     at.normals = vec![0.0, 0.0];
     learner.predict(x, &mut at);
     assert_close(at.probabilities[0], logistic::sigmoid(low), 1e-12, "the mean");

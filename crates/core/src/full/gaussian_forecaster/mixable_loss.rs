@@ -1,4 +1,5 @@
-//! What the Gaussian forecaster needs to know of a loss, and how the point at which it is expanded is found.
+//! The interface of a loss for the Gaussian forecaster, and the computation of the point at which it is
+//! expanded.
 
 use super::GaussianForecaster;
 use crate::example::Truth;
@@ -14,10 +15,10 @@ pub trait MixableLoss: Clone + Send + Sync {
     /// $q$.
     fn dimension(&self) -> usize;
 
-    /// How many scores and how many probabilities a forecast has.
+    /// The number of scores and the number of probabilities of a forecast.
     fn outputs(&self) -> (usize, usize);
 
-    /// Numbers of scratch that the other functions take.
+    /// Length of the scratch memory that the other functions need.
     fn scratch_len(&self) -> usize;
 
     /// $\alpha$.
@@ -44,7 +45,7 @@ pub trait MixableLoss: Clone + Send + Sync {
     /// Writes the solution of $z = z_0 - A\ \nabla\ell_y(z)$ to `z`, for a symmetric semidefinite `a`. `room`
     /// has [`settle_len`] numbers.
     ///
-    /// The default is damped Newton on the dual, $z = z_0 - Au$, which never inverts $A$.
+    /// The default is damped Newton on the dual, $z = z_0 - Au$, which does not invert $A$.
     fn settle(
         &self,
         a: &[f64],
@@ -62,7 +63,7 @@ pub trait MixableLoss: Clone + Send + Sync {
         false
     }
 
-    /// Whatever learning depends on besides the parameters, for
+    /// Tensors on which learning depends besides the parameters, for
     /// [`State::tensors`](crate::state::State::tensors).
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         Vec::new()
@@ -86,13 +87,13 @@ pub struct Posterior<'a> {
     pub mean: &'a [f64],
     /// $\tilde A/\alpha$, column-major.
     pub covariance: &'a [f64],
-    /// Rounds learnt so far: what draws of this round are seeded with.
+    /// Number of rounds learnt so far: the seed of random draws in this round.
     pub round: u64,
-    /// Standard normals given from outside, see [`crate::prediction::Prediction::normals`]; usually none.
+    /// Standard normals given by the caller, see [`crate::prediction::Prediction::normals`]; usually none.
     pub normals: &'a [f64],
 }
 
-/// Where a forecast goes.
+/// The fields of a prediction that a forecast is written to.
 #[derive(Debug)]
 pub struct Forecast<'a> {
     /// See [`crate::prediction::Prediction::scores`].
@@ -101,7 +102,7 @@ pub struct Forecast<'a> {
     pub probabilities: &'a mut [f64],
 }
 
-/// Numbers of room that [`MixableLoss::settle`] is given for $q$ dimensions.
+/// Length of the buffer of [`MixableLoss::settle`] for $q$ dimensions.
 pub const fn settle_len(q: usize) -> usize {
     3 * q * q + 6 * q
 }
@@ -142,7 +143,7 @@ pub(in crate::full) fn newton<L: MixableLoss>(
         linalg::solve(system, q, delta);
         product(columns_mut(a_delta, q, 1), Store::Replace, 1.0, a, columns(delta, q, 1));
 
-        // Backtracking on ½uᵀAu + ℓ(z0 - Au), while its differences do not cancel.
+        // Backtracking on ½uᵀAu + ℓ(z0 - Au), as long as its differences are above the rounding error.
         let step = max_abs(a_delta);
         let mut tau = 1.0;
         if step > 1e-3 * (1.0 + max_abs(z)) {

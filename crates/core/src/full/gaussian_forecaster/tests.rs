@@ -81,7 +81,7 @@ fn a_users_loss_settles_at_the_stationary_point() {
     }
 }
 
-/// θ_{t+1} = -½A_t^{-1}b_t is the minimiser found after the label: predicting x again gives z⁺ as the mean.
+/// θ_{t+1} = -½A_t^{-1}b_t is the minimiser computed after the label: the next mean for the same x is z⁺.
 #[test]
 fn the_next_mean_is_the_settled_point() {
     let poisson = Gaussian { loss: Poisson, regularization: 0.7 };

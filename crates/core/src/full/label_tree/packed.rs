@@ -1,22 +1,22 @@
-//! A tree as one list of numbers: how many nodes and which class comes first, then for every node in order
-//! its leaf that was split, the class that came, and the numbers of its learner's tensors.
+//! A tree as one list of numbers: the number of nodes and the first class, then for every node in order the
+//! class of the leaf that it split, the class that was new, and the numbers of its learner's tensors.
 
 use crate::state::{Slot, Tensor};
 
 use super::LabelTree;
 
-/// 8-byte numbers that a node may take before its own were seen.
-const HARMLESS: usize = 1 << 16;
+/// Limit on the 8-byte numbers of a node before the list has been checked.
+const MOST_UNCHECKED: usize = 1 << 16;
 
 impl LabelTree {
-    /// The tree and its nodes' learners. The list has all that was placed, in order, so that it can be grown
+    /// The tree and its nodes' learners as a list: it has every split in order, so that the tree can be built
     /// again.
     pub(super) fn packed(&mut self) -> Vec<f64> {
         let mut list = Vec::new();
         if self.known == 0 {
             return list;
         }
-        // The first class is the leftmost leaf: a class that splits a leaf goes to its right.
+        // The first class has the leftmost leaf, since a class that splits a leaf is to its right.
         let splits = self.splits();
         list.extend([splits.len() as f64, f64::from(splits.first().map_or(self.only(), |split| split.0))]);
         for (node, (left, right)) in self.nodes.iter_mut().zip(splits) {
@@ -31,8 +31,8 @@ impl LabelTree {
         self.places.iter().position(Option::is_some).unwrap_or(0) as u32
     }
 
-    /// For every node in order the class whose leaf it split, which is the leftmost below it, and the class
-    /// that came, the leftmost on its right.
+    /// For every node in order: the class whose leaf it split, which is the leftmost below it, and the class
+    /// that was new, the leftmost on its right side.
     fn splits(&self) -> Vec<(u32, u32)> {
         let leftmost = |mut child: super::Child| loop {
             match child {
@@ -43,7 +43,7 @@ impl LabelTree {
         self.nodes.iter().map(|node| (leftmost(node.below[0]), leftmost(node.below[1]))).collect()
     }
 
-    /// Grows the tree of a list again. `None` if it is none that [`LabelTree::packed`] makes.
+    /// Builds the tree of a list. `None` if the list does not come from [`LabelTree::packed`].
     pub(super) fn unpack(&mut self, list: &[f64]) -> Option<()> {
         self.nodes.clear();
         self.places.fill(None);
@@ -66,7 +66,7 @@ impl LabelTree {
                 return None;
             }
             let wanted = self.entry.numbers_at_first(&self.node_values, &self.node_problem()).ok()?;
-            if wanted > rest.len().saturating_mul(2).max(HARMLESS) {
+            if wanted > rest.len().saturating_mul(2).max(MOST_UNCHECKED) {
                 return None;
             }
             self.place(right, left);
@@ -94,7 +94,7 @@ fn pack(tensor: Tensor<'_>, list: &mut Vec<f64>) {
             list.extend_from_slice(data);
         }
         Slot::Count(data) => {
-            // In halves: numbers of double precision are whole up to 2^53 only.
+            // In two halves: a double represents integers up to 2^53 only.
             list.extend(data.iter().flat_map(|count| [(count >> 32) as f64, f64::from(*count as u32)]));
         }
     }

@@ -6,13 +6,14 @@ use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, fra
 use crate::problem::Problem;
 use crate::registry::{self, Entry};
 
-/// What parameters of the nodes begin with.
+/// The prefix of the parameters of the nodes' learners.
 const PREFIX: &str = "node.";
 
-/// Numbers that all nodes together may take for matrices by default: 128 MiB.
+/// Limit on the 8-byte numbers of all nodes' matrices together, for the default learner with matrices: 128
+/// MiB.
 const MATRICES: usize = 1 << 24;
 
-/// Where a node's learner is not chosen and matrices do not fit: its settings that learn faster than its own
+/// Parameters of the default learner without matrices, with which it learns faster than with its own
 /// defaults.
 const DIAGONAL: [(&str, f64); 2] = [("curvature", 0.5), ("regularization", 0.005)];
 
@@ -21,7 +22,7 @@ const DIAGONAL: [(&str, f64); 2] = [("curvature", 0.5), ("regularization", 0.005
 pub struct LabelTreeParams {
     /// Name of the two-class learner in every node.
     pub node: Option<String>,
-    /// How much a short path counts when a leaf is sought for a new label, in [0, 1].
+    /// Importance of a short path when a new label gets its leaf, in [0, 1].
     pub balance: Option<f64>,
     /// Parameters of the nodes' learners, without the prefix `node.`.
     pub node_values: Values,
@@ -77,7 +78,7 @@ impl Params for LabelTreeParams {
     fn check(&self) -> Result<(), ParamError> {
         match &self.node {
             Some(name) => named(name)?.check_names(&self.node_values),
-            // Which of the two it will be is not known yet.
+            // The default is one of two learners; which one depends on the problem.
             None => named("aioli")?
                 .check_names(&self.node_values)
                 .or_else(|error| named("folklore-diag")?.check_names(&self.node_values).map_err(|_| error)),
@@ -93,12 +94,12 @@ impl LabelTreeParams {
         named(self.node.as_deref().unwrap_or(default))
     }
 
-    /// How much a short path counts.
+    /// The value of `balance`.
     pub(super) fn balance(&self) -> Result<f64, ParamError> {
         fraction("balance", self.balance.unwrap_or(0.25))
     }
 
-    /// A learner of a node.
+    /// Makes the learner of a node.
     pub(super) fn make(
         &self,
         entry: &'static Entry,
@@ -121,14 +122,14 @@ impl LabelTreeParams {
         })
     }
 
-    /// 8-byte numbers that a node takes before its first row.
+    /// 8-byte numbers of a node before its first row.
     pub(super) fn numbers_at_first(&self, problem: &Problem) -> usize {
         let two = Problem { classes: 2, ..problem.clone() };
         self.entry(problem).and_then(|entry| entry.numbers_at_first(&self.node_values, &two)).unwrap_or(0)
     }
 }
 
-/// The entry called `name`, if it can be in a node.
+/// The entry called `name`, if it is suitable for a node.
 fn named(name: &str) -> Result<&'static Entry, ParamError> {
     let need = "a learner that forecasts probabilities of two classes, learns from labels and takes weights";
     let refused = || ParamError::invalid("node", name, need);

@@ -11,7 +11,7 @@ fn tree(classes: usize, features: usize, settings: &[(&str, f64)]) -> LabelTree 
     LabelTree::new(params, Problem::new(classes, features).with_radius(1.0), 0).expect("valid parameters")
 }
 
-/// Rows whose class is the cell of a grid that they fall into.
+/// Rows whose class is the cell of a grid that contains them.
 fn rows(count: usize, classes: usize) -> Vec<(Vec<f64>, usize)> {
     let mut rng = Rng::new(4, 0);
     let label = |x: &[f64]| {
@@ -27,7 +27,7 @@ fn rows(count: usize, classes: usize) -> Vec<(Vec<f64>, usize)> {
 }
 
 /// K = 3. Round 1: 1/3 each. After class 2: q = (1 + ½)/2 = ¾, so 1/4 for class 2 and 3/8 for each of the
-/// others. After class 0: one node, fresh but for that round, and q = (2 + ½)/3.
+/// others. After class 0: one node, which has learnt that round only, and q = (2 + ½)/3.
 #[test]
 fn first_rounds_by_hand() {
     let mut tree = tree(3, 1, &[]);
@@ -48,21 +48,21 @@ fn first_rounds_by_hand() {
     node.predict(x, &mut own);
     tree.predict(x, &mut at);
     let q = 2.5 / 3.0;
-    assert_close(at.probabilities[1], q, 1e-15, "the class that has not come");
+    assert_close(at.probabilities[1], q, 1e-15, "the class that has not occurred");
     assert_close(at.probabilities[2], (1.0 - q) * own.probabilities[0], 1e-15, "left");
     assert_close(at.probabilities[0], (1.0 - q) * own.probabilities[1], 1e-15, "right");
 }
 
-/// A tree of plain nodes, each looked up by the path to it, with its own AIOLI; and the first rounds of
-/// twelve classes that come up one after the other.
+/// A tree of plain nodes, identified by the path to them, each with its own AIOLI; twelve classes occur one
+/// after another in the first rounds.
 #[test]
-fn it_follows_a_naive_tree() {
+fn it_equals_a_naive_tree() {
     use std::collections::BTreeMap;
     let (classes, balance) = (12, 0.25);
     let mut tree = tree(classes, 4, &[("balance", balance)]);
     let aioli =
         || Aioli::new(AioliParams::default(), Problem::new(2, 4).with_radius(1.0), 0).expect("defaults");
-    // Of every label its path; of every inner path its learner.
+    // The path of every label, and the learner of every inner path.
     let mut paths: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut learners: BTreeMap<Vec<usize>, Aioli> = BTreeMap::new();
     let right = |learner: &Aioli, x: &[f64]| {
@@ -119,11 +119,11 @@ fn it_follows_a_naive_tree() {
         tree.update(Features::Dense(&x), Target::class(class), &at);
     }
     assert_eq!(tree.known, paths.len());
-    assert!(tree.known >= 8, "{} classes came up", tree.known);
+    assert!(tree.known >= 8, "{} classes occurred", tree.known);
 }
 
-/// What best-first search finds is what sorting all probabilities finds, before and after all classes came
-/// up.
+/// Best-first search finds the labels that sorting all probabilities finds, before and after all classes have
+/// occurred.
 #[test]
 fn the_best_labels_are_those_of_all() {
     for classes in [2, 9, 12] {
@@ -145,9 +145,9 @@ fn the_best_labels_are_those_of_all() {
     }
 }
 
-/// Learning from a forecast of few labels is learning from one of all.
+/// Learning after a forecast of few labels equals learning after a forecast of all labels.
 #[test]
-fn few_forecasts_teach_the_same() {
+fn few_forecasts_lead_to_the_same_update() {
     let (mut full, mut few) = (tree(9, 4, &[]), tree(9, 4, &[]));
     let (mut all, mut room, mut best) = (full.prediction(), few.prediction(), Vec::new());
     for (x, class) in rows(200, 9) {
@@ -163,7 +163,7 @@ fn few_forecasts_teach_the_same() {
 }
 
 #[test]
-fn a_saved_tree_goes_on_to_the_bit() {
+fn a_saved_tree_continues_bit_for_bit() {
     let mut tree = tree(12, 4, &[]);
     let (before, after) = (rows(150, 12), rows(400, 12));
     let play = |tree: &mut dyn Model, rows: &[(Vec<f64>, usize)]| {
@@ -180,7 +180,7 @@ fn a_saved_tree_goes_on_to_the_bit() {
     let archive = Archive::of(&mut tree);
     let mut again = archive.model().expect("just saved");
     assert_eq!(play(&mut tree, &after), play(again.as_mut(), &after));
-    // Lists that no tree is saved as.
+    // Lists that are not a saved tree.
     let list = tree.packed();
     for (at, value) in [(0, 13.0), (1, 12.0), (2, 0.5), (0, list[0] - 1.0)] {
         let mut wrong = list.clone();
@@ -191,9 +191,9 @@ fn a_saved_tree_goes_on_to_the_bit() {
     assert!(tree.unpack(&list).is_some());
 }
 
-/// Eight classes in as many cells of three signs, a third of the rows with a class at random, so that the
-/// best weights are within the ball: the tree's loss less that of nodes with the best weights is within the
-/// certificate, and the certificate within the closed form.
+/// Eight classes in the cells of three signs, with a random class in a third of the rows, so that the best
+/// weights are within the ball. The tree's loss minus that of nodes with the best weights is at most the
+/// certificate, and the certificate at most the closed form.
 #[test]
 fn the_regret_is_within_the_certificate() {
     let mut tree = tree(8, 4, &[("node.norm", 8.0)]);
@@ -212,10 +212,10 @@ fn the_regret_is_within_the_certificate() {
     let bound = tree.guarantee().and_then(|guarantee| guarantee.regret_bound()).expect("a theorem");
     let bound = bound.expect("a bound");
     assert!(certificate <= bound, "{certificate} {bound}");
-    // Comparators: in each node the weights in the ball that lose least on its rounds, by plain gradient
-    // steps.
+    // Comparators: in each node the weights in the ball with the least loss on its rounds, by plain gradient
+    // descent.
     let sides = |class: usize| {
-        let mut walk = tree.places[class].expect("all came up");
+        let mut walk = tree.places[class].expect("all classes occurred");
         let mut path = Vec::new();
         while let Some((node, side)) = walk {
             path.push((node as usize, side));
@@ -243,7 +243,7 @@ fn the_regret_is_within_the_certificate() {
                 let slope = -y / (1.0 + margin.exp());
                 gradient.iter_mut().zip(*x).for_each(|(g, x)| *g += slope * x);
             }
-            // The loss of rows of norm at most 1 is smooth with a quarter for each.
+            // For rows of norm at most 1 the loss is smooth with constant 1/4 per row.
             let rate = 4.0 / mine.len() as f64;
             theta.iter_mut().zip(&gradient).for_each(|(w, g)| *w -= rate * g);
             let norm = theta.iter().map(|w| w * w).sum::<f64>().sqrt();
@@ -251,8 +251,8 @@ fn the_regret_is_within_the_certificate() {
         }
         best += loss(&theta);
     }
-    // The nodes learn the splits of classes' first rounds too, so that rounds above count a few more than
-    // those of the path.
+    // The nodes also learn the splits of classes' first rounds, so that upper nodes learn a few more rounds
+    // than those of the present paths.
     let regret = loss - best;
     assert!(regret <= certificate, "{regret} {certificate}");
     assert!(regret > 0.02 * certificate, "the certificate is not vacuous: {regret} {certificate}");

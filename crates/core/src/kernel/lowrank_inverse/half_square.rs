@@ -1,32 +1,33 @@
-//! A symmetric matrix of which little more than half is kept up to date.
+//! A symmetric matrix of which little more than the lower triangle is kept up to date.
 
 use crate::example::Features;
 use crate::kernel::linalg::{Store, columns_mut, mirror_lower, part, part_mut, product, symmetric_downdate};
 use crate::kernel::vector::{LANES, axpy, sum_of_lanes, take, widest};
 use crate::parallel::Workers;
 
-/// Diagonal panels have at least this many rows: few enough that mirroring them is cheap, enough for fast
+/// The least number of rows of a diagonal panel: few enough for fast mirroring, enough for fast products.
 /// products.
 const PANEL_ROWS: usize = 128;
 
-/// Rows of a product that are one piece of work, where the matrix is large.
+/// Number of rows of a product in one piece of parallel work, if the matrix is large.
 const TILE_ROWS: usize = 512;
 
-/// Pieces of a downdate, where the matrix is large: a few for every thread of an ordinary machine, so that
-/// none waits long.
+/// Number of pieces of a downdate, if the matrix is large: a few for every thread of an ordinary machine, so
+/// that threads finish at similar times.
 const DOWNDATE_PIECES: usize = 16;
 
 /// A symmetric matrix of side $n = qd$, stored as a full column-major square.
 ///
-/// Up to date are the lower triangle and the *panels*, squares of whole blocks along the diagonal. What
-/// stands above them may be stale: a symmetric downdate writes half of the memory, and a product reads half
-/// of it twice instead of all of it once. One panel, where $n$ is small, makes this an ordinary square.
+/// The lower triangle and the *panels*, squares of whole blocks along the diagonal, are up to date. The
+/// entries above them may be outdated: a symmetric downdate writes half of the memory, and a product uses
+/// each entry that it reads twice. For small $n$ there is a single panel, and the matrix is an ordinary
+/// square.
 #[derive(Clone, Debug)]
 pub(super) struct HalfSquare {
     blocks: usize,
     features: usize,
     data: Vec<f64>,
-    /// Who shares products with the whole matrix.
+    /// The threads among which products with the whole matrix are divided.
     pub(super) workers: Workers,
 }
 
@@ -39,7 +40,7 @@ impl HalfSquare {
         Self { blocks, features, data, workers: Workers::default() }
     }
 
-    /// The matrix of `side`² numbers, of which the lower triangle is read.
+    /// Sets the matrix to `data`, of `side`² numbers, of which the lower triangle is read.
     pub(super) fn replace(&mut self, data: Vec<f64>) {
         debug_assert_eq!(data.len(), self.data.len());
         self.data = data;
@@ -50,12 +51,12 @@ impl HalfSquare {
         self.blocks * self.features
     }
 
-    /// Rows of a panel; the last one may have fewer.
+    /// Number of rows of a panel; the last one may have fewer.
     fn panel(&self) -> usize {
         PANEL_ROWS.div_ceil(self.features) * self.features
     }
 
-    /// The first row of the panel that `block` is in.
+    /// The first row of the panel that contains `block`.
     fn start(&self, block: usize) -> usize {
         block * self.features / self.panel() * self.panel()
     }
@@ -106,12 +107,12 @@ impl HalfSquare {
         }
     }
 
-    /// Writes $P (I \otimes x)$ for the rows `x`, one after the other, to `out`, one after the other.
+    /// Writes $P (I \otimes x)$ for the rows `x`, one after another, to `out`, one after another.
     pub(super) fn products(&self, x: &[f64], out: &mut [f64]) {
         let (n, d, q) = (self.side(), self.features, self.blocks);
         let rows = x.len() / d;
         let x = part(x, d, d, rows);
-        // Pieces are rows of the blocks of P (I ⊗ x); the same ones, whichever thread computes them.
+        // The pieces are rows of the blocks of P (I ⊗ x), and do not depend on the number of threads.
         let tall = if self.is_large() { TILE_ROWS } else { n };
         let places = (0..q).flat_map(|block| {
             let start = self.start(block);
@@ -136,7 +137,7 @@ impl HalfSquare {
         });
     }
 
-    /// Whether products are worth a split.
+    /// Whether products are large enough to be divided.
     fn is_large(&self) -> bool {
         const LARGE: usize = 1024;
         self.side() >= LARGE
@@ -168,7 +169,7 @@ impl HalfSquare {
         let mut rest = &mut self.data[..];
         let mut first = 0;
         let parts = (1..=pieces).map(|share| {
-            // Equal areas of the lower triangle.
+            // The pieces have equal areas of the lower triangle.
             let end = n - (n as f64 * (1.0 - share as f64 / pieces as f64).sqrt()) as usize;
             let columns = take(&mut rest, (end - first) * n);
             (columns, std::mem::replace(&mut first, end))
@@ -187,32 +188,32 @@ impl HalfSquare {
         }
     }
 
-    /// All of it, symmetric to the bit.
+    /// The whole matrix, exactly symmetric.
     pub(super) fn full(&mut self) -> &mut [f64] {
         let side = self.side();
         mirror_lower(&mut self.data, side, side);
         &mut self.data
     }
 
-    /// A copy of which only the lower triangle counts.
+    /// A copy in which only the lower triangle is valid.
     pub(super) fn lower(&self) -> Vec<f64> {
         self.data.clone()
     }
 
-    /// The entry, wherever it is kept.
+    /// The entry, read from the triangle that is up to date.
     pub(super) fn entry(&self, row: usize, col: usize) -> f64 {
         self.data[row.min(col) * self.side() + row.max(col)]
     }
 
-    /// Sets the entry where it is kept; panels stay symmetric if both of its places are set.
+    /// Sets the entry in the triangle that is up to date; within panels both entries have to be set.
     pub(super) fn set(&mut self, row: usize, col: usize, value: f64) {
         let side = self.side();
         self.data[col * side + row] = value;
     }
 }
 
-/// `c -= f fᵀ` for the lower triangle of some columns of a matrix of `n` rows, of which `start` is the first,
-/// and the rows of `f` from there on.
+/// `c -= f fᵀ` for the lower triangle of some columns of a matrix of `n` rows; `start` is the first of these
+/// columns, and `f` has the rows from `start` on.
 fn downdate_columns(c: &mut [f64], n: usize, start: usize, f: faer::MatRef<'_, f64>) {
     let (own, below) = f.split_at_row(c.len() / n);
     symmetric_downdate(part_mut(&mut c[start..], n, own.nrows(), own.nrows()), own);
@@ -228,15 +229,15 @@ fn downdate_columns(c: &mut [f64], n: usize, start: usize, f: faer::MatRef<'_, f
     }
 }
 
-/// `out += b x` and, in the same pass, `transposed += bᵀ x` for the square `b` of the side of `x` whose
-/// columns stand `stride` numbers apart.
+/// `out += b x` and, in the same pass, `transposed += bᵀ x`, for a square `b` of the side of `x`; successive
+/// columns are `stride` numbers apart.
 #[inline(always)]
 fn multiply(b: &[f64], stride: usize, x: &[f64], out: &mut [f64], mut transposed: Option<&mut [f64]>) {
     const AT_ONCE: usize = 4;
     let side = x.len();
     let (x_blocks, x_rest) = x.as_chunks::<LANES>();
     for (at, scales) in x.chunks(AT_ONCE).enumerate() {
-        // Where fewer columns are left, the first stands in for the others, times 0.
+        // If fewer columns remain, the others are replaced by the first one times 0.
         let mut scale = [0.0; AT_ONCE];
         scale[..scales.len()].copy_from_slice(scales);
         let column = |k: usize| {

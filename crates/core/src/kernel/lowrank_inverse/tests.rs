@@ -6,7 +6,7 @@ use crate::state::Slot;
 use crate::testing::Threads;
 use proptest::prelude::*;
 
-/// The engine beside $A$ itself, which it never sees.
+/// The inverse beside $A$ itself, with which it is compared.
 struct Both {
     engine: LowRankInverse,
     a: Vec<f64>,
@@ -92,7 +92,7 @@ impl Both {
         }
     }
 
-    /// The largest relative error of the inverse as it stands.
+    /// The largest relative error of the inverse.
     fn error(&mut self) -> f64 {
         let n = self.side();
         let mut expected = vec![0.0; n * n];
@@ -125,7 +125,8 @@ fn row(rng: &mut Rng, features: usize) -> (Vec<f64>, Vec<u32>, Vec<f64>) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Flushes, look-ahead of any length, skipped rows, sparse rows, growth: always the plain inverse.
+    /// Flushes, look-ahead of any length, skipped rows, sparse rows and growth: always equal to the plain
+    /// inverse.
     #[test]
     fn columns_are_those_of_the_dense_inverse(
         blocks in 1..4usize,
@@ -169,7 +170,7 @@ proptest! {
                         prop_assert_eq!(gram[k], gram[k % q * q + k / q]);
                     }
                 }
-                // Two thirds of the rows are learnt, the others only looked at.
+                // Two thirds of the rows are learnt, the others only predicted.
                 if rng.below(3) > 0 {
                     let c: Vec<f64> = (0..both.blocks * both.rank).map(|_| 0.5 * rng.normal()).collect();
                     both.learn(x, &c);
@@ -182,7 +183,7 @@ proptest! {
 
 #[test]
 fn flushes_and_look_ahead_are_not_idle() {
-    // Otherwise the property above would hold for the wrong reason.
+    // Checks that the property above covers these cases.
     let mut both = Both::new(2, 16, 2, 1.0);
     assert_eq!(both.engine.lookahead(), 4);
     let mut rng = Rng::new(1, 0);
@@ -196,7 +197,7 @@ fn flushes_and_look_ahead_are_not_idle() {
     }
     both.learn(&coming[0], &[0.5, 0.0, 0.1, 0.4]);
     assert_eq!((both.engine.used, both.engine.ahead.rows.len()), (2, 0), "the fifth round flushes four");
-    // A batch that is too short is not worth a flush.
+    // A flush does not pay off for a short batch.
     both.engine.prepare(&&rows[..1]);
     assert_eq!(both.engine.used, 2);
 }
@@ -241,7 +242,7 @@ fn the_inverse_does_not_drift_in_300_000_rounds() {
     assert!(theory < 1e-8 && tiny < 1e-8, "{theory} {tiny}");
 }
 
-/// Large enough for the products to be shared: columns of one block, rows of the other.
+/// Large enough for products to be divided: columns of one block, rows of the other.
 #[test]
 fn threads_change_nothing() {
     let (q, d) = (8, 130);

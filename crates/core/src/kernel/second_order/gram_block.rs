@@ -1,39 +1,39 @@
 //! A block of prepared rows, learnt in the space that they span.
 //!
-//! With $X$ the prepared rows and $Z = P_0 (I \otimes X)$, everything that a round needs are $q \times q$
-//! blocks of $N = (I \otimes X)^\top Z$ and what learning subtracts from it (theory: second-order 4.3).
-//! Learning row $s$ with $F_s = Y_s M_s$ is a step of a Cholesky factorisation by blocks: for $t > s$
+//! With the prepared rows $X$ and $Z = P_0 (I \otimes X)$, a round only needs $q \times q$ blocks of $N = (I
+//! \otimes X)^\top Z$, minus the updates of earlier rows (theory: second-order 4.3). Learning row $s$ with
+//! $F_s = Y_s M_s$ is a step of a blocked Cholesky factorisation: for $t > s$
 //!
 //! $$ E_{ts} = (I \otimes x_t)^\top F_s = \Bigl(N_{ts} - \sum_{r<s} E_{tr} E_{sr}^\top\Bigr) M_s, \tag{1} $$
 //! $$ (I \otimes x_t)^\top A^{-1} (I \otimes x_t) = N_{tt} - \sum_s E_{ts} E_{ts}^\top, \tag{2} $$
 //! $$ (I \otimes x_t)^\top A^{-1} b = g_t - \sum_s E_{ts} f_s, \qquad g = Z^\top b, \quad f = F^\top b.
 //!    \tag{3} $$
 //!
-//! (3) is for every vector $b$ alike: $g$ and $f$ have as many columns. At the end $F = ZT$ is one product,
-//! for the upper triangular (by blocks) $T_s = \bigl(I_s - \sum_{r<s} T_r E_{sr}^\top\bigr) M_s$. Rows are
-//! learnt in their order; one that is skipped has $M = 0$.
+//! (3) holds for every vector $b$: $g$ and $f$ have one column for each. At the end, $F = ZT$ is one product
+//! with the block upper triangular matrix $T_s = \bigl(I_s - \sum_{r<s} T_r E_{sr}^\top\bigr) M_s$. Rows are
+//! learnt in their order; a skipped row has $M = 0$.
 
-use super::Lesson;
+use super::RoundUpdate;
 use crate::example::Features;
 use crate::kernel::linalg::{Store, columns, columns_mut, part, part_mut, product};
 use crate::kernel::lowrank_inverse::project;
 use crate::kernel::vector::dot;
 
-/// Columns of $F$ that are computed at once.
+/// Number of columns of $F$ that are computed at a time.
 const AT_ONCE: usize = 48;
 
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub(super) struct GramBlock {
     q: usize,
-    /// Vectors $b$.
+    /// Number of vectors $b$.
     vectors: usize,
-    /// Prepared rows.
+    /// Number of prepared rows.
     len: usize,
     live: bool,
-    /// Blocks made so far.
+    /// Number of blocks started so far.
     serial: u64,
-    /// $N$ where it is still needed; below the diagonal of rows that are learnt, $E$. Column-major, of side
+    /// $N$ for rows that are not yet learnt; below the diagonal of learnt rows, $E$. Column-major, of side
     /// `len` q.
     gram: Vec<f64>,
     /// $T$, of the same shape.
@@ -42,22 +42,22 @@ pub(super) struct GramBlock {
     image: Vec<f64>,
     /// $f$, of the same shape.
     shares: Vec<f64>,
-    /// Room for a column of blocks.
+    /// Buffer for a column of blocks.
     room: Vec<f64>,
 }
 
 impl GramBlock {
-    /// Whether it stands for prepared rows, and what was learnt of them.
+    /// Whether the block is in use.
     pub(super) fn is_live(&self) -> bool {
         self.live
     }
 
-    /// A number that no other block of this learner has.
+    /// The number of the block, which no other block of this learner has.
     pub(super) fn serial(&self) -> u64 {
         self.serial
     }
 
-    /// Ends the block; returns whether it was live.
+    /// Ends the block; returns whether it was in use.
     pub(super) fn end(&mut self) -> bool {
         std::mem::replace(&mut self.live, false)
     }
@@ -66,14 +66,14 @@ impl GramBlock {
         self.len * self.q
     }
 
-    /// How many numbers a block of at most `most` rows holds.
+    /// The largest number of 8-byte numbers of a block of at most `most` rows.
     #[cfg(test)]
     pub(super) fn most_numbers(most: usize, q: usize) -> usize {
         2 * (most * q).pow(2) + 2 * most * q + most * q * q + q
     }
 
-    /// Starts with the prepared `rows`, one after the other, and their `products` $Z$, for vectors `b` of
-    /// this number; at most `most` rows ever.
+    /// Starts the block with the prepared `rows`, one after another, and their `products` $Z$, for vectors
+    /// `b` of this number; at most `most` rows.
     pub(super) fn start(
         &mut self,
         rows: &[f64],
@@ -105,7 +105,7 @@ impl GramBlock {
         product(image, Store::Replace, 1.0, columns(products, n, side).transpose(), columns(b, n, vectors));
     }
 
-    /// (2) and (3) for the prepared row `at`, no earlier than `next`.
+    /// (2) and (3) for the prepared row `at`, which is not before the expected row `next`.
     pub(super) fn project(&self, at: usize, next: usize, gram: &mut [f64], image: &mut [f64]) {
         let (q, side, learnt, vectors) = (self.q, self.side(), next * self.q, self.vectors);
         let first = at * q;
@@ -128,9 +128,16 @@ impl GramBlock {
         }
     }
 
-    /// Learns the `lesson` of the prepared row `at`, with its `gram` and `image`, where `next` was expected.
-    /// (1)
-    pub(super) fn absorb(&mut self, at: usize, next: usize, gram: &[f64], image: &[f64], lesson: Lesson<'_>) {
+    /// Learns the `update` for the prepared row `at`, with its `gram` and `image`; `next` was the
+    /// expected row. Eq. (1)
+    pub(super) fn absorb(
+        &mut self,
+        at: usize,
+        next: usize,
+        gram: &[f64],
+        image: &[f64],
+        update: RoundUpdate<'_>,
+    ) {
         let (q, side, first) = (self.q, self.side(), at * self.q);
         for skipped in next * q..first {
             self.gram[skipped * side + (skipped / q + 1) * q..][..side - (skipped / q + 1) * q].fill(0.0);
@@ -138,12 +145,12 @@ impl GramBlock {
             self.shares[skipped..].iter_mut().step_by(side).for_each(|share| *share = 0.0);
         }
         let vectors = self.vectors;
-        let (mix, c) = (columns(lesson.mix, q, q), columns(lesson.coefficients, q, vectors));
+        let (mix, c) = (columns(update.mix, q, q), columns(update.coefficients, q, vectors));
         let later = side - first - q;
         let (learnt, column) = self.gram.split_at_mut(first * side);
 
-        // g += N_{·s} c for later rows; f += E_s·ᵀ c for earlier ones; f_s = M_sᵀ (h + N c) with the N of
-        // now.
+        // g += N_{·s} c for later rows; f += E_s·ᵀ c for earlier ones; f_s = M_sᵀ (h + N c) with the present
+        // N.
         if later > 0 {
             let fresh = part(&column[first + q..], side, later, q);
             product(part_mut(&mut self.image[first + q..], side, later, vectors), Store::Add, 1.0, fresh, c);
@@ -159,10 +166,10 @@ impl GramBlock {
         let own = part_mut(&mut self.shares[first..], side, q, vectors);
         product(own, Store::Replace, 1.0, mix.transpose(), columns(grown, q, vectors));
 
-        // T_s, above its diagonal block and in it.
+        // T_s, above its diagonal block and within it.
         let (known, triangle) = self.triangle.split_at_mut(first * side);
         let triangle = &mut triangle[..q * side];
-        for (column, mix) in triangle.chunks_exact_mut(side).zip(lesson.mix.chunks_exact(q)) {
+        for (column, mix) in triangle.chunks_exact_mut(side).zip(update.mix.chunks_exact(q)) {
             column[first..first + q].copy_from_slice(mix);
             column[first + q..].fill(0.0);
         }
@@ -192,10 +199,10 @@ impl GramBlock {
         }
     }
 
-    /// Writes $F = ZT$ of the rows before the one that `f` has no room for, for `products` $= Z$ of `n` rows.
+    /// Writes $F = ZT$ to `f`, as many columns as `f` has; `products` $= Z$ has `n` rows.
     pub(super) fn columns(&self, n: usize, products: &[f64], f: &mut [f64]) {
         let (side, learnt) = (self.side(), f.len() / n);
-        // A few columns at a time, so that little of T's zeros is multiplied.
+        // A few columns at a time, so that few of T's zeros are multiplied.
         let step = (AT_ONCE / self.q).max(1) * self.q;
         for (start, f) in (0..learnt).step_by(step).zip(f.chunks_mut(step * n)) {
             let end = (start + step).min(learnt);
@@ -204,8 +211,8 @@ impl GramBlock {
         }
     }
 
-    /// `y -= F Fᵀ (I ⊗ x)` for any row, with the first `next` rows learnt. `scratch` has $2q^2$ numbers for
-    /// each of them.
+    /// `y -= F Fᵀ (I ⊗ x)` for any row, after the first `next` rows were learnt. `scratch` has $2q^2$ numbers
+    /// for each of them.
     pub(super) fn correct(
         &self,
         x: Features<'_>,
@@ -229,8 +236,8 @@ impl GramBlock {
         product(columns_mut(y, n, q), Store::Add, -1.0, z, e.transpose());
     }
 
-    /// $\lVert F^\top b \rVert^2$ of the first vector and the first `learnt` columns, 0 if the block has
-    /// ended.
+    /// $\lVert F^\top b \rVert^2$ for the first vector and the first `learnt` columns; 0 if the block is not
+    /// in use.
     pub(super) fn square(&self, learnt: usize) -> f64 {
         if self.live { dot(&self.shares[..learnt], &self.shares[..learnt]) } else { 0.0 }
     }

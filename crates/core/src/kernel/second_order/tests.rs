@@ -2,10 +2,10 @@ use super::*;
 use crate::rng::{Rng, Uniforms};
 use proptest::prelude::*;
 
-/// By-products of a row, and where they come from.
+/// By-products of a row, and the prepared row they were computed from.
 type Seen = (Vec<f64>, Option<PreparedRow>);
 
-/// A state that looks ahead, and one that never does.
+/// A state with look-ahead, and one without.
 struct Both {
     ahead: SecondOrder,
     plain: SecondOrder,
@@ -17,7 +17,7 @@ impl Both {
         Self { ahead: SecondOrder::new(q, d, 0.1), plain: SecondOrder::new(q, d, 0.1), q }
     }
 
-    /// $N$ and $h$ of both, which must agree.
+    /// $N$ and $h$ of both, which must be equal.
     fn project(&self, x: &[f64]) -> [Seen; 2] {
         let scratches = [&self.ahead, &self.plain].map(|state| {
             let mut scratch = vec![f64::NAN; state.scratch_len()];
@@ -42,7 +42,7 @@ impl Both {
         let coefficients: Vec<f64> = (0..q).map(|_| rng.normal()).collect();
         for (state, (scratch, prepared)) in [(&mut self.ahead, &seen[0]), (&mut self.plain, &seen[1])] {
             assert!(state.can_reuse(*prepared));
-            state.absorb(x, scratch, *prepared, Lesson { coefficients: &coefficients, mix: &mix });
+            state.absorb(x, scratch, *prepared, RoundUpdate { coefficients: &coefficients, mix: &mix });
         }
     }
 }
@@ -50,8 +50,8 @@ impl Both {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Rows learnt, only predicted, skipped, repeated, never announced; saves, growth and matrices in
-    /// mid-block.
+    /// Rows are learnt, only predicted, skipped, repeated, or not announced; the state is saved, grown and
+    /// read in the middle of a block.
     #[test]
     fn looking_ahead_changes_nothing(q in 1..4usize, d in 1..40usize, blocks in 1..6usize, seed in any::<u64>()) {
         let (mut both, mut rng) = (Both::new(q, d), Rng::new(seed, 0));
@@ -101,7 +101,7 @@ proptest! {
     }
 }
 
-/// Otherwise the property above would hold for the wrong reason.
+/// Checks that the property above covers prepared rows.
 #[test]
 fn prepared_rows_are_learnt_in_the_block() {
     let (mut both, mut rng) = (Both::new(2, 16), Rng::new(1, 0));
@@ -114,7 +114,7 @@ fn prepared_rows_are_learnt_in_the_block() {
         both.absorb(x, &scratches, &mut rng);
     }
     assert!(both.ahead.block.is_live());
-    // A row that was not announced, or by-products from before others were prepared.
+    // A row that was not announced, or by-products from before other rows were prepared.
     let scratches = both.project(&rows[0]);
     assert_eq!(scratches[0].1, None);
     both.ahead.prepare(&announced.as_slice());
@@ -123,8 +123,8 @@ fn prepared_rows_are_learnt_in_the_block() {
     assert!(!both.ahead.can_reuse(scratches[0].1));
 }
 
-/// With everything that flushes and look-ahead need: at most a quarter on top of $n^2$ numbers, where $n$ is
-/// large.
+/// Including everything that flushes and look-ahead need: for large $n$, at most a quarter more than $n^2$
+/// numbers.
 #[test]
 fn large_inverses_take_a_quarter_more_than_themselves() {
     for (q, d) in [(1, 9000), (2, 4500), (9, 1000), (25, 360)] {

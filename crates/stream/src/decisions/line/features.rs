@@ -1,4 +1,4 @@
-//! The features of a decision: an array of all of them, or an object of some.
+//! Parses the features of a decision: an array of all features, or an object of some.
 
 use super::{Features, ListOrMap};
 use crate::read::columns::{ColumnMap, Columns};

@@ -1,12 +1,12 @@
-//! Dashes that distinguish lines: whole patterns in the legend, and in PNGs patterns that run on from point
-//! to point.
+//! Dash patterns of lines: whole patterns in the legend, and in PNGs patterns that continue across
+//! points.
 
 use kuva::render::render::{Primitive, Scene};
 
-/// How much longer a legend's swatches are than the plotting crate's, in pixels.
+/// Additional length of a legend's swatches, in pixels.
 pub(super) const WIDER: f64 = 24.0;
 
-/// Before a name: the crate measures it and leaves `WIDER` pixels of room.
+/// Prefix of a name; the crate measures it, which leaves `WIDER` pixels of space.
 const ROOM: &str = "\u{a0}\u{a0}\u{a0}\u{a0}\u{a0}\u{a0}";
 
 /// A name for the legend.
@@ -14,7 +14,7 @@ pub(super) fn with_room(name: &str) -> String {
     format!("{ROOM}{name}")
 }
 
-/// Makes the swatches of the legend long enough for their patterns: the crate's show less than one period.
+/// Lengthens the swatches of the legend: the crate's are shorter than one period of the pattern.
 pub(super) fn show_patterns(mut scene: Scene) -> Scene {
     let mut named = false;
     for element in &mut scene.elements {
@@ -35,8 +35,8 @@ pub(super) fn show_patterns(mut scene: Scene) -> Scene {
     scene
 }
 
-/// Cuts dashed lines into their dashes: the crate's PNGs begin the pattern again at each point, so that lines
-/// of many points look solid.
+/// Cuts dashed lines into their dashes: in the crate's PNGs the pattern restarts at each point, so
+/// that lines of many points look solid.
 pub(super) fn cut(mut scene: Scene) -> Scene {
     let whole = std::mem::take(&mut scene.elements);
     for element in whole {

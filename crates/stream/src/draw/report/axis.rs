@@ -1,4 +1,4 @@
-//! Axes: where values stand, and round numbers to mark.
+//! Axes: positions of values, and ticks at round numbers.
 
 use crate::draw::plot::Scale;
 
@@ -12,8 +12,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// An axis that shows all `values`, from 0 if it is even and that is not far away, with about `count`
-    /// ticks.
+    /// An axis that shows all `values`, with about `count` ticks; if it is linear and 0 is close to
+    /// the values, it starts at 0.
     pub(super) fn fit(scale: Scale, values: impl Iterator<Item = f64>, count: usize) -> Self {
         let (low, high) = values
             .filter(|value| scale.shows(*value))
@@ -26,7 +26,7 @@ impl Axis {
         Self::between(scale, low, high, count)
     }
 
-    /// An axis from `low` to `high`, or a little beyond.
+    /// An axis from `low` to `high`, possibly extended to the next tick.
     pub(super) fn between(scale: Scale, low: f64, high: f64, count: usize) -> Self {
         let (mut from, mut to) = (scale.place(low), scale.place(high));
         if to - from < 1e-9 * from.abs().max(1e-300) || to == from {
@@ -46,12 +46,12 @@ impl Axis {
         Self { scale, from, to, ticks }
     }
 
-    /// Where `value` is between 0, the start, and 1, the end.
+    /// The position of `value`, between 0 (start) and 1 (end).
     pub(super) fn at(&self, value: f64) -> f64 {
         ((self.scale.place(value) - self.from) / (self.to - self.from)).clamp(-0.02, 1.02)
     }
 
-    /// The marks, with their names.
+    /// The ticks with their labels.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         let step = match self.ticks.as_slice() {
             [first, second, ..] if self.scale == Scale::Linear => second - first,
@@ -78,7 +78,7 @@ fn linear_ticks(from: &mut f64, to: &mut f64, count: usize) -> Vec<f64> {
     (first as i64..=last as i64).map(|at| at as f64 * step).filter(inside).collect()
 }
 
-/// Powers of ten, with 2 and 5 between if they are few, or not all of them if they are many.
+/// Powers of ten; if there are few, also their double and fivefold; if there are many, a selection.
 fn log_ticks(from: f64, to: f64, count: usize) -> Vec<f64> {
     let inside = |value: &f64| (from - 1e-9..=to + 1e-9).contains(&value.log10());
     let decades = from.floor() as i32..=to.ceil() as i32;
@@ -92,7 +92,7 @@ fn log_ticks(from: f64, to: f64, count: usize) -> Vec<f64> {
     decades.filter(|decade| decade % every == 0).map(|decade| 10_f64.powi(decade)).filter(inside).collect()
 }
 
-/// A number as an axis shows it; `step` is the distance to the next one.
+/// A tick label; `step` is the distance to the next tick.
 fn name(value: f64, step: f64) -> String {
     let magnitude = value.abs();
     if magnitude < 1e-12 {

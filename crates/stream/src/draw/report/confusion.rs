@@ -1,4 +1,4 @@
-//! Which class was taken for which.
+//! The confusion matrix.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -7,11 +7,11 @@ use noregret::example::Label;
 
 use super::html::{escape, grouped};
 
-/// A matrix of more classes cannot be read.
+/// Largest number of classes shown as a matrix.
 const MOST_CLASSES: usize = 12;
-/// So many classes have their precision and recall told.
+/// Number of classes whose precision and recall are shown.
 const MOST_ROWS: usize = 50;
-/// So many mistakes are listed instead.
+/// Number of mistakes listed instead of a larger matrix.
 const MOST_PAIRS: usize = 12;
 
 /// Rounds by true and played class.
@@ -38,8 +38,8 @@ impl Confusion {
         self.counts.get(&(truth, played)).copied().unwrap_or(0)
     }
 
-    /// For each class that came up or was played, the commonest first: its name, rounds, precision and
-    /// recall.
+    /// For each class that occurred or was played, the most frequent first: name, rounds, precision
+    /// and recall.
     pub(super) fn by_class(&self, labels: &[String]) -> Vec<Vec<String>> {
         let mut classes = BTreeMap::<u32, (u64, u64, u64)>::new();
         for ((truth, played), count) in &self.counts {

@@ -1,17 +1,17 @@
-//! The points of a run's curves, thinned out while they come.
+//! The points of a run's curves, thinned out during the run.
 
 use serde::Serialize;
 
 use crate::run::score::{Rates, Score};
 
-/// Equidistant points: at least half of these, and no more.
+/// Largest number of equidistant points; there are at least half as many.
 const EVEN: usize = 256;
 /// Neighbouring points of a logarithmic axis differ by this factor.
 const FACTOR: f64 = 1.07;
-/// Certificates cost a pass over the learner's state, so they are asked for less often.
+/// The same for certificates, whose computation takes a pass over the learner's state.
 const PROMISE_FACTOR: f64 = 1.25;
 
-/// The curves: points that suit an even axis, and points that suit a logarithmic one.
+/// The curves, with points for a linear axis and points for a logarithmic one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Curves {
     pub(super) points: Vec<Point>,
@@ -27,11 +27,11 @@ pub(super) struct Point {
     pub(super) rates: Rates,
     pub(super) window: Rates,
     pub(super) explored: f64,
-    /// Kept for the logarithmic axis, even where it is not for the other.
+    /// Whether the point belongs to the logarithmic axis.
     sparse: bool,
 }
 
-/// What a learner had lost after some rounds, and what was promised of it.
+/// A learner's loss after some rounds, with certificate and bound.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Promise {
     pub(super) rounds: u64,
@@ -43,7 +43,7 @@ pub(super) struct Promise {
 }
 
 impl Curves {
-    /// Keeps a point if it is the turn of this round.
+    /// Adds a point if this round has one.
     pub(super) fn observe(&mut self, score: &Score, explored: f64) {
         self.every = self.every.max(1);
         let round = score.rounds();
@@ -73,12 +73,12 @@ impl Curves {
         self.points.push(Point { rates, window, explored, sparse });
     }
 
-    /// Whether certificate and bound should be known after so many rounds.
+    /// Whether certificate and bound are to be computed after this many rounds.
     pub(super) fn wants_promise(&self, rounds: u64) -> bool {
         rounds > 0 && rounds >= self.next_promise
     }
 
-    /// Keeps them.
+    /// Stores them.
     pub(super) fn promise(&mut self, promise: Promise) {
         self.next_promise = after(promise.rounds, PROMISE_FACTOR);
         if self.promises.last().is_none_or(|last| last.rounds < promise.rounds) {
@@ -86,13 +86,13 @@ impl Curves {
         }
     }
 
-    /// A number over the rounds; points without it are left out.
+    /// A quantity over the rounds; points without it are omitted.
     pub(super) fn line(&self, of: impl Fn(&Point) -> Option<f64>) -> Vec<(f64, f64)> {
         let value = |point: &Point| Some((point.rates.rounds as f64, of(point)?));
         self.points.iter().filter_map(value).collect()
     }
 
-    /// The probability of exploring, a mean over the rounds since the point before.
+    /// The probability of exploring, averaged over the rounds since the previous point.
     pub(super) fn exploration(&self) -> Vec<(f64, f64)> {
         let mut last = (0, 0.0);
         let mean = |point: &Point| {

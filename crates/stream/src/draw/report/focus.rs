@@ -1,14 +1,14 @@
-//! Curves over rounds without the first errors, beside which the rest would look flat.
+//! Crops curves whose first values would flatten the rest of the chart.
 
 use crate::draw::plot::{Chart, Scale};
 
-/// This share of the rounds is the beginning.
+/// The first rounds: this share of all rounds.
 const BEGINNING: f64 = 0.05;
-/// The chart is cut if it is more than so many times as high there as later.
+/// The chart is cropped if the first rounds are more than this many times as high as the rest.
 const RATIO: f64 = 2.0;
 
-/// The chart, which begins at 0, as high as its curves are after the beginning, and whether that leaves
-/// something out.
+/// The chart from 0 to the largest value after the first rounds, and whether this hides a part of
+/// the curves.
 pub fn focus(mut chart: Chart) -> (Chart, bool) {
     let last = chart.lines.iter().flat_map(|line| &line.points).map(|(x, _)| *x).fold(0.0, f64::max);
     let highest = |from: f64| {
@@ -25,7 +25,7 @@ pub fn focus(mut chart: Chart) -> (Chart, bool) {
     }
     let top = 1.1 * later;
     for line in &mut chart.lines {
-        // Each line comes in from above, wherever it was before.
+        // Each line enters from above.
         let outside = line.points.iter().rposition(|(_, y)| *y > top).unwrap_or(0);
         line.points.drain(..outside);
         line.band.drain(..outside.min(line.band.len()));

@@ -1,4 +1,4 @@
-//! A page of HTML that needs nothing else: its style inside, no scripts, nothing fetched.
+//! A self-contained HTML page, with its style sheet and without scripts or external resources.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ impl Document {
         Self { title: title.to_owned(), body }
     }
 
-    /// The numbers that matter, as (name, value, remark).
+    /// The main figures, as (name, value, remark).
     pub fn tiles(&mut self, tiles: &[(String, String, String)]) {
         self.body += "<dl class=\"tiles\">";
         for (name, value, remark) in tiles {
@@ -35,17 +35,17 @@ impl Document {
         let _ = write!(self.body, "<h2>{}</h2>", escape(title));
     }
 
-    /// Begins charts that stand side by side where there is room.
+    /// Starts a group of charts that are side by side on wide screens.
     pub fn begin_row(&mut self) {
         self.body += "<div class=\"row\">";
     }
 
-    /// Ends them.
+    /// Ends the group.
     pub fn end_row(&mut self) {
         self.body += "</div>";
     }
 
-    /// A chart, table or other piece of HTML with a title, and a sentence that says how to read it.
+    /// A chart, table or other HTML fragment with a title and a caption.
     pub fn figure(&mut self, title: &str, html: &str, caption: &str) {
         let (title, caption) = (escape(title), escape(caption));
         let _ = write!(
@@ -90,13 +90,14 @@ impl Document {
         self.body += "</tbody></table></div>";
     }
 
-    /// What is on the page, for a page of others such as a notebook: styles that reach nothing outside of it.
+    /// The content of the page as a fragment, for example for a notebook, with styles restricted to
+    /// the fragment.
     pub fn fragment(self) -> String {
         let style = STYLE.replace(":root", "&");
         format!("<div class=\"noregret\"><style>.noregret {{ {style} }}</style>{}</main></div>", self.body)
     }
 
-    /// The page; `data` are its numbers, for other programs.
+    /// The page; `data` is embedded as JSON, for other programs.
     pub fn finish(self, data: &Value) -> String {
         // Inside a script element, only "</" could end it.
         let data = data.to_string().replace("</", "<\\/");
@@ -116,13 +117,12 @@ impl Document {
     }
 }
 
-/// Text inside HTML. Four replacements are no reason for a crate; none of those that the project keeps offers
-/// them.
+/// Escapes text for HTML. No dependency of the project has this function.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A count with its thousands apart.
+/// A count with separated thousands.
 pub(super) fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::new();

@@ -1,8 +1,8 @@
-//! A run as one page: self-contained HTML without scripts, its charts as SVG that follow the reader's light
-//! or dark theme, its numbers as JSON for other programs.
+//! The report of a run: a self-contained HTML page without scripts, with charts in SVG for light
+//! and dark themes, and the numbers as JSON for other programs.
 //!
-//! [`Watch`] looks at the run, [`Page::html`] writes the page. Colour is never the only cue: lines have dash
-//! patterns and are named where they end, tints stand behind numbers.
+//! [`Watch`] observes the run, [`Page::html`] writes the page. Nothing is shown by colour alone:
+//! lines have dash patterns and names at their ends, and shaded cells contain their numbers.
 
 mod axis;
 mod confusion;

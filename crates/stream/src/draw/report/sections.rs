@@ -1,4 +1,4 @@
-//! The report of a run: which sections it has, and what they say.
+//! The sections of a report.
 
 use noregret::algorithm::Forecast;
 use serde_json::{Value, json};
@@ -16,52 +16,52 @@ use crate::watch::baseline::BaselineReport;
 use crate::watch::calibration::Curve;
 use crate::watch::certify::Certified;
 
-/// What a report shows beside what was watched.
+/// The content of a report.
 pub struct Page<'a> {
-    /// What the page is called; `None` for the learner and the data.
+    /// The title; `None` for the learner and the data.
     pub title: Option<&'a str>,
     /// The learner's name.
     pub learner: &'a str,
-    /// What the data are called.
+    /// The name of the data.
     pub data: &'a str,
-    /// The run as it was watched.
+    /// The observed run.
     pub watch: &'a Watch,
     /// The names of the classes.
     pub labels: Vec<String>,
-    /// What was decided before the run, as (subject, sentence).
+    /// Settings of the run, as (subject, sentence).
     pub decisions: Vec<(String, String)>,
-    /// What is lost without a look at the features, where that is known.
+    /// Losses of predictors that ignore the features, if known.
     pub baselines: Option<&'a BaselineReport>,
-    /// How much worse the last rows are predicted without each column, the largest first.
+    /// For each column, the increase of the loss on the last rows without it, the largest first.
     pub columns: Vec<(String, f64)>,
-    /// What abstaining came to, for a run that abstained.
+    /// The result of abstaining, for a run that abstained.
     pub abstention: Option<&'a Report>,
     /// The reliability curve of each class, if asked for.
     pub calibration: Option<&'a [Curve]>,
-    /// The verdict, for a certified run.
+    /// Regret, certificate and bound, for a certified run.
     pub certified: Option<&'a Certified>,
-    /// What the comparator had lost after each of [`Watch::promised_rounds`].
+    /// The comparator's loss after each of [`Watch::promised_rounds`].
     pub comparator: Option<Vec<f64>>,
-    /// The closing summary, kept among the numbers.
+    /// The summary, included in the JSON.
     pub summary: Value,
 }
 
-/// More lines cannot be distinguished without colours.
+/// Largest number of lines that can be distinguished without colour.
 const MOST_MEMBERS: usize = 6;
 
-/// What forecasts lose that look at no feature, in charts and numbers.
+/// The name of the baseline in charts and tables.
 const TRIVIAL: &str = "trivial bound";
 
-/// So many classes have a reliability curve, beside the diagonal.
+/// Number of classes with a reliability curve, in addition to the diagonal.
 const MOST_CLASSES: usize = 5;
 
-/// So many columns are listed.
+/// Number of columns listed.
 const MOST_COLUMNS: usize = 20;
 
-/// So many rounds make a point of a reliability curve.
+/// Least number of rounds for a point of a reliability curve.
 const FEWEST_ROUNDS: u64 = 10;
 
-/// As many classes have their calibration error shown.
+/// Number of classes whose calibration error is shown.
 const MOST_ERRORS: usize = 26;
 
 type Rate = fn(&Rates) -> Option<f64>;
@@ -99,19 +99,19 @@ impl Page<'_> {
         }
         page.heading("Classes");
         let caption = if self.watch.forecast == Forecast::RandomisedLabel {
-            "Labels are drawn, so exploration is among the mistakes."
+            "Labels are drawn at random, so that the mistakes include exploration."
         } else {
             ""
         };
-        page.figure("What was taken for what", &confusion.html(&self.labels), caption);
+        page.figure("True and played classes", &confusion.html(&self.labels), caption);
         page.paragraph(
-            "Precision: how often the class was right where it was played. Recall: how often it was played where it was right.",
+            "Precision: the fraction of the rounds in which the class was played that it was right. Recall: the fraction of the rounds in which it was right that it was played.",
         );
         let header = ["class", "rounds", "precision", "recall"].map(str::to_owned);
         page.table(&header, &confusion.by_class(&self.labels));
     }
 
-    /// What each column is worth to the learner.
+    /// The influence of each column.
     fn strongest_columns(&self, page: &mut Document) {
         if self.columns.is_empty() {
             return;
@@ -160,7 +160,7 @@ impl Page<'_> {
                 (
                     "certificate",
                     certified.certificate,
-                    "the regret is at most this: from what the learner saw".to_owned(),
+                    "upper bound on the regret, computed during the run".to_owned(),
                 ),
                 (
                     "bound",
@@ -215,8 +215,7 @@ impl Page<'_> {
             }
             let (chart, cut) = focus(Chart { lines, ..over_rounds(axis) });
             let above = if cut { " The first rounds are above the chart." } else { "" };
-            let greedy =
-                if drawn { ", and of the greedy labels, which is what the learner knows" } else { "" };
+            let greedy = if drawn { ", and of the greedy labels, without exploration" } else { "" };
             let recent = if last.window.rounds < last.rates.rounds {
                 format!("the {window} rounds and over ")
             } else {
@@ -239,7 +238,7 @@ impl Page<'_> {
             let regret = promises.iter().zip(losses).map(|(at, loss)| (at.rounds as f64, at.loss - loss));
             lines.push(line("regret", regret.collect()));
         }
-        // What is void at the end is not shown at all.
+        // A certificate or bound that is void at the end is not shown.
         let [no_certificate, no_bound] = &self.watch.void;
         if no_certificate.is_none() {
             lines.push(line("certificate", of(|promise| promise.certificate)));
@@ -247,7 +246,7 @@ impl Page<'_> {
         if no_bound.is_none() {
             lines.push(line("bound", of(|promise| promise.bound)));
         }
-        // It says whether the others say anything.
+        // The trivial bound shows whether the others are informative.
         if let Some(classes) = self.summary["classes"].as_u64()
             && self.watch.forecast == Forecast::Probabilities
             && lines.iter().any(|one| one.name == "bound" && one.points.len() > 1)
@@ -292,11 +291,11 @@ impl Page<'_> {
         page.end_row();
     }
 
-    /// Which members a mixture listens to, over time.
+    /// The weights of a mixture's members over time.
     fn members(&self, page: &mut Document) {
         let promises = &self.watch.curves.promises;
         let Some(last) = promises.last().filter(|last| last.weights.len() > 1) else { return };
-        // The weightiest at the end and in between; the others would not be seen.
+        // The members with the largest weights at the end or earlier.
         let greatest = |name: &str| {
             let of = |promise: &super::curves::Promise| {
                 promise.weights.iter().find(|(other, _)| other == name).map_or(0.0, |(_, weight)| *weight)
@@ -332,12 +331,12 @@ impl Page<'_> {
 
     fn trust(&self, page: &mut Document) {
         let (Some(trust), Some(last)) = (&self.watch.trust, self.last()) else { return };
-        page.heading("Can its confidence be trusted?");
+        page.heading("Reliability of the probabilities");
         page.begin_row();
         let calibration = trust.calibration();
         let chart = Chart {
             x_label: "probability of the label played".to_owned(),
-            y_label: "how often it was right".to_owned(),
+            y_label: "fraction of right labels".to_owned(),
             lines: vec![
                 line("learner", reliable(&calibration)),
                 line("perfect", vec![(0.0, 0.0), (1.0, 1.0)]),
@@ -346,7 +345,7 @@ impl Page<'_> {
             ..Chart::default()
         };
         let caption = format!(
-            "Below the diagonal it is too sure of itself, above it too timid. Expected calibration error {:.4}.{}",
+            "Below the diagonal the learner is overconfident, above it underconfident. Expected calibration error {:.4}.{}",
             calibration.ece,
             left_out([&calibration])
         );
@@ -355,8 +354,8 @@ impl Page<'_> {
         let error = last.rates.error_rate.unwrap_or_default();
         let mut lines = vec![line("learner", trust.risk()), line("best order", Trust::least_risk(error))];
         let mut caption =
-            "The error rate if only the surest rounds were answered and the others passed to somebody else; \
-            with the best order, all errors come last."
+            "The error rate if only the rounds with the most confident forecasts are answered, and the learner abstains in \
+            the others; with the best order, all errors come last."
                 .to_owned();
         if let Some((report, risk)) = self.abstention.and_then(|report| Some((report, report.risk?))) {
             lines.push(line("this run", vec![(report.coverage, risk)]));
@@ -366,7 +365,7 @@ impl Page<'_> {
                 &format!(" This run, which abstained by a {rule} of {asked}, answered {answered:.1} %.");
         }
         let chart = Chart {
-            x_label: "share of the rounds answered, surest first".to_owned(),
+            x_label: "fraction of the rounds answered, the most confident first".to_owned(),
             y_label: "error rate among them".to_owned(),
             lines,
             ..Chart::default()
@@ -375,7 +374,7 @@ impl Page<'_> {
         page.end_row();
     }
 
-    /// The classes whose probabilities can be trusted least, and the errors of all.
+    /// The reliability curves of the worst calibrated classes, and the calibration errors of all.
     fn calibration_by_class(&self, page: &mut Document) {
         let Some(curves) = self.calibration.filter(|curves| !curves.is_empty()) else { return };
         let mut classes: Vec<usize> = (0..curves.len()).collect();
@@ -386,7 +385,7 @@ impl Page<'_> {
         let perfect = line("perfect", vec![(0.0, 0.0), (1.0, 1.0)]);
         let chart = Chart {
             x_label: "probability of the class".to_owned(),
-            y_label: "how often it was that class".to_owned(),
+            y_label: "fraction of rounds of the class".to_owned(),
             lines: lines.chain([perfect]).collect(),
             y_range: Some((0.0, 1.0)),
             ..Chart::default()
@@ -395,7 +394,7 @@ impl Page<'_> {
         let errors: Vec<String> =
             errors.map(|class| format!("{}: {:.4}", name(*class), curves[*class].ece)).collect();
         let which = if shown.len() < curves.len() {
-            format!("The {} of {} classes that are furthest off. ", shown.len(), curves.len())
+            format!("The {} worst calibrated of {} classes. ", shown.len(), curves.len())
         } else {
             String::new()
         };
@@ -405,7 +404,7 @@ impl Page<'_> {
             errors.join(", "),
             left_out(shown.iter().map(|class| &curves[*class]))
         );
-        let about = "how often each class came true by its probability";
+        let about = "observed frequency of each class by its probability";
         page.figure("Calibration by class", &inline(&chart, about), &caption);
     }
 
@@ -416,7 +415,7 @@ impl Page<'_> {
         page.heading("Exploration");
         page.begin_row();
         let points = self.watch.curves.exploration();
-        // A level is seen against 0.
+        // The axis includes 0.
         let most = points.iter().map(|(_, probability)| *probability).fold(0.0, f64::max);
         let y_range = (most > 0.0).then_some((0.0, 1.2 * most));
         let chart = Chart { lines: vec![line("", points)], y_range, ..over_rounds("probability") };
@@ -425,7 +424,7 @@ impl Page<'_> {
         page.end_row();
     }
 
-    /// What other programs may want to know.
+    /// The numbers of the report as JSON.
     fn numbers(&self) -> Value {
         let curves = &self.watch.curves;
         let column = |of: &dyn Fn(&Point) -> Option<f64>| -> Vec<Option<f64>> {
@@ -464,13 +463,13 @@ const RATES: &[(&str, usize, Rate)] = &[
     ("squared loss", 6, |rates| rates.squared_loss),
 ];
 
-/// The points of a reliability curve that are of enough rounds to say something.
+/// The points of a reliability curve with enough rounds.
 fn reliable(curve: &Curve) -> Vec<(f64, f64)> {
     let bins = curve.bins.iter().filter(|bin| bin.rounds >= FEWEST_ROUNDS);
     bins.map(|bin| (bin.probability, bin.frequency)).collect()
 }
 
-/// A word on what [`reliable`] leaves out.
+/// A remark on the points that [`reliable`] omits.
 fn left_out<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> String {
     let few = curves.into_iter().flat_map(|curve| &curve.bins).any(|bin| bin.rounds < FEWEST_ROUNDS);
     if few { format!(" Points of fewer than {FEWEST_ROUNDS} rounds are not drawn.") } else { String::new() }

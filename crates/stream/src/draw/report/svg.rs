@@ -1,5 +1,5 @@
-//! A chart as SVG inside a page: colours come from the page's style sheet, and lines are named where they
-//! end.
+//! A chart as inline SVG: colours come from the page's style sheet, and lines are labelled at their
+//! ends.
 
 use std::fmt::Write;
 
@@ -14,12 +14,13 @@ const TOP: f64 = 26.0;
 const BOTTOM: f64 = 42.0;
 /// Height of a line of text.
 const LEADING: f64 = 15.0;
-/// Names of lines are cut here.
+/// Names of lines are truncated to this length.
 const LONGEST_NAME: usize = 22;
 /// Line styles, so that colour is not needed to distinguish lines.
 const DASHES: [&str; 6] = ["", "7 4", "2 3", "9 3 2 3", "12 5", "1 5"];
 
-/// The chart as an `<svg>` element that fits the width it is given. `about` says in words what it shows.
+/// The chart as an `<svg>` element that scales to the available width. `about` describes it in
+/// words.
 pub fn inline(chart: &Chart, about: &str) -> String {
     Frame::new(chart).draw(about)
 }
@@ -131,7 +132,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Names beside the ends of the lines, moved apart where they would overlap.
+    /// Labels at the ends of the lines, moved apart if they would overlap.
     fn names(&self, out: &mut String) {
         if self.chart.lines.len() < 2 {
             return;
@@ -146,7 +147,7 @@ impl<'a> Frame<'a> {
         spread(&mut places, TOP + 2.0, HEIGHT - BOTTOM - 2.0);
         for ((y, at, x, name), place) in ends.iter().zip(places) {
             let (colour, name_at) = (at % DASHES.len() + 1, self.right + 10.0);
-            // A thread from the line's end to a name that had to move, or stands far off.
+            // A connector from the end of the line to a label that was moved or is far away.
             if (place - y).abs() > 3.0 || self.right - x > 12.0 {
                 let _ = write!(
                     out,
@@ -165,7 +166,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// How wide a text is at most, in the widest of the common fonts.
+/// Upper bound on the width of a text, for the widest common font.
 fn width(text: &str) -> f64 {
     let of = |letter: char| match letter {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ' ' | '|' => 4.0,
@@ -185,7 +186,8 @@ fn shortened(name: &str) -> String {
     name.chars().take(LONGEST_NAME - 1).chain(['…']).collect()
 }
 
-/// Moves ascending `places` so far apart that lines of text fit, between `from` and `to` if there is room.
+/// Moves ascending `places` apart by the height of a text line, within `from` and `to` if there is
+/// room.
 fn spread(places: &mut [f64], from: f64, to: f64) {
     let mut least = from;
     for place in places.iter_mut() {

@@ -1,5 +1,5 @@
-//! Whether the learner's confidence can be trusted: calibration, and the error among the rounds it is surest
-//! of.
+//! Reliability of the learner's probabilities: calibration, and the error rate among its most
+//! confident rounds.
 
 use noregret::example::Target;
 use noregret::prediction::Prediction;
@@ -22,7 +22,7 @@ impl Default for Trust {
 }
 
 impl Trust {
-    /// A round: the forecast, what was true, and how wrong its most probable label is.
+    /// Adds a round: the forecast, the true label, and the error of the most probable label.
     pub(super) fn add(&mut self, at: &Prediction, target: Target<'_>, error: f64) {
         self.calibration.add(&at.probabilities, target);
         self.answers.add(at, error);
@@ -33,12 +33,13 @@ impl Trust {
         self.calibration.report().top
     }
 
-    /// Points (share of rounds answered, error rate among them), the surest first.
+    /// Points (share of rounds answered, error rate among them), starting with the most confident
+    /// rounds.
     pub(super) fn risk(&self) -> Vec<(f64, f64)> {
         self.answers.curve().iter().map(|point| (point.coverage, point.risk)).collect()
     }
 
-    /// The same for an oracle that knows which rounds will be errors, with this error rate over all.
+    /// The same for an oracle that abstains exactly on errors, with this overall error rate.
     pub(super) fn least_risk(error: f64) -> Vec<(f64, f64)> {
         let right = 1.0 - error;
         let at = |step: i32| {

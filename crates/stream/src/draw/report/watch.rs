@@ -1,4 +1,4 @@
-//! What a report remembers of a run: bounded memory, however long the run becomes.
+//! Observes a run for its report, in bounded memory.
 
 use noregret::algorithm::Forecast;
 use noregret::example::Truth;
@@ -22,7 +22,7 @@ pub struct Watch {
     explored: f64,
     /// The sum of losses, importance weights counted.
     loss: f64,
-    /// Why certificate and bound do not hold at the end, if so.
+    /// Why certificate and bound are void at the end, if they are.
     pub(super) void: [Option<String>; 2],
 }
 

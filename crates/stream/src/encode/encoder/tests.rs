@@ -15,6 +15,7 @@ fn encoder(scaling: Scaling, sparse: bool) -> Encoder {
         radius: 2.0,
         large_rows: 0,
         absent: vec![],
+        costs: None,
     }
 }
 

@@ -1,22 +1,42 @@
-//! The first row of a CSV file: whether it names the columns, and what they are called.
+//! Recognises the header of a CSV file, and names the columns.
 
 use std::collections::HashSet;
 
 use csv::ByteRecord;
 
-use super::layout::{is_missing, is_number};
+use super::layout::{LABEL_NAMES, is_missing, is_number};
 use crate::read::error::{ReadErrorKind, shown};
 
-/// Whether the first row names the columns. It has no number, and there is a word in it above a column of
-/// numbers; or all of its cells differ, none but the first (where row names stand) is empty, and there are
-/// numbers below, or none of its cells comes again in its column.
-pub(crate) fn has_header(rows: &[ByteRecord]) -> bool {
+/// Number of rows below the first that distinguishes names from rare cells.
+const ENOUGH: usize = 50;
+
+/// Whether the first row is a header. It contains the name of a column in `asked`; or a usual name of a
+/// label column, such as `class`, and no cell is repeated in its column. Otherwise it contains no number,
+/// and either a word above a column of numbers; or all its cells differ, at most the first one (above row
+/// names) is empty, and there are numbers below, or no cell is repeated in its column.
+pub(crate) fn has_header(rows: &[ByteRecord], asked: &[&str]) -> bool {
     let (first, rest) = (&rows[0], &rows[1..]);
-    if first.iter().any(is_number) {
+    // A number may be the number of a column.
+    let is_asked = |cell: &[u8]| !is_number(cell) && asked.iter().any(|name| name.as_bytes() == cell);
+    if first.iter().any(is_asked) {
+        return true;
+    }
+    let comes_again = || rest.iter().any(|row| row.iter().zip(first).any(|(cell, name)| cell == name));
+    let is_label = |cell: &[u8]| LABEL_NAMES.iter().any(|name| cell.eq_ignore_ascii_case(name.as_bytes()));
+    if rest.len() >= ENOUGH && first.iter().any(is_label) && !comes_again() {
+        return true;
+    }
+    // NaN and infinities may be names, where others are beside them.
+    let is_digits = |cell: &[u8]| is_number(cell) && cell.iter().any(u8::is_ascii_digit);
+    if first.iter().any(is_digits) {
         return false;
     }
-    if first.iter().enumerate().any(|(column, cell)| !is_missing(cell) && holds_numbers(rest, column)) {
+    let is_word = |cell: &[u8]| !is_missing(cell) && !is_number(cell);
+    if first.iter().enumerate().any(|(column, cell)| is_word(cell) && holds_numbers(rest, column)) {
         return true;
+    }
+    if first.iter().any(is_number) {
+        return false;
     }
     let mut seen = HashSet::new();
     let distinct =
@@ -25,17 +45,71 @@ pub(crate) fn has_header(rows: &[ByteRecord]) -> bool {
         return false;
     }
     let numbers_below = rest.iter().any(|row| row.iter().any(is_number));
-    let comes_again = || rest.iter().any(|row| row.iter().zip(first).any(|(cell, name)| cell == name));
     numbers_below || !comes_again()
 }
 
-/// Whether a column of `rows` has numbers and nothing else, but for missing cells.
+/// Most rows above the names.
+pub(crate) const MOST_ABOVE: usize = 10;
+
+/// The most frequent number of cells of a row, at least two; the smaller of equally frequent ones. `None`
+/// if most rows have one cell.
+pub(crate) fn usual_width(rows: &[ByteRecord]) -> Option<usize> {
+    let mut counts = std::collections::BTreeMap::<usize, usize>::new();
+    rows.iter().for_each(|row| *counts.entry(row.len()).or_default() += 1);
+    // `max_by_key` returns the last maximum, so the order is reversed.
+    let usual = counts.into_iter().rev().max_by_key(|(_, count)| *count);
+    usual.map(|(width, _)| width).filter(|width| *width > 1)
+}
+
+/// Number of rows above the names of the columns, such as a title or the names of groups of columns. They
+/// have fewer different cells than the names. If `header` is given, there are names, and only rows
+/// with fewer cells are above them.
+pub(crate) fn rows_above(rows: &[ByteRecord], header: Option<bool>, asked: &[&str]) -> usize {
+    if header == Some(false) {
+        return 0;
+    }
+    let Some(width) = usual_width(rows) else { return 0 };
+    let short = rows.iter().take_while(|row| row.len() < width).count();
+    let rest = &rows[short.min(rows.len())..];
+    // A file of rows of different lengths has no title.
+    let even = rest.len() > 1 && rest.iter().filter(|row| row.len() == width).count() * 10 >= rest.len() * 9;
+    if short > 0 && !(even && short <= MOST_ABOVE) {
+        return 0;
+    }
+    let groups = if header.is_none() { groups_above(rest, asked) } else { 0 };
+    let named = short == 0 || header == Some(true) || groups > 0 || has_header(rest, asked);
+    if named { short + groups } else { 0 }
+}
+
+/// Number of full rows above the names: a title filled up with empty cells, or names of groups of columns.
+fn groups_above(rows: &[ByteRecord], asked: &[&str]) -> usize {
+    if has_header(rows, asked) {
+        return 0;
+    }
+    let different =
+        |row: &ByteRecord| row.iter().filter(|cell| !cell.is_empty()).collect::<HashSet<_>>().len();
+    for above in 1..=MOST_ABOVE.min(rows.len().saturating_sub(2)) {
+        let (names, below) = (&rows[above], &rows[above + 1..]);
+        let fewer = rows[..above].iter().all(|row| {
+            different(row) < different(names) && row.iter().all(|cell| !is_number(cell) || cell.is_empty())
+        });
+        let word = |(column, cell): (usize, &[u8])| {
+            !is_missing(cell) && !is_number(cell) && holds_numbers(below, column)
+        };
+        if fewer && names.iter().enumerate().any(word) && has_header(&rows[above..], asked) {
+            return above;
+        }
+    }
+    0
+}
+
+/// Whether a column of `rows` contains only numbers and missing cells.
 fn holds_numbers(rows: &[ByteRecord], column: usize) -> bool {
     let mut cells = rows.iter().filter_map(|row| row.get(column)).filter(|cell| !is_missing(cell)).peekable();
     cells.peek().is_some() && cells.all(is_number)
 }
 
-/// What columns are called.
+/// Names of columns.
 pub(crate) struct Names {
     /// All of them, each once.
     pub(crate) names: Vec<String>,
@@ -43,8 +117,8 @@ pub(crate) struct Names {
     pub(crate) repeated: Vec<usize>,
 }
 
-/// Column names: the header's, or the numbers from 1. An empty name becomes the number, and one that an
-/// earlier column has already gets a number behind it: `a`, `a.2`.
+/// Column names: from the header, or numbers from 1. An empty name becomes the number, and a
+/// repeated one gets a suffix: `a`, `a.2`.
 pub(crate) fn names(first: &ByteRecord, header: bool) -> Result<Names, ReadErrorKind> {
     let mut given = Vec::with_capacity(first.len());
     for cell in first {
@@ -54,7 +128,7 @@ pub(crate) fn names(first: &ByteRecord, header: bool) -> Result<Names, ReadError
             _ => return Err(format!("has a header that is not UTF-8 text: {}", shown(cell)).into()),
         }
     }
-    // No made-up name takes the place of one that is written down.
+    // Generated names never equal a name of the header.
     let mut taken: HashSet<String> = given.iter().map(|name| (*name).to_owned()).collect();
     let mut seen = HashSet::new();
     let (mut names, mut repeated) = (Vec::with_capacity(given.len()), Vec::new());
@@ -95,13 +169,39 @@ mod tests {
         assert_eq!(names(&["7", "7"], false), ("1 2".to_owned(), vec![]));
     }
 
-    /// Finding names takes time in proportion to them.
+    #[test]
+    fn titles_and_groups_above_the_names() {
+        let above = |lines: &[&str], header| {
+            let rows: Vec<ByteRecord> =
+                lines.iter().map(|line| ByteRecord::from(line.split(',').collect::<Vec<_>>())).collect();
+            rows_above(&rows, header, &[])
+        };
+        for (lines, count) in [
+            (vec!["Sales 2026", "a,b,y", "1,x,u", "2,x,v"], 1),
+            (vec!["Sales", "by the office, 2026", "a,b,y", "1,x,u", "2,x,v"], 2),
+            (vec!["Sales 2026,,", "a,b,y", "1,x,u", "2,x,v"], 1),
+            (vec!["person,,place,", "age,name,zip,y", "1,x,3,u", "2,x,4,v"], 1),
+            (vec!["Sales", "person,,place,", "age,name,zip,y", "1,x,3,u", "2,x,4,v"], 2),
+            (vec!["a,b,y", "1,x,u", "2,x,v"], 0),
+            (vec![",a,y", "0,1,u", "1,2,v"], 0),
+            (vec!["1,x,u", "2,,v", "3,x,u"], 0),
+            (vec!["1", "2,x,v", "3,x,u", "4,x,v"], 0),
+            (vec!["x,,u", "big,red,v", "small,red,u", "big,red,u"], 0),
+        ] {
+            assert_eq!(above(&lines, None), count, "{lines:?}");
+            assert_eq!(above(&lines, Some(false)), 0, "{lines:?}");
+        }
+        assert_eq!(above(&["Sales", "a,y", "b,u", "b,u"], Some(true)), 1);
+        assert_eq!(above(&["Sales,", "a,y", "1,u", "2,u"], Some(true)), 0);
+    }
+
+    /// Naming takes linear time.
     #[test]
     fn a_hundred_thousand_names() {
         let cells: Vec<String> = (0..100_000).map(|column| format!("c{}", column % 60_000)).collect();
         let record = ByteRecord::from(cells);
         let rows = [record.clone(), ByteRecord::from(vec!["1"; 100_000])];
-        assert!(has_header(&rows));
+        assert!(has_header(&rows, &[]));
         let found = super::names(&record, true).unwrap();
         assert_eq!((found.names.len(), found.repeated.len()), (100_000, 40_000));
         assert_eq!(found.names[99_999], "c39999.2");

@@ -1,25 +1,25 @@
-//! Deciding what a CSV file is: delimiter, header, label column, types.
+//! Recognises the layout of a CSV file: delimiter, header, label column, types.
 //!
-//! Everything is decided from the first [`LINES`] lines, for a file and for a pipe alike.
+//! From the first [`LINES`] lines, for files and pipes alike.
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 
-use super::header::{Names, has_header, names};
+use super::header::{MOST_ABOVE, Names, has_header, names, rows_above, usual_width};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions};
 use crate::read::source::Peek;
 use crate::read::table::{Decided, Sample, decide};
 
-/// How many lines are looked at: a header and 1,000 rows, if no cell contains a line end.
+/// Number of lines examined: a header and 1,000 rows, if no cell contains a line end.
 pub(crate) const LINES: usize = 1001;
 
-/// In the order in which they are tried: the rarer inside cells, the earlier.
+/// In the order in which they are tried: those that are rarer in cells first.
 const DELIMITERS: [u8; 5] = [b'\t', b';', b',', b'|', b' '];
 
-/// Names that make a column or key the label, most telling first.
+/// Names of label columns or keys, in order of preference.
 pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
 
-/// What the columns are, for a person. Without a role are those that a saved model does not know.
+/// Description of the columns. Those unknown to a saved model have no role.
 pub(crate) fn describe_roles<'a>(
     columns: impl Iterator<Item = (&'a str, Option<&'a CsvField>)> + Clone,
 ) -> Vec<(&'static str, String)> {
@@ -60,7 +60,7 @@ pub(crate) fn describe_roles<'a>(
     decided
 }
 
-/// Of a long list, the beginning.
+/// The first items of a long list.
 fn short_list(names: &[String]) -> String {
     const SHOWN: usize = 20;
     let more = names.len().saturating_sub(SHOWN);
@@ -75,27 +75,50 @@ pub(crate) fn builder(delimiter: u8) -> ReaderBuilder {
     builder
 }
 
-/// Decides the layout, with what a colleague would say about the first rows; or says in a sentence why it
-/// cannot.
-pub(crate) fn infer(
-    peek: &Peek<'_>,
-    options: &ReadOptions,
-) -> Result<(CsvSchema, Vec<String>), ReadErrorKind> {
+/// A layout, as found in the first rows.
+pub(crate) struct Inferred {
+    pub(crate) layout: CsvSchema,
+    /// Number of rows above the names, which are skipped.
+    pub(crate) above: usize,
+    /// Remarks, one sentence each.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A remark on `rows` above the names, if there are any.
+pub(crate) fn note_above(rows: &[ByteRecord]) -> Option<String> {
+    let first = shown(rows.first()?.iter().find(|cell| !cell.is_empty()).unwrap_or_default());
+    Some(match rows.len() {
+        1 => format!("the first line, {first}, is not a row: it is above the names of the columns"),
+        count => format!(
+            "the first {count} lines, from {first} on, are not rows: they are above the names of the columns"
+        ),
+    })
+}
+
+/// Determines the layout, with remarks on the first rows; or returns in a sentence why it cannot.
+pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Inferred, ReadErrorKind> {
     let delimiter = match options.delimiter {
         Some(delimiter) => checked_delimiter(char::from(delimiter))?,
         None => detect_delimiter(peek).ok_or(ReadErrorKind::SingleColumn { delimiter: None, seen: None })?,
     };
     let rows = records(peek, delimiter, LINES);
+    let above = rows_above(&rows, options.header, &asked(options));
+    let (above_names, rows) = rows.split_at(above);
     let width = rows.first().map_or(0, ByteRecord::len);
+    if width < 2
+        && let Some(usual) = usual_width(rows)
+    {
+        return Err(format!("has one cell in its first row, where most rows have {usual}").into());
+    }
     if width < 2 {
         let seen = detect_delimiter(peek).map(char::from);
         return Err(ReadErrorKind::SingleColumn { delimiter: Some(char::from(delimiter)), seen });
     }
-    let header = options.header.unwrap_or_else(|| has_header(&rows));
+    let header = options.header.unwrap_or_else(|| has_header(rows, &asked(options)));
     let Names { names, repeated } = names(&rows[0], header)?;
-    let second = header && options.header.is_none() && second_header(&rows);
+    let second = header && options.header.is_none() && second_header(rows);
     let first = &rows[0];
-    // Where files were put one behind the other, the header comes again: it is no row.
+    // Concatenated files repeat the header.
     let rows: Vec<&ByteRecord> = rows[usize::from(header) + usize::from(second)..]
         .iter()
         .filter(|row| !header || *row != first)
@@ -129,18 +152,24 @@ pub(crate) fn infer(
             format!("the header has a name twice: column number {number} is called {name} here{others}");
         notes.insert(0, note);
     }
+    notes.splice(0..0, note_above(above_names));
     let header_rows = second.then_some(2);
     if second {
-        notes.insert(
-            0,
-            "the second line is no row either: it stands between the names and the numbers".to_owned(),
-        );
+        notes.insert(0, "the second line is not a row: it is between the names and the numbers".to_owned());
     }
-    Ok((CsvSchema { delimiter: char::from(delimiter), header, fields, numbers, header_rows }, notes))
+    let layout = CsvSchema { delimiter: char::from(delimiter), header, fields, numbers, header_rows };
+    Ok(Inferred { layout, above, notes })
 }
 
-/// Whether the row below the header is a second one, of units for instance: no cell of it is a number, though
-/// some columns hold nothing else below it.
+/// The names of columns that options speak of.
+fn asked(options: &ReadOptions) -> Vec<&str> {
+    let one = [&options.label, &options.weight, &options.id].into_iter().flatten();
+    let lists = [&options.categorical, &options.numeric, &options.text, &options.time, &options.drop];
+    one.chain(lists.into_iter().flatten()).map(String::as_str).collect()
+}
+
+/// Whether the row below the header is a second header, for example of units: none of its cells is
+/// a number, although some columns are numeric below it.
 fn second_header(rows: &[ByteRecord]) -> bool {
     let Some((second, rest)) = rows.get(1).zip(rows.get(2..)).filter(|(_, rest)| rest.len() > 2) else {
         return false;
@@ -155,7 +184,7 @@ fn second_header(rows: &[ByteRecord]) -> bool {
         && columns.all(|column| !is_number(&second[column]) && !is_missing(&second[column]))
 }
 
-/// A delimiter that the csv format can have.
+/// Checks a delimiter.
 pub(crate) fn checked_delimiter(delimiter: char) -> Result<u8, String> {
     if delimiter.is_ascii() && !"\"\r\n".contains(delimiter) {
         return Ok(delimiter as u8);
@@ -164,17 +193,31 @@ pub(crate) fn checked_delimiter(delimiter: char) -> Result<u8, String> {
     Err(format!("cannot have the delimiter {shown}; it is one ASCII character, no quote and no line end"))
 }
 
-/// Of the delimiters that split all rows into the same number of cells, at least two, the one that finds the
-/// most rows (a wrong one can read a quote as the begin of a long cell), and of these the first; without any,
-/// the one that splits the first row into the most cells.
+/// The delimiter that splits all rows into the same number of cells, at least two, and finds the
+/// most rows (a wrong one can read a quote as the start of a long cell); the first of several. If
+/// there is none, the one that splits the first row into the most cells.
 pub(crate) fn detect_delimiter(peek: &Peek<'_>) -> Option<u8> {
     let width = |rows: &[ByteRecord]| rows.first().map_or(0, ByteRecord::len);
-    let candidates = DELIMITERS.map(|delimiter| (delimiter, records(peek, delimiter, 50)));
-    // The last maximum is taken, so the order is turned.
-    let candidates = || candidates.iter().rev().filter(|(_, rows)| width(rows) > 1);
+    let split = DELIMITERS.map(|delimiter| (delimiter, records(peek, delimiter, 50)));
+    // `max_by_key` returns the last maximum, so the order is reversed.
+    let candidates = || split.iter().rev().filter(|(_, rows)| width(rows) > 1);
     let even = candidates().filter(|(_, rows)| rows.iter().all(|row| row.len() == width(rows)));
-    let found =
-        even.max_by_key(|(_, rows)| rows.len()).or_else(|| candidates().max_by_key(|(_, rows)| width(rows)));
+    // The same below a title; but a few texts below the name of their column may well have equally many
+    // words.
+    let below = split.iter().rev().filter(|(delimiter, rows)| {
+        if *delimiter == b' ' {
+            return false;
+        }
+        let Some(usual) = usual_width(rows) else { return false };
+        let short = rows.iter().take_while(|row| row.len() < usual).count();
+        (1..=MOST_ABOVE).contains(&short)
+            && rows.len() > short + 1
+            && rows[short..].iter().all(|row| row.len() == usual)
+    });
+    let found = even
+        .max_by_key(|(_, rows)| rows.len())
+        .or_else(|| below.max_by_key(|(_, rows)| rows.len()))
+        .or_else(|| candidates().max_by_key(|(_, rows)| width(rows)));
     found.map(|&(delimiter, _)| delimiter)
 }
 
@@ -210,10 +253,10 @@ pub(crate) fn label_by_name(names: &[String]) -> Option<usize> {
     LABEL_NAMES.iter().find_map(|label| names.iter().position(|name| name.eq_ignore_ascii_case(label)))
 }
 
-/// Whether a trimmed cell of a numeric column says that there is no number: empty, `NA`, `N/A`, `NaN`,
-/// `null`, `None` in any case, or `?`.
+/// Whether a trimmed cell denotes a missing number: empty, `NA`, `N/A`, `NaN`, `null`, `None` in
+/// any case, or `?`.
 pub(crate) fn is_missing(cell: &[u8]) -> bool {
-    // A digit, sign or point begins almost every cell.
+    // Almost every cell starts with a digit, sign or point.
     match cell.first() {
         None => true,
         Some(b'n' | b'N' | b'?') => {
@@ -226,11 +269,12 @@ pub(crate) fn is_missing(cell: &[u8]) -> bool {
     }
 }
 
-/// The words that stand for missing cells in the numeric columns of the first rows, each once, quoted.
-pub(crate) fn missing_words(peek: &Peek<'_>, layout: &CsvSchema) -> Vec<String> {
+/// The distinct words for missing cells in the numeric columns of the first rows, quoted.
+pub(crate) fn missing_words(peek: &Peek<'_>, inferred: &Inferred) -> Vec<String> {
+    let layout = &inferred.layout;
     let Ok(delimiter) = checked_delimiter(layout.delimiter) else { return vec![] };
     let mut words: Vec<String> = vec![];
-    for row in records(peek, delimiter, LINES).iter().skip(layout.header_rows()) {
+    for row in records(peek, delimiter, LINES).iter().skip(inferred.above + layout.header_rows()) {
         for (cell, field) in row.iter().zip(&layout.fields) {
             if field.role == CsvRole::Numeric && !cell.is_empty() && is_missing(cell) {
                 let word = shown(cell);
@@ -243,7 +287,7 @@ pub(crate) fn missing_words(peek: &Peek<'_>, layout: &CsvSchema) -> Vec<String> 
     words
 }
 
-/// Whether a cell is a number. An infinity is: the column is numeric, and the cell an error of its row.
+/// Whether a cell is a number. Infinities count: the column is then numeric, and the row an error.
 pub(crate) fn is_number(cell: &[u8]) -> bool {
     fast_float2::parse::<f64, _>(cell).is_ok()
 }
@@ -255,7 +299,7 @@ mod tests {
 
     fn shape(text: &str, options: &ReadOptions) -> Result<String, String> {
         let peek = Peek { bytes: text.as_bytes(), all: true };
-        let (schema, _) = infer(&peek, options).map_err(|kind| kind.to_string())?;
+        let schema = infer(&peek, options).map_err(|kind| kind.to_string())?.layout;
         let roles = schema.fields.iter().map(|field| match field.role {
             CsvRole::Numeric => field.name.clone(),
             CsvRole::Categorical => format!("{}?", field.name),
@@ -270,7 +314,7 @@ mod tests {
 
     #[test]
     fn layouts_are_recognised() {
-        let cases = [
+        let cases: [(&str, &str); 22] = [
             ("a,b,c\n1,2,x\n3,4,y\n", "comma header a b [c]"),
             ("1,2,x\n3,4,y\n", "comma rows 1 2 [3]"),
             ("1;2;3\n1,5;2;3\n", "semicolon rows 1 2 [3]"),
@@ -289,6 +333,10 @@ mod tests {
             ("a,b,a,,y\n1,2,3,4,x\n", "comma header a b a.2 4 [y]"),
             ("a,b,y\n1,2,x\na,b,y\n3,4,z\n", "comma header a b [y]"),
             ("?,?,x\n1,2,y\n", "comma rows 1 2 [3]"),
+            ("a,nan,inf,y\n1,2,3,x\n4,5,6,z\n", "comma header a nan inf [y]"),
+            ("nan,x\n1,y\n2,x\n", "comma rows 1 [2]"),
+            (&format!("2019,2020,y\n{}", "1,2,x\n3,4,z\n".repeat(30)), "comma header 2019 2020 [y]"),
+            (&format!("1,2,y\n{}", "1,2,y\n3,4,n\n".repeat(30)), "comma rows 1 2 [3]"),
         ];
         for (text, expected) in cases {
             assert_eq!(shape(text, &ReadOptions::default()).as_deref(), Ok(expected), "{text:?}");
@@ -325,6 +373,26 @@ mod tests {
             err(r#"column "w" cannot be both label and weight"#)
         );
         assert!(with(|o| o.delimiter = Some(b'"')).unwrap_err().contains("one ASCII character"));
+    }
+
+    /// Whoever says what a column is called has seen it in the first row.
+    #[test]
+    fn names_that_are_asked_for_are_a_header() {
+        let options = |change: fn(&mut ReadOptions)| {
+            let mut options = ReadOptions::default();
+            change(&mut options);
+            options
+        };
+        for change in [
+            |options: &mut ReadOptions| options.label = Some("kind".into()),
+            |options: &mut ReadOptions| options.drop = vec!["kind".into()],
+            |options: &mut ReadOptions| (options.label, options.id) = (Some("1".into()), Some("kind".into())),
+        ] {
+            let found = shape("2019,2020,kind\n1,2,x\n3,4,z\n", &options(change)).unwrap();
+            assert!(found.starts_with("comma header "), "{found}");
+        }
+        let found = shape("1,2,kind\n3,4,z\n", &options(|options| options.label = Some("1".into())));
+        assert_eq!(found.as_deref(), Ok("comma rows [1] 2 3?"));
     }
 
     #[test]

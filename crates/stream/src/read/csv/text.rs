@@ -8,14 +8,15 @@ use crate::read::source::Source;
 
 /// A [`Source`] whose line ends are all `\n`, and whose last line has one.
 ///
-/// The csv crate counts lines by `\n`, which under `\r\n` it sees only with the next record. With plain line
-/// ends, a record begins `1 + newlines inside it` lines before the line at which the parser stands after it.
+/// The csv crate counts lines by `\n`, which it reads only with the next record if lines end in
+/// `\r\n`. With `\n` alone, a record starts `1 + newlines inside it` lines before the parser's line
+/// after it.
 pub(crate) struct CsvText {
     pub(crate) source: Source,
-    /// A carriage return is held back until the next byte shows whether it belongs to a line end.
+    /// A carriage return, held back until the next byte shows whether it is part of a line end.
     held: bool,
     inside_line: bool,
-    /// Whether the parser was told that the text ends.
+    /// Whether the end was reported to the parser.
     pub(crate) ended: bool,
 }
 
@@ -63,7 +64,7 @@ impl Read for CsvText {
     }
 }
 
-/// The text as [`CsvText`] gives it, for looking ahead.
+/// The text as [`CsvText`] returns it, for looking ahead.
 pub(crate) fn plain_line_ends(text: &[u8]) -> Vec<u8> {
     let follows = |at: usize| text.get(at + 1) == Some(&b'\n');
     let bytes = text.iter().enumerate();

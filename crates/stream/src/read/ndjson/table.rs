@@ -1,17 +1,18 @@
-//! Objects as the rows of a table: a key is a column, one of a nested object is called by its path.
+//! Objects as rows of a table: each key is a column; keys of nested objects are named by path.
 //!
-//! What the columns hold is decided by the first rows, as for CSV, and their cells are read in the same way,
-//! so that the same rows become the same examples in both formats. What JSON has beyond that:
+//! The kinds of columns are inferred from the first rows, as for CSV, and cells are parsed in the
+//! same way, so that equal rows become equal examples in both formats. In addition:
 //!
 //! - `{"user": {"age": 31}}` has the column `user.age`;
-//! - numbers in a list are columns by their place, `size[0]`, as are the keys of objects in one,
+//! - numbers in a list are columns by position, `size[0]`, as are keys of objects in a list,
 //!   `items[0].price`;
-//! - texts in a list are a set, whose order says nothing: each is a category, or a word of a text;
-//! - a bool is the category `true` or `false`, and 1 or 0 where it is to be a number;
-//! - a key that the first rows do not have becomes a feature when it comes: a number, or a category.
+//! - texts in a list are a set without order: each is a category, or a word of a text;
+//! - a bool is the category `true` or `false`, or 1 or 0 in a numeric column;
+//! - a key that is absent from the first rows becomes a feature when it occurs: a number, or a
+//!   category.
 //!
-//! Rows that have but few of all keys, as bags of words have, are no table: their numbers are 0 where they
-//! are not, not missing.
+//! Rows with few of all keys, such as bags of words, are not a table: absent numbers are 0, not
+//! missing.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -20,6 +21,7 @@ use csv::ByteRecord;
 use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
 
+use super::offers::LABELS;
 use super::{Keys, Shape};
 use crate::read::columns::ColumnMap;
 use crate::read::csv::layout::find_column;
@@ -28,28 +30,28 @@ use crate::read::options::{CsvRole, CsvSchema, ReadOptions};
 use crate::read::row::Row;
 use crate::read::table::{self, Cell, Decided, Sample, is_needed};
 
-/// With fewer keys in all, rows are a table whichever of them they have.
+/// With fewer keys in all, rows are always a table.
 const FEW: usize = 50;
 
-/// With more keys than that, rows that have on average less than one in so many of them are bags.
+/// With more keys, rows with on average less than one in this many of them are bags.
 const SPARSE: usize = 10;
 
-/// The columns of objects, and the cells of the row at hand.
+/// The columns, and the cells of the current row.
 pub(crate) struct Table {
     pub(crate) layout: CsvSchema,
     pub(crate) cells: Vec<Cell>,
     places: HashMap<String, usize, RandomState>,
     slots: Vec<Slot>,
-    /// The place after the last one: keys mostly come in the same order.
+    /// The position after the last key found: keys mostly have the same order.
     next: usize,
     /// Texts of the row, one after the other.
     text: String,
-    /// Texts of lists, with the places of their columns.
+    /// Texts of lists, with the positions of their columns.
     items: Vec<(usize, Range<usize>)>,
     feature: String,
 }
 
-/// The cell of a column in the row at hand.
+/// The cell of a column in the current row.
 #[derive(Clone, Debug)]
 enum Slot {
     Absent,
@@ -60,7 +62,7 @@ enum Slot {
 }
 
 impl Table {
-    /// The columns of a layout; those of labels and weights are left to the reader.
+    /// The columns of a layout, without labels and weights, which the reader handles.
     pub(crate) fn new(layout: CsvSchema, columns: &mut ColumnMap) -> Self {
         let features = table::cells(&layout.fields, layout.numbers.is_some(), columns);
         let fields = layout.fields.iter().zip(features);
@@ -74,7 +76,7 @@ impl Table {
         Self { layout, cells, places, slots, next: 0, text, items: vec![], feature }
     }
 
-    /// The place of a column, if there is one called so.
+    /// The position of a column, by name.
     pub(crate) fn place(&mut self, key: &str) -> Option<usize> {
         let place = match self.cells.get(self.next) {
             Some(cell) if cell.name == key => self.next,
@@ -99,7 +101,7 @@ impl Table {
         matches!(self.slots[place], Slot::Absent)
     }
 
-    /// Takes note of a missing cell. This and the following are false if the row has the column already.
+    /// Sets a missing cell. This and the following return false if the row has the column already.
     pub(crate) fn null(&mut self, place: usize) -> bool {
         let new = self.is_new(place);
         self.slots[place] = Slot::Null;
@@ -118,7 +120,7 @@ impl Table {
         new
     }
 
-    /// Takes note of a text in a list.
+    /// Adds a text of a list.
     pub(crate) fn item(&mut self, place: usize, text: &str) -> bool {
         let fits = self.is_new(place) || matches!(self.slots[place], Slot::List);
         let at = self.kept(text);
@@ -133,7 +135,7 @@ impl Table {
         start..self.text.len()
     }
 
-    /// Forgets the cells of the last row.
+    /// Clears the cells of the last row.
     pub(crate) fn begin(&mut self) {
         self.slots.fill(Slot::Absent);
         self.next = 0;
@@ -168,23 +170,23 @@ impl Table {
         Ok(())
     }
 
-    /// The columns with features that are not among the keys of some rows; none, if there is no key.
+    /// The feature columns that are absent from some rows' keys; none if there are no keys.
     pub(crate) fn missing<'a>(&'a self, there: &'a HashSet<String>) -> impl Iterator<Item = &'a Cell> {
         let needed = self.cells.iter().filter(|cell| !there.is_empty() && cell.role.is_some_and(is_needed));
         needed.filter(|cell| !there.contains(&cell.name))
     }
 
-    /// Forgets the features from `count` on: they were taken back.
+    /// Removes the features from `count` on, which were taken back.
     pub(crate) fn forget(&mut self, count: u32) {
         self.cells.iter_mut().for_each(|cell| cell.cells.forget(count));
     }
 }
 
-/// What the rows have under one key.
+/// Statistics of one key.
 #[derive(Default)]
 struct Seen {
     cells: Vec<(usize, String)>,
-    /// Whether there is something else than numbers and bools.
+    /// Whether there are values other than numbers and bools.
     other: bool,
     /// Whether there are texts in a list.
     list: bool,
@@ -205,6 +207,9 @@ impl Survey {
         for (at, row) in rows.iter().enumerate() {
             let inside = row.get("x").filter(|_| keys.shape == Shape::Object);
             for (key, value) in row {
+                if keys.offers && key == LABELS {
+                    continue;
+                }
                 let known = is(&keys.label, key) || is(&keys.weight, key);
                 let feature = keys.shape == Shape::Flat && !matches!(key.as_str(), "tag" | "id");
                 if (known && !value.is_array() && !value.is_object()) || (feature && !known) {
@@ -262,7 +267,7 @@ impl Survey {
         }
     }
 
-    /// Whether the rows have but few of all keys.
+    /// Whether the rows have few of all keys.
     fn is_sparse(&self, rows: usize) -> bool {
         let there: usize = self.seen.iter().map(|seen| seen.cells.len()).sum();
         self.names.len() > FEW && there * SPARSE < self.names.len() * rows
@@ -278,7 +283,7 @@ impl Survey {
             .collect();
         let is_column = |place: &usize| {
             let (name, seen) = (&self.names[*place], &self.seen[*place]);
-            // null in the place of an object or a list.
+            // null in place of an object or a list.
             let holder =
                 holders.contains(name.as_str()) && seen.cells.iter().all(|(_, cell)| cell.is_empty());
             let column = !sparse || seen.other || 2 * seen.cells.len() >= rows;
@@ -293,7 +298,7 @@ pub(crate) fn paths(rows: &[Map<String, Value>], keys: &Keys) -> HashSet<String>
     Survey::of(rows, keys).names.into_iter().collect()
 }
 
-/// Decides what the keys of the first rows hold, with what a colleague would say.
+/// Infers the kinds of the keys from the first rows, with remarks.
 pub(crate) fn decide(
     rows: &[Map<String, Value>],
     keys: &Keys,
@@ -305,7 +310,7 @@ pub(crate) fn decide(
         && !survey.places.contains_key(label)
         && !rows.iter().any(|row| row.contains_key(label))
     {
-        // The label may come later; but not if this is a slip.
+        // The label may occur later, unless the name is a typing error.
         let beside = rows.iter().flat_map(Map::keys);
         let names = survey.names.iter().chain(beside).map(String::as_str);
         let other_case = names.clone().find(|name| name.eq_ignore_ascii_case(label));

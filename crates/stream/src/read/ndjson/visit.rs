@@ -1,4 +1,4 @@
-//! One JSON object straight into a row.
+//! Parses one JSON object directly into a row.
 
 use std::fmt::{self, Write as _};
 
@@ -6,22 +6,23 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadErrorKind, shown};
+use crate::read::ndjson::offers::LABELS;
 use crate::read::ndjson::table::Table;
 use crate::read::ndjson::{Keys, Shape};
 use crate::read::row::Row;
 
-/// Buffers that every row uses.
+/// Buffers reused for every row.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     key: String,
     text: String,
     numbers: Vec<f64>,
-    /// Whether the key names the row beside what else it is.
+    /// Whether the key also names the row.
     names_row: bool,
-    /// Named features of the row that have a column, and those that have none.
+    /// Number of named features of the row with and without a column.
     pub(crate) known: u64,
     pub(crate) unknown: u64,
-    /// What is wrong with the row beyond its syntax.
+    /// An error of the row other than syntax.
     fault: Option<ReadErrorKind>,
 }
 
@@ -35,7 +36,7 @@ impl Scratch {
     }
 }
 
-/// Reads the object; returns the number of elements of its feature array, if it has one.
+/// Parses the object; returns the length of its feature array, if it has one.
 pub(crate) fn parse_object(
     text: &str,
     keys: &Keys,
@@ -69,7 +70,7 @@ struct Object<'a> {
     length: Option<u32>,
 }
 
-/// What a value of the object is read as.
+/// The role of a value of the object.
 #[derive(Clone, Copy)]
 enum Part {
     Label,
@@ -83,6 +84,10 @@ enum Part {
     /// An element of a list that is a feature, with its position.
     Item(u64),
     Probability,
+    /// The labels on offer.
+    Offers,
+    /// One of them.
+    Offered,
     Ignored,
 }
 
@@ -93,6 +98,7 @@ impl Object<'_> {
         match (key, self.keys.shape) {
             _ if is(&self.keys.label) => Part::Label,
             _ if is(&self.keys.weight) => Part::Weight,
+            (LABELS, _) if self.keys.offers => Part::Offers,
             ("x", Shape::Array) => Part::Array,
             ("x", Shape::Object) => Part::Features,
             (_, Shape::Array | Shape::Object) if is(&self.keys.id) => Part::Tag,
@@ -104,7 +110,7 @@ impl Object<'_> {
         }
     }
 
-    /// Notes what is wrong with the value of the current key.
+    /// Records an error of the value of the current key.
     #[cold]
     fn fault<E: Error>(&mut self, message: String) -> E {
         let column = self.scratch.key.clone();
@@ -120,7 +126,16 @@ impl Object<'_> {
         }
     }
 
-    /// The place of the current key in the table, if it has one.
+    /// Adds a label on offer.
+    fn offer<E: Error>(&mut self, label: &str) -> Result<(), E> {
+        match label.trim_ascii() {
+            "" => Err(self.fault("the name of a label is empty".into())),
+            label if self.row.push_offered(label) => Ok(()),
+            label => Err(self.fault(format!("label {} is not finite", shown(label)))),
+        }
+    }
+
+    /// The position of the current key in the table, if any.
     fn place(&mut self) -> Option<usize> {
         let Scratch { key, names_row, known, .. } = &mut *self.scratch;
         *names_row = self.keys.id.as_deref() == Some(&**key);
@@ -129,7 +144,7 @@ impl Object<'_> {
         Some(place)
     }
 
-    /// Refuses a second cell of a column.
+    /// Rejects a second cell of a column.
     fn once<E: Error>(&mut self, first: bool) -> Result<(), E> {
         if first {
             return Ok(());
@@ -139,7 +154,7 @@ impl Object<'_> {
         Err(E::custom(""))
     }
 
-    /// A number or a bool, which is `text` where numbers are not what the column holds.
+    /// A number or a bool; `text` is used if the column is not numeric.
     fn scalar<E: Error>(&mut self, number: f64, text: fmt::Arguments<'_>) -> Result<(), E> {
         let place = self.place();
         if self.scratch.names_row {
@@ -160,7 +175,7 @@ impl Object<'_> {
         self.once(first)
     }
 
-    /// A text that is a feature; an element of a list, if `listed`.
+    /// A text feature; `listed` if it is an element of a list.
     fn text<E: Error>(&mut self, value: &str, listed: bool) -> Result<(), E> {
         let place = self.place();
         if self.scratch.names_row {
@@ -176,7 +191,7 @@ impl Object<'_> {
         text.extend([&**key, "=", value]);
         let column = self.columns.by_name(text);
         self.scratch.count(column);
-        // A list is a set: what comes twice is there.
+        // A list is a set: repetitions are ignored.
         if let Some(column) = column.filter(|column| !listed || !self.row.indices().contains(column)) {
             self.row.push(column, 1.0);
         }
@@ -260,7 +275,7 @@ impl<'de> DeserializeSeed<'de> for Key<'_> {
     }
 }
 
-/// Reads a key behind what the buffer has.
+/// Appends a key to the buffer.
 struct Rest<'a>(&'a mut String);
 
 impl<'de> DeserializeSeed<'de> for Rest<'_> {
@@ -284,7 +299,7 @@ impl Visitor<'_> for Rest<'_> {
     }
 }
 
-/// A value, to be read as a part of the row.
+/// A value with its role.
 struct Slot<'s, 'a> {
     object: &'s mut Object<'a>,
     part: Part,
@@ -299,6 +314,8 @@ impl Slot<'_, '_> {
             Part::Tag => "a string or a number",
             Part::Array => "an array as in the first row",
             Part::Features => "an object as in the first row",
+            Part::Offers => "a list of the labels on offer",
+            Part::Offered => "the name of a label",
             Part::Feature | Part::Item(_) | Part::Ignored => "a number, a bool, a string or null",
         };
         self.object.fault(format!("{found} where {wanted} is needed"))
@@ -334,7 +351,7 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
         match self.part {
-            Part::Label | Part::Tag => self.visit_text(format_args!("{value}")),
+            Part::Label | Part::Tag | Part::Offered => self.visit_text(format_args!("{value}")),
             Part::Feature => self.object.scalar(value as f64, format_args!("{value}")),
             Part::Item(at) => {
                 self.object.item(at, |object| object.scalar(value as f64, format_args!("{value}")))
@@ -345,7 +362,7 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
         match self.part {
-            Part::Label | Part::Tag => self.visit_text(format_args!("{value}")),
+            Part::Label | Part::Tag | Part::Offered => self.visit_text(format_args!("{value}")),
             Part::Feature => self.object.scalar(value as f64, format_args!("{value}")),
             Part::Item(at) => {
                 self.object.item(at, |object| object.scalar(value as f64, format_args!("{value}")))
@@ -356,11 +373,11 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
         match self.part {
-            Part::Label | Part::Tag => self.visit_text(format_args!("{value}")),
-            // As JSON writes it: 1.0 is not 1.
+            Part::Label | Part::Tag | Part::Offered => self.visit_text(format_args!("{value}")),
+            // As written in JSON: 1.0 is not 1.
             Part::Feature => self.object.scalar(value, format_args!("{value:?}")),
             Part::Item(at) => self.object.item(at, |object| object.scalar(value, format_args!("{value:?}"))),
-            Part::Array | Part::Features => Err(self.unfit("a number")),
+            Part::Array | Part::Features | Part::Offers => Err(self.unfit("a number")),
             part => self.object.number(part, value),
         }
     }
@@ -368,12 +385,13 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
     fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {
         match self.part {
             Part::Label => self.object.label_text(value),
+            Part::Offered => self.object.offer(value),
             Part::Tag => {
                 self.object.row.tag.push_str(value);
                 Ok(())
             }
             Part::Feature => self.object.text(value, false),
-            // The order of texts in a list says nothing.
+            // The order of texts in a list is irrelevant.
             Part::Item(_) => self.object.text(value, true),
             _ => Err(self.unfit("a string")),
         }
@@ -386,7 +404,7 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
                 self.object.columns.by_number(position);
                 Ok(())
             }
-            Part::Array | Part::Features | Part::Probability => Err(self.unfit("null")),
+            Part::Array | Part::Features | Part::Probability | Part::Offered => Err(self.unfit("null")),
             Part::Feature => self.object.null(),
             Part::Item(at) => self.object.item(at, Object::null),
             _ => Ok(()),
@@ -418,6 +436,14 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
                 object.row.set_distribution(object.scratch.numbers.iter().copied());
                 Ok(())
             }
+            Part::Offers => {
+                let object = self.object;
+                while seq.next_element_seed(Slot { object, part: Part::Offered })?.is_some() {}
+                if object.row.offered().is_empty() {
+                    return Err(object.fault("an empty list; a label on offer is needed".into()));
+                }
+                Ok(())
+            }
             Part::Feature => self.object.list(seq),
             Part::Item(at) => self.object.item(at, |object| object.list(seq)),
             _ => Err(self.unfit("an array")),
@@ -442,7 +468,7 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
 }
 
 impl Object<'_> {
-    /// Null is a missing cell, or a feature that is not there.
+    /// Null is a missing cell or an absent feature.
     fn null<E: Error>(&mut self) -> Result<(), E> {
         match (self.place(), self.table.as_mut()) {
             (Some(place), Some(table)) => {
@@ -453,7 +479,7 @@ impl Object<'_> {
         }
     }
 
-    /// What `read` makes of the element at `position` of the list under the current key.
+    /// Calls `read` for the element at `position` of the list under the current key.
     fn item<T>(&mut self, position: u64, read: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.scratch.key.len();
         write!(self.scratch.key, "[{position}]").expect("writing to a string does not fail");
@@ -471,7 +497,7 @@ impl Object<'_> {
         Ok(())
     }
 
-    /// The features of an object within an object: they are called by their path.
+    /// The features of a nested object, named by path.
     fn nested<'de, M: MapAccess<'de>>(&mut self, mut map: M) -> Result<(), M::Error> {
         let length = self.scratch.key.len();
         loop {
@@ -503,7 +529,10 @@ impl Slot<'_, '_> {
         let mut text = std::mem::take(&mut self.object.scratch.text);
         text.clear();
         text.write_fmt(number).expect("writing to a string does not fail");
-        let result = self.object.label_text(&text);
+        let result = match self.part {
+            Part::Offered => self.object.offer(&text),
+            _ => self.object.label_text(&text),
+        };
         self.object.scratch.text = text;
         result
     }

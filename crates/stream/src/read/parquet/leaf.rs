@@ -1,4 +1,4 @@
-//! A leaf column: its cells decoded, and put into rows.
+//! A leaf column: decodes its cells and adds them to rows.
 
 use std::fmt::Write as _;
 
@@ -13,23 +13,23 @@ use crate::read::error::{ReadErrorKind, shown};
 use crate::read::options::CsvRole;
 use crate::read::row::Row;
 
-/// Rows that are decoded at a time.
+/// Number of rows decoded at a time.
 const ROWS: usize = 1024;
 
-/// A column of the file, and what is decoded of it.
+/// A column of the file, with its decoded cells.
 pub(super) struct Leaf {
     pub(super) name: String,
-    /// `None`: a column that the saved model does not know.
+    /// `None` for a column unknown to the saved model.
     pub(super) role: Option<CsvRole>,
     /// Column of a numeric leaf.
     pub(super) column: Option<u32>,
-    /// Names of a list's positions, as far as they came up.
+    /// Names of a list's positions so far.
     positions: Vec<String>,
     pub(super) list: bool,
     unsigned: bool,
-    /// What a decimal is divided by.
+    /// The divisor of decimals.
     divisor: f64,
-    /// The definition level of a cell that is there.
+    /// The definition level of a cell that is present.
     present: i16,
     pub(super) reader: Option<ColumnReader>,
     pub(super) values: Values,
@@ -122,8 +122,8 @@ impl Leaf {
         })
     }
 
-    /// The next cell of the current row: its position in a list, and where its value is unless it is missing.
-    /// `first`: the row's first cell.
+    /// The next cell of the current row: its position in a list, and the index of its value unless
+    /// it is missing. `first`: the row's first cell.
     pub(super) fn cell(&mut self, first: bool) -> Option<Option<usize>> {
         if !first && self.repetitions.get(self.level).is_none_or(|level| *level == 0) {
             return None;
@@ -171,7 +171,7 @@ impl Leaf {
         ReadErrorKind::Cell { noun: "column", column: self.name.clone(), message }
     }
 
-    /// Puts the cells of the current row into `row`.
+    /// Adds the cells of the current row to `row`.
     pub(super) fn cells(
         &mut self,
         row: &mut Row,
@@ -233,7 +233,7 @@ impl Leaf {
                     return Err(self.fault(format!("label {} is not finite", shown(text))));
                 }
             }
-            // No column of a Parquet file has these roles.
+            // Parquet columns never have these roles.
             Some(CsvRole::Text | CsvRole::Time | CsvRole::Drop) => {}
             None => columns.drop_one(),
         }

@@ -229,7 +229,7 @@ fn what_is_wrong_with_a_file_is_said() {
     assert_eq!(error("a.parquet", b"1,2\n3,4\n"), "a.parquet: is no Parquet file");
     assert_eq!(error("b.parquet", b""), "b.parquet: has no rows");
     let damaged = error("c", b"PAR1 and then nothing of use PAR1");
-    assert!(damaged.starts_with("c: is no Parquet file that can be read: "), "{damaged}");
+    assert!(damaged.starts_with("c: is not a readable Parquet file: "), "{damaged}");
     let piped = from_read(Box::new(&b"PAR1...."[..]), "-", &ReadOptions::default()).err().unwrap();
     assert!(piped.to_string().contains("it must be a file, not a pipe"), "{piped}");
 }

@@ -1,4 +1,4 @@
-//! Rows packed: the parts of many of them in a few long lists, to be handed over or kept at once.
+//! Many rows packed into a few long lists.
 
 use super::{LabelKind, Row};
 
@@ -8,10 +8,12 @@ pub(crate) struct PackedRows {
     heads: Vec<Head>,
     indices: Vec<u32>,
     values: Vec<f64>,
-    /// For each row the name of its class or the names of its actions, then its tag.
+    /// For each row, the name of its class or the names of its actions, its tag, and the labels on offer.
     text: String,
     distributions: Vec<f64>,
     costs: Vec<Cost>,
+    /// Where the names of labels on offer end in the text.
+    offered: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -22,25 +24,28 @@ struct Head {
     ends: Ends,
 }
 
-/// Where the parts of a row end in their lists; those of the next row begin there.
+/// The ends of a row's parts in the lists, which are the starts of the next row's.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ends {
     features: u32,
     name: u32,
     tag: u32,
+    /// Where its text ends.
+    text: u32,
     distribution: u32,
     costs: u32,
+    offered: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Cost {
-    /// Where the action's name ends in the text.
+    /// End of the action's name in the text.
     action: u32,
     cost: Option<f64>,
     probability: Option<f64>,
 }
 
-/// How much room some rows take.
+/// The lengths of the lists for some rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Room {
     rows: usize,
@@ -53,7 +58,7 @@ impl PackedRows {
         self.heads.len()
     }
 
-    /// Bytes that the rows take.
+    /// Size of the rows in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(&*self.heads)
             + size_of_val(&*self.indices)
@@ -61,9 +66,10 @@ impl PackedRows {
             + self.text.len()
             + size_of_val(&*self.distributions)
             + size_of_val(&*self.costs)
+            + size_of_val(&*self.offered)
     }
 
-    /// Forgets the rows; keeps the room.
+    /// Removes the rows; keeps the allocations.
     pub(crate) fn clear(&mut self) {
         self.heads.clear();
         self.indices.clear();
@@ -71,13 +77,14 @@ impl PackedRows {
         self.text.clear();
         self.distributions.clear();
         self.costs.clear();
+        self.offered.clear();
     }
 
     pub(crate) fn used(&self) -> Room {
         Room { rows: self.heads.len(), features: self.indices.len(), text: self.text.len() }
     }
 
-    /// Makes room for about as much as `room`, which others used.
+    /// Reserves space for about `room`.
     pub(crate) fn reserve(&mut self, room: Room) {
         let some_more = |count: usize| count + count / 16;
         self.heads.reserve(some_more(room.rows));
@@ -86,7 +93,7 @@ impl PackedRows {
         self.text.reserve(some_more(room.text));
     }
 
-    /// Adds a row. All of them together take less than 4 GiB.
+    /// Adds a row. All rows together take less than 4 GiB.
     pub(crate) fn push(&mut self, row: &Row) {
         self.indices.extend_from_slice(row.indices());
         self.values.extend_from_slice(row.values());
@@ -104,17 +111,24 @@ impl PackedRows {
         }
         let name = self.text.len() as u32;
         self.text.push_str(&row.tag);
+        let tag = self.text.len() as u32;
+        for label in row.offered() {
+            self.text.push_str(label);
+            self.offered.push(self.text.len() as u32);
+        }
         let ends = Ends {
             features: self.indices.len() as u32,
             name,
-            tag: self.text.len() as u32,
+            tag,
+            text: self.text.len() as u32,
             distribution: self.distributions.len() as u32,
             costs: self.costs.len() as u32,
+            offered: self.offered.len() as u32,
         };
         self.heads.push(Head { weight: row.weight, line: row.line, kind: row.kind, ends });
     }
 
-    /// Makes `row` the one at `at`.
+    /// Copies the row at `at` to `row`.
     pub(crate) fn copy_to(&self, at: usize, row: &mut Row) {
         let Head { weight, line, kind, ends } = self.heads[at];
         let starts = if at == 0 { Ends::default() } else { self.heads[at - 1].ends };
@@ -127,15 +141,21 @@ impl PackedRows {
         row.filled(features.len(), true);
         let text = |start: u32, end: u32| &self.text[start as usize..end as usize];
         row.tag.push_str(text(ends.name, ends.tag));
+        let mut start = ends.tag;
+        for &end in &self.offered[starts.offered as usize..ends.offered as usize] {
+            row.next_offered().push_str(text(start, end));
+            row.offered_count += 1;
+            start = end;
+        }
         match kind {
             LabelKind::Missing => {}
-            LabelKind::Name => row.name.push_str(text(starts.tag, ends.name)),
+            LabelKind::Name => row.name.push_str(text(starts.text, ends.name)),
             LabelKind::Distribution => {
                 let places = starts.distribution as usize..ends.distribution as usize;
                 row.distribution.extend_from_slice(&self.distributions[places]);
             }
             LabelKind::Costs => {
-                let mut start = starts.tag;
+                let mut start = starts.text;
                 for cost in &self.costs[starts.costs as usize..ends.costs as usize] {
                     row.next_cost(cost.cost, cost.probability).push_str(text(start, cost.action));
                     row.cost_count += 1;
@@ -169,6 +189,8 @@ mod tests {
         rows[4].tag = "t".to_owned();
         rows[4].weight = 2.5;
         rows[5].push_cost("b", Some(0.0), None);
+        ["a", "b", "été"].iter().for_each(|label| assert!(rows[4].push_offered(label)));
+        assert!(rows[5].push_offered("b"));
         (10..).zip(&mut rows).for_each(|(line, row)| row.line = line);
         rows
     }
@@ -186,6 +208,7 @@ mod tests {
                 assert_eq!(row, rows[at], "{at}");
             }
         }
-        assert_eq!(packed.bytes(), 6 * size_of::<Head>() + 3 * 12 + 17 + 16 + 4 * size_of::<Cost>());
+        let costs = 4 * size_of::<Cost>();
+        assert_eq!(packed.bytes(), 6 * size_of::<Head>() + 3 * 12 + 25 + 16 + costs + 4 * 4);
     }
 }

@@ -1,9 +1,9 @@
-//! Numbers as people write them: with groups of thousands, decimal commas, a currency or a percent sign.
+//! Numbers with groups of thousands, decimal commas, currency or percent signs.
 
 use crate::read::number;
 use crate::read::options::Style;
 
-/// Reads a number written in `style`; `None` if the cell is none, or not finite.
+/// Parses a number in `style`; `None` if the cell is not a finite number.
 pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
     let (group, point) = match style {
         None => return number::parse(cell).ok().filter(|number| number.is_finite()),
@@ -12,7 +12,7 @@ pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
         Some(_) => return None,
     };
     let mut plain = Vec::with_capacity(cell.len());
-    // How many digits there were since the last mark of a group, and whether the point has come.
+    // Number of digits since the last group separator, and whether the decimal point was read.
     let (mut digits, mut grouped, mut decimals) = (0, false, false);
     for &byte in strip(cell) {
         match byte {
@@ -44,7 +44,7 @@ pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
     number::parse(&plain).ok().filter(|number| number.is_finite())
 }
 
-/// The cell without signs of a currency or of percents around it.
+/// The cell without currency or percent signs around it.
 fn strip(cell: &[u8]) -> &[u8] {
     let mut cell = cell.trim_ascii();
     const SIGNS: [&str; 6] = ["$", "€", "£", "¥", "%", "\u{a0}"];
@@ -57,8 +57,8 @@ fn strip(cell: &[u8]) -> &[u8] {
     cell
 }
 
-/// The first style, of those that are tried, in which most cells are numbers, and how many are; plain numbers
-/// are in each of them what they are.
+/// The style in which most cells are numbers, and their count; the first of several. Plain numbers
+/// are valid in every style.
 pub(crate) fn detect<'a>(
     cells: impl Iterator<Item = &'a [u8]> + Clone,
     comma_first: bool,

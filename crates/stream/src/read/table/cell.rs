@@ -1,4 +1,4 @@
-//! A column of a table as it is read: what its cells are to a row, whatever format they come from.
+//! Converts the cells of a column to features, for all formats.
 
 use crate::read::columns::ColumnMap;
 use crate::read::csv::layout::is_missing;
@@ -9,16 +9,16 @@ use crate::read::row::Row;
 
 use super::Cells;
 
-/// What to do with the cells of one column.
+/// A column and its role.
 pub(crate) struct Cell {
     pub(crate) name: String,
-    /// `None`: a column that the saved model does not know.
+    /// `None` for a column unknown to the saved model.
     pub(crate) role: Option<CsvRole>,
-    /// What it is, if it is known.
+    /// The role, if known.
     pub(crate) field: Option<CsvField>,
     /// The features of numbers, times and text.
     pub(crate) cells: Cells,
-    /// Cells that were not what the column holds, and the first of them with its line.
+    /// Number of cells that did not fit the column, and the first of them with its line.
     strays: u64,
     first_stray: Option<(u64, String)>,
 }
@@ -29,7 +29,7 @@ impl Cell {
         Cell { name, role, field, cells, strays: 0, first_stray: None }
     }
 
-    /// Writes a cell without blanks around it to a row that begins in `line`; `feature` is room for a name.
+    /// Adds a trimmed cell to a row that starts in `line`; `feature` is a buffer for names.
     pub(crate) fn read(
         &mut self,
         text: &[u8],
@@ -76,7 +76,7 @@ impl Cell {
         Ok(())
     }
 
-    /// Writes a finite number to a row; for a column of numbers.
+    /// Adds a finite number to a row, for a numeric column.
     pub(crate) fn number(&self, number: f64, columns: &mut ColumnMap, row: &mut Row) {
         match self.cells {
             Cells::Number { value: Some(value), .. } => row.push(value, number),
@@ -93,7 +93,7 @@ impl Cell {
         }
     }
 
-    /// Takes note of a cell that is not what the column holds.
+    /// Records a cell that does not fit the column.
     #[cold]
     fn stray(&mut self, line: u64, text: &[u8]) {
         self.strays += 1;
@@ -105,7 +105,7 @@ impl Cell {
         ReadErrorKind::Cell { noun: "column", column: self.name.clone(), message }
     }
 
-    /// The cells that were not what the column holds, in a sentence, if there were any.
+    /// A sentence about the cells that did not fit, if there were any.
     pub(crate) fn odd(&self) -> Option<String> {
         let (line, text) = self.first_stray.as_ref()?;
         let (count, name) = (self.strays, shown(&self.name));
@@ -118,19 +118,34 @@ impl Cell {
     }
 }
 
-/// What is said where columns of a saved model are not there; `None` if all are.
+/// A sentence about columns of a saved model that are absent; `None` if there are none.
 pub(crate) fn absent_note<'a>(absent: impl Iterator<Item = &'a Cell>) -> Option<String> {
     let names: Vec<String> = absent.map(|cell| shown(&cell.name)).collect();
-    let s = if names.len() == 1 { "" } else { "s" };
+    let no = if names.len() == 1 { "is no column" } else { "are no columns" };
     (!names.is_empty()).then(|| {
-        format!(
-            "there is no column{s} {}, which the model learnt with: missing in every row",
-            names.join(", ")
-        )
+        format!("there {no} {}, which the model was trained with: missing in every row", names.join(", "))
     })
 }
 
-/// The features of the numbers that are not there.
+/// A sentence about columns that a saved model does not know; `None` if there are none.
+pub(crate) fn new_note<'a>(new: impl Iterator<Item = &'a str>) -> Option<String> {
+    const SHOWN: usize = 5;
+    let names: Vec<String> = new.map(shown).collect();
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let first = names[..names.len().min(SHOWN)].join(", ");
+    match names.len() {
+        0 => None,
+        1 => Some(format!("the column {first} is new: the model was trained without it, and it is ignored")),
+        _ => Some(format!(
+            "the columns {first}{more} are new: the model was trained without them, and they are ignored"
+        )),
+    }
+}
+
+/// The numeric features of absent columns.
 pub(crate) fn absent_numbers<'a>(absent: impl Iterator<Item = &'a Cell>) -> Vec<u32> {
     let value = |cell: &Cell| match cell.cells {
         Cells::Number { value, .. } => value,

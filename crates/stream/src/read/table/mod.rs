@@ -1,16 +1,17 @@
-//! Tables as people have them: what each column holds, and the features that its cells become.
+//! Raw tables: the kinds of columns, and their features.
 //!
-//! [`roles`] decides what columns hold, by their first rows; `cell` writes one to a row, in whatever format
-//! it came; `text`, `time` and `amount` read one kind each. What was decided is saved with a model, so that
-//! the rows of tomorrow are read as today's were.
+//! [`roles`] infers the kinds of columns from the first rows, and `remarks` has sentences about odd
+//! rows and columns; `cell` converts cells to features, for all formats; `text`, `time` and `amount`
+//! parse one kind each. The kinds are saved with a model, so that later rows are read in the same way.
 
 mod amount;
 mod cell;
+mod remarks;
 mod roles;
 mod text;
 mod time;
 
-pub(crate) use cell::{Cell, absent_note, absent_numbers, is_needed};
+pub(crate) use cell::{Cell, absent_note, absent_numbers, is_needed, new_note};
 pub(crate) use roles::{Decided, Sample, decide};
 use text::Words;
 
@@ -18,25 +19,24 @@ use crate::read::columns::ColumnMap;
 use crate::read::options::{CsvField, CsvRole, Style};
 use crate::read::row::Row;
 
-/// What stands behind a column's name where its cell is missing.
+/// The suffix of the feature for a missing cell.
 pub(crate) const MISSING: &str = "=missing";
 
-/// The features that a column of numbers, times or text becomes. Labels, weights and categories are not its
-/// concern.
+/// The features of a column of numbers, times or text.
 pub(crate) enum Cells {
-    /// A number, and the feature that says that it is missing, where there is one.
+    /// A number, and the indicator for a missing one, if there is one.
     Number { style: Option<Style>, value: Option<u32>, missing: Option<u32> },
-    /// A time: its numbers, and for each the feature that says that it is missing.
+    /// A time: its numbers, each with an indicator for missing ones.
     Time { style: Style, values: Vec<(Option<u32>, Option<u32>)> },
     /// Free text.
     Text(Box<Words>),
-    /// Anything else.
+    /// Other columns.
     Other,
 }
 
 impl Cells {
-    /// Writes a cell that is a number or a time, or is missing, to a row. False if there is something else in
-    /// it, which then counts as missing.
+    /// Adds a number, a time or a missing cell to a row. Returns false for any other cell, which
+    /// counts as missing.
     pub(crate) fn push(&mut self, name: &str, cell: &str, columns: &mut ColumnMap, row: &mut Row) -> bool {
         match self {
             Cells::Number { style, value, missing } => match amount::parse(cell.as_bytes(), *style) {
@@ -76,7 +76,7 @@ impl Cells {
         }
     }
 
-    /// Says in a row that there is nothing in the cell.
+    /// Adds a missing cell to a row.
     pub(crate) fn push_missing(&self, row: &mut Row) {
         match self {
             Cells::Number { missing, .. } => push_one(*missing, row),
@@ -85,7 +85,7 @@ impl Cells {
         }
     }
 
-    /// Forgets the features from `count` on: they were taken back.
+    /// Removes the features from `count` on, which were taken back.
     pub(crate) fn forget(&mut self, count: u32) {
         if let Cells::Text(words) = self {
             words.forget(count);
@@ -99,7 +99,7 @@ fn push_one(feature: Option<u32>, row: &mut Row) {
     }
 }
 
-/// The names of the numbers that a field becomes.
+/// The names of a field's numeric features.
 pub(crate) fn numbers_of(field: &CsvField) -> Vec<String> {
     match field.role {
         CsvRole::Numeric => vec![field.name.clone()],
@@ -108,8 +108,8 @@ pub(crate) fn numbers_of(field: &CsvField) -> Vec<String> {
     }
 }
 
-/// Gives the fields of a table their features: numbers come first, and after them, if `says_missing`, those
-/// that say where they are missing.
+/// Assigns features to the fields of a table: first the numbers, then, if `says_missing`, the
+/// indicators of missing numbers.
 pub(crate) fn cells(fields: &[CsvField], says_missing: bool, columns: &mut ColumnMap) -> Vec<Cells> {
     let numbers: Vec<String> = fields.iter().flat_map(numbers_of).collect();
     let values: Vec<Option<u32>> = numbers.iter().map(|name| columns.by_name(name)).collect();

@@ -1,30 +1,29 @@
-//! What the columns of a table hold, decided from their first rows, and what a colleague would say on seeing
-//! them.
+//! Infers the kinds of a table's columns from its first rows, with remarks on suspicious columns.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use csv::ByteRecord;
 
-use super::{amount, text, time};
+use super::{amount, remarks, text, time};
 use crate::read::error::shown;
 use crate::read::options::{CsvField, CsvRole, ReadOptions, Style};
 
-/// Fewer cells than this do not tell an identifier from names that happen to differ.
-const ENOUGH: usize = 50;
+/// Least number of cells to recognise an identifier, and of rows for remarks on them.
+pub(crate) const ENOUGH: usize = 50;
 
-/// Fewer cells than this say little about a column.
+/// Least number of cells for remarks on a column.
 const FEW: usize = 20;
 
-/// With so many of its cells different, a column names rows and says nothing of them.
+/// Share of distinct cells from which a column is an identifier.
 const DISTINCT: f64 = 0.95;
 
-/// With so many of its cells numbers or times, a column is one of these; the rest counts as missing.
+/// Share of numbers or times from which a column is of that kind; the other cells count as missing.
 const MOSTLY: f64 = 0.95;
 
-/// Cells of so many words on average are text.
+/// Mean number of words from which cells are text.
 const WORDS: f64 = 3.0;
 
-/// Names of columns that count rows.
+/// Names of columns with row numbers.
 const IDENTIFIERS: [&str; 8] = ["id", "index", "row", "row_id", "rowid", "uuid", "guid", "unnamed: 0"];
 
 /// The first rows of a table, without its header.
@@ -33,24 +32,24 @@ pub(crate) struct Sample<'a> {
     pub(crate) rows: &'a [&'a ByteRecord],
     pub(crate) label: Option<usize>,
     pub(crate) weight: Option<usize>,
-    /// Numbers more likely have decimal commas, since commas do not stand between cells.
+    /// Whether the delimiter is not a comma, so that decimal commas are likely.
     pub(crate) comma_first: bool,
     /// Whether there are more rows.
     pub(crate) more: bool,
 }
 
-/// What was decided.
+/// The result.
 pub(crate) struct Decided {
     pub(crate) fields: Vec<CsvField>,
     /// See `CsvSchema::numbers`.
     pub(crate) numbers: Option<u32>,
-    /// What a colleague would say, one sentence each.
+    /// Remarks, one sentence each.
     pub(crate) notes: Vec<String>,
 }
 
-/// Decides the roles of all columns, those that `options` names as it says.
+/// Determines the roles of all columns; `options` take precedence.
 ///
-/// `find` is the place of a column by name or number, or a complaint.
+/// `find` returns the position of a column by name or number, or an error.
 pub(crate) fn decide(
     sample: &Sample<'_>,
     options: &ReadOptions,
@@ -88,7 +87,7 @@ pub(crate) fn decide(
         }
         let look = Look::at(sample, column);
         let (role, style) = match asked[column] {
-            Some(role) => (role, look.style(role)),
+            Some(role) => (role, look.style(name, role, &mut notes)),
             None => look.role(name, &mut notes),
         };
         if role == CsvRole::Time && style.is_none() {
@@ -103,8 +102,7 @@ pub(crate) fn decide(
         }
         fields.push(field(role, style));
     }
-    notes.extend(about_rows(sample));
-    notes.extend(leaks(sample, &fields));
+    notes.extend(remarks::about(sample, &fields));
     let rich = fields.iter().any(|field| {
         matches!(field.role, CsvRole::Text | CsvRole::Time)
             || (field.role == CsvRole::Numeric && field.style.is_some())
@@ -130,10 +128,10 @@ fn word(role: CsvRole) -> &'static str {
 /// The cells of one column.
 struct Look<'a> {
     cells: Vec<&'a [u8]>,
-    /// All rows, and those without a value.
+    /// Number of all rows, and of those without a value.
     rows: usize,
     missing: usize,
-    /// Cells that are a word for a missing number, such as NA.
+    /// Number of cells that are a word for a missing number, such as NA.
     words: usize,
     comma_first: bool,
 }
@@ -149,7 +147,7 @@ impl<'a> Look<'a> {
                 missing += 1;
             } else if crate::read::csv::layout::is_missing(cell) {
                 missing += 1;
-                // A NaN is a number, and says that the others are.
+                // NaN counts as a number.
                 words += usize::from(!crate::read::csv::layout::is_number(cell));
                 numbers += usize::from(crate::read::csv::layout::is_number(cell));
             } else {
@@ -172,27 +170,54 @@ impl<'a> Look<'a> {
         amount::detect(self.cells.iter().copied(), self.comma_first)
     }
 
-    fn times(&self) -> Option<Style> {
-        let (style, count) = time::detect(self.texts());
-        (count > 0 && count as f64 >= MOSTLY * self.cells.len() as f64).then_some(style)
+    fn times(&self) -> Option<time::Found> {
+        let found = time::detect(self.texts());
+        (found.count > 0 && found.count as f64 >= MOSTLY * self.cells.len() as f64).then_some(found)
     }
 
-    /// How the cells are written, if the role is given.
-    fn style(&self, role: CsvRole) -> Option<Style> {
+    /// The notation of the cells, for a given role, with remarks.
+    fn style(&self, name: &str, role: CsvRole, notes: &mut Vec<String>) -> Option<Style> {
         match role {
             CsvRole::Numeric => self.numbers().0,
             CsvRole::Time => {
-                Some(time::detect(self.texts())).filter(|(_, count)| *count > 0).map(|(style, _)| style)
+                let found = time::detect(self.texts());
+                notes.extend(self.about_days(name, &found));
+                (found.count > 0).then_some(found.style)
             }
             _ => None,
         }
     }
 
-    /// What the column holds, and how it is written.
+    /// A remark on days whose notation leaves something open.
+    fn about_days(&self, name: &str, found: &time::Found) -> Option<String> {
+        let mixed = matches!(found.style, Style::MixedDayFirst | Style::MixedMonthFirst);
+        let day_first = matches!(found.style, Style::MixedDayFirst | Style::DayFirst);
+        let order = found.doubtful.as_ref().map(|cell| {
+            let first = if day_first { "the day" } else { "the month" };
+            let why = match found.telling {
+                0 => "which no cell of the column shows".to_owned(),
+                1 => "as a cell of the column shows".to_owned(),
+                cells => format!("as {cells} cells of the column show"),
+            };
+            format!("in {} {first} is taken to come first, {why}", shown(cell))
+        });
+        match (mixed, order) {
+            (true, order) => {
+                let written: Vec<String> = time::notations(self.texts()).into_iter().map(shown).collect();
+                let order = order.map_or_else(String::new, |order| format!("; {order}"));
+                let (name, written) = (shown(name), written.join(", "));
+                Some(format!("column {name} holds days in several notations, such as {written}{order}"))
+            }
+            (false, Some(order)) if found.telling == 0 => Some(format!("column {}: {order}", shown(name))),
+            (false, _) => None,
+        }
+    }
+
+    /// The inferred role and notation.
     fn role(&self, name: &str, notes: &mut Vec<String>) -> (CsvRole, Option<Style>) {
         let count = self.cells.len();
         if count == 0 {
-            // Words for missing numbers alone may be categories after all.
+            // A column of words for missing numbers only may be categorical.
             return (if self.words > 0 { CsvRole::Categorical } else { CsvRole::Numeric }, None);
         }
         let distinct = self.distinct();
@@ -212,8 +237,9 @@ impl<'a> Look<'a> {
         if numbers == count {
             return (CsvRole::Numeric, style);
         }
-        if let Some(style) = self.times() {
-            return (CsvRole::Time, Some(style));
+        if let Some(found) = self.times() {
+            notes.extend(self.about_days(name, &found));
+            return (CsvRole::Time, Some(found.style));
         }
         if count >= FEW && numbers as f64 >= MOSTLY * count as f64 {
             let other = self.cells.iter().find(|cell| amount::parse(cell, style).is_none());
@@ -243,7 +269,7 @@ impl<'a> Look<'a> {
         (CsvRole::Categorical, None)
     }
 
-    /// What is odd about a column that is used.
+    /// Remarks on a column that is used.
     fn remark(&self, name: &str, sample: &Sample<'_>, notes: &mut Vec<String>) {
         let rows = first_rows(self.rows, sample.more);
         if self.rows < ENOUGH {
@@ -256,7 +282,7 @@ impl<'a> Look<'a> {
             notes.push(format!("column {} is missing in {share:.0} % of {rows}", shown(name)));
         } else if self.missing == 0 && self.cells.iter().all(|cell| *cell == self.cells[0]) {
             notes.push(format!(
-                "column {} is always {} in {rows}: it says nothing",
+                "column {} is always {} in {rows}: it has no information",
                 shown(name),
                 shown(self.cells[0])
             ));
@@ -266,77 +292,13 @@ impl<'a> Look<'a> {
 
 fn identifier(name: &str, distinct: usize, count: usize) -> String {
     format!(
-        "column {} is left out: {distinct} of its first {count} cells differ, so that it names rows and says nothing of them",
+        "column {} is left out: {distinct} of its first {count} cells differ, so that it is an identifier",
         shown(name)
     )
 }
 
-fn first_rows(rows: usize, more: bool) -> String {
+pub(crate) fn first_rows(rows: usize, more: bool) -> String {
     if more { format!("the first {rows} rows") } else { format!("all {rows} rows") }
-}
-
-/// What is odd about the rows and their labels.
-fn about_rows(sample: &Sample<'_>) -> Vec<String> {
-    let mut notes = vec![];
-    let count = sample.rows.len();
-    if count < ENOUGH {
-        return notes;
-    }
-    let rows = first_rows(count, sample.more);
-    let copies = count - sample.rows.iter().map(|row| row.as_slice()).collect::<HashSet<_>>().len();
-    // Of few columns with few values each, equal rows are to be expected.
-    if copies * 10 > count && sample.names.len() > 3 {
-        notes.push(format!(
-            "{copies} of {rows} are exact copies of earlier ones: they are learnt from as often as they come"
-        ));
-    }
-    let labels = |label: usize| -> HashMap<&[u8], usize> {
-        let mut counts = HashMap::new();
-        let cells = sample.rows.iter().filter_map(|row| row.get(label)).filter(|cell| !cell.is_empty());
-        cells.for_each(|cell| *counts.entry(cell).or_default() += 1);
-        counts
-    };
-    if let Some(label) = sample.label {
-        let counts = labels(label);
-        // Of a file in which all differ, whoever reads it whole says so.
-        if counts.len() * 5 > count && counts.len() > 50 && (sample.more || counts.len() < count) {
-            notes.push(format!(
-                "the label {} has {} values in {rows}: is it the column that you mean?",
-                shown(&sample.names[label]),
-                counts.len()
-            ));
-        }
-    }
-    notes
-}
-
-/// Columns that tell the label exactly: one value for each class.
-fn leaks(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
-    let (Some(label), width) = (sample.label, sample.names.len()) else { return vec![] };
-    let mut notes = vec![];
-    for (column, field) in fields.iter().enumerate() {
-        if column == label || matches!(field.role, CsvRole::Drop | CsvRole::Weight | CsvRole::Text) {
-            continue;
-        }
-        let (mut forth, mut back) = (HashMap::new(), HashMap::new());
-        let mut rows = 0;
-        let rows_of = sample.rows.iter().filter(|row| row.len() == width && !row[label].is_empty());
-        let one_to_one = rows_of.into_iter().all(|row| {
-            rows += 1;
-            let (cell, class) = (&row[column], &row[label]);
-            !cell.is_empty()
-                && *forth.entry(cell).or_insert(class) == class
-                && *back.entry(class).or_insert(cell) == cell
-        });
-        if one_to_one && rows >= ENOUGH && forth.len() > 1 && forth.len() * 2 < rows {
-            notes.push(format!(
-                "column {} has one value for each class of the label, like a copy of it: if it is not known before the label is, leave it \
-                 out",
-                shown(&field.name)
-            ));
-        }
-    }
-    notes
 }
 
 #[cfg(test)]

@@ -5,24 +5,24 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::read::columns::{ColumnMap, Columns, hash_name};
 use crate::read::row::Row;
 
-/// Words fall into $2^{12}$ buckets, pairs of them, which are many and tell less, into $2^{11}$ of their own:
-/// enough that the words which tell something seldom meet, and few enough that a model of a dozen classes
-/// takes some megabytes.
+/// Number of buckets: $2^{12}$ for words, and a separate $2^{11}$ for pairs, which are many and
+/// less informative. Enough for few collisions among informative words, and few enough that a model
+/// of a dozen classes takes some megabytes.
 const WORD_BITS: u32 = 12;
 const PAIR_BITS: u32 = 11;
 
-/// Words of a cell beyond so many are not looked at.
+/// Largest number of words of a cell; further ones are ignored.
 const MOST_WORDS: usize = 4096;
 
-/// What a pair counts beside a word: both words of it are there already.
+/// The weight of a pair relative to a word.
 const PAIR: f64 = 0.5;
 
-/// The norm of a cell of text, whatever its length; that of a number or a category is about 1. Ten thousand
-/// generated tickets (`noregret generate tickets`) are learnt by `auto` with an error of 0.146 at norm 1,
-/// 0.129 at 2, 0.114 at 3 and 0.117 at 4.
+/// The norm of a text cell of any length; that of a number or a category is about 1. On ten
+/// thousand generated tickets (`noregret generate tickets`) the error rate of `auto` is 0.146 with
+/// norm 1, 0.129 with 2, 0.114 with 3 and 0.117 with 4.
 const NORM: f64 = 3.0;
 
-/// Stands between a column's name and a word. No word contains it.
+/// Separates a column's name and a word. No word contains it.
 const MARK: char = '~';
 
 /// No column yet.
@@ -30,17 +30,17 @@ const NONE: u32 = u32::MAX;
 
 /// The words of one column of a table.
 ///
-/// A word, and a pair of neighbouring words, falls into the bucket of its hash; a bucket becomes a feature
-/// when it is first met and is called by the word that it was met with, as `text~refund`. The names tell
-/// which buckets there are, so that nothing else has to be saved.
+/// Each word, and each pair of neighbouring words, is hashed to a bucket; a bucket becomes a
+/// feature when it first occurs, named after its first word, as in `text~refund`. The buckets
+/// follow from the names, so that nothing else has to be saved.
 pub(crate) struct Words {
     prefix: String,
     /// The feature of each bucket.
     features: Vec<u32>,
-    /// The last words of a row, one after the other, and where they end.
+    /// The words of the last row, concatenated, and their ends.
     text: String,
     ends: Vec<usize>,
-    /// Buckets of the row with their counts and where in `text` they were met.
+    /// Buckets of the row with their counts and the position in `text` of their first word.
     met: Vec<(u32, f64, usize, usize)>,
 }
 
@@ -58,13 +58,13 @@ impl Words {
         Self { prefix, features, text: String::new(), ends: vec![], met: vec![] }
     }
 
-    /// Forgets the features from `count` on: they were taken back.
+    /// Removes the features from `count` on, which were taken back.
     pub(crate) fn forget(&mut self, count: u32) {
         self.features.iter_mut().filter(|feature| **feature >= count).for_each(|feature| *feature = NONE);
     }
 
-    /// Adds the words of a cell to a row: logarithms of their counts, together of norm [`NORM`], so that long
-    /// texts and short ones weigh the same.
+    /// Adds the words of a cell to a row: logarithms of their counts, scaled to norm [`NORM`], so
+    /// that the length of a text does not matter.
     pub(crate) fn push(&mut self, cell: &str, columns: &mut ColumnMap, row: &mut Row) {
         self.cut(cell);
         self.met.clear();
@@ -74,7 +74,7 @@ impl Words {
             let word = &self.text[start..end];
             self.met.push((bucket(word), 1.0, start, end));
             if let Some(first) = before {
-                // The words stand beside each other with a blank between them.
+                // Neighbouring words are separated by one blank.
                 self.met.push((bucket(&self.text[first..end]), PAIR, first, end));
             }
             before = Some(start);
@@ -100,7 +100,7 @@ impl Words {
         }
     }
 
-    /// Cuts a cell into words, in lower case. A long number is as good as another one.
+    /// Splits a cell into words, in lower case. All long numbers become the same word.
     fn cut(&mut self, cell: &str) {
         self.text.clear();
         self.ends.clear();
@@ -120,7 +120,7 @@ impl Words {
     }
 }
 
-/// Where a word, or two with a blank between them, belongs.
+/// The bucket of a word, or of two words separated by a blank.
 fn bucket(text: &str) -> u32 {
     if text.contains(' ') {
         (1 << WORD_BITS) + hash_name(text, PAIR_BITS)
@@ -136,7 +136,7 @@ fn is_word(piece: &str) -> bool {
         .any(|c| c.is_alphanumeric() || matches!(c, '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}'))
 }
 
-/// How many words a cell has, numbers apart, counted up to `most`.
+/// Number of words of a cell, without numbers, counted up to `most`.
 pub(crate) fn count_words(cell: &str, most: usize) -> usize {
     cell.split_word_bounds()
         .filter(|piece| is_word(piece) && !piece.starts_with(|c: char| c.is_ascii_digit()))

@@ -1,18 +1,17 @@
-//! Days and times of day: how far along, and where in the day, the week and the year.
+//! Days and times: a trend, and the positions in the day, the week and the year.
 
 use std::f64::consts::TAU;
 
 use crate::read::options::Style;
 
-/// The numbers that a time becomes, in order; the weekday comes beside them as a category.
+/// The numeric features of a time, in order; the weekday is a category in addition.
 pub(crate) const NUMBERS: [&str; 5] = ["days", "hour_sin", "hour_cos", "year_sin", "year_cos"];
 
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// A moment, in the time of whoever wrote it: offsets from universal time are read over, since people act by
-/// their own clock.
+/// A moment in local time: offsets from UTC are ignored, because behaviour depends on local time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Moment {
     /// Days since 1 January 2000, and the part of the day.
@@ -35,8 +34,28 @@ impl Moment {
     }
 }
 
-/// Reads a time written in `style`.
+/// Parses a time in `style`.
 pub(crate) fn parse(cell: &str, style: Style) -> Option<Moment> {
+    let styles = match style {
+        // Days with dots come first in every country that writes them with dots.
+        Style::MixedMonthFirst if !has_dots(cell) => {
+            [Style::Iso, Style::Words, Style::MonthFirst, Style::DayFirst]
+        }
+        Style::MixedMonthFirst | Style::MixedDayFirst => {
+            [Style::Iso, Style::Words, Style::DayFirst, Style::MonthFirst]
+        }
+        style => return parse_one(cell, style),
+    };
+    styles.into_iter().find_map(|style| parse_one(cell, style))
+}
+
+/// Whether the numbers of a day have dots between them.
+fn has_dots(cell: &str) -> bool {
+    number(cell.trim()).is_some_and(|(_, rest)| rest.starts_with('.'))
+}
+
+/// Parses a time in a style that is not mixed.
+fn parse_one(cell: &str, style: Style) -> Option<Moment> {
     let cell = cell.trim();
     let (year, month, day, rest) = match style {
         Style::Iso => {
@@ -54,7 +73,7 @@ pub(crate) fn parse(cell: &str, style: Style) -> Option<Moment> {
         Style::Words => words(cell)?,
         _ => return None,
     };
-    // Two digits for a year are of this century, more or less; Iso has four.
+    // Two-digit years are from 1970 to 2069; Iso has four digits.
     let year = match (style, year) {
         (Style::Iso, 1000..) | (_, 100..) => year,
         (Style::Iso, _) => return None,
@@ -67,26 +86,79 @@ pub(crate) fn parse(cell: &str, style: Style) -> Option<Moment> {
     Some(Moment { days: midnight as f64 + clock, of_year: (midnight - first) as f64 + clock })
 }
 
-/// The style in which most cells are times, and how many are.
-pub(crate) fn detect<'a>(cells: impl Iterator<Item = &'a str> + Clone) -> (Style, usize) {
-    // A day beyond the twelfth tells days from months; where none comes up, days are taken to stand first
-    // after dots, months after slashes, as most who use them write.
-    let slashes = cells.clone().next().is_some_and(|cell| cell.contains('/'));
+/// The notation of a column of times.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) style: Style,
+    /// Number of cells that are times in this notation.
+    pub(crate) count: usize,
+    /// Number of cells that show whether the day or the month comes first, out of those in which it could
+    /// be either.
+    pub(crate) telling: usize,
+    /// A cell that does not show it, if there is one.
+    pub(crate) doubtful: Option<String>,
+}
+
+/// The notation in which most cells are times; several notations if no single one is enough.
+pub(crate) fn detect<'a>(cells: impl Iterator<Item = &'a str> + Clone) -> Found {
+    // Days after the twelfth determine the order of day and month; without any, the day is assumed
+    // to be first with dots, and the month with slashes.
+    let slashes = cells.clone().find(|cell| !has_dots(cell)).is_some_and(|cell| cell.contains('/'));
     let styles = match slashes {
         true => [Style::Iso, Style::MonthFirst, Style::DayFirst, Style::Words],
         false => [Style::Iso, Style::DayFirst, Style::MonthFirst, Style::Words],
     };
+    let of = |style| cells.clone().filter(|cell| parse(cell, style).is_some()).count();
     let mut best = (Style::Iso, 0);
     for style in styles {
-        let count = cells.clone().filter(|cell| parse(cell, style).is_some()).count();
+        let count = of(style);
         if count > best.1 {
             best = (style, count);
         }
     }
-    best
+    // Cells in which only the order of day and month is open.
+    let open = cells.clone().filter(|cell| !has_dots(cell));
+    let open = open.map(|cell| (cell, [Style::DayFirst, Style::MonthFirst].map(|style| parse(cell, style))));
+    let open = open.filter(|(_, [day, month])| day != month);
+    let only = |place: usize| open.clone().filter(|(_, read)| read[1 - place].is_none()).count();
+    let (day, month) = (only(0), only(1));
+    if best.1 > 0 && best.1 < cells.clone().count() {
+        let with_slash = || open.clone().any(|(cell, _)| cell.contains('/'));
+        let month_first = month > day || (month == day && with_slash());
+        let mixed = if month_first { Style::MixedMonthFirst } else { Style::MixedDayFirst };
+        let count = of(mixed);
+        if count > best.1 {
+            best = (mixed, count);
+        }
+    }
+    let doubtful = open.clone().find(|(_, read)| read.iter().all(Option::is_some));
+    let asks = !matches!(best.0, Style::Iso | Style::Words);
+    Found {
+        style: best.0,
+        count: best.1,
+        telling: day.max(month),
+        doubtful: doubtful.filter(|_| asks).map(|(cell, _)| cell.to_owned()),
+    }
 }
 
-/// Three numbers with the same mark between them, and what follows.
+/// The examples of the notations that the cells are written in, the first of each.
+pub(crate) fn notations<'a>(cells: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen: Vec<(u8, &str)> = vec![];
+    for cell in cells {
+        let kind = match () {
+            () if parse_one(cell, Style::Iso).is_some() => b'i',
+            () if parse_one(cell, Style::Words).is_some() => b'w',
+            () if parse(cell, Style::MixedDayFirst).is_none() => continue,
+            () => number(cell.trim()).map_or(b'?', |(_, rest)| rest.as_bytes()[0]),
+        };
+        if seen.iter().all(|(known, _)| *known != kind) {
+            seen.push((kind, cell));
+        }
+    }
+    seen.into_iter().map(|(_, cell)| cell).collect()
+}
+
+/// Three numbers with the same separator, and the rest.
 fn three<'a>(cell: &'a str, marks: &[char]) -> Option<([i64; 3], &'a str)> {
     let (first, rest) = number(cell)?;
     let mark = rest.chars().next().filter(|mark| marks.contains(mark))?;
@@ -150,8 +222,8 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(of_years + of_months + day - 1 - 730_119)
 }
 
-/// The part of a day that a time of day is: `10:31`, `10:31:07.5`, `10:31 pm`, with an offset or without.
-/// Nothing is midnight.
+/// A time of day as a fraction of the day: `10:31`, `10:31:07.5`, `10:31 pm`, with or without
+/// offset. Empty is midnight.
 fn clock(text: &str) -> Option<f64> {
     let text = text.trim_start_matches([' ', ',', 'T', 't']);
     if text.is_empty() {
@@ -171,7 +243,9 @@ fn clock(text: &str) -> Option<f64> {
             return None;
         }
         hour = hour % 12 + if half.eq_ignore_ascii_case("pm") { 12 } else { 0 };
-    } else if !(half.is_empty() || half.starts_with(['Z', 'z', '+', '-']) || half.eq_ignore_ascii_case("UTC"))
+    } else if !(half.is_empty()
+        || half.starts_with(['Z', 'z', '+', '-'])
+        || ["UTC", "GMT"].iter().any(|zone| half.eq_ignore_ascii_case(zone)))
     {
         return None;
     }
@@ -217,12 +291,35 @@ mod tests {
 
     #[test]
     fn a_day_beyond_the_twelfth_tells_days_from_months() {
-        let detect = |cells: &[&'static str]| detect(cells.iter().copied());
+        let detect = |cells: &[&'static str]| {
+            let found = detect(cells.iter().copied());
+            (found.style, found.count)
+        };
         assert_eq!(detect(&["01/02/2026", "13/02/2026"]), (Style::DayFirst, 2));
         assert_eq!(detect(&["01/02/2026", "02/13/2026"]), (Style::MonthFirst, 2));
         assert_eq!(detect(&["01/02/2026"]), (Style::MonthFirst, 1));
         assert_eq!(detect(&["01.02.2026"]), (Style::DayFirst, 1));
         assert_eq!(detect(&["2026-01-02", "?"]), (Style::Iso, 1));
         assert_eq!(detect(&["red"]).1, 0);
+    }
+
+    #[test]
+    fn several_notations_in_one_column() {
+        let detect = |cells: &[&'static str]| detect(cells.iter().copied());
+        let four = ["2026-02-01", "03.02.2026", "02/04/2026", "Feb 5, 2026 10:30"];
+        let found = detect(&four);
+        let doubtful = Some("02/04/2026".to_owned());
+        assert_eq!(found, Found { style: Style::MixedMonthFirst, count: 4, telling: 0, doubtful });
+        let days: Vec<f64> =
+            four.iter().map(|cell| parse(cell, found.style).expect("a day").numbers()[0].floor()).collect();
+        assert_eq!([days[1] - days[0], days[2] - days[0], days[3] - days[0]], [2.0, 3.0, 4.0]);
+        assert_eq!(notations(four.into_iter()), four);
+        // A day after the twelfth decides for the whole column.
+        let found = detect(&["2026-02-01", "02/04/2026", "13/02/2026", "25/02/2026", "02/26/2026"]);
+        assert_eq!((found.style, found.count, found.telling), (Style::MixedDayFirst, 5, 2));
+        // A cell that can be read in one way only is read in this way.
+        assert_eq!(parse("02/26/2026", Style::MixedDayFirst), parse("2026-02-26", Style::Iso));
+        assert_eq!(detect(&["2026-02-01", "2026-02-02", "soon"]).style, Style::Iso);
+        assert_eq!(detect(&["02/02/2026", "02/22/2026"]).doubtful, None);
     }
 }

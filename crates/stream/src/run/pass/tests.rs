@@ -63,6 +63,7 @@ fn make(name: &str, values: &[(&str, &str)], seed: u64) -> (AnyModel, Encoder, R
         radius: 3.0,
         large_rows: 0,
         absent: vec![],
+        costs: None,
     };
     let forecast = learner.about().forecast;
     let options =

@@ -5,8 +5,7 @@ use crate::problem::Problem;
 use crate::registry::find;
 use crate::testing::{assert_close, unit_rows};
 
-/// Plays rounds of a family on its own: the mixture is that of equal weights. Returns all heads'
-/// probabilities.
+/// Plays rounds with a family alone, whose heads have equal weights. Returns the probabilities of all heads.
 fn played(family: &mut Family, rows: &[Vec<f64>], keep: bool) -> Vec<Vec<f64>> {
     let (mut at, mut kept, k) = (family.prediction(), family.prediction(), family.classes);
     let mut all = Vec::new();
@@ -33,8 +32,8 @@ fn assert_same(got: &[Vec<f64>], want: &[Vec<f64>]) {
     }
 }
 
-/// Alone, a head takes its curvature at its own forecast: it is FOLKLORE. So it is with one matrix for both
-/// of two classes.
+/// With one head, the curvature is taken at its own forecast, so that it is FOLKLORE; for two classes also
+/// with the shared matrix.
 #[test]
 fn a_family_of_one_is_folklore() {
     for (classes, shared) in [(4, false), (2, false), (2, true)] {
@@ -76,8 +75,7 @@ fn products_are_features() {
     }
 }
 
-/// A family over waves grows with its rows, and is what it would have been with features of zero from the
-/// start.
+/// A family over waves that grows equals one that had the new features, with the value 0, from the start.
 #[test]
 fn waves_grow_behind_what_there_is() {
     let rows = unit_rows(7, 40, 4);
@@ -104,8 +102,8 @@ fn kept_predictions_teach_as_much() {
     }
 }
 
-/// A matrix and gradients that shrink are those of rows and slopes that count less: after 64 rounds and their
-/// forgetting, the next forecast is that of a family in which every round weighed as much.
+/// Shrinking the matrix and gradients equals giving earlier rows smaller weights: after 64 rounds and one
+/// shrinking, the next forecast is that of a family whose rounds all had that smaller weight.
 #[test]
 fn forgetting_is_weighing_less() {
     let rows = unit_rows(6, 65, 3);
@@ -121,7 +119,7 @@ fn forgetting_is_weighing_less() {
             if t == 64 {
                 assert_same(&forecasts[t..], &[at.members[0].probabilities.clone()]);
             }
-            // The same slopes: touching the loss where the other did.
+            // Both families take the surrogate at the same scores.
             at.probabilities.copy_from_slice(&forecasts[t]);
             at.members[0].probabilities.copy_from_slice(&forecasts[t]);
             at.members[0].set_scores_to_logarithms();

@@ -1,39 +1,40 @@
-//! The rows that the trees of a forest try their splits on: the latest ones, kept once for all trees.
+//! The latest rows, stored once for all trees of a forest: splits are evaluated on them.
 
 use crate::example::Features;
 
-/// Numbers that rows may take: 32 MiB.
+/// Limit on the stored numbers: 32 MiB.
 const NUMBERS: usize = 1 << 22;
 
-/// More rows than this are not kept, however short they are.
-const MOST: usize = 1 << 15;
+/// Limit on the stored rows, for short rows.
+const MOST_ROWS: usize = 1 << 15;
 
-/// With fewer rows than this nothing could be told from them.
-pub(super) const FEWEST: usize = 1 << 10;
+/// The least number of stored rows, for long rows.
+pub(super) const LEAST_ROWS: usize = 1 << 10;
 
-/// A ring of the latest rows with their classes. A row is called by its number among all rows, modulo 2^32.
+/// A ring buffer of the latest rows with their classes. A row is identified by its index among all rows,
+/// modulo 2^32.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     pub(super) features: usize,
     capacity: usize,
-    /// Dense, one after the other.
+    /// Dense rows, one after another.
     values: Vec<f64>,
     classes: Vec<u32>,
-    /// Rows so far.
+    /// Number of rows so far.
     pub(super) seen: u64,
 }
 
 impl Rows {
-    /// Rows of so many features that are kept.
+    /// The number of rows of `features` numbers that are stored.
     pub(super) fn capacity(features: usize) -> usize {
-        (NUMBERS / features.max(1)).clamp(FEWEST, MOST)
+        (NUMBERS / features.max(1)).clamp(LEAST_ROWS, MOST_ROWS)
     }
 
     pub(super) fn new(features: usize) -> Self {
         Self { features, capacity: Self::capacity(features), ..Self::default() }
     }
 
-    /// Keeps `x` of class `y`, in the place of the oldest if there is no other; its number.
+    /// Stores `x` with class `y`, overwriting the oldest row if the buffer is full. Returns the row's number.
     pub(super) fn keep(&mut self, x: Features<'_>, y: usize) -> u32 {
         let (number, d) = (self.seen as u32, self.features);
         let place = self.place(number);
@@ -50,12 +51,12 @@ impl Rows {
     }
 
     fn place(&self, number: u32) -> usize {
-        // The capacity need not divide 2^32: beyond so many rows some numbers are taken for others, which are
-        // rows like any.
+        // The capacity need not divide 2^32: after 2^32 rows some numbers refer to other stored rows, which
+        // is harmless.
         number as usize % self.capacity
     }
 
-    /// Whether the row `number` is still there.
+    /// Whether the row `number` is still stored.
     pub(super) fn has(&self, number: u32) -> bool {
         let age = (self.seen as u32).wrapping_sub(number) as usize;
         (1..=self.capacity).contains(&age) && self.place(number) < self.classes.len()
@@ -69,14 +70,14 @@ impl Rows {
         self.values[self.place(number) * self.features + feature]
     }
 
-    /// All of it as numbers.
+    /// Appends the state to `out`, as a list of numbers.
     pub(super) fn list(&self, out: &mut Vec<f64>) {
         out.extend([self.seen as f64, self.classes.len() as f64]);
         out.extend(self.classes.iter().map(|class| f64::from(*class)));
         out.extend(&self.values);
     }
 
-    /// Takes in what [`Rows::list`] gave; `None` if it cannot have.
+    /// Restores the state from a list of [`Rows::list`]; `None` if the list is invalid.
     pub(super) fn set_list(&mut self, list: &mut &[f64], classes: usize) -> Option<()> {
         let seen = whole(*list.split_off_first()?, 1 << 53)?;
         let kept = whole(*list.split_off_first()?, self.capacity + 1)?;
@@ -92,7 +93,7 @@ impl Rows {
     }
 }
 
-/// A whole number below `limit`.
-pub(super) fn whole(number: f64, limit: usize) -> Option<usize> {
+/// `number` as an integer, if it is one and below `limit`.
+pub(in crate::experts::auto) fn whole(number: f64, limit: usize) -> Option<usize> {
     (number >= 0.0 && number < limit as f64 && number.fract() == 0.0).then_some(number as usize)
 }

@@ -1,68 +1,69 @@
-//! One tree of a forest: it splits early, and takes back what does not pay.
+//! One tree of a forest: it splits early, and undoes splits that do not reduce the loss.
 //!
 //! With $n_k$ rows of class $k$ at a node, $n$ in all, and $a = \max(1, K/10)$, the node's own estimate $q$,
-//! its forecast $p$ for a row that falls to the child $c$, and its weight after class $y$ are
+//! its forecast $p$ for a row that falls to the child $c$, and the weight $w$ of its own estimate after class
+//! $y$ are
 //!
 //! $$ q_k = \frac{n_k + a/K}{n + a}, \tag{1} $$
 //! $$ p = w\ q + (1 - w)\ p^c, \qquad p = q \text{ at a leaf}, \tag{2} $$
 //! $$ w \leftarrow w\ q_y / p_y, \quad 10^{-4} \le w \le 1 - 10^{-4}, \qquad w = \tfrac12 \text{ at first}. \tag{3} $$
 //!
-//! From $w = 0.95$ on, a node becomes a leaf again (theory: mixtures 2.4). Counts of a node that add up to
-//! more than 1,000 shrink.
+//! If $w$ exceeds 0.95, the node becomes a leaf again (theory: mixtures 2.4). Counts of a node whose sum
+//! exceeds 1,000 are scaled down to it.
 
 use crate::boosting::{mixed, mixed_uniform, value};
 use crate::example::Features;
 
 use super::rows::{Rows, whole};
 
-/// Rows that a leaf has at hand for its next split.
+/// Number of stored rows of a leaf on which splits are evaluated.
 const BUFFER: usize = 32;
 
-/// Rows between attempts to split a leaf.
+/// Number of rows between two attempts to split a leaf.
 const GRACE: u32 = 5;
 
-/// $\tfrac12 \ln(1/\delta)$ of the Hoeffding bound, $\delta = 0.8$: what is split too early is taken back.
-const DOUBT: f64 = 0.111_571_775_657;
+/// $\tfrac12 \ln(1/\delta)$ of the Hoeffding bound with $\delta = 0.8$: premature splits are undone.
+const HALF_LOG_CONFIDENCE: f64 = 0.111_571_775_657;
 
-/// Nodes of a path at most.
+/// Limit on the number of nodes on a path.
 const DEEPEST: usize = 48;
 
-/// What a node's counts may add up to.
+/// Limit on the sum of a node's counts.
 const MEMORY: f32 = 1000.0;
 
-/// Least probability of either side at a node: how sure it may be, so that it can change its mind.
-const LEAST: f32 = 1e-4;
+/// $w$ is kept at least this far from 0 and 1, so that it can change quickly.
+const LEAST_WEIGHT: f32 = 1e-4;
 
-/// From this probability of its own estimate on, what is below a node is taken away.
-const ENOUGH: f32 = 0.95;
+/// If $w$ exceeds this, the subtree below the node is removed.
+const REMOVAL_WEIGHT: f32 = 0.95;
 
-/// Shares of a forecast smaller than this are left to the node below.
+/// A node on a path with a smaller share in the forecast leaves its share to the node below.
 const NEGLIGIBLE: f32 = 1e-3;
 
-/// Bytes that a tree may take.
+/// Limit on the bytes of a tree.
 const BYTES: usize = 1 << 20;
 
-/// Feature of a node that is a leaf.
+/// The value of `feature` for a leaf.
 const LEAF: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
     threshold: f64,
-    /// What is split, or [`LEAF`].
+    /// The feature of the split, or [`LEAF`].
     feature: u32,
-    /// The left child, the right one behind it; of a leaf, the place of its rows.
+    /// The index of the left child, which the right one follows; for a leaf, the index of its list of rows.
     below: u32,
-    /// Rows since it is a leaf.
+    /// Number of rows since the node became a leaf.
     seen: u32,
-    /// Sum of its counts.
+    /// Sum of the node's counts.
     total: f32,
-    /// $w$: probability of its own estimate, against what is below it.
+    /// $w$.
     own: f32,
 }
 
 const FRESH: Node = Node { threshold: 0.0, feature: LEAF, below: 0, seen: 0, total: 0.0, own: 0.5 };
 
-/// Nodes from the root to a leaf.
+/// The nodes from the root to a leaf.
 pub(super) struct Path {
     nodes: [u32; DEEPEST],
     len: usize,
@@ -78,26 +79,26 @@ impl Path {
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     classes: usize,
-    /// What a leaf adds to its counts, over all classes.
+    /// $a$.
     prior: f32,
     tries: u64,
-    /// Leaves that it may have.
+    /// Limit on the number of leaves.
     most: usize,
     seed: u64,
     drawn: u64,
-    /// Siblings stand side by side; the root is the first, without one.
+    /// Siblings are neighbours in the list; the root is the first entry, and has no sibling.
     nodes: Vec<Node>,
-    /// For every node, rows of each class.
+    /// For every node, the number of rows of each class.
     counts: Vec<f32>,
-    /// For every leaf, the numbers of its rows, and how many they are.
+    /// For every leaf, the numbers of its stored rows, and how many there are.
     rows: Vec<u32>,
     lengths: Vec<u32>,
-    /// Left siblings of pairs that were taken away, and the places of rows that are free.
+    /// Unused entries: the left siblings of removed pairs, and removed lists of rows.
     free_pairs: Vec<u32>,
     free_places: Vec<u32>,
 }
 
-/// Numbers of 8 bytes that a tree takes at most.
+/// 8-byte numbers of a tree at most.
 pub(super) fn numbers(classes: usize) -> usize {
     (most_leaves(classes) * leaf_bytes(classes)).div_ceil(8)
 }
@@ -111,7 +112,8 @@ fn most_leaves(classes: usize) -> usize {
     (BYTES / leaf_bytes(classes)).max(2)
 }
 
-/// Rows of a leaf by their numbers, with their classes, and the counts of all and of those on the right.
+/// Buffers: the stored rows of a leaf with their classes, and the counts of all rows and of those to the
+/// right of a split.
 #[derive(Clone)]
 pub(super) struct Room {
     numbers: Vec<u32>,
@@ -136,7 +138,8 @@ struct Split {
 
 impl Tree {
     pub(super) fn new(classes: usize, tries: u64, seed: u64) -> Self {
-        // A tenth of a row for each class: few rows of one class say much where classes are many.
+        // $a$ is a tenth of a row for each class: with many classes, few rows of one class are already
+        // informative.
         let prior = (0.1 * classes as f32).max(1.0);
         Self {
             classes,
@@ -196,7 +199,7 @@ impl Tree {
         add(*leaf, rest);
     }
 
-    /// Learns class `y` of the row `number`, for which `path` was found now.
+    /// Learns class `y` of the row `number`, whose path is `path`.
     pub(super) fn update(&mut self, rows: &Rows, number: u32, y: usize, path: &Path, room: &mut Room) {
         let k = self.classes;
         let each = self.prior / k as f32;
@@ -209,8 +212,8 @@ impl Tree {
                 None => own,
                 Some(below) => {
                     let mixed = node.own * own + (1.0 - node.own) * below;
-                    node.own = (node.own * own / mixed).clamp(LEAST, 1.0 - LEAST); // eq. (3)
-                    cut = if node.own > ENOUGH { Some(depth) } else { cut };
+                    node.own = (node.own * own / mixed).clamp(LEAST_WEIGHT, 1.0 - LEAST_WEIGHT); // eq. (3)
+                    cut = if node.own > REMOVAL_WEIGHT { Some(depth) } else { cut };
                     mixed
                 }
             });
@@ -248,7 +251,7 @@ impl Tree {
         mixed(self.seed, self.drawn)
     }
 
-    /// Makes `node` a leaf again, which keeps the latest rows of the leaves below it.
+    /// Makes `node` a leaf again, with the latest rows of the leaves below it.
     fn cut(&mut self, node: u32, rows: &Rows, room: &mut Room) {
         room.numbers.clear();
         let pair = self.nodes[node as usize].below;
@@ -265,8 +268,8 @@ impl Tree {
         self.rows[place as usize * BUFFER..][..room.numbers.len()].copy_from_slice(&room.numbers);
     }
 
-    /// Frees the pair of nodes that begins with `pair` and all below it; the latest of their rows go to
-    /// `latest`, at most [`BUFFER`].
+    /// Frees the pair of nodes that starts at `pair` and all nodes below it; at most [`BUFFER`] of their
+    /// latest rows are written to `latest`.
     fn free(&mut self, pair: u32, rows: &Rows, latest: &mut Vec<u32>) {
         for node in [pair, pair + 1] {
             let Node { feature, below, .. } = self.nodes[node as usize];
@@ -292,7 +295,7 @@ impl Tree {
         self.free_pairs.push(pair);
     }
 
-    /// Splits `leaf` by the best of the drawn splits, if that exceeds the bound.
+    /// Splits `leaf` by the best candidate split, if that exceeds the bound.
     fn try_to_split(&mut self, leaf: u32, rows: &Rows, room: &mut Room) {
         let place = self.nodes[leaf as usize].below as usize;
         room.numbers.clear();
@@ -316,7 +319,7 @@ impl Tree {
         node.own = FRESH.own;
     }
 
-    /// Two leaves without rows, of which the first has the place `place` for them.
+    /// Adds two leaves without rows, the first of which has the list of rows `place`. Returns the left one.
     fn add_pair(&mut self, place: u32) -> u32 {
         let other = self.free_places.pop().unwrap_or_else(|| {
             self.lengths.push(0);
@@ -336,7 +339,7 @@ impl Tree {
         pair
     }
 
-    /// The best of the drawn splits of the rows in `room`, theory: boosting 1.2.
+    /// The best candidate split of the rows in `room`, theory: boosting 1.2.
     fn best_split(&mut self, rows: &Rows, room: &mut Room) -> Option<Split> {
         let Room { numbers, classes, values, counts } = room;
         let count = numbers.len();
@@ -382,13 +385,13 @@ impl Tree {
                 best = Some(Split { gain, feature, threshold });
             }
         }
-        best.filter(|best| best.gain > (DOUBT / n).sqrt())
+        best.filter(|best| best.gain > (HALF_LOG_CONFIDENCE / n).sqrt())
     }
 
-    /// All of it as numbers.
+    /// Appends the state to `out`, as a list of numbers.
     pub(super) fn list(&self, out: &mut Vec<f64>) {
         let lengths = [self.nodes.len(), self.lengths.len(), self.free_pairs.len(), self.free_places.len()];
-        // In two halves, which are whole numbers as reals.
+        // In two halves, which are exact as floats.
         let halves = [self.seed, self.drawn].map(|word| [word >> 32, word & 0xFFFF_FFFF]);
         out.extend(halves.into_iter().flatten().map(|half| half as f64));
         out.extend(lengths.map(|length| length as f64));
@@ -401,7 +404,7 @@ impl Tree {
         out.extend(lists.into_iter().flatten().map(|number| f64::from(*number)));
     }
 
-    /// Takes in what [`Tree::list`] gave; `None` if it cannot have.
+    /// Restores the state from a list of [`Tree::list`]; `None` if the list is invalid.
     pub(super) fn set_list(&mut self, list: &mut &[f64], features: usize) -> Option<()> {
         let mut next = || list.split_off_first().copied();
         let mut word = |limit: usize| whole(next()?, limit);
@@ -412,7 +415,7 @@ impl Tree {
         let node = |node: &[f64; 6]| {
             let word = |number| whole(number, 1 << 32).map(|number| number as u32);
             let [threshold, own, total, feature, below, seen] = *node;
-            let is_sound = threshold.is_finite() && (0.0..=1.0).contains(&own) && total >= 0.0;
+            let is_consistent = threshold.is_finite() && (0.0..=1.0).contains(&own) && total >= 0.0;
             let node = Node {
                 threshold,
                 feature: word(feature)?,
@@ -421,7 +424,7 @@ impl Tree {
                 total: total as f32,
                 own: own as f32,
             };
-            (is_sound && (node.feature == LEAF || (node.feature as usize) < features)).then_some(node)
+            (is_consistent && (node.feature == LEAF || (node.feature as usize) < features)).then_some(node)
         };
         let given = list.split_off(..6 * nodes)?.as_chunks::<6>().0;
         self.nodes = given.iter().map(node).collect::<Option<_>>()?;
@@ -435,11 +438,12 @@ impl Tree {
         self.lengths = words(places, BUFFER + 1)?;
         self.free_pairs = words(free_pairs, nodes)?;
         self.free_places = words(free_places, places)?;
-        self.is_sound().then_some(())
+        self.is_consistent().then_some(())
     }
 
-    /// Whether every pair of nodes and every place of rows is in use once, or free, and paths end in time.
-    fn is_sound(&self) -> bool {
+    /// Whether every pair of nodes and every list of rows is either used once or free, and no path is too
+    /// long.
+    fn is_consistent(&self) -> bool {
         let (mut pairs, mut places) = (vec![false; self.nodes.len()], vec![false; self.lengths.len()]);
         let once = |seen: &mut [bool], at: u32| {
             seen.get_mut(at as usize).is_some_and(|seen| !std::mem::replace(seen, true))

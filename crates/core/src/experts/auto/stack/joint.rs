@@ -1,11 +1,15 @@
-//! A stack of second order over all weights and biases together: a small FOLKLORE (theory: mixtures 2.2).
+//! A stack with one second-order matrix over all weights and biases: a small FOLKLORE learner (theory:
+//! mixtures 2.2).
 //!
-//! The columns of $\Phi$ are those of the members, and behind them $K$ unit vectors for the biases. The
-//! formulas are those of FOLKLORE with $\Phi$ in place of $I \otimes x^\top$ and the offset $z_0$:
+//! The columns of $\Phi$ are those of the members, followed by $K$ unit vectors for the biases. The formulas
+//! are those of FOLKLORE with $\Phi$ in place of $I \otimes x^\top$ and the offset $z_0$:
 //!
-//! $$ z = z_0 + g - \tilde A \sigma(z), \quad \tilde A = \tfrac12 \Phi A^{-1} \Phi^\top, \quad
-//!    g = -\tfrac12 \Phi A^{-1} G + \tfrac12 \mathrm{diag}(\tilde A), $$
-//! $$ A \mathrel{+}= \gamma \Phi^\top S \Phi, \qquad G \mathrel{+}= \Phi^\top (p - y - 2\gamma S (z - z_0)). $$
+//! $$ z = z_0 + g - \tilde A \sigma(z), \qquad \tilde A = \tfrac12 \Phi A^{-1} \Phi^\top, \tag{1} $$
+//! $$ g = -\tfrac12 \Phi A^{-1} G + \tfrac12 \mathrm{diag}(\tilde A), \tag{2} $$
+//! $$ G \mathrel{+}= \Phi^\top (p - y - 2\gamma S (z - z_0)), \tag{3} $$
+//! $$ A \mathrel{+}= \gamma \Phi^\top S \Phi. \tag{4} $$
+//!
+//! The code keeps $\gamma A^{-1}$ and updates it by Woodbury's formula.
 //!
 //! With `forgetting` $\delta$ all of $A - \lambda I$ and $G$ shrink by $(1-\delta)^m$ after every $m$ rounds.
 
@@ -29,7 +33,7 @@ pub(in crate::experts::auto) struct Joint {
     classes: usize,
     inputs: usize,
     forgetting: f64,
-    /// $\lambda/\gamma$: the weights' own scale is 1.
+    /// $\lambda/\gamma$. The natural scale of the weights is 1.
     ratio: f64,
     inner: FixedPoint,
     /// $\gamma A^{-1}$.
@@ -40,14 +44,15 @@ pub(in crate::experts::auto) struct Joint {
 }
 
 impl Joint {
-    /// For `inputs` members, with regularization $\lambda/\gamma$ = `ratio`.
+    /// For `inputs` input columns beside that of the temperature, with the regularization $\lambda/\gamma$ =
+    /// `ratio`.
     pub(super) fn new(classes: usize, inputs: usize, forgetting: f64, ratio: f64) -> Self {
         let width = inputs + 1 + classes;
         let mut inverse = vec![0.0; width * width];
         inverse.iter_mut().step_by(width + 1).for_each(|diagonal| *diagonal = 1.0 / ratio);
         let inner = FixedPoint::full(classes);
         let (k, w, c) = (classes, width, classes - 1);
-        // Φ, U, N, A and g of a forecast; factor, system, mix and F of an update.
+        // Φ, U, N, A and g of a forecast; factor, mix, system and F of an update.
         let room = 2 * k * w + 2 * k * k + k + (inner.scratch_len()).max(3 * k * k + w * c + 4 * k);
         Self {
             classes,
@@ -70,18 +75,18 @@ impl Joint {
         Prediction::sized(self.classes, self.work.len())
     }
 
-    /// Writes $\Phi$, $K$ x width, column-major, of which `said` are the first columns, and $U = \gamma
-    /// A^{-1} \Phi^\top$, $\Phi U$.
-    fn project(&self, said: &[f64], phi: &mut [f64], u: &mut [f64], gram: &mut [f64]) {
+    /// Writes $\Phi$, column-major with $K$ rows, whose first columns are `inputs`; $U = \gamma A^{-1}
+    /// \Phi^\top$; and $N = \Phi U$.
+    fn project(&self, inputs: &[f64], phi: &mut [f64], u: &mut [f64], gram: &mut [f64]) {
         let (k, w) = (self.classes, self.width());
         let (first, biases) = phi.split_at_mut(k * (self.inputs + 1));
-        first.copy_from_slice(said);
+        first.copy_from_slice(inputs);
         biases.fill(0.0);
         biases.iter_mut().step_by(k + 1).for_each(|bias| *bias = 1.0);
         let phi = columns(phi, k, w);
         product(columns_mut(u, w, k), Store::Replace, 1.0, columns(&self.inverse, w, w), phi.transpose());
         product(columns_mut(gram, k, k), Store::Replace, 1.0, phi, columns(u, w, k));
-        // Symmetric to the bit.
+        // Exactly symmetric.
         for row in 0..k {
             for col in 0..row {
                 gram[row * k + col] = gram[col * k + row];
@@ -89,15 +94,15 @@ impl Joint {
         }
     }
 
-    /// `base` are the logarithms of the mixture's probabilities, `said` what the members' columns are.
-    pub(super) fn predict(&self, base: &[f64], said: &[f64], out: &mut Prediction) {
+    /// `base` are the logarithms of the mixture's probabilities, `inputs` the columns of [`write_columns`].
+    pub(super) fn predict(&self, base: &[f64], inputs: &[f64], out: &mut Prediction) {
         let (k, w) = (self.classes, self.width());
         let rest = &mut &mut out.scratch[..];
         let (phi, u, gram) = (take(rest, k * w), take(rest, k * w), take(rest, k * k));
-        self.project(said, phi, u, gram);
+        self.project(inputs, phi, u, gram);
         let (a, g) = (take(rest, k * k), take(rest, k));
         for (a, n) in a.iter_mut().zip(&*gram) {
-            *a = n / (2.0 * GAMMA);
+            *a = n / (2.0 * GAMMA); // eq. (1)
         }
         product(
             columns_mut(g, k, 1),
@@ -107,15 +112,15 @@ impl Joint {
             columns(&self.gradient, w, 1),
         );
         for ((g, base), a) in g.iter_mut().zip(base).zip(a.iter().step_by(k + 1)) {
-            *g += base + 0.5 * a;
+            *g += base + 0.5 * a; // eq. (2), plus $z_0$
         }
-        let solution = self.inner.solve(a, g, &mut out.scores, rest);
+        let solution = self.inner.solve(a, g, &mut out.scores, rest); // eq. (1)
         out.probabilities.copy_from_slice(solution.probabilities);
         out.stamp = Some(self.rounds);
     }
 
-    /// Learns the truth of the round in which `at` was predicted.
-    pub(super) fn update(&mut self, base: &[f64], said: &[f64], y: Target<'_>, at: &Prediction) {
+    /// Learns the target of the round in which `at` was predicted.
+    pub(super) fn update(&mut self, base: &[f64], inputs: &[f64], y: Target<'_>, at: &Prediction) {
         let (k, w, c) = (self.classes, self.width(), self.classes - 1);
         let mut work = std::mem::take(&mut self.work);
         let room = work.len();
@@ -126,7 +131,7 @@ impl Joint {
             u.copy_from_slice(&at.scratch[k * w..][..k * w]);
             gram.copy_from_slice(&at.scratch[2 * k * w..][..k * k]);
         } else {
-            self.project(said, phi, u, gram);
+            self.project(inputs, phi, u, gram);
         }
         let (residual, curved, offset) = (take(rest, k), take(rest, k), take(rest, k));
         let p = &at.probabilities;
@@ -137,7 +142,7 @@ impl Joint {
         residual.copy_from_slice(p);
         y.truth.subtract_from(residual);
         for (residual, curved) in residual.iter_mut().zip(&*curved) {
-            *residual = y.weight * (*residual - 2.0 * GAMMA * curved);
+            *residual = y.weight * (*residual - 2.0 * GAMMA * curved); // eq. (3)
         }
         let phi = columns(phi, k, w);
         product(
@@ -164,7 +169,7 @@ impl Joint {
             linalg::divide_by_transposed_lower(factor, k, system, c);
             let f = take(rest, w * c);
             product(columns_mut(f, w, c), Store::Replace, 1.0, columns(u, w, k), columns(factor, k, c));
-            linalg::symmetric_downdate(columns_mut(&mut self.inverse, w, w), columns(f, w, c));
+            linalg::symmetric_downdate(columns_mut(&mut self.inverse, w, w), columns(f, w, c)); // eq. (4)
             linalg::mirror_lower(&mut self.inverse, w, w);
         }
         self.rounds += 1;
@@ -189,7 +194,7 @@ impl Joint {
         }
     }
 
-    /// The stack that goes on from here with its second orders apart.
+    /// A stack with separate second-order matrices and this stack's weights and biases.
     pub(super) fn separated(&self) -> Separate {
         let (m, w) = (self.inputs + 1, self.width());
         let mut solution = vec![0.0; w];
@@ -206,12 +211,12 @@ impl Joint {
         separate.with(&solution[..m], precision, &solution[m..])
     }
 
-    /// Makes room for more classes, and for more members behind those that there are: nothing is known of
-    /// what is new.
+    /// Increases the numbers of classes and of input columns; new columns are appended, and new weights are
+    /// untrained.
     pub(super) fn grow(&mut self, classes: usize, inputs: usize) {
         let mut grown = Self::new(classes, inputs, self.forgetting, self.ratio);
         let (w, grown_w) = (self.width(), grown.width());
-        // The temperature and the members come first, biases behind them.
+        // The columns of temperature and members come first, then the biases.
         let place = |at: usize| if at <= self.inputs { at } else { at + inputs - self.inputs };
         for (at, gradient) in self.gradient.iter().enumerate() {
             grown.gradient[place(at)] = *gradient;

@@ -1,13 +1,13 @@
-//! Stacking: how far to trust each member, learnt.
+//! Stacking: learns a weight for the log-probabilities of each member.
 //!
-//! A stack's logits are those of the members' mixture, $z_0 = \ln \bar p$, plus $\Phi w + b$: a column of
-//! $\Phi$ for each member is $\ln p^i - \ln \bar p$, what that member would add, and one is $z_0$ itself (a
-//! temperature); $b$ is a bias for each class. $w = 0, b = 0$ is the mixture, to which both are regularised;
-//! $w = e_i$ is member $i$; two members that know different things, as of the row and of the label before,
-//! add up as in naive Bayes.
+//! A stack's logits are those of the members' mixture, $z_0 = \ln \bar p$, plus $\Phi w + b$. $\Phi$ has a
+//! column $\ln p^i - \ln \bar p$ for each member, the evidence that this member adds, and the column $z_0$ (a
+//! temperature); $b$ is a bias for each class. $w = 0, b = 0$ yields the mixture, to which both are
+//! regularised, and $w = e_i$ yields member $i$. The evidence of members that use different information, for
+//! example the row and the previous label, adds up as in naive Bayes.
 //!
-//! Few classes afford [`Joint`], second order over all weights and biases at once; for more there is
-//! [`Separate`].
+//! For few classes the stack is [`Joint`], with one second-order matrix over all weights and biases; for more
+//! classes [`Separate`].
 
 mod joint;
 mod separate;
@@ -21,17 +21,17 @@ use crate::state::Tensor;
 use joint::Joint;
 use separate::Separate;
 
-/// No member says more than this, in nats, for or against a class.
-const LOUDEST: f64 = 8.0;
+/// Inputs are clipped to ± this many nats.
+const LARGEST_INPUT: f64 = 8.0;
 
-/// Rounds between two shrinkings, for stacks that forget.
+/// Number of rounds between two shrinkings of the matrices, for stacks that forget.
 const EVERY: u64 = 64;
 
-/// Classes whose logarithms are taken at a time.
-const ALIKE: usize = 64;
+/// Number of classes whose logarithms are computed at a time.
+const CHUNK: usize = 64;
 
-/// Classes up to which a stack is [`Joint`].
-const FEW: usize = 16;
+/// Number of classes up to which a stack is [`Joint`].
+const MOST_JOINT_CLASSES: usize = 16;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
@@ -41,10 +41,10 @@ pub(super) enum Stack {
 }
 
 impl Stack {
-    /// For `inputs` members, with regularization $\lambda/\gamma$ = `ratio`, which forgets the part
-    /// `forgetting` in a round.
+    /// For `inputs` input columns beside that of the temperature, with the regularization $\lambda/\gamma$ =
+    /// `ratio` and the forgetting rate `forgetting`.
     pub(super) fn new(classes: usize, inputs: usize, forgetting: f64, ratio: f64) -> Self {
-        if classes <= FEW {
+        if classes <= MOST_JOINT_CLASSES {
             Self::Joint(Joint::new(classes, inputs, forgetting, ratio))
         } else {
             Self::Separate(Separate::new(classes, inputs, forgetting, ratio))
@@ -66,7 +66,7 @@ impl Stack {
         }
     }
 
-    /// Learns the truth of the round in which `at` was predicted.
+    /// Learns the target of the round in which `at` was predicted.
     pub(super) fn update(&mut self, base: &[f64], columns: &[f64], y: Target<'_>, at: &Prediction) {
         match self {
             Self::Joint(stack) => stack.update(base, columns, y, at),
@@ -74,11 +74,11 @@ impl Stack {
         }
     }
 
-    /// Makes room for more classes, and for more members behind those that there are: nothing is known of
-    /// what is new.
+    /// Increases the numbers of classes and of input columns; new columns are appended, and new weights are
+    /// untrained.
     pub(super) fn grow(&mut self, classes: usize, inputs: usize) {
         if let Self::Joint(stack) = self
-            && classes > FEW
+            && classes > MOST_JOINT_CLASSES
         {
             *self = Self::Separate(stack.separated());
         }
@@ -95,7 +95,7 @@ impl Stack {
         }
     }
 
-    /// Recomputes what follows from the state. False if that is none.
+    /// Recomputes what follows from the state. False if the state is invalid.
     pub(super) fn restored(&mut self) -> bool {
         match self {
             Self::Joint(_) => true,
@@ -104,9 +104,9 @@ impl Stack {
     }
 }
 
-/// Writes the columns of $\Phi$ that are not biases, each of as many numbers as classes: that of the
-/// temperature, those of the members, and 0 for members that have joined since `inputs` were predicted. With
-/// each of `inputs` comes the number of its columns: 1, or one for each of its heads.
+/// Writes the columns of $\Phi$ that are not biases, each with one number for each class: that of the
+/// temperature, those of the members, and 0 for members that joined after `inputs` were predicted. With each
+/// of `inputs` comes the number of its columns: 1, or one for each of its heads.
 pub(super) fn write_columns<'a>(
     base: &[f64],
     inputs: impl Iterator<Item = (&'a Prediction, usize)>,
@@ -123,10 +123,10 @@ pub(super) fn write_columns<'a>(
         if input.members.is_empty() {
             own.fill(0.0);
         }
-        let mut logarithms = [0.0; ALIKE];
+        let mut logarithms = [0.0; CHUNK];
         for (column, head) in own.chunks_exact_mut(base.len()).zip(&input.members) {
             let blocks =
-                column.chunks_mut(ALIKE).zip(base.chunks(ALIKE)).zip(head.probabilities.chunks(ALIKE));
+                column.chunks_mut(CHUNK).zip(base.chunks(CHUNK)).zip(head.probabilities.chunks(CHUNK));
             for ((column, base), p) in blocks {
                 let logarithms = &mut logarithms[..p.len()];
                 quick_logarithms(p, LEAST_PROBABILITY, logarithms);
@@ -137,21 +137,21 @@ pub(super) fn write_columns<'a>(
     rest.fill(0.0);
 }
 
-/// Writes the column of the temperature, of mean 0: $z_0$ for `base` $= z_0$.
+/// Writes the column of the temperature: $z_0$ = `base`, centred to mean 0.
 fn write_base(base: &[f64], column: &mut [f64]) {
     let mean = sum(base) / base.len() as f64;
     for (out, z) in column.iter_mut().zip(base) {
-        *out = (z - mean).clamp(-LOUDEST, LOUDEST);
+        *out = (z - mean).clamp(-LARGEST_INPUT, LARGEST_INPUT);
     }
 }
 
-/// Writes the column of a member; 0 for one that was dropped, which says nothing.
+/// Writes the column of a member; 0 for a member that was dropped.
 fn write_member(base: &[f64], scores: &[f64], column: &mut [f64]) {
     if scores.is_empty() {
         column.fill(0.0);
     }
     for ((out, z), base) in column.iter_mut().zip(scores).zip(base) {
-        *out = (z - base).clamp(-LOUDEST, LOUDEST);
+        *out = (z - base).clamp(-LARGEST_INPUT, LARGEST_INPUT);
     }
 }
 
@@ -166,8 +166,9 @@ mod tests {
         [joint, Stack::Separate(Separate::new(4, 2, forgetting, 1.0))]
     }
 
-    /// Four classes, two members of which each knows one of two bits, and says so too timidly: ¾ where it is
-    /// always right. Returns the stack's mean loss over the last of 2,000 rounds, and its forecasts.
+    /// Four classes and two members, each of which predicts one of the class's two bits, underconfidently:
+    /// with probability ¾ although it is always right. Returns the stack's mean loss over the last 500 of
+    /// 2,000 rounds, and its forecasts.
     fn bits(stack: &mut Stack, kept: bool) -> (f64, Vec<f64>) {
         let mut rng = Rng::new(8, 0);
         let (mut at, mut base) = (stack.prediction(), Prediction::sized(4, 0));
@@ -198,9 +199,9 @@ mod tests {
         (loss, all)
     }
 
-    /// The best member's loss is -ln 0.375 = 0.98; what both know together is everything.
+    /// The best member's loss is -ln 0.375 = 0.98; both members together determine the class.
     #[test]
-    fn what_members_know_adds_up() {
+    fn evidence_of_members_adds_up() {
         for forgetting in [0.0, 1.0 / 128.0] {
             for mut stack in both(forgetting) {
                 let (loss, _) = bits(&mut stack, false);
@@ -210,14 +211,14 @@ mod tests {
     }
 
     #[test]
-    fn outgrown_predictions_are_recomputed() {
+    fn outdated_predictions_are_recomputed() {
         for (mut fresh, mut kept) in both(0.0).into_iter().zip(both(0.0)) {
             let (fresh, kept) = (bits(&mut fresh, false).1, bits(&mut kept, true).1);
             assert!(fresh.iter().zip(&kept).all(|(a, b)| (a - b).abs() < 1e-9));
         }
     }
 
-    /// The forecast for the first four of `classes` classes, of the first `members` of three members.
+    /// The forecast for the first four of `classes` classes, from the first `members` of three members.
     fn forecast(stack: &Stack, classes: usize, members: usize) -> Vec<f64> {
         let spread = |p: [f64; 4]| {
             let mut prediction = Prediction::sized(classes, 0);
@@ -227,7 +228,7 @@ mod tests {
             prediction
         };
         let base = spread([0.25, 0.15, 0.2, 0.4]);
-        // A member that is new says what the mixture says.
+        // A new member forecasts as the mixture does.
         let inputs: Vec<Prediction> =
             [spread([0.1, 0.2, 0.3, 0.4]), spread([0.4, 0.1, 0.1, 0.4]), base.clone()].into();
         let mut at = stack.prediction();
@@ -237,7 +238,7 @@ mod tests {
         at.probabilities[..4].to_vec()
     }
 
-    /// With a member more, which says nothing, forecasts are what they were.
+    /// An additional member that forecasts as the mixture does leaves the forecasts unchanged.
     #[test]
     fn growing_keeps_what_was_learnt() {
         for mut stack in both(0.0) {
@@ -250,9 +251,9 @@ mod tests {
         }
     }
 
-    /// With so many classes that second orders part, weights and biases stay.
+    /// If the number of classes exceeds that of a joint stack, weights and biases are kept.
     #[test]
-    fn growing_to_many_classes_goes_on() {
+    fn growing_to_many_classes_keeps_what_was_learnt() {
         let [mut stack, _] = both(0.0);
         bits(&mut stack, false);
         let Stack::Joint(joint) = &stack else { panic!("four classes are few") };
@@ -260,13 +261,13 @@ mod tests {
         for (p, separated) in forecast(&stack, 4, 2).iter().zip(forecast(&separated, 4, 2)) {
             assert!((p - separated).abs() < 0.02, "{p} {separated}");
         }
-        stack.grow(FEW + 1, 2);
+        stack.grow(MOST_JOINT_CLASSES + 1, 2);
         assert!(matches!(stack, Stack::Separate(_)));
-        assert!(forecast(&stack, FEW + 1, 2).iter().all(|p| p.is_finite()));
+        assert!(forecast(&stack, MOST_JOINT_CLASSES + 1, 2).iter().all(|p| p.is_finite()));
     }
 
-    /// With a column for each head, $\ln p^i - z_0$ of each; 0 for a member that was dropped, and for those
-    /// that have joined.
+    /// With a column for each head: $\ln p^i - z_0$; 0 for a member that was dropped, and for members that
+    /// have joined since.
     #[test]
     fn heads_have_columns() {
         let base = [0.5f64.ln(), 0.5f64.ln()];
@@ -292,7 +293,7 @@ mod tests {
         let mut columns = [0.0; 6];
         write_columns(&base.scores, [(&Prediction::default(), 1)].into_iter(), &mut columns);
         stack.predict(&base.scores, &columns, &mut at);
-        // The average over all labels that FOLKLORE adds holds it back.
+        // The average over all labels in FOLKLORE's forecast makes it more cautious.
         assert!((0.45..0.7).contains(&at.probabilities[0]), "{:?}", at.probabilities);
     }
 }

@@ -1,15 +1,16 @@
-//! A stack whose cost is linear in the classes: one weight a member and one bias a class, with their second
-//! orders apart.
+//! A stack whose cost is linear in the number of classes: one weight for each input column and one bias for
+//! each class, with separate second-order matrices.
 //!
-//! Weights and biases take online Newton steps, each with the curvatures of its own kind alone:
+//! Weights and biases take separate online Newton steps:
 //!
-//! $$ P \mathrel{+}= \Phi^\top S(p)\ \Phi, \quad w \mathrel{-}= 2 P^{-1} \Phi^\top (p - y), \qquad
-//!    Q_k \mathrel{+}= p_k(1 - p_k), \quad b_k \mathrel{-}= (p_k - y_k)/Q_k, $$
+//! $$ P \mathrel{+}= \Phi^\top S(p)\ \Phi, \qquad w \mathrel{-}= 2 P^{-1} \Phi^\top (p - y), \tag{1} $$
+//! $$ Q_k \mathrel{+}= p_k(1 - p_k), \qquad b_k \mathrel{-}= (p_k - y_k)/Q_k, \tag{2} $$
 //!
-//! from $P = \rho I$ and $Q = \rho$. With $M$ members a round costs $O(K M^2)$ additions in long vectors and
-//! a system of side $M + 1$, where a joint second order costs $O(K(M + K)^2)$.
+//! from $P = \rho I$ and $Q = \rho$. With $M$ input columns a round costs $O(K M^2)$ additions in long
+//! vectors and a linear system of size $M + 1$; [`Joint`](super::joint::Joint) costs $O(K(M + K)^2)$.
 //!
-//! With `forgetting` $\delta$, $P - \rho I$ and $Q - \rho$ shrink by $(1-\delta)^m$ after every $m$ rounds.
+//! With `forgetting` $\delta$, $P - \rho I$ and $Q - \rho$ are multiplied by $(1-\delta)^m$ after every $m$
+//! rounds.
 
 use crate::example::Target;
 use crate::kernel::linalg;
@@ -20,8 +21,8 @@ use crate::state::Tensor;
 
 use super::EVERY;
 
-/// The length of a weight's step, in Newton steps on the sum of the losses so far.
-const STEP: f64 = 2.0;
+/// The factor 2 in (1): the length of a weight's step, relative to a Newton step on the sum of the losses.
+const STEP_LENGTH: f64 = 2.0;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ pub(in crate::experts::auto) struct Separate {
     forgetting: f64,
     /// $\rho$.
     ratio: f64,
-    /// $w$: the temperature's, then the members'.
+    /// $w$: that of the temperature, then those of the members.
     weights: Vec<f64>,
     /// $P$.
     precision: Vec<f64>,
@@ -60,7 +61,7 @@ impl Separate {
         }
     }
 
-    /// With these weights, their precision, and these biases.
+    /// With the given weights, their matrix $P$, and the given biases.
     pub(super) fn with(mut self, weights: &[f64], precision: Option<Vec<f64>>, biases: &[f64]) -> Self {
         self.weights.copy_from_slice(weights);
         self.biases.copy_from_slice(biases);
@@ -99,21 +100,21 @@ impl Separate {
         for (i, column) in columns.chunks_exact(k).enumerate() {
             step[i] = dot(column, residual);
             covariance_times(p, column, curved);
-            // The lower triangle, which is what the factorisation reads.
+            // Only the lower triangle, which the factorisation reads.
             for (j, other) in columns.chunks_exact(k).take(i + 1).enumerate() {
-                self.precision[j * side + i] += y.weight * dot(other, curved);
+                self.precision[j * side + i] += y.weight * dot(other, curved); // eq. (1)
             }
         }
         factor.copy_from_slice(&self.precision);
         if linalg::cholesky(factor, side) {
             linalg::solve_lower(factor, side, step, 1);
             linalg::solve_lower_transposed(factor, side, step, 1);
-            axpy(-STEP, step, &mut self.weights);
+            axpy(-STEP_LENGTH, step, &mut self.weights); // eq. (1)
         }
         let biases = self.biases.iter_mut().zip(&mut self.bias_precision);
         for (((bias, precision), p), residual) in biases.zip(p).zip(&*residual) {
             *precision += y.weight * p * (1.0 - p);
-            *bias -= residual / *precision;
+            *bias -= residual / *precision; // eq. (2)
         }
         self.rounds += 1;
         if self.forgetting > 0.0 && self.rounds.is_multiple_of(EVERY) {

@@ -1,4 +1,4 @@
-//! The words for members: what each is, as it is written in the parameter `members`.
+//! The description of a member, and its text form in the parameter `members`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,60 +14,63 @@ use super::family::Family;
 use super::forest::Forest;
 use super::fourier::Fourier;
 use super::member::{Learner, Member};
+use super::neighbours::Neighbours;
 use super::trees::Trees;
 
-/// Curvatures $\gamma$ of a family's heads. A valid surrogate has at most ½; theory's falls as the comparator
-/// grows.
+/// Curvatures $\gamma$ of a family's heads. A valid surrogate has at most ½; the theorem's curvature
+/// decreases with the norm of the comparator.
 const CURVATURES: [f64; 5] = [0.5, 0.2, 0.08, 0.03, 0.01];
 
-/// Rates at which counts of labels are forgotten.
+/// Forgetting rates of the counts of labels.
 const FORGETTING: [f64; 3] = [0.0, 1.0 / 256.0, 1.0 / 32.0];
 
-/// What a member is. `ratio` is $\lambda/\gamma$ in multiples of the squared unit; `forgetting` is $\delta$,
-/// the part that a family forgets in a round.
+/// The kind of a member with its parameters. `ratio` is $\lambda/\gamma$ in multiples of the squared unit;
+/// `forgetting` is $\delta$, the part of its sums that a family forgets in a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Description {
-    /// How often each class came.
+    /// Frequencies of the classes.
     Labels,
-    /// How often each class came after the class before.
+    /// Frequencies of the classes after each previous class.
     Pairs,
     /// Boosted trees.
     Trees,
-    /// A forest of trees that take splits back.
+    /// A forest of trees whose splits can be undone.
     Forest,
-    /// FOLKLOREs that share one matrix of $(K-1)d$ rows.
+    /// The classes of the nearest rows among the latest ones.
+    Neighbours,
+    /// FOLKLORE learners that share a matrix with $(K-1)d$ rows.
     Full {
         /// $\lambda/\gamma$.
         ratio: f64,
         /// $\delta$.
         forgetting: f64,
     },
-    /// FOLKLOREs that share one matrix of $d$ rows, for all classes.
+    /// FOLKLORE learners that share a matrix with $d$ rows, for all classes.
     Shared {
         /// $\lambda/\gamma$.
         ratio: f64,
         /// $\delta$.
         forgetting: f64,
     },
-    /// The same over the features and their products.
+    /// As `Shared`, over the features and their products.
     Products {
         /// $\lambda/\gamma$.
         ratio: f64,
         /// $\delta$.
         forgetting: f64,
     },
-    /// The same over the features and waves of them.
+    /// As `Shared`, over the features and random Fourier features.
     Waves {
         /// $\lambda/\gamma$.
         ratio: f64,
-        /// $\sigma$, the deviation of the waves' kernel in multiples of the unit.
+        /// $\sigma$, the standard deviation of the Gaussian kernel in multiples of the unit.
         deviation: f64,
     },
-    /// The first of the FOLKLOREs with a diagonal matrix.
+    /// FOLKLORE learners with diagonal matrices: the first `heads` of a fixed list.
     Diagonals {
-        /// How many.
+        /// Number of learners.
         heads: usize,
-        /// Features for which there is room; where there are more, several share a place. `None`: for all.
+        /// Number of cells; further features share them by hashing. `None`: a cell for every feature.
         cells: Option<usize>,
     },
     /// One FOLKLORE with a diagonal matrix, in double precision.
@@ -79,13 +82,13 @@ pub enum Description {
     },
 }
 
-/// A member, and whether it takes part.
+/// A member, and whether it was dropped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
-    /// What it is.
+    /// Its description.
     pub member: Description,
-    /// Whether it was dropped for the sake of the budget.
-    pub left: bool,
+    /// Whether it was dropped to stay within the budget.
+    pub dropped: bool,
 }
 
 /// All members, in order.
@@ -93,13 +96,14 @@ pub struct Place {
 pub struct Lineup(pub Vec<Place>);
 
 impl Description {
-    /// The word that stands before the numbers.
+    /// The name that precedes the numbers.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Labels => "labels",
             Self::Pairs => "pairs",
             Self::Trees => "trees",
             Self::Forest => "forest",
+            Self::Neighbours => "neighbours",
             Self::Full { .. } => "full",
             Self::Shared { .. } => "shared",
             Self::Products { .. } => "products",
@@ -109,13 +113,14 @@ impl Description {
         }
     }
 
-    /// What it is in words, for whoever looks at the weights.
+    /// A description in English, for the table of weights.
     pub(super) fn title(self) -> String {
         let (what, ratio, beside) = match self {
             Self::Labels => return "frequencies of labels".to_owned(),
             Self::Pairs => return "labels after the label before".to_owned(),
             Self::Trees => return "boosted trees".to_owned(),
             Self::Forest => return "forest of trees".to_owned(),
+            Self::Neighbours => return "nearest neighbours in windows".to_owned(),
             Self::Full { ratio, forgetting } => ("linear with a full matrix", ratio, forgetting),
             Self::Shared { ratio, forgetting } => ("linear with a shared matrix", ratio, forgetting),
             Self::Products { ratio, forgetting } => ("products of features", ratio, forgetting),
@@ -131,23 +136,38 @@ impl Description {
         format!("{what}, regularization {ratio}{forgetting}")
     }
 
-    /// Whether it is a family around one matrix.
+    /// Whether the member uses the labels only.
+    pub(super) fn counts_labels(self) -> bool {
+        matches!(self, Self::Labels | Self::Pairs)
+    }
+
+    /// Whether the member consists of trees, boosted or in a forest.
+    pub(super) fn has_trees(self) -> bool {
+        matches!(self, Self::Trees | Self::Forest)
+    }
+
+    /// Whether the member consists of linear learners with diagonal matrices.
+    pub(super) fn is_diagonal(self) -> bool {
+        matches!(self, Self::Diagonals { .. } | Self::Diagonal { .. })
+    }
+
+    /// Whether the member consists of heads that share one matrix.
     pub(super) fn is_family(self) -> bool {
         matches!(self, Self::Full { .. } | Self::Shared { .. } | Self::Products { .. } | Self::Waves { .. })
     }
 
-    /// Whether it is about features, and the unit in which they are measured matters to it.
+    /// Whether the member depends on the scale of the features.
     pub(super) fn has_unit(self) -> bool {
-        !matches!(self, Self::Labels | Self::Pairs | Self::Trees | Self::Forest)
+        !self.counts_labels() && !self.has_trees()
     }
 
-    /// Columns that a stack has for it: one for each head of `diagonals`, whose regularizations differ, and
-    /// one for the heads of any other member.
+    /// The number of columns that a stack has for the member: one for each head of `diagonals`, whose
+    /// regularizations differ, otherwise one for the mixture of its heads.
     pub(super) fn columns(self) -> usize {
         if let Self::Diagonals { heads, .. } = self { heads } else { 1 }
     }
 
-    /// The regularization of a family whose grid extends itself.
+    /// The regularization, if the member belongs to a grid that can be extended.
     pub(super) fn extensible_ratio(self) -> Option<f64> {
         match self {
             Self::Full { ratio, forgetting }
@@ -157,7 +177,7 @@ impl Description {
         }
     }
 
-    /// The same family with another regularization.
+    /// The same kind of family with another regularization.
     pub(super) fn with_ratio(self, ratio: f64) -> Self {
         match self {
             Self::Full { forgetting, .. } => Self::Full { ratio, forgetting },
@@ -167,7 +187,7 @@ impl Description {
         }
     }
 
-    /// How many forecasts it makes.
+    /// The number of heads: the forecasts that the member makes.
     pub(super) fn heads(self) -> usize {
         match self {
             Self::Labels | Self::Pairs => FORGETTING.len(),
@@ -178,10 +198,12 @@ impl Description {
             Self::Diagonal { .. } => 1,
             Self::Trees => Trees::HEADS,
             Self::Forest => Forest::HEADS,
+            Self::Neighbours => Neighbours::HEADS,
         }
     }
 
-    /// The member for `problem` with rows in multiples of the unit, which draws what it draws by `seed`.
+    /// Makes the member for `problem`, whose rows are in multiples of the unit; `seed` determines its random
+    /// draws.
     pub(super) fn make(self, problem: &Problem, seed: u64) -> Result<Box<dyn Member>, ParamError> {
         let (k, d) = (problem.classes, problem.features);
         let family = |expansion, shared, ratio, forgetting| {
@@ -192,6 +214,7 @@ impl Description {
             Self::Pairs => Box::new(Context::new(k, true, &FORGETTING)),
             Self::Trees => Box::new(Trees::new(problem, seed)?),
             Self::Forest => Box::new(Forest::new(problem, seed)),
+            Self::Neighbours => Box::new(Neighbours::new(problem)),
             Self::Full { ratio, forgetting } => family(Expansion::Plain, false, ratio, forgetting),
             Self::Shared { ratio, forgetting } => family(Expansion::Plain, true, ratio, forgetting),
             Self::Products { ratio, forgetting } => family(Expansion::Products, true, ratio, forgetting),
@@ -217,7 +240,7 @@ impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         match *self {
-            Self::Labels | Self::Pairs | Self::Trees | Self::Forest => Ok(()),
+            Self::Labels | Self::Pairs | Self::Trees | Self::Forest | Self::Neighbours => Ok(()),
             Self::Full { ratio, forgetting }
             | Self::Shared { ratio, forgetting }
             | Self::Products { ratio, forgetting }
@@ -257,6 +280,7 @@ impl FromStr for Description {
             ("pairs", None, None) => Self::Pairs,
             ("trees", None, None) => Self::Trees,
             ("forest", None, None) => Self::Forest,
+            ("neighbours", None, None) => Self::Neighbours,
             ("full", Some(ratio), _) => Self::Full { ratio: number(ratio)?, forgetting: forgetting()? },
             ("shared", Some(ratio), _) => Self::Shared { ratio: number(ratio)?, forgetting: forgetting()? },
             ("products", Some(ratio), _) => {
@@ -279,7 +303,7 @@ impl FromStr for Description {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", if self.left { "-" } else { "" }, self.member)
+        write!(f, "{}{}", if self.dropped { "-" } else { "" }, self.member)
     }
 }
 
@@ -287,8 +311,8 @@ impl FromStr for Place {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let (left, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
-        Ok(Self { member: text.parse()?, left })
+        let (dropped, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
+        Ok(Self { member: text.parse()?, dropped })
     }
 }
 
@@ -297,12 +321,12 @@ impl ParamValue for Lineup {
 
     const WORDS: &'static [&'static str] = &["labels+shared@0.1+products@0.001"];
 
-    const NEED: &'static str = "words as labels, pairs, trees, forest, full@0.1, shared@0.1, products@0.01 (or shared@0.1:0.001, which forgets), waves@0.01:0.3, diagonals@3 or diagonal@0.1:0.5, with + between them, of which at least one stays";
+    const NEED: &'static str = "words as labels, pairs, trees, forest, neighbours, full@0.1, shared@0.1, products@0.01 (or shared@0.1:0.001, which forgets), waves@0.01:0.3, diagonals@3 or diagonal@0.1:0.5, with + between them, of which at least one stays";
 
     fn from_value(value: &Value) -> Option<Self> {
         let Value::Text(text) = value else { return None };
         let places: Vec<Place> = text.split('+').map(str::parse).collect::<Result<_, ()>>().ok()?;
-        places.iter().any(|place| !place.left).then_some(Self(places))
+        places.iter().any(|place| !place.dropped).then_some(Self(places))
     }
 
     fn to_value(&self) -> Value {
@@ -316,17 +340,18 @@ mod tests {
 
     #[test]
     fn words_are_read_as_they_are_written() {
-        let text = "labels+-pairs+trees+forest+full@0.1+-shared@1+products@0.0001:0.01+waves@0.01:0.3+diagonal@0.1:0.5\
-                    +diagonals@2+diagonals@6:1000";
+        let text = "labels+-pairs+trees+forest+neighbours+full@0.1+-shared@1+products@0.0001:0.01+waves@0.01:0.3+diagonal@0.1:0.5\
+                    +diagonals@2+diagonals@9:1000";
         let lineup = Lineup::from_value(&Value::from(text)).expect("all words are known");
         assert_eq!(lineup.to_value(), Value::from(text));
-        assert_eq!(lineup.0.iter().filter(|place| place.left).count(), 2);
+        assert_eq!(lineup.0.iter().filter(|place| place.dropped).count(), 2);
         for wrong in [
             "",
             "labels+",
             "labels@1",
             "trees@1",
             "forest@1",
+            "neighbours@1",
             "full",
             "full@0",
             "full@-1",
@@ -336,7 +361,7 @@ mod tests {
             "diagonal@1:",
             "diagonals",
             "diagonals@0",
-            "diagonals@7",
+            "diagonals@10",
             "diagonals@1.5",
             "diagonals@1:0",
             "shared@1:1",

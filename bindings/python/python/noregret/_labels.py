@@ -1,0 +1,101 @@
+"""Labels of learners: the conversion between given labels and classes, and importance weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from . import _arrays, _core, _tables
+from ._arrays import Floats, Ints
+from ._promises import Promising
+from ._run import as_array
+
+
+class Labelled(Promising):
+    """Given labels, targets, and importance weights of labels."""
+
+    __slots__ = ("_class_weight", "_grows", "_outputs", "_values")
+    _values: dict[str, Any] | None
+    """The given labels, by their text. None if only their text is known, as in a model file."""
+    _grows: bool
+    """Whether new labels are added."""
+    _outputs: Any
+    """The value of `predict` for each class, made at first use."""
+    _class_weight: dict[str, float] | None
+
+    def _labels_out(self) -> Any:
+        """The returned value for each class; None if it is the index."""
+        if self._outputs is None:
+            names = self._core.labels
+            if self._values is not None:
+                values = self._values
+                self._outputs = as_array([values.get(name, name) for name in names])
+            elif names == [str(at) for at in range(len(names))] and len(names) == self.classes:
+                self._outputs = ()
+            else:
+                whole = all(_is_whole(name) for name in names)
+                self._outputs = as_array([int(name) if whole else name for name in names])
+        return None if isinstance(self._outputs, tuple) else self._outputs
+
+    def _targets(self, y: Any) -> Floats | Ints:
+        """Targets as indices. Whole numbers are matched with the names if all names are whole numbers; otherwise they
+        are indices."""
+        if self._real:
+            return _arrays.targets(y, True, {})
+        array = np.asarray(y) if not hasattr(y, "__arrow_c_stream__") or hasattr(y, "__array__") else _arrays.numbers(y, "y")
+        if array.ndim != 1 or (array.dtype.kind in "iuf" and self._labels_out() is None) or not self._by_name(array):
+            return _arrays.targets(y, False, self._names())
+        values, places = _arrays.distinct(y)
+        names = [_tables.text_of(value) for value in values]
+        if self._values is None or self._grows:
+            names = _core.spelling(names)
+        index = self._names()
+        if self._grows and any(name not in index for name in names):
+            _core.classes_of(self._core, names, True)
+            self._remember(values)
+            index = self._names()
+        return np.array([_arrays.name_of(name, index) for name in names], dtype=np.int64)[places]
+
+    def _by_name(self, array: Any) -> bool:
+        """Whether these labels are names."""
+        if array.dtype.kind not in "iuf":
+            return True
+        numbers = any(not isinstance(value, str) for value in (self._values or {}).values())
+        return numbers or any(_is_whole(name) for name in self._names())
+
+    def _target(self, y: Any) -> Any:
+        if self._real:
+            return float(y)
+        if isinstance(y, list | tuple | np.ndarray) and np.ndim(y) == 1:
+            return np.ascontiguousarray(_arrays.numbers(y, "y"), dtype=np.float64)
+        if y is None:
+            raise TypeError("y is None; a label was needed")
+        if isinstance(y, int) and self._labels_out() is None:
+            return y
+        return int(self._targets([y])[0])
+
+    def _importance(self, y: Any) -> float:
+        return 1.0 if self._class_weight is None else self._class_weight.get(_tables.text_of(y), 1.0)
+
+    def _weights(self, y: Any, weight: Any) -> Floats | None:
+        """Importance weights of rows: the given ones times those of the labels."""
+        weights = _arrays.weights(weight)
+        if self._class_weight is None:
+            return weights
+        own = np.array([self._importance(label) for label in _tables.column(y, "y")], dtype=np.float64)
+        return own if weights is None else own * weights
+
+    def _remember(self, labels: Iterable[Any]) -> None:
+        """Stores the given labels, so that `predict` can return them."""
+        self._index = self._outputs = None
+        if self._real:
+            return
+        new = {_tables.text_of(label): label for label in set(labels) if label is not None}
+        values = dict(zip(_core.spelling(list(new)), new.values(), strict=True))
+        self._values = {**values, **(self._values or {})}
+
+
+def _is_whole(name: str) -> bool:
+    return name.removeprefix("-").isdecimal()

@@ -1,0 +1,70 @@
+"""Labels on offer with features of their own, as the command line and the service read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+LARGEST = 1e100
+"""The largest number in a feature."""
+
+Described = list[tuple[str, float]]
+"""Features by name."""
+
+
+def described(x: Any, what: str) -> Described:
+    """The features of `x`: nested dictionaries by their path (`user.age`), lists by position, a text as the category
+    `path=text`; None is left out."""
+    found: Described = []
+    if x is not None:
+        if not isinstance(x, Mapping) and not _is_list(x):
+            raise TypeError(f"{what} is {x!r}; a dictionary of features, or a list of numbers, was needed")
+        _flatten("", x, found)
+    return found
+
+
+def on_offer(labels: Any) -> tuple[list[Any], list[tuple[str, Described]]]:
+    """The labels on offer as given, and with their names and features: a dictionary of labels and features, or labels
+    without features."""
+    if isinstance(labels, Mapping):
+        return list(labels), [(str(name), described(own, f"labels[{name!r}]")) for name, own in labels.items()]
+    return (given := names(labels)), [(str(name), []) for name in given]
+
+
+def names(labels: Any) -> list[Any]:
+    """The labels of a list."""
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise TypeError(f"labels is {labels!r}; a list of labels was needed, or a dictionary of labels and their features")
+    given = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    for name in given:
+        if not isinstance(name, (str, int, float, np.integer, np.floating)) or isinstance(name, bool):
+            raise TypeError(f"labels has {name!r}; a text or a number was needed")
+    return given
+
+
+def _is_list(x: Any) -> bool:
+    return isinstance(x, (list, tuple)) or (isinstance(x, np.ndarray) and x.ndim > 0)
+
+
+def _flatten(path: str, value: Any, into: Described) -> None:
+    if value is None:
+        return
+    if isinstance(value, str):
+        into.append((f"{path}={value}", 1.0))
+    elif isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating)):
+        number = float(value)
+        if not abs(number) <= LARGEST:
+            raise ValueError(f"feature {path!r} is {value}; a number of at most {LARGEST:g} was needed")
+        into.append((path, number))
+    elif isinstance(value, Mapping):
+        for key, member in value.items():
+            _flatten(f"{path}.{key}" if path else str(key), member, into)
+    elif _is_list(value):
+        for at, member in enumerate(value):
+            # The order of texts in a list says nothing.
+            inner = path if isinstance(member, str) and path else f"{path}.{at}" if path else str(at)
+            _flatten(inner, member, into)
+    else:
+        raise TypeError(f"feature {path!r} is {value!r}; a number, a text, a dictionary or a list was needed")

@@ -1,0 +1,42 @@
+"""Rows in an order that does not depend on the given one, equal rows merged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Floats
+
+
+def merged(X: Any, targets: Any, weights: Floats | None) -> tuple[Any, Any, Floats | None]:
+    """The rows in a canonical order, independent of the given one. With weights, equal rows are merged, and rows of
+    weight 0 removed."""
+    if weights is not None:
+        kept = np.flatnonzero(weights)
+        X, targets, weights = X[kept], targets[kept], weights[kept]
+    if len(targets) == 0:
+        return X, targets, weights
+    keys = _keys(X, targets)
+    if weights is None:
+        order = np.argsort(keys, kind="stable")
+        return X[order], targets[order], None
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    total = np.bincount(which.ravel(), weights=weights)
+    return X[first], targets[first], total.astype(np.float64)
+
+
+def _keys(X: Any, targets: Any) -> Any:
+    """One sortable item for each row and target, equal if and only if both are equal."""
+    if isinstance(X, np.ndarray):
+        # Zeros of either sign are equal, so their bytes must be.
+        whole = np.ascontiguousarray(np.column_stack([X + 0.0, targets.astype(np.float64)]))
+        return whole.view(np.dtype((np.void, whole.shape[1] * 8))).ravel()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    indices, data = X.indices.astype(np.int64), X.data + 0.0
+    keys = np.empty(len(targets), dtype=object)
+    for at, (start, end) in enumerate(zip(X.indptr[:-1], X.indptr[1:], strict=True)):
+        keys[at] = (indices[start:end].tobytes(), data[start:end].tobytes(), int(targets[at]))
+    return keys

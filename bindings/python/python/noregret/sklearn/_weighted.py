@@ -1,0 +1,105 @@
+"""Common part of the classifiers whose learners take importance weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+
+from ._base import Classifier
+
+
+class WeightedClassifier(Classifier):
+    """Methods and common parameters of the classifiers with `sample_weight` and `class_weight`."""
+
+    def __init__(
+        self,
+        *,
+        passes: int = 1,
+        scale: str = "auto",
+        fit_intercept: bool = True,
+        radius: float | None = None,
+        class_weight: Any = None,
+        random_state: Any = 0,
+        text: Any = None,
+        categorical: Any = None,
+        numeric: Any = None,
+        time: Any = None,
+        drop: Any = None,
+        memory: int = 8192,
+        **own: Any,
+    ) -> None:
+        super().__init__(
+            passes=passes,
+            scale=scale,
+            fit_intercept=fit_intercept,
+            radius=radius,
+            random_state=random_state,
+            text=text,
+            categorical=categorical,
+            numeric=numeric,
+            time=time,
+            drop=drop,
+            memory=memory,
+            **own,
+        )
+        self.class_weight = class_weight
+
+    def _weights_of(self, y: Any, weights: Any, whole: bool) -> Any:
+        if self.class_weight is None:
+            return weights
+        if not whole and self.class_weight == "balanced":
+            raise ValueError(
+                'class_weight = "balanced" needs all rows, and partial_fit sees some: give a dictionary of weights by class'
+            )
+        y = np.asarray(y)
+        given = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
+        by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        weighted = given * by_class[self._targets(y)]
+        total = weighted.sum()
+        # Theorems' steps assume weights of about 1, so only the proportions of the classes are changed.
+        return weighted * (given.sum() / total) if whole and total > 0 else weighted
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learns from all rows: online-to-batch.
+
+        The rows are shuffled by `random_state`, independently of their given order, and learnt online `passes` times.
+        The classifier uses the learner's last state, which is better in practice than the random earlier state of the
+        theory of online-to-batch. Columns are scaled by statistics of all rows. Equal rows are merged with the sum of
+        their weights: a row of weight 3 is the same as three rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Importance weights >= 0, by default 1.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, merge=True)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        """Learns rows once, in the given order.
+
+        Columns are scaled online, by statistics of the rows so far. The first call of `partial_fit`, unless `fit` was
+        called before, needs `classes`. Without `radius` and with `scale="none"` the radius is the largest norm of the
+        rows of the first call.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), default=None
+            All possible classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Importance weights >= 0; rows of weight 0 are not learnt.
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(X, y, classes, sample_weight)

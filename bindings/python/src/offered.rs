@@ -1,0 +1,150 @@
+//! The rounds of a bandit: a row, with all labels or some of them on offer, or labels on offer that have
+//! features of their own.
+
+use noregret::algorithm::BanditModel;
+use noregret::bandit::offers::key;
+use noregret::example::Features;
+use noregret_stream::encode::costs::Costs;
+use noregret_stream::encode::{Encoder, Example};
+use noregret_stream::run::bandit::decides_among;
+use noregret_stream::{Described, Offers, Row, Schema, fill_blocks};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+
+use crate::arrays::check_one;
+use crate::error::{Done, Failure};
+
+/// A round, from Python.
+#[derive(FromPyObject)]
+pub(crate) enum PyRound<'py> {
+    /// A row, and the names of the labels on offer, if not all are.
+    #[pyo3(transparent)]
+    Row((PyReadonlyArray1<'py, f64>, Option<Vec<String>>)),
+    /// The features of the round, and the labels on offer with theirs.
+    #[pyo3(transparent)]
+    Offer((Described, Vec<(String, Described)>)),
+}
+
+/// The same without Python.
+pub(crate) enum Round<'a> {
+    Row(&'a [f64], Option<&'a [String]>),
+    Offer(&'a Described, &'a [(String, Described)]),
+}
+
+impl PyRound<'_> {
+    pub(crate) fn borrow(&self) -> PyResult<Round<'_>> {
+        Ok(match self {
+            Self::Row((row, labels)) => Round::Row(row.as_slice()?, labels.as_deref()),
+            Self::Offer((context, labels)) => Round::Offer(context, labels),
+        })
+    }
+}
+
+/// What labels may cost, from Python: a pair, or a text such as `0..10`.
+#[derive(FromPyObject)]
+pub(crate) enum PyCosts {
+    #[pyo3(transparent)]
+    Text(String),
+    #[pyo3(transparent)]
+    Pair([f64; 2]),
+}
+
+impl PyCosts {
+    pub(crate) fn range(self) -> Done<Costs> {
+        let range = match self {
+            Self::Text(text) => text.parse(),
+            Self::Pair(pair) => Costs::try_from(pair),
+        };
+        range.map_err(|what| Failure::Value(format!("costs: {what}")))
+    }
+}
+
+/// Columns of a block, if labels on offer have features of their own.
+pub(crate) fn block(schema: &Schema) -> Option<u32> {
+    match schema.offers {
+        Some(Offers::Blocks(width)) => Some(width),
+        _ => None,
+    }
+}
+
+impl Round<'_> {
+    /// Fills the round into `row`; checks everything that could be wrong with it.
+    pub(crate) fn fill(
+        &self,
+        learner: &dyn BanditModel,
+        encoder: &Encoder,
+        schema: &Schema,
+        row: &mut Row,
+    ) -> Done<()> {
+        let wrong = |what: String| Err(Failure::Value(what));
+        row.clear();
+        match (self, block(schema)) {
+            (Self::Row(x, labels), None) => {
+                check_one(x, encoder.columns)?;
+                (0u32..).zip(x.iter()).for_each(|(column, value)| row.push(column, *value));
+                let Some(labels) = labels else { return Ok(()) };
+                if labels.is_empty() {
+                    return wrong("labels: no label is on offer; one was needed".to_owned());
+                }
+                for name in labels.iter() {
+                    let known = row.push_offered(name)
+                        && row.offered().last().is_some_and(|name| encoder.labels.find(name).is_some());
+                    if !known {
+                        return wrong(format!("the label {name:?} is none of the bandit's"));
+                    }
+                }
+                let mut names: Vec<&String> = row.offered().iter().collect();
+                names.sort_unstable();
+                if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+                    return wrong(format!("the label {:?} is on offer twice", pair[0]));
+                }
+                if !decides_among(learner) {
+                    return wrong(format!(
+                        "{} cannot play some of its labels only; auto, squarecb, fastcb, banditron, soba, confidit and gaptron can",
+                        learner.about().name
+                    ));
+                }
+                Ok(())
+            }
+            (Self::Offer(context, labels), Some(width)) => {
+                if labels.is_empty() || labels.len() > encoder.classes {
+                    return wrong(format!(
+                        "{} labels are on offer; from 1 to classes = {} were needed",
+                        labels.len(),
+                        encoder.classes
+                    ));
+                }
+                let mut names: Vec<&String> = labels.iter().map(|(name, _)| name).collect();
+                names.sort_unstable();
+                if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+                    return wrong(format!("the label {:?} is on offer twice", pair[0]));
+                }
+                let described: Vec<(u64, Described)> =
+                    labels.iter().map(|(name, own)| (key(name), own.clone())).collect();
+                fill_blocks((*context).clone(), &described, width, row).map_err(Failure::Value)?;
+                for position in 0..labels.len() {
+                    row.push_offered(&position.to_string());
+                }
+                Ok(())
+            }
+            (Self::Row(..), Some(_)) => {
+                wrong("the bandit knows labels by their features: decide(x, labels) needs the labels on offer".to_owned())
+            }
+            (Self::Offer(..), None) => wrong(
+                "the bandit has fixed labels; labels with features of their own need Bandit(\"offers\") without features"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    /// The example of a round that is only looked at, and the numbers of the labels on offer in their order
+    /// in the round; all if that is empty.
+    pub(crate) fn example(&self, encoder: &Encoder, row: &Row, out: &mut Example) -> Done<Vec<u32>> {
+        let x = match self {
+            Self::Row(x, _) => Features::Dense(x),
+            Self::Offer(..) => Features::Sparse { indices: row.indices(), values: row.values() },
+        };
+        encoder.transform(x, out)?;
+        Ok(row.offered().iter().filter_map(|name| encoder.labels.find(name)).map(|label| label.0).collect())
+    }
+}

@@ -1,0 +1,175 @@
+"""`noregret.Bandit` with labels on offer, with or without features of their own, and with costs."""
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import BINARY, needs_the_command_line
+
+import noregret
+from noregret import Bandit
+
+TOPICS = ["sport", "art", "news", "music"]
+
+
+def articles(t):
+    return {t // 20 + at: {"topic": TOPICS[(t // 20 + at) % 4], "words": [3, 1.5]} for at in range(3)}
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("name", ["auto", "squarecb", "fastcb", "soba", "confidit"])
+def test_only_labels_on_offer_are_played(name, tmp_path):
+    bandit = Bandit(name, features=2, labels=["red", "green", "blue"], radius=1.0, seed=3)
+    offers = [["blue", "red"], None, ["green", "red"], ["green"], np.array(["blue", "green"])]
+    with bandit.log(tmp_path / "log"):
+        for t in range(60):
+            x, offered = [t % 2, 0.5], offers[t % 5]
+            p = bandit.predict_proba(x, offered)
+            assert len(p) == (3 if offered is None else len(offered)) and p.sum() == pytest.approx(1)
+            decision = bandit.decide(x, offered)
+            names = bandit.labels if offered is None else list(offered)
+            assert decision.label in names and decision.probability == pytest.approx(p[names.index(decision.label)])
+            bandit.feedback(decision.id, decision.label == ["red", "green"][t % 2])
+    again = Bandit.replay(tmp_path / "log")
+    np.testing.assert_array_equal(again.scores([1.0, 0.5]), bandit.scores([1.0, 0.5]))
+    np.testing.assert_array_equal(again.predict_proba([1.0, 0.5], ["red"]), [1.0])
+    found = noregret.evaluate(tmp_path / "log", "logged")
+    assert found.estimates["ips"].value == pytest.approx(found.logged_reward)
+    assert noregret.evaluate(tmp_path / "log", bandit).estimates["ips"].value > 0
+
+
+def test_numbers_are_labels():
+    bandit = Bandit("squarecb", features=1, classes=4)
+    assert {bandit.decide([1.0], [3, np.int64(1)]).label for _ in range(50)} == {1, 3}
+    floored = Bandit("squarecb", features=1, classes=4, exploration_floor=0.2)
+    p = floored.predict_proba([1.0], [3, 0])
+    assert p.min() >= 0.2 and p.sum() == pytest.approx(1)
+
+
+def test_labels_that_cannot_be_played_are_refused():
+    bandit = Bandit("squarecb", features=1, labels=["a", "b", "c"])
+    for labels, error, sentence in [
+        ([], ValueError, "no label is on offer"),
+        (["a", "z"], ValueError, 'the label "z" is none of the bandit\'s'),
+        (["a", "a"], ValueError, 'the label "a" is on offer twice'),
+        ("a", TypeError, "a list of labels was needed"),
+        ([None], TypeError, "a text or a number was needed"),
+        ({"a": {"price": 3}}, TypeError, "the bandit has fixed labels"),
+    ]:
+        with pytest.raises(error, match=sentence):
+            bandit.decide([1.0], labels)
+    with pytest.raises(ValueError, match="newtron cannot play some of its labels only"):
+        Bandit("newtron", features=1, classes=3, radius=1.0).decide([1.0], [0, 1])
+    assert bandit.waiting == [] and bandit.rounds == 0
+
+
+def test_labels_with_features_come_and_go(tmp_path):
+    bandit = Bandit("offers", width=512, classes=6, seed=1)
+    assert (bandit.name, bandit.classes, bandit.features) == ("offers", 6, 6 * 512)
+    late = 0
+    with bandit.log(tmp_path / "log"):
+        for t in range(400):
+            likes, news = TOPICS[t % 2], articles(t)
+            p = bandit.predict_proba({"user": {"likes": likes}}, news)
+            decision = bandit.decide({"user": {"likes": likes}}, news)
+            # Labels are called as they were.
+            assert isinstance(decision.label, int) and decision.probability == pytest.approx(p[list(news).index(decision.label)])
+            right = news[decision.label]["topic"] == likes
+            late += right and t >= 200
+            bandit.feedback(decision.id, reward=0.8 * right)
+            if t == 300:
+                bandit.save(tmp_path / "model")
+    possible = sum(any(one["topic"] == TOPICS[t % 2] for one in articles(t).values()) for t in range(200, 400))
+    assert late > 0.75 * possible, (late, possible)
+    again = Bandit.replay(tmp_path / "log")
+    look = ({"user": {"likes": "art"}}, articles(7))
+    np.testing.assert_array_equal(again.scores(*look), bandit.scores(*look))
+    assert Bandit.load(tmp_path / "model").decide(*look).label in articles(7)
+    assert noregret.evaluate(tmp_path / "log", "uniform").estimates["ips"].value < noregret.evaluate(tmp_path / "log", "logged").logged_reward
+    # A label without features, and one that nobody has seen.
+    assert bandit.decide({}, ["never", "seen"]).label in ("never", "seen")
+
+
+def test_rounds_that_cannot_be_played_are_refused():
+    bandit = Bandit("offers", width=64, classes=3)
+    many = {name: {} for name in "abcd"}
+    for x, labels, error, sentence in [
+        ({}, None, TypeError, "the labels on offer must be given"),
+        ({}, {}, ValueError, "0 labels are on offer; from 1 to classes = 3"),
+        ({}, many, ValueError, "4 labels are on offer"),
+        ({}, {1: {}, "1": {}}, ValueError, 'the label "1" is on offer twice'),
+        (3, ["a"], TypeError, "x is 3; a dictionary of features"),
+        ({"v": float("nan")}, ["a"], ValueError, "feature 'v' is nan"),
+        ({"v": object()}, ["a"], TypeError, "feature 'v' is <object"),
+        ({}, {"a": {"price": 1e200}}, ValueError, "feature 'price' is 1e[+]200"),
+        ({}, {"a": 3}, TypeError, r"labels\['a'\] is 3"),
+    ]:
+        with pytest.raises(error, match=sentence):
+            bandit.decide(x, labels)
+    assert bandit.waiting == []
+    with pytest.raises(TypeError, match="needs rows of numbers"):
+        bandit.run([[1.0]], [0])
+    with pytest.raises(TypeError, match="features: the number of columns must be given"):
+        Bandit("squarecb", classes=3)
+    for wrong in ({"labels": ["a", "b"]}, {"scale": "unit"}, {"intercept": True}):
+        with pytest.raises(TypeError, match="have no meaning"):
+            Bandit("offers", **wrong)
+    with pytest.raises(ValueError, match="width = 0"):
+        Bandit("offers", width=0)
+
+
+def test_costs_are_rewards_in_their_range(tmp_path):
+    ours = {"features": 1, "classes": 3, "seed": 2}
+    costly, earning = Bandit("squarecb", costs=(0, 10), **ours), Bandit("squarecb", **ours)
+    assert (costly.costs, earning.costs) == ((0.0, 10.0), (0.0, 1.0))
+    with costly.log(tmp_path / "log"):
+        for t in range(50):
+            decision, same = costly.decide([t % 3]), earning.decide([t % 3])
+            assert decision == same
+            cost = [0, 2.5, 10][(decision.label + t) % 3]
+            costly.feedback(decision.id, cost=cost)
+            earning.feedback(same.id, reward=1 - cost / 10)
+    np.testing.assert_array_equal(costly.scores([1.0]), earning.scores([1.0]))
+    costly.save(tmp_path / "model")
+    for again in (Bandit.load(tmp_path / "model"), Bandit.replay(tmp_path / "log"), costly.copy()):
+        assert again.costs == (0.0, 10.0)
+    assert Bandit("squarecb", costs="-1..2.5", **ours).costs == (-1.0, 2.5)
+    decision = costly.decide([0.0])
+    with pytest.raises(ValueError, match="the cost is 10.5; a number from 0 to 10 was needed"):
+        costly.feedback(decision.id, cost=10.5)
+    with pytest.raises(TypeError, match="cost = True: must be a number from 0 to 10"):
+        costly.feedback(decision.id, cost=True)
+    with pytest.raises(TypeError, match="either correct"):
+        costly.feedback(decision.id, reward=1, cost=1)
+    assert costly.waiting == [decision.id]
+    for wrong, error in [((3, 3), ValueError), ("a..b", ValueError), ("3", ValueError), (7, TypeError), ((1, 2, 3), TypeError)]:
+        with pytest.raises(error, match="costs"):
+            Bandit("squarecb", costs=wrong, **ours)
+
+
+@needs_the_command_line
+def test_as_the_command_line(tmp_path):
+    """The same rounds, labels on offer and costs: the command line's log and Python's have the same decisions, to the bit."""
+    rounds, path = [], tmp_path / "rounds.ndjson"
+    for t in range(80):
+        likes = TOPICS[t % 4]
+        labels = {f"a{t // 9 + at}": {"topic": TOPICS[(t // 9 + at) % 4], "size": at} for at in range(4)}
+        right = next(name for name, own in labels.items() if own["topic"] == likes)
+        rounds.append({"x": {"likes": likes, "user": {"age": t % 5}}, "labels": labels, "y": right})
+    path.write_text("".join(json.dumps(one) + "\n" for one in rounds))
+    command = [BINARY, "run", path, "--feedback", "bandit", "--set", "width=256", "--seed", "7", "--costs", "0..10"]
+    subprocess.run([*command, "--log", tmp_path / "theirs"], check=True, capture_output=True)
+    bandit = Bandit("offers", width=256, classes=4, seed=7, costs="0..10")
+    with bandit.log(tmp_path / "ours"):
+        for one in rounds:
+            decision = bandit.decide(one["x"], one["labels"])
+            bandit.feedback(decision.id, cost=0 if decision.label == one["y"] else 10)
+    theirs = [line for line in lines(tmp_path / "theirs") if "x" in line]
+    ours = [line for line in lines(tmp_path / "ours") if "x" in line]
+    assert len(ours) == len(theirs) == 80
+    for mine, other in zip(ours, theirs, strict=True):
+        assert (mine["x"], mine["label"], mine["p"]) == (other["x"], other["label"], other["p"])

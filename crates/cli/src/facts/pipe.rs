@@ -1,0 +1,143 @@
+//! The facts about a pipe: it has no first pass, so that classes and columns are declared, or added during
+//! the run.
+
+use noregret::algorithm::AnyModel;
+use noregret::learner::{Classes, OnlineLearner as _};
+use noregret::open_classes::FEWEST;
+use noregret::problem::Problem;
+use noregret_stream::encode::labels::Labels;
+use noregret_stream::encode::scale::Scaling;
+use noregret_stream::encode::survey::suitable;
+use noregret_stream::{Columns, CsvRole, Format, Reader};
+
+use super::{Facts, positions};
+use crate::failure::Failure;
+use crate::note::counted;
+use crate::wanted::Wanted;
+
+impl Facts {
+    /// The facts about a pipe, which has no first pass.
+    pub(super) fn of_pipe(
+        scale: Option<Scaling>,
+        wanted: &[Wanted],
+        reader: &dyn Reader,
+    ) -> Result<Self, Failure> {
+        let settings = &wanted[0].settings;
+        if let Some(wanted) = wanted.iter().find(|wanted| wanted.votes()) {
+            return Err(Failure::usage(format!(
+                "{}: needs a file: the class of the vote 1 is determined from all classes, and a pipe cannot be read twice",
+                wanted.entry.about.name
+            )));
+        }
+        let mut open_classes = false;
+        let is = |classes| wanted.iter().any(|wanted| wanted.entry.about.accepts.classes == classes);
+        let classes = match settings.classes {
+            _ if is(Classes::Real) => 1,
+            Some(classes) => classes as usize,
+            None if is(Classes::Two) => 2,
+            None if wanted.iter().all(|wanted| wanted.open_classes) => {
+                wanted.iter().try_for_each(Wanted::check_growth)?;
+                open_classes = true;
+                FEWEST
+            }
+            None => {
+                return Err(Failure::usage(
+                    "--set classes=K: must be given for a pipe, which cannot be read twice",
+                ));
+            }
+        };
+        let block = reader.schema().block();
+        let known = match block {
+            Some(width) => Some(classes.saturating_mul(width as usize)),
+            None => known_columns(reader),
+        };
+        let declared = settings.features.filter(|_| block.is_none()).map(|features| features as usize);
+        let columns = declared.or(known);
+        let open_columns = columns.is_none();
+        if open_columns {
+            check_open_columns(scale, wanted)?;
+        }
+        let columns = columns.unwrap_or_else(|| (reader.columns().count() as usize).max(1));
+        let numbers = reader.schema().numbers();
+        let suitable = || match numbers {
+            Some(_) => Scaling::Mixed,
+            // Standardised rows are dense, which needs the number of columns.
+            None if open_columns => Scaling::MaxAbs,
+            None => suitable(columns),
+        };
+        let scaling = scale.unwrap_or_else(suitable);
+        let radius = scaling.radius(columns).filter(|_| !open_columns);
+        let needs = |wanted: &Wanted| {
+            !wanted.settings.params.contains_key("radius") && wanted.entry.param("radius").is_some()
+        };
+        if radius.is_none() && wanted.iter().any(needs) {
+            return Err(Failure::usage(
+                "--set radius=R: the largest Euclidean norm of a row must be given for a pipe with --scale none",
+            ));
+        }
+        let found = if open_classes {
+            "classes added as they occur".to_owned()
+        } else {
+            format!("{classes} classes")
+        };
+        let features = match open_columns {
+            true => "features added as they occur".to_owned(),
+            false => counted(columns as u64, "feature"),
+        };
+        Ok(Self {
+            classes,
+            open_classes,
+            labels: if block.is_some() { positions(classes) } else { Labels::default() },
+            columns,
+            open_columns,
+            numbers: numbers.unwrap_or(0) as usize,
+            scaling,
+            radius,
+            sparse: open_columns || block.is_some() || (columns > 4096 && scaling != Scaling::Standard),
+            some_only: reader.schema().offers.is_some(),
+            logged: false,
+            rows: None,
+            description: format!("a pipe, {found}, {features}"),
+        })
+    }
+}
+
+/// Refuses settings that need the number of columns before the first row.
+fn check_open_columns(scale: Option<Scaling>, wanted: &[Wanted]) -> Result<(), Failure> {
+    let needs = |why: String| {
+        Err(Failure::usage(format!(
+            "--set features=D (or --hash-bits BITS): must be given for a pipe, which cannot be read twice{why}"
+        )))
+    };
+    for one in wanted {
+        let grows = one.open_classes && !one.is_bandit() && one.entry.param("radius").is_none();
+        let smallest = Problem::new(FEWEST, 1).with_radius(1.0);
+        let grows = grows
+            && match one.entry.make_any(&one.settings.params, smallest, 0)? {
+                AnyModel::Full(mut learner) => learner.grow(FEWEST, 2),
+                AnyModel::Bandit(_) => false,
+            };
+        if !grows {
+            return needs(String::new());
+        }
+    }
+    match scale {
+        Some(Scaling::Standard) => {
+            needs("; or another --scale than standard, which fills every column".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Number of columns, if it is known before the last row: for hashed features, and for CSV with
+/// only numeric columns.
+fn known_columns(reader: &dyn Reader) -> Option<usize> {
+    let count = reader.columns().count() as usize;
+    if let Columns::Hashed { .. } = reader.columns() {
+        return Some(count);
+    }
+    let schema = reader.schema();
+    let csv = schema.csv.filter(|_| schema.format != Format::Ndjson)?;
+    let fixed = |role| matches!(role, CsvRole::Numeric | CsvRole::Label | CsvRole::Weight);
+    csv.fields.iter().all(|field| fixed(field.role)).then_some(count)
+}

@@ -1,0 +1,83 @@
+//! Warm starts: `noregret run` over the logs of other programs, which say what another policy has played.
+
+use std::fmt::Write as _;
+
+use crate::util::Folder;
+
+/// A log of uniform play among three labels: of a hue, one of them is right in nine of ten rounds.
+fn log(rounds: usize, csv: bool) -> String {
+    let mut text = String::from(if csv { "age,hue,chosen,prob,click\n" } else { "" });
+    let mut state = 7u64;
+    let mut below = |most: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % most
+    };
+    for _ in 0..rounds {
+        let (age, hue, played) = (below(60), below(3), below(3));
+        let click = u64::from((played == hue) == (below(10) > 0));
+        let (hue, played) = (["red", "green", "blue"][hue as usize], ["a", "b", "c"][played as usize]);
+        let done = if csv {
+            writeln!(text, "{age},{hue},{played},0.3333333333333333,{click}")
+        } else {
+            let known = click == 1;
+            writeln!(
+                text,
+                r#"{{"user": {{"age": {age}}}, "hue": "{hue}", "chosen": "{played}", "prob": 0.3333333333333333, "click": {known}}}"#
+            )
+        };
+        done.unwrap();
+    }
+    text
+}
+
+const NAMES: &str = "--feedback bandit --decision chosen --probability prob --reward click";
+
+/// A learner learns from it with the log's probabilities, says so, and goes on by itself.
+#[test]
+fn a_log_of_another_program_is_a_warm_start() {
+    for (name, csv) in [("log.csv", true), ("log.ndjson", false)] {
+        let folder = Folder::with(name, log(1500, csv));
+        for learner in ["squarecb", "banditron"] {
+            let run = format!("run {name} {NAMES} --learner {learner}");
+            let ran = folder.run(&run).succeeded();
+            let said = "feedback  logged: what labels earned that another policy has played; its probabilities are the importance weights";
+            let told = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(told.contains(said), "{told}");
+            let rates = folder.run(&format!("{run} --json")).succeeded().objects().pop().unwrap();
+            // Uniform play is wrong in 0.63 of the rounds, the best in 0.1.
+            let (played, greedy) = (&rates["error_rate"], &rates["greedy_error_rate"]);
+            assert!((0.55..0.72).contains(&played.as_f64().unwrap()), "{rates}");
+            assert!(greedy.as_f64().unwrap() < 0.4, "{learner}: {rates}");
+        }
+        // The last of them goes on, on rows whose labels it does not see.
+        let mut rows = String::new();
+        for t in 0..300 {
+            let (hue, right) = [("red", "a"), ("green", "b"), ("blue", "c")][t % 3];
+            let age = if csv { "\"age\"" } else { "\"user.age\"" };
+            writeln!(rows, r#"{{"x": {{{age}: {}, "hue": "{hue}"}}, "y": "{right}"}}"#, t % 60).unwrap();
+        }
+        folder.write("rows.ndjson", rows);
+        folder.run(&format!("run {name} {NAMES} --learner squarecb --quiet --save model")).succeeded();
+        let went = folder.run("run rows.ndjson --load model --json").succeeded().objects().pop().unwrap();
+        assert!(went["greedy_error_rate"].as_f64().unwrap() < 0.1, "{went}");
+    }
+}
+
+#[test]
+fn logs_that_say_nothing_are_refused() {
+    let folder = Folder::with("log.csv", log(30, true));
+    folder.write("bad.csv", "age,chosen,prob,click\n3,a,0.5,1\n4,b,0.5,7\n");
+    folder
+        .run(&format!("run bad.csv {NAMES} --quiet"))
+        .failed(2, "bad.csv:3: the reward is 7; a number from 0 to 1 was needed");
+    folder
+        .run("run log.csv --feedback bandit --decision played --probability prob --quiet")
+        .failed(2, "log.csv:1: the header names no column \"played\"");
+    folder.run("run log.csv --decision chosen --quiet").failed(
+        1,
+        "--decision, --probability, --reward: name the columns of a log of decisions, which are learnt from with --feedback bandit",
+    );
+    folder
+        .run(&format!("run log.csv {NAMES} --costs 0..2 --quiet"))
+        .failed(1, "--decision, --probability, --reward: the log has rewards from 0 to 1; omit --costs");
+}

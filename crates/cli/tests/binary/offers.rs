@@ -1,0 +1,268 @@
+//! `run` where only some labels are on offer, or labels have features of their own.
+
+use std::fmt::Write as _;
+
+use crate::util::{Folder, rows};
+
+/// Rows whose label shows, each with two of four labels on offer, the true one among them.
+fn some_of_four(count: usize) -> String {
+    let mut text = String::new();
+    for (t, (label, x)) in rows(count, 4, 4).into_iter().enumerate() {
+        let other = (label + 1 + t % 3) % 4;
+        let pair = if t % 2 == 0 { [label, other] } else { [other, label] };
+        let labels = pair.map(|label| format!("\"c{label}\""));
+        writeln!(text, "{{\"x\": {x:?}, \"labels\": [{}], \"y\": \"c{label}\"}}", labels.join(", ")).unwrap();
+    }
+    text
+}
+
+/// Articles that come and go: what is right is the one whose colour the visitor likes, whatever it is called.
+fn articles(count: usize) -> String {
+    let mut text = String::new();
+    for (t, (likes, _)) in rows(count, 3, 1).into_iter().enumerate() {
+        let first = t % 3;
+        let labels = (0..3).map(|at| {
+            let colour = (first + at) % 3;
+            format!("\"article {}\": {{\"colour\": \"c{colour}\", \"price\": 0.{at}}}", 7 * t + colour)
+        });
+        let labels: Vec<String> = labels.collect();
+        writeln!(
+            text,
+            "{{\"x\": {{\"visitor\": {{\"likes\": \"c{likes}\"}}}}, \"labels\": {{{}}}, \"y\": \"article {}\"}}",
+            labels.join(", "),
+            7 * t + likes
+        )
+        .unwrap();
+    }
+    text
+}
+
+fn error_rate(summary: &serde_json::Value) -> f64 {
+    summary["error_rate"].as_f64().unwrap_or_else(|| panic!("an error rate in {summary}"))
+}
+
+/// Only what is on offer is played, with probabilities that sum to 1 over it, and the log says so; replaying
+/// the log makes the model.
+#[test]
+fn only_labels_on_offer_are_played() {
+    let folder = Folder::with("a.ndjson", some_of_four(300));
+    let learners = [
+        ("squarecb", 0.4),
+        ("auto --set members=labels+shared@0.1", 0.4),
+        ("banditron --set exploration=0.1", 0.4),
+        ("soba --set exploration=0.1", 0.4),
+        ("soba-diag --set exploration=0.1", 0.4),
+        ("confidit", 0.4),
+        ("gaptron-hinge --set exploration=0.1 --set rate=0.1", 0.45),
+        ("gaptron-logistic --set exploration=0.1 --set rate=0.1", 0.45),
+    ];
+    for (at, (learner, most)) in learners.into_iter().enumerate() {
+        let run = format!("a.ndjson --learner {learner} --feedback bandit --exploration-floor 0.02");
+        let summary = folder.summary(&format!("{run} --log log{at}"));
+        assert_eq!(summary["classes"], 4);
+        assert!(error_rate(&summary) < most, "{learner}: uniform play errs in half of the rounds: {summary}");
+        let log = String::from_utf8(folder.read(&format!("log{at}"))).unwrap();
+        let lines = log.lines().skip(1).map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let mut decisions = 0;
+        for decision in lines.filter(|line| line.get("p").is_some()) {
+            let offered: Vec<usize> = decision["learner"]["offered"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|at| at.as_u64().unwrap() as usize)
+                .collect();
+            let p: Vec<f64> = decision["p"].as_array().unwrap().iter().map(|p| p.as_f64().unwrap()).collect();
+            assert_eq!((offered.len(), p.len()), (2, 4));
+            let on_offer: f64 = offered.iter().map(|at| p[*at]).sum();
+            assert!((on_offer - 1.0).abs() < 1e-12, "{decision}");
+            assert!(offered.iter().all(|at| p[*at] >= 0.02), "{decision}");
+            decisions += 1;
+        }
+        assert_eq!(decisions, 300);
+        folder.run(&format!("replay log{at}")).succeeded();
+        let same =
+            folder.run(&format!("evaluate log{at} --policy logged --json")).succeeded().objects().remove(0);
+        assert_eq!(same["uncovered"], 0.0, "{same}");
+    }
+}
+
+/// Late feedback, a run in two parts, and labels of rows that are read from a pipe.
+#[test]
+fn rows_with_labels_on_offer_go_on() {
+    let text = some_of_four(200);
+    let folder = Folder::with("a.ndjson", &text);
+    let run = "--quiet --json --learner squarecb --seed 3";
+    let whole = folder.run(&format!("run a.ndjson {run} --delay uniform:9")).succeeded().summary();
+    assert!(error_rate(&whole) < 0.5, "{whole}");
+    let pipe = format!("run - {run} --format ndjson --scale unit --set classes=4 --set features=4");
+    let whole = folder.run_with(&format!("{pipe} --save whole"), &text).succeeded().summary();
+    let cut = text.match_indices('\n').nth(99).unwrap().0 + 1;
+    let first = folder.run_with(&format!("{pipe} --save half"), &text[..cut]).succeeded().summary();
+    let rest = "run - --quiet --json --load half --save joined";
+    let rest = folder.run_with(rest, &text[cut..]).succeeded().summary();
+    let errors = |summary: &serde_json::Value| summary["errors"].as_f64().unwrap();
+    assert_eq!(errors(&first) + errors(&rest), errors(&whole));
+}
+
+/// A model of features of labels finds the right one among articles that it has never seen; nothing is named
+/// but the feedback.
+#[test]
+fn articles_never_seen_before_are_played_by_their_features() {
+    let folder = Folder::with("a.ndjson", articles(600));
+    let run = "a.ndjson --feedback bandit --set width=256 --save model --log log";
+    let ran = folder.run(&format!("run {run} --json")).succeeded();
+    let summary = ran.summary();
+    assert_eq!((&summary["learner"], &summary["classes"]), (&"offers".into(), &3.into()));
+    assert!(
+        ran.stderr.is_empty() || ran.stderr.contains("labels with features of their own"),
+        "{}",
+        ran.stderr
+    );
+    assert!(error_rate(&summary) < 0.35, "uniform play errs in 2 of 3 rounds: {summary}");
+    assert!(summary["window"]["error_rate"].as_f64().unwrap() < 0.35, "{summary}");
+    folder.run("replay log --save replayed").succeeded();
+    // The model goes on with more of them, also in another order and with fewer on offer.
+    folder.write("b.ndjson", articles(120));
+    let more = folder.run("run b.ndjson --quiet --json --load model").succeeded().summary();
+    assert!(error_rate(&more) < 0.2, "{more}");
+    folder.write("c.ndjson", r#"{"x": {}, "labels": {"a": {}, "b": {}, "c": {}, "d": {}}, "y": "a"}"#);
+    folder
+        .run("run c.ndjson --quiet --load model")
+        .failed(2, "c.ndjson:1: 4 labels are on offer; the model has room for 3");
+}
+
+#[test]
+fn what_is_not_on_offer_is_refused() {
+    let folder = Folder::with("a.ndjson", some_of_four(40));
+    folder.run("run a.ndjson --quiet --learner newtron").failed(
+        1,
+        "newtron: some rows have only some of the labels on offer, and it cannot play some of its labels only; auto can",
+    );
+    // To those that see the label, it is a feature like any other.
+    folder.run("run a.ndjson --quiet --learner ogd").succeeded();
+    for (name, line, sentence) in [
+        ("b", r#"{"x": {"f": 1}, "labels": ["a", "b"], "y": "c"}"#, "the label \"c\" is not on offer"),
+        ("c", r#"{"x": {"f": 1}, "labels": ["a", "a"], "y": "a"}"#, "the label \"a\" is on offer twice"),
+        (
+            "d",
+            r#"{"x": {"f": 1}, "labels": {"a": {}, "b": 3}, "y": "a"}"#,
+            "the label \"b\" is 3; an object of features was needed",
+        ),
+        (
+            "e",
+            r#"{"x": {"f": 1}, "labels": {"a": {}, "b": {}}, "y": "c"}"#,
+            "the label \"c\" is not on offer",
+        ),
+    ] {
+        let described = line.contains(": {\"a\"");
+        let good = if described {
+            r#"{"x": {"f": 2}, "labels": {"a": {}, "b": {}}, "y": "b"}"#
+        } else {
+            r#"{"x": {"f": 2}, "labels": ["a", "b", "c"], "y": "b"}"#
+        };
+        folder.write(&format!("{name}.ndjson"), format!("{good}\n{line}\n"));
+        folder
+            .run(&format!("run {name}.ndjson --quiet --feedback bandit"))
+            .failed(2, &format!("{name}.ndjson:2: {sentence}"));
+    }
+    folder.write("f.ndjson", articles(20));
+    folder.run("run f.ndjson --quiet --learner squarecb").failed(
+        1,
+        "squarecb: knows labels by name; those of the data have features of their own, which offers learns from",
+    );
+    folder.run("run f.ndjson --quiet --feedback bandit --scale standard").failed(
+        1,
+        "--scale standard: the labels on offer have features of their own, which are hashed and stay as they are; leave the option out",
+    );
+}
+
+/// Rounds as `vw --cb_adf` has them, logged by uniform play: what the visitor likes costs nothing.
+fn logged_by_vw(count: usize) -> String {
+    let mut text = String::new();
+    for (t, (likes, _)) in rows(count, 3, 1).into_iter().enumerate() {
+        writeln!(text, "shared 'r{t} |u likes=c{likes}").unwrap();
+        // As good as drawn: prime to the three colours.
+        let played = (t * 7 / 3) % 3;
+        for at in 0..3 {
+            let colour = (t + at) % 3;
+            let cost = if colour == likes { 0 } else { 10 };
+            let label = if at == played { format!("0:{cost}:0.3333333 ") } else { String::new() };
+            writeln!(text, "{label}|a colour=c{colour} price:0.{at}").unwrap();
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// A learner begins with what another policy has played: the log's own error, and what the learner would have
+/// come to, by importance weights.
+#[test]
+fn rounds_of_vw_are_learnt_from() {
+    let folder = Folder::with("a.vw", logged_by_vw(900));
+    let run = "run a.vw --feedback bandit --set width=256 --costs 0..10 --save model";
+    let ran = folder.run(run).succeeded();
+    for sentence in
+        ["labels with features of their own", "feedback  logged: what labels earned that another policy"]
+    {
+        assert!(ran.stderr.contains(sentence), "{}", ran.stderr);
+    }
+    let summary = folder.run(&format!("{run}2 --quiet --json")).succeeded().summary();
+    let rate = |name: &str| summary[name].as_f64().unwrap();
+    assert!((rate("error_rate") - 2.0 / 3.0).abs() < 0.06, "the log's own: {summary}");
+    assert!(rate("greedy_error_rate") < 0.15, "{summary}");
+    // It goes on by itself, in the same format or another one, and knows its range of costs.
+    folder.write("b.ndjson", articles(200));
+    let more = folder.run("run b.ndjson --quiet --json --load model").succeeded().summary();
+    assert_eq!(more["learner"], "offers");
+    // As a log: uniform play has cost 20/3 on average, and what was learnt costs next to nothing.
+    let policies = "--policy uniform --model model --greedy --reward-learner none --json";
+    let found = folder.run(&format!("evaluate a.vw {policies}")).succeeded().objects();
+    let found = serde_json::Value::from(found).to_string();
+    assert!(found.contains("\"labels\":3"), "{found}");
+    folder.run("evaluate a.vw --policy uniform").succeeded();
+    folder.write("c.vw", "shared |u x\n0:11:0.5 |a x\n|a y\n\nshared |u x\n0:1:0.5 |a x\n|a y\n");
+    folder.run("run c.vw --feedback bandit --quiet --costs 0..10").failed(
+        2,
+        "c.vw:4: the cost is 11; a number from 0 to 10 was needed, which is the model's range of costs",
+    );
+    folder.run("run a.vw --feedback bandit --quiet --costs 0..10 --log log").failed(
+        2,
+        "a.vw: row 1 has a label that another policy has played, which cannot be written to a log of own decisions, and teaches nothing to learners that toss a coin for every round",
+    );
+    let refused = folder.run("run a.vw --quiet --learner ogd");
+    assert!(
+        refused.code == 2 && refused.stderr.contains("the label gives costs of actions"),
+        "{}",
+        refused.stderr
+    );
+}
+
+/// Where the cost of every action is known, the run is a simulation: only the one of the label played is
+/// told.
+#[test]
+fn costs_of_all_actions_are_played_for() {
+    let mut text = String::new();
+    for (t, (label, x)) in rows(600, 3, 3).into_iter().enumerate() {
+        let costs = (0..3).map(|action| {
+            format!("a{action}:{}", if action == label { -1 } else { (1 + (t + action) % 3) as i32 })
+        });
+        let costs: Vec<String> = costs.collect();
+        writeln!(text, "{} | x:{} y:{} z:{}", costs.join(" "), x[0], x[1], x[2]).unwrap();
+    }
+    let folder = Folder::with("a.vw", text);
+    let run = "a.vw --feedback bandit --set members=labels+shared@0.1 --costs=-1..3";
+    let summary = folder.summary(&format!("{run} --log log --save model"));
+    let loss = summary["error_rate"].as_f64().unwrap();
+    // By chance (0 + 3/4 + 3/4)/3 or so of the range is lost.
+    assert!(loss < 0.35, "{summary}");
+    let log = String::from_utf8(folder.read("log")).unwrap();
+    assert!(log.contains("\"reward\":0.25") && log.contains("\"costs\":[-1.0,3.0]"), "{}", &log[..2000]);
+    folder.run("replay log --save replayed").succeeded();
+    folder.run("evaluate log --policy uniform").succeeded();
+    let refused = folder.run("run a.vw --quiet --learner soba --costs=-1..3");
+    assert!(
+        refused.code == 2 && refused.stderr.contains("neither right (1) nor wrong (0)"),
+        "{}",
+        refused.stderr
+    );
+}

@@ -1,0 +1,171 @@
+//! The route that estimates what other policies would have earned on the log of a model.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use noregret_stream::decisions::logged::Logged;
+use noregret_stream::encode::examples::BadRows;
+use noregret_stream::evaluate::reward_model::reward_learner;
+use noregret_stream::evaluate::{EvaluateOptions, MakeLearner, Policy, evaluate as estimate};
+use noregret_stream::save::Frozen;
+use serde_json::Value;
+
+use super::Answered;
+use super::bodies::EvaluateBody;
+use super::described::{OfModel, Refused};
+use super::models::its_own;
+use crate::app::{App, Named, aside, json as answered};
+use crate::model::engine::Engine;
+use crate::model::evaluation::{Candidate, Simple};
+use crate::model::handle::Handle;
+use crate::model::spec::{Feedback, Spec, shown};
+use crate::refusal::Refusal;
+use crate::safety::keys::Right;
+
+/// Estimates what another policy would have earned on the log.
+#[utoipa::path(post, path = "/v1/models/{name}/evaluate", tag = "models", operation_id = "evaluate",
+    params(OfModel),
+    request_body(content = EvaluateBody, examples(
+        ("policy" = (summary = "Labels drawn uniformly", value = json!({"policy": "uniform", "confidence": 0.9}))),
+        ("learner" = (summary = "A learner that learns from the log", value = json!({"policy": "learner:squarecb", "params": {"features": 50}})))
+    )),
+    responses((status = 200, description = "Estimated reward of the policy, by ips, snips, dm and dr, with intervals"),
+        Refused))]
+pub(crate) async fn evaluate(
+    State(app): State<Arc<App>>,
+    Named(name): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    app.allow(&headers, Right::Read, Some(&name))?;
+    let handle = app.hub.get(&name)?;
+    let EvaluateBody { policy, params, confidence } = app.json(body).await?;
+    if !params.is_empty() && !policy.starts_with("learner:") {
+        let what = format!("only a policy learner:NAME has parameters; the policy is {}", shown(&policy));
+        return Err(Refusal::invalid("params", what));
+    }
+    let simple = Simple::named(&policy).map(Candidate::Simple);
+    let candidate = match policy.strip_prefix("learner:") {
+        Some(learner) => {
+            let made = learning(&handle, learner, params).await;
+            // The name of the learner is part of the policy.
+            let in_policy = |refusal: &Refusal| refusal.field.as_deref() == Some("learner");
+            Some(made.map_err(|it| if in_policy(&it) { it.about("policy") } else { it })?)
+        }
+        None => simple,
+    };
+    if let Some(candidate) = candidate {
+        let evaluation = evaluated_on_log(handle, candidate, confidence.unwrap_or(0.95)).await?;
+        if evaluation["rounds"] == 0 {
+            return Err(Refusal::conflict("no decision of the log has feedback yet"));
+        }
+        return Ok(answered(StatusCode::OK, &evaluation));
+    }
+    let policy = match policy.strip_prefix("model:") {
+        None => policy.parse().map_err(|_| {
+            let known = "uniform, logged, greedy, baseline, constant:LABEL, model:NAME and learner:NAME";
+            Refusal::invalid("policy", format!("the policy {} is none of {known}", shown(&policy)))
+        })?,
+        Some(other) => {
+            app.allow(&headers, Right::Read, Some(other))?;
+            let other = app.hub.get(other).map_err(|refusal| refusal.about("policy"))?;
+            let archive = other.export().await?;
+            let wrong = |what: String| Refusal::invalid("policy", what);
+            let model = Frozen::from_archive(&archive).map_err(|error| wrong(error.to_string()))?;
+            Policy::of_model(model, false).map_err(wrong)?
+        }
+    };
+    let evaluation = evaluated(handle, policy, confidence.unwrap_or(0.95)).await?;
+    Ok(answered(StatusCode::OK, &evaluation))
+}
+
+/// Checks that the decisions of a model can be evaluated.
+fn may_evaluate(handle: &Handle, confidence: f64) -> Result<(), Refusal> {
+    its_own(handle, "its own scores have the estimate")?;
+    if handle.spec().feedback == Feedback::Full {
+        return Err(Refusal::conflict("the model does not decide; see its scores"));
+    }
+    if !(0.01..=0.999).contains(&confidence) {
+        let what = format!("confidence is {confidence}; from 0.01 to 0.999 was needed");
+        return Err(Refusal::invalid("confidence", what));
+    }
+    Ok(())
+}
+
+/// A new learner for the rows of a model.
+pub(crate) async fn learning(
+    handle: &Handle,
+    learner: &str,
+    params: serde_json::Map<String, Value>,
+) -> Result<Candidate, Refusal> {
+    let live = handle.spec();
+    let spec = Spec {
+        learner: Some(learner.to_owned()),
+        params,
+        shadow_of: Some(handle.name.clone()),
+        ..Spec::default()
+    };
+    let (limits, kind) = (handle.limits.clone(), handle.kind);
+    let made = aside(move || Engine::new(spec.shadowing(&live), &limits)).await?;
+    // The width of blocks may differ, since rows are made from the requests.
+    if std::mem::discriminant(&made.kind) != std::mem::discriminant(&kind) {
+        let what = format!("{} accepts other rows than {}", made.learner_name(), handle.name);
+        return Err(Refusal::invalid("policy", what));
+    }
+    Ok(Candidate::Learner(Box::new(made)))
+}
+
+/// Evaluates a policy that needs no other model.
+pub(crate) async fn evaluated_on_log(
+    handle: Arc<Handle>,
+    policy: Candidate,
+    confidence: f64,
+) -> Result<Value, Refusal> {
+    may_evaluate(&handle, confidence)?;
+    aside(move || {
+        crate::model::evaluation::evaluate(&handle.folder, policy, confidence).map_err(Refusal::failed)
+    })
+    .await
+}
+
+/// Evaluates a policy on the log of a model.
+async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> Result<Value, Refusal> {
+    may_evaluate(&handle, confidence)?;
+    aside(move || {
+        let failed = |what: &dyn std::fmt::Display| Refusal::failed(format!("the log: {what}"));
+        // Estimators read the log twice, from a temporary file.
+        let path = handle.folder.join(format!(".evaluation-{:?}.jsonl", std::thread::current().id()));
+        let path_text = path.to_str().unwrap_or_default().to_owned();
+        let write = || -> Result<(), Refusal> {
+            let mut file = std::fs::File::create(&path).map_err(|error| failed(&error))?;
+            let mut written = Ok(());
+            let take = &mut |piece: Vec<u8>| {
+                written = std::io::Write::write_all(&mut file, &piece);
+                written.is_ok()
+            };
+            crate::model::log::export(&handle.folder, handle.kind, &handle.limits, take)
+                .map_err(|what| failed(&what))?;
+            written.map_err(|error| failed(&error))
+        };
+        let done = write().and_then(|()| {
+            let open = || Logged::open(&path_text, None, None);
+            let options = EvaluateOptions {
+                clip: None,
+                confidence,
+                missing_is_wrong: false,
+                bad_rows: BadRows::Fail,
+                pending: 1_000_000,
+            };
+            // Labels with blocks of columns have no model of rewards by label.
+            let make: MakeLearner<'_> = &|problem| reward_learner(None, problem);
+            let make = (handle.kind == crate::model::spec::RowKind::Columns).then_some(make);
+            estimate(&open, &mut policy, make, &options)
+                .map_err(|error| Refusal::invalid("policy", error.to_string()))
+        });
+        let _ = std::fs::remove_file(&path);
+        serde_json::to_value(done?).map_err(|error| Refusal::failed(error.to_string()))
+    })
+    .await
+}

@@ -1,0 +1,113 @@
+//! Routes for the log of a model, and for a copy of everything.
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse as _;
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use super::Answered;
+use super::bodies::BackupBody;
+use super::described::{OfModel, Refused};
+use super::models::its_own;
+use super::streams::streamed;
+use crate::app::{App, Named, aside, json as answered};
+use crate::hub::Place;
+use crate::model::handle::Handle;
+use crate::refusal::Refusal;
+use crate::safety::keys::Right;
+use crate::store;
+
+/// The log: decisions with their feedback, or the learnt rows.
+#[utoipa::path(get, path = "/v1/models/{name}/log", tag = "models", operation_id = "log",
+    params(OfModel),
+    responses((status = 200, description = "A decision log, or the learnt rows", content_type = "application/x-ndjson"),
+        Refused))]
+pub(crate) async fn log(
+    State(app): State<Arc<App>>,
+    Named(name): Named<String>,
+    headers: HeaderMap,
+) -> Answered {
+    app.allow(&headers, Right::Read, Some(&name))?;
+    let handle = app.hub.get(&name)?;
+    its_own(&handle, "its log is that of this model")?;
+    let (sender, pieces) = mpsc::channel::<Bytes>(16);
+    tokio::task::spawn_blocking(move || {
+        let take = &mut |piece: Vec<u8>| sender.blocking_send(piece.into()).is_ok();
+        if let Err(what) = crate::model::log::export(&handle.folder, handle.kind, &handle.limits, take) {
+            tracing::error!(model = %handle.name, "the log could not be read: {what}");
+        }
+    });
+    Ok(streamed(pieces, "application/x-ndjson"))
+}
+
+/// Starts a new log; the model is unchanged.
+#[utoipa::path(delete, path = "/v1/models/{name}/log", tag = "models", operation_id = "forget",
+    params(OfModel),
+    responses((status = 204, description = "A new log is started; the model is unchanged"),
+        Refused))]
+pub(crate) async fn forget(
+    State(app): State<Arc<App>>,
+    Named(name): Named<String>,
+    headers: HeaderMap,
+) -> Answered {
+    app.allow(&headers, Right::Admin, Some(&name))?;
+    app.hub.get(&name)?.forget().await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Copies all models and keys while they are served.
+#[utoipa::path(post, path = "/v1/backup", tag = "models", operation_id = "backup",
+    request_body(content = BackupBody, examples(
+        ("backup" = (summary = "Into the folder backups/monday", value = json!({"name": "monday"})))
+    )),
+    responses((status = 201, description = "All models were copied"),
+        Refused))]
+pub(crate) async fn back_up(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answered {
+    app.allow(&headers, Right::Admin, None)?;
+    let BackupBody { name } = app.json(body).await?;
+    crate::safety::names::check(&name)?;
+    let backups = app.dir.join("backups");
+    let (target, hidden) = (backups.join(&name), backups.join(format!(".{name}.new")));
+    let taken = || Refusal::conflict(format!("there is a backup called {name} already"));
+    if target.exists() {
+        return Err(taken());
+    }
+    let failed = |error| Refusal::failed(format!("{}: cannot be written: {error}", target.display()));
+    std::fs::create_dir_all(&backups).map_err(failed)?;
+    std::fs::create_dir(&hidden).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => taken(),
+        _ => failed(error),
+    })?;
+    let models: Vec<Arc<Handle>> = app
+        .hub
+        .list()
+        .into_iter()
+        .filter_map(|(_, place)| match place {
+            Place::Running(handle) => Some(handle),
+            _ => None,
+        })
+        .collect();
+    let names: Vec<String> = models.iter().map(|handle| handle.name.clone()).collect();
+    let keys = app.keys.clone();
+    aside(move || {
+        let copy = || -> Result<(), String> {
+            for handle in models {
+                store::back_up(&handle.folder, &hidden.join("models").join(&handle.name))?;
+            }
+            keys.write(&hidden)
+                .and_then(|()| std::fs::rename(&hidden, &target))
+                .map_err(|error| format!("{}: cannot be written: {error}", target.display()))
+        };
+        // Atomic.
+        copy().map_err(|what| {
+            let _ = std::fs::remove_dir_all(&hidden);
+            Refusal::failed(what)
+        })
+    })
+    .await?;
+    Ok(answered(StatusCode::CREATED, &json!({"backup": name, "models": names})))
+}

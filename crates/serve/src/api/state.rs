@@ -1,0 +1,221 @@
+//! Routes for the state of a model: its file, its versions, and what replaces it.
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::IntoResponse as _;
+use noregret::model::Archive;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Answered;
+use super::bodies::{PromoteBody, RollbackBody};
+use super::described::{OfModel, Refused};
+use super::models::{its_own, status};
+use crate::app::{App, Asked, Named, aside, json as answered};
+use crate::model::engine::{Engine, Keep};
+use crate::model::handle::{Handle, Restored};
+use crate::model::spec::Service;
+use crate::refusal::Refusal;
+use crate::safety::keys::Right;
+use crate::store;
+
+/// The requested version.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Version {
+    version: Option<u64>,
+}
+
+/// The model file, as the command line reads it: the present state, or a version.
+#[utoipa::path(get, path = "/v1/models/{name}/model", tag = "models", operation_id = "export",
+    params(OfModel,
+        ("version" = Option<u64>, Query, description = "A version; by default the present state")),
+    responses((status = 200, description = "A model file", content_type = "application/octet-stream"),
+        Refused))]
+pub(crate) async fn export(
+    State(app): State<Arc<App>>,
+    Named(name): Named<String>,
+    Asked(version): Asked<Version>,
+    headers: HeaderMap,
+) -> Answered {
+    app.allow(&headers, Right::Read, Some(&name))?;
+    let handle = app.hub.get(&name)?;
+    let archive = match version.version {
+        None => handle.export().await?,
+        Some(version) => {
+            let limits = handle.limits.clone();
+            aside(move || Ok(at_version(&handle, version, &limits)?.archive())).await?
+        }
+    };
+    file(&archive)
+}
+
+/// A model file as an answer.
+pub(crate) fn file(archive: &Archive) -> Answered {
+    archive.check().map_err(|error| Refusal::failed(error.to_string()))?;
+    let mut response = archive.to_bytes().into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+    Ok(response)
+}
+
+/// The model in one of its versions.
+fn at_version(handle: &Handle, version: u64, limits: &crate::Limits) -> Result<Engine, Refusal> {
+    let known = store::versions(&handle.folder).map_err(Refusal::failed)?;
+    if !known.contains(&version) {
+        let what = format!("there is no version {version}; there are {known:?}");
+        return Err(Refusal::unknown(what).about("version"));
+    }
+    let archive = store::read_version(&handle.folder, version).map_err(Refusal::failed)?;
+    Engine::from_snapshot(&archive, limits).map_err(|error| Refusal::failed(error.to_string()))
+}
+
+/// Makes or replaces a model by a model file.
+#[utoipa::path(put, path = "/v1/models/{name}/model", tag = "models", operation_id = "import",
+    params(("name" = String, Path, description = "The model to make or replace", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    request_body(content = Vec<u8>, content_type = "application/octet-stream"),
+    responses((status = 200, description = "It was replaced by the file"), (status = 201, description = "It was made from the file"),
+        Refused))]
+pub(crate) async fn import(
+    State(app): State<Arc<App>>,
+    Named(name): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    app.allow(&headers, Right::Admin, Some(&name))?;
+    let bytes = app.bytes(body).await?;
+    let (status_code, handle) = put_model(&app, &name, bytes, Service::default()).await?;
+    Ok(answered(status_code, &status(&handle).await))
+}
+
+/// Makes a model from a file, or replaces it.
+pub(crate) async fn put_model(
+    app: &Arc<App>,
+    name: &str,
+    bytes: Bytes,
+    service: Service,
+) -> Result<(StatusCode, Arc<Handle>), Refusal> {
+    let limits = app.limits().clone();
+    let there = match app.hub.get(name) {
+        Ok(handle) => Some(handle),
+        Err(refusal) if refusal.status == 404 => None,
+        Err(refusal) => return Err(refusal),
+    };
+    let service = there.as_ref().map_or(service, |handle| handle.spec().service);
+    let engine = aside(move || {
+        let archive =
+            Archive::from_bytes(&bytes).map_err(|error| Refusal::invalid("body", error.to_string()))?;
+        Engine::import(&archive, service, &limits)
+    })
+    .await?;
+    if let Some(handle) = there {
+        its_own(&handle, "it follows that model; copy it first")?;
+        if engine.kind != handle.kind {
+            let what =
+                "the file's model accepts other rows than the model to be replaced; make a new model from it";
+            return Err(Refusal::invalid("body", what));
+        }
+        handle.restore(Restored { engine, keep: Keep::Waiting }).await?;
+        return Ok((StatusCode::OK, handle));
+    }
+    let (app, name) = (Arc::clone(app), name.to_owned());
+    let handle = aside(move || app.hub.create_with(&name, || Ok(engine))).await?;
+    Ok((StatusCode::CREATED, handle))
+}
+
+/// The saved versions.
+#[utoipa::path(get, path = "/v1/models/{name}/versions", tag = "models", operation_id = "versions",
+    params(OfModel),
+    responses((status = 200, description = "The saved versions"),
+        Refused))]
+pub(crate) async fn versions(
+    State(app): State<Arc<App>>,
+    Named(name): Named<String>,
+    headers: HeaderMap,
+) -> Answered {
+    app.allow(&headers, Right::Read, Some(&name))?;
+    let handle = app.hub.get(&name)?;
+    let versions = store::versions(&handle.folder).map_err(Refusal::failed)?;
+    Ok(answered(StatusCode::OK, &json!({"versions": versions})))
+}
+
+/// Saves the present state as a version.
+#[utoipa::path(post, path = "/v1/models/{name}/versions", tag = "models", operation_id = "save",
+    params(OfModel),
+    responses((status = 201, description = "The present state was saved as a version"),
+        Refused))]
+pub(crate) async fn save(
+    State(app): State<Arc<App>>,
+    Named(name): Named<String>,
+    headers: HeaderMap,
+) -> Answered {
+    app.allow(&headers, Right::Admin, Some(&name))?;
+    let version = app.hub.get(&name)?.save().await?;
+    Ok(answered(StatusCode::CREATED, &json!({"version": version})))
+}
+
+/// Returns to a version; pending decisions are kept.
+#[utoipa::path(post, path = "/v1/models/{name}/rollback", tag = "models", operation_id = "rollback",
+    params(OfModel),
+    request_body(content = RollbackBody, examples(
+        ("version" = (summary = "To the state at the start", value = json!({"version": 0})))
+    )),
+    responses((status = 200, description = "It has returned to the version"),
+        Refused))]
+pub(crate) async fn roll_back(
+    State(app): State<Arc<App>>,
+    Named(name): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    app.allow(&headers, Right::Admin, Some(&name))?;
+    let handle = app.hub.get(&name)?;
+    its_own(&handle, "it follows that model; copy it first")?;
+    let RollbackBody { version } = app.json(body).await?;
+    let (from, limits) = (Arc::clone(&handle), handle.limits.clone());
+    let engine = aside(move || at_version(&from, version, &limits)).await?;
+    let version = handle.restore(Restored { engine, keep: Keep::Waiting }).await?;
+    Ok(answered(StatusCode::OK, &json!({"version": version})))
+}
+
+/// Replaces the learner by that of a shadow.
+#[utoipa::path(post, path = "/v1/models/{name}/promote", tag = "models", operation_id = "promote",
+    params(OfModel),
+    request_body(content = PromoteBody, examples(
+        ("shadow" = (summary = "A shadow of this model", value = json!({"shadow": "another"})))
+    )),
+    responses((status = 200, description = "It has the learner of its shadow; the shadow stays"),
+        Refused))]
+pub(crate) async fn promote(
+    State(app): State<Arc<App>>,
+    Named(name): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    app.allow(&headers, Right::Admin, Some(&name))?;
+    let handle = app.hub.get(&name)?;
+    let PromoteBody { shadow } = app.json(body).await?;
+    app.allow(&headers, Right::Read, Some(&shadow))?;
+    let of = app.hub.get(&shadow).map_err(|refusal| refusal.about("shadow"))?;
+    if of.spec().shadow_of.as_deref() != Some(&name) {
+        return Err(Refusal::invalid("shadow", format!("the model {shadow} is no shadow of {name}")));
+    }
+    // The shadow should have all answered events; later ones it receives under its new name.
+    let until = handle.committed();
+    for _ in 0..200 {
+        if of.followed() >= until {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+    }
+    if of.followed() < until {
+        let what = format!("{shadow} has {} events, and {name} {until}", of.followed());
+        return Err(Refusal::busy(what));
+    }
+    let (archive, limits) = (of.snapshot().await?, handle.limits.clone());
+    let failed = |error: noregret::model::ModelError| Refusal::failed(error.to_string());
+    let engine = aside(move || Engine::from_snapshot(&archive, &limits).map_err(failed)).await?;
+    let version = handle.restore(Restored { engine, keep: Keep::Scores }).await?;
+    Ok(answered(StatusCode::OK, &json!({"version": version})))
+}

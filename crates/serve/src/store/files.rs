@@ -1,0 +1,84 @@
+//! The model files beside the database: automatic snapshots, states at which the log can start, and
+//! versions; each is named by the number of its event.
+
+use std::path::{Path, PathBuf};
+
+use noregret::model::Archive;
+use noregret_stream::save::file as model_file;
+
+/// The folder of automatic snapshots.
+pub(super) const SNAPSHOTS: &str = "snapshots";
+/// The folder of states at which the log can start.
+pub(super) const MARKS: &str = "marks";
+/// The folder of versions: states saved on request, and before replacements.
+pub(super) const VERSIONS: &str = "versions";
+/// Number of automatic snapshots that are kept.
+const KEPT: usize = 4;
+/// Number of requested versions that are kept.
+pub(super) const MOST_VERSIONS: usize = 100;
+
+pub(super) fn file_of(folder: &Path, kind: &str, seq: u64) -> PathBuf {
+    folder.join(kind).join(format!("{seq:020}.safetensors"))
+}
+
+pub(super) fn snapshot_path(folder: &Path, seq: u64) -> PathBuf {
+    file_of(folder, SNAPSHOTS, seq)
+}
+
+/// Writes the state after event `seq` among the files of a kind.
+pub(super) fn keep(folder: &Path, kind: &str, seq: u64, archive: &Archive) -> Result<(), String> {
+    let path = folder.join(kind);
+    std::fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    model_file::write(archive, &file_of(folder, kind, seq)).map_err(|error| error.to_string())
+}
+
+/// Writes a snapshot, and removes all but the last few.
+pub(crate) fn write_snapshot(folder: &Path, seq: u64, archive: &Archive) -> Result<(), String> {
+    model_file::write(archive, &snapshot_path(folder, seq)).map_err(|error| error.to_string())?;
+    remove_old(folder, SNAPSHOTS, KEPT)
+}
+
+/// Removes all but the newest `most`.
+pub(super) fn remove_old(folder: &Path, kind: &str, most: usize) -> Result<(), String> {
+    let all = seqs(&folder.join(kind))?;
+    for old in &all[..all.len().saturating_sub(most)] {
+        // Files that cannot be removed are harmless.
+        let _ = std::fs::remove_file(file_of(folder, kind, *old));
+    }
+    Ok(())
+}
+
+/// Reads the version of event `seq`.
+pub(crate) fn read_version(folder: &Path, seq: u64) -> Result<Archive, String> {
+    let path =
+        [VERSIONS, SNAPSHOTS].map(|kind| file_of(folder, kind, seq)).into_iter().find(|path| path.exists());
+    model_file::read(&path.unwrap_or_else(|| file_of(folder, MARKS, seq))).map_err(|error| error.to_string())
+}
+
+/// The event numbers of all versions, the oldest first: requested versions, snapshots, and marks.
+pub(crate) fn versions(folder: &Path) -> Result<Vec<u64>, String> {
+    let mut all = snapshots(folder)?;
+    all.extend(seqs(&folder.join(MARKS))?);
+    all.extend(seqs(&folder.join(VERSIONS))?);
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+/// The event numbers of the snapshots in `folder`, the oldest first.
+pub(crate) fn snapshots(folder: &Path) -> Result<Vec<u64>, String> {
+    seqs(&folder.join(SNAPSHOTS))
+}
+
+pub(super) fn seqs(folder: &Path) -> Result<Vec<u64>, String> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|error| format!("{}: cannot be read: {error}", folder.display()))?,
+    };
+    let seq = |entry: std::fs::DirEntry| {
+        entry.file_name().to_str()?.strip_suffix(".safetensors")?.parse::<u64>().ok()
+    };
+    let mut found: Vec<u64> = entries.filter_map(|entry| seq(entry.ok()?)).collect();
+    found.sort_unstable();
+    Ok(found)
+}

@@ -1,0 +1,115 @@
+//! Reading the events of a model while it runs, on connections of their own.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+
+use super::files::{MARKS, SNAPSHOTS, VERSIONS, file_of, seqs};
+use super::{FILE, Segment, connect, decoded};
+use crate::model::event::{Event, Outcome};
+
+/// Reads the last segment of a log while its model runs: the header, then every event.
+pub(crate) fn read_log(
+    folder: &Path,
+    begin: &mut dyn FnMut(&Segment) -> Result<(), String>,
+    each: &mut dyn FnMut(i64, Event, Outcome) -> Result<bool, String>,
+) -> Result<(), String> {
+    let path = folder.join(FILE);
+    let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());
+    let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
+    let segment = db
+        .query_row("SELECT seq, header FROM segments ORDER BY seq DESC LIMIT 1", [], |row| {
+            Ok(Segment { seq: row.get::<_, i64>(0)? as u64, header: row.get(1)? })
+        })
+        .map_err(failed)?;
+    begin(&segment)?;
+    let mut events =
+        db.prepare("SELECT seq, at, body, outcome FROM events WHERE seq > ? ORDER BY seq").map_err(failed)?;
+    let mut rows = events.query([segment.seq as i64]).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        let at: i64 = row.get(1).map_err(failed)?;
+        let (event, outcome) = decoded(row).map_err(|what| format!("{}: {what}", path.display()))?;
+        if !each(at, event, outcome)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Reads the events of a running model.
+pub(crate) struct Tail {
+    db: Connection,
+    path: PathBuf,
+}
+
+impl Tail {
+    /// For the model in `folder`.
+    pub(crate) fn open(folder: &Path) -> Result<Self, String> {
+        let path = folder.join(FILE);
+        let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self { db, path })
+    }
+
+    /// The first events after `seq`, at most `most`.
+    pub(crate) fn after(&self, seq: u64, most: u32) -> Result<Vec<(u64, Event, Outcome)>, String> {
+        let failed = |error: rusqlite::Error| format!("{}: {error}", self.path.display());
+        let mut of = self
+            .db
+            .prepare_cached("SELECT seq, at, body, outcome FROM events WHERE seq > ? ORDER BY seq LIMIT ?")
+            .map_err(failed)?;
+        let mut rows = of.query(params![seq as i64, most]).map_err(failed)?;
+        let mut events = Vec::new();
+        while let Some(row) = rows.next().map_err(failed)? {
+            let seq: i64 = row.get(0).map_err(failed)?;
+            let (event, outcome) = decoded(row).map_err(|what| format!("{}: {what}", self.path.display()))?;
+            events.push((seq as u64, event, outcome));
+        }
+        Ok(events)
+    }
+}
+
+/// The logged decision `id`, read while its model goes on.
+pub(crate) fn decided(folder: &Path, id: &str) -> Result<Option<(Event, Outcome)>, String> {
+    let path = folder.join(FILE);
+    let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());
+    let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
+    let mut of = db
+        .prepare("SELECT seq, at, body, outcome FROM events WHERE id = ? ORDER BY seq LIMIT 1")
+        .map_err(failed)?;
+    of.query_row([id], |row| Ok(decoded(row))).optional().map_err(failed)?.transpose()
+}
+
+/// Number of events in the last segment, the times of the first and the last, and the size of the
+/// database in bytes.
+pub(crate) fn log_properties(folder: &Path) -> Result<(u64, Option<i64>, Option<i64>, u64), String> {
+    let path = folder.join(FILE);
+    let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());
+    let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
+    let (count, first, last): (i64, Option<i64>, Option<i64>) = db
+        .query_row("SELECT count(*), min(at), max(at) FROM events", [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+        .map_err(failed)?;
+    let bytes = std::fs::metadata(&path).map_or(0, |file| file.len());
+    Ok((count as u64, first, last, bytes))
+}
+
+/// Copies the database and the newest snapshots to `target`, while the model runs.
+pub(crate) fn back_up(folder: &Path, target: &Path) -> Result<(), String> {
+    let failed = |what: &dyn std::fmt::Display| format!("{}: cannot be written: {what}", target.display());
+    // Snapshots first, so that the database copied afterwards has all their events.
+    for kind in [SNAPSHOTS, MARKS, VERSIONS] {
+        std::fs::create_dir_all(target.join(kind)).map_err(|error| failed(&error))?;
+        for seq in seqs(&folder.join(kind))? {
+            match std::fs::copy(file_of(folder, kind, seq), file_of(target, kind, seq)) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(&error)),
+                _ => {}
+            }
+        }
+    }
+    let db = connect(&folder.join(FILE), OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| failed(&error))?;
+    let mut copy = Connection::open(target.join(FILE)).map_err(|error| failed(&error))?;
+    let backup = rusqlite::backup::Backup::new(&db, &mut copy).map_err(|error| failed(&error))?;
+    backup.run_to_completion(256, std::time::Duration::ZERO, None).map_err(|error| failed(&error))
+}

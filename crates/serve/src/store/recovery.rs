@@ -1,0 +1,103 @@
+//! Recovery: the newest intact snapshot, and the later events applied to it again.
+
+use std::path::Path;
+
+use noregret_stream::save::file as model_file;
+
+use super::files::{MARKS, VERSIONS, file_of, seqs, snapshot_path};
+use super::{Store, decoded};
+use crate::model::engine::Engine;
+use crate::safety::limits::Limits;
+
+impl Store {
+    /// Opens a model: loads its newest intact snapshot, and applies the later events. Also returns
+    /// notes on damaged files.
+    ///
+    /// # Errors
+    /// If the state cannot be recovered bit for bit.
+    pub(crate) fn recover(folder: &Path, limits: &Limits) -> Result<(Self, Engine, Vec<String>), String> {
+        let store = Self::open(folder, false)?;
+        let failed = |error: rusqlite::Error| format!("{}: {error}", store.path().display());
+        let check: String =
+            store.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
+        if check != "ok" {
+            return Err(format!("{}: the database is damaged: {check}", store.path().display()));
+        }
+        let last: Option<i64> =
+            store.db.query_row("SELECT max(seq) FROM events", [], |row| row.get(0)).map_err(failed)?;
+        let first: i64 = store
+            .db
+            .query_row("SELECT min(seq) FROM segments", [], |row| row.get::<_, Option<i64>>(0))
+            .map_err(failed)?
+            .ok_or_else(|| format!("{}: has no start", store.path().display()))?;
+        let last = last.unwrap_or(first).max(first) as u64;
+        let mut notes = Vec::new();
+        let mut failure = format!("{}: has no snapshot", folder.display());
+        // Versions beyond the last committed event, as for snapshots below.
+        for kind in [MARKS, VERSIONS] {
+            for seq in seqs(&folder.join(kind))?.into_iter().filter(|seq| *seq > last) {
+                let path = file_of(folder, kind, seq);
+                std::fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            }
+        }
+        for seq in store.snapshots()?.into_iter().rev() {
+            let path = snapshot_path(folder, seq);
+            if seq > last {
+                // It includes events that were never committed, because the process died.
+                notes.push(format!("{}: is newer than the log, and was removed", path.display()));
+                std::fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+                continue;
+            }
+            let loaded = model_file::read(&path).map_err(|error| error.to_string()).and_then(|archive| {
+                Engine::from_snapshot(&archive, limits)
+                    .map_err(|error| format!("{}: {error}", path.display()))
+            });
+            match loaded {
+                Ok(mut engine) if engine.standing.seq == seq => {
+                    match store.redo(&mut engine, last) {
+                        Ok(()) => return Ok((store, engine, notes)),
+                        Err(what) => failure = what,
+                    }
+                    break;
+                }
+                Ok(_) => failure = format!("{}: has another event number than its name", path.display()),
+                Err(what) => failure = what,
+            }
+            notes.push(format!("{failure}; the previous one was used"));
+        }
+        notes.push(failure);
+        Err(notes.join("; "))
+    }
+
+    /// Applies the events after the snapshot, and compares their outcomes.
+    fn redo(&self, engine: &mut Engine, last: u64) -> Result<(), String> {
+        let failed = |error: rusqlite::Error| format!("{}: {error}", self.path().display());
+        let mut events = self
+            .db
+            .prepare("SELECT seq, at, body, outcome FROM events WHERE seq > ? ORDER BY seq")
+            .map_err(failed)?;
+        let mut rows = events.query([engine.standing.seq as i64]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let (seq, at): (i64, i64) = row.get(0).and_then(|seq| Ok((seq, row.get(1)?))).map_err(failed)?;
+            let wrong = |what: &str| format!("{}: event {seq}: {what}", self.path().display());
+            if seq as u64 != engine.standing.seq + 1 {
+                return Err(wrong("the event before it is missing"));
+            }
+            let (event, outcome) = decoded(row).map_err(|what| wrong(&what))?;
+            let (_, again) = engine.apply(at, &event).map_err(|refusal| wrong(&refusal.to_string()))?;
+            if again != outcome {
+                return Err(wrong(
+                    "its outcome differs from the logged one: the log or the snapshot was changed",
+                ));
+            }
+        }
+        if engine.standing.seq != last {
+            return Err(format!(
+                "{}: the log ends at {}, not at {last}",
+                self.path().display(),
+                engine.standing.seq
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! The OpenAPI document: every body has examples, and all of them work.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::support::Service;
+
+/// In order: the operation, its example, the model that it is sent to, and the status.
+const STEPS: &[(&str, &str, &str, u16)] = &[
+    ("create", "rewards-of-decisions", "site", 201),
+    ("create", "labels-told", "pets", 201),
+    ("create", "labels-on-offer", "news", 201),
+    ("create", "shadow", "another", 201),
+    ("predict", "row", "pets", 200),
+    ("predict", "row-with-id", "pets", 200),
+    ("learn", "row", "pets", 200),
+    ("learn", "label-of-id", "pets", 200),
+    ("decide", "all", "site", 200),
+    ("decide", "some", "site", 200),
+    ("decide", "on-offer", "news", 200),
+    ("activate", "decision", "site", 200),
+    ("feedback", "reward", "site", 200),
+    ("feedback", "correct", "site", 200),
+    ("feedback", "cost", "news", 200),
+    ("evaluate", "policy", "site", 200),
+    ("evaluate", "learner", "site", 200),
+    ("promote", "shadow", "site", 200),
+    ("rollback", "version", "site", 200),
+    ("copy", "copy", "pets", 409),
+    ("backup", "backup", "", 201),
+];
+
+fn operations(document: &Value) -> impl Iterator<Item = (&String, &String, &Value)> {
+    let paths = document["paths"].as_object().expect("paths");
+    paths.iter().flat_map(|(path, item)| {
+        item.as_object().expect("operations").iter().map(move |(method, operation)| (path, method, operation))
+    })
+}
+
+#[test]
+fn every_example_works() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let document = service.get("/openapi.json").ok(200);
+    let mut examples = BTreeSet::new();
+    for (path, method, operation) in operations(&document) {
+        let Some(body) = operation.get("requestBody") else { continue };
+        for (kind, media) in body["content"].as_object().expect("content") {
+            if kind == "application/octet-stream" {
+                continue;
+            }
+            let of =
+                media["examples"].as_object().unwrap_or_else(|| panic!("{method} {path} has no example"));
+            let id = operation["operationId"].as_str().expect("an id");
+            examples.extend(of.keys().map(|name| (id.to_owned(), name.clone())));
+        }
+    }
+    let sent: BTreeSet<_> =
+        STEPS.iter().map(|(id, name, ..)| ((*id).to_owned(), (*name).to_owned())).collect();
+    assert_eq!(examples, sent, "the examples of the document, and those that are sent here");
+    for (id, name, model, status) in STEPS {
+        let (path, method, operation) =
+            operations(&document).find(|(.., operation)| operation["operationId"] == *id).expect(id);
+        let body = &operation["requestBody"]["content"]["application/json"]["examples"][*name]["value"];
+        let path = path.replace("{name}", model);
+        let answer =
+            service.send(&method.to_uppercase(), &path, "application/json", body.to_string().as_bytes());
+        assert_eq!(answer.status, *status, "{method} {path} {body}: {answer:?}");
+    }
+    // The file of a model has no example in JSON: that of another one is taken.
+    let file = service.get("/v1/models/pets/model").bytes;
+    service.send("PUT", "/v1/models/imported/model", "application/octet-stream", &file).ok(201);
+}
+
+/// The parameters that every model takes are listed, each with a value that is taken.
+#[test]
+fn parameters_have_examples() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let document = service.get("/openapi.json").ok(200);
+    let params = &document["components"]["schemas"]["Spec"]["properties"]["params"];
+    let whole = &params["examples"][0];
+    assert!(whole["seed"].is_number(), "{params}");
+    let one = params["oneOf"].as_array().and_then(|kinds| kinds.iter().find(|kind| kind["type"] == "object"));
+    let properties = one.expect("an object")["properties"].as_object().expect("properties");
+    for name in ["seed", "features", "classes", "radius", "horizon", "scale", "costs", "width", "floor"] {
+        let value = &properties[name]["examples"][0];
+        assert!(!value.is_null(), "{name} has no example: {params}");
+        let mut spec = serde_json::json!({"feedback": "bandit", "params": {name: value}});
+        if name != "width" {
+            spec["labels"] = serde_json::json!(["a", "b"]);
+        }
+        service.put(&format!("/v1/models/{name}"), &spec).ok(201);
+    }
+}

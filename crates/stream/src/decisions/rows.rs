@@ -1,0 +1,116 @@
+//! The decisions of another program's log as rows of data, from which a learner learns what another policy
+//! has earned.
+
+use crate::decisions::event::Event;
+use crate::decisions::logged::Logged;
+use crate::decisions::pending::Pending;
+use crate::read::columns::Columns;
+use crate::read::error::ReadError;
+use crate::read::format::Format;
+use crate::read::options::Schema;
+use crate::read::reader::Reader;
+use crate::read::row::Row;
+
+/// Largest number of decisions that wait for their rewards; beyond that, the oldest are left out.
+const MOST_WAITING: usize = 1_000_000;
+
+/// A decision without its reward so far.
+struct Taken {
+    row: Row,
+    label: String,
+    probability: f64,
+}
+
+/// The answered decisions of a log, in the order of their answers. The label of a row is one of costs: of the
+/// label that was played, 1 - reward, with its probability.
+pub struct LoggedRows {
+    log: Logged,
+    waiting: Pending<Taken>,
+    /// The size of the file.
+    size: Option<u64>,
+}
+
+impl LoggedRows {
+    /// The rows of `log`; `size` is that of its file, if it is one.
+    pub fn new(log: Logged, size: Option<u64>) -> Self {
+        Self { log, waiting: Pending::new(MOST_WAITING), size }
+    }
+
+    /// Labels the row of `taken` with what was played and earned.
+    fn earned(&self, taken: Taken, reward: f64, row: &mut Row) -> Result<(), ReadError> {
+        if !(0.0..=1.0).contains(&reward) {
+            let what = format!("the reward is {reward}; a number from 0 to 1 was needed");
+            return Err(self.log.error(row, what));
+        }
+        let Taken { row: mut of, label, probability } = taken;
+        if !of.push_cost(&label, Some(1.0 - reward), Some(probability)) {
+            return Err(self.log.error(row, format!("the label {label:?} is no finite number")));
+        }
+        of.line = row.line;
+        *row = of;
+        Ok(())
+    }
+}
+
+impl Reader for LoggedRows {
+    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+        loop {
+            match self.log.next(row)? {
+                None => {
+                    row.clear();
+                    return Ok(false);
+                }
+                Some(Event::Header(_)) => {}
+                Some(Event::Decision(taken)) => {
+                    let name = |label: u32| self.log.labels().name(noregret::Label(label)).into_owned();
+                    let mut of = row.clone();
+                    of.tag.clone_from(&taken.id);
+                    for label in &taken.offered {
+                        of.push_offered(&name(*label));
+                    }
+                    let (label, probability) = (name(taken.label), taken.probability);
+                    let waits = Taken { row: of, label, probability };
+                    if let Some(reward) = taken.reward {
+                        self.earned(waits, reward, row)?;
+                        return Ok(true);
+                    }
+                    let kept = self.waiting.insert(&taken.id, waits);
+                    kept.map_err(|error| self.log.error(row, error.to_string()))?;
+                }
+                Some(Event::Feedback { id, reward }) => {
+                    let waited = self.waiting.take(&id);
+                    let waited = waited.map_err(|error| self.log.error(row, error.to_string()))?;
+                    if let Some(reward) = reward {
+                        self.earned(waited, reward, row)?;
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+    }
+
+    fn columns(&self) -> &Columns {
+        self.log.columns()
+    }
+
+    fn dropped_features(&self) -> u64 {
+        0
+    }
+
+    fn position(&self) -> u64 {
+        0
+    }
+
+    fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    fn schema(&self) -> Schema {
+        let columns = self.columns().clone();
+        Schema { format: Format::Ndjson, columns, label: None, weight: None, csv: None, offers: None }
+    }
+
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        vec![("format", "decisions of another program".to_owned())]
+    }
+}

@@ -1,0 +1,205 @@
+//! Rounds whose labels on offer have features of their own, an object a line:
+//! `{"x": {"age": 31}, "labels": {"a": {"price": 3}, "b": {"price": 5}}, "y": "a"}`.
+//!
+//! Without `x`, all keys but those of label, weight, `labels`, `tag` and `id` are features of the round.
+//! `labels` may also be a list of `{"label": "a", "x": {…}}`, as requests to the service have it.
+
+use serde_json::{Map, Value};
+
+use super::Keys;
+use crate::read::columns::{ColumnMap, Columns};
+use crate::read::error::{ReadErrorKind, shown};
+use crate::read::format::Format;
+use crate::read::offer::{Described, Round, flatten};
+use crate::read::options::{Offers, Schema};
+use crate::read::reader::LineParser;
+use crate::read::row::{Row, RowLabel};
+use crate::read::source::Line;
+
+/// The key of the labels on offer.
+pub(crate) const LABELS: &str = "labels";
+
+/// How the first of some rows that has labels on offer says so.
+pub(crate) fn recognise(rows: &[Map<String, Value>], width: u32) -> Option<Offers> {
+    rows.iter().find_map(|row| match row.get(LABELS)? {
+        Value::Array(list) if list.iter().any(Value::is_object) => Some(Offers::Blocks(width)),
+        Value::Array(_) => Some(Offers::Named),
+        Value::Object(_) => Some(Offers::Blocks(width)),
+        _ => None,
+    })
+}
+
+/// Makes blocks of the labels on offer.
+pub(super) struct Blocks {
+    keys: Keys,
+    width: u32,
+    round: Round,
+}
+
+impl Blocks {
+    pub(super) fn new(keys: Keys, width: u32) -> Self {
+        Self { keys, width, round: Round::default() }
+    }
+
+    fn object(&mut self, object: Map<String, Value>, row: &mut Row) -> Result<(), String> {
+        self.round.clear();
+        let nested = object.contains_key("x");
+        let mut label = None;
+        for (key, value) in object {
+            let is = |wanted: &Option<String>| wanted.as_deref() == Some(key.as_str());
+            if key == LABELS {
+                self.offered(&value, row)?;
+            } else if is(&self.keys.label) {
+                label = text(&value);
+            } else if is(&self.keys.weight) {
+                match value.as_f64() {
+                    Some(weight) if weight >= 0.0 => row.weight = weight,
+                    _ => return Err(format!("weight {value} is no number from 0 up")),
+                }
+            } else if is(&self.keys.id) || ((key == "tag" || key == "id") && row.tag.is_empty()) {
+                row.tag = text(&value).unwrap_or_default();
+            } else if key == "x" {
+                self.round.context = described(&value, "\"x\"")?;
+            } else if !nested {
+                flatten(&mut key.clone(), &value, &mut self.round.context)?;
+            }
+        }
+        if let Some(label) = label {
+            let name = spelled(&label, row)?;
+            let position = self.round.position(&name);
+            let position = position.ok_or_else(|| format!("the label {} is not on offer", shown(&*name)))?;
+            row.set_name(&position.to_string());
+        }
+        self.round.fill(self.width, row)
+    }
+
+    /// The labels on offer: `{"a": {…}}`, or a list of `{"label": "a", "x": {…}}` and names.
+    fn offered(&mut self, labels: &Value, row: &mut Row) -> Result<(), String> {
+        match labels {
+            Value::Object(labels) => {
+                for (name, features) in labels {
+                    self.offer(name, features, row)?;
+                }
+            }
+            Value::Array(labels) => {
+                for one in labels {
+                    let (name, features) = match one {
+                        Value::Object(one) => (one.get("label").and_then(text), one.get("x")),
+                        name => (text(name), None),
+                    };
+                    let name = name.ok_or_else(|| format!("{one} is no label on offer"))?;
+                    self.offer(&name, features.unwrap_or(&Value::Null), row)?;
+                }
+            }
+            _ => return Err("\"labels\" is neither an object nor an array".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn offer(&mut self, name: &str, features: &Value, row: &mut Row) -> Result<(), String> {
+        let name = spelled(name, row)?;
+        let features = described(features, &format!("the label {}", shown(&*name)))?;
+        self.round.offer(&name, features)
+    }
+}
+
+/// The name of a label as all readers spell it.
+fn spelled(name: &str, row: &mut Row) -> Result<String, String> {
+    let spelled = match row.set_name(name) {
+        true => match row.label() {
+            RowLabel::Name(name) => Ok(name.to_owned()),
+            _ => Ok(name.to_owned()),
+        },
+        false => Err(format!("label {} is not finite", shown(name))),
+    };
+    row.unlabel();
+    spelled
+}
+
+/// A label as text; nothing for null.
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) if text.trim_ascii().is_empty() => None,
+        Value::String(text) => Some(text.trim_ascii().to_owned()),
+        other => Some(other.to_string()),
+    }
+}
+
+/// The features `features` of `what`.
+fn described(features: &Value, what: &str) -> Result<Described, String> {
+    let mut described = Vec::new();
+    match features {
+        Value::Null => {}
+        Value::Object(_) | Value::Array(_) => flatten(&mut String::new(), features, &mut described)?,
+        other => return Err(format!("{what} is {other}; an object of features was needed")),
+    }
+    Ok(described)
+}
+
+impl LineParser for Blocks {
+    fn parse(
+        &mut self,
+        line: Line<'_>,
+        row: &mut Row,
+        columns: &mut ColumnMap,
+    ) -> Result<bool, ReadErrorKind> {
+        row.line = line.number();
+        let line = std::str::from_utf8(line.text()).map_err(|_| ReadErrorKind::InvalidUtf8)?;
+        if line.trim_ascii().is_empty() {
+            return Ok(false);
+        }
+        let object = serde_json::from_str(line).map_err(|error| {
+            let text = error.to_string();
+            let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
+            ReadErrorKind::Row(format!(
+                "is no round with labels on offer: {what} at character {}",
+                error.column()
+            ))
+        })?;
+        self.object(object, row).map_err(ReadErrorKind::Row)?;
+        room(self.round.len(), self.width, columns)?;
+        Ok(true)
+    }
+
+    fn schema(&self, columns: Columns) -> Schema {
+        let Keys { label, weight, .. } = &self.keys;
+        let offers = Some(Offers::Blocks(self.width));
+        Schema {
+            format: Format::Ndjson,
+            columns,
+            label: label.clone(),
+            weight: weight.clone(),
+            csv: None,
+            offers,
+        }
+    }
+
+    fn describe(&self, _: &Columns) -> Vec<(&'static str, String)> {
+        let label = self.keys.label.as_ref().map_or("none".to_owned(), |key| format!("key {}", shown(key)));
+        vec![("label", label), ("offers", offers_described(self.width))]
+    }
+}
+
+/// What is said of rows whose labels have features of their own.
+pub(crate) fn offers_described(width: u32) -> String {
+    format!("labels with features of their own, hashed into {width} columns each")
+}
+
+/// Takes note of the columns of `count` blocks.
+///
+/// # Errors
+/// If a saved model has room for fewer.
+pub(crate) fn room(count: usize, width: u32, columns: &mut ColumnMap) -> Result<(), ReadErrorKind> {
+    let needed = count as u64 * u64::from(width);
+    match columns.numbered() {
+        Some((_, most)) if needed > u64::from(most) => {
+            let room = most / width;
+            Err(ReadErrorKind::Row(format!("{count} labels are on offer; the model has room for {room}")))
+        }
+        _ => {
+            columns.saw(needed as u32, 0);
+            Ok(())
+        }
+    }
+}

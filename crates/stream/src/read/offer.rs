@@ -1,0 +1,233 @@
+//! A round in which labels with features of their own are on offer, as a row: a block of hashed columns for
+//! each label, in the order of the round. The same for data, pipes and the service, so that a model of one
+//! reads the other.
+
+use noregret::bandit::offers::{Offer, OfferRow, OfferedLabel, key};
+use noregret::example::Features;
+use serde_json::Value;
+
+use crate::encode::LARGEST_NORM;
+use crate::read::columns::hash_name;
+use crate::read::error::shown;
+use crate::read::row::Row;
+
+/// Bits of the hash of a feature, before it is hashed into a block.
+const BITS: u32 = 31;
+/// Of rounds with more categories than this, no products of two are made: 12 have 66.
+const MOST_PAIRED: usize = 12;
+/// The value of a product: on simulated sites, the reward hardly differs between 3 and 8, and is less at 1.
+const PAIR: f64 = 4.0;
+
+/// Features by name.
+pub type Described = Vec<(String, f64)>;
+
+/// Hashed columns with their values, increasing.
+fn hashed(features: &[(String, f64)]) -> (Vec<u32>, Vec<f64>) {
+    let mut list: Vec<(u32, f64)> =
+        features.iter().map(|(name, value)| (hash_name(name, BITS), *value)).collect();
+    list.sort_by_key(|(column, _)| *column);
+    list.dedup_by(|later, first| {
+        let same = later.0 == first.0;
+        first.1 += if same { later.1 } else { 0.0 };
+        same
+    });
+    list.into_iter().unzip()
+}
+
+/// Adds the products of every two categories of a round, where there are few: what somebody likes in the
+/// morning is neither what they like, nor what is liked in the morning. There are few rounds of each, so each
+/// counts for more.
+fn pair(context: &mut Described) {
+    let of_text = |(name, _): &&(String, f64)| name.contains('=');
+    let own: Described = context.iter().filter(of_text).cloned().collect();
+    if own.len() > MOST_PAIRED {
+        return;
+    }
+    for (at, (first, a)) in own.iter().enumerate() {
+        let others = own[at + 1..].iter();
+        context.extend(others.map(|(second, b)| (format!("{first}*{second}"), PAIR * a * b)));
+    }
+}
+
+/// Adds to `row` what describes every label on offer, in blocks of `width` columns: features of the round
+/// (`context`), of the label, and their products. `labels` have their [`key`]s and features.
+///
+/// # Errors
+/// If products are too large to be computed with.
+pub fn fill_blocks(
+    mut context: Described,
+    labels: &[(u64, Described)],
+    width: u32,
+    row: &mut Row,
+) -> Result<(), String> {
+    pair(&mut context);
+    let (indices, values) = hashed(&context);
+    let described: Vec<_> = labels.iter().map(|(key, own)| (*key, hashed(own))).collect();
+    let offered: Vec<OfferedLabel<'_>> = described
+        .iter()
+        .map(|(key, (indices, values))| OfferedLabel {
+            key: *key,
+            features: Features::Sparse { indices, values },
+        })
+        .collect();
+    if u32::try_from(offered.len()).ok().and_then(|count| count.checked_mul(width)).is_none() {
+        return Err(format!(
+            "{} labels are on offer; that is more than there are columns for",
+            offered.len()
+        ));
+    }
+    let offer = Offer { context: Features::Sparse { indices: &indices, values: &values }, labels: &offered };
+    let mut made = OfferRow::default();
+    offer.encode(width, &mut made);
+    for (column, value) in made.features().iter() {
+        if !value.is_finite() || value.abs() > LARGEST_NORM {
+            return Err("products of the features are too large to be computed with".to_owned());
+        }
+        row.push(column as u32, value);
+    }
+    Ok(())
+}
+
+/// A round in the making: its features, and the labels on offer by name.
+#[derive(Debug, Default)]
+pub(crate) struct Round {
+    pub(crate) context: Described,
+    names: Vec<String>,
+    labels: Vec<(u64, Described)>,
+}
+
+impl Round {
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Adds a label on offer. Without a name it is known by its features alone.
+    pub(crate) fn offer(&mut self, name: &str, features: Described) -> Result<(), String> {
+        if !name.is_empty() && self.position(name).is_some() {
+            return Err(format!("the label {} is on offer twice", shown(name)));
+        }
+        self.labels.push((key(name), features));
+        self.names.push(name.to_owned());
+        Ok(())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The position of the label called `name`.
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|known| known == name)
+    }
+
+    /// Fills in features and labels on offer, these called by their positions, in blocks of `width` columns.
+    pub(crate) fn fill(&mut self, width: u32, row: &mut Row) -> Result<(), String> {
+        if self.names.is_empty() {
+            return Err("no label is on offer".to_owned());
+        }
+        fill_blocks(std::mem::take(&mut self.context), &self.labels, width, row)?;
+        (0..self.names.len()).for_each(|position| {
+            row.push_offered(&position.to_string());
+        });
+        Ok(())
+    }
+}
+
+/// Adds the features of `value`, which is called `path`: nested objects by their path, members of lists by
+/// their place, texts as categories, null not at all.
+pub(crate) fn flatten(path: &mut String, value: &Value, into: &mut Described) -> Result<(), String> {
+    let length = path.len();
+    let mut push = |name: String, value: f64| {
+        if value.is_nan() || value.abs() > LARGEST_NORM {
+            return Err(format!(
+                "feature {} is {value:e}; a number of at most {LARGEST_NORM:e} was needed",
+                shown(&*name)
+            ));
+        }
+        into.push((name, value));
+        Ok(())
+    };
+    match value {
+        Value::Null => Ok(()),
+        Value::Bool(flag) => push(path.clone(), f64::from(u8::from(*flag))),
+        Value::Number(number) => push(path.clone(), number.as_f64().unwrap_or(f64::NAN)),
+        Value::String(text) => push(format!("{path}={text}"), 1.0),
+        Value::Array(list) => {
+            for (at, member) in list.iter().enumerate() {
+                // The order of texts in a list says nothing.
+                if !member.is_string() {
+                    path.push_str(if path.is_empty() { "" } else { "." });
+                    path.push_str(&at.to_string());
+                }
+                flatten(path, member, into)?;
+                path.truncate(length);
+            }
+            Ok(())
+        }
+        Value::Object(map) => {
+            for (key, member) in map {
+                path.push_str(if path.is_empty() { "" } else { "." });
+                path.push_str(key);
+                flatten(path, member, into)?;
+                path.truncate(length);
+            }
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flat(text: &str) -> Result<Described, String> {
+        let mut described = Vec::new();
+        flatten(&mut String::new(), &serde_json::from_str(text).expect("JSON"), &mut described)?;
+        Ok(described)
+    }
+
+    #[test]
+    fn nested_features_are_called_by_their_path() {
+        let found = flat(
+            r#"{"user": {"age": 31, "hue": "red"}, "tags": ["a", "b"], "size": [1, {"w": 2}], "on": true, "no": null}"#,
+        );
+        let mut found = found.expect("features");
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        let want = [
+            ("on", 1.0),
+            ("size.0", 1.0),
+            ("size.1.w", 2.0),
+            ("tags=a", 1.0),
+            ("tags=b", 1.0),
+            ("user.age", 31.0),
+            ("user.hue=red", 1.0),
+        ];
+        assert!(found.iter().map(|(name, value)| (name.as_str(), *value)).eq(want), "{found:?}");
+        assert!(flat(r#"{"a": 1e200}"#).expect_err("large").starts_with("feature \"a\" is 1e200"));
+    }
+
+    /// What a label is called and what it has decides its block, wherever it stands.
+    #[test]
+    fn blocks_do_not_depend_on_the_position() {
+        let row = |order: [&str; 2]| {
+            let mut round = Round { context: vec![("hue=red".to_owned(), 1.0)], ..Round::default() };
+            for name in order {
+                round.offer(name, vec![(format!("of {name}"), 2.0)]).expect("new");
+            }
+            let mut row = Row::new();
+            round.fill(64, &mut row).expect("small");
+            row
+        };
+        let (one, other) = (row(["a", "b"]), row(["b", "a"]));
+        assert_eq!(one.offered(), ["0", "1"]);
+        let block = |row: &Row, at: u32| -> Vec<(u32, f64)> {
+            let pairs = row.indices().iter().zip(row.values());
+            pairs.filter(|(i, _)| **i / 64 == at).map(|(i, v)| (i % 64, *v)).collect()
+        };
+        assert!(!block(&one, 0).is_empty() && block(&one, 0) != block(&one, 1));
+        assert_eq!((block(&one, 0), block(&one, 1)), (block(&other, 1), block(&other, 0)));
+        let mut twice = Round::default();
+        twice.offer("a", vec![]).expect("new");
+        assert_eq!(twice.offer("a", vec![]), Err("the label \"a\" is on offer twice".to_owned()));
+    }
+}

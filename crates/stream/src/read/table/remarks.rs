@@ -1,0 +1,199 @@
+//! Remarks on rows, labels and pairs of columns, as a colleague would make them.
+
+use std::collections::{HashMap, HashSet};
+
+use csv::ByteRecord;
+
+use super::Sample;
+use super::roles::{ENOUGH, first_rows};
+use crate::read::csv::layout::is_number;
+use crate::read::error::shown;
+use crate::read::options::{CsvField, CsvRole};
+
+/// Tables with more columns have no equal rows by chance.
+const NARROW: usize = 3;
+
+/// Least mean number of digits from which numbers with decimals are measurements, which are not equal by
+/// chance.
+const DIGITS: usize = 5;
+
+/// All remarks, one sentence each.
+pub(crate) fn about(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
+    if sample.rows.len() < ENOUGH {
+        return vec![];
+    }
+    let mut notes: Vec<String> =
+        [copies(sample), labels(sample), equal_columns(sample, fields)].into_iter().flatten().collect();
+    notes.extend(leaks(sample, fields));
+    notes
+}
+
+/// Rows that are copies of others, where that is not to be expected.
+fn copies(sample: &Sample<'_>) -> Option<String> {
+    let count = sample.rows.len();
+    let mut times: HashMap<&[u8], usize> = HashMap::new();
+    // A separator, so that cells do not run together.
+    let whole: Vec<Vec<u8>> =
+        sample.rows.iter().map(|row| row.iter().collect::<Vec<_>>().join(&0xff)).collect();
+    whole.iter().for_each(|row| *times.entry(row).or_default() += 1);
+    let copies = count - times.len();
+    if copies * 10 <= count {
+        return None;
+    }
+    let all_copied = || times.values().min().is_some_and(|least| *least > 1);
+    let equally_often = || times.values().min() == times.values().max();
+    let unexpected = sample.names.len() > NARROW
+        || (times.len() >= ENOUGH && all_copied() && equally_often())
+        || copies as f64 > 2.0 * expected_copies(sample);
+    unexpected.then(|| {
+        let rows = first_rows(count, sample.more);
+        format!("{copies} of {rows} are exact copies of earlier ones; every copy is learnt from")
+    })
+}
+
+/// The number of copies to be expected among rows whose columns are independent and determine the label.
+fn expected_copies(sample: &Sample<'_>) -> f64 {
+    let count = sample.rows.len() as f64;
+    let columns = (0..sample.names.len()).filter(|column| Some(*column) != sample.label);
+    let different: f64 = columns.map(|column| values(sample, column)).product();
+    let different = different.max(1.0);
+    count - different * -(-count / different).exp_m1()
+}
+
+/// The number of values that a column may have: those that occur, or many for measurements.
+fn values(sample: &Sample<'_>, column: usize) -> f64 {
+    let cells = || sample.rows.iter().filter_map(|row| row.get(column));
+    let different = cells().collect::<HashSet<_>>().len();
+    let numbers = || cells().filter(|cell| is_number(cell));
+    let digits: usize = numbers().map(|cell| cell.iter().filter(|byte| byte.is_ascii_digit()).count()).sum();
+    let decimals = numbers().filter(|cell| cell.contains(&b'.')).count();
+    let measured = decimals * 2 > cells().count() && digits >= DIGITS * numbers().count();
+    if measured { 1e6 } else { different as f64 }
+}
+
+/// A label with very many values.
+fn labels(sample: &Sample<'_>) -> Option<String> {
+    let (label, count) = (sample.label?, sample.rows.len());
+    let cells = sample.rows.iter().filter_map(|row| row.get(label)).filter(|cell| !cell.is_empty());
+    let classes = cells.collect::<HashSet<_>>().len();
+    // If all labels of a file differ, the first pass reports it.
+    let many = classes * 5 > count && classes > 50 && (sample.more || classes < count);
+    many.then(|| {
+        format!(
+            "the label {} has {classes} values in {}: is it the right column?",
+            shown(&sample.names[label]),
+            first_rows(count, sample.more)
+        )
+    })
+}
+
+/// Columns that equal another one, cell by cell. Those that nearly always have the same value are not
+/// mentioned: rare events may coincide.
+fn equal_columns(sample: &Sample<'_>, fields: &[CsvField]) -> Option<String> {
+    let rows: Vec<&&ByteRecord> = sample.rows.iter().filter(|row| row.len() == fields.len()).collect();
+    let varies = |column: usize| {
+        let mut counts: HashMap<&[u8], usize> = HashMap::new();
+        rows.iter().for_each(|row| *counts.entry(&row[column]).or_default() += 1);
+        counts.values().max().is_some_and(|most| 20 * (rows.len() - most) > rows.len())
+    };
+    let mut first: HashMap<Vec<&[u8]>, usize> = HashMap::new();
+    let mut pairs = vec![];
+    for (column, field) in fields.iter().enumerate() {
+        if matches!(field.role, CsvRole::Drop | CsvRole::Weight | CsvRole::Label) || !varies(column) {
+            continue;
+        }
+        let cells: Vec<&[u8]> = rows.iter().map(|row| &row[column]).collect();
+        let earlier = *first.entry(cells).or_insert(column);
+        if earlier != column {
+            pairs.push((earlier, column));
+        }
+    }
+    let ((earlier, column), more) = pairs.split_first()?;
+    let more = match more.len() {
+        0 => String::new(),
+        1 => ", and there is one more such pair".to_owned(),
+        count => format!(", and there are {count} more such pairs"),
+    };
+    let rows = first_rows(rows.len(), sample.more);
+    let (name, other) = (shown(&fields[*column].name), shown(&fields[*earlier].name));
+    Some(format!("column {name} is a copy of column {other} in {rows}: one of them is enough{more}"))
+}
+
+/// Columns that determine the label: one value for each class.
+fn leaks(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
+    let (Some(label), width) = (sample.label, sample.names.len()) else { return vec![] };
+    let mut notes = vec![];
+    for (column, field) in fields.iter().enumerate() {
+        if column == label || matches!(field.role, CsvRole::Drop | CsvRole::Weight | CsvRole::Text) {
+            continue;
+        }
+        let (mut forth, mut back) = (HashMap::new(), HashMap::new());
+        let mut rows = 0;
+        let rows_of = sample.rows.iter().filter(|row| row.len() == width && !row[label].is_empty());
+        let one_to_one = rows_of.into_iter().all(|row| {
+            rows += 1;
+            let (cell, class) = (&row[column], &row[label]);
+            !cell.is_empty()
+                && *forth.entry(cell).or_insert(class) == class
+                && *back.entry(class).or_insert(cell) == cell
+        });
+        if one_to_one && rows >= ENOUGH && forth.len() > 1 && forth.len() * 2 < rows {
+            notes.push(format!(
+                "column {} has one value for each class of the label, like a copy of it: if it is not known before the label is, leave it \
+                 out",
+                shown(&field.name)
+            ));
+        }
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn notes(header: &str, rows: impl Iterator<Item = String>) -> Vec<String> {
+        let names: Vec<String> = header.split(',').map(str::to_owned).collect();
+        let records: Vec<ByteRecord> =
+            rows.map(|row| ByteRecord::from(row.split('|').collect::<Vec<_>>())).collect();
+        let fields: Vec<CsvField> = (names.iter())
+            .map(|name| {
+                let role = if name == "y" { CsvRole::Label } else { CsvRole::Numeric };
+                CsvField { name: name.clone(), role, style: None }
+            })
+            .collect();
+        let (label, weight) = (names.iter().position(|name| name == "y"), None);
+        let rows = &records.iter().collect::<Vec<_>>();
+        about(&Sample { names: &names, rows, label, weight, comma_first: false, more: false }, &fields)
+    }
+
+    #[test]
+    fn copies_in_narrow_tables() {
+        let measured = |t: u32| format!("{}.{:04}", t % 7, t * 7919 % 10_007);
+        let all = notes("a,b,y", (0..200).map(|t| format!("{}|{}|{}", t % 50, t % 50 * (t % 50), t % 2)));
+        assert!(all[0].starts_with("150 of all 200 rows are exact copies"), "{all:?}");
+        let twice = notes("a,y", (0..200).map(|t| format!("{}|{}", t % 100, t % 100 % 2)));
+        assert!(twice[0].starts_with("100 of all 200 rows are exact copies"), "{twice:?}");
+        let some = notes("a,y", (0..200).map(|t| format!("{}|{}", measured(t * 3 / 4), t * 3 / 4 % 2)));
+        assert!(some[0].starts_with("50 of all 200 rows are exact copies"), "{some:?}");
+        // Few values: equal rows are expected.
+        let ages = notes("age,y", (0..200).map(|t| format!("{}|{}", 20 + t * t % 61, t * t % 61 / 31)));
+        assert_eq!(ages, [""; 0]);
+        let two = notes("a,b,y", (0..200).map(|t| format!("{}|{}|{}", t * t % 10, t * t % 11, t % 2)));
+        assert_eq!(two, [""; 0]);
+    }
+
+    #[test]
+    fn columns_that_are_copies() {
+        let rows = |count: u32| (0..count).map(|t| format!("{0}|{1}|{0}|{0}|{1}|{2}", t, t % 3, t % 2));
+        let found = notes("a,b,c,d,e,y", rows(100));
+        let expected = "column \"c\" is a copy of column \"a\" in all 100 rows: one of them is enough, and there are 2 more such pairs";
+        assert_eq!(found, [expected]);
+        assert_eq!(notes("a,b,c,d,e,y", rows(40)), [""; 0], "too few rows");
+        // Rare events coincide.
+        let rare = notes("a,b,y", (0..100).map(|t| format!("{0}|{0}|{1}", u32::from(t == 50), t % 2)));
+        assert_eq!(rare, [""; 0]);
+        let pair = notes("a,b,y", (0..100).map(|t| format!("{t}|{t}|{}", t % 2)));
+        assert_eq!(pair.len(), 1, "{pair:?}");
+    }
+}
