@@ -1,13 +1,15 @@
 //! Connections: a bounded number, with idle timeouts and graceful shutdown.
 
+use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::ConnectInfo;
-use hyper::body::Incoming;
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -22,6 +24,9 @@ use crate::safety::limits::Limits;
 /// Time after which remaining connections are closed at shutdown; their requests are answered, or
 /// not applied at all.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// Largest body that is read to its end although its request is already answered, in bytes.
+const MOST_UNREAD: u64 = 1 << 20;
 
 /// Serves `router` until `stop` is requested; then finishes the current requests.
 pub(crate) async fn serve(listener: TcpListener, router: Router, stop: &Stop, limits: &Limits) {
@@ -67,7 +72,7 @@ async fn one(
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(from));
-        router.call(request)
+        router.call(request.map(|body| WholeBody { body: Some(body), idle }))
     });
     let mut connection = pin!(
         http1::Builder::new()
@@ -81,6 +86,50 @@ async fn one(
         _ = ending.changed() => connection.as_mut().graceful_shutdown(),
     }
     let _ = connection.await;
+}
+
+/// The body of a request, which is read to its end even if the answer does not depend on it: a connection with
+/// unread bytes would be closed after the answer, and a client that has already sent its next request on it
+/// would see that request fail.
+struct WholeBody {
+    body: Option<Incoming>,
+    /// Time limit for reading the rest.
+    idle: Duration,
+}
+
+impl Body for WholeBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        self.body.as_mut().map_or(Poll::Ready(None), |body| Pin::new(body).poll_frame(cx))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(Body::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.as_ref().map_or_else(SizeHint::default, Body::size_hint)
+    }
+}
+
+impl Drop for WholeBody {
+    fn drop(&mut self) {
+        let Some(mut body) = self.body.take() else { return };
+        let is_short = body.size_hint().upper().is_some_and(|bytes| bytes <= MOST_UNREAD);
+        if body.is_end_stream() || !is_short {
+            return;
+        }
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let idle = self.idle;
+        runtime.spawn(tokio::time::timeout(idle, async move {
+            while let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {}
+        }));
+    }
 }
 
 /// Completes when a stop is requested.

@@ -1,5 +1,9 @@
 //! Keys, limits, names, and bodies that mean no good.
 
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
 use noregret_serve::{Limits, Right, add_key};
 use serde_json::json;
 
@@ -299,6 +303,35 @@ fn overload_is_refused() {
     });
     assert!(done > 0 && refused > 0, "{done} done, {refused} refused");
     assert_eq!(service.get("/v1/models/slow").ok(200)["rounds"], done);
+}
+
+/// A connection stays open after a request whose answer did not wait for its body, since the client may already have sent
+/// its next request on it.
+#[test]
+fn a_connection_survives_an_unread_body() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let mut stream = TcpStream::connect(service.address).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    let mut answers = BufReader::new(stream.try_clone().expect("a second handle"));
+    let mut status = || {
+        let (mut head, mut length) = (String::new(), 0);
+        while !head.ends_with("\r\n\r\n") {
+            let start = head.len();
+            assert!(answers.read_line(&mut head).expect("a line") > 0, "the connection was closed: {head}");
+            if let Some(value) = head[start..].strip_prefix("content-length: ") {
+                length = value.trim().parse().expect("a length");
+            }
+        }
+        answers.read_exact(&mut vec![0; length]).expect("a body");
+        head[..12].to_owned()
+    };
+    let head = "POST /personalizer/v1.0/logs/interactions HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n";
+    stream.write_all(head.as_bytes()).expect("sent");
+    assert_eq!(status(), "HTTP/1.1 501");
+    stream.write_all(b"{}").expect("sent");
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n").expect("sent");
+    assert_eq!(status(), "HTTP/1.1 200");
 }
 
 /// Bodies of every route, bent and broken at random: no answer is a failure, every refusal is a sentence, and
