@@ -1,4 +1,4 @@
-"""What sharded learning costs and what it is worth: measures it on Ray and writes results/cluster.md with its pictures.
+"""Measures the cost and the quality of sharded learning on Ray, and writes results/cluster.md with its pictures.
 
     pip install 'noregret[ray]' matplotlib
     python3 benches/cluster/cluster.py all [--data ../shared/data] [--keys 1000000] [--rows 60000] [--quick]
@@ -103,7 +103,7 @@ def scaling(args) -> None:
 
 
 def actors_mib() -> list[float]:
-    """The most memory that every actor of this machine has taken, in MiB, as Linux counts it."""
+    """The peak resident memory of every actor on this machine, in MiB."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -111,7 +111,7 @@ def actors_mib() -> list[float]:
                 lines = (process / "status").read_text().splitlines()
                 found += [int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")]
         except OSError:
-            pass  # It has ended meanwhile.
+            pass  # The process has ended.
     return found
 
 
@@ -134,7 +134,7 @@ def keyed(args) -> None:
     try:
         store = opened(2)
         begin, rows = clock(), 0
-        # Every key once, and a fifth of them again: those have to be fetched from the store.
+        # Every key once, and a fifth of them again, which are read from the store.
         for at in range(0, keys + keys // 5, batch):
             names = [f"key {(at + one) % keys}" for one in range(batch)]
             x = rng.standard_normal((batch, 20))
@@ -164,7 +164,7 @@ def keyed(args) -> None:
 def quality(args) -> None:
     """Log-loss of sharded learning beside one stream, for folklore; ogd and auto on one stream.
 
-    In this process, shard after shard: the engine changes no bit of it."""
+    In this process, one shard after another; the engine does not change the results."""
     from noregret import Learner
     from noregret.cluster import LocalEngine, fit
     from noregret.cluster._fit import split
@@ -200,9 +200,9 @@ def quality(args) -> None:
 
 
 def period(args) -> None:
-    """What rounds of "learn, merge, broadcast" cost and are worth, over their length, on eight shards.
+    """Cost and log-loss of rounds of "learn, merge, broadcast" over their period, on eight shards.
 
-    In this process, shard after shard, so that what is counted is the work of all shards and mergers."""
+    In this process, one shard after another, so that the time is the work of all shards and merges."""
     from noregret.cluster import LocalEngine, fit
     from noregret.cluster._fit import split
 
@@ -238,7 +238,7 @@ def model_seconds(shards: float, rows: float, side: float, constants: dict) -> f
 
 
 def constants_of(numbers: dict) -> dict:
-    """The constants, by least squares over what was measured."""
+    """The constants, by least squares over the measurements."""
     learning = numbers["learning"]
     a = np.array([[1.0, one["side"] ** 2] for one in learning])
     b = np.array([one["seconds"] / one["rows"] for one in learning])

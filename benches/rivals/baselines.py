@@ -1,4 +1,4 @@
-"""What the order of the rows gives away: forecasts that look at labels alone.
+"""Baselines that use the order of the labels only.
 
 `python3 benches/rivals/baselines.py FILE.libsvm[.gz] ...` prints a row of the page's table for each file. Nothing but the
 standard library is needed.
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def no_change(labels, classes):
-    """The label before, with the share of rounds in which that was right so far; the others share the rest. (log-loss, error)"""
+    """The previous label, with the share of rounds in which that was right so far; the other labels share the rest. (log-loss, error)"""
     loss = errors = repeats = 0.0
     before = None
     for t, label in enumerate(labels):
@@ -28,7 +28,7 @@ def no_change(labels, classes):
 
 
 def label_markov(labels, classes):
-    """How often every label came after the one before, counted from 1. (log-loss, error)"""
+    """Frequencies of every label after the previous one, counted from 1. (log-loss, error)"""
     counts = [[1] * classes for _ in range(classes + 1)]
     loss = errors = 0.0
     before = classes

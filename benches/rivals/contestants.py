@@ -36,8 +36,8 @@ class Outcome:
 def scored(p, labels, wall, cpu):
     """Scores probabilities of shape (n, K).
 
-    Rivals say zero of labels that come to pass, which costs infinity. To their favour each gets the better of a floor
-    of 1e-15 and of a thousandth of uniform mixed in.
+    Some rivals give the label probability zero, whose log-loss is infinite. Each gets, to its favour, the better of a
+    floor of 1e-15 and a thousandth of the uniform distribution mixed in.
     """
     p = p / np.maximum(p.sum(1, keepdims=True), FLOOR)
     truth = p[np.arange(len(labels)), labels]
@@ -48,7 +48,7 @@ def scored(p, labels, wall, cpu):
 
 
 def timed(command, **options):
-    """Runs a process; its output, wall and CPU seconds. A failure is a failure of the harness."""
+    """Runs a process; its output, wall and CPU seconds. A failing process ends the comparison."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
@@ -64,7 +64,7 @@ def timed(command, **options):
 
 def noregret(stream, setting):
     """The command line, on the LIBSVM text; `setting` is the rest of the command. With a leading `-` the rows come through a pipe,
-    of which nothing is known but what is said: no first pass over them."""
+    without a first pass over them."""
     if setting.startswith("-|"):
         features, labels = stream.rows
         facts = f"--format libsvm --set features={features.shape[1]} --set classes={stream.classes}"

@@ -1,4 +1,4 @@
-"""What each contestant may choose from. The best is taken after the fact, a gift to the rivals."""
+"""The grids of the rivals. The best setting is chosen after the fact, which favours the rivals."""
 
 SMALL = 25_000
 
@@ -35,7 +35,7 @@ OFFERED = {"vw": len(VW + VW_PAIRS), "vw-cbify": len(VW_CBIFY), "river": 10, "sk
 
 
 def settings(rival, stream):
-    """The grid of a rival on a stream: what would take hours is left out, and the tables say so."""
+    """The grid of a rival on a stream: settings that take hours are left out, and the tables say so."""
     rows, features = stream.rows[0].shape
     small = rows <= SMALL and features <= 1024
     large = rows > 120_000
@@ -44,7 +44,7 @@ def settings(rival, stream):
     if rival == "vw-cbify":
         return VW_CBIFY if small else tuple(s for s in VW_CBIFY if "--bag" not in s and "--cover" not in s)
     if rival == "river":
-        # Whatever does not end within an hour is said not to have ended.
+        # The tables name contestants that did not end within an hour.
         forests = ("adaptive-random-forest", "mondrian-forest") if features <= 1024 else ()
         linear = ("sgd 0.1 raw", "sgd 0.02 raw", "sgd 0.1 scaled", "sgd 0.02 scaled")
         more = ("sgd 0.005 scaled", "adam 0.01 raw", "adam 0.01 scaled", "hoeffding-tree")

@@ -12,23 +12,27 @@ import tempfile
 from dataclasses import asdict, dataclass
 from functools import wraps
 
+import matplotlib
 import numpy as np
+from matplotlib import pyplot as plt
 
 import many_streams
 from contestants import NOREGRET
 from places import ROOT, WORK
 from tables import build
 
+matplotlib.use("svg")
+matplotlib.rcParams["svg.hashsalt"] = "noregret"
 FOLDER = WORK / "many"
 RATES = ("0.5", "2", "5", "10")
 SIZES = (100, 1_000, 10_000, 100_000)
-# One-against-all takes a number for every class and row: it is not waited for beyond this.
+# Largest number of classes for one-against-all, whose output has a number for every class and row.
 LARGEST_OAA = 1_000
 
 
 @dataclass
 class Run:
-    """What a process did with a stream."""
+    """The result of a process on a stream."""
 
     rows: int
     log_loss: float | None
@@ -42,7 +46,7 @@ class Run:
 
 
 def remembered(contestant):
-    """What came out the last time, where that was: of noregret, for the same build."""
+    """Reuses an earlier result of `contestant`; for noregret, of the same build."""
 
     @wraps(contestant)
     def run(*settings):
@@ -94,7 +98,7 @@ def vw(name, classes, settings):
 
 
 def made(name, rows, plt=False):
-    """Files of a stream, made once; for trees of the rival, labels count from 0 and stand in a list."""
+    """Files of a stream, written once; for the rival's trees, labels count from 0."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     if not (FOLDER / f"{name}.vw").exists():
         many_streams.write(rows, FOLDER / f"{name}.svm", FOLDER / f"{name}.vw")
@@ -107,7 +111,7 @@ def made(name, rows, plt=False):
 
 
 def tree_vw(name, classes, settings):
-    """A probabilistic label tree of the rival: it is told the labels' order, ours finds a tree."""
+    """A probabilistic label tree of the rival, which is given the labels in the order of the tree."""
     path = FOLDER / f"{name}-plt.vw"
     labels = np.array([int(line.split(" ", 1)[0]) for line in open(path)])
     with tempfile.TemporaryDirectory() as folder:
@@ -161,24 +165,14 @@ def growth(least=20_000):
 
 
 def chart(points, path):
-    """Microseconds of processor time a row over the classes, both in decades."""
-    width, height, left, top = 640, 400, 70, 20
-    highest = math.ceil(math.log10(max(y for line in points.values() for _, y in line)))
-    lowest = math.floor(math.log10(min(y for line in points.values() for _, y in line)))
-    x = lambda classes: left + (math.log10(classes) - 2) / 3 * (width - left - 160)
-    y = lambda micros: top + (highest - math.log10(micros)) / max(highest - lowest, 1) * (height - top - 60)
-    colours = ("#1b6ca8", "#c4511d", "#3c8d40", "#7d4aa5", "#a08100", "#444444")
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">']
-    for decade in range(2, 6):
-        parts.append(f'<text x="{x(10**decade):.0f}" y="{height - 40}" text-anchor="middle">10^{decade}</text>')
-    for decade in range(lowest, highest + 1):
-        parts.append(f'<text x="{left - 8}" y="{y(10.0**decade) + 4:.0f}" text-anchor="end">10^{decade}</text>')
-    parts.append(f'<text x="{left}" y="{height - 15}">classes; upwards microseconds of processor time a row</text>')
-    for colour, (name, line) in zip(colours, points.items()):
-        places = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in line)
-        parts.append(f'<polyline points="{places}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts.append(f'<text x="{x(line[-1][0]) + 6:.0f}" y="{y(line[-1][1]) + 4:.0f}" fill="{colour}">{name}</text>')
-    path.write_text("\n".join([*parts, "</svg>\n"]))
+    """Processor time a row over the number of classes, on logarithmic axes."""
+    figure, axes = plt.subplots(figsize=(6.4, 4))
+    for name, line in points.items():
+        axes.loglog(*zip(*line, strict=True), marker="o", label=name)
+    axes.set(xlabel="classes", ylabel="processor time a row, microseconds")
+    axes.legend()
+    figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
+    plt.close(figure)
 
 
 def many(_):
@@ -187,7 +181,7 @@ def many(_):
 
 Written by `python3 benches/rivals/rivals.py many`. One pass in file order, every prediction made before its label was seen; streams
 are made by `benches/rivals/many_streams.py`. Rows a second of processor time and the peak memory are those of the whole process,
-reading included. Where a rival says zero of a label that comes, a thousandth of uniform is mixed in, to its favour.
+reading included. Where a rival's probability of the label is zero, a thousandth of the uniform distribution is mixed in, to its favour.
 
 ## Streams of the three kinds
 

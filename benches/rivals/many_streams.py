@@ -27,7 +27,7 @@ def texts(classes=1000, features=100_000, stored=30, rows=20_000, seed=0):
 
 
 def two(features=1_000_000, stored=50, rows=50_000, seed=0):
-    """Two classes of sparse rows: the sign of a sum of weights, of which one label in ten is wrong; common columns first."""
+    """Two classes of sparse rows: the sign of a sum of weights, with a tenth of the labels flipped; common columns first."""
     rng = np.random.default_rng(seed)
     weights = rng.standard_normal(features)
     for _ in range(rows):
@@ -37,7 +37,7 @@ def two(features=1_000_000, stored=50, rows=50_000, seed=0):
 
 
 def tree(classes, rows, stored=20, seed=0):
-    """Classes are leaves of a binary tree: a row has words of every node above its class, and some that mean nothing."""
+    """Classes are leaves of a binary tree: a row has words of every node above its class, and some noise words."""
     rng = np.random.default_rng(seed)
     depth = int(np.ceil(np.log2(classes)))
     order = rng.permutation(classes)
@@ -50,7 +50,7 @@ def tree(classes, rows, stored=20, seed=0):
 
 
 def flat(classes, rows, stored=10, seed=0):
-    """Classes that have nothing in common: a row has words of its class alone, and some that mean nothing."""
+    """Flat classes: a row has words of its class only, and some noise words."""
     rng = np.random.default_rng(seed)
     noise = 1 << 12
     for _ in range(rows):

@@ -24,12 +24,12 @@ REAL = ("digits", "segments", "vehicle", "segment", "satimage", "pendigits", "le
 
 
 def best_of(grid, by):
-    """The outcome with the least of `by` over those that were run, or None."""
+    """The outcome with the smallest `by` among those that were run, or None."""
     return min((result for result in grid if result is not None), key=by, default=None)
 
 
 def contest(on, remember):
-    """What every contestant reached on a stream; of VW, the least log-loss and the least error of the grid, each for itself."""
+    """The outcome of every contestant on a stream; of VW's grid, the setting with the lowest log-loss and that with the lowest error."""
     run = remembered if remember else outcome
     found = {"`auto`": outcome("noregret", "", on)}
     found.update((name, run("moa", setting, on)) for name, setting in LEARNERS.items())
@@ -74,7 +74,7 @@ def moa(options):
 
 
 def page(names, table, contestants, losses, errors):
-    """One line a contestant and stream would be long, one line a stream is wide: streams stand below one another."""
+    """The page: one line per stream, one column per contestant."""
     head = ["stream", "rows x columns, classes", *contestants, *BASELINES]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += ["| " + " | ".join(line) + " |" for line in table]
@@ -86,8 +86,8 @@ time; every row is predicted before its label is seen. `auto` is `noregret run F
 streams and the lowest error rate on {errors}.
 
 MOA is that of capymoa 0.15.1, at its defaults but for the number of trees; its votes are taken as probabilities
-(`benches/rivals/Prequential.java`). Where a rival says zero of a label that comes, the better of a floor of 1e-15 and a thousandth of uniform mixed in
-is taken, to its favour. Its seconds are those of predicting and learning alone, `auto`'s and VW's those of the whole process. River's forests
+(`benches/rivals/Prequential.java`). Where a rival's probability of the label is zero, the better of a floor of 1e-15 and a thousandth of the uniform distribution
+mixed in is taken, to its favour. Its seconds are those of predicting and learning only, `auto`'s and VW's those of the whole process. River's forests
 have ten trees and were given {MOST / 60:.0f} minutes of processor time each. VW's two columns are the lowest log-loss and the lowest error of its grid
 (`benches/rivals/grids.py`), each chosen after the fact.
 

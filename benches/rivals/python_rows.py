@@ -19,7 +19,7 @@ FEATURES, CLASSES, ROWS = 54, 7, 1000
 
 
 def install(python):
-    """Builds a wheel as users get it, and installs it where `python` is."""
+    """Builds a release wheel and installs it for `python`."""
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     package = ["--force-reinstall", "--no-deps", "--no-build-isolation", ROOT / "bindings" / "python"]
     path = f"{os.path.dirname(python)}{os.pathsep}{os.environ['PATH']}"  # pip looks for maturin there.
@@ -36,7 +36,7 @@ def stream(rows, seed=0):
 
 
 def a_row_at_a_time():
-    """Every contestant gets the same rows in the form that it likes best; ours are asked for no less than the rival."""
+    """Every contestant gets the same rows in its fastest form; ours compute at least what the rival computes."""
     from river import linear_model
     from sklearn.linear_model import SGDClassifier
 
@@ -92,8 +92,8 @@ def a_row_at_a_time():
 
 
 def whole_arrays(name, count):
-    """An array beside the learning pass of the command line on the same rows as LIBSVM text, whose reading counts. That pass is
-    timed by the command line itself, on the clock of the wall; CPU time is that of its whole process."""
+    """An array beside the learning pass of the command line on the same rows as LIBSVM text, reading included. The wall time
+    of that pass is the command line's own; CPU time is that of its whole process."""
     import noregret
 
     x, y = stream(count)

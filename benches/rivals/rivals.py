@@ -14,7 +14,7 @@
     speed-of-auto   of the same page: `auto` beside VW, River's forests, MOA's and a neural network
 
 The first run makes an environment of its own under target/rivals and installs requirements.txt there. Tables go to
-results/rivals-TABLE.md; NOREGRET_PROGRAM names another program than target/dist/noregret; what was run once is remembered in target/rivals/runs.jsonl (delete it to run again), of noregret for each build.
+results/rivals-TABLE.md; NOREGRET_PROGRAM names another program than target/dist/noregret; outcomes are stored in target/rivals/runs.jsonl (delete it to run again), those of noregret for each build.
 """
 
 import argparse
@@ -32,7 +32,7 @@ HANDICAPS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 
 
 def environment():
-    """A virtual environment with the rivals; made once per content of requirements.txt."""
+    """A virtual environment with the rivals, made anew when requirements.txt changes."""
     python = WORK / "venv" / "bin" / "python"
     wanted = (HERE / "requirements.txt").read_text()
     stamp = WORK / "installed.txt"

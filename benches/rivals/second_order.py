@@ -1,7 +1,7 @@
 """FOLKLORE as one would write it in NumPy: the dense inverse of the full Kd x Kd matrix, BLAS underneath.
 
-The same predictions as noregret's, to rounding (`python3 second_order.py` checks it against the command line); the
-yardstick for the blocked engine.
+Its predictions equal noregret's up to rounding (`python3 second_order.py` checks this against the command line). It is the
+reference for the speed of the blocked engine.
 """
 
 import math
@@ -65,7 +65,7 @@ class Folklore:
 
 
 def check():
-    """The command line on the same rows says the same."""
+    """Compares with the command line on the same rows."""
     import json
     import subprocess
 

@@ -1,4 +1,4 @@
-"""Sections of the page on quality that have commands of their own."""
+"""Sections of the page on quality that can be written separately."""
 
 import math
 import sys
@@ -48,7 +48,7 @@ time; of those that were not, nothing is known here.
 
 
 def pipes(options):
-    """`auto` through a pipe that is told the number of columns and classes."""
+    """`auto` through a pipe, with the number of columns and classes given."""
     lines, worst = [], 0.0
     for on in chosen(options):
         whole, piped = outcome("noregret", "", on), outcome("noregret", "-|", on)
@@ -68,7 +68,7 @@ of log-losses is {worst:.3f}.
 
 
 def unseen(options):
-    """Streams of `noregret generate`, all or those that `--streams` names, with semicolons. What is done is written at once."""
+    """Streams of `noregret generate`, all or those of `--streams`, separated by semicolons. Written after every stream."""
     lines, picks, firsts, names = [], [], 0, []
     asked = options.streams.split(";") if options.streams else list(GENERATED)
     for name in asked:
@@ -90,7 +90,7 @@ def unseen(options):
 
 
 def ours(options):
-    """The column of `auto` in the first table, anew; what the rivals reached stands as it was measured."""
+    """Measures the column of `auto` in the first table again; the rivals' columns are kept."""
     for on in chosen(options):
         result = outcome("noregret", "", on)
         page = PAGE.read_text()

@@ -1,4 +1,4 @@
-"""Who is faster, and by how much: contests of two, run in turn, medians of the ratios of pairs."""
+"""Ratios of speed: two programs run in turn, and the medians of the ratios of pairs."""
 
 import statistics
 import sys

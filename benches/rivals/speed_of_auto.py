@@ -1,6 +1,6 @@
 """`rivals.py speed-of-auto`: the processor time of `auto` beside its rivals'; a section of results/rivals-speed.md.
 
-Log-losses of the same contests are on the other pages: here is what they cost.
+The log-losses of the same contests are on the other pages.
 """
 
 import statistics

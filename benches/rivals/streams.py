@@ -75,7 +75,7 @@ GENERATED_ROWS = int(os.environ.get("NOREGRET_GENERATED_ROWS", 10_000))
 
 
 def stream(name, data):
-    """The stream of that name, or None where its data set is not there."""
+    """The stream of that name, or None if its data set is absent."""
     path = WORK / "streams" / f"{name}.libsvm"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +131,7 @@ def segments(_, scaled=False):
 def softmax(_, rows=100_000, classes=7):
     """A well-specified softmax model: ten correlated Gaussians, two categories one-hot. Bayes log-loss 0.639."""
     rng = np.random.default_rng(0)
-    rng.permutation(1797)  # The stream was first drawn after the permutation of the digits.
+    rng.permutation(1797)  # The permutation of the digits was drawn first from the same generator.
     root = np.linalg.cholesky(0.9 ** np.abs(np.subtract.outer(np.arange(10), np.arange(10))))
     gauss = rng.standard_normal((rows, 10)) @ root.T
     few = np.eye(4)[rng.choice(4, rows, p=[0.45, 0.3, 0.2, 0.05])]

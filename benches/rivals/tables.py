@@ -1,4 +1,4 @@
-"""The tables: what was run, remembered, and written down."""
+"""The tables: runs the contestants, stores their outcomes, writes the pages."""
 
 import functools
 import hashlib
@@ -17,14 +17,14 @@ LOG = WORK / "runs.jsonl"
 
 
 def remembered(rival, setting, on):
-    """What came out the last time, or None."""
+    """The stored outcome, or None."""
     key = [rival, setting, on.name]
     entries = map(json.loads, LOG.read_text().splitlines()) if LOG.exists() else ()
     return next((Outcome(**entry["outcome"]) for entry in entries if entry["key"] == key and entry["outcome"]), None)
 
 
 def given_up(rival, setting, on):
-    """The minutes after which it was stopped the last time, or None."""
+    """The minutes after which an earlier run was stopped, or None."""
     key = [rival, setting, on.name]
     entries = map(json.loads, LOG.read_text().splitlines()) if LOG.exists() else ()
     stopped = [entry.get("minutes", 60) for entry in entries if entry["key"] == key and entry["outcome"] is None]
@@ -33,12 +33,12 @@ def given_up(rival, setting, on):
 
 @functools.cache
 def build():
-    """What tells one build of noregret from another."""
+    """Identifies a build of noregret."""
     return hashlib.blake2b(NOREGRET.read_bytes(), digest_size=8).hexdigest()
 
 
 def outcome(rival, setting, on):
-    """Runs a contestant, or remembers what came out the last time: of noregret, for the same build."""
+    """The outcome of a contestant: a stored one (for noregret, of the same build), or that of a new run."""
     key = [rival if rival != "noregret" else f"noregret {build()}", setting, on.name]
     known = remembered(key[0], setting, on)
     if known is not None or (given_up(rival, setting, on) or 0) >= MOST / 60:
@@ -55,7 +55,7 @@ def outcome(rival, setting, on):
 
 
 def chosen(options):
-    """The streams asked for that can be had; what is missing is said."""
+    """The wanted streams whose data are present; names the others."""
     for name in options.streams.split(",") if options.streams else NAMES:
         found = stream(name, options.data)
         if found is None:
@@ -65,7 +65,7 @@ def chosen(options):
 
 
 def machine():
-    """What the numbers were taken with."""
+    """Versions of the programs, and the processor."""
     names = ("vowpalwabbit", "river", "scikit-learn", "numpy")
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
     model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if "model name" in line), platform.machine())
@@ -73,7 +73,7 @@ def machine():
 
 
 def put_into(name, title, body):
-    """Writes a section of a page, in the place of the one of that title."""
+    """Writes a section of a page, replacing the one with the same title."""
     path = ROOT / "results" / f"{name}.md"
     text = path.read_text()
     before, found, rest = text.partition(f"## {title}\n")
@@ -100,12 +100,12 @@ that was right; `label-markov` counts which label follows which. Log-loss / erro
 are good for that reason, too: on covtype in file order `no-change` errs less often than every rival of the table.
 """
 
-# Floating-point operations of a pass that are waited for: a minute or two.
+# Largest number of floating-point operations of a pass: a minute or two.
 AFFORDABLE = 3e12
 
 
 def full_matrix_flops(on):
-    """What FOLKLORE's full matrix costs on a stream."""
+    """Floating-point operations of FOLKLORE's full matrix on a stream."""
     (rows, features), q = on.rows[0].shape, on.classes - 1
     return rows * (2 * q**2 + q**3) * (features + 1) ** 2
 
