@@ -142,7 +142,7 @@ impl Baselines {
             }
             if !better(last) {
                 return Some(format!(
-                    "NO BETTER THAN REPEATING: naming the label before, without a look at the features, errs in {last:.5} of the rounds, the \
+                    "NO BETTER THAN REPEATING: naming the previous label, without a look at the features, errs in {last:.5} of the rounds, the \
                      learner in {error:.5}"
                 ));
             }
@@ -185,7 +185,7 @@ mod tests {
         let report = baselines.report(None, None).expect("six rounds");
         // Commonest: 0, 0, 0 (wrong), 0 (wrong), 0 of two equal ones (wrong), 1 (wrong).
         assert!((report.commonest_class_error_rate - 4.0 / 6.0).abs() < 1e-15);
-        // The label before: none (wrong), 0, 0 (wrong), 1, 1, 1 (wrong).
+        // The previous label: none (wrong), 0, 0 (wrong), 1, 1, 1 (wrong).
         assert!((report.last_label_error_rate - 3.0 / 6.0).abs() < 1e-15);
         let p = [0.5, 1.5 / 2.0, 0.5 / 3.0, 1.5 / 4.0, 2.5 / 5.0, 2.5 / 6.0];
         let loss = -p.iter().map(|p: &f64| p.ln()).sum::<f64>() / 6.0;

@@ -117,7 +117,7 @@ impl Description {
     pub(super) fn title(self) -> String {
         let (what, ratio, beside) = match self {
             Self::Labels => return "frequencies of labels".to_owned(),
-            Self::Pairs => return "labels after the label before".to_owned(),
+            Self::Pairs => return "labels given the previous label".to_owned(),
             Self::Trees => return "boosted trees".to_owned(),
             Self::Forest => return "forest of trees".to_owned(),
             Self::Neighbours => return "nearest neighbours in windows".to_owned(),

@@ -180,7 +180,7 @@ params! {
         /// set of members needs, that one takes part.
         member_memory: u64 = "1024",
         /// Which members are active, as in `labels+shared@0.1+products@0.001`; a minus stands before those
-        /// that were dropped. `labels` and `pairs` count labels, alone and after the label before; `trees`
+        /// that were dropped. `labels` and `pairs` count labels, alone and after the previous label; `trees`
         /// are boosted, those of the `forest` follow a stream that changes; `neighbours` are the nearest
         /// among the latest rows; `full`, `shared`, `products` and `waves` are linear learners with one
         /// matrix: of classes and features, of features for all classes, of features and their products, and

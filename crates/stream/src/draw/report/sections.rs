@@ -151,7 +151,7 @@ impl Page<'_> {
             tiles.push((
                 "error rate of guessing".to_owned(),
                 format!("{commonest:.4}"),
-                format!("the commonest class so far; repeating the label before: {last:.4}"),
+                format!("the commonest class so far; repeating the previous label: {last:.4}"),
             ));
         }
         if let Some(certified) = self.certified {
