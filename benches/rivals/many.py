@@ -63,15 +63,25 @@ def remembered(contestant):
     return run
 
 
+# Linux counts the memory of a process before its program starts, which is that of its parent: so the parent is small.
+LAUNCHER = """
+import os, sys
+null = [(os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)]
+_, status, used = os.wait4(os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=null), 0)
+print(status, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, file=sys.stderr)
+"""
+
+
 def process(command):
     """Output, processor time and peak memory of a process."""
     with tempfile.TemporaryFile() as out:
-        child = subprocess.Popen([str(part) for part in command], stdout=out, stderr=subprocess.DEVNULL)
-        _, status, used = os.wait4(child.pid, 0)
+        launch = [sys.executable, "-S", "-c", LAUNCHER, *map(str, command)]
+        used = subprocess.run(launch, stdout=out, stderr=subprocess.PIPE, text=True, check=True).stderr
+        status, seconds, mebibytes = map(float, used.split())
         if status != 0:
-            raise SystemExit(f"{' '.join(map(str, command))}: ended with {status}")
+            raise SystemExit(f"{' '.join(map(str, command))}: ended with {status:.0f}")
         out.seek(0)
-        return out.read().decode(), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+        return out.read().decode(), seconds, mebibytes
 
 
 def ours(name, settings):
@@ -138,7 +148,7 @@ def first():
         made(name, rows())
         text = f"### {title}\n\n{HEAD}"
         for settings in ("", "--learner folklore-diag"):
-            text += f"| `noregret run {settings}`".replace(" `", "`") + f" | {ours(name, settings).cells()} |\n"
+            text += f"| `{f'noregret run {settings}'.strip()}` | {ours(name, settings).cells()} |\n"
         runs = [(rate, vw(name, classes, f"-l {rate}")) for rate in RATES]
         rate, best = min(runs, key=lambda run: run[1].log_loss)
         text += f"| `vw --oaa {classes} --probabilities -l {rate}`, best of {', '.join(RATES)} | {best.cells()} |\n"

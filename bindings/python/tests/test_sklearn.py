@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("sklearn")
 
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -48,6 +48,23 @@ def test_online_newton_steps_have_a_norm_that_their_theorem_can_work_with():
         model = kind(passes=5).fit(X, y)
         assert model.params_["norm"] == pytest.approx(3 / model.params_["radius"]) and model.score(X, y) > 0.85
         assert "None: 3 / radius" in kind.__doc__ and "None: 30 / radius" not in kind.__doc__
+
+
+def test_small_sets_are_learnt_in_several_orders():
+    X, y = load_wine(return_X_y=True)
+    losses = {orders: -cross_val_score(face.AutoClassifier(orders=orders), X, y, cv=3, scoring="neg_log_loss").mean()
+              for orders in (1, None)}
+    assert losses[None] < losses[1] < 0.2
+    model = face.AutoClassifier().fit(X, y)
+    alone = np.stack([core.predict(X, False) for core in (model._core, *model._others)])
+    mean = np.exp(np.log(alone).mean(axis=0))
+    np.testing.assert_allclose(model.predict_proba(X), mean / mean.sum(axis=1, keepdims=True), rtol=1e-9)
+    assert len(alone) == 4 and model.score(X, y) > 0.98
+    model.partial_fit(X[:5], y[:5])
+    assert {core.rounds for core in (model._core, *model._others)} == {len(X) + 5}
+    assert face.OgdClassifier().fit(X, y)._others == [] and len(face.OgdClassifier(orders=2).fit(X, y)._others) == 1
+    with pytest.raises(ValueError, match="orders = 0: must be a whole number of at least 1"):
+        face.AutoClassifier(orders=0).fit(X, y)
 
 
 @each

@@ -20,6 +20,8 @@ from ._merged import merged
 
 _SUITABLE = 1024
 """Largest number of columns for which data are standardised by default, which makes rows dense."""
+_FEW_ROWS, _MOST_ORDERS = 1000, 4
+"""Largest number of rows that `fit` learns in several orders by default, all orders together, and of orders."""
 
 
 def _forecasts(estimator: Classifier) -> bool:
@@ -48,6 +50,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         passes: int = 1,
+        orders: int | None = None,
         scale: str = "auto",
         fit_intercept: bool = True,
         radius: float | None = None,
@@ -64,6 +67,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if name not in self._own and not self._is_inner(name):
                 raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
         self.passes = passes
+        self.orders = orders
         self.scale = scale
         self.fit_intercept = fit_intercept
         self.radius = radius
@@ -120,7 +124,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         The rows are shuffled by `random_state`, independently of their given order, and learnt online `passes` times.
         The classifier uses the learner's last state, which is better in practice than the random earlier state of the
-        theory of online-to-batch. Columns are scaled by statistics of all rows.
+        theory of online-to-batch. Of several `orders` each has a learner, and their forecasts are averaged. Columns
+        are scaled by statistics of all rows.
 
         Parameters
         ----------
@@ -156,7 +161,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit(self, X: Any, y: Any, sample_weight: Any, merge: bool) -> Any:
         if not (isinstance(self.passes, int | np.integer) and self.passes >= 1):
             raise ValueError(f"passes = {self.passes}: must be a whole number of at least 1")
+        if not (self.orders is None or isinstance(self.orders, int | np.integer) and self.orders >= 1):
+            raise ValueError(f"orders = {self.orders}: must be a whole number of at least 1, or None")
         self._table: Learner | None = None
+        self._others: list[_core.Learner] = []
         if _is_mixed(X):
             return self._learn_table(X, y, None, sample_weight, int(self.passes), whole=True)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
@@ -173,18 +181,26 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scale = self._scale(rows)
         seen, first, second, radius = _core.survey(rows, weights, scale, self.fit_intercept)
         rng = check_random_state(self.random_state)
-        learner = self._learner(rows, scale, radius, len(targets) * int(self.passes), _seed(rng))
-        learner.set_scaling(seen, first, second)
-        for _ in range(int(self.passes)):
-            order = rng.permutation(len(targets))
-            learner.run(
-                _arrays.rows(X[order]),
-                targets[order],
-                None if weights is None else weights[order],
-                frozen=True,
-            )
-        self._core = learner
+        learners = []
+        for _ in range(self._number_of_orders(len(targets))):
+            learner = self._learner(rows, scale, radius, len(targets) * int(self.passes), _seed(rng))
+            learner.set_scaling(seen, first, second)
+            for _ in range(int(self.passes)):
+                order = rng.permutation(len(targets))
+                learner.run(
+                    _arrays.rows(X[order]),
+                    targets[order],
+                    None if weights is None else weights[order],
+                    frozen=True,
+                )
+            learners.append(learner)
+        self._core, *self._others = learners
         return self
+
+    def _number_of_orders(self, rows: int) -> int:
+        if self.orders is not None:
+            return int(self.orders)
+        return min(max(_FEW_ROWS // rows, 1), _MOST_ORDERS) if self._learner_name == "auto" else 1
 
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
         learner: _core.Learner | None = getattr(self, "_core", None)
@@ -211,6 +227,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             radius = _core.survey(rows, None, scale, self.fit_intercept)[3] if scale == "none" else None
             learner = self._learner(rows, scale, radius, None, _seed(check_random_state(self.random_state)))
         learner.run(rows, targets, weights)
+        for other in getattr(self, "_others", ()):
+            other.run(rows, targets, weights)
         self._core = learner
         return self
 
@@ -306,7 +324,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def learner_(self) -> Learner:
-        """The underlying learner, for saving, merging or certifying."""
+        """The underlying learner, for saving, merging or certifying; with several `orders`, that of the first."""
         table: Learner | None = getattr(self, "_table", None)
         return Learner._wrap(self._core) if table is None else table
 
@@ -317,7 +335,18 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return found
         if not self._plain(X):
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
-        return self._core.predict(_arrays.rows(X), scores)
+        rows = _arrays.rows(X)
+        forecast = self._core.predict(rows, scores)
+        others = getattr(self, "_others", ())
+        if not others:
+            return forecast
+        forecasts = np.stack([forecast, *(other.predict(rows, scores) for other in others)])
+        if scores:
+            return np.asarray(forecasts.mean(axis=0))
+        # The geometric mean.
+        logs: Floats = np.log(np.maximum(forecasts, np.finfo(float).tiny)).mean(axis=0)
+        mean = np.exp(logs - logs.max(axis=1, keepdims=True))
+        return np.asarray(mean / mean.sum(axis=1, keepdims=True))
 
     def _plain(self, X: Any) -> bool:
         """Whether `X` can skip scikit-learn's validation, because the compiled part checks it."""

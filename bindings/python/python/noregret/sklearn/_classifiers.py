@@ -12,6 +12,10 @@ from ._weighted import WeightedClassifier
 _SHARED = """\
 passes : int, default=1
     How often `fit` learns every row. The learner's guarantee is about one pass.
+orders : int, default=None
+    Number of learners that `fit` makes, each with its own random order of the rows; their forecasts are averaged, probabilities
+    geometrically. None: 1, except for `auto` with at most 500 rows, where all orders together have up to 1000 rows, and
+    there are at most 4. Not for tables with texts, categories, times or missing values.
 scale : {"auto", "none", "unit", "maxabs", "standard"}, default="auto"
     How columns are scaled: to norm 1 (rows), magnitude at most 1, or mean 0 and deviation 1 within 5
     deviations (but columns of 0 and 1 alone as they are). `auto` is `standard` for dense data of at most 1024 columns, else `maxabs`.

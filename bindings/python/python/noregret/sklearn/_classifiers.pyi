@@ -22,9 +22,10 @@ class AdaboostOlmClassifier(Classifier):
     def __init__(
         self, *, weak: str | None = None, copies: int | None = None,
         play: Literal["hedge", "best", "last", "mixture", "vote"] | None = None,
-        candidates: str | None = None, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192, **nested: Any,
+        candidates: str | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
+        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        **nested: Any,
     ) -> None: ...
 class AioliClassifier(WeightedClassifier):
     norm: float | None
@@ -34,7 +35,7 @@ class AioliClassifier(WeightedClassifier):
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None,
-        improper_weight: float | None = None, passes: int = 1, scale: str = "auto",
+        improper_weight: float | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
         fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
         random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
         time: Any = None, drop: Any = None, memory: int = 8192,
@@ -45,9 +46,9 @@ class AutoClassifier(WeightedClassifier):
     members: str | None
     def __init__(
         self, *, budget: float | None = None, member_memory: int | None = None, members: str | None = None,
-        passes: int = 1, scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        passes: int = 1, orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class FolkloreClassifier(WeightedClassifier):
     norm: float | None
@@ -57,9 +58,9 @@ class FolkloreClassifier(WeightedClassifier):
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, linear_term: bool | None = None,
-        passes: int = 1, scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        passes: int = 1, orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class FolkloreDiagClassifier(WeightedClassifier):
     norm: float | None
@@ -68,17 +69,17 @@ class FolkloreDiagClassifier(WeightedClassifier):
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, passes: int = 1,
-        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class FtrlClassifier(WeightedClassifier):
     regularization: float | None
     def __init__(
-        self, *, regularization: float | None = None, passes: int = 1, scale: str = "auto",
-        fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
-        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        self, *, regularization: float | None = None, passes: int = 1, orders: int | None = None,
+        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
+        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class GafClassifier(WeightedClassifier):
     norm: float | None
@@ -89,9 +90,9 @@ class GafClassifier(WeightedClassifier):
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | None = None, smoothing: float | None = None, samples: int | None = None,
-        passes: int = 1, scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        passes: int = 1, orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class GaptronHingeClassifier(Classifier):
     rate: float | None
@@ -99,9 +100,9 @@ class GaptronHingeClassifier(Classifier):
     norm: float | None
     def __init__(
         self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
-        norm: float | None = None, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        norm: float | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
+        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class GaptronLogisticClassifier(Classifier):
     rate: float | None
@@ -109,9 +110,9 @@ class GaptronLogisticClassifier(Classifier):
     norm: float | None
     def __init__(
         self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
-        norm: float | None = None, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        norm: float | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
+        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class GaptronSmoothClassifier(Classifier):
     rate: float | None
@@ -119,9 +120,9 @@ class GaptronSmoothClassifier(Classifier):
     norm: float | None
     def __init__(
         self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
-        norm: float | None = None, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        norm: float | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
+        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class KernelAioliClassifier(WeightedClassifier):
     kernel: Literal["linear", "polynomial", "rbf"] | None
@@ -139,18 +140,19 @@ class KernelAioliClassifier(WeightedClassifier):
         regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None,
         improper_weight: float | None = None, max_rounds: int | None = None, passes: int = 1,
-        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class LabelTreeClassifier(WeightedClassifier):
     node: str | None
     balance: float | None
     def __init__(
-        self, *, node: str | None = None, balance: float | None = None, passes: int = 1, scale: str = "auto",
-        fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
-        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192, **nested: Any,
+        self, *, node: str | None = None, balance: float | None = None, passes: int = 1,
+        orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        **nested: Any,
     ) -> None: ...
 class OgdClassifier(WeightedClassifier):
     norm: float | None
@@ -160,10 +162,10 @@ class OgdClassifier(WeightedClassifier):
     def __init__(
         self, *, norm: float | None = None, rate: float | None = None,
         schedule: Literal["sqrt", "constant"] | None = None,
-        ball: Literal["frobenius", "rows", "none"] | None = None, passes: int = 1, scale: str = "auto",
-        fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
-        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        ball: Literal["frobenius", "rows", "none"] | None = None, passes: int = 1, orders: int | None = None,
+        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
+        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class OnsClassifier(WeightedClassifier):
     norm: float | None
@@ -172,9 +174,10 @@ class OnsClassifier(WeightedClassifier):
     projection: bool | None
     def __init__(
         self, *, norm: float | None = None, rate: float | None = None, regularization: float | None = None,
-        projection: bool | None = None, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        projection: bool | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
+        fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
+        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class OnsDiagClassifier(WeightedClassifier):
     norm: float | None
@@ -183,13 +186,14 @@ class OnsDiagClassifier(WeightedClassifier):
     projection: bool | None
     def __init__(
         self, *, norm: float | None = None, rate: float | None = None, regularization: float | None = None,
-        projection: bool | None = None, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        projection: bool | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
+        fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
+        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class PerceptronClassifier(Classifier):
     def __init__(
-        self, *, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
+        self, *, passes: int = 1, orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
         radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
         numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
@@ -198,16 +202,16 @@ class SecondOrderPerceptronClassifier(Classifier):
     margin_updates: bool | None
     def __init__(
         self, *, regularization: float | None = None, margin_updates: bool | None = None, passes: int = 1,
-        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
-        text: Any = None, categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None,
-        memory: int = 8192,
+        orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
+        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class SecondOrderPerceptronDiagClassifier(Classifier):
     regularization: float | None
     margin_updates: bool | None
     def __init__(
         self, *, regularization: float | None = None, margin_updates: bool | None = None, passes: int = 1,
-        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
-        text: Any = None, categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None,
-        memory: int = 8192,
+        orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
+        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...

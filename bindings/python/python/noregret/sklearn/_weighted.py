@@ -17,6 +17,7 @@ class WeightedClassifier(Classifier):
         self,
         *,
         passes: int = 1,
+        orders: int | None = None,
         scale: str = "auto",
         fit_intercept: bool = True,
         radius: float | None = None,
@@ -32,6 +33,7 @@ class WeightedClassifier(Classifier):
     ) -> None:
         super().__init__(
             passes=passes,
+            orders=orders,
             scale=scale,
             fit_intercept=fit_intercept,
             radius=radius,
@@ -66,8 +68,9 @@ class WeightedClassifier(Classifier):
 
         The rows are shuffled by `random_state`, independently of their given order, and learnt online `passes` times.
         The classifier uses the learner's last state, which is better in practice than the random earlier state of the
-        theory of online-to-batch. Columns are scaled by statistics of all rows. Equal rows are merged with the sum of
-        their weights: a row of weight 3 is the same as three rows.
+        theory of online-to-batch. Of several `orders` each has a learner, and their forecasts are averaged. Columns
+        are scaled by statistics of all rows. Equal rows are merged with the sum of their weights: a row of weight 3
+        is the same as three rows.
 
         Parameters
         ----------
