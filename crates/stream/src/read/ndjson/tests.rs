@@ -182,6 +182,25 @@ fn the_same_rows_as_of_csv() {
     assert_eq!(expected.0, found.0);
 }
 
+/// A cell that is no time, in a column of times, has each indicator once, in both formats.
+#[test]
+fn odd_cells_are_missing_once() {
+    let (mut csv, mut json) = ("at,size,label\n".to_owned(), String::new());
+    for t in 0..60 {
+        let at = if t == 30 { "soon".to_owned() } else { format!("2026-03-{:02}", 1 + t % 28) };
+        let size = if t == 31 { "\"1,0O0\"".to_owned() } else { format!("\"1,{t:03}.5\"") };
+        csv += &format!("{at},{size},{}\n", t % 2);
+        json += &format!("{{\"at\": \"{at}\", \"size\": {size}, \"label\": {}}}\n", t % 2);
+    }
+    let options = ReadOptions::default();
+    let (of_csv, columns, _) = rows_of(&csv, "a.csv", &options);
+    assert_eq!(rows_of(&json, "a.ndjson", &options).0, of_csv);
+    assert!(columns.iter().any(|name| name == "at:days=missing"), "{columns:?}");
+    let rows = read(&mut *open(&json, &options));
+    assert!(rows[30].contains(" at:days=missing=1 at:hour_sin=missing=1 "), "{}", rows[30]);
+    assert!(rows[31].ends_with(" size=missing=1 at:weekday=Wed=1"), "{}", rows[31]);
+}
+
 #[test]
 fn nested_objects_and_lists() {
     let line = |age: usize, tags: &str| {

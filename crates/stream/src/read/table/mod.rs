@@ -35,21 +35,17 @@ pub(crate) enum Cells {
 }
 
 impl Cells {
-    /// Adds a number, a time or a missing cell to a row. Returns false for any other cell, which
-    /// counts as missing.
+    /// Adds a number, a time or a text to a row. Returns false, and adds nothing, for any other cell.
     pub(crate) fn push(&mut self, name: &str, cell: &str, columns: &mut ColumnMap, row: &mut Row) -> bool {
         match self {
-            Cells::Number { style, value, missing } => match amount::parse(cell.as_bytes(), *style) {
+            Cells::Number { style, value, .. } => match amount::parse(cell.as_bytes(), *style) {
                 Some(number) => {
                     if let Some(value) = value {
                         row.push(*value, number);
                     }
                     true
                 }
-                None => {
-                    push_one(*missing, row);
-                    false
-                }
+                None => false,
             },
             Cells::Time { style, values } => match time::parse(cell, *style) {
                 Some(moment) => {
@@ -63,10 +59,7 @@ impl Cells {
                     }
                     true
                 }
-                None => {
-                    self.push_missing(row);
-                    false
-                }
+                None => false,
             },
             Cells::Text(words) => {
                 words.push(cell, columns, row);
