@@ -18,8 +18,8 @@ pub(crate) struct DataArgs {
     /// Format: libsvm, vw, csv, ndjson, arff or parquet [default: recognised]
     #[arg(long)]
     pub(crate) format: Option<Format>,
-    /// Label column of CSV (name, or number from 1) or key of NDJSON [default: label, class, target, y; or
-    /// the last]
+    /// Label column of CSV or Parquet (name, or number from 1) or key of NDJSON [default: label, class,
+    /// target, y; or the last]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
     /// Column or key with the importance weight

@@ -357,6 +357,110 @@ fn objects_are_tables() {
     assert!(inspected.contains("text         text"), "{inspected}");
 }
 
+/// Writes the tickets as Parquet: with times and amounts of their own types, and null where a cell is empty.
+#[cfg(feature = "parquet")]
+fn write_parquet(csv: &str, path: &std::path::Path) {
+    use std::sync::Arc;
+
+    use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let names: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let field = |name: &String| match name.as_str() {
+        "created_at" => format!("optional int64 {name} (TIMESTAMP(MICROS,false));"),
+        "amount" => format!("optional double {name};"),
+        _ => format!("optional binary {name} (UTF8);"),
+    };
+    let schema = format!("message tickets {{ {} }}", names.iter().map(field).collect::<String>());
+    let schema = Arc::new(parse_message_type(&schema).unwrap());
+    let file = std::fs::File::create(path).unwrap();
+    let mut file = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    for rows in rows.chunks(450) {
+        let mut group = file.next_row_group().unwrap();
+        for (at, name) in names.iter().enumerate() {
+            let mut to = group.next_column().unwrap().unwrap();
+            let there: Vec<i16> = rows.iter().map(|row| i16::from(!row[at].is_empty())).collect();
+            let cells = rows.iter().map(|row| &row[at]).filter(|cell| !cell.is_empty());
+            match name.as_str() {
+                "created_at" => {
+                    let values: Vec<i64> = cells.map(|cell| 1_000_000 * seconds(cell)).collect();
+                    to.typed::<Int64Type>().write_batch(&values, Some(&there), None)
+                }
+                "amount" => {
+                    let values: Vec<f64> = cells.map(|cell| cell.replace(',', "").parse().unwrap()).collect();
+                    to.typed::<DoubleType>().write_batch(&values, Some(&there), None)
+                }
+                _ => {
+                    let values: Vec<ByteArray> = cells.map(ByteArray::from).collect();
+                    to.typed::<ByteArrayType>().write_batch(&values, Some(&there), None)
+                }
+            }
+            .unwrap();
+            to.close().unwrap();
+        }
+        group.close().unwrap();
+    }
+    file.close().unwrap();
+}
+
+/// Seconds from 1970 to a time of 2026 in its first months, `2026-02-01 10:31`.
+#[cfg(feature = "parquet")]
+fn seconds(cell: &str) -> i64 {
+    let part = |from: usize, to: usize| cell[from..to].parse::<i64>().unwrap();
+    assert!(cell.starts_with("2026-"), "{cell}");
+    let days =
+        [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334][part(5, 7) as usize - 1] + part(8, 10) - 1;
+    let second = if cell.len() >= 19 { part(17, 19) } else { 0 };
+    (20_454 + days) * 86_400 + part(11, 13) * 3600 + part(14, 16) * 60 + second
+}
+
+/// The same rows make the same summary and the same forecasts in CSV and in Parquet, to the bit, today and
+/// tomorrow, and a model of one predicts the other.
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_files_are_tables() {
+    let folder = Folder::new();
+    folder.run("generate tickets --rows 1200 --output a.csv").succeeded();
+    folder.run("generate tickets --rows 100 --seed 1 --set day=2 --output b.csv").succeeded();
+    let text = |name: &str| String::from_utf8(folder.read(name)).unwrap();
+    for name in ["a", "b"] {
+        write_parquet(&text(&format!("{name}.csv")), &folder.path(&format!("{name}.parquet")));
+    }
+    let run = |ending: &str, options: &str| {
+        let data = format!("a.{ending} --label queue --limit 250 {options}");
+        let mut summary =
+            folder.summary(&format!("{data} --save {ending} --predictions p.ndjson --top-k 12"));
+        for key in ["seconds", "rows_per_second", "data"] {
+            summary.as_object_mut().unwrap().remove(key);
+        }
+        let said = folder.run(&format!("run {data} --learner ogd")).succeeded().stderr;
+        let kinds = ["label", "numbers", "categories", "text", "time", "left out"];
+        let kind = |line: &&str| kinds.iter().any(|kind| line.trim_start().starts_with(&format!("{kind}  ")));
+        let block = said.lines().filter(kind).map(|line| line.replace(" (as 1,234.50)", ""));
+        (summary, text("p.ndjson"), block.collect::<Vec<String>>())
+    };
+    for options in ["--drop priority,text --id id", "--text customer --categorical text --numeric amount", ""]
+    {
+        let (csv, parquet) = (run("csv", options), run("parquet", options));
+        assert!(csv.2.len() > 3, "{:?}", csv.2);
+        assert_eq!(parquet, csv, "{options}");
+    }
+    let predicted = |model: &str, data: &str| {
+        folder.run(&format!("predict {model} {data} --probabilities")).succeeded().stdout
+    };
+    let expected = predicted("csv", "b.csv");
+    for (model, data) in [("csv", "b.parquet"), ("parquet", "b.csv"), ("parquet", "b.parquet")] {
+        assert_eq!(predicted(model, data), expected, "{model} {data}");
+    }
+    let ran = folder.run("run a.parquet --label queue --text txt");
+    let sentence =
+        "noregret: a.parquet: has no column \"txt\" (did you mean \"text\"?); its columns are \"id\", ";
+    assert!(ran.code == 2 && ran.stderr.starts_with(sentence), "{}", ran.stderr);
+}
+
 /// Where a forecast is not sure enough there is no label, and what is left is righter.
 #[test]
 fn no_label_where_it_is_not_sure() {

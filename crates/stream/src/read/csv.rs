@@ -11,7 +11,7 @@
 //! schema are dropped and counted, absent columns count as missing in every row, and the label
 //! column may be absent.
 
-mod header;
+pub(crate) mod header;
 pub(crate) mod layout;
 mod text;
 

@@ -1,47 +1,64 @@
-//! Apache Parquet, by the parquet crate: leaf columns correspond to columns of CSV.
+//! Apache Parquet, by the parquet crate: leaf columns correspond to columns of CSV with a header.
 //!
-//! Numbers and bools (1 or 0) are numeric columns, texts categories `column=text`; a null and a NaN
-//! are missing cells. A list of numbers is one numeric column for each position, `name[0]`,
-//! `name[1]`, ...; a field of a group is named `group.field`. Label and weight are found as in CSV.
+//! The kinds of columns are inferred from the first 1,000 rows, and cells become features, as in CSV, so that
+//! equal rows become equal examples in both formats, and models can be used for both. In addition:
+//!
+//! - a column of days or times has the role of times; one of bools has the categories `true` and `false`, or
+//!   the numbers 1 and 0 if it was declared numeric;
+//! - a null and a NaN are missing cells;
+//! - a list of numbers is one numeric column for each position, `name[0]`, `name[1]`, ...; positions that the
+//!   first rows do not have become features when they occur;
+//! - texts in a list are a set without order: each is a category, or a word of a text;
+//! - a field of a group is named `group.field`.
+//!
 //! Line numbers are row numbers, from 1.
-//!
-//! The schema is that of CSV with a header, so that models can be used for both formats.
 
+mod column;
 mod leaf;
 
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 
+use csv::ByteRecord;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
-use self::leaf::{Leaf, Values};
-use super::csv::layout::{self, describe_roles};
+use self::column::{Buffers, Column, position_name};
+use self::leaf::{Kind, Leaf};
+use super::csv::header;
+use super::csv::layout::{self, describe_roles, find_column};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema, Speech};
 use crate::read::reader::Reader;
 use crate::read::row::{Duplicates, Row};
-use crate::read::table::new_note;
+use crate::read::table::{
+    self, Cell, Cells, Decided, Sample, absent_note, absent_numbers, count_numbers, is_needed, new_note,
+    role_word,
+};
+
+/// Number of rows examined.
+const FIRST: usize = 1000;
 
 struct ParquetReader {
     name: String,
-    file: SerializedFileReader<File>,
+    rows: Rows,
     size: u64,
     /// Rows of the file.
     total: u64,
-    /// Row groups opened.
-    groups: usize,
-    leaves: Vec<Leaf>,
-    /// Number of rows decoded, and of those returned.
-    decoded: usize,
-    used: usize,
     /// Number of the last row returned.
     row: u64,
-    ended: bool,
+    /// A column for each leaf.
+    cells: Vec<Column>,
     layout: CsvSchema,
     columns: ColumnMap,
-    text: String,
+    buffers: Buffers,
+    /// The leaf that names the rows.
+    id: Option<usize>,
+    /// Columns of the saved model that are absent from the file.
+    absent: Vec<Cell>,
+    notes: Vec<String>,
 }
 
 pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
@@ -53,32 +70,49 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
     if total == 0 {
         return Err(ReadError::new(name, 0, ReadErrorKind::Empty));
     }
-    let descriptors = metadata.schema_descr().columns();
-    let leaves: Result<Vec<Leaf>, String> = descriptors.iter().map(|one| Leaf::new(one)).collect();
-    let mut leaves = leaves.map_err(failed)?;
-    let saved = options.schema.as_ref();
-    let layout = match saved.and_then(|schema| schema.csv.as_ref()) {
-        Some(saved) => saved.clone(),
-        None => layout(&leaves, options).map_err(failed)?,
-    };
+    let leaves: Vec<Leaf> = metadata.schema_descr().columns().iter().map(|one| Leaf::new(one)).collect();
+    let given = ByteRecord::from(leaves.iter().map(|leaf| &*leaf.name).collect::<Vec<_>>());
+    let names = header::names(&given, true).map_err(|kind| ReadError::new(name, 0, kind))?.names;
+    let mut rows = Rows { file, leaves, groups: 0, decoded: 0, used: 0, ended: false };
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(name, 0, kind))?;
     let mut columns = ColumnMap::new(columns, options.most_columns());
-    assign(&mut leaves, &layout, &mut columns).map_err(failed)?;
+    let (layout, mut notes) = match options.schema.as_ref().and_then(|schema| schema.csv.as_ref()) {
+        Some(saved) => {
+            check_saved(saved, &rows.leaves, &names).map_err(failed)?;
+            (saved.clone(), vec![])
+        }
+        None => decide(&mut rows, &names, options, total).map_err(failed)?,
+    };
+    let id = options.id.as_ref().map(|column| find_column(&names, column)).transpose().map_err(failed)?;
+    let (cells, absent) = assign(&rows.leaves, &names, &layout, &mut columns);
     columns.commit();
+    for (at, (leaf, column)) in rows.leaves.iter_mut().zip(&cells).enumerate() {
+        leaf.skipped |= column.cell.role == Some(CsvRole::Drop) && id != Some(at);
+        let role = column.cell.role;
+        if leaf.list && matches!(role, Some(CsvRole::Label | CsvRole::Weight)) {
+            return Err(failed(listed(&column.cell.name)));
+        }
+        if leaf.skipped && (role.is_some_and(|role| role != CsvRole::Drop) || id == Some(at)) {
+            return Err(failed(unread(leaf, &column.cell.name)));
+        }
+    }
+    notes.extend(absent_note(absent.iter()));
+    notes.extend(new_note(
+        cells.iter().map(|column| &column.cell).filter(|cell| cell.role.is_none()).map(|cell| &*cell.name),
+    ));
     Ok(Box::new(ParquetReader {
         name: name.to_owned(),
-        file,
+        rows,
         size,
         total,
-        groups: 0,
-        leaves,
-        decoded: 0,
-        used: 0,
         row: 0,
-        ended: false,
+        cells,
         layout,
         columns,
-        text: String::new(),
+        buffers: Buffers::default(),
+        id,
+        absent,
+        notes,
     }))
 }
 
@@ -87,62 +121,52 @@ fn damaged(error: &ParquetError) -> String {
     format!("is not a readable Parquet file: {text}")
 }
 
-/// The layout, from the names and types of the columns.
-fn layout(leaves: &[Leaf], options: &ReadOptions) -> Result<CsvSchema, String> {
-    let names: Vec<String> = leaves.iter().map(|leaf| leaf.name.clone()).collect();
-    let mut roles: Vec<CsvRole> = leaves.iter().map(Leaf::natural_role).collect();
-    for column in &options.categorical {
-        roles[layout::find_column(&names, column)?] = CsvRole::Categorical;
-    }
-    let label = match &options.label {
-        Some(column) => layout::find_column(&names, column)?,
-        None => layout::label_by_name(&names).unwrap_or(names.len() - 1),
+fn unread(leaf: &Leaf, name: &str) -> String {
+    let what = match leaf.kind {
+        Kind::Unread(Some(kind)) => format!("of the type {kind}"),
+        _ => "a list of lists".to_owned(),
     };
-    if let Some(column) = &options.weight {
-        let weight = layout::find_column(&names, column)?;
-        if weight == label {
-            return Err(format!("column {} cannot be both label and weight", shown(&names[label])));
-        }
-        roles[weight] = CsvRole::Weight;
-    }
-    roles[label] = CsvRole::Label;
-    let fields =
-        names.into_iter().zip(roles).map(|(name, role)| CsvField { name, role, style: None }).collect();
-    Ok(CsvSchema { delimiter: ',', header: true, fields, numbers: None, header_rows: None })
+    format!("column {} is {what}, which noregret does not read: leave it out, or convert it", shown(name))
 }
 
-/// Assigns roles to the columns of the file.
-fn assign(leaves: &mut [Leaf], layout: &CsvSchema, columns: &mut ColumnMap) -> Result<(), String> {
-    let needed = |role| matches!(role, CsvRole::Numeric | CsvRole::Categorical);
-    let there = |field: &CsvField| leaves.iter().any(|leaf| leaf.name == field.name);
-    if let Some(field) = layout.fields.iter().find(|field| needed(field.role) && !there(field)) {
-        return Err(format!("lacks the column {} that the saved model was trained on", shown(&field.name)));
-    }
-    for leaf in leaves {
-        leaf.role = layout.fields.iter().find(|field| field.name == leaf.name).map(|field| field.role);
-        let text = matches!(leaf.values, Values::Bytes(_));
-        match leaf.role {
-            Some(CsvRole::Numeric | CsvRole::Weight) if text => {
-                return Err(format!("column {} is text; numbers were needed", shown(&leaf.name)));
-            }
-            Some(CsvRole::Label | CsvRole::Weight | CsvRole::Categorical) if leaf.list => {
-                return Err(format!("column {} is a list; it can only be features", shown(&leaf.name)));
-            }
-            Some(CsvRole::Numeric) if !leaf.list => leaf.column = columns.by_name(&leaf.name),
-            _ => {}
-        }
-    }
-    Ok(())
+fn listed(name: &str) -> String {
+    format!("column {} is a list; it can only be features", shown(name))
 }
 
-impl ParquetReader {
+/// The decoded rows of a file.
+struct Rows {
+    file: SerializedFileReader<File>,
+    leaves: Vec<Leaf>,
+    /// Row groups opened.
+    groups: usize,
+    /// Number of rows decoded, and of those used.
+    decoded: usize,
+    used: usize,
+    ended: bool,
+}
+
+impl Rows {
+    /// Advances to the next row, whose cells the leaves then have. Returns false at the end.
+    fn next(&mut self) -> Result<bool, ParquetError> {
+        if self.used == self.decoded && !self.decode()? {
+            return Ok(false);
+        }
+        self.used += 1;
+        Ok(true)
+    }
+
+    /// Returns to the first row.
+    fn rewind(&mut self) {
+        (self.groups, self.decoded, self.used, self.ended) = (0, 0, 0, false);
+    }
+
     /// Decodes the next rows. Returns false at the end.
     fn decode(&mut self) -> Result<bool, ParquetError> {
         (self.decoded, self.used) = (0, 0);
         while !self.ended {
             if self.groups > 0 {
-                let mut counts = Vec::with_capacity(self.leaves.len());
-                for leaf in &mut self.leaves {
+                let mut counts = vec![];
+                for leaf in self.leaves.iter_mut().filter(|leaf| !leaf.skipped) {
                     counts.push(leaf.decode()?);
                 }
                 self.decoded = counts.first().copied().unwrap_or(0);
@@ -159,24 +183,219 @@ impl ParquetReader {
             }
             let group = self.file.get_row_group(self.groups)?;
             self.groups += 1;
-            for (number, leaf) in self.leaves.iter_mut().enumerate() {
+            for (number, leaf) in self.leaves.iter_mut().enumerate().filter(|(_, leaf)| !leaf.skipped) {
                 leaf.reader = Some(group.get_column_reader(number)?);
             }
         }
         Ok(false)
     }
+}
 
+/// Infers the layout from the types and the first rows, with remarks.
+fn decide(
+    rows: &mut Rows,
+    names: &[String],
+    options: &ReadOptions,
+    total: u64,
+) -> Result<(CsvSchema, Vec<String>), String> {
+    let mut options = options.clone();
+    let asked = asked_of_others(&rows.leaves, names, &mut options)?;
+    let sampled: Vec<usize> = (0..names.len()).filter(|at| rows.leaves[*at].is_sampled()).collect();
+    let (cells, lengths) = first_rows(rows, &sampled).map_err(|error| damaged(&error))?;
+    rows.rewind();
+
+    let label = match &options.label {
+        Some(column) => find_column(names, column)?,
+        None => layout::label_by_name(names).unwrap_or(names.len() - 1),
+    };
+    let weight = options.weight.as_ref().map(|column| find_column(names, column)).transpose()?;
+    if weight == Some(label) {
+        return Err(format!("column {} cannot be both label and weight", shown(&names[label])));
+    }
+    if let Some(at) = [Some(label), weight].into_iter().flatten().find(|at| rows.leaves[*at].list) {
+        return Err(listed(&names[at]));
+    }
+    let place = |leaf: usize| sampled.iter().position(|at| *at == leaf);
+    let chosen = [&options.categorical, &options.numeric, &options.text, &options.time, &options.drop];
+    let chosen: Vec<usize> =
+        chosen.into_iter().flatten().map(|name| find_column(names, name)).collect::<Result<_, _>>()?;
+    for (at, leaf) in rows.leaves.iter().enumerate().filter(|(_, leaf)| leaf.list && !leaf.is_vector()) {
+        if !chosen.contains(&at) && leaf.is_sampled() {
+            options.categorical.push(names[at].clone());
+        }
+    }
+    let sample = Sample {
+        names: &sampled.iter().map(|at| names[*at].clone()).collect::<Vec<_>>(),
+        rows: &cells.iter().collect::<Vec<_>>(),
+        label: place(label),
+        weight: weight.and_then(place),
+        comma_first: false,
+        more: total > FIRST as u64,
+        declared: &sampled.iter().map(|at| rows.leaves[*at].declared()).collect::<Vec<_>>(),
+    };
+    let find =
+        |column: &str| find_column(names, column).map(|leaf| place(leaf).expect("the others were removed"));
+    let Decided { fields: known, notes, .. } = table::decide(&sample, &options, find)?;
+
+    let mut known = known.into_iter();
+    let (mut fields, mut positions, mut others) = (vec![], vec![], vec![]);
+    for (at, name) in names.iter().enumerate() {
+        let field = |name: String, role| CsvField { name, role, style: None };
+        if rows.leaves[at].is_sampled() {
+            fields.extend(known.next());
+        } else if asked[at] == Some(CsvRole::Drop) {
+            fields.push(field(name.clone(), CsvRole::Drop));
+        } else if rows.leaves[at].skipped {
+            return Err(unread(&rows.leaves[at], name));
+        } else if lengths[at] == 0 {
+            others.push(field(name.clone(), CsvRole::Numeric));
+        } else {
+            let names = (0..lengths[at]).map(|position| position_name(name, position));
+            positions.extend(names.map(|name| field(name, CsvRole::Numeric)));
+        }
+    }
+    fields.extend(positions);
+    let numbers = count_numbers(&fields);
+    // Their positions become features when they occur.
+    fields.extend(others);
+    Ok((CsvSchema { delimiter: ',', header: true, fields, numbers, header_rows: None }, notes))
+}
+
+/// Removes from the options the columns whose kind does not follow from their cells. Returns the roles that
+/// the options give them.
+fn asked_of_others(
+    leaves: &[Leaf],
+    names: &[String],
+    options: &mut ReadOptions,
+) -> Result<Vec<Option<CsvRole>>, String> {
+    let mut asked = vec![None; names.len()];
+    for (list, role) in [
+        (&mut options.categorical, CsvRole::Categorical),
+        (&mut options.numeric, CsvRole::Numeric),
+        (&mut options.text, CsvRole::Text),
+        (&mut options.time, CsvRole::Time),
+        (&mut options.drop, CsvRole::Drop),
+    ] {
+        for column in std::mem::take(list) {
+            let at = find_column(names, &column)?;
+            if leaves[at].is_sampled() {
+                list.push(column);
+                continue;
+            }
+            let fits = role == CsvRole::Drop || (role == CsvRole::Numeric && leaves[at].is_vector());
+            if leaves[at].is_vector() && !fits {
+                let (name, role) = (shown(&names[at]), role_word(role));
+                return Err(format!(
+                    "column {name} is a list of numbers; it can be numeric or left out, not {role}"
+                ));
+            }
+            asked[at] = Some(role);
+        }
+    }
+    Ok(asked)
+}
+
+/// The cells of the first rows, those of a list joined by blanks, and the largest lengths of lists.
+fn first_rows(rows: &mut Rows, sampled: &[usize]) -> Result<(Vec<ByteRecord>, Vec<usize>), ParquetError> {
+    let (mut cells, mut lengths) = (vec![], vec![0; rows.leaves.len()]);
+    let (mut whole, mut buffer) = (vec![], String::new());
+    while cells.len() < FIRST && rows.next()? {
+        let mut record = ByteRecord::with_capacity(0, sampled.len());
+        for (leaf, longest) in rows.leaves.iter_mut().zip(&mut lengths).filter(|(leaf, _)| !leaf.skipped) {
+            let mut position = 0;
+            whole.clear();
+            while let Some(cell) = leaf.cell(position == 0) {
+                position += 1;
+                let Some(at) = cell else { continue };
+                *longest = position.max(*longest);
+                if leaf.is_sampled() {
+                    whole.extend_from_slice(if whole.is_empty() { b"" } else { b" " });
+                    whole.extend_from_slice(leaf.text(at, &mut buffer));
+                }
+            }
+            if leaf.is_sampled() {
+                record.push_field(&whole);
+            }
+        }
+        cells.push(record);
+    }
+    Ok((cells, lengths))
+}
+
+/// Checks that a file has some of the columns of a saved model, if that has any.
+fn check_saved(layout: &CsvSchema, leaves: &[Leaf], names: &[String]) -> Result<(), String> {
+    let there: HashSet<String> = (leaves.iter().zip(names))
+        .map(|(leaf, name)| if leaf.is_vector() { position_name(name, 0) } else { name.clone() })
+        .chain(names.iter().cloned())
+        .collect();
+    let mut needed = layout.fields.iter().filter(|field| is_needed(field.role)).peekable();
+    match needed.peek().map(|field| shown(&field.name)) {
+        Some(wanted) if needed.all(|field| !there.contains(&field.name)) => {
+            Err(format!("lacks all columns that the saved model was trained on, such as {wanted}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Assigns the columns of a layout to the leaves; returns those that the file does not have as well.
+fn assign(
+    leaves: &[Leaf],
+    names: &[String],
+    layout: &CsvSchema,
+    columns: &mut ColumnMap,
+) -> (Vec<Column>, Vec<Cell>) {
+    // A list of numbers is a column for each position of the first rows. Its own field has no feature.
+    let vectors: HashSet<&str> =
+        leaves.iter().zip(names).filter(|(leaf, _)| leaf.is_vector()).map(|(_, name)| &**name).collect();
+    let fields = layout.fields.iter().filter(|field| !vectors.contains(&*field.name));
+    let fields: Vec<CsvField> = fields.cloned().collect();
+    let made = table::cells(&fields, layout.numbers.is_some(), columns);
+    let made = fields.into_iter().zip(made);
+    let mut cells: HashMap<String, Cell> = made
+        .map(|(field, cells)| (field.name.clone(), Cell::new(field.name.clone(), Some(field), cells)))
+        .collect();
+    let mut found = vec![];
+    for (leaf, name) in leaves.iter().zip(names) {
+        found.push(if leaf.is_vector() {
+            let positions: Vec<Cell> =
+                (0..).map_while(|position| cells.remove(&position_name(name, position))).collect();
+            let whole = layout.fields.iter().find(|field| field.name == *name).cloned();
+            let numeric = || CsvField { name: name.clone(), role: CsvRole::Numeric, style: None };
+            let field = whole.or_else(|| (!positions.is_empty()).then(numeric));
+            Column::new(leaf, Cell::new(name.clone(), field, Cells::Other), positions)
+        } else {
+            let cell = cells.remove(name).unwrap_or_else(|| Cell::new(name.clone(), None, Cells::Other));
+            Column::new(leaf, cell, vec![])
+        });
+    }
+    let absent = layout.fields.iter().filter(|field| is_needed(field.role));
+    let absent = absent.filter_map(|field| cells.remove(&field.name)).collect();
+    (found, absent)
+}
+
+impl ParquetReader {
     fn parse(&mut self, row: &mut Row) -> Result<(), ReadErrorKind> {
         let mut result = Ok(());
-        // After an error too, all columns advance to the next row.
-        for leaf in &mut self.leaves {
-            let cells = leaf.cells(row, &mut self.columns, &mut self.text);
+        // After an error too, all leaves advance to the next row.
+        for (at, (leaf, column)) in self.rows.leaves.iter_mut().zip(&mut self.cells).enumerate() {
+            if leaf.skipped {
+                continue;
+            }
+            let names_row = self.id == Some(at);
+            let read = column.read(leaf, self.row, names_row, &mut self.buffers, &mut self.columns, row);
             while leaf.cell(false).is_some() {}
-            result = result.and(cells);
+            result = result.and(read);
         }
         result?;
+        self.absent.iter().for_each(|cell| cell.cells.push_missing(row));
         row.finish(Duplicates::Sum)
             .map_err(|_| ReadErrorKind::Row("features of one hash sum to infinity".into()))
+    }
+
+    /// Removes columns that were taken back.
+    fn forget(&mut self) {
+        let count = self.columns.columns().count();
+        self.cells.iter_mut().for_each(|column| column.cell.cells.forget(count));
     }
 
     fn named(&self, role: CsvRole) -> Option<String> {
@@ -187,18 +406,15 @@ impl ParquetReader {
 impl Reader for ParquetReader {
     fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
         row.clear();
-        if self.used == self.decoded {
-            match self.decode() {
-                Ok(true) => {}
-                Ok(false) => return Ok(false),
-                Err(error) => {
-                    self.ended = true;
-                    let kind = ReadErrorKind::Layout(damaged(&error));
-                    return Err(ReadError::new(&self.name, 0, kind));
-                }
+        match self.rows.next() {
+            Ok(true) => {}
+            Ok(false) => return Ok(false),
+            Err(error) => {
+                self.rows.ended = true;
+                let kind = ReadErrorKind::Layout(damaged(&error));
+                return Err(ReadError::new(&self.name, 0, kind));
             }
         }
-        self.used += 1;
         self.row += 1;
         match self.parse(row) {
             Ok(()) => {
@@ -208,7 +424,11 @@ impl Reader for ParquetReader {
             }
             Err(kind) => {
                 self.columns.roll_back();
+                self.forget();
+                // The row keeps its name, for programs that answer line by line.
+                let tag = std::mem::take(&mut row.tag);
                 row.clear();
+                row.tag = tag;
                 Err(ReadError::new(&self.name, self.row, kind))
             }
         }
@@ -220,19 +440,24 @@ impl Reader for ParquetReader {
 
     fn take_back(&mut self) {
         self.columns.take_back();
+        self.forget();
     }
 
     fn dropped_features(&self) -> u64 {
         self.columns.dropped()
     }
 
+    fn absent(&self) -> Vec<u32> {
+        absent_numbers(self.absent.iter())
+    }
+
     fn odd_cells(&self) -> Vec<String> {
-        self.columns.unknown().into_iter().collect()
+        let cells = self.cells.iter().map(|column| &column.cell);
+        cells.filter_map(Cell::odd).chain(self.columns.unknown()).collect()
     }
 
     fn notes(&self) -> Vec<String> {
-        let new = self.leaves.iter().filter(|leaf| leaf.role.is_none());
-        new_note(new.map(|leaf| &*leaf.name)).into_iter().collect()
+        self.notes.clone()
     }
 
     fn position(&self) -> u64 {
@@ -256,11 +481,8 @@ impl Reader for ParquetReader {
 
     fn describe(&self) -> Vec<(&'static str, String)> {
         let mut decided = vec![("format", Format::Parquet.to_string())];
-        let field =
-            |leaf: &Leaf| leaf.role.map(|role| CsvField { name: leaf.name.clone(), role, style: None });
-        let fields: Vec<Option<CsvField>> = self.leaves.iter().map(field).collect();
-        let pairs = self.leaves.iter().zip(&fields);
-        decided.extend(describe_roles(pairs.map(|(leaf, field)| (&*leaf.name, field.as_ref()))));
+        let cells = self.cells.iter().map(|column| &column.cell);
+        decided.extend(describe_roles(cells.map(|cell| (&*cell.name, cell.field.as_ref()))));
         if let Columns::Hashed { bits } = self.columns() {
             decided.push(("features", format!("hashed into 2^{bits} columns")));
         }

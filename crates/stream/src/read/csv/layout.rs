@@ -142,6 +142,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Inferred, 
         weight,
         comma_first: delimiter == b';',
         more: !peek.all,
+        declared: &[],
     };
     let Decided { fields, numbers, mut notes } =
         decide(&sample, options, |column| find_column(&names, column))?;

@@ -341,6 +341,7 @@ pub(crate) fn decide(
         weight: position(&keys.weight),
         comma_first: false,
         more,
+        declared: &[],
     };
     let Decided { fields, numbers, notes } =
         table::decide(&sample, &options, |column| find_column(&names, column))?;

@@ -1,38 +1,39 @@
-//! A leaf column: decodes its cells and adds them to rows.
+//! A leaf column of a file: decodes its cells as numbers or text.
 
 use std::fmt::Write as _;
 
-use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::reader::ColumnReader;
-use parquet::data_type::ByteArray;
+use parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
 use parquet::errors::ParquetError;
 use parquet::schema::types::ColumnDescriptor;
 
-use crate::read::columns::ColumnMap;
-use crate::read::error::{ReadErrorKind, shown};
-use crate::read::options::CsvRole;
-use crate::read::row::Row;
+use crate::read::number;
+use crate::read::options::{CsvRole, Style};
 
 /// Number of rows decoded at a time.
 const ROWS: usize = 1024;
 
+/// Largest number of digits of a decimal, so that it fits 128 bits.
+const MOST_DIGITS: i32 = 38;
+
+const SECONDS_OF_DAY: i64 = 86_400;
+/// The day of the Julian calendar on which 1970 begins.
+const JULIAN_DAY_OF_1970: i64 = 2_440_588;
+
 /// A column of the file, with its decoded cells.
 pub(super) struct Leaf {
+    /// From the schema of the file.
     pub(super) name: String,
-    /// `None` for a column unknown to the saved model.
-    pub(super) role: Option<CsvRole>,
-    /// Column of a numeric leaf.
-    pub(super) column: Option<u32>,
-    /// Names of a list's positions so far.
-    positions: Vec<String>,
+    /// Whether a cell is a list.
     pub(super) list: bool,
-    unsigned: bool,
-    /// The divisor of decimals.
-    divisor: f64,
+    pub(super) kind: Kind,
+    /// Whether the cells are not decoded.
+    pub(super) skipped: bool,
     /// The definition level of a cell that is present.
     present: i16,
     pub(super) reader: Option<ColumnReader>,
-    pub(super) values: Values,
+    values: Values,
     definitions: Vec<i16>,
     repetitions: Vec<i16>,
     /// The next cell and the next value.
@@ -40,50 +41,57 @@ pub(super) struct Leaf {
     value: usize,
 }
 
-pub(super) enum Values {
+/// What the values mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Bool,
+    Number,
+    Unsigned,
+    /// Integers over ten to this power.
+    Decimal(i32),
+    /// Days since 1 January 1970.
+    Day,
+    /// Time since 1 January 1970, in units of which a second has this many.
+    Time(i64),
+    Text,
+    Uuid,
+    /// Of a type that is not read; `None` for lists of lists.
+    Unread(Option<Type>),
+}
+
+enum Values {
     Bool(Vec<bool>),
     Int32(Vec<i32>),
     Int64(Vec<i64>),
+    Int96(Vec<Int96>),
     Float(Vec<f32>),
     Double(Vec<f64>),
     Bytes(Vec<ByteArray>),
+    Fixed(Vec<FixedLenByteArray>),
 }
 
 impl Leaf {
-    pub(super) fn new(descriptor: &ColumnDescriptor) -> Result<Self, String> {
+    pub(super) fn new(descriptor: &ColumnDescriptor) -> Self {
         let parts = descriptor.path().parts();
         let list = descriptor.max_rep_level() > 0;
         // A list is written as `name.list.element`.
         let named = if list && parts.len() > 2 { &parts[..parts.len() - 2] } else { parts };
-        let name = named.join(".");
-        let unfit = |what: &str| format!("column {} is {what}, which noregret does not read", shown(&name));
-        if descriptor.max_rep_level() > 1 {
-            return Err(unfit("a list of lists"));
-        }
         let values = match descriptor.physical_type() {
             Type::BOOLEAN => Values::Bool(vec![]),
             Type::INT32 => Values::Int32(vec![]),
             Type::INT64 => Values::Int64(vec![]),
+            Type::INT96 => Values::Int96(vec![]),
             Type::FLOAT => Values::Float(vec![]),
             Type::DOUBLE => Values::Double(vec![]),
-            Type::BYTE_ARRAY if list => return Err(unfit("a list of texts")),
-            Type::BYTE_ARRAY if descriptor.converted_type() != ConvertedType::DECIMAL => {
-                Values::Bytes(vec![])
-            }
-            other => return Err(unfit(&format!("of the type {other}"))),
+            Type::BYTE_ARRAY => Values::Bytes(vec![]),
+            Type::FIXED_LEN_BYTE_ARRAY => Values::Fixed(vec![]),
         };
-        let decimal = descriptor.converted_type() == ConvertedType::DECIMAL
-            || matches!(descriptor.logical_type_ref(), Some(LogicalType::Decimal { .. }));
-        let unsigned =
-            [ConvertedType::UINT_8, ConvertedType::UINT_16, ConvertedType::UINT_32, ConvertedType::UINT_64];
-        Ok(Leaf {
-            name,
-            role: None,
-            column: None,
-            positions: vec![],
+        let kind = kind(descriptor);
+        Leaf {
+            name: named.join("."),
             list,
-            unsigned: unsigned.contains(&descriptor.converted_type()),
-            divisor: if decimal { 10_f64.powi(descriptor.type_scale()) } else { 1.0 },
+            kind,
+            skipped: matches!(kind, Kind::Unread(_)),
             present: descriptor.max_def_level(),
             reader: None,
             values,
@@ -91,11 +99,37 @@ impl Leaf {
             repetitions: vec![],
             level: 0,
             value: 0,
-        })
+        }
     }
 
-    pub(super) fn natural_role(&self) -> CsvRole {
-        if matches!(self.values, Values::Bytes(_)) { CsvRole::Categorical } else { CsvRole::Numeric }
+    /// Whether a cell is a list of numbers.
+    pub(super) fn is_vector(&self) -> bool {
+        self.list && !self.is_text()
+    }
+
+    /// Whether the kind of the column is inferred from its cells.
+    pub(super) fn is_sampled(&self) -> bool {
+        !self.is_vector() && !matches!(self.kind, Kind::Unread(_))
+    }
+
+    /// Whether the values are texts.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.kind, Kind::Text | Kind::Uuid)
+    }
+
+    /// Whether a cell is a day or a time, written as [`Style::Iso`].
+    pub(super) fn is_time(&self) -> bool {
+        matches!(self.kind, Kind::Day | Kind::Time(_)) && !self.list
+    }
+
+    /// The role and the notation that follow from the type.
+    pub(super) fn declared(&self) -> Option<(CsvRole, Option<Style>)> {
+        match self.kind {
+            _ if self.list => None,
+            Kind::Bool => Some((CsvRole::Categorical, None)),
+            Kind::Day | Kind::Time(_) => Some((CsvRole::Time, Some(Style::Iso))),
+            _ => None,
+        }
     }
 
     /// Decodes the next rows; returns how many there were.
@@ -115,15 +149,19 @@ impl Leaf {
             (ColumnReader::BoolColumnReader(reader), Values::Bool(values)) => read!(reader, values),
             (ColumnReader::Int32ColumnReader(reader), Values::Int32(values)) => read!(reader, values),
             (ColumnReader::Int64ColumnReader(reader), Values::Int64(values)) => read!(reader, values),
+            (ColumnReader::Int96ColumnReader(reader), Values::Int96(values)) => read!(reader, values),
             (ColumnReader::FloatColumnReader(reader), Values::Float(values)) => read!(reader, values),
             (ColumnReader::DoubleColumnReader(reader), Values::Double(values)) => read!(reader, values),
             (ColumnReader::ByteArrayColumnReader(reader), Values::Bytes(values)) => read!(reader, values),
-            _ => return Err(ParquetError::General("a column changes its type".to_owned())),
+            (ColumnReader::FixedLenByteArrayColumnReader(reader), Values::Fixed(values)) => {
+                read!(reader, values)
+            }
+            _ => return Err(ParquetError::General("a row group has other types than the schema".to_owned())),
         })
     }
 
-    /// The next cell of the current row: its position in a list, and the index of its value unless
-    /// it is missing. `first`: the row's first cell.
+    /// The next cell of the current row: `None` after the last one, else the index of its value unless it
+    /// is missing. `first`: the row's first cell.
     pub(super) fn cell(&mut self, first: bool) -> Option<Option<usize>> {
         if !first && self.repetitions.get(self.level).is_none_or(|level| *level == 0) {
             return None;
@@ -135,116 +173,178 @@ impl Leaf {
         Some(present.then_some(value))
     }
 
-    fn number(&self, at: usize) -> Option<f64> {
-        let value = match &self.values {
+    /// A value as a number; `None` for texts.
+    pub(super) fn number(&self, at: usize) -> Option<f64> {
+        let scale = if let Kind::Decimal(scale) = self.kind { scale } else { 0 };
+        Some(match &self.values {
             Values::Bool(values) => f64::from(u8::from(values[at])),
-            Values::Int32(values) if self.unsigned => f64::from(values[at].cast_unsigned()),
-            Values::Int32(values) => f64::from(values[at]) / self.divisor,
-            Values::Int64(values) if self.unsigned => values[at].cast_unsigned() as f64,
-            Values::Int64(values) => values[at] as f64 / self.divisor,
+            Values::Int32(values) if self.kind == Kind::Unsigned => f64::from(values[at].cast_unsigned()),
+            Values::Int32(values) => decimal(values[at].into(), scale),
+            Values::Int64(values) if self.kind == Kind::Unsigned => values[at].cast_unsigned() as f64,
+            Values::Int64(values) if scale == 0 => values[at] as f64,
+            Values::Int64(values) => decimal(values[at].into(), scale),
+            Values::Int96(values) => values[at].to_micros() as f64,
             Values::Float(values) => f64::from(values[at]),
             Values::Double(values) => values[at],
-            Values::Bytes(_) => unreachable!("texts are not given a numeric role"),
-        };
-        (!value.is_nan()).then_some(value)
+            Values::Bytes(_) | Values::Fixed(_) if self.is_text() => return None,
+            Values::Bytes(values) => decimal(integer(values[at].data()), scale),
+            Values::Fixed(values) => decimal(integer(values[at].data()), scale),
+        })
     }
 
-    /// A value as text.
-    fn text(&self, at: usize, out: &mut String) -> Result<(), ReadErrorKind> {
+    /// A value as text; empty for NaN. `buffer` may be used for it.
+    pub(super) fn text<'a>(&'a self, at: usize, buffer: &'a mut String) -> &'a [u8] {
+        buffer.clear();
         let written = match &self.values {
-            Values::Bool(values) => write!(out, "{}", values[at]),
-            Values::Int64(values) if self.unsigned => write!(out, "{}", values[at].cast_unsigned()),
-            Values::Int64(values) if self.divisor == 1.0 => write!(out, "{}", values[at]),
-            Values::Float(values) => write!(out, "{}", values[at]),
-            Values::Bytes(values) => {
-                let text = std::str::from_utf8(values[at].data()).map_err(|_| ReadErrorKind::InvalidUtf8)?;
-                out.write_str(text.trim_ascii())
+            Values::Bytes(values) if self.kind == Kind::Text => return values[at].data().trim_ascii(),
+            Values::Fixed(values) if self.kind == Kind::Uuid => uuid(values[at].data(), buffer),
+            Values::Bool(values) => write!(buffer, "{}", values[at]),
+            Values::Int32(values) if self.kind == Kind::Day => day(values[at].into(), buffer),
+            Values::Int64(values) => match self.kind {
+                Kind::Time(units) => {
+                    let (second, rest) = (values[at].div_euclid(units), values[at].rem_euclid(units));
+                    time(second, rest * (1_000_000_000 / units), buffer)
+                }
+                Kind::Unsigned => write!(buffer, "{}", values[at].cast_unsigned()),
+                Kind::Decimal(_) => write!(buffer, "{}", self.number(at).unwrap_or_default()),
+                _ => write!(buffer, "{}", values[at]),
+            },
+            Values::Int96(values) => {
+                let [low, high, day] = *values[at].data() else { return b"" };
+                let nanos = i64::from(high & 0x7fff_ffff) << 32 | i64::from(low);
+                let days = i64::from(day.cast_signed()) - JULIAN_DAY_OF_1970;
+                let second = days * SECONDS_OF_DAY + nanos / 1_000_000_000;
+                time(second, nanos % 1_000_000_000, buffer)
             }
-            _ => write!(out, "{}", self.number(at).unwrap_or(f64::NAN)),
+            Values::Float(values) if values[at].is_nan() => Ok(()),
+            Values::Float(values) => write!(buffer, "{}", values[at]),
+            _ => match self.number(at) {
+                Some(number) if !number.is_nan() => write!(buffer, "{number}"),
+                _ => Ok(()),
+            },
         };
         written.expect("writing to a string does not fail");
-        Ok(())
+        buffer.as_bytes()
+    }
+}
+
+/// What the values of a column mean.
+fn kind(descriptor: &ColumnDescriptor) -> Kind {
+    use ConvertedType as Old;
+    let (converted, logical) = (descriptor.converted_type(), descriptor.logical_type_ref());
+    let is_decimal = converted == Old::DECIMAL || matches!(logical, Some(LogicalType::Decimal(_)));
+    let physical = descriptor.physical_type();
+    if descriptor.max_rep_level() > 1 {
+        return Kind::Unread(None);
+    }
+    if is_decimal {
+        let (scale, digits) = (descriptor.type_scale(), descriptor.type_precision());
+        let fits = (0..=MOST_DIGITS).contains(&scale) && digits <= MOST_DIGITS;
+        return if fits { Kind::Decimal(scale) } else { Kind::Unread(Some(physical)) };
+    }
+    match (physical, logical) {
+        (Type::BOOLEAN, _) => Kind::Bool,
+        (Type::INT32, Some(LogicalType::Date)) => Kind::Day,
+        (Type::INT64, Some(LogicalType::Timestamp(time))) => Kind::Time(match time.unit {
+            TimeUnit::MILLIS => 1_000,
+            TimeUnit::MICROS => 1_000_000,
+            TimeUnit::NANOS => 1_000_000_000,
+        }),
+        (Type::INT96, _) => Kind::Time(1_000_000_000),
+        (Type::BYTE_ARRAY, _) => Kind::Text,
+        (Type::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Uuid)) => Kind::Uuid,
+        (Type::FIXED_LEN_BYTE_ARRAY, _) => Kind::Unread(Some(physical)),
+        (Type::INT32 | Type::INT64, _) => match converted {
+            Old::DATE => Kind::Day,
+            Old::TIMESTAMP_MILLIS => Kind::Time(1_000),
+            Old::TIMESTAMP_MICROS => Kind::Time(1_000_000),
+            Old::UINT_8 | Old::UINT_16 | Old::UINT_32 | Old::UINT_64 => Kind::Unsigned,
+            _ => Kind::Number,
+        },
+        (Type::FLOAT | Type::DOUBLE, _) => Kind::Number,
+    }
+}
+
+/// A signed integer of at most 16 bytes, the highest first.
+fn integer(bytes: &[u8]) -> i128 {
+    let sign = if bytes.first().is_some_and(|byte| *byte > 127) { -1 } else { 0 };
+    bytes.iter().fold(sign, |value, byte| (value << 8) | i128::from(*byte))
+}
+
+/// The number nearest to `value` over ten to the power of `scale`, as if read from text.
+fn decimal(value: i128, scale: i32) -> f64 {
+    // Below 2^53 and up to 10^22 both are exact, so that one division rounds correctly.
+    if value.unsigned_abs() < 1 << 53 && scale <= 22 {
+        return value as f64 / 10_f64.powi(scale);
+    }
+    number::parse(format!("{value}e-{scale}").as_bytes()).expect("an integer with an exponent is a number")
+}
+
+/// Writes a time as `2026-11-22 10:31:07.5`, from seconds since 1970 and nanoseconds.
+fn time(seconds: i64, nanos: i64, out: &mut String) -> std::fmt::Result {
+    day(seconds.div_euclid(SECONDS_OF_DAY), out)?;
+    let second = seconds.rem_euclid(SECONDS_OF_DAY);
+    write!(out, " {:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60)?;
+    if nanos > 0 {
+        write!(out, ".{nanos:09}")?;
+        out.truncate(out.trim_end_matches('0').len());
+    }
+    Ok(())
+}
+
+/// Writes a day of the Gregorian calendar as `2026-11-22`, from days since 1970.
+fn day(days: i64, out: &mut String) -> std::fmt::Result {
+    // Years begin in March, so that the day that some of them lack is the last one; 400 years have the same
+    // number of days.
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let of_year = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let of_month = of_year - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    write!(out, "{:04}-{month:02}-{of_month:02}", year + era * 400 + later)
+}
+
+fn uuid(bytes: &[u8], out: &mut String) -> std::fmt::Result {
+    for (at, byte) in bytes.iter().enumerate() {
+        let mark = if matches!(at, 4 | 6 | 8 | 10) { "-" } else { "" };
+        write!(out, "{mark}{byte:02x}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_and_times_are_written_as_in_text() {
+        let written = |seconds, nanos| {
+            let mut out = String::new();
+            time(seconds, nanos, &mut out).unwrap();
+            out
+        };
+        assert_eq!(written(0, 0), "1970-01-01 00:00:00");
+        assert_eq!(written(-1, 500_000_000), "1969-12-31 23:59:59.5");
+        assert_eq!(written(951_782_400, 1), "2000-02-29 00:00:00.000000001");
+        assert_eq!(written(1_795_343_467, 120_000_000), "2026-11-22 10:31:07.12");
+        let mut out = String::new();
+        day(-719_162, &mut out).unwrap();
+        assert_eq!(out, "0001-01-01");
     }
 
-    #[cold]
-    fn fault(&self, message: String) -> ReadErrorKind {
-        ReadErrorKind::Cell { noun: "column", column: self.name.clone(), message }
-    }
-
-    /// Adds the cells of the current row to `row`.
-    pub(super) fn cells(
-        &mut self,
-        row: &mut Row,
-        columns: &mut ColumnMap,
-        text: &mut String,
-    ) -> Result<(), ReadErrorKind> {
-        let mut position = 0;
-        while let Some(cell) = self.cell(position == 0) {
-            position += 1;
-            if let Some(at) = cell {
-                self.take(at, position - 1, row, columns, text)?;
-            }
+    #[test]
+    fn decimals_are_rounded_once() {
+        for (value, scale, text) in [
+            (123_450, 2, "1234.50"),
+            (-5, 1, "-0.5"),
+            (i128::from(i64::MAX), 18, "9.223372036854775807"),
+            (integer(&[0xff, 0x38]), 3, "-0.2"),
+            (integer(&[1, 0, 0, 0, 0, 0, 0, 0, 0]), 0, "18446744073709551616"),
+            (7, 38, "0.00000000000000000000000000000000000007"),
+        ] {
+            assert_eq!(decimal(value, scale).to_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
         }
-        Ok(())
-    }
-
-    fn take(
-        &mut self,
-        at: usize,
-        position: usize,
-        row: &mut Row,
-        columns: &mut ColumnMap,
-        text: &mut String,
-    ) -> Result<(), ReadErrorKind> {
-        text.clear();
-        match self.role {
-            Some(CsvRole::Numeric | CsvRole::Weight) => {
-                let Some(number) = self.number(at) else { return Ok(()) };
-                if !number.is_finite() {
-                    return Err(self.fault(format!("{number} is not finite")));
-                }
-                if self.role == Some(CsvRole::Weight) {
-                    if number < 0.0 {
-                        return Err(self.fault(format!("weight {number} is negative")));
-                    }
-                    row.weight = number;
-                    return Ok(());
-                }
-                let column = if self.list { self.position(position, columns) } else { self.column };
-                match column {
-                    Some(column) => row.push(column, number),
-                    None => columns.drop_one(),
-                }
-            }
-            Some(CsvRole::Categorical) => {
-                text.push_str(&self.name);
-                text.push('=');
-                self.text(at, text)?;
-                if text.len() > self.name.len() + 1
-                    && let Some(column) = columns.by_name(text)
-                {
-                    row.push(column, 1.0);
-                }
-            }
-            Some(CsvRole::Label) => {
-                self.text(at, text)?;
-                let missing = text.is_empty() || (*text == "NaN" && !matches!(self.values, Values::Bytes(_)));
-                if !missing && !row.set_name(text) {
-                    return Err(self.fault(format!("label {} is not finite", shown(text))));
-                }
-            }
-            // Parquet columns never have these roles.
-            Some(CsvRole::Text | CsvRole::Time | CsvRole::Drop) => {}
-            None => columns.drop_one(),
-        }
-        Ok(())
-    }
-
-    /// The column of a list's position.
-    fn position(&mut self, position: usize, columns: &mut ColumnMap) -> Option<u32> {
-        while self.positions.len() <= position {
-            self.positions.push(format!("{}[{}]", self.name, self.positions.len()));
-        }
-        columns.by_name(&self.positions[position])
     }
 }

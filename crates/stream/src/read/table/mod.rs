@@ -13,6 +13,8 @@ mod time;
 
 pub(crate) use cell::{Cell, absent_note, absent_numbers, is_needed, new_note};
 pub(crate) use roles::{Decided, Sample, decide};
+#[cfg(feature = "parquet")]
+pub(crate) use roles::{count_numbers, role_word};
 use text::Words;
 
 use crate::read::columns::ColumnMap;

@@ -164,7 +164,10 @@ mod tests {
             .collect();
         let (label, weight) = (names.iter().position(|name| name == "y"), None);
         let rows = &records.iter().collect::<Vec<_>>();
-        about(&Sample { names: &names, rows, label, weight, comma_first: false, more: false }, &fields)
+        about(
+            &Sample { names: &names, rows, label, weight, comma_first: false, more: false, declared: &[] },
+            &fields,
+        )
     }
 
     #[test]

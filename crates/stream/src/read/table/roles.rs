@@ -24,7 +24,8 @@ const MOSTLY: f64 = 0.95;
 const WORDS: f64 = 3.0;
 
 /// Names of columns with row numbers.
-const IDENTIFIERS: [&str; 8] = ["id", "index", "row", "row_id", "rowid", "uuid", "guid", "unnamed: 0"];
+const IDENTIFIERS: [&str; 9] =
+    ["id", "index", "row", "row_id", "rowid", "uuid", "guid", "unnamed: 0", "__index_level_0__"];
 
 /// The first rows of a table, without its header.
 pub(crate) struct Sample<'a> {
@@ -36,6 +37,8 @@ pub(crate) struct Sample<'a> {
     pub(crate) comma_first: bool,
     /// Whether there are more rows.
     pub(crate) more: bool,
+    /// The roles and notations that a typed format gives the columns, if any.
+    pub(crate) declared: &'a [Option<(CsvRole, Option<Style>)>],
 }
 
 /// The result.
@@ -68,7 +71,11 @@ pub(crate) fn decide(
             let column = find(name)?;
             if let Some(other) = asked[column].filter(|other| *other != role) {
                 let name = shown(&sample.names[column]);
-                return Err(format!("column {name} cannot be both {} and {}", word(other), word(role)));
+                return Err(format!(
+                    "column {name} cannot be both {} and {}",
+                    role_word(other),
+                    role_word(role)
+                ));
             }
             asked[column] = Some(role);
         }
@@ -86,9 +93,12 @@ pub(crate) fn decide(
             continue;
         }
         let look = Look::at(sample, column);
-        let (role, style) = match asked[column] {
-            Some(role) => (role, look.style(name, role, &mut notes)),
-            None => look.role(name, &mut notes),
+        let declared = sample.declared.get(column).copied().flatten();
+        let (role, style) = match (asked[column], declared) {
+            (Some(role), Some((known, style))) if role == known => (role, style),
+            (Some(role), _) => (role, look.style(name, role, &mut notes)),
+            (None, Some(known)) => known,
+            (None, None) => look.role(name, &mut notes),
         };
         if role == CsvRole::Time && style.is_none() {
             return Err(format!(
@@ -103,17 +113,21 @@ pub(crate) fn decide(
         fields.push(field(role, style));
     }
     notes.extend(remarks::about(sample, &fields));
+    let numbers = count_numbers(&fields);
+    Ok(Decided { fields, numbers, notes })
+}
+
+/// See `CsvSchema::numbers`.
+pub(crate) fn count_numbers(fields: &[CsvField]) -> Option<u32> {
     let rich = fields.iter().any(|field| {
         matches!(field.role, CsvRole::Text | CsvRole::Time)
             || (field.role == CsvRole::Numeric && field.style.is_some())
     });
-    let count = fields.iter().map(|field| super::numbers_of(field).len() as u32).sum();
-    let numbers = rich.then_some(count);
-    Ok(Decided { fields, numbers, notes })
+    rich.then(|| fields.iter().map(|field| super::numbers_of(field).len() as u32).sum())
 }
 
-/// The word for a role on the command line.
-fn word(role: CsvRole) -> &'static str {
+/// The word for a role in a message.
+pub(crate) fn role_word(role: CsvRole) -> &'static str {
     match role {
         CsvRole::Numeric => "numeric",
         CsvRole::Categorical => "categorical",
@@ -323,6 +337,7 @@ mod tests {
             weight: None,
             comma_first: false,
             more: false,
+            declared: &[],
         };
         let find = |name: &str| names.iter().position(|known| known == name).ok_or_else(|| "none".to_owned());
         decide(&sample, &options, find).expect("it can be decided")
