@@ -3,6 +3,7 @@
 use std::fmt;
 
 use noregret_stream::ReadError;
+use noregret_stream::save::file::ModelFileError;
 use signal_hook::consts::SIGINT;
 
 use crate::hint;
@@ -39,6 +40,11 @@ impl Failure {
     /// Data could not be read: exit code 2.
     pub(crate) fn reading(error: ReadError) -> Self {
         Self::Data(hint::read_error(&error))
+    }
+
+    /// A model could not be saved: exit code 2.
+    pub(crate) fn saving(error: ModelFileError) -> Self {
+        Self::Data(hint::saving_error(&error))
     }
 
     /// Standard output could not be written.

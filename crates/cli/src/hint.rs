@@ -1,7 +1,10 @@
 //! Adds suggested options to the libraries' errors.
 
+use noregret::model::ModelError;
 use noregret_stream::decisions::replay::ReplayError;
 use noregret_stream::encode::survey::SurveyError;
+use noregret_stream::run::RunError;
+use noregret_stream::save::file::ModelFileError;
 use noregret_stream::{ReadError, ReadErrorKind};
 
 /// The sentence of `error`, with the option that may help.
@@ -33,6 +36,26 @@ pub(crate) fn survey_error(data: &str, error: &SurveyError) -> String {
     }
 }
 
+/// The same for a model that is saved.
+pub(crate) fn saving_error(error: &ModelFileError) -> String {
+    match error {
+        ModelFileError::Model { source: ModelError::TooLong, .. } => {
+            format!("{error}; pass --hash-bits to hash the features")
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// The same for a run over `data`, unless reading or writing failed.
+pub(crate) fn run_error(data: &str, error: &RunError) -> String {
+    match error {
+        RunError::Reward(..) => {
+            format!("{data}: {error}; `noregret list` shows the learners that learn from rewards")
+        }
+        _ => format!("{data}: {error}"),
+    }
+}
+
 /// The same for a log that is replayed.
 pub(crate) fn replay_error(log: &str, error: &ReplayError) -> String {
     match error {
@@ -43,5 +66,25 @@ pub(crate) fn replay_error(log: &str, error: &ReplayError) -> String {
             format!("{log}: {error}; allow it with --memory {}", (bytes >> 20) + 1)
         }
         other => format!("{log}: {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sentence of the library, and the option behind it.
+    #[test]
+    fn options_are_added_here() {
+        let source = ModelError::TooLong;
+        assert!(!source.to_string().contains("--"), "{source}");
+        let said = saving_error(&ModelFileError::Model { path: "m".into(), source });
+        assert!(
+            said.starts_with("m: not written: ") && said.ends_with("; pass --hash-bits to hash the features")
+        );
+        let said = run_error("a.csv", &RunError::Reward(3, 0.5));
+        assert!(
+            said.starts_with("a.csv: row 3 has the reward 0.5, ") && said.contains("; `noregret list` shows")
+        );
     }
 }

@@ -61,7 +61,7 @@ pub enum ModelError {
         tensor: String,
     },
     /// More names than a file can hold.
-    #[error("not written: the names of columns and classes take more than {} MB; hash features with --hash-bits", LONGEST_TEXTS / 1_000_000)]
+    #[error("not written: the names of columns and classes take more than {} MB, the most that a model file can hold", LONGEST_TEXTS / 1_000_000)]
     TooLong,
     /// A model file of another version of the format.
     #[error("the model file has format version {found}; this program reads version {FORMAT_VERSION}")]

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     let mut archive = merged.archive();
     let run = serde_json::json!({"data": names.join(" + "), "merged": args.how.name()});
     archive.set_text("run", run.to_string());
-    model_file::write(&archive, &args.output).map_err(Failure::data)?;
+    model_file::write(&archive, &args.output).map_err(Failure::saving)?;
     let scaling = merged.encoder.scaler.scaling();
     if scaling.adapts() {
         note(format_args!(

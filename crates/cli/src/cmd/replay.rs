@@ -97,7 +97,7 @@ fn save(replay: &mut Replay, path: Option<&Path>, log: &str) -> Result<(), Failu
     run["data"] = log.into();
     run["replayed"] = true.into();
     archive.set_text("run", run.to_string());
-    model_file::write(&archive, path).map_err(Failure::data)
+    model_file::write(&archive, path).map_err(Failure::saving)
 }
 
 /// The time of the next checkpoint.

@@ -27,6 +27,7 @@ use crate::abstention::RiskPlot;
 use crate::args::RunArgs;
 use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
+use crate::hint;
 use crate::interrupt;
 use crate::note::note;
 use crate::open::{Opened, open};
@@ -186,7 +187,7 @@ pub(crate) fn run_failure(data: &str, error: RunError) -> Failure {
         RunError::Write(error) => Failure::output(error),
         RunError::Log(error) => Failure::data(format!("--log: cannot be written: {error}")),
         RunError::NotFinite(_) | RunError::Offered(_) | RunError::Logged(_) | RunError::Reward(..) => {
-            Failure::data(format!("{data}: {error}"))
+            Failure::data(hint::run_error(data, &error))
         }
     }
 }

@@ -298,8 +298,7 @@ fn logs_by_columns() {
     let folder = Folder::with("a.svm", libsvm(&rows(400, 3, 4)));
     let run = "run a.svm --quiet --learner bandit-reduction --set exploration=0.4 --delay uniform:9 --log";
     if PARQUET.is_none() {
-        let sentence =
-            "--log log.parquet: Parquet is written by programs that were built with --features parquet";
+        let sentence = "--log log.parquet: writing Parquet needs the cargo feature parquet, which this build does not have";
         folder.run(&format!("{run} log.parquet")).failed(1, sentence);
         assert_eq!(folder.names(), ["a.svm"]);
         return;
@@ -361,7 +360,7 @@ fn a_changed_log_is_found_out() {
     replay(
         edit(3, line(3).replace("\"id\":\"2\"", "\"id\":\"1\"")),
         3,
-        "the id \"1\" is that of a decision that waits for feedback; ids must be unique",
+        "the id \"1\" is that of a pending decision; ids must be unique",
     );
     replay(
         edit(1, "{\"labels\":[\"c0\",\"c1\",\"c2\"]}".to_owned()),

@@ -227,7 +227,7 @@ fn rounds_of_vw_are_learnt_from() {
     );
     folder.run("run a.vw --feedback bandit --quiet --costs 0..10 --log log").failed(
         2,
-        "a.vw: row 1 has a label that another policy has played, which cannot be written to a log of own decisions, and teaches nothing to learners that toss a coin for every round",
+        "a.vw: row 1 has a label that another policy has played: it cannot be written to a log of the run's own decisions, and learners that explore by a coin toss cannot learn from it",
     );
     let refused = folder.run("run a.vw --quiet --learner ogd");
     assert!(

@@ -48,7 +48,7 @@ pub enum LogFileError {
     #[error("{}: exists already; logs are never overwritten", .0.display())]
     Exists(PathBuf),
     /// This program cannot write columns.
-    #[error("{}: Parquet is written by programs that were built with --features parquet", .0.display())]
+    #[error("{}: writing Parquet needs the cargo feature parquet, which this build does not have", .0.display())]
     NoParquet(PathBuf),
     /// The log is shorter than when the model was saved.
     #[error("{}: has {found} bytes; the model was saved when it had {needed}", path.display())]

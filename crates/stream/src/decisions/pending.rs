@@ -16,17 +16,15 @@ use crate::run::standing::{packed, unpacked};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PendingError {
     /// There is a pending decision with this id.
-    #[error("the id {0:?} is that of a decision that waits for feedback; ids must be unique")]
+    #[error("the id {0:?} is that of a pending decision; ids must be unique")]
     Repeated(String),
     /// There is no pending decision with this id.
     #[error(
         "feedback for {0:?}, but no decision with this id is pending: it never existed, has its feedback, or was discarded"
     )]
     Unknown(String),
-    /// A reward between 0 and 1, for a learner of right and wrong.
-    #[error(
-        "the reward {0} is neither right (1) nor wrong (0), as this learner needs; `noregret list` shows the learners that learn from rewards"
-    )]
+    /// A reward between 0 and 1, for a learner that only learns from right and wrong.
+    #[error("the reward {0} is neither right (1) nor wrong (0), as this learner needs")]
     Reward(String),
 }
 
@@ -318,12 +316,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_found_once_and_the_oldest_is_forgotten() {
+    fn ids_are_found_once_and_the_oldest_is_discarded() {
         let mut pending = Pending::new(2);
         assert_eq!(pending.insert("a", 1), Ok(None));
         assert_eq!(pending.insert("b", 2), Ok(None));
         let error = pending.insert("a", 3).expect_err("waits").to_string();
-        assert_eq!(error, "the id \"a\" is that of a decision that waits for feedback; ids must be unique");
+        assert_eq!(error, "the id \"a\" is that of a pending decision; ids must be unique");
         assert_eq!(pending.insert("c", 3), Ok(Some(("a".to_owned(), 1))));
         assert_eq!((pending.len(), pending.forgotten()), (2, 1));
         for id in ["a", "d"] {
@@ -338,7 +336,7 @@ mod tests {
 
     /// Decisions without feedback are not learnt, and the others are learnt with their own rows.
     #[test]
-    fn answers_reach_the_learner() {
+    fn feedback_reaches_the_learner() {
         let mut learner = find("banditron")
             .and_then(|entry| entry.make_bandit(&Values::new(), Problem::new(2, 1), 0))
             .expect("valid");
@@ -361,7 +359,7 @@ mod tests {
     /// Dense and sparse rows are restored unchanged and in order; decisions that do not fit the
     /// learner are rejected.
     #[test]
-    fn waiting_decisions_are_saved() {
+    fn pending_decisions_are_saved() {
         let problem = Problem::new(2, 3);
         let mut learner = find("soba")
             .and_then(|entry| entry.make_bandit(&Values::new(), problem.clone(), 0))

@@ -160,7 +160,7 @@ pub(crate) fn input_error(compression: Option<&'static str>, error: io::Error) -
 pub(crate) const PARQUET: &str = "a Parquet file, which is read from its end; it must be a file, not a pipe";
 #[cfg(not(feature = "parquet"))]
 pub(crate) const PARQUET: &str =
-    "a Parquet file, which this program was built without; build it with --features parquet";
+    "a Parquet file, which needs the cargo feature parquet; this build does not have it";
 
 const GZIP: &str = "gzip";
 const ZSTD: &str = "zstd";

@@ -123,12 +123,12 @@ pub enum RunError {
     Offered(u64),
     /// A row has a label that another policy has played.
     #[error(
-        "row {0} has a label that another policy has played, which cannot be written to a log of own decisions, and teaches nothing to learners that toss a coin for every round"
+        "row {0} has a label that another policy has played: it cannot be written to a log of the run's own decisions, and learners that explore by a coin toss cannot learn from it"
     )]
     Logged(u64),
-    /// A reward between 0 and 1, for a learner of right and wrong.
+    /// A reward between 0 and 1, for a learner that only learns from right and wrong.
     #[error(
-        "row {0} has the reward {1}, neither right (1) nor wrong (0), and the learner learns from nothing else; `noregret list` shows the learners that learn from rewards"
+        "row {0} has the reward {1}, neither right (1) nor wrong (0), and the learner learns from nothing else"
     )]
     Reward(u64, f64),
     /// An observer failed.

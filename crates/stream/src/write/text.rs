@@ -33,7 +33,7 @@ impl RowWriter for Lines<'_> {
             Format::Ndjson => self.ndjson(row, columns),
             Format::Arff => Err("ARFF is read, not written".into()),
             Format::Parquet => {
-                Err("this program was built without it; build it with --features parquet".into())
+                Err("it needs the cargo feature parquet, which this build does not have".into())
             }
         };
         made.map_err(|problem| WriteError::Unfit { format: self.format, problem })?;
@@ -213,7 +213,7 @@ impl Lines<'_> {
 fn word(line: &mut String, what: &str, text: &str, special: &str) -> Made {
     let unfit = |c: char| c.is_whitespace() || c.is_control() || special.contains(c);
     if text.is_empty() || text.contains(unfit) {
-        return Err(format!("{what} {} is empty or has a character with a meaning", shown(text)));
+        return Err(format!("{what} {} is empty or contains a special character", shown(text)));
     }
     line.push_str(text);
     Ok(())

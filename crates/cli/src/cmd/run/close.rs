@@ -164,7 +164,7 @@ impl<'a> Session<'a> {
         let text = serde_json::to_string(summary).expect("plain numbers");
         let write = |mut archive: Archive, path: &Path| {
             archive.set_text("run", text.clone());
-            model_file::write(&archive, path).map_err(Failure::data)
+            model_file::write(&archive, path).map_err(Failure::saving)
         };
         let schema = self.examples.reader.schema();
         if let (Some(batch), Some(average)) = (&plan.batch_model, average) {

@@ -120,7 +120,7 @@ pub(super) fn checkpoint<K: Held>(
     keep(&mut archive, watching);
     set_rows_read(&mut archive, examples.rows_read());
     let path = plan.save.as_deref().expect("checked before");
-    model_file::write(&archive, path).map_err(Failure::data)
+    model_file::write(&archive, path).map_err(Failure::saving)
 }
 
 /// Writes the state of the run into a model file.
