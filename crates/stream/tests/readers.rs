@@ -318,7 +318,7 @@ fn damaged_gzip_is_an_error_of_the_file() {
     assert!(!reader.read(&mut Row::new()).unwrap());
 }
 
-/// What a reader tells, step by step, to its end.
+/// The results of a reader, row by row, to its end.
 fn trail(reader: &mut dyn Reader) -> Vec<String> {
     let (mut row, mut steps) = (Row::new(), vec![]);
     loop {

@@ -132,7 +132,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     }
     if examples.reader.dropped_features() > 0 {
         let dropped = counted(examples.reader.dropped_features(), "value");
-        note(format_args!("noregret: ignored {dropped} of features that the model does not know"));
+        note(format_args!("noregret: ignored {dropped} of features that the model does not have"));
     }
     if abstention.is_some() {
         let share = 100.0 * answered as f64 / rows as f64;

@@ -66,7 +66,7 @@ fn rows_of_libsvm() {
         (b"\xff 1:1", "a.svm:2: the row is not UTF-8 text"),
         (
             b"1 4000000000:1",
-            "a.svm: there are more than 134217728 features from line 2 on; hash them, or say how many are allowed, with --hash-bits BITS or --set features=D",
+            "a.svm: there are more than 134217728 features from line 2 on; hash them, or declare how many are allowed, with --hash-bits BITS or --set features=D",
         ),
     ];
     for (line, sentence) in lines {
@@ -99,7 +99,7 @@ fn rows_of_csv() {
 
 #[test]
 fn rows_of_vw_and_ndjson() {
-    let importance = r#"a.vw:2: importance "-1" is no number from 0 up"#;
+    let importance = r#"a.vw:2: importance "-1" is not a number of at least 0"#;
     refused("a.vw", "1 | a\n2 -1 | a\n", "", importance);
     refused(
         "a.vw",

@@ -194,7 +194,7 @@ fn bad_logs_are_refused_with_their_line() {
         (r#"{"id":"a","correct":true,"reward":1}"#, "has both correct and reward; one was needed"),
         (
             r#"{"id":"b","label":"x","probability":0.5,"x":{"f":[1]}}"#,
-            "feature \"f\" is no number, text, bool or null",
+            "feature \"f\" is not a number, text, bool or null",
         ),
         (r#"{"what":1}"#, "is not a line of a decision log: a decision has a \"label\", feedback an \"id\""),
         (r#"{"noregret":"decisions"}"#, "a header is only allowed as the first line of a log"),
@@ -308,7 +308,7 @@ fn labels_that_come_and_go() {
     );
     folder
         .run("evaluate bad.ndjson --policy uniform")
-        .failed(2, "bad.ndjson:1: the label \"b\" was played, and was not on offer");
+        .failed(2, "bad.ndjson:1: the label \"b\" was played although it was not on offer");
 }
 
 /// The same decisions under other names, in CSV and in NDJSON.
@@ -337,5 +337,5 @@ fn columns_of_a_foreign_log() {
     }
     folder
         .run("evaluate table.csv --policy uniform")
-        .failed(2, "table.csv:1: the header names no column \"label\"");
+        .failed(2, "table.csv:1: the header has no column \"label\"");
 }

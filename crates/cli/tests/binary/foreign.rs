@@ -72,7 +72,7 @@ fn logs_that_say_nothing_are_refused() {
         .failed(2, "bad.csv:3: the reward is 7; a number from 0 to 1 was needed");
     folder
         .run("run log.csv --feedback bandit --decision played --probability prob --quiet")
-        .failed(2, "log.csv:1: the header names no column \"played\"");
+        .failed(2, "log.csv:1: the header has no column \"played\"");
     folder.run("run log.csv --decision chosen --quiet").failed(
         1,
         "--decision, --probability, --reward: name the columns of a log of decisions, which are learnt from with --feedback bandit",

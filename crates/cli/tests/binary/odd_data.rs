@@ -20,8 +20,7 @@ fn table(header: &str, cells: &str) -> String {
 #[test]
 fn headers_with_repeated_or_empty_names_are_headers() {
     let said = notes(&table("a,a,,a", "#,#,#,#"), "");
-    let sentence =
-        "noregret: a.csv: the header has a name twice: column number 2 is called \"a.2\" here, and 1 more so";
+    let sentence = "noregret: a.csv: the header has a name twice: column number 2 is called \"a.2\" here; likewise 1 other column";
     assert_eq!(said, sentence);
     let folder = Folder::with("a.csv", table("a,a,", "#,#,#"));
     let summary = folder.summary("a.csv --save model");
@@ -34,7 +33,7 @@ fn headers_with_repeated_or_empty_names_are_headers() {
 #[test]
 fn a_header_in_the_middle_is_no_category() {
     let folder = Folder::with("a.csv", table("a,b", "#,1#") + &table("a,b", "#,2#"));
-    folder.run("run a.csv --quiet").failed(2, "a.csv:42: the row is the header once more");
+    folder.run("run a.csv --quiet").failed(2, "a.csv:42: the row repeats the header");
     let summary = folder.summary("a.csv --on-bad-row skip");
     let of = |name: &str| summary[name].as_u64();
     assert_eq!((of("rounds"), of("bad_rows"), of("features")), (Some(80), Some(1), Some(2)));
@@ -50,7 +49,7 @@ fn columns_that_are_nearly_numbers() {
             "noregret: a.csv: column \"a\" holds numbers but for 1 of its first 41 cells, such as \"{shown}\", which count as missing"
         );
         assert!(said.starts_with(&sentence), "{said}");
-        assert_eq!(notes(&text, "--categorical a"), "", "it was asked for");
+        assert_eq!(notes(&text, "--categorical a"), "", "the option gives the role");
     }
     assert_eq!(notes(&(table("a,b", "#,#") + "\"1,234\",1,p\n"), ""), "", "a number as people write it");
 }

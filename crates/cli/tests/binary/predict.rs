@@ -28,7 +28,7 @@ fn labels_by_name() {
         folder.run_with("predict model - --format csv", "size;more;hue\n9;x;blue\n1;y;red\n").succeeded();
     assert_eq!(ran.stdout, "dog\ncat\n");
     assert!(!ran.stderr.contains("error rate"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("2 values of features that the model does not know"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("2 values of features that the model does not have"), "{}", ran.stderr);
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn foreign_rows_are_refused() {
     );
     folder.run("run a.ndjson --quiet --save model").succeeded();
     let foreign = "{\"b\": 1, \"c\": \"red\"}\n";
-    let sentence = "standard input:1: none of the row's features is one that the saved model knows";
+    let sentence = "standard input:1: the saved model has none of the row's features";
     folder.run_with("predict model - --on-bad-row fail", foreign).failed(2, sentence);
     // A line for the row, and no model that would fit any of them.
     let ran = folder.run_with("predict model -", foreign);

@@ -86,7 +86,7 @@ fn features_beyond_the_model_are_counted() {
         let ran = folder.run(&format!("run b.{format} --quiet --load model")).succeeded();
         assert!(ran.stdout.contains("unknown features       2\n"), "{}", ran.stdout);
         let ran = folder.run(&format!("predict model b.{format}")).succeeded();
-        let sentence = "noregret: ignored 2 values of features that the model does not know";
+        let sentence = "noregret: ignored 2 values of features that the model does not have";
         assert!(ran.stderr.contains(sentence), "{}", ran.stderr);
     }
     // A row that was refused for its many names leaves a model that can be loaded.

@@ -79,7 +79,7 @@ fn file(header: &str, rows: usize, row: impl Fn(usize) -> String) -> String {
     text
 }
 
-/// Twelve files with something odd about them, and what a colleague would say. Column `a` tells the label.
+/// Twelve files with something odd about them, and the note about it. Column `a` determines the label.
 #[test]
 fn messy_files_are_run_to_a_sensible_end() {
     let label = |t: usize| ["no", "yes"][usize::from(t * 7 % 10 > 4)];
@@ -190,7 +190,7 @@ fn messy_files_are_run_to_a_sensible_end() {
     }
 }
 
-/// A line of one file is odd in the way that the next one is, but differently told.
+/// Further files, each with several notes.
 #[test]
 fn more_messy_files() {
     let label = |t: usize| ["no", "yes"][usize::from(t * 7 % 10 > 4)];
@@ -279,7 +279,7 @@ fn what_is_new_tomorrow_is_named() {
     let tomorrow = |t: usize| format!("{},happy,1,1,1,1,1,1", row(t).replace("blue", "green"));
     folder.write("b.csv", file(&format!("a,hue,y,{new}"), 20, tomorrow));
     let columns = "the columns \"mood\", \"c1\", \"c2\", \"c3\", \"c4\" and 2 more are new: the model was trained without them, and they are ignored";
-    let category = "features that the model does not know are ignored: \"hue=green\"";
+    let category = "features that the model does not have are ignored: \"hue=green\"";
     for run in ["predict m b.csv", "run b.csv --load m"] {
         let ran = folder.run(run).succeeded();
         assert!(ran.stderr.contains(columns) && ran.stderr.contains(category), "{run}: {}", ran.stderr);
@@ -291,12 +291,12 @@ fn what_is_new_tomorrow_is_named() {
     folder.run("run a.svm --quiet --learner ogd --save m").succeeded();
     folder.write("b.svm", "p 1:1 7:1\nq 2:1 9:2\n".repeat(20));
     let ran = folder.run("predict m b.svm").succeeded();
-    assert!(ran.stderr.contains("does not know are ignored: \"7\", \"9\""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("does not have are ignored: \"7\", \"9\""), "{}", ran.stderr);
     folder.write("b.ndjson", "{\"1\": 1, \"mood\": \"happy\", \"y\": \"p\"}\n".repeat(3));
     folder.write("a.ndjson", "{\"1\": 1, \"y\": \"p\"}\n{\"1\": 2, \"y\": \"q\"}\n".repeat(30));
     folder.run("run a.ndjson --quiet --learner ogd --save m").succeeded();
     let ran = folder.run("predict m b.ndjson").succeeded();
-    assert!(ran.stderr.contains("does not know are ignored: \"mood=happy\""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("does not have are ignored: \"mood=happy\""), "{}", ran.stderr);
 }
 
 /// The tickets as objects: the cells of CSV, nested or not, with what is missing left out.

@@ -163,7 +163,7 @@ impl Offer<'_> {
 params! {
     /// Parameters of [`Offers`].
     pub struct OffersParams {
-        /// Columns that describe a label, >= 1: the row has a block of so many for every position.
+        /// Number of columns that describe a label, >= 1; a row has a block of this width for every position.
         width: u64 = "features / classes, rounded up",
     }
 }

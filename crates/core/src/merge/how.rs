@@ -21,7 +21,7 @@ impl Merge {
     /// Both ways.
     pub const ALL: [Merge; 2] = [Merge::SumAll, Merge::LambdaOnce];
 
-    /// The name that `--how` takes.
+    /// Its name, such as `sum-all`.
     pub fn name(self) -> &'static str {
         match self {
             Merge::SumAll => "sum-all",

@@ -66,14 +66,14 @@ impl Foreign {
                 if names.is_empty() {
                     for key in [&self.keys.decision, &self.keys.probability] {
                         if !cells.contains(key) {
-                            return Err(format!("the header names no column {}", shown(&**key)));
+                            return Err(format!("the header has no column {}", shown(&**key)));
                         }
                     }
                     *names = cells;
                     return Ok(None);
                 }
                 if cells.len() != names.len() {
-                    return Err(format!("has {} cells, and the header {}", cells.len(), names.len()));
+                    return Err(format!("has {} cells, but the header has {}", cells.len(), names.len()));
                 }
                 names.iter().cloned().zip(cells.into_iter().map(value)).collect()
             }
@@ -132,7 +132,7 @@ fn flatten(name: String, value: Value, into: &mut Map<String, Value>) {
     }
 }
 
-/// The cell as a number if it is one, as nothing if it is empty, else as text.
+/// The cell as a number if it is one, as null if it is empty, else as text.
 fn value(cell: String) -> Value {
     let trimmed = cell.trim();
     if trimmed.is_empty() {
@@ -179,9 +179,9 @@ mod tests {
         assert_eq!(line, want);
         let line = text(foreign.translate(b";;b;0.25;", 3).expect("a decision"));
         assert_eq!(line, r#"{"label":"b","probability":0.25,"id":"line 3","x":{}}"#);
-        assert_eq!(foreign.translate(b"1;2", 4).expect_err("too short"), "has 2 cells, and the header 5");
+        assert_eq!(foreign.translate(b"1;2", 4).expect_err("too short"), "has 2 cells, but the header has 5");
         let fault = Foreign::new(keys(), true).translate(b"a,b", 1).expect_err("no column").to_owned();
-        assert_eq!(fault, "the header names no column \"chosen\"");
+        assert_eq!(fault, "the header has no column \"chosen\"");
     }
 
     #[test]

@@ -59,7 +59,7 @@ impl Name {
     fn label(&self, row: &mut Row) -> Result<String, String> {
         let text = self.text();
         if text.is_empty() || !row.set_name(&text) {
-            return Err(format!("the label {} is empty or no finite number", shown(&*text)));
+            return Err(format!("the label {} is empty or not a finite number", shown(&*text)));
         }
         match row.label() {
             crate::read::row::RowLabel::Name(name) => Ok(name.to_owned()),
@@ -168,7 +168,11 @@ pub(crate) fn parse(
                 let last = u64::from(*base) + u64::from(count) - 1;
                 known.columns.by_number(last);
             }
-            _ => return Err(format!("columns = {count}: features have names, and no number of them")),
+            _ => {
+                return Err(format!(
+                    "columns = {count}: features have names, so that their number is not fixed"
+                ));
+            }
         },
         None => {}
     }
@@ -302,7 +306,7 @@ fn offered(line: &Line, played: u32, known: &mut Known, row: &mut Row) -> Result
     offered.dedup();
     if offered.binary_search(&played).is_err() {
         let name = known.labels.name(noregret::example::Label(played));
-        return Err(format!("the label {} was played, and was not on offer", shown(&*name)));
+        return Err(format!("the label {} was played although it was not on offer", shown(&*name)));
     }
     Ok(offered)
 }

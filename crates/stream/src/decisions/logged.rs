@@ -182,7 +182,7 @@ impl Logged {
         check_weight(probability).map_err(|what| {
             refuse(format!("the action {:?} {what}", labels.name(noregret::example::Label(label))))
         })?;
-        // The event says both.
+        // The event has both.
         row.unlabel();
         row.clear_offered();
         Ok(Some(Event::Decision(Box::new(LoggedDecision {

@@ -172,7 +172,7 @@ impl<W: Write + Send> ParquetLines<W> {
         match (self.file, self.out) {
             (Some(file), _) => file.into_inner().map_err(failed),
             (None, Some(out)) => Ok(out),
-            (None, None) => Err(io::Error::other("the file could not be begun")),
+            (None, None) => Err(io::Error::other("the file could not be started")),
         }
     }
 
@@ -321,7 +321,7 @@ mod tests {
     use crate::decisions::reader::LogReader;
     use crate::read::row::Row;
 
-    /// All that a log says, feature by feature; errors as sentences without the file.
+    /// The events of a log, feature by feature; errors as sentences without the file.
     fn events(mut log: LogReader, name: &str) -> Vec<String> {
         let (mut row, mut events) = (Row::new(), Vec::new());
         loop {
@@ -343,8 +343,8 @@ mod tests {
         }
     }
 
-    /// Lines of every kind go through columns unharmed: numbers to the bit, names in order, what is missing,
-    /// what is wrong.
+    /// Lines of every kind are the same after writing and reading columns: numbers to the bit, names in
+    /// order, missing values, and errors.
     #[test]
     fn columns_are_lines() {
         let header =

@@ -219,7 +219,7 @@ impl Leaf {
     fn json(&self, at: usize, line: &mut Vec<u8>) -> Result<(), String> {
         let number = |number: &f64| {
             let number = serde_json::Number::from_f64(*number);
-            number.ok_or_else(|| format!("{} is no finite number", shown(&*self.key)))
+            number.ok_or_else(|| format!("{} is not a finite number", shown(&*self.key)))
         };
         let text = match &self.cells {
             Cells::Bool(cells) => cells.get(at).map(bool::to_string),
@@ -231,7 +231,8 @@ impl Leaf {
                 text => text.and_then(Result::ok).map(|text| serde_json::Value::from(text).to_string()),
             },
         };
-        let text = text.ok_or_else(|| format!("{} has fewer values than it says", shown(&*self.key)))?;
+        let text =
+            text.ok_or_else(|| format!("{} has fewer values than its metadata states", shown(&*self.key)))?;
         line.extend_from_slice(text.as_bytes());
         Ok(())
     }

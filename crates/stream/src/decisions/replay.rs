@@ -262,7 +262,7 @@ impl Replay {
     pub fn step(&mut self) -> Result<bool, ReplayError> {
         match self.log.next(&mut self.row)? {
             None => return Ok(false),
-            Some(Event::Header(_)) => unreachable!("refused behind the first line"),
+            Some(Event::Header(_)) => unreachable!("the reader rejects a header after the first line"),
             Some(Event::Decision(logged)) => self.decided(*logged)?,
             Some(Event::Feedback { id, reward }) => {
                 let heard = heard_of(reward, self.learner.as_ref()).map_err(|what| self.log.error(what))?;

@@ -1,5 +1,5 @@
-//! The decisions of another program's log as rows of data, from which a learner learns what another policy
-//! has earned.
+//! The decisions of another program's log as rows of data, so that a learner learns from the rewards of
+//! another policy.
 
 use crate::decisions::event::Event;
 use crate::decisions::logged::Logged;
@@ -11,7 +11,7 @@ use crate::read::options::Schema;
 use crate::read::reader::Reader;
 use crate::read::row::Row;
 
-/// Largest number of decisions that wait for their rewards; beyond that, the oldest are left out.
+/// Largest number of decisions without their rewards; beyond that, the oldest are left out.
 const MOST_WAITING: usize = 1_000_000;
 
 /// A decision without its reward so far.
@@ -36,7 +36,7 @@ impl LoggedRows {
         Self { log, waiting: Pending::new(MOST_WAITING), size }
     }
 
-    /// Labels the row of `taken` with what was played and earned.
+    /// Labels the row of `taken` with the played label and its cost.
     fn earned(&self, taken: Taken, reward: f64, row: &mut Row) -> Result<(), ReadError> {
         if !(0.0..=1.0).contains(&reward) {
             let what = format!("the reward is {reward}; a number from 0 to 1 was needed");
@@ -44,7 +44,7 @@ impl LoggedRows {
         }
         let Taken { row: mut of, label, probability } = taken;
         if !of.push_cost(&label, Some(1.0 - reward), Some(probability)) {
-            return Err(self.log.error(row, format!("the label {label:?} is no finite number")));
+            return Err(self.log.error(row, format!("the label {label:?} is not a finite number")));
         }
         of.line = row.line;
         *row = of;

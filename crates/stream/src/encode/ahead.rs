@@ -147,7 +147,7 @@ mod tests {
         ReadExamples::new(reader, encoder, path, bad_rows)
     }
 
-    /// All that `examples` gives, at most `limit`, and how it ends.
+    /// At most `limit` examples of `examples`, and the result after the last one.
     fn drawn(examples: &mut dyn Examples, limit: Option<u64>) -> Vec<String> {
         let (mut seen, mut example) = (vec![], Example::default());
         while limit != Some(seen.len() as u64) {
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn examples_are_the_same_made_ahead() {
+    fn examples_made_ahead_are_the_same() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.svm");
         let line = |t: u32| match t {

@@ -6,7 +6,8 @@ use std::str::FromStr;
 use noregret::prediction::Reward;
 use serde::{Deserialize, Serialize};
 
-/// What labels may cost: the least cost is the reward 1, the most 0, and between them rewards fall evenly.
+/// The range of costs of labels: the least cost is the reward 1, the largest is 0, and rewards are linear in
+/// between.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "[f64; 2]", into = "[f64; 2]")]
 pub struct Costs {
@@ -22,7 +23,7 @@ impl Default for Costs {
 }
 
 impl Costs {
-    /// Costs from `least` to `most`, finite; `None` unless the one is below the other.
+    /// Costs from `least` to `most`, finite; `None` unless `least` is below `most`.
     pub fn new(least: f64, most: f64) -> Option<Self> {
         (least < most && (most - least).is_finite()).then_some(Self { least, most })
     }
@@ -62,7 +63,7 @@ impl FromStr for Costs {
     fn from_str(text: &str) -> Result<Self, String> {
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
         let range = text.split_once("..").and_then(|(least, most)| Some([number(least)?, number(most)?]));
-        let range = range.ok_or_else(|| format!("{text:?} is no range of costs, as in 0..10"))?;
+        let range = range.ok_or_else(|| format!("{text:?} is not a range of costs, such as 0..10"))?;
         Self::try_from(range)
     }
 }

@@ -84,8 +84,8 @@ pub struct Encoder {
     pub large_rows: u64,
     /// Columns that are absent from the data; their values are replaced by the mean.
     pub absent: Vec<u32>,
-    /// What labels may cost, for a learner that hears what the label that it played has earned; `None` for
-    /// one that needs the truth.
+    /// The range of costs, for a learner that learns from the reward of the played label; `None` for a
+    /// learner that needs the true label.
     pub costs: Option<Costs>,
 }
 
@@ -363,7 +363,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// Fills in the classes on offer; with `observe`, one that is new is taken in, if there is room.
+    /// Sets the classes on offer; with `observe`, a new class is added if there is room.
     fn offered_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), String> {
         out.offered.clear();
         for name in row.offered() {
@@ -390,8 +390,8 @@ impl Encoder {
         Ok(())
     }
 
-    /// Fills in what a label of costs says: what the action that was played cost, and how probable it was, or
-    /// what each would have cost.
+    /// Sets the truth from a label of costs: the reward and the probability of the action that was played, or
+    /// the rewards of all actions.
     fn earned_of(&self, row: &Row, out: &mut Example) -> Result<(), String> {
         let (RowLabel::Costs(actions), Some(costs)) = (row.label(), self.costs) else { return Ok(()) };
         let class = |name: &str| self.labels.find(name).ok_or_else(|| self.unknown_class(name));
@@ -409,7 +409,7 @@ impl Encoder {
             }
             check_weight_of(probability).map_err(|what| format!("the action {:?} {what}", one.action))?;
             if !out.offered.is_empty() && out.offered.binary_search(&label.0).is_err() {
-                return Err(format!("the label {:?} was played, and was not on offer", one.action));
+                return Err(format!("the label {:?} was played although it was not on offer", one.action));
             }
             let reward = costs.reward(cost)?.value();
             out.truth = OwnedTruth::Logged(Logged { label, probability, reward });
@@ -422,7 +422,7 @@ impl Encoder {
         let choices = if out.offered.is_empty() { self.classes } else { out.offered.len() };
         if known != choices {
             return Err(format!(
-                "the label gives the costs of {known} actions and no probability; those of all {choices} on offer were needed"
+                "the label gives the costs of {known} actions and no probability; the costs of all {choices} actions on offer were needed"
             ));
         }
         out.distribution.clear();

@@ -28,20 +28,20 @@ pub(super) enum OwnedTruth {
     Class(Label),
     Distribution,
     Value(f64),
-    /// What every class would have earned is in the distribution.
+    /// The rewards of all classes are in the distribution.
     Rewards,
     /// Another policy has played a class.
     Logged(Logged),
 }
 
-/// A class that another policy has played, and what it earned.
+/// A class that another policy has played, and its reward.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Logged {
     /// The class.
     pub label: Label,
     /// The probability with which it was played, in (0, 1].
     pub probability: f64,
-    /// What it earned, in [0, 1].
+    /// Its reward, in [0, 1].
     pub reward: f64,
 }
 
@@ -101,7 +101,7 @@ impl Example {
         Some(target.weighted(self.weight))
     }
 
-    /// What another policy has played, if somebody else has decided.
+    /// The decision of another policy, if there is one.
     pub fn logged(&self) -> Option<Logged> {
         match self.truth {
             OwnedTruth::Logged(logged) if self.weight > 0.0 => Some(logged),
@@ -109,8 +109,8 @@ impl Example {
         }
     }
 
-    /// What class `label` would have earned, if that is known of all: 1 for the right class and 0 for
-    /// others, or a reward.
+    /// The reward of class `label`, if the rewards of all classes are known: 1 for the right class and 0
+    /// for others, or a given reward.
     pub fn reward(&self, label: u32) -> Option<Reward> {
         match self.truth {
             OwnedTruth::Class(right) if self.weight > 0.0 => Some((right.0 == label).into()),
@@ -184,12 +184,12 @@ impl Example {
     }
 }
 
-/// Examples that are still to come.
+/// Examples that have not been learnt yet.
 #[derive(Debug)]
 pub struct Coming<'a> {
     /// The available examples.
     pub known: &'a [Example],
-    /// Their number including those still to come, which are represented by empty rows.
+    /// Their number including those that are not available yet, which are represented by empty rows.
     pub len: usize,
 }
 

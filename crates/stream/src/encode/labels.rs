@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_are_listed_as_people_do() {
+    fn classes_are_sorted_by_number_and_then_by_name() {
         let seen: Labels = ["10", "b", "2", "-1", "a", "2"].into_iter().collect();
         assert_eq!(seen.sorted().iter().collect::<Vec<_>>(), ["-1", "2", "10", "a", "b"]);
         assert_eq!(seen.find("2"), Some(Label(2)));

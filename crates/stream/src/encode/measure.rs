@@ -148,8 +148,8 @@ fn standardised_square(value: f64, inverse: f64, mean: f64, squares: f64) -> f64
 mod tests {
     use super::*;
 
-    /// Rows with large ones now and then, columns that come late, one that is constant, at several orders of
-    /// magnitude.
+    /// Rows at several orders of magnitude, some much larger than the others, with columns that appear late
+    /// and a constant column.
     #[test]
     fn the_largest_norm_is_that_of_all_rows_standardised() {
         for (columns, factor) in [(3, 1.0), (8, 1.0), (21, 1e-120), (21, 1e-160), (54, 1.0), (70, 1e50)] {
@@ -188,7 +188,7 @@ mod tests {
                     );
                 }
                 assert!(trial.scaler == scaler, "{scaling}: the state");
-                // It grew now and then, and not with every row.
+                // It grew with some rows only.
                 assert!((1..300).contains(&exact), "{scaling}: {exact}");
             }
         }
@@ -212,7 +212,7 @@ mod tests {
             trial.spread(&indices, &row, 6);
             let square = trial.measure();
             assert!(square <= bound * MARGIN, "{t}: {square} > {bound}");
-            // And not much more, once there are rows enough.
+            // And not much larger after many rows.
             assert!(t < 100 || bound <= 1.1 * square + CLIP * CLIP, "{t}: {bound} for {square}");
         }
     }

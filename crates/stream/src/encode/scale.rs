@@ -37,7 +37,7 @@ impl Scaling {
     pub const ALL: [Scaling; 5] =
         [Scaling::None, Scaling::Unit, Scaling::MaxAbs, Scaling::Standard, Scaling::Mixed];
 
-    /// The name that `--scale` takes.
+    /// Its name, such as `maxabs`.
     pub fn name(self) -> &'static str {
         match self {
             Scaling::None => "none",

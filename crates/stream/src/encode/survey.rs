@@ -12,8 +12,8 @@ use crate::read::error::ReadError;
 use crate::read::reader::Reader;
 use crate::read::row::{Row, RowLabel};
 
-/// More classes than this are taken for a mistake, a real-valued target or the wrong label column, where most
-/// rows have a label of their own.
+/// More classes than this are assumed to be a mistake, such as a real-valued target or the wrong label
+/// column, if most rows have different labels.
 const MANY_CLASSES: usize = 10_000;
 
 /// More classes than this are not learnt.
@@ -57,7 +57,7 @@ pub struct Survey {
     pub radius: f64,
     /// Number of non-zero values.
     pub non_zeros: u64,
-    /// The fewest labels that a row has on offer, of those that say so; [`usize::MAX`] if none does.
+    /// The least number of labels on offer in a row that states them; [`usize::MAX`] if none does.
     pub fewest_offered: usize,
     /// The line of the first row whose label gives costs of actions.
     pub costs: Option<u64>,
@@ -196,13 +196,13 @@ pub enum SurveyError {
     Read(#[from] ReadError),
     /// The features would take too much memory.
     #[error(
-        "there are more than {MOST_COLUMNS} features from line {0} on; hash them, or say how many are allowed"
+        "there are more than {MOST_COLUMNS} features from line {0} on; hash them, or declare how many are allowed"
     )]
     TooManyColumns(u64),
     /// There are more classes than a learner may have.
     #[error("there are more than {MOST_CLASSES} different labels in the first {0} rows with a label")]
     TooManyClasses(u64),
-    /// The labels are no classes.
+    /// The labels do not seem to be classes.
     #[error(
         "there are {0} different labels in {1} rows with a label; is it the right label column, or a real-valued target?"
     )]

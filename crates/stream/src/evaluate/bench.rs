@@ -123,7 +123,9 @@ impl Bench<'_> {
                 one(label)
             }
             Policy::Logged | Policy::Greedy if !distributed => {
-                return Err("the decision has no distribution \"p\", which the policy is made of".to_owned());
+                return Err(
+                    "the decision has no distribution \"p\", from which the policy is computed".to_owned()
+                );
             }
             Policy::Logged => logged.to_vec(),
             Policy::Greedy => one(argmax(logged)),

@@ -105,7 +105,7 @@ pub fn compare(
 mod tests {
     use super::*;
 
-    /// Differences 1, 2 and 3, of mean 2 and variance 1, a pair without a term left out: 2 ± 1.96/√3.
+    /// Differences 1, 2 and 3 have mean 2 and variance 1; a pair with a missing term is omitted: 2 ± 1.96/√3.
     #[test]
     fn three_pairs_by_hand() {
         let difference = Difference::of(&[2.0, 4.0, f64::NAN, 6.0], &[1.0, 2.0, 5.0, 3.0], "ips", 0.95);

@@ -1,9 +1,9 @@
 //! Off-policy estimators: the reward of a policy estimated from decisions of another policy, as
 //! pure sums over logged rounds.
 //!
-//! Round $t$ logged that label $a_t$ was played with probability $p_t > 0$ and earned $r_t$. The policy to be
-//! evaluated gives label $a$ the probability $\pi_t(a)$; $w_t = \pi_t(a_t) / p_t$ is its importance weight,
-//! and $q_t(a)$ an estimate of what label $a$ earns.
+//! In round $t$ of the log, label $a_t$ was played with probability $p_t > 0$, and its reward was $r_t$. The
+//! policy to be evaluated gives label $a$ the probability $\pi_t(a)$; $w_t = \pi_t(a_t) / p_t$ is its
+//! importance weight, and $q_t(a)$ an estimate of the reward of label $a$.
 //!
 //! | estimator | value | unbiased |
 //! |---|---|---|

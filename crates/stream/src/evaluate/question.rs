@@ -55,7 +55,7 @@ impl Policy {
     /// If it does not predict labels.
     pub fn of_model(model: Frozen, greedy: bool) -> Result<Self, String> {
         if model.predictor.problem().classes < 2 {
-            return Err("forecasts numbers, and plays no labels".to_owned());
+            return Err("forecasts numbers and does not play labels".to_owned());
         }
         Ok(Policy::Model { model: Box::new(model), greedy })
     }

@@ -3,9 +3,9 @@
 //! The rows are handed to the reader of delimited text, or, where they are sparse (`{3 1.5, 7 yes}`), to that
 //! of NDJSON, with the line numbers of the file. The header decides the roles of the columns, except where
 //! the options do: numbers stay numbers, nominal values are categories, strings are text, dates are times.
-//! The label is the column asked for, else one called `label`, `class`, `target` or `y`, else the last one.
-//! `?` is a missing value. In a sparse row a value that is not written is 0, or the first of a nominal
-//! attribute's values.
+//! The label is the column that the options name, else one called `label`, `class`, `target` or `y`, else the
+//! last one. `?` is a missing value. In a sparse row a value that is not written is 0, or the first of the
+//! values of a nominal attribute.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;

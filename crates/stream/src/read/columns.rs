@@ -227,7 +227,7 @@ fn hash_bytes(bytes: &[u8], bits: u32) -> u32 {
     (hash & ((1 << bits) - 1)) as u32
 }
 
-/// Most dropped features that are remembered by name.
+/// Largest number of dropped features whose names are kept.
 const MOST_UNKNOWN: usize = 100;
 
 /// The columns of a reader: adds new ones, or drops and counts them, and removes those added by a
@@ -278,7 +278,7 @@ impl ColumnMap {
         }
     }
 
-    /// Remembers the name of a dropped feature.
+    /// Keeps the name of a dropped feature.
     #[cold]
     pub(crate) fn drops(&mut self, name: impl ToString) {
         if self.unknown.len() < MOST_UNKNOWN {
@@ -301,7 +301,7 @@ impl ColumnMap {
             _ if self.unknown.len() == MOST_UNKNOWN => " and many more".to_owned(),
             more => format!(" and {more} more"),
         };
-        Some(format!("features that the model does not know are ignored: {}{more}", names.join(", ")))
+        Some(format!("features that the model does not have are ignored: {}{more}", names.join(", ")))
     }
 
     /// Column of the feature numbered `number` as in the data; `None` if it is dropped.

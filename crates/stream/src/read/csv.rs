@@ -225,7 +225,7 @@ impl Rows {
             // The text ends in a line end, so that only an open quote can extend a row to the end
             // of the file.
             if self.records.get_ref().ended {
-                let message = "a quote opens here that nothing closes".to_owned();
+                let message = "a quotation mark that opens here is never closed".to_owned();
                 let line = after.saturating_sub(inside);
                 return Err(ReadError::new(self.source().name(), line, ReadErrorKind::Row(message)));
             }
@@ -240,7 +240,7 @@ impl Rows {
         Ok(false)
     }
 
-    /// The same with something in a cell.
+    /// As [`Rows::next`], for the next row in which some cell is not empty.
     fn next_filled(&mut self) -> Result<bool, ReadError> {
         while self.next()? {
             if self.record.iter().any(|cell| !cell.trim_ascii().is_empty()) {
@@ -264,7 +264,7 @@ impl Rows {
             }
             above.push(self.record.clone());
             if !self.next_filled()? {
-                // The error speaks of the first row.
+                // The error is about the first row.
                 self.record = above.swap_remove(0);
                 return Ok(None);
             }
@@ -295,7 +295,7 @@ impl CsvReader {
             )));
         }
         if record.get(0) == self.header.get(0) && *record == self.header {
-            return Err(ReadErrorKind::Row("the row is the header once more".into()));
+            return Err(ReadErrorKind::Row("the row repeats the header".into()));
         }
         if let Some(id) = self.id {
             row.tag.push_str(&String::from_utf8_lossy(record[id].trim_ascii()));

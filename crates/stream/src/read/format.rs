@@ -34,7 +34,7 @@ impl Format {
     /// The formats of text that are also written.
     pub const TEXT: [Format; 4] = [Format::Libsvm, Format::Vw, Format::Csv, Format::Ndjson];
 
-    /// The name that `--format` takes.
+    /// Its name, such as `libsvm`.
     pub fn name(self) -> &'static str {
         match self {
             Format::Libsvm => "libsvm",

@@ -30,7 +30,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let (base, how) = match (options.index_base, saved) {
         (Some(base @ 0..=1), _) => (base, "as given"),
         (Some(base), _) => {
-            return Err(source.file_error(format!("index base {base} was asked for; it is 0 or 1")));
+            return Err(source.file_error(format!("the index base is {base}; it must be 0 or 1")));
         }
         (None, Some(base)) => (base, "as saved"),
         (None, None) => (u32::from(!has_index_zero(&source.peek(BASE_LINES, 1)?)), "by the first rows"),

@@ -14,8 +14,8 @@
 //! of `label`, `class`, `target`, `y` (in any case) in the first 1,000 lines. `weight` is the
 //! weight if there is a key `x`; in a flat object it is a feature, unless the options name it.
 //! `tag` or `id` is the name of the row, unless the options name another key. Further keys beside
-//! `x` are ignored. Repeated features and labels are errors. If the options ask for labels on offer,
-//! those of a row are under `labels`: a list of names, or what [`offers`] reads.
+//! `x` are ignored. Repeated features and labels are errors. With the option for labels on offer, those
+//! of a row are under `labels`: a list of names, or what [`offers`] reads.
 
 pub(crate) mod offers;
 mod table;
@@ -149,7 +149,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     Ok(LineReader::boxed(source, columns, parser))
 }
 
-/// Whether a row has neither a feature nor a column that the model knows, in any category.
+/// Whether a row has no categorical column of the model, in any category.
 #[cold]
 fn is_foreign(line: &str, columns: &Columns) -> bool {
     let Columns::Named(names) = columns else { return true };
@@ -224,7 +224,7 @@ impl LineParser for Ndjson {
             && self.scratch.unknown > 0
             && is_foreign(line, columns.columns())
         {
-            let what = "none of the row's features is one that the saved model knows";
+            let what = "the saved model has none of the row's features";
             return Err(ReadErrorKind::Row(what.to_owned()));
         }
         if let Some(table) = &mut self.table {

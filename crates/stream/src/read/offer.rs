@@ -13,9 +13,9 @@ use crate::read::row::Row;
 
 /// Bits of the hash of a feature, before it is hashed into a block.
 const BITS: u32 = 31;
-/// Of rounds with more categories than this, no products of two are made: 12 have 66.
+/// Rounds with more categories than this get no products of two; 12 categories have 66.
 const MOST_PAIRED: usize = 12;
-/// The value of a product: on simulated sites, the reward hardly differs between 3 and 8, and is less at 1.
+/// The value of a product. On simulated sites the reward is smaller with 1, and similar from 3 to 8.
 const PAIR: f64 = 4.0;
 
 /// Features by name.
@@ -34,9 +34,9 @@ fn hashed(features: &[(String, f64)]) -> (Vec<u32>, Vec<f64>) {
     list.into_iter().unzip()
 }
 
-/// Adds the products of every two categories of a round, where there are few: what somebody likes in the
-/// morning is neither what they like, nor what is liked in the morning. There are few rounds of each, so each
-/// counts for more.
+/// Adds the products of every two categories of a round, if it has few: the effect of a pair, such as a user
+/// and a time of day, does not follow from the effects of both. A pair occurs in few rounds, so its value is
+/// larger than 1.
 fn pair(context: &mut Described) {
     let of_text = |(name, _): &&(String, f64)| name.contains('=');
     let own: Described = context.iter().filter(of_text).cloned().collect();
@@ -53,7 +53,7 @@ fn pair(context: &mut Described) {
 /// (`context`), of the label, and their products. `labels` have their [`key`]s and features.
 ///
 /// # Errors
-/// If products are too large to be computed with.
+/// If products are too large.
 pub fn fill_blocks(
     mut context: Described,
     labels: &[(u64, Described)],
@@ -71,24 +71,21 @@ pub fn fill_blocks(
         })
         .collect();
     if u32::try_from(offered.len()).ok().and_then(|count| count.checked_mul(width)).is_none() {
-        return Err(format!(
-            "{} labels are on offer; that is more than there are columns for",
-            offered.len()
-        ));
+        return Err(format!("{} labels are on offer; these are too many for the columns", offered.len()));
     }
     let offer = Offer { context: Features::Sparse { indices: &indices, values: &values }, labels: &offered };
     let mut made = OfferRow::default();
     offer.encode(width, &mut made);
     for (column, value) in made.features().iter() {
         if !value.is_finite() || value.abs() > LARGEST_NORM {
-            return Err("products of the features are too large to be computed with".to_owned());
+            return Err("products of the features are too large".to_owned());
         }
         row.push(column as u32, value);
     }
     Ok(())
 }
 
-/// A round in the making: its features, and the labels on offer by name.
+/// A round while it is read: its features, and the labels on offer by name.
 #[derive(Debug, Default)]
 pub(crate) struct Round {
     pub(crate) context: Described,
@@ -101,7 +98,7 @@ impl Round {
         *self = Self::default();
     }
 
-    /// Adds a label on offer. Without a name it is known by its features alone.
+    /// Adds a label on offer. Without a name, only its features identify it.
     pub(crate) fn offer(&mut self, name: &str, features: Described) -> Result<(), String> {
         if !name.is_empty() && self.position(name).is_some() {
             return Err(format!("the label {} is on offer twice", shown(name)));
@@ -120,7 +117,8 @@ impl Round {
         self.names.iter().position(|known| known == name)
     }
 
-    /// Fills in features and labels on offer, these called by their positions, in blocks of `width` columns.
+    /// Writes features and labels on offer to `row`, in blocks of `width` columns; the names of the labels
+    /// are their positions.
     pub(crate) fn fill(&mut self, width: u32, row: &mut Row) -> Result<(), String> {
         if self.names.is_empty() {
             return Err("no label is on offer".to_owned());
@@ -133,8 +131,8 @@ impl Round {
     }
 }
 
-/// Adds the features of `value`, which is called `path`: nested objects by their path, members of lists by
-/// their place, texts as categories, null not at all.
+/// Adds the features of `value`, which is named `path`: members of objects by path, members of lists by
+/// position, texts as categories; null is no feature.
 pub(crate) fn flatten(path: &mut String, value: &Value, into: &mut Described) -> Result<(), String> {
     let length = path.len();
     let mut push = |name: String, value: f64| {
@@ -154,7 +152,7 @@ pub(crate) fn flatten(path: &mut String, value: &Value, into: &mut Described) ->
         Value::String(text) => push(format!("{path}={text}"), 1.0),
         Value::Array(list) => {
             for (at, member) in list.iter().enumerate() {
-                // The order of texts in a list says nothing.
+                // The order of texts in a list is irrelevant.
                 if !member.is_string() {
                     path.push_str(if path.is_empty() { "" } else { "." });
                     path.push_str(&at.to_string());
@@ -206,7 +204,7 @@ mod tests {
         assert!(flat(r#"{"a": 1e200}"#).expect_err("large").starts_with("feature \"a\" is 1e200"));
     }
 
-    /// What a label is called and what it has decides its block, wherever it stands.
+    /// A label's block depends on its name and features, not on its position.
     #[test]
     fn blocks_do_not_depend_on_the_position() {
         let row = |order: [&str; 2]| {

@@ -12,17 +12,17 @@ use crate::read::live::Stop;
 pub struct ReadOptions {
     /// The format; recognised by file name, else by the first lines, if `None`.
     pub format: Option<Format>,
-    /// Label column of CSV by name or number from 1, or label key of NDJSON. If `None`, the one called
-    /// `label`, `class`, `target` or `y` in any case; for CSV otherwise the last one.
+    /// Label column of CSV or Parquet by name or number from 1, or label key of NDJSON. If `None`, the one
+    /// called `label`, `class`, `target` or `y` in any case; for CSV and Parquet otherwise the last one.
     pub label: Option<String>,
-    /// Column of CSV (name or number) or key of NDJSON with the weight. NDJSON recognises `weight`
-    /// by default.
+    /// Column of CSV or Parquet (name or number) or key of NDJSON with the weight. NDJSON recognises
+    /// `weight` by default.
     pub weight: Option<String>,
     /// Delimiter of CSV, one byte; recognised if `None`.
     pub delimiter: Option<u8>,
     /// Whether CSV begins with a header; recognised if `None`.
     pub header: Option<bool>,
-    /// Columns of CSV (names or numbers) and keys of NDJSON (paths) to read as categories.
+    /// Columns of CSV and Parquet (names or numbers) and keys of NDJSON (paths) to read as categories.
     pub categorical: Vec<String>,
     /// Columns to read as numbers; other cells count as missing.
     pub numeric: Vec<String>,
@@ -32,16 +32,16 @@ pub struct ReadOptions {
     pub time: Vec<String>,
     /// Columns to leave out.
     pub drop: Vec<String>,
-    /// Column of CSV (name or number) or key of NDJSON with the names of rows, in addition to its
-    /// role.
+    /// Column of CSV or Parquet (name or number) or key of NDJSON with the names of rows, in addition to
+    /// its role.
     pub id: Option<String>,
     /// Hash features into `2^bits` columns, 1 to 31, instead of keeping names and numbers.
     pub hash_bits: Option<u32>,
     /// Number of the first LIBSVM feature, 0 or 1. If `None`: 0 if one of the first 1,000 lines has a feature
     /// 0, else 1.
     pub index_base: Option<u32>,
-    /// Whether the key `labels` of NDJSON, and the lines of an action in VW text, say which labels are on
-    /// offer. Where these have features of their own, a row becomes a block of so many columns for each.
+    /// If given, the key `labels` of NDJSON and the lines of actions in VW text are the labels on offer. A
+    /// label with features of its own has a block of this many columns.
     pub offers: Option<u32>,
     /// The schema of an earlier reader, which determines columns and types.
     pub schema: Option<Schema>,
@@ -61,33 +61,33 @@ pub struct Schema {
     /// The columns. Data in another format are accepted if features are named or numbered in the
     /// same way.
     pub columns: Columns,
-    /// Name of the label column (CSV) or key (NDJSON).
+    /// Name of the label column (CSV, Parquet) or key (NDJSON).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Name of the weight column (CSV) or key (NDJSON).
+    /// Name of the weight column (CSV, Parquet) or key (NDJSON).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<String>,
-    /// The kinds of columns: for CSV, and for NDJSON whose rows are a table.
+    /// The kinds of columns: for CSV and Parquet, and for NDJSON whose rows are a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csv: Option<CsvSchema>,
-    /// How rows say which labels are on offer, if they do.
+    /// How rows state the labels on offer, if they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offers: Option<Offers>,
 }
 
-/// How rows say which labels are on offer.
+/// How rows state the labels on offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Offers {
     /// By name.
     Named,
-    /// With features of their own. Labels are called by their position in the row, from 0, and each has a
-    /// block of so many columns.
+    /// With features of their own. The name of a label is its position in the row, from 0, and each label
+    /// has a block of this many columns.
     Blocks(u32),
 }
 
 impl Offers {
-    /// Columns of a block, unless it is said.
+    /// Default number of columns of a block.
     pub const WIDTH: u32 = 4096;
 }
 
@@ -119,7 +119,7 @@ impl CsvSchema {
 }
 
 impl Schema {
-    /// The columns of a block, where labels on offer have features of their own.
+    /// Number of columns of a block, if labels on offer have features of their own.
     pub fn block(&self) -> Option<u32> {
         match self.offers {
             Some(Offers::Blocks(width)) => Some(width),
@@ -241,7 +241,7 @@ impl ReadOptions {
                 Ok(Columns::Numbered { base, count: *count })
             }
             (Columns::Numbered { .. }, Speech::Names) => Err(ReadErrorKind::Layout(
-                "names its features, but the saved model knows them by number".into(),
+                "names its features, but those of the saved model are numbered".into(),
             )),
             (columns, _) => Ok(columns.clone()),
         }

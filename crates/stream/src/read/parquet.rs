@@ -199,7 +199,7 @@ fn decide(
     total: u64,
 ) -> Result<(CsvSchema, Vec<String>), String> {
     let mut options = options.clone();
-    let asked = asked_of_others(&rows.leaves, names, &mut options)?;
+    let given = given_to_others(&rows.leaves, names, &mut options)?;
     let sampled: Vec<usize> = (0..names.len()).filter(|at| rows.leaves[*at].is_sampled()).collect();
     let (cells, lengths) = first_rows(rows, &sampled).map_err(|error| damaged(&error))?;
     rows.rewind();
@@ -243,7 +243,7 @@ fn decide(
         let field = |name: String, role| CsvField { name, role, style: None };
         if rows.leaves[at].is_sampled() {
             fields.extend(known.next());
-        } else if asked[at] == Some(CsvRole::Drop) {
+        } else if given[at] == Some(CsvRole::Drop) {
             fields.push(field(name.clone(), CsvRole::Drop));
         } else if rows.leaves[at].skipped {
             return Err(unread(&rows.leaves[at], name));
@@ -263,12 +263,12 @@ fn decide(
 
 /// Removes from the options the columns whose kind does not follow from their cells. Returns the roles that
 /// the options give them.
-fn asked_of_others(
+fn given_to_others(
     leaves: &[Leaf],
     names: &[String],
     options: &mut ReadOptions,
 ) -> Result<Vec<Option<CsvRole>>, String> {
-    let mut asked = vec![None; names.len()];
+    let mut given = vec![None; names.len()];
     for (list, role) in [
         (&mut options.categorical, CsvRole::Categorical),
         (&mut options.numeric, CsvRole::Numeric),
@@ -289,10 +289,10 @@ fn asked_of_others(
                     "column {name} is a list of numbers; it can be numeric or left out, not {role}"
                 ));
             }
-            asked[at] = Some(role);
+            given[at] = Some(role);
         }
     }
-    Ok(asked)
+    Ok(given)
 }
 
 /// The cells of the first rows, those of a list joined by blanks, and the largest lengths of lists.

@@ -41,7 +41,7 @@ pub trait Reader: Send {
         None
     }
 
-    /// Number of features dropped because a saved model does not know them.
+    /// Number of features dropped because a saved model does not have them.
     fn dropped_features(&self) -> u64;
 
     /// Numeric columns of a saved model that are absent from the data.
@@ -83,8 +83,8 @@ pub(crate) trait LineParser: Send {
         columns: &mut ColumnMap,
     ) -> Result<bool, ReadErrorKind>;
 
-    /// Fills an empty row with what lines so far have begun, at the end of the stream. False if that is
-    /// nothing.
+    /// At the end of the stream: fills an empty row with the lines of a row that is not complete. Returns
+    /// false if there are none.
     fn end(&mut self, _row: &mut Row, _columns: &mut ColumnMap) -> Result<bool, ReadErrorKind> {
         Ok(false)
     }

@@ -135,7 +135,7 @@ impl Row {
         }
     }
 
-    /// The labels on offer, in the order of the data; none where the data say nothing of that.
+    /// The labels on offer, in the order of the data; none if the data do not state them.
     pub fn offered(&self) -> &[String] {
         &self.offered[..self.offered_count]
     }
@@ -174,14 +174,14 @@ impl Row {
         self.cost_count = 0;
     }
 
-    /// Takes the labels on offer away.
+    /// Removes the labels on offer.
     pub(crate) fn clear_offered(&mut self) {
         self.offered_count = 0;
     }
 
     /// Labels the row with a class, in canonical form: a number of magnitude below 2^53 is written
     /// in the shortest way that reads back to the same number (`+1` and `1.0` become `1`), other
-    /// text stays as it is.
+    /// text is not changed.
     ///
     /// Returns false, and leaves the row unlabelled, if the text is NaN or infinite.
     pub fn set_name(&mut self, text: &str) -> bool {
@@ -218,7 +218,8 @@ impl Row {
         fits
     }
 
-    /// The name of another label on offer, still empty; it counts once `offered_count` says so.
+    /// The name of another label on offer, still empty. It is not part of the row until
+    /// `offered_count` is increased.
     fn next_offered(&mut self) -> &mut String {
         if self.offered_count == self.offered.len() {
             self.offered.push(String::new());

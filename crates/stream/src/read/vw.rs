@@ -12,7 +12,7 @@
 //!   scaled. Equal features are summed.
 //! - Blank lines are skipped, as VW does for learners of single-line examples.
 //!
-//! Where labels on offer are asked for, a round may have several lines, see [`actions`].
+//! With the option for labels on offer, a round may have several lines, see [`actions`].
 //!
 //! Where VW warns of a malformed example and uses a part of it, this reader rejects the line.
 //! Further differences: a tab before the bar is a blank; a `base` other than 0, a negative
@@ -36,14 +36,14 @@ struct Vw {
     name: String,
 }
 
-/// Lines that are looked at to find out whether rounds have several of them.
+/// Number of lines examined to recognise rounds of several lines.
 const LINES: usize = 1000;
 
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let block = match &options.schema {
         Some(schema) => schema.block(),
         None => match options.offers {
-            // Whoever writes to a pipe may wait for an answer.
+            // The program that writes to a pipe may wait for an answer.
             Some(width) => {
                 let lines = if source.size().is_some() { LINES } else { 1 };
                 actions::are_rounds(&source.peek(lines, 1)?).then_some(width)
@@ -130,11 +130,11 @@ fn parse_head(head: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
             }
             1 => match fast_float2::parse::<f64, _>(word) {
                 Ok(weight) if weight.is_finite() && weight >= 0.0 => row.weight = weight,
-                _ => return Err(bad(format!("importance {} is no number from 0 up", shown(word)))),
+                _ => return Err(bad(format!("importance {} is not a number of at least 0", shown(word)))),
             },
             2 if fast_float2::parse::<f64, _>(word) == Ok(0.0) => {}
             2 => return Err(bad(format!("base {} is not supported, only 0 is", shown(word)))),
-            _ => return Err(bad(format!("{} is a word too many before the bar", shown(word)))),
+            _ => return Err(bad(format!("{} is one word too many before the bar", shown(word)))),
         }
     }
     Ok(())
@@ -190,7 +190,7 @@ impl Vw {
                     Ok(scale) if scale.is_finite() => scale,
                     _ => {
                         return Err(bad(format!(
-                            "the scale of namespace {} is no finite number",
+                            "the scale of namespace {} is not a finite number",
                             shown(info)
                         )));
                     }
@@ -333,12 +333,12 @@ mod tests {
             ("1 |f:1e300 x:1e300", r#"the value of feature "x:1e300" is not finite"#),
             ("1 | x:1e308 x:1e308", r#"the values of feature "x" sum to infinity"#),
             ("1 |: a", r#"namespace ":" has no name"#),
-            ("1 |f:x a", r#"the scale of namespace "f:x" is no finite number"#),
+            ("1 |f:x a", r#"the scale of namespace "f:x" is not a finite number"#),
             ("nan | a", r#"label "nan" is not finite"#),
-            ("1 -1 | a", r#"importance "-1" is no number from 0 up"#),
-            ("1 x | a", r#"importance "x" is no number from 0 up"#),
+            ("1 -1 | a", r#"importance "-1" is not a number of at least 0"#),
+            ("1 x | a", r#"importance "x" is not a number of at least 0"#),
             ("1 1 0.5 | a", r#"base "0.5" is not supported, only 0 is"#),
-            ("1 1 0 4 | a", r#""4" is a word too many before the bar"#),
+            ("1 1 0 4 | a", r#""4" is one word too many before the bar"#),
             ("1 a b", r#""1 a b" has no bar | before its features"#),
             ("1:x | a", r#""x" of label "1:x" is not a finite number"#),
             ("1:0.5:1.5 | a", r#"the probability of label "1:0.5:1.5" is not between 0 and 1"#),

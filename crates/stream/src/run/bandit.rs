@@ -82,7 +82,7 @@ impl Play {
         if self.generator.uniform() < uniform {
             let at = self.generator.below(choices as u64) as u32;
             out.label = out.offered.get(at as usize).copied().unwrap_or(at);
-            // Learners with an explore coin learn from uniform draws, and this is one.
+            // Learners that explore by a coin toss learn from uniform draws only, and this is one.
             out.explored = Some(true);
         } else {
             learner.play(&mut self.generator, out);
@@ -159,7 +159,7 @@ pub fn warning(learner: &dyn BanditModel) -> Option<String> {
 
 /// Receives every decision and all feedback, in the learner's order.
 pub trait Journal {
-    /// Decision `round`, from 1, for the row `raw`; with what it `earned` if feedback is immediate.
+    /// Decision `round`, from 1, for the row `raw`; with its reward, `earned`, if feedback is immediate.
     ///
     /// # Errors
     /// If writing fails.
@@ -304,7 +304,7 @@ pub fn run_bandit_on<L: BanditLearner + ?Sized>(
         };
         sink.observe(&outcome, &standing.score)?;
         if let Some(journal) = &mut journal {
-            let raw = examples.raw().ok_or_else(|| io::Error::other("there are no rows to write down"))?;
+            let raw = examples.raw().ok_or_else(|| io::Error::other("there are no rows to write"))?;
             let known = earned.filter(|_| options.delay.is_none());
             journal.decided(row, raw, &decision, known).map_err(RunError::Log)?;
         }
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn late_feedback_teaches_late() {
+    fn late_feedback_is_learnt_late() {
         let (at_once, late, never) = (play("soba", 0), play("soba", 200), play("soba", 5000));
         let greedy = |score: &Score| score.rates().greedy_error_rate.expect("plays");
         assert!(greedy(&at_once) < greedy(&late) && greedy(&late) < greedy(&never));
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn feedback_out_of_order_still_teaches() {
+    fn feedback_out_of_order_is_learnt() {
         for learner in ["soba", "banditron"] {
             for delay in [Lateness::Geometric(50.0), Lateness::Uniform(100)] {
                 let greedy = play_late(learner, delay).rates().greedy_error_rate.expect("plays");

@@ -194,7 +194,7 @@ impl Score {
         Rates { floor_error_rate: floor, ..self.rates_of(self.rounds, &self.total) }
     }
 
-    /// The numbers over the window, summed anew each time, so that rounding errors do not
+    /// The numbers over the window, summed again each time, so that rounding errors do not
     /// accumulate.
     pub fn window_rates(&self) -> Rates {
         let mut total = RoundScore::default();

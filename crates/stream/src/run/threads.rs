@@ -59,7 +59,7 @@ mod tests {
 
     /// Products within a member use the same threads.
     #[test]
-    fn pieces_have_pieces_of_their_own() {
+    fn pieces_may_be_nested() {
         let (workers, mut counts) = (workers(2), [[0; 5]; 7]);
         workers.each(counts.iter_mut(), |row| workers.each(row.iter_mut(), |count| *count += 1));
         assert_eq!(counts, [[1; 5]; 7]);

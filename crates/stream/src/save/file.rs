@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_file_is_whole_until_the_new_one_is() {
+    fn the_old_file_stays_until_the_new_one_is_complete() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("model");
         write(&archive("ogd"), &path).expect("a new file");
@@ -80,7 +80,7 @@ mod tests {
         let names = |folder: &Path| std::fs::read_dir(folder).expect("listed").count();
         assert_eq!(names(folder.path()), 1, "no temporary file is left");
 
-        // A folder that is not there, a file in place of the folder, a folder in place of the file.
+        // A folder that does not exist, a file in place of the folder, a folder in place of the file.
         let missing = folder.path().join("no/model");
         let beneath = path.join("model");
         let occupied = folder.path().join("occupied");
@@ -98,7 +98,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn whoever_reads_the_old_file_reads_it_to_its_end() {
+    fn an_open_old_file_can_be_read_to_its_end() {
         use std::io::Read as _;
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("model");

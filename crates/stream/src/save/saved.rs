@@ -43,7 +43,7 @@ pub(crate) struct Encoding {
     pub(crate) intercept: bool,
     pub(crate) sparse: bool,
     pub(crate) columns: usize,
-    /// What labels may cost, if not from 0 to 1.
+    /// The range of costs, if not from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) costs: Option<Costs>,
 }
@@ -237,7 +237,7 @@ impl Forecaster {
         }
     }
 
-    /// Whether the learner abstains by itself.
+    /// Whether the learner has its own rule for abstaining.
     pub fn abstains(&self) -> bool {
         use noregret::learner::OnlineLearner as _;
         match self {

@@ -122,7 +122,7 @@ pub static RECIPES: &[Recipe] = &[
     },
     Recipe {
         name: "softmax",
-        summary: "labels drawn from a linear softmax model; noise, correlated features and drift at will",
+        summary: "labels drawn from a linear softmax model; noise, correlation of features and drift are parameters",
         params: softmax::SoftmaxParams::FIELDS,
         make: softmax::Softmax::make,
     },
@@ -176,7 +176,7 @@ pub static RECIPES: &[Recipe] = &[
     },
     Recipe {
         name: "stagger",
-        summary: "STAGGER concepts: size, colour and shape of things, three rules in turn",
+        summary: "STAGGER concepts: size, colour and shape of objects, three rules in turn",
         params: stagger::StaggerParams::FIELDS,
         make: stagger::Stagger::make,
     },
@@ -238,7 +238,7 @@ pub struct TableRecipe {
 /// Every kind of table.
 pub static TABLES: &[TableRecipe] = &[TableRecipe {
     name: "tickets",
-    summary: "support tickets as CSV: text, times, amounts, customers; 12 queues of which one is common",
+    summary: "support tickets as CSV: text, times, amounts, customers; 12 queues, one of them common",
     params: tickets::TicketParams::FIELDS,
     make: tickets::Tickets::make,
 }];
@@ -291,7 +291,7 @@ mod tests {
     use crate::read::row::RowLabel;
 
     #[test]
-    fn every_stream_keeps_its_word() {
+    fn every_stream_has_its_declared_properties() {
         for recipe in RECIPES {
             let rows = |seed: u64| -> Vec<Row> {
                 let mut stream = recipe.make(&Values::new(), 200, seed).expect(recipe.name);

@@ -1,10 +1,10 @@
 //! Random radial basis functions: Albert Bifet, Geoff Holmes, Bernhard Pfahringer, Richard Kirkby, Ricard
 //! Gavaldà, *New Ensemble Methods For Evolving Data Streams*, KDD 2009, section 4.1.
 //!
-//! Once, centroids draw a place in the unit cube, a class, a weight and a deviation, all uniformly. A row
-//! takes a centroid in proportion to the weights, and lies in a random direction from it, at a normal
-//! distance of its deviation. With drift, every centroid moves by `drift` a row along a direction of its own,
-//! and turns back at the walls of the cube.
+//! At the start, every centroid gets a place in the unit cube, a class, a weight and a deviation, all drawn
+//! uniformly. For a row, a centroid is drawn in proportion to the weights; the row lies in a random direction
+//! from it, at a normal distance of its deviation. With drift, every centroid moves by `drift` a row in its
+//! direction, and turns back at the walls of the cube.
 
 use noregret::param::{Params as _, Values};
 use noregret::params;
@@ -114,9 +114,9 @@ impl Synthetic for RandomRbf {
 mod tests {
     use super::*;
 
-    /// With one centroid there is one class, and with drift its rows wander, but stay around the cube.
+    /// With one centroid there is one class, and with drift its rows move, but stay around the cube.
     #[test]
-    fn a_centroid_wanders() {
+    fn a_centroid_drifts() {
         let values = [("centroids".to_owned(), 1u64.into()), ("drift".to_owned(), 0.01.into())];
         let mut stream = RandomRbf::make(&values.into_iter().collect(), 0, 5).expect("valid parameters");
         let mut means = Vec::new();

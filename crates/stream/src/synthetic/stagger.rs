@@ -1,7 +1,7 @@
 //! STAGGER concepts: Jeffrey Schlimmer, Richard Granger, *Incremental Learning from Noisy Data*, Machine
 //! Learning 1, 1986.
 //!
-//! Things have a size (small, medium, large), a colour (red, green, blue) and a shape (square,
+//! Objects have a size (small, medium, large), a colour (red, green, blue) and a shape (square,
 //! circular, triangular), drawn uniformly: a column of 0 and 1 for each of the nine values. Class 1
 //! is, in turn: small and red; green or circular; medium or large.
 
@@ -25,7 +25,7 @@ pub(super) struct Stagger {
     rng: Rng,
 }
 
-/// Whether a thing is of class 1 under a concept.
+/// Whether an object is of class 1 under a concept.
 fn belongs(concept: u64, [size, colour, shape]: [u32; 3]) -> bool {
     match concept % 3 {
         0 => size == 0 && colour == 0,

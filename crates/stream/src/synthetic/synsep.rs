@@ -2,9 +2,9 @@
 //! Prediction*, ICML 2008; used by Beygelzimer, Orabona, Zhang, *Efficient Online Bandit Multiclass Learning
 //! with Õ(√T) Regret*, ICML 2017, section 6.
 //!
-//! Once, every class draws between 20 and 40 key features among the first 120. An example takes a class at
-//! random, sets its key features to 1, switches 5 of them off again, and switches 20 of the last 280 features
-//! on. Rows are not normalised: 35 <= ‖x‖² <= 55.
+//! At the start, between 20 and 40 of the first 120 features are drawn as the key features of every class.
+//! For an example a class is drawn at random; its key features are 1, except for 5 of them, and so are 20 of
+//! the last 280 features. Rows are not normalised: 35 <= ‖x‖² <= 55.
 
 use noregret::param::{ParamError, Params as _, Values};
 use noregret::params;

@@ -241,7 +241,7 @@ impl Table for Tickets {
 /// An amount as 1,234.50.
 fn grouped(amount: f64) -> String {
     let text = format!("{amount:.2}");
-    let (whole, cents) = text.split_once('.').expect("two decimals were asked for");
+    let (whole, cents) = text.split_once('.').expect("it has two decimals");
     let mut out = String::new();
     for (at, digit) in whole.chars().enumerate() {
         if at > 0 && (whole.len() - at) % 3 == 0 {
@@ -261,7 +261,7 @@ mod tests {
             .iter()
             .map(|(name, value)| ((*name).to_owned(), noregret::param::Value::Integer(*value)))
             .collect();
-        let mut table = Tickets::make(&values, 3).expect("its parameters can be had");
+        let mut table = Tickets::make(&values, 3).expect("valid parameters");
         let mut row = vec![];
         (0..count)
             .map(|_| {
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_day_goes_on() {
+    fn the_next_day_continues() {
         let rows = rows(&[("day", 2), ("after", 500)], 400);
         assert_eq!(rows[0][0], "T-000501");
         assert!(rows.iter().any(|row| row[6] == "recycling"));

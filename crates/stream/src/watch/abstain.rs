@@ -70,7 +70,7 @@ pub struct Report {
     pub asked: f64,
     /// Fraction of the rounds that were answered.
     pub coverage: f64,
-    /// Number of answered rounds; its expectation if the learner abstains by itself.
+    /// Number of answered rounds; its expectation if the learner abstains by its own rule.
     #[serde(serialize_with = "crate::run::score::whole")]
     pub answered: f64,
     /// Error rate among them; absent if there are none.
@@ -174,7 +174,7 @@ impl Abstention {
 impl Sink for Abstention {
     fn observe(&mut self, outcome: &Outcome<'_>, _score: &Score) -> std::io::Result<()> {
         if outcome.target.is_some() {
-            // A learner that abstains by itself answers with its best label, not with the drawn
+            // A learner that abstains by its own rule answers with its best label, not the drawn
             // one.
             let own = matches!(self.rule, Rule::Own(_));
             let error = if own { outcome.round.greedy_error } else { outcome.round.error };

@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_peeks() {
+    fn baselines_only_use_earlier_labels() {
         let mut baselines = Baselines::new(2);
         for class in [0, 0, 1, 1, 1, 0] {
             baselines.add(Target::class(class), 2);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_not_better_is_told() {
+    fn learners_that_are_no_better_get_a_warning() {
         let mut baselines = Baselines::new(2);
         (0..1000).for_each(|t| baselines.add(Target::class(usize::from(t % 10 == 0)), 2));
         let warning = |error, loss| baselines.report(error, loss).expect("rounds").warning;
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn new_classes_are_taken_in() {
+    fn new_classes_are_added() {
         let mut baselines = Baselines::new(2);
         baselines.add(Target::class(0), 2);
         baselines.add(Target::class(3), 4);

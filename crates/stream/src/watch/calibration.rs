@@ -148,7 +148,7 @@ impl Reliability {
 mod tests {
     use super::*;
 
-    /// Four rounds at 0.9 of which three come true, one at 0.5 that does: |3 - 3.6| + |1 - 0.5| over 5.
+    /// Four rounds at 0.9, three of which occur, and one at 0.5 that occurs: |3 - 3.6| + |1 - 0.5| over 5.
     #[test]
     fn the_error_is_the_mean_gap() {
         let mut calibration = Calibration::new(false);
@@ -170,7 +170,7 @@ mod tests {
         let mut calibration = Calibration::new(true);
         calibration.add(&[1.0, 0.0, 0.0], Target::class(0));
         calibration.add(&[1.0, 0.0, 0.0], Target::distribution(&[0.5, 0.5, 0.0]));
-        let classes = calibration.report().classes.expect("asked for");
+        let classes = calibration.report().classes.expect("requested");
         let errors: Vec<f64> = classes.iter().map(|curve| curve.ece).collect();
         assert_eq!(errors, [0.25, 0.25, 0.0]);
         assert_eq!(classes[0].bins.len(), 1);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_seen_is_no_error() {
+    fn without_rounds_there_is_no_error() {
         assert_eq!(Calibration::new(false).report().top, Curve { ece: 0.0, bins: Vec::new() });
     }
 }

@@ -38,7 +38,7 @@ mod tests {
     use std::io;
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn rows_that_a_format_cannot_represent_are_rejected() {
         let numbered = Columns::Numbered { base: 1, count: 2 };
         let named = Columns::Named(vec!["a".to_owned(), "label".to_owned()].try_into().unwrap());
         let write = |format, row: &Row, columns: &Columns| match create(format, Box::new(io::sink()))

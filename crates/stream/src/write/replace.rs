@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_old_file_stands_until_the_end() {
+    fn the_old_file_stays_until_the_end() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("a");
         fs::write(&path, "old").expect("writable");

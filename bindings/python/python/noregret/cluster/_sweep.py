@@ -84,8 +84,8 @@ def sweep(
     Parameters
     ----------
     data
-        A file that the command line reads, a pair `(x, y)` of arrays, or a pandas or Arrow table. The engine keeps one
-        copy per machine.
+        A file that the command line reads, a pair `(x, y)` of arrays, or a pandas or Arrow table, whose columns may be
+        numbers, texts, categories, times and booleans, as in the command line. The engine keeps one copy per machine.
     learners
         A name of the registry, or several.
     parameters

@@ -173,21 +173,21 @@ const STACKS: [(f64, f64); 3] = [(0.0, 16.0), (1.0 / 1024.0, 1.0), (1.0 / 128.0,
 params! {
     /// Parameters of [`Auto`].
     pub struct AutoParams {
-        /// Millions of multiply-adds that a round may cost, > 0, five of them a nanosecond: decides which
-        /// members are active. Less than 0.8 counts as that.
+        /// Limit on the multiply-adds of a round, in millions, > 0: decides which members are active. A
+        /// million take about 0.2 milliseconds. Values below 0.8 count as 0.8.
         budget: f64 = "20000 / horizon, but at least 0.8 and at most 8",
-        /// MiB that the members may take, >= 1: decides which members are active. With less than the smallest
-        /// set of members needs, that one takes part.
+        /// MiB that the members may take, >= 1: decides which members are active. The smallest set of members
+        /// is active even if it needs more.
         member_memory: u64 = "1024",
-        /// Which members are active, as in `labels+shared@0.1+products@0.001`; a minus stands before those
-        /// that were dropped. `labels` and `pairs` count labels, alone and after the previous label; `trees`
-        /// are boosted, those of the `forest` follow a stream that changes; `neighbours` are the nearest
-        /// among the latest rows; `full`, `shared`, `products` and `waves` are linear learners with one
-        /// matrix: of classes and features, of features for all classes, of features and their products, and
-        /// of features and waves of them; `diagonals` are linear learners without a matrix, for many
-        /// features. The number behind `@` is the regularization, and for `diagonals` how many they are.
+        /// The active members, as in `labels+shared@0.1+products@0.001`; dropped members have a minus before
+        /// their names. `labels` and `pairs` count labels, alone and after the previous label; `trees` are
+        /// boosted, and those of the `forest` adapt to a stream that changes; `neighbours` are the nearest
+        /// of the latest rows; `full`, `shared`, `products` and `waves` are linear learners with one matrix:
+        /// of classes and features, of features for all classes, of features and their products, and of
+        /// features and random Fourier features; `diagonals` are linear learners with diagonal matrices, for
+        /// many features. The number after `@` is the regularization; after `diagonals` it is their number.
         members: Lineup = "what the budget allows",
-        /// What is revealed of a round: `full` for the label, `bandit` for what the played label earned.
+        /// What is revealed of a round: `full` for the label, `bandit` for the reward of the played label.
         mode: Mode = "full",
     }
 }

@@ -68,5 +68,5 @@ fn scalar(value: &serde_json::Value, name: &str) -> Result<f64, String> {
         serde_json::Value::Null => Some(0.0),
         _ => None,
     }
-    .ok_or_else(|| format!("feature {} is no number, text, bool or null", shown(name)))
+    .ok_or_else(|| format!("feature {} is not a number, text, bool or null", shown(name)))
 }

@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_begins_below_comes_in_from_above() {
+    fn lines_enter_a_cropped_chart_from_above() {
         let mut chart = chart(0.01);
         chart.lines[0].points[0].1 = 0.0;
         let (chart, cut) = focus(chart);
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_high_all_along_stays() {
+    fn curves_that_stay_high_are_not_cropped() {
         let (chart, cut) = focus(chart(0.6));
         assert!(!cut && chart.y_range.is_none() && chart.lines[0].points.len() == 1000);
         assert!(!focus(Chart::default()).1);

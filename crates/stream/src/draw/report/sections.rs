@@ -36,7 +36,7 @@ pub struct Page<'a> {
     pub columns: Vec<(String, f64)>,
     /// The result of abstaining, for a run that abstained.
     pub abstention: Option<&'a Report>,
-    /// The reliability curve of each class, if asked for.
+    /// The reliability curve of each class, if requested.
     pub calibration: Option<&'a [Curve]>,
     /// Regret, certificate and bound, for a certified run.
     pub certified: Option<&'a Certified>,
@@ -123,8 +123,8 @@ impl Page<'_> {
             _ => "error rate",
         };
         page.paragraph(&format!(
-            "How much the {measure} of the last rows grows when a column is removed from them: what the learner, as it is now, goes by. \
-             Of two columns that say the same, each can be removed without loss."
+            "Increase of the {measure} on the last rows when a column is removed from them, at the end of the run: how much \
+             the learner uses the column. Of two redundant columns, each can be removed without an increase."
         ));
         let header = ["column", "grows by"].map(str::to_owned);
         let row = |(name, loss): &(String, f64)| vec![name.clone(), format!("{loss:.4}")];
@@ -277,12 +277,12 @@ impl Page<'_> {
         };
         let caption = match (self.certified, &self.comparator) {
             (Some(certified), Some(_)) => format!(
-                "The learner's total loss minus that of {}, found when the run was over. Against no predictor of that \
-                 ball is the regret ever above certificate or bound. {}.",
+                "The learner's total loss minus that of {}, computed after the run. Certificate and bound hold for the \
+                 regret against every predictor of that ball. {}.",
                 certified.comparator, certified.theorem
             ),
-            _ => "What the regret can be at most: by the theorem, and by what the learner saw. A certified run \
-                  (--certify) shows the regret itself beside them."
+            _ => "Upper bounds on the regret: by the theorem, and computed from the rows (the certificate). A certified run \
+                  also shows the regret itself."
                 .to_owned(),
         };
         let about = "regret, certificate and bound over the rounds";
@@ -320,7 +320,8 @@ impl Page<'_> {
         };
         page.heading("Members of the mixture");
         page.begin_row();
-        let caption = format!("The weightiest {} of {} members.", names.len(), last.weights.len());
+        let caption =
+            format!("The {} members with the largest weights, of {}.", names.len(), last.weights.len());
         page.figure(
             "Weights over the rounds",
             &inline(&chart, "weights of members over the rounds"),

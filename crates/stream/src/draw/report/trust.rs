@@ -66,14 +66,14 @@ mod tests {
     }
 
     #[test]
-    fn the_surest_come_first() {
+    fn the_most_confident_rounds_are_first() {
         let trust = trust(&[(0.9, 0.0), (0.9, 0.0), (0.9, 0.0), (0.9, 1.0), (0.5, 0.0)]);
         assert_eq!(trust.risk(), [(0.8, 0.25), (1.0, 0.2)]);
         assert_eq!(trust.calibration().bins.len(), 2);
     }
 
     #[test]
-    fn certainty_has_a_place() {
+    fn probability_one_is_counted() {
         let trust = trust(&[(1.0, 0.0), (1.0 - 1e-9, 1.0)]);
         assert_eq!(trust.risk(), [(0.5, 0.0), (1.0, 0.5)]);
         assert_eq!(Trust::least_risk(0.25).last(), Some(&(1.0, 0.25)));

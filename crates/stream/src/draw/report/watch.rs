@@ -40,7 +40,7 @@ impl Watch {
         }
     }
 
-    /// The run is over: its last point, with the `certificate`, `bound` and members' `weights` of all rounds.
+    /// Adds the last point of the run, with `certificate`, `bound` and members' `weights` of all rounds.
     pub fn finish(
         &mut self,
         score: &Score,

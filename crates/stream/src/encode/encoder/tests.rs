@@ -20,7 +20,7 @@ fn encoder(scaling: Scaling, sparse: bool) -> Encoder {
 }
 
 #[test]
-fn features_in_memory_become_the_examples_of_rows_that_are_read() {
+fn features_in_memory_give_the_examples_of_rows() {
     let rows = [[0.5, 0.0, -2.0], [0.0, 0.0, 0.0], [1.5, 3.0, 0.0], [-0.5, 1.0, 4.0]];
     for scaling in Scaling::ALL {
         for sparse in [false, true] {

@@ -20,8 +20,7 @@ fn standard_equals_two_passes() {
     assert_eq!(last[2], 0.0, "a constant column says nothing");
 }
 
-/// Rare or not, what is 0 or 1 stays as it is, until something else comes; and within the clip whatever
-/// comes.
+/// A column of 0 and 1, rare or not, is not scaled until it has another value; then it stays within the clip.
 #[test]
 fn indicators_stay_as_they_are() {
     let mut scaler = Scaler::new(Scaling::Standard);
@@ -31,7 +30,7 @@ fn indicators_stay_as_they_are() {
         let (indices, values): (Vec<u32>, Vec<f64>) = seen.into_iter().unzip();
         let mut scaled = row;
         scaler.observe_and_scale(&indices, &values, &mut scaled);
-        // Not before both have been seen: a constant says nothing.
+        // Only after both have occurred: a constant column becomes 0.
         if t > 3 {
             assert_eq!(scaled[..2], row[..2], "{t}");
             assert_ne!(scaled[2], row[2], "{t}");
@@ -46,7 +45,7 @@ fn indicators_stay_as_they_are() {
     assert!(row[0] > 2.0, "{row:?}");
 }
 
-/// In one go or in two, and however many columns a block has.
+/// One pass or two give the same, for every number of columns of a block.
 #[test]
 fn observing_and_scaling_are_one() {
     for (columns, factor) in [(3, 1.0), (8, 1.0), (21, 1e-120), (70, 1e50)] {
@@ -54,7 +53,7 @@ fn observing_and_scaling_are_one() {
             let mut parts = Scaler::new(scaling);
             let mut whole = parts.clone();
             for t in 0..40_usize {
-                // A constant column, one that is seen late, and one never.
+                // A constant column, one that appears late, and one that never does.
                 let value = |column: usize| match column {
                     0 => 7.0,
                     2 => f64::from(t % 4 > 0) / factor,
@@ -91,7 +90,7 @@ fn added_statistics_are_those_of_all_rows() {
             }
             scaler
         };
-        // The first part has not met the last column.
+        // The first part does not have the last column.
         let mut sum = seen(&rows[..6]);
         sum.add(&seen(&rows[6..]));
         sum.add(&Scaler::new(scaling));
@@ -104,7 +103,7 @@ fn added_statistics_are_those_of_all_rows() {
     }
 }
 
-/// Two numbers, of which the second is missing now and then, and words.
+/// Two numbers, the second of which is missing in some rows, and words.
 #[test]
 fn tables_are_mixed() {
     let mut scaler = Scaler::of_table(Scaling::Mixed, 2);

@@ -9,6 +9,7 @@ use crate::read::error::{ReadErrorKind, shown};
 use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions};
 use crate::read::source::Peek;
 use crate::read::table::{Decided, Sample, decide};
+use crate::words::counted;
 
 /// Number of lines examined: a header and 1,000 rows, if no cell contains a line end.
 pub(crate) const LINES: usize = 1001;
@@ -147,7 +148,11 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Inferred, 
     let Decided { fields, numbers, mut notes } =
         decide(&sample, options, |column| find_column(&names, column))?;
     if let Some((at, more)) = repeated.split_first() {
-        let others = if more.is_empty() { String::new() } else { format!(", and {} more so", more.len()) };
+        let others = if more.is_empty() {
+            String::new()
+        } else {
+            format!("; likewise {}", counted(more.len() as u64, "other column"))
+        };
         let (name, number) = (shown(&names[*at]), at + 1);
         let note =
             format!("the header has a name twice: column number {number} is called {name} here{others}");
@@ -162,7 +167,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Inferred, 
     Ok(Inferred { layout, above, notes })
 }
 
-/// The names of columns that options speak of.
+/// The names of columns in the options.
 fn asked(options: &ReadOptions) -> Vec<&str> {
     let one = [&options.label, &options.weight, &options.id].into_iter().flatten();
     let lists = [&options.categorical, &options.numeric, &options.text, &options.time, &options.drop];
@@ -203,8 +208,8 @@ pub(crate) fn detect_delimiter(peek: &Peek<'_>) -> Option<u8> {
     // `max_by_key` returns the last maximum, so the order is reversed.
     let candidates = || split.iter().rev().filter(|(_, rows)| width(rows) > 1);
     let even = candidates().filter(|(_, rows)| rows.iter().all(|row| row.len() == width(rows)));
-    // The same below a title; but a few texts below the name of their column may well have equally many
-    // words.
+    // The same below a title. Blanks do not count as delimiters there: a few texts below the name of their
+    // column may have equal numbers of words.
     let below = split.iter().rev().filter(|(delimiter, rows)| {
         if *delimiter == b' ' {
             return false;
@@ -376,9 +381,9 @@ mod tests {
         assert!(with(|o| o.delimiter = Some(b'"')).unwrap_err().contains("one ASCII character"));
     }
 
-    /// Whoever says what a column is called has seen it in the first row.
+    /// If the first row has the name of a column in the options, it is a header.
     #[test]
-    fn names_that_are_asked_for_are_a_header() {
+    fn names_in_the_options_are_a_header() {
         let options = |change: fn(&mut ReadOptions)| {
             let mut options = ReadOptions::default();
             change(&mut options);
@@ -397,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn the_column_that_was_meant() {
+    fn a_similar_name_is_suggested() {
         let options = ReadOptions { label: Some("QUEUE".into()), ..ReadOptions::default() };
         let error = shape("text,queue\n1,2\n3,4\n", &options).unwrap_err();
         assert_eq!(
@@ -407,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_is_refused() {
+    fn files_that_are_no_tables_are_refused() {
         let cases = [("1\n2\n", "has a single column"), ("a,b\n", "has a header but no rows")];
         for (text, error) in cases {
             assert_eq!(shape(text, &ReadOptions::default()), Err(error.to_owned()), "{text:?}");

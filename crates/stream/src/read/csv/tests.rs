@@ -51,7 +51,7 @@ fn lines_are_right_whatever_the_line_ends() {
         assert_eq!(found, expected, "{text:?}");
     }
     let open_quote = read(&mut *open("\na,y\n1,x\n\n2,\"x\n3,y\n", &ReadOptions::default()).unwrap());
-    assert_eq!(open_quote, ["3 x*1 a=1", "a.csv:5: a quote opens here that nothing closes"]);
+    assert_eq!(open_quote, ["3 x*1 a=1", "a.csv:5: a quotation mark that opens here is never closed"]);
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::read::source::Line;
 /// The key of the labels on offer.
 pub(crate) const LABELS: &str = "labels";
 
-/// How the first of some rows that has labels on offer says so.
+/// The form of the labels on offer, from the first row that has them.
 pub(crate) fn recognise(rows: &[Map<String, Value>], width: u32) -> Option<Offers> {
     rows.iter().find_map(|row| match row.get(LABELS)? {
         Value::Array(list) if list.iter().any(Value::is_object) => Some(Offers::Blocks(width)),
@@ -54,7 +54,7 @@ impl Blocks {
             } else if is(&self.keys.weight) {
                 match value.as_f64() {
                     Some(weight) if weight >= 0.0 => row.weight = weight,
-                    _ => return Err(format!("weight {value} is no number from 0 up")),
+                    _ => return Err(format!("weight {value} is not a number of at least 0")),
                 }
             } else if is(&self.keys.id) || ((key == "tag" || key == "id") && row.tag.is_empty()) {
                 row.tag = text(&value).unwrap_or_default();
@@ -87,7 +87,7 @@ impl Blocks {
                         Value::Object(one) => (one.get("label").and_then(text), one.get("x")),
                         name => (text(name), None),
                     };
-                    let name = name.ok_or_else(|| format!("{one} is no label on offer"))?;
+                    let name = name.ok_or_else(|| format!("{one} is not a label on offer"))?;
                     self.offer(&name, features.unwrap_or(&Value::Null), row)?;
                 }
             }
@@ -103,7 +103,7 @@ impl Blocks {
     }
 }
 
-/// The name of a label as all readers spell it.
+/// The name of a label in the spelling of [`Row::set_name`].
 fn spelled(name: &str, row: &mut Row) -> Result<String, String> {
     let spelled = match row.set_name(name) {
         true => match row.label() {
@@ -153,7 +153,7 @@ impl LineParser for Blocks {
             let text = error.to_string();
             let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
             ReadErrorKind::Row(format!(
-                "is no round with labels on offer: {what} at character {}",
+                "is not a round with labels on offer: {what} at character {}",
                 error.column()
             ))
         })?;
@@ -181,12 +181,12 @@ impl LineParser for Blocks {
     }
 }
 
-/// What is said of rows whose labels have features of their own.
+/// The description of rows whose labels have features of their own.
 pub(crate) fn offers_described(width: u32) -> String {
     format!("labels with features of their own, hashed into {width} columns each")
 }
 
-/// Takes note of the columns of `count` blocks.
+/// Counts the columns of `count` blocks.
 ///
 /// # Errors
 /// If a saved model has room for fewer.

@@ -328,10 +328,10 @@ pub(crate) fn decide(
     }
     let records: Vec<ByteRecord> = cells.into_iter().map(ByteRecord::from).collect();
     let mut options = options.clone();
-    let asked = [&options.categorical, &options.numeric, &options.text, &options.time, &options.drop];
-    let asked: HashSet<String> = asked.into_iter().flatten().cloned().collect();
+    let given = [&options.categorical, &options.numeric, &options.text, &options.time, &options.drop];
+    let given: HashSet<String> = given.into_iter().flatten().cloned().collect();
     let lists = columns.iter().filter(|place| survey.seen[**place].list).map(|place| &survey.names[*place]);
-    options.categorical.extend(lists.filter(|name| !asked.contains(*name)).cloned());
+    options.categorical.extend(lists.filter(|name| !given.contains(*name)).cloned());
     let position =
         |key: &Option<String>| key.as_ref().and_then(|key| names.iter().position(|name| name == key));
     let sample = Sample {

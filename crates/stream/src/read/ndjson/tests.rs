@@ -98,7 +98,7 @@ fn keys_are_those_asked_for_or_saved() {
         ]
     );
 
-    // A label that only later rows have is still no feature.
+    // A label that only later rows have does not become a feature.
     let mut reader = open("{\"a\": 1}\n{\"a\": 2, \"target\": 3}\n", &ReadOptions::default());
     assert_eq!(read(&mut *reader), ["?'*1 a=1", "3'*1 a=2"]);
 
@@ -109,9 +109,9 @@ fn keys_are_those_asked_for_or_saved() {
     let rows = read(&mut *open("{\"x\": [1]}\n", &saved));
     assert_eq!(rows, [r#"a.ndjson:1: "x" has 1 number, where the rows before it have 2"#]);
     let error = from_read(Box::new(&b"{\"a\": 1}\n"[..]), "b.ndjson", &saved).err().unwrap();
-    assert_eq!(error.to_string(), "b.ndjson: names its features, but the saved model knows them by number");
+    assert_eq!(error.to_string(), "b.ndjson: names its features, but those of the saved model are numbered");
 
-    // A bad first row shows nothing; the next one does.
+    // After a bad first row, the next one decides.
     let mut reader = open("#\n\n{\"x\": [1, 2]}\n", &saved);
     assert_eq!(read(&mut *reader).len(), 2);
     assert_eq!(reader.describe()[3].1, "the array \"x\"");
@@ -129,7 +129,7 @@ fn rows_of(text: &str, name: &str, options: &ReadOptions) -> (Vec<String>, Vec<S
     (rows, columns, reader)
 }
 
-/// The same table twice: what is a cell of CSV is a value of JSON, missing ones are null or not there.
+/// The same table twice: cells of CSV are values of JSON; missing ones are null or absent.
 fn both() -> (String, String) {
     let (mut csv, mut json) = ("at,said,amount,size,hue,flag,label\n".to_owned(), String::new());
     for t in 0..120 {
@@ -167,7 +167,7 @@ fn the_same_rows_as_of_csv() {
     assert_eq!(of_csv.2.schema().csv, of_json.2.schema().csv);
     assert_eq!(of_csv.2.notes(), of_json.2.notes());
 
-    // A model of one reads the other, and what is not there tomorrow is missing.
+    // A model of one reads the other, and columns that later rows do not have are missing.
     let saved = |schema| ReadOptions { schema: Some(schema), ..ReadOptions::default() };
     let tomorrow = |text: &str, name: &str, schema| rows_of(text, name, &saved(schema)).0;
     let expected = tomorrow(&csv, "a.csv", of_csv.2.schema());

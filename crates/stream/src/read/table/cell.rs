@@ -127,7 +127,7 @@ pub(crate) fn absent_note<'a>(absent: impl Iterator<Item = &'a Cell>) -> Option<
     })
 }
 
-/// A sentence about columns that a saved model does not know; `None` if there are none.
+/// A sentence about columns that a saved model does not have; `None` if there are none.
 pub(crate) fn new_note<'a>(new: impl Iterator<Item = &'a str>) -> Option<String> {
     const SHOWN: usize = 5;
     let names: Vec<String> = new.map(shown).collect();

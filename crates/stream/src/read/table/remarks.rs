@@ -1,4 +1,4 @@
-//! Remarks on rows, labels and pairs of columns, as a colleague would make them.
+//! Remarks on rows, labels and pairs of columns that may be mistakes in the data.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,7 +28,7 @@ pub(crate) fn about(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
     notes
 }
 
-/// Rows that are copies of others, where that is not to be expected.
+/// Rows that are copies of others, if there are more than chance explains.
 fn copies(sample: &Sample<'_>) -> Option<String> {
     let count = sample.rows.len();
     let mut times: HashMap<&[u8], usize> = HashMap::new();

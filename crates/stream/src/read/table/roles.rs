@@ -59,7 +59,7 @@ pub(crate) fn decide(
     find: impl Fn(&str) -> Result<usize, String>,
 ) -> Result<Decided, String> {
     let width = sample.names.len();
-    let mut asked: Vec<Option<CsvRole>> = vec![None; width];
+    let mut given: Vec<Option<CsvRole>> = vec![None; width];
     for (list, role) in [
         (&options.categorical, CsvRole::Categorical),
         (&options.numeric, CsvRole::Numeric),
@@ -69,7 +69,7 @@ pub(crate) fn decide(
     ] {
         for name in list {
             let column = find(name)?;
-            if let Some(other) = asked[column].filter(|other| *other != role) {
+            if let Some(other) = given[column].filter(|other| *other != role) {
                 let name = shown(&sample.names[column]);
                 return Err(format!(
                     "column {name} cannot be both {} and {}",
@@ -77,7 +77,7 @@ pub(crate) fn decide(
                     role_word(role)
                 ));
             }
-            asked[column] = Some(role);
+            given[column] = Some(role);
         }
     }
     let mut notes = vec![];
@@ -94,7 +94,7 @@ pub(crate) fn decide(
         }
         let look = Look::at(sample, column);
         let declared = sample.declared.get(column).copied().flatten();
-        let (role, style) = match (asked[column], declared) {
+        let (role, style) = match (given[column], declared) {
             (Some(role), Some((known, style))) if role == known => (role, style),
             (Some(role), _) => (role, look.style(name, role, &mut notes)),
             (None, Some(known)) => known,
@@ -208,7 +208,7 @@ impl<'a> Look<'a> {
         let day_first = matches!(found.style, Style::MixedDayFirst | Style::DayFirst);
         let order = found.doubtful.as_ref().map(|cell| {
             let first = if day_first { "the day" } else { "the month" };
-            let why = match found.telling {
+            let why = match found.decisive {
                 0 => "which no cell of the column shows".to_owned(),
                 1 => "as a cell of the column shows".to_owned(),
                 cells => format!("as {cells} cells of the column show"),
@@ -222,7 +222,7 @@ impl<'a> Look<'a> {
                 let (name, written) = (shown(name), written.join(", "));
                 Some(format!("column {name} holds days in several notations, such as {written}{order}"))
             }
-            (false, Some(order)) if found.telling == 0 => Some(format!("column {}: {order}", shown(name))),
+            (false, Some(order)) if found.decisive == 0 => Some(format!("column {}: {order}", shown(name))),
             (false, _) => None,
         }
     }
@@ -372,16 +372,16 @@ mod tests {
             "{:?}",
             found.notes
         );
-        let asked = decided(header, rows(), |options| {
+        let chosen = decided(header, rows(), |options| {
             options.categorical = vec!["ticket".into(), "said".into()];
             options.drop = vec!["when".into()];
             options.text = vec!["colour".into()];
         });
-        assert_eq!(roles(&asked), [Categorical, Drop, Categorical, Text, Numeric, Numeric, Label]);
+        assert_eq!(roles(&chosen), [Categorical, Drop, Categorical, Text, Numeric, Numeric, Label]);
     }
 
     #[test]
-    fn numbers_and_categories_alone_are_read_as_ever() {
+    fn tables_of_numbers_and_categories_have_no_indicators() {
         let rows = (0..100).map(|t| format!("{t}|{}|{}", ["a", "b", "c"][t % 3], t % 2));
         let found = decided("count,kind,label", rows, |_| {});
         assert_eq!(roles(&found), [CsvRole::Numeric, CsvRole::Categorical, CsvRole::Label]);
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_colleague_would_say() {
+    fn suspicious_columns_are_remarked_on() {
         let rows = (0..100).map(|t| {
             let rare = if t % 20 == 0 { "4" } else { "" };
             let odd = if t == 50 { "many".to_owned() } else { t.to_string() };

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_tell_the_buckets() {
+    fn names_determine_the_buckets() {
         let mut columns = ColumnMap::new(Columns::Named(Names::default()), u32::MAX);
         let mut words = Words::new("a", columns.columns());
         let (mut row, mut again) = (Row::new(), Row::new());
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_back_is_forgotten() {
+    fn features_that_were_taken_back_are_removed() {
         let mut columns = ColumnMap::new(Columns::Named(Names::default()), u32::MAX);
         let mut words = Words::new("a", columns.columns());
         let mut row = Row::new();

@@ -94,7 +94,7 @@ pub(crate) struct Found {
     pub(crate) count: usize,
     /// Number of cells that show whether the day or the month comes first, out of those in which it could
     /// be either.
-    pub(crate) telling: usize,
+    pub(crate) decisive: usize,
     /// A cell that does not show it, if there is one.
     pub(crate) doubtful: Option<String>,
 }
@@ -132,12 +132,12 @@ pub(crate) fn detect<'a>(cells: impl Iterator<Item = &'a str> + Clone) -> Found 
         }
     }
     let doubtful = open.clone().find(|(_, read)| read.iter().all(Option::is_some));
-    let asks = !matches!(best.0, Style::Iso | Style::Words);
+    let ambiguous = !matches!(best.0, Style::Iso | Style::Words);
     Found {
         style: best.0,
         count: best.1,
-        telling: day.max(month),
-        doubtful: doubtful.filter(|_| asks).map(|(cell, _)| cell.to_owned()),
+        decisive: day.max(month),
+        doubtful: doubtful.filter(|_| ambiguous).map(|(cell, _)| cell.to_owned()),
     }
 }
 
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_beyond_the_twelfth_tells_days_from_months() {
+    fn days_after_the_twelfth_show_the_order() {
         let detect = |cells: &[&'static str]| {
             let found = detect(cells.iter().copied());
             (found.style, found.count)
@@ -309,14 +309,14 @@ mod tests {
         let four = ["2026-02-01", "03.02.2026", "02/04/2026", "Feb 5, 2026 10:30"];
         let found = detect(&four);
         let doubtful = Some("02/04/2026".to_owned());
-        assert_eq!(found, Found { style: Style::MixedMonthFirst, count: 4, telling: 0, doubtful });
+        assert_eq!(found, Found { style: Style::MixedMonthFirst, count: 4, decisive: 0, doubtful });
         let days: Vec<f64> =
             four.iter().map(|cell| parse(cell, found.style).expect("a day").numbers()[0].floor()).collect();
         assert_eq!([days[1] - days[0], days[2] - days[0], days[3] - days[0]], [2.0, 3.0, 4.0]);
         assert_eq!(notations(four.into_iter()), four);
         // A day after the twelfth decides for the whole column.
         let found = detect(&["2026-02-01", "02/04/2026", "13/02/2026", "25/02/2026", "02/26/2026"]);
-        assert_eq!((found.style, found.count, found.telling), (Style::MixedDayFirst, 5, 2));
+        assert_eq!((found.style, found.count, found.decisive), (Style::MixedDayFirst, 5, 2));
         // A cell that can be read in one way only is read in this way.
         assert_eq!(parse("02/26/2026", Style::MixedDayFirst), parse("2026-02-26", Style::Iso));
         assert_eq!(detect(&["2026-02-01", "2026-02-02", "soon"]).style, Style::Iso);

@@ -8,10 +8,9 @@
 //!
 //! ```
 //!
-//! The action that was played has `action:cost:probability`; what it is called there says nothing. Where
-//! every action has a cost and none a probability, what each of them would have cost is known. A tag is the
-//! name of an action, which makes it known again in other rounds; without one, features are all that it is
-//! known by.
+//! The action that was played has `action:cost:probability`; the number before the first colon is ignored.
+//! If every action has a cost and none has a probability, the costs of all actions are known. A tag is the
+//! name of an action, which identifies it in all rounds; without a tag, its features do.
 
 use super::{Vw, bad, is_blank, parse_head};
 use crate::read::columns::{ColumnMap, Columns};
@@ -24,8 +23,8 @@ use crate::read::reader::LineParser;
 use crate::read::row::{Row, RowLabel};
 use crate::read::source::{Line, Peek};
 
-/// Whether these lines are of rounds of several lines: one is shared; or blank lines are between them, there
-/// are several in a row, and no line has another label than costs.
+/// Whether these lines form rounds of several lines: one of them is shared; or blank lines separate groups,
+/// one of which has several lines, and all labels are costs.
 pub(super) fn are_rounds(peek: &Peek<'_>) -> bool {
     let lines: Vec<&[u8]> = peek.lines().map(<[u8]>::trim_ascii).collect();
     if lines.iter().any(|line| is_shared(line).is_some()) {
@@ -41,7 +40,7 @@ pub(super) fn are_rounds(peek: &Peek<'_>) -> bool {
     groups.len() > 1 && groups.iter().any(|group| group.len() > 1) && !lines.iter().any(has_class)
 }
 
-/// What stands behind the word `shared`, if the line begins with it.
+/// The rest of the line after the word `shared`, if it begins with it.
 fn is_shared(line: &[u8]) -> Option<&[u8]> {
     let rest = line.trim_ascii_start().strip_prefix(b"shared")?;
     matches!(rest.first(), None | Some(b' ' | b'\t' | b'|')).then_some(rest)
@@ -57,9 +56,9 @@ pub(super) struct Actions {
     /// Costs and probabilities by position.
     costs: Vec<(usize, Option<f64>, Option<f64>)>,
     tag: String,
-    /// What stands before the bar of a line.
+    /// The part of a line before the bar.
     head: Row,
-    /// Whether the round has a bad line, and the rest of it is passed over.
+    /// Whether the round has a bad line, so that the lines after it are skipped.
     broken: bool,
 }
 
@@ -98,7 +97,7 @@ impl Actions {
         self.head.clear();
         if shared {
             if self.shared || self.round.len() > 0 {
-                return Err(bad("a shared line in the midst of a round; a blank line ends one".to_owned()));
+                return Err(bad("a shared line inside a round; a blank line ends a round".to_owned()));
             }
             let head = head.trim_start_matches(is_blank).trim_start_matches("shared");
             parse_head(head, &mut self.head)?;
@@ -116,7 +115,7 @@ impl Actions {
         self.round.offer(&self.head.tag, described).map_err(bad)
     }
 
-    /// The round is over.
+    /// Ends the round.
     fn finish(&mut self, row: &mut Row, columns: &mut ColumnMap) -> Result<bool, ReadErrorKind> {
         if self.broken || (!self.shared && self.round.len() == 0) {
             self.begin();
@@ -215,7 +214,7 @@ mod tests {
             ),
             (
                 "shared |u x\n|a y\nshared |u x\n|a x\n",
-                "a.vw:6: a shared line in the midst of a round; a blank line ends one",
+                "a.vw:6: a shared line inside a round; a blank line ends a round",
             ),
             ("shared |u x\n'a |a y\n'a |a x\n", "a.vw:6: the label \"a\" is on offer twice"),
             (

@@ -28,7 +28,7 @@ impl Sink for Diary {
     }
 }
 
-/// Rows of three classes and two features; every 50th weighs 2, which some learners do not take.
+/// Rows of three classes and two features; every 50th has weight 2, which some learners reject.
 fn text(rows: usize) -> String {
     let row = |at: usize| {
         let class = at / 3 % 3;
@@ -44,7 +44,7 @@ fn reader(rows: usize) -> Box<dyn Reader> {
     from_read(Box::new(io::Cursor::new(text(rows))), "a.vw", &options).expect("a readable stream")
 }
 
-/// A learner, what makes its examples, and how it runs.
+/// A learner, its encoder, and its options.
 fn make(name: &str, values: &[(&str, &str)], seed: u64) -> (AnyModel, Encoder, RunOptions) {
     let entry = find(name).expect("known");
     let values: Values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
@@ -84,7 +84,7 @@ const RUNS: [Run; 7] = [
     ("ons", &[], 0),
 ];
 
-/// The runs of [`RUNS`], with an encoder of their own each.
+/// The runs of [`RUNS`], each with its own encoder.
 fn entrants(limit: Option<u64>) -> (Vec<Entrant<Diary>>, Vec<Encoder>) {
     let (mut entrants, mut encoders) = (vec![], vec![]);
     for (at, (name, values, seed)) in RUNS.into_iter().enumerate() {
@@ -122,10 +122,10 @@ fn alone(at: usize, rows: usize, policy: BadRows, limit: Option<u64>) -> (Diary,
     (diary, score.expect("readable rows"), examples)
 }
 
-/// With threads to spare, one for all, and fewer than runs; over many batches, and with bad rows that are bad
-/// for some.
+/// With more threads than runs, with one, and with fewer than runs; over many batches, and with rows that
+/// some encoders reject.
 #[test]
-fn every_run_is_what_it_would_be_alone() {
+fn every_run_has_the_result_of_a_separate_run() {
     const ROWS: usize = 5000;
     for (threads, limit) in [(1, None), (2, None), (20, None), (2, Some(1500))] {
         let (finished, feed) = together(ROWS, threads, BadRows::Skip, limit).expect("readable rows");
@@ -152,7 +152,7 @@ fn the_commonest_class_is_counted() {
 }
 
 #[test]
-fn a_row_that_one_learner_refuses_ends_all_and_names_it() {
+fn a_row_that_one_learner_rejects_ends_all_runs() {
     for threads in [1, 3] {
         let Err(PassError::Feed(error)) = together(5000, threads, BadRows::Fail, None) else {
             panic!("gaptron takes no weights")
@@ -163,8 +163,7 @@ fn a_row_that_one_learner_refuses_ends_all_and_names_it() {
     }
 }
 
-/// Of several that fail, the first in the order of rows is named, and no error is lost to a later one of the
-/// data.
+/// Of several failures, the one in the earliest row is reported, also if a later row cannot be read.
 #[test]
 fn the_earliest_error_wins() {
     for threads in [1, 2, 8] {
