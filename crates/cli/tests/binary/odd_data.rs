@@ -46,7 +46,7 @@ fn columns_that_are_nearly_numbers() {
         let said = notes(&text, "");
         let shown = odd.replace('\0', "\\0");
         let sentence = format!(
-            "noregret: a.csv: column \"a\" holds numbers but for 1 of its first 41 cells, such as \"{shown}\", which count as missing"
+            "noregret: a.csv: column \"a\" holds numbers, except for 1 of its first 41 cells, such as \"{shown}\", which count as missing"
         );
         assert!(said.starts_with(&sentence), "{said}");
         assert_eq!(notes(&text, "--categorical a"), "", "the option gives the role");

@@ -259,7 +259,7 @@ impl<'a> Look<'a> {
             let other = self.cells.iter().find(|cell| amount::parse(cell, style).is_none());
             let other = other.map_or_else(String::new, shown);
             notes.push(format!(
-                "column {} holds numbers but for {} of its first {count} cells, such as {other}, which count as missing",
+                "column {} holds numbers, except for {} of its first {count} cells, such as {other}, which count as missing",
                 shown(name),
                 count - numbers
             ));
@@ -275,8 +275,8 @@ impl<'a> Look<'a> {
         }
         if count >= FEW && 10 * distinct >= 9 * count {
             notes.push(format!(
-                "column {} has {distinct} distinct values in the first {count} rows, each a category of its own: a text, a time or a \
-                 name of the row teaches little so",
+                "column {} has {distinct} distinct values in the first {count} rows, each of which becomes a category; if it is a text, a \
+                 time or an identifier, little can be learnt from that",
                 shown(name)
             ));
         }
@@ -401,7 +401,7 @@ mod tests {
             "\"id\" is left out",
             "\"currency\" is always \"EUR\"",
             "\"rare\" is missing in 95 %",
-            "\"odd\" holds numbers but for 1 of its first 100 cells, such as \"many\"",
+            "\"odd\" holds numbers, except for 1 of its first 100 cells, such as \"many\"",
             "\"copy\" has one value for each class",
         ] {
             assert!(notes.contains(part), "{part}: {notes}");
