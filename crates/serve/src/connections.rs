@@ -88,9 +88,9 @@ async fn one(
     let _ = connection.await;
 }
 
-/// The body of a request, which is read to its end even if the answer does not depend on it: a connection with
-/// unread bytes would be closed after the answer, and a client that has already sent its next request on it
-/// would see that request fail.
+/// The body of a request, which is read to its end even if the answer does not depend on it: a connection
+/// with unread bytes would be closed after the answer, and a client that has already sent its next request on
+/// it would see that request fail.
 struct WholeBody {
     body: Option<Incoming>,
     /// Time limit for reading the rest.

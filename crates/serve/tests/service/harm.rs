@@ -305,8 +305,8 @@ fn overload_is_refused() {
     assert_eq!(service.get("/v1/models/slow").ok(200)["rounds"], done);
 }
 
-/// A connection stays open after a request whose answer did not wait for its body, since the client may already have sent
-/// its next request on it.
+/// A connection stays open after a request whose answer did not wait for its body, since the client may
+/// already have sent its next request on it.
 #[test]
 fn a_connection_survives_an_unread_body() {
     let folder = tempfile::tempdir().expect("a folder");
