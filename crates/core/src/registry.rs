@@ -22,6 +22,7 @@ use crate::full::aggregating::Aggregating;
 use crate::full::aioli::Aioli;
 use crate::full::folklore::Folklore;
 use crate::full::folklore_diag::FolkloreDiag;
+use crate::full::folklore_sketch::FolkloreSketch;
 use crate::full::ftrl::Ftrl;
 use crate::full::gaf::Gaf;
 use crate::full::gaptron::{Gaptron, Hinge, Logistic, Smooth};
@@ -45,6 +46,7 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::either::<Auto, BanditAuto>(),
     Entry::full::<Folklore>(),
     Entry::full::<FolkloreDiag>(),
+    Entry::full::<FolkloreSketch>(),
     Entry::full::<Aioli>(),
     Entry::full::<KernelAioli>(),
     Entry::full::<LabelTree>(),

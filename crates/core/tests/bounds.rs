@@ -7,6 +7,7 @@ use noregret::batch::data::{Data, Labels, Rows};
 use noregret::bounds::{self, Setting};
 use noregret::example::{Features, Target};
 use noregret::full::aioli::{Aioli, AioliParams};
+use noregret::full::folklore_sketch::{Eigenvalue, FolkloreSketch, FolkloreSketchParams};
 use noregret::full::gaf::{Gaf, GafParams};
 use noregret::full::kernel_aioli::{Kernel, KernelAioli, KernelAioliParams};
 use noregret::full::ons::{Ons, OnsParams};
@@ -127,6 +128,36 @@ fn aioli() {
             }
         }
     }
+}
+
+/// The certificate holds for every rank, whatever the sketch has discarded.
+#[test]
+fn folklore_sketch() {
+    for stream in STREAMS {
+        for (k, d, norm, rank) in
+            [(2, 1, 0.5, 1), (2, 6, 2.0, 1), (2, 6, 5.0, 3), (3, 5, 2.0, 2), (5, 4, 1.0, 1)]
+        {
+            for curvature in [Curvature::Safe, Curvature::Tight] {
+                let params = FolkloreSketchParams {
+                    rank: Some(rank),
+                    eigenvalue: Some(if k == 2 { Eigenvalue::Mean } else { Eigenvalue::Least }),
+                    norm: Some(norm),
+                    curvature: Some(curvature),
+                    ..Default::default()
+                };
+                let problem = Problem::new(k, d).with_radius(1.0);
+                let mut learner = FolkloreSketch::new(params, problem, 0).expect("valid");
+                let regret = play(&mut learner, stream).regret(k, Ball::Rows, norm);
+                let certificate = learner.certificate().expect("has one").expect("holds");
+                let what = format!("{stream:?}, K = {k}, d = {d}, B = {norm}, m = {rank}");
+                assert_chain(&what, &[regret, certificate]);
+                assert_eq!(learner.figures()[0].1[0] > 0.0, d as u64 > rank, "{what}: discarded");
+            }
+        }
+    }
+    let mean = FolkloreSketch::new(FolkloreSketchParams::default(), Problem::new(3, 2), 0).expect("valid");
+    let why = mean.certificate().expect("has one for two classes").expect_err("the mean is no lower bound");
+    assert_eq!(why, "with three or more classes it needs eigenvalue = least");
 }
 
 #[test]

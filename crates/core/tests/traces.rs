@@ -31,6 +31,9 @@ const FOLKLORE: &[(&str, &str)] = &[
     ("linear_term", "bias"),
 ];
 
+const FOLKLORE_SKETCH: &[(&str, &str)] =
+    &[("norm", "B"), ("radius", "R"), ("regularization", "lam"), ("curvature", "gamma"), ("rank", "rank")];
+
 const FORECASTERS: &[Trace] = &[
     Trace { vector: "folklore_T50_d3_K2", learner: "folklore", params: FOLKLORE, set: &[] },
     Trace { vector: "folklore_T60_d5_K4_safe", learner: "folklore", params: FOLKLORE, set: &[] },
@@ -41,6 +44,14 @@ const FORECASTERS: &[Trace] = &[
         set: &[("curvature", "paper")],
     },
     Trace { vector: "folklore_counterexample_safe", learner: "folklore", params: FOLKLORE, set: &[] },
+    Trace { vector: "folklore_sketch_K2", learner: "folklore-sketch", params: FOLKLORE_SKETCH, set: &[] },
+    Trace { vector: "folklore_sketch_mean", learner: "folklore-sketch", params: FOLKLORE_SKETCH, set: &[] },
+    Trace {
+        vector: "folklore_sketch_least",
+        learner: "folklore-sketch",
+        params: FOLKLORE_SKETCH,
+        set: &[("eigenvalue", "least")],
+    },
     Trace {
         vector: "aioli_T60_d5",
         learner: "aioli",
@@ -149,6 +160,7 @@ fn class(label: &Json) -> usize {
 
 #[test]
 fn forecasters_reproduce_their_references() {
+    let mut certificates = 0;
     for trace in FORECASTERS {
         let reference = vector(trace.vector);
         let (data, expected) = (&reference["data"], &reference["expected"]);
@@ -178,9 +190,14 @@ fn forecasters_reproduce_their_references() {
             }
             total += loss;
             learner.update(Features::Dense(&x), Target::class(y), &at);
+            if let (Some(want), Some(Ok(got))) = (expected.get("certificate"), learner.certificate()) {
+                trace.check(t + 1, "certificate", &[got], &numbers(&want[t]));
+                certificates += 1;
+            }
         }
         trace.check(rounds, "total loss", &[total], &numbers(&reference["summary"]["total_loss"]));
     }
+    assert!(certificates >= 140, "{certificates} certificates were compared");
 }
 
 #[test]

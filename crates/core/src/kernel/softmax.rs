@@ -117,6 +117,34 @@ pub fn covariance_times(p: &[f64], z: &[f64], out: &mut [f64]) {
     }
 }
 
+/// The smallest eigenvalue of $S(p)$ on the vectors of sum 0, rounded down.
+///
+/// With $p_1$ the smallest probability it is the root of $\sum_k p_k/(p_k - \mu) = 0$ between $p_1$ and
+/// $p_1 K/(K-1)$ (theory: sketches 2.2).
+pub(crate) fn least_eigenvalue(p: &[f64]) -> f64 {
+    let (mut at, mut low) = (0, f64::INFINITY);
+    for (k, p) in p.iter().enumerate() {
+        if *p < low {
+            (at, low) = (k, *p);
+        }
+    }
+    let least = low;
+    let others = || p.iter().enumerate().filter(|(k, _)| *k != at).map(|(_, p)| *p);
+    let next = others().fold(f64::INFINITY, f64::min);
+    let mut high = next.min(least * (p.len() as f64 / (p.len() - 1) as f64));
+    while high - low > 1e-12 * low {
+        let middle = 0.5 * (low + high);
+        // Between the two smallest probabilities the sum increases from -∞ to ∞.
+        let sum: f64 = others().map(|p| p / (p - middle)).sum();
+        if sum * (middle - least) < least {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
 /// Writes column `j` (of $K-1$) of the lower trapezoidal factor $C$ with
 /// $CC^\top = \mathrm{diag}(p) - pp^\top$ to `column` (length $K$), given `tails` with
 /// $r_j = \sum_{l \ge j} p_l$ (theory: second-order 1.2).
@@ -148,7 +176,34 @@ pub fn tails(p: &[f64], tails: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::eigen::jacobi;
     use proptest::prelude::*;
+
+    proptest! {
+        /// The second smallest eigenvalue of $S$, whose smallest one is 0.
+        #[test]
+        fn the_least_eigenvalue_is_that_of_the_matrix(z in prop::collection::vec(-8.0..8.0f64, 2..6)) {
+            let k = z.len();
+            let (mut p, mut vectors) = (vec![0.0; k], vec![0.0; k * k]);
+            softmax(&z, &mut p);
+            let entry = |i: usize, j: usize| if i == j { p[i] * (1.0 - p[i]) } else { -p[i] * p[j] };
+            let mut s: Vec<f64> = (0..k * k).map(|at| entry(at / k, at % k)).collect();
+            jacobi(&mut s, k, &mut vectors);
+            let mut values: Vec<f64> = s.iter().step_by(k + 1).copied().collect();
+            values.sort_by(f64::total_cmp);
+            let least = least_eigenvalue(&p);
+            prop_assert!((least - values[1]).abs() <= 1e-15 + 1e-10 * least, "{least} instead of {}", values[1]);
+        }
+    }
+
+    #[test]
+    fn the_least_eigenvalue_of_equal_and_vanishing_probabilities() {
+        assert_eq!(least_eigenvalue(&[0.25; 4]), 0.25);
+        assert_eq!(least_eigenvalue(&[0.0, 0.5, 0.5]), 0.0);
+        assert_eq!(least_eigenvalue(&[1.0, 0.0]), 0.0);
+        let tiny = least_eigenvalue(&[1e-300, 1.0]);
+        assert!((tiny / 2e-300 - 1.0).abs() < 1e-11, "{tiny}");
+    }
 
     #[test]
     fn quick_logarithms_are_as_good() {

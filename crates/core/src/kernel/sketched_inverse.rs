@@ -1,0 +1,402 @@
+//! A matrix $A = \lambda I + S^\top S$ whose part $S$ has few rows, and the products with $A^{-1}$: frequent
+//! directions (Ghashami, Liberty, Phillips, Woodruff, 2016).
+//!
+//! Rows $\sqrt w\ r \otimes x$ are appended to $S \in \mathbb{R}^{2m \times n}$. Once all $2m$ are in use, the
+//! $m + 1$-st largest squared singular value $\delta$ is subtracted from all, which leaves $m$ rows: with
+//! $SS^\top = U \Sigma^2 U^\top$, in descending order,
+//!
+//! $$ S \leftarrow \sqrt{(\Sigma^2 - \delta)_+}\ \Sigma^{-1} U^\top S, \qquad \delta = \sigma_{m+1}^2, \tag{1} $$
+//!
+//! so that $S^\top S$ is at most the sum of the outer products of all rows, and $\sum \delta$ less at most
+//! (theory: sketches 1.1, 1.3). By Woodbury's identity,
+//!
+//! $$ v^\top A^{-1} u = \frac1\lambda \bigl(v^\top u - (Sv)^\top c\bigr), \qquad c = (\lambda I + SS^\top)^{-1}
+//!    Su. \tag{2} $$
+//!
+//! Vectors $G$ that grow by multiples of the rows are kept with the matrix, and the products $SG^\top$ with
+//! them, so that no round but those of (1) reads more than the features of its row.
+
+use super::cells::Cells;
+use super::eigen::jacobi;
+use super::vector::{axpy, dot};
+use super::weights::scores_by_feature;
+use crate::example::Features;
+use crate::param::ParamError;
+use crate::state::Tensor;
+
+/// A difference that is smaller than this, relative to the terms of which it is the difference, is 0: it is
+/// the result of rounding. In (2) this means that $A$ is infinite, as after a huge row.
+const LEAST_DIFFERENCE: f64 = 1e-12;
+
+/// See the [module](self). The dimension $n$ is `blocks` times the number of features.
+#[derive(Clone, Debug)]
+pub(crate) struct SketchedInverse {
+    /// $m$.
+    rank: usize,
+    blocks: usize,
+    vectors: usize,
+    /// $\lambda$.
+    regularization: f64,
+    /// For every feature its column of $S$, $2m$ numbers for each block; then its entry of every $G$, block
+    /// by block.
+    cells: Cells<f64>,
+    /// The cells as a list, while they are saved or loaded.
+    saved: Vec<f64>,
+    /// Number of rows of $S$ in use; the others are 0.
+    used: u64,
+    /// $SS^\top$.
+    gram: Vec<f64>,
+    /// $SG^\top$, $2m$ numbers for each $G$.
+    products: Vec<f64>,
+    /// $\sum \delta$.
+    discarded: f64,
+    /// $L$ with $LL^\top = \lambda I + SS^\top$, by row.
+    factor: Vec<f64>,
+    /// Buffers of (1).
+    rotation: Vec<f64>,
+    values: Vec<f64>,
+    order: Vec<usize>,
+}
+
+/// $a - b$, or 0 if that is the result of rounding; `terms` is the sum of the terms' absolute values.
+fn difference(a: f64, b: f64, terms: f64) -> f64 {
+    let difference = a - b;
+    if difference.is_finite() && difference.abs() > LEAST_DIFFERENCE * terms { difference } else { 0.0 }
+}
+
+/// Checks the parameter `rank`.
+pub(crate) fn checked_rank(rank: Option<u64>) -> Result<usize, ParamError> {
+    const LARGEST: u64 = 1000;
+    let rank = rank.unwrap_or(10);
+    if !(1..=LARGEST).contains(&rank) {
+        return Err(ParamError::invalid("rank", rank, format!("between 1 and {LARGEST}")));
+    }
+    Ok(rank as usize)
+}
+
+impl SketchedInverse {
+    /// $A = \lambda I$ with `regularization` $= \lambda > 0$, for a sketch of `rank` $= m \ge 1$, and
+    /// `vectors` vectors $G = 0$.
+    pub(crate) fn new(
+        rank: usize,
+        blocks: usize,
+        vectors: usize,
+        features: usize,
+        regularization: f64,
+    ) -> Self {
+        let rows = 2 * rank;
+        let width = blocks * (rows + vectors);
+        Self {
+            rank,
+            blocks,
+            vectors,
+            regularization,
+            cells: Cells::new(width, features, usize::MAX),
+            saved: Vec::new(),
+            used: 0,
+            gram: vec![0.0; rows * rows],
+            products: vec![0.0; vectors * rows],
+            discarded: 0.0,
+            factor: vec![0.0; rows * rows],
+            rotation: vec![0.0; rows * rows],
+            values: vec![0.0; rows],
+            order: (0..rows).collect(),
+        }
+    }
+
+    /// 8-byte numbers of state.
+    pub(crate) fn numbers(rank: usize, blocks: usize, vectors: usize, features: usize) -> usize {
+        let rows = rank.saturating_mul(2);
+        let cells = rows.saturating_add(vectors).saturating_mul(blocks).saturating_mul(features);
+        cells.saturating_add(Self::numbers_at_first(rank, vectors))
+    }
+
+    /// The part of them that is allocated before the first row.
+    pub(crate) fn numbers_at_first(rank: usize, vectors: usize) -> usize {
+        let rows = rank.saturating_mul(2);
+        rows.saturating_mul(rows).saturating_mul(3).saturating_add(rows.saturating_mul(vectors))
+    }
+
+    /// $2m$.
+    fn rows(&self) -> usize {
+        2 * self.rank
+    }
+
+    /// Up to this squared length a row is lost beside $\lambda$ in double precision.
+    fn least(&self) -> f64 {
+        f64::EPSILON * self.regularization
+    }
+
+    /// The number of rows of $S$ in use.
+    pub(crate) fn used(&self) -> usize {
+        self.used as usize
+    }
+
+    /// $\lambda$.
+    pub(crate) fn regularization(&self) -> f64 {
+        self.regularization
+    }
+
+    /// $\sum \delta$: the matrix is at most this much smaller than the exact one, in every direction.
+    pub(crate) fn discarded(&self) -> f64 {
+        self.discarded
+    }
+
+    /// Length of the products of a row, see [`SketchedInverse::project`].
+    pub(crate) fn width(&self) -> usize {
+        self.cells.width()
+    }
+
+    /// Writes to `seen` the products with `x`: those of $S$, which are read by [`SketchedInverse::image`],
+    /// then those of the vectors, block by block, which are read by [`SketchedInverse::value`].
+    pub(crate) fn project(&self, x: Features<'_>, seen: &mut [f64]) {
+        scores_by_feature(&self.cells, 0, x, seen);
+    }
+
+    /// $S(e_b \otimes x)$ for block `block` $= b$.
+    pub(crate) fn image<'a>(&self, seen: &'a [f64], block: usize) -> &'a [f64] {
+        &seen[block * self.rows()..][..self.used()]
+    }
+
+    /// $\langle G, e_b \otimes x \rangle$ for the vector `vector` and block `block` $= b$.
+    pub(crate) fn value(&self, seen: &[f64], vector: usize, block: usize) -> f64 {
+        seen[self.blocks * self.rows() + vector * self.blocks + block]
+    }
+
+    /// $SG$ for the vector `vector`.
+    pub(crate) fn product(&self, vector: usize) -> &[f64] {
+        &self.products[vector * self.rows()..][..self.used()]
+    }
+
+    /// Solves $(\lambda I + SS^\top) c = b$ in place.
+    pub(crate) fn solve(&self, b: &mut [f64]) {
+        let side = self.rows();
+        solve_lower(&self.factor, side, b);
+        for i in (0..b.len()).rev() {
+            let (above, here) = b.split_at_mut(i);
+            here[0] /= self.factor[i * side + i];
+            axpy(-here[0], &self.factor[i * side..][..i], above);
+        }
+    }
+
+    /// $u^\top A^{-1} u \ge 0$ for $u$ of squared length `square`, `image` $= Su$ and `solved` $= c$: (2).
+    pub(crate) fn quadratic(&self, square: f64, image: &[f64], solved: &[f64]) -> f64 {
+        difference(square, dot(image, solved), square).max(0.0) / self.regularization
+    }
+
+    /// $G^\top A^{-1} u$ for $\langle G, u \rangle$ `value`, `product` $= SG$ and `solved` $= c$: (2).
+    pub(crate) fn applied(&self, value: f64, product: &[f64], solved: &[f64]) -> f64 {
+        let terms = product.iter().zip(solved).map(|(a, b)| (a * b).abs()).sum::<f64>();
+        difference(value, dot(product, solved), value.abs() + terms) / self.regularization
+    }
+
+    /// $\sum_G G^\top A^{-1} G$, reading all features.
+    pub(crate) fn square(&self) -> f64 {
+        let mut square = 0.0;
+        let start = self.blocks * self.rows();
+        self.cells.each(|cell| square += dot(&cell[start..], &cell[start..]));
+        let within: f64 = (0..self.vectors)
+            .map(|vector| {
+                let mut solved = self.product(vector).to_vec();
+                self.solve(&mut solved);
+                dot(self.product(vector), &solved)
+            })
+            .sum();
+        difference(square, within, square).max(0.0) / self.regularization
+    }
+
+    /// $G \mathrel{+}= c \otimes x$ for every $G$; `coefficients` are the $c$, with a number for each block,
+    /// one after another. `seen` are the products of `x`, which are brought up to date.
+    pub(crate) fn add(&mut self, coefficients: &[f64], x: Features<'_>, seen: &mut [f64]) {
+        let (rows, used, start) = (self.rows(), self.used(), self.blocks * self.rows());
+        self.saved = Vec::new();
+        for (i, value) in x.iter().filter(|(_, value)| *value != 0.0) {
+            axpy(value, coefficients, &mut self.cells.get_mut(i)[start..]);
+        }
+        let by_vector = coefficients.chunks_exact(self.blocks).zip(self.products.chunks_exact_mut(rows));
+        for (coefficients, products) in by_vector {
+            for (c, image) in coefficients.iter().zip(seen.chunks_exact(rows)) {
+                axpy(*c, &image[..used], &mut products[..used]);
+            }
+        }
+        axpy(x.norm_squared(), coefficients, &mut seen[start..]);
+    }
+
+    /// Appends the row $\sqrt w\ r \otimes x$ to $S$, for `weight` $= w \ge 0$ and `row` $= r$, with a number
+    /// for each block. `seen` are the products of `x`, which are brought up to date. Afterwards
+    /// [`SketchedInverse::shrink`] makes room for the next row.
+    ///
+    /// A row that is lost beside $\lambda$ is left out.
+    pub(crate) fn append(&mut self, row: &[f64], weight: f64, x: Features<'_>, seen: &mut [f64]) {
+        let (rows, at, root) = (self.rows(), self.used(), weight.sqrt());
+        let norm_squared = x.norm_squared();
+        let square = weight * dot(row, row) * norm_squared;
+        if square <= self.least() {
+            return;
+        }
+        self.saved = Vec::new();
+        for i in 0..at {
+            let product = row.iter().zip(seen.chunks_exact(rows)).map(|(r, image)| r * image[i]).sum::<f64>();
+            (self.gram[at * rows + i], self.gram[i * rows + at]) = (root * product, root * product);
+        }
+        self.gram[at * rows + at] = square;
+        let values = seen[self.blocks * rows..].chunks_exact(self.blocks);
+        for (values, products) in values.zip(self.products.chunks_exact_mut(rows)) {
+            products[at] = root * dot(row, values);
+        }
+        for (i, value) in x.iter().filter(|(_, value)| *value != 0.0) {
+            for (r, column) in row.iter().zip(self.cells.get_mut(i).chunks_exact_mut(rows)) {
+                column[at] = root * r * value;
+            }
+        }
+        for (r, image) in row.iter().zip(seen.chunks_exact_mut(rows)) {
+            image[at] = root * r * norm_squared;
+        }
+        self.used += 1;
+        self.extend_factor(at);
+    }
+
+    /// Computes row `at` of $L$ from those above it.
+    fn extend_factor(&mut self, at: usize) {
+        let side = self.rows();
+        let (above, row) = self.factor.split_at_mut(at * side);
+        row[..at].copy_from_slice(&self.gram[at * side..][..at]);
+        solve_lower(above, side, &mut row[..at]);
+        let square = self.gram[at * side + at];
+        // What is left of a row that depends on those above it is not known better than this. A larger number
+        // makes A smaller, as (1) does.
+        let least = (at + 1) as f64 * f64::EPSILON * square;
+        let left = (square - dot(&row[..at], &row[..at])).max(least);
+        row[at] = (self.regularization + left).sqrt();
+    }
+
+    /// (1), if no row is free.
+    pub(crate) fn shrink(&mut self) {
+        self.shrink_with(|_, _| ());
+    }
+
+    /// As [`SketchedInverse::shrink`]; before the rows are lost, `change` is called with the columns of $S$
+    /// (blocks of $2m$ numbers) and the entries of the vectors of every feature, and may change the latter.
+    pub(crate) fn shrink_with(&mut self, change: impl FnMut(&[f64], &mut [f64])) {
+        if self.used() == self.rows() {
+            self.rotate(change);
+        }
+    }
+
+    fn rotate(&mut self, mut change: impl FnMut(&[f64], &mut [f64])) {
+        let (rows, rank) = (self.rows(), self.rank);
+        self.saved = Vec::new();
+        // The factor is computed anew below.
+        let eigen = &mut self.factor;
+        eigen.copy_from_slice(&self.gram);
+        jacobi(eigen, rows, &mut self.rotation);
+        for (i, (value, vector)) in self.values.iter_mut().zip(self.rotation.chunks_exact(rows)).enumerate() {
+            // What is left of rows that depend on each other is not a direction.
+            let terms = vector.iter().enumerate().map(|(j, u)| u * u * self.gram[j * rows + j]).sum::<f64>();
+            *value = eigen[i * rows + i];
+            if *value <= 4.0 * rows as f64 * f64::EPSILON * terms {
+                *value = 0.0;
+            }
+        }
+        let values = &self.values;
+        self.order.sort_unstable_by(|a, b| values[*b].total_cmp(&values[*a]).then(a.cmp(b)));
+        let delta = values[self.order[rank]];
+        self.discarded += delta;
+        let least = self.least();
+        self.used = 0;
+        let (gram, products, factor) = (&mut self.gram, &mut self.products, &mut self.factor);
+        // eq. (1): the rows of the rotation, in place of the factor.
+        for (row, at) in factor.chunks_exact_mut(rows).zip(&self.order[..rank]) {
+            let (value, left) = (self.values[*at], self.values[*at] - delta);
+            let scale = if left > least { (left / value).sqrt() } else { 0.0 };
+            self.used += u64::from(scale > 0.0);
+            for (entry, u) in row.iter_mut().zip(&self.rotation[at * rows..]) {
+                *entry = scale * u;
+            }
+        }
+        let rotation = &factor[..rank * rows];
+        gram.fill(0.0);
+        products.fill(0.0);
+        let (blocks, turned) = (self.blocks, &mut self.values[..rank]);
+        self.cells.each_mut(|cell| {
+            let (columns, entries) = cell.split_at_mut(blocks * rows);
+            change(columns, entries);
+            for (block, column) in columns.chunks_exact_mut(rows).enumerate() {
+                for (turned, row) in turned.iter_mut().zip(rotation.chunks_exact(rows)) {
+                    *turned = dot(row, column);
+                }
+                column.fill(0.0);
+                column[..rank].copy_from_slice(turned);
+                for (i, value) in turned.iter().enumerate() {
+                    axpy(*value, &turned[..=i], &mut gram[i * rows..][..=i]);
+                }
+                for (entry, products) in
+                    entries.iter().skip(block).step_by(blocks).zip(products.chunks_exact_mut(rows))
+                {
+                    axpy(*entry, turned, &mut products[..rank]);
+                }
+            }
+        });
+        for i in 0..rank {
+            for j in 0..i {
+                self.gram[j * rows + i] = self.gram[i * rows + j];
+            }
+        }
+        self.factor.fill(0.0);
+        (0..self.used()).for_each(|at| self.extend_factor(at));
+    }
+
+    /// Appends blocks, vectors and features, with $A$ equal to $\lambda$ and $G = 0$ there.
+    pub(crate) fn grow(&mut self, blocks: usize, vectors: usize, features: usize) {
+        let (rows, old_blocks) = (self.rows(), self.blocks);
+        self.cells.grow(blocks * (rows + vectors), features, |old, new| {
+            let (columns, entries) = old.split_at(old_blocks * rows);
+            new[..columns.len()].copy_from_slice(columns);
+            let new = new[blocks * rows..].chunks_exact_mut(blocks);
+            for (old, new) in entries.chunks_exact(old_blocks).zip(new) {
+                new[..old_blocks].copy_from_slice(old);
+            }
+        });
+        self.products.resize(vectors * rows, 0.0);
+        (self.blocks, self.vectors) = (blocks, vectors);
+    }
+
+    /// The state.
+    pub(crate) fn tensors(&mut self) -> [Tensor<'_>; 5] {
+        self.saved = self.cells.list();
+        let rows = self.rows();
+        [
+            Tensor::list("cells", &mut self.saved),
+            Tensor::symmetric("sketch_gram", rows, &mut self.gram),
+            Tensor::real("sketch_products", vec![self.vectors, rows], &mut self.products),
+            Tensor::count("sketch_rows", &mut self.used),
+            Tensor::number("discarded", &mut self.discarded),
+        ]
+    }
+
+    /// Recomputes what is derived from the state; false if the state is inconsistent.
+    pub(crate) fn restored(&mut self) -> bool {
+        let known = self.cells.set_list(&std::mem::take(&mut self.saved));
+        let rows = self.rows();
+        let valid = known
+            && self.used() < rows
+            && self.discarded >= 0.0
+            && (0..self.used()).all(|i| self.gram[i * rows + i] >= 0.0);
+        if valid {
+            self.factor.fill(0.0);
+            (0..self.used()).for_each(|at| self.extend_factor(at));
+        }
+        valid
+    }
+}
+
+/// Solves $Lx = b$ in place for the lower triangular `factor` $= L$, whose rows have `side` numbers.
+fn solve_lower(factor: &[f64], side: usize, b: &mut [f64]) {
+    for i in 0..b.len() {
+        let (above, here) = b.split_at_mut(i);
+        here[0] = (here[0] - dot(&factor[i * side..][..i], above)) / factor[i * side + i];
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+"""Traces of the learners with sketched matrices, from the definitions and plain NumPy.
+
+    python3 testdata/vectors/sketches.py
+
+writes folklore_sketch_*.json beside this file. Nothing is shared with the Rust code:
+the matrix that the sketch stands for is kept whole and shrunk by its own eigenvalues, systems are solved anew in every round,
+the fixed point is found by bisection.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+
+class Frequent:
+    """Frequent directions on the matrix itself: after every 2m-th row the (m+1)-st eigenvalue is subtracted from all."""
+
+    def __init__(self, rank, size):
+        self.rank, self.rows, self.matrix, self.discarded = rank, 0, np.zeros((size, size)), 0.0
+
+    def add(self, row):
+        self.matrix = self.matrix + np.outer(row, row)
+        self.rows += 1
+
+    def shrink(self):
+        if self.rows < 2 * self.rank:
+            return
+        values, vectors = np.linalg.eigh(self.matrix)
+        delta = max(values[::-1][self.rank], 0.0) if self.rank < len(values) else 0.0
+        kept = values - delta > 1e-12
+        self.matrix = (vectors[:, kept] * (values[kept] - delta)) @ vectors[:, kept].T
+        self.rows = int(kept.sum())
+        self.discarded += delta
+
+
+def softmax(z):
+    e = np.exp(z - z.max())
+    return e / e.sum()
+
+
+def loss(z, y):
+    return float(np.log(np.exp(z - z.max()).sum()) + z.max() - z[y])
+
+
+def fixed_point(h, a):
+    """The z of sum 0 with z = -h/2 - a (softmax(z) - 1/K). For every c there is one z with z + a exp(z) = c - h/2; the c for
+    which exp(z) sums to 1 makes it z up to a constant."""
+
+    def parts(c):
+        low, high = np.full_like(h, -800.0), np.minimum(np.maximum(c - h / 2, -800.0), 700.0)
+        for _ in range(200):
+            middle = (low + high) / 2
+            above = middle + a * np.exp(middle) > c - h / 2
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
+        return (low + high) / 2
+
+    low, high = -700.0, 700.0
+    for _ in range(200):
+        c = (low + high) / 2
+        low, high = (low, c) if np.exp(parts(c)).sum() > 1 else (c, high)
+    z = parts((low + high) / 2)
+    return z - z.mean()
+
+
+def folklore(name, k, d, rounds, rank, least, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((rounds, d)) * np.geomspace(1, 0.1, d)
+    x /= np.linalg.norm(x, axis=1).max()
+    truth = 6 * rng.standard_normal((k, d))
+    y = [int((truth @ row + rng.gumbel(size=k)).argmax()) for row in x]
+    norm, radius = 3.0, 1.0
+    lam = 2 * radius / norm
+    gamma = 1 / (2 + 2 * norm * radius + np.log(k - 1))
+    sketch, g, slack = Frequent(rank, d), np.zeros((k, d)), 0.0
+    logits, probs, losses, certificates = [], [], [], []
+    for row, label in zip(x, y):
+        inverse = np.linalg.inv(lam * np.eye(d) + sketch.matrix)
+        z = fixed_point(g @ inverse @ row, row @ inverse @ row / 2)
+        p = softmax(z)
+        hessian = np.diag(p) - np.outer(p, p)
+        s = np.sort(np.linalg.eigvalsh(hessian))[1] if least else np.trace(hessian) / (k - 1)
+        residual = p - np.eye(k)[label]
+        slack += residual @ z - gamma * s * z @ z
+        g += np.outer(residual - 2 * gamma * s * z, row)
+        sketch.add(np.sqrt(gamma * s) * row)
+        sketch.shrink()
+        inverse = np.linalg.inv(lam * np.eye(d) + sketch.matrix)
+        logits.append(z.tolist())
+        probs.append(p.tolist())
+        losses.append(loss(z, label))
+        certificates.append(float(lam * k * norm**2 + slack + np.trace(g @ inverse @ g.T) / 4))
+    assert sketch.discarded > 0
+    params = {"K": k, "d": d, "B": norm, "R": radius, "lam": lam, "gamma": gamma, "rank": rank,
+              "eigenvalue": "least" if least else "mean"}
+    write(name, {"params": params, "data": {"x": x.tolist(), "y": y},
+                 "expected": {"logits": logits, "probs": probs, "loss": losses, "certificate": certificates},
+                 "summary": {"total_loss": sum(losses)}})
+
+
+def write(name, content):
+    Path(__file__).with_name(f"{name}.json").write_text(json.dumps(content) + "\n")
+
+
+folklore("folklore_sketch_K2", 2, 6, 60, 2, False, 1)
+folklore("folklore_sketch_mean", 4, 8, 80, 3, False, 2)
+folklore("folklore_sketch_least", 3, 7, 80, 2, True, 3)
