@@ -2,9 +2,9 @@
 
     python3 testdata/vectors/sketches.py
 
-writes folklore_sketch_*.json beside this file. Nothing is shared with the Rust code:
+writes folklore_sketch_*.json and ons_sketch_*.json beside this file. Nothing is shared with the Rust code:
 the matrix that the sketch stands for is kept whole and shrunk by its own eigenvalues, systems are solved anew in every round,
-the fixed point is found by bisection.
+the fixed point and the multiplier of the projection are found by bisection.
 """
 
 import json
@@ -98,6 +98,40 @@ def folklore(name, k, d, rounds, rank, least, seed):
                  "summary": {"total_loss": sum(losses)}})
 
 
+def ons(name, k, d, rounds, rank, norm, projection, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((rounds, d))
+    x /= np.linalg.norm(x, axis=1).max()
+    truth = 4 * rng.standard_normal((k, d))
+    y = [int((truth @ row + rng.gumbel(size=k)).argmax()) for row in x]
+    rate, eps = 0.2, 0.5
+    sketch, w, active = Frequent(rank, k * d), np.zeros(k * d), 0
+    logits, probs, losses = [], [], []
+    for row, label in zip(x, y):
+        z = w.reshape(k, d) @ row
+        p = softmax(z)
+        logits.append(z.tolist())
+        probs.append(p.tolist())
+        losses.append(loss(z, label))
+        g = np.kron(p - np.eye(k)[label], row)
+        sketch.add(g)
+        a = eps * np.eye(k * d) + sketch.matrix
+        w = w - np.linalg.solve(a, g) / rate
+        if projection and np.linalg.norm(w) > norm:
+            active += 1
+            low, high = 0.0, 1e6
+            for _ in range(200):
+                nu = (low + high) / 2
+                inside = np.linalg.norm(np.linalg.solve(a + nu * np.eye(k * d), a @ w)) < norm
+                low, high = (low, nu) if inside else (nu, high)
+            w = np.linalg.solve(a + high * np.eye(k * d), a @ w)
+        sketch.shrink()
+    assert sketch.discarded > 0 and (not projection or 5 < active < rounds), (sketch.discarded, active)
+    params = {"K": k, "d": d, "B": norm, "R": 1.0, "gam": rate, "eps": eps, "rank": rank, "projection": projection}
+    write(name, {"params": params, "data": {"x": x.tolist(), "y": y},
+                 "expected": {"logits": logits, "probs": probs, "loss": losses}, "summary": {"total_loss": sum(losses)}})
+
+
 def write(name, content):
     Path(__file__).with_name(f"{name}.json").write_text(json.dumps(content) + "\n")
 
@@ -105,3 +139,5 @@ def write(name, content):
 folklore("folklore_sketch_K2", 2, 6, 60, 2, False, 1)
 folklore("folklore_sketch_mean", 4, 8, 80, 3, False, 2)
 folklore("folklore_sketch_least", 3, 7, 80, 2, True, 3)
+ons("ons_sketch_unprojected", 3, 4, 60, 3, 2.0, False, 4)
+ons("ons_sketch_projected", 3, 4, 60, 2, 3.0, True, 5)

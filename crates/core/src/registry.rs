@@ -31,6 +31,7 @@ use crate::full::label_tree::LabelTree;
 use crate::full::ogd::Ogd;
 use crate::full::ons::Ons;
 use crate::full::ons_diag::OnsDiag;
+use crate::full::ons_sketch::OnsSketch;
 use crate::full::perceptron::Perceptron;
 use crate::full::second_order_perceptron::SecondOrderPerceptron;
 use crate::full::vaw::Vaw;
@@ -64,6 +65,7 @@ pub static ALGORITHMS: &[Entry] = &[
         "rate=0.3 regularization=1",
         "on 2,000 rows of segment the log-loss is 1.95, which is that of guessing, and 0.79 with it",
     ),
+    Entry::full::<OnsSketch>(),
     Entry::full::<Ftrl>(),
     Entry::full::<Aggregating>(),
     Entry::full::<Perceptron>(),

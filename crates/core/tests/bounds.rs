@@ -11,6 +11,7 @@ use noregret::full::folklore_sketch::{Eigenvalue, FolkloreSketch, FolkloreSketch
 use noregret::full::gaf::{Gaf, GafParams};
 use noregret::full::kernel_aioli::{Kernel, KernelAioli, KernelAioliParams};
 use noregret::full::ons::{Ons, OnsParams};
+use noregret::full::ons_sketch::{OnsSketch, OnsSketchParams};
 use noregret::full::vaw::{Vaw, VawParams};
 use noregret::kernel::curvature::Curvature;
 use noregret::learner::{OnlineLearner, Predictor};
@@ -233,6 +234,28 @@ fn ons() {
             assert!(stream != Stream::Random || idle > bound, "{what}: the bound {bound} is vacuous, {idle}");
         }
     }
+}
+
+/// The certificate holds for every rank, whatever the sketch has discarded.
+#[test]
+fn ons_sketch() {
+    for stream in STREAMS {
+        for (k, d, norm, rank) in [(2, 1, 0.5, 1), (2, 4, 2.0, 1), (3, 3, 0.5, 2), (4, 2, 1.0, 3)] {
+            let params = OnsSketchParams { rank: Some(rank), norm: Some(norm), ..Default::default() };
+            let problem = Problem::new(k, d).with_radius(1.0);
+            let mut learner = OnsSketch::new(params, problem, 0).expect("valid");
+            let history = play_rounds(&mut learner, stream, 1000);
+            let best = history.best(k, Ball::Frobenius, norm);
+            let certificate = learner.certificate().expect("has one").expect("holds");
+            let what = format!("{stream:?}, K = {k}, d = {d}, B = {norm}, m = {rank}");
+            assert_chain(&what, &[history.total - best, certificate]);
+            assert_eq!(learner.figures()[0].1[0] > 0.0, ((k - 1) * d) as u64 > rank, "{what}: discarded");
+        }
+    }
+    let fast = OnsSketchParams { rate: Some(0.3), ..Default::default() };
+    let fast = OnsSketch::new(fast, Problem::new(3, 2), 0).expect("valid");
+    let why = fast.certificate().expect("has one for the theorem's rate").expect_err("the rate is too large");
+    assert_eq!(why, "it needs the projection, and at most the default rate");
 }
 
 #[test]

@@ -34,6 +34,9 @@ const FOLKLORE: &[(&str, &str)] = &[
 const FOLKLORE_SKETCH: &[(&str, &str)] =
     &[("norm", "B"), ("radius", "R"), ("regularization", "lam"), ("curvature", "gamma"), ("rank", "rank")];
 
+const ONS_SKETCH: &[(&str, &str)] =
+    &[("norm", "B"), ("radius", "R"), ("rate", "gam"), ("regularization", "eps"), ("rank", "rank")];
+
 const FORECASTERS: &[Trace] = &[
     Trace { vector: "folklore_T50_d3_K2", learner: "folklore", params: FOLKLORE, set: &[] },
     Trace { vector: "folklore_T60_d5_K4_safe", learner: "folklore", params: FOLKLORE, set: &[] },
@@ -94,6 +97,13 @@ const FORECASTERS: &[Trace] = &[
         params: &[("norm", "B"), ("radius", "R"), ("rate", "gam"), ("regularization", "eps")],
         set: &[("projection", "false")],
     },
+    Trace {
+        vector: "ons_sketch_unprojected",
+        learner: "ons-sketch",
+        params: ONS_SKETCH,
+        set: &[("projection", "false")],
+    },
+    Trace { vector: "ons_sketch_projected", learner: "ons-sketch", params: ONS_SKETCH, set: &[] },
     Trace { vector: "ftrl_lam1", learner: "ftrl", params: &[("regularization", "lam")], set: &[] },
     Trace {
         vector: "aggregating_d1_B4",

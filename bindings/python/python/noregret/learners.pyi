@@ -7,9 +7,9 @@ from typing import Any, Literal
 from ._learner import Learner
 
 __all__ = [
-    "AdaboostOlm", "Aggregating", "Aioli", "Auto", "Folklore", "FolkloreDiag", "Ftrl", "Gaf", "GaptronHinge",
-    "GaptronLogistic", "GaptronSmooth", "KernelAioli", "LabelTree", "Ogd", "Ons", "OnsDiag", "Perceptron",
-    "SecondOrderPerceptron", "SecondOrderPerceptronDiag", "Vaw"
+    "AdaboostOlm", "Aggregating", "Aioli", "Auto", "Folklore", "FolkloreDiag", "FolkloreSketch", "Ftrl",
+    "Gaf", "GaptronHinge", "GaptronLogistic", "GaptronSmooth", "KernelAioli", "LabelTree", "Ogd", "Ons",
+    "OnsDiag", "OnsSketch", "Perceptron", "SecondOrderPerceptron", "SecondOrderPerceptronDiag", "Vaw"
 ]
 
 class AdaboostOlm(Learner):
@@ -68,6 +68,18 @@ class Folklore(Learner):
 class FolkloreDiag(Learner):
     def __init__(
         self, *, features: int | None = None, classes: int | None = None, norm: float | None = None,
+        regularization: float | None = None,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str | None = None, intercept: bool | None = None,
+        sparse: bool = False, labels: Sequence[Any] | None = None,
+        class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
+        categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
+        drop: Sequence[str] = (), memory: int = 8192,
+    ) -> None: ...
+class FolkloreSketch(Learner):
+    def __init__(
+        self, *, features: int | None = None, classes: int | None = None, rank: int | None = None,
+        eigenvalue: Literal["mean", "least"] | None = None, norm: float | None = None,
         regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, radius: float | None = None,
         horizon: int | None = None, seed: int = 0, scale: str | None = None, intercept: bool | None = None,
@@ -179,6 +191,16 @@ class OnsDiag(Learner):
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
         drop: Sequence[str] = (), memory: int = 8192,
+    ) -> None: ...
+class OnsSketch(Learner):
+    def __init__(
+        self, *, features: int | None = None, classes: int | None = None, rank: int | None = None,
+        norm: float | None = None, rate: float | None = None, regularization: float | None = None,
+        projection: bool | None = None, radius: float | None = None, horizon: int | None = None,
+        seed: int = 0, scale: str | None = None, intercept: bool | None = None, sparse: bool = False,
+        labels: Sequence[Any] | None = None, class_weight: Mapping[Any, float] | None = None,
+        text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
+        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192,
     ) -> None: ...
 class Perceptron(Learner):
     def __init__(

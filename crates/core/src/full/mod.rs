@@ -14,6 +14,7 @@ pub mod label_tree;
 pub mod ogd;
 pub mod ons;
 pub mod ons_diag;
+pub mod ons_sketch;
 pub mod perceptron;
 pub mod second_order;
 pub mod second_order_perceptron;

@@ -59,7 +59,7 @@ pub(crate) struct SketchedInverse {
 }
 
 /// $a - b$, or 0 if that is the result of rounding; `terms` is the sum of the terms' absolute values.
-fn difference(a: f64, b: f64, terms: f64) -> f64 {
+pub(crate) fn difference(a: f64, b: f64, terms: f64) -> f64 {
     let difference = a - b;
     if difference.is_finite() && difference.abs() > LEAST_DIFFERENCE * terms { difference } else { 0.0 }
 }
@@ -170,12 +170,30 @@ impl SketchedInverse {
 
     /// Solves $(\lambda I + SS^\top) c = b$ in place.
     pub(crate) fn solve(&self, b: &mut [f64]) {
+        self.solve_with(&self.factor, b);
+    }
+
+    /// Solves $LL^\top c = b$ in place, for a `factor` $= L$ of [`SketchedInverse::factorise`].
+    pub(crate) fn solve_with(&self, factor: &[f64], b: &mut [f64]) {
         let side = self.rows();
-        solve_lower(&self.factor, side, b);
+        solve_lower(factor, side, b);
         for i in (0..b.len()).rev() {
             let (above, here) = b.split_at_mut(i);
-            here[0] /= self.factor[i * side + i];
-            axpy(-here[0], &self.factor[i * side..][..i], above);
+            here[0] /= factor[i * side + i];
+            axpy(-here[0], &factor[i * side..][..i], above);
+        }
+    }
+
+    /// Writes $L$ with $LL^\top = \lambda' I + SS^\top$ for `shift` $= \lambda'$ to `factor`, of $4m^2$
+    /// numbers.
+    pub(crate) fn factorise(&self, shift: f64, factor: &mut [f64]) {
+        (0..self.used()).for_each(|at| extend_factor(factor, &self.gram, self.rows(), at, shift));
+    }
+
+    /// Writes $SS^\top a$ to `out`.
+    pub(crate) fn gram_times(&self, a: &[f64], out: &mut [f64]) {
+        for (out, row) in out.iter_mut().zip(self.gram.chunks_exact(self.rows())) {
+            *out = dot(&row[..a.len()], a);
         }
     }
 
@@ -253,37 +271,37 @@ impl SketchedInverse {
             image[at] = root * r * norm_squared;
         }
         self.used += 1;
-        self.extend_factor(at);
+        extend_factor(&mut self.factor, &self.gram, rows, at, self.regularization);
     }
 
-    /// Computes row `at` of $L$ from those above it.
-    fn extend_factor(&mut self, at: usize) {
-        let side = self.rows();
-        let (above, row) = self.factor.split_at_mut(at * side);
-        row[..at].copy_from_slice(&self.gram[at * side..][..at]);
-        solve_lower(above, side, &mut row[..at]);
-        let square = self.gram[at * side + at];
-        // What is left of a row that depends on those above it is not known better than this. A larger number
-        // makes A smaller, as (1) does.
-        let least = (at + 1) as f64 * f64::EPSILON * square;
-        let left = (square - dot(&row[..at], &row[..at])).max(least);
-        row[at] = (self.regularization + left).sqrt();
+    /// Whether [`SketchedInverse::shrink`] will change the rows.
+    pub(crate) fn is_full(&self) -> bool {
+        self.used() == self.rows()
+    }
+
+    /// Calls `change` with the columns of $S$ (blocks of $2m$ numbers) and the entries of the vectors of every
+    /// feature; it may change the latter.
+    pub(crate) fn rewrite(&mut self, mut change: impl FnMut(&[f64], &mut [f64])) {
+        let (rows, blocks, products) = (self.rows(), self.blocks, &mut self.products);
+        self.saved = Vec::new();
+        products.fill(0.0);
+        self.cells.each_mut(|cell| {
+            let (columns, entries) = cell.split_at_mut(blocks * rows);
+            change(columns, entries);
+            for (block, column) in columns.chunks_exact(rows).enumerate() {
+                let entries = entries.iter().skip(block).step_by(blocks);
+                for (entry, products) in entries.zip(products.chunks_exact_mut(rows)) {
+                    axpy(*entry, column, products);
+                }
+            }
+        });
     }
 
     /// (1), if no row is free.
     pub(crate) fn shrink(&mut self) {
-        self.shrink_with(|_, _| ());
-    }
-
-    /// As [`SketchedInverse::shrink`]; before the rows are lost, `change` is called with the columns of $S$
-    /// (blocks of $2m$ numbers) and the entries of the vectors of every feature, and may change the latter.
-    pub(crate) fn shrink_with(&mut self, change: impl FnMut(&[f64], &mut [f64])) {
-        if self.used() == self.rows() {
-            self.rotate(change);
+        if !self.is_full() {
+            return;
         }
-    }
-
-    fn rotate(&mut self, mut change: impl FnMut(&[f64], &mut [f64])) {
         let (rows, rank) = (self.rows(), self.rank);
         self.saved = Vec::new();
         // The factor is computed anew below.
@@ -320,7 +338,6 @@ impl SketchedInverse {
         let (blocks, turned) = (self.blocks, &mut self.values[..rank]);
         self.cells.each_mut(|cell| {
             let (columns, entries) = cell.split_at_mut(blocks * rows);
-            change(columns, entries);
             for (block, column) in columns.chunks_exact_mut(rows).enumerate() {
                 for (turned, row) in turned.iter_mut().zip(rotation.chunks_exact(rows)) {
                     *turned = dot(row, column);
@@ -342,8 +359,15 @@ impl SketchedInverse {
                 self.gram[j * rows + i] = self.gram[i * rows + j];
             }
         }
-        self.factor.fill(0.0);
-        (0..self.used()).for_each(|at| self.extend_factor(at));
+        self.refactorise();
+    }
+
+    /// Computes $L$.
+    fn refactorise(&mut self) {
+        let mut factor = std::mem::take(&mut self.factor);
+        factor.fill(0.0);
+        self.factorise(self.regularization, &mut factor);
+        self.factor = factor;
     }
 
     /// Appends blocks, vectors and features, with $A$ equal to $\lambda$ and $G = 0$ there.
@@ -383,11 +407,24 @@ impl SketchedInverse {
             && self.discarded >= 0.0
             && (0..self.used()).all(|i| self.gram[i * rows + i] >= 0.0);
         if valid {
-            self.factor.fill(0.0);
-            (0..self.used()).for_each(|at| self.extend_factor(at));
+            self.refactorise();
         }
         valid
     }
+}
+
+/// Computes row `at` of $L$ with $LL^\top = \lambda I + N$ from those above it, for `shift` $= \lambda$ and
+/// `gram` $= N$, whose rows have `side` numbers.
+fn extend_factor(factor: &mut [f64], gram: &[f64], side: usize, at: usize, shift: f64) {
+    let (above, row) = factor.split_at_mut(at * side);
+    row[..at].copy_from_slice(&gram[at * side..][..at]);
+    solve_lower(above, side, &mut row[..at]);
+    let square = gram[at * side + at];
+    // What is left of a row that depends on those above it is not known better than this. A larger number
+    // makes A smaller, as (1) does.
+    let least = (at + 1) as f64 * f64::EPSILON * square;
+    let left = (square - dot(&row[..at], &row[..at])).max(least);
+    row[at] = (shift + left).sqrt();
 }
 
 /// Solves $Lx = b$ in place for the lower triangular `factor` $= L$, whose rows have `side` numbers.

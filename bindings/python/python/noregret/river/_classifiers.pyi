@@ -6,8 +6,9 @@ from typing import Any, Literal
 from ._base import Classifier, WeightedClassifier
 
 __all__ = [
-    "Aioli", "Auto", "Folklore", "FolkloreDiag", "Gaf", "GaptronHinge", "GaptronLogistic", "GaptronSmooth",
-    "Ogd", "Ons", "OnsDiag", "Perceptron", "SecondOrderPerceptron", "SecondOrderPerceptronDiag"
+    "Aioli", "Auto", "Folklore", "FolkloreDiag", "FolkloreSketch", "Gaf", "GaptronHinge", "GaptronLogistic",
+    "GaptronSmooth", "Ogd", "Ons", "OnsDiag", "OnsSketch", "Perceptron", "SecondOrderPerceptron",
+    "SecondOrderPerceptronDiag"
 ]
 
 class Aioli(WeightedClassifier):
@@ -48,6 +49,19 @@ class FolkloreDiag(WeightedClassifier):
     curvature: float | Literal["safe", "tight", "paper"] | None
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None, scale: str = "auto",
+        intercept: bool = True, radius: float | None = None, seed: int = 0,
+        class_weight: dict[Any, float] | None = None, memory: int = 8192,
+    ) -> None: ...
+class FolkloreSketch(WeightedClassifier):
+    rank: int | None
+    eigenvalue: Literal["mean", "least"] | None
+    norm: float | None
+    regularization: float | None
+    curvature: float | Literal["safe", "tight", "paper"] | None
+    def __init__(
+        self, *, rank: int | None = None, eigenvalue: Literal["mean", "least"] | None = None,
+        norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, scale: str = "auto",
         intercept: bool = True, radius: float | None = None, seed: int = 0,
         class_weight: dict[Any, float] | None = None, memory: int = 8192,
@@ -124,6 +138,18 @@ class OnsDiag(WeightedClassifier):
         projection: bool | None = None, scale: str = "auto", intercept: bool = True,
         radius: float | None = None, seed: int = 0, class_weight: dict[Any, float] | None = None,
         memory: int = 8192,
+    ) -> None: ...
+class OnsSketch(WeightedClassifier):
+    rank: int | None
+    norm: float | None
+    rate: float | None
+    regularization: float | None
+    projection: bool | None
+    def __init__(
+        self, *, rank: int | None = None, norm: float | None = None, rate: float | None = None,
+        regularization: float | None = None, projection: bool | None = None, scale: str = "auto",
+        intercept: bool = True, radius: float | None = None, seed: int = 0,
+        class_weight: dict[Any, float] | None = None, memory: int = 8192,
     ) -> None: ...
 class Perceptron(Classifier):
     def __init__(

@@ -8,10 +8,10 @@ from ._weighted import WeightedClassifier
 
 __all__ = [
     "AdaboostOlmClassifier", "AioliClassifier", "AutoClassifier", "FolkloreClassifier",
-    "FolkloreDiagClassifier", "FtrlClassifier", "GafClassifier", "GaptronHingeClassifier",
-    "GaptronLogisticClassifier", "GaptronSmoothClassifier", "KernelAioliClassifier", "LabelTreeClassifier",
-    "OgdClassifier", "OnsClassifier", "OnsDiagClassifier", "PerceptronClassifier",
-    "SecondOrderPerceptronClassifier", "SecondOrderPerceptronDiagClassifier"
+    "FolkloreDiagClassifier", "FolkloreSketchClassifier", "FtrlClassifier", "GafClassifier",
+    "GaptronHingeClassifier", "GaptronLogisticClassifier", "GaptronSmoothClassifier", "KernelAioliClassifier",
+    "LabelTreeClassifier", "OgdClassifier", "OnsClassifier", "OnsDiagClassifier", "OnsSketchClassifier",
+    "PerceptronClassifier", "SecondOrderPerceptronClassifier", "SecondOrderPerceptronDiagClassifier"
 ]
 
 class AdaboostOlmClassifier(Classifier):
@@ -72,6 +72,20 @@ class FolkloreDiagClassifier(WeightedClassifier):
         orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
         radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
         categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+    ) -> None: ...
+class FolkloreSketchClassifier(WeightedClassifier):
+    rank: int | None
+    eigenvalue: Literal["mean", "least"] | None
+    norm: float | None
+    regularization: float | None
+    curvature: float | Literal["safe", "tight", "paper"] | None
+    def __init__(
+        self, *, rank: int | None = None, eigenvalue: Literal["mean", "least"] | None = None,
+        norm: float | None = None, regularization: float | None = None,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None, passes: int = 1,
+        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
+        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class FtrlClassifier(WeightedClassifier):
     regularization: float | None
@@ -190,6 +204,19 @@ class OnsDiagClassifier(WeightedClassifier):
         fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
         random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
         time: Any = None, drop: Any = None, memory: int = 8192,
+    ) -> None: ...
+class OnsSketchClassifier(WeightedClassifier):
+    rank: int | None
+    norm: float | None
+    rate: float | None
+    regularization: float | None
+    projection: bool | None
+    def __init__(
+        self, *, rank: int | None = None, norm: float | None = None, rate: float | None = None,
+        regularization: float | None = None, projection: bool | None = None, passes: int = 1,
+        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
+        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class PerceptronClassifier(Classifier):
     def __init__(
