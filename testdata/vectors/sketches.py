@@ -84,7 +84,12 @@ def folklore(name, k, d, rounds, rank, least, seed):
         slack += residual @ z - gamma * s * z @ z
         g += np.outer(residual - 2 * gamma * s * z, row)
         sketch.add(np.sqrt(gamma * s) * row)
+        before = sketch.matrix
+        least_point = -0.5 * g @ np.linalg.inv(lam * np.eye(d) + before)
         sketch.shrink()
+        lost = before - sketch.matrix
+        g += 2 * least_point @ lost
+        slack += np.trace(least_point @ lost @ least_point.T)
         inverse = np.linalg.inv(lam * np.eye(d) + sketch.matrix)
         logits.append(z.tolist())
         probs.append(p.tolist())

@@ -10,7 +10,8 @@
 //! ALT 2022, arXiv:2110.03020, Algorithm 1, with the *frequent directions* of Mina Ghashami, Edo Liberty, Jeff
 //! M. Phillips, David P. Woodruff, *Frequent Directions: Simple and Deterministic Matrix Sketching*, SIAM
 //! Journal on Computing 45 (2016), Algorithm 2. The combination is not in the papers. `references.bib`:
-//! `agarwal2022folklore`, `ghashami2016frequent`; theory: sketches 1.2, 2.1, 2.3, 2.4.
+//! `agarwal2022folklore`, `ghashami2016frequent`; theory: sketches 1.2, 1.4, 2.1, 2.3,
+//! 2.4.
 //!
 //! ## Symbols
 //!
@@ -32,10 +33,12 @@
 //! $$ s = \frac{1 - \lVert p \rVert^2}{K-1} \quad \text{or the smallest eigenvalue of } S \text{ on the vectors
 //!    of sum } 0. \tag{3} $$
 //!
+//! When the sketch shrinks, the part $D$ of $A$ that is lost is subtracted about the minimiser $C_k = -\tfrac12
+//! A^{-1}G_k$ of the accumulated quadratic, which stays: $G_k \mathrel{-}= DA^{-1}G_k$ (theory: sketches 1.4).
 //! Where $s\Pi \preceq S$, for every $W$ with rows of norm at most $B$ (theory: sketches 2.3)
 //!
 //! $$ \mathrm{Regret}(W) \le \lambda K B^2 + \textstyle\sum_t (\langle p-y, z\rangle - \gamma s \lVert \Pi z
-//!    \rVert^2) + \tfrac14 \sum_k G_k^\top A^{-1} G_k. \tag{4} $$
+//!    \rVert^2) + \textstyle\sum C_k^\top DC_k + \tfrac14 \sum_k G_k^\top A^{-1} G_k. \tag{4} $$
 //!
 //! ## Deviations
 //!
@@ -113,7 +116,7 @@ pub struct FolkloreSketch {
     problem: Problem,
     /// $A$ and $G$.
     sketch: SketchedInverse,
-    /// $\sum_t (\langle p-y, z\rangle - \gamma s \lVert \Pi z \rVert^2)$.
+    /// $\sum_t (\langle p-y, z\rangle - \gamma s \lVert \Pi z \rVert^2)$, and the constants of the shrinkings.
     slack: f64,
     rounds: u64,
     /// Products of the row, then $\Pi z$ and $p - y - 2\gamma s \Pi z$.
@@ -248,7 +251,7 @@ impl OnlineLearner for FolkloreSketch {
         self.sketch.project(x, seen);
         self.sketch.add(coefficients, x, seen); // eq. (2)
         self.sketch.append(&[1.0], y.weight * gamma * spread, x, seen); // eq. (2)
-        self.sketch.shrink();
+        self.slack += self.sketch.shrink_about_minimum();
         self.rounds += 1;
     }
 

@@ -54,6 +54,7 @@ pub(crate) struct SketchedInverse {
     factor: Vec<f64>,
     /// Buffers of (1).
     rotation: Vec<f64>,
+    correction: Vec<f64>,
     values: Vec<f64>,
     order: Vec<usize>,
 }
@@ -99,6 +100,7 @@ impl SketchedInverse {
             discarded: 0.0,
             factor: vec![0.0; rows * rows],
             rotation: vec![0.0; rows * rows],
+            correction: vec![0.0; vectors * rows],
             values: vec![0.0; rows],
             order: (0..rows).collect(),
         }
@@ -299,9 +301,25 @@ impl SketchedInverse {
 
     /// (1), if no row is free.
     pub(crate) fn shrink(&mut self) {
-        if !self.is_full() {
-            return;
+        if self.is_full() {
+            self.correction.fill(0.0);
+            self.turn(false);
         }
+    }
+
+    /// As [`SketchedInverse::shrink`], for vectors $G$ that are the linear terms of quadratics $W^\top AW + G^\top
+    /// W$. With $D$ the part of $A$ that is lost and $C = -\tfrac12 A^{-1}G$ the quadratic's minimiser, what is
+    /// subtracted is $(W - C)^\top D(W - C)$, so that minimiser and minimum stay (theory: sketches 1.4): $G
+    /// \mathrel{-}= DA^{-1}G$. Returns the sum of the constants $C^\top DC$.
+    pub(crate) fn shrink_about_minimum(&mut self) -> f64 {
+        if !self.is_full() {
+            return 0.0;
+        }
+        self.correction.fill(0.0);
+        self.turn(true)
+    }
+
+    fn turn(&mut self, about_minimum: bool) -> f64 {
         let (rows, rank) = (self.rows(), self.rank);
         self.saved = Vec::new();
         // The factor is computed anew below.
@@ -322,6 +340,22 @@ impl SketchedInverse {
         self.discarded += delta;
         let least = self.least();
         self.used = 0;
+        let mut constants = 0.0;
+        if about_minimum && delta > 0.0 {
+            for (value, u) in self.values.iter().zip(self.rotation.chunks_exact(rows)) {
+                if *value <= 0.0 {
+                    continue;
+                }
+                let share = value.min(delta) / value;
+                let vectors = self.products.chunks_exact(rows).zip(self.correction.chunks_exact_mut(rows));
+                for (product, correction) in vectors {
+                    let along = dot(u, product) / (self.regularization + value);
+                    constants += 0.25 * share * along * along;
+                    axpy(share * along, u, correction);
+                }
+            }
+        }
+        let correction = &self.correction;
         let (gram, products, factor) = (&mut self.gram, &mut self.products, &mut self.factor);
         // eq. (1): the rows of the rotation, in place of the factor.
         for (row, at) in factor.chunks_exact_mut(rows).zip(&self.order[..rank]) {
@@ -339,6 +373,10 @@ impl SketchedInverse {
         self.cells.each_mut(|cell| {
             let (columns, entries) = cell.split_at_mut(blocks * rows);
             for (block, column) in columns.chunks_exact_mut(rows).enumerate() {
+                let corrections = correction.chunks_exact(rows);
+                for (entry, correction) in entries.iter_mut().skip(block).step_by(blocks).zip(corrections) {
+                    *entry -= dot(column, correction);
+                }
                 for (turned, row) in turned.iter_mut().zip(rotation.chunks_exact(rows)) {
                     *turned = dot(row, column);
                 }
@@ -360,6 +398,7 @@ impl SketchedInverse {
             }
         }
         self.refactorise();
+        constants
     }
 
     /// Computes $L$.
@@ -382,6 +421,7 @@ impl SketchedInverse {
             }
         });
         self.products.resize(vectors * rows, 0.0);
+        self.correction.resize(vectors * rows, 0.0);
         (self.blocks, self.vectors) = (blocks, vectors);
     }
 
