@@ -1,13 +1,15 @@
 //! # FOLKLORE with a sketched matrix
 //!
-//! [FOLKLORE](crate::full::folklore) with one matrix for all classes, of which a sketch with few rows is kept:
+//! [FOLKLORE](crate::full::folklore) with one matrix for all classes, of which a sketch with few rows is
+//! kept:
 //! between gradient descent and the full matrix in time, memory and accuracy, for many features with
 //! correlations that matter.
 //!
 //! ## Reference
 //!
 //! Naman Agarwal, Satyen Kale, Julian Zimmert, *Efficient Methods for Online Multiclass Logistic Regression*,
-//! ALT 2022, arXiv:2110.03020, Algorithm 1, with the *frequent directions* of Mina Ghashami, Edo Liberty, Jeff
+//! ALT 2022, arXiv:2110.03020, Algorithm 1, with the *frequent directions* of Mina Ghashami, Edo Liberty,
+//! Jeff
 //! M. Phillips, David P. Woodruff, *Frequent Directions: Simple and Deterministic Matrix Sketching*, SIAM
 //! Journal on Computing 45 (2016), Algorithm 2. The combination is not in the papers. `references.bib`:
 //! `agarwal2022folklore`, `ghashami2016frequent`; theory: sketches 1.2, 1.4, 2.1, 2.3,
@@ -21,20 +23,24 @@
 //! | $\lambda$ | `regularization` | weight of $\lVert W \rVert_F^2$ |
 //! | $\gamma$ | `gamma` | curvature of the surrogates |
 //! | $m$ | `rank` | rows of the sketch after it shrinks; at most $2m - 1$ |
-//! | $s$ | `eigenvalue` | $S = \mathrm{diag}(p) - pp^\top$ is replaced by $s \Pi$, $\Pi = I - \tfrac1K 11^\top$ |
+//! | $s$ | `eigenvalue` | $S = \mathrm{diag}(p) - pp^\top$ becomes $s \Pi$, $\Pi = I - \tfrac1K 11^\top$ |
 //! | $A = \lambda I + \mathcal S^\top \mathcal S$ | `sketch` | $d \times d$, the same for all classes |
 //! | $G_k$ | `sketch` | linear term of class $k$, kept with the matrix |
 //! | $z_t$ | `scores` | logits |
 //!
 //! $$ \tilde a = \tfrac12 x^\top A^{-1} x, \qquad h_k = x^\top A^{-1} G_k, \qquad z = -\tfrac12 h - \tilde a
 //!    \bigl(\sigma(z) - \tfrac1K 1\bigr), \tag{1} $$
-//! $$ \mathcal S \text{ gets the row } \sqrt{\gamma s}\ x^\top, \qquad G \mathrel{+}= (p - y - 2\gamma s \Pi z)
+//! $$ \mathcal S \text{ gets the row } \sqrt{\gamma s}\ x^\top, \qquad G \mathrel{+}= (p - y - 2\gamma s \Pi
+//!    z)
 //!    \otimes x, \tag{2} $$
-//! $$ s = \frac{1 - \lVert p \rVert^2}{K-1} \quad \text{or the smallest eigenvalue of } S \text{ on the vectors
+//! $$ s = \frac{1 - \lVert p \rVert^2}{K-1} \quad \text{or the smallest eigenvalue of } S \text{ on the
+//!    vectors
 //!    of sum } 0. \tag{3} $$
 //!
-//! When the sketch shrinks, the part $D$ of $A$ that is lost is subtracted about the minimiser $C_k = -\tfrac12
-//! A^{-1}G_k$ of the accumulated quadratic, which stays: $G_k \mathrel{-}= DA^{-1}G_k$ (theory: sketches 1.4).
+//! When the sketch shrinks, the part $D$ of $A$ that is lost is subtracted about the minimiser $C_k =
+//! -\tfrac12
+//! A^{-1}G_k$ of the accumulated quadratic, which stays: $G_k \mathrel{-}= DA^{-1}G_k$ (theory: sketches
+//! 1.4).
 //! Where $s\Pi \preceq S$, for every $W$ with rows of norm at most $B$ (theory: sketches 2.3)
 //!
 //! $$ \mathrm{Regret}(W) \le \lambda K B^2 + \textstyle\sum_t (\langle p-y, z\rangle - \gamma s \lVert \Pi z
@@ -93,7 +99,8 @@ params! {
     pub struct FolkloreSketchParams {
         /// Number $m$ of rows that the sketch keeps when it shrinks, from 1 to 1000.
         rank: u64 = "10",
-        /// Number $s$ that replaces the matrix $S$ of a round: `mean`, the mean of its eigenvalues, or `least`,
+        /// Number $s$ that replaces the matrix $S$ of a round: `mean`, the mean of its eigenvalues, or
+        /// `least`,
         /// the smallest one, which has a certificate also for three and more classes.
         eigenvalue: Eigenvalue = "mean",
         /// Bound $B$ on the Euclidean norm of every row of the comparator, > 0.
@@ -116,7 +123,8 @@ pub struct FolkloreSketch {
     problem: Problem,
     /// $A$ and $G$.
     sketch: SketchedInverse,
-    /// $\sum_t (\langle p-y, z\rangle - \gamma s \lVert \Pi z \rVert^2)$, and the constants of the shrinkings.
+    /// $\sum_t (\langle p-y, z\rangle - \gamma s \lVert \Pi z \rVert^2)$, and the constants of the
+    /// shrinkings.
     slack: f64,
     rounds: u64,
     /// Products of the row, then $\Pi z$ and $p - y - 2\gamma s \Pi z$.
@@ -357,7 +365,8 @@ mod tests {
         assert_eq!((learner.sketch.used(), learner.sketch.discarded()), (1, 0.0));
     }
 
-    /// For two classes and as many rows as features the sketch is exact, and the learner is FOLKLORE, with its
+    /// For two classes and as many rows as features the sketch is exact, and the learner is FOLKLORE, with
+    /// its
     /// certificate; for `least` as for `mean`.
     #[test]
     fn is_folklore_for_two_classes_and_full_rank() {

@@ -18,17 +18,21 @@
 //! | $A = \varepsilon I + \mathcal S^\top \mathcal S$ | `sketch` | sketch of $\varepsilon I + \sum gg^\top$ |
 //! | $B, \gamma_o, \varepsilon$ | `norm`, `rate`, `regularization` | as in [ONS](super::ons) |
 //!
-//! $$ z_t = W_t x_t, \quad p = \sigma(z_t), \quad g = (p - y) \otimes x_t, \quad \mathcal S \text{ gets the row }
+//! $$ z_t = W_t x_t, \quad p = \sigma(z_t), \quad g = (p - y) \otimes x_t, \quad \mathcal S \text{ gets the
+//!    row }
 //!    g^\top, \tag{1} $$
-//! $$ W \leftarrow W - \tfrac{1}{\gamma_o} A^{-1} g = W - \tfrac{1}{\gamma_o \varepsilon} (g - \mathcal S^\top c),
+//! $$ W \leftarrow W - \tfrac{1}{\gamma_o} A^{-1} g = W - \tfrac{1}{\gamma_o \varepsilon} (g - \mathcal
+//!    S^\top c),
 //!    \qquad (\varepsilon I + \mathcal S \mathcal S^\top)\ c = \mathcal S g, \tag{2} $$
 //! $$ W \leftarrow (A + \nu I)^{-1} A W = \theta W + (1 - \theta)\ \mathcal S^\top ((\varepsilon + \nu) I +
-//!    \mathcal S \mathcal S^\top)^{-1} \mathcal S W, \quad \theta = \tfrac{\varepsilon}{\varepsilon + \nu}, \tag{3} $$
+//!    \mathcal S \mathcal S^\top)^{-1} \mathcal S W, \quad \theta = \tfrac{\varepsilon}{\varepsilon + \nu},
+//!    \tag{3} $$
 //!
 //! with the least $\nu \ge 0$ for which $\lVert W \rVert_F \le B$; then the sketch may shrink. For every
 //! $\lVert W \rVert_F \le B$, with the matrices of (2),
 //!
-//! $$ \mathrm{Regret}(W) \le \tfrac12 \gamma_o \varepsilon B^2 + \tfrac{1}{2\gamma_o} \textstyle\sum_t g_t^\top
+//! $$ \mathrm{Regret}(W) \le \tfrac12 \gamma_o \varepsilon B^2 + \tfrac{1}{2\gamma_o} \textstyle\sum_t
+//!    g_t^\top
 //!    A_t^{-1} g_t. \tag{4} $$
 //!
 //! ## Deviations
@@ -41,7 +45,8 @@
 //! ## Cost
 //!
 //! $O(mK\ \mathrm{nnz}(x) + m^2)$ for `predict` and for `update`; an active projection $O(m^3)$ for each of a
-//! few Newton steps. Every $m$ rounds the sketch shrinks, in $O(m^2 K)$ for each feature that has occurred and
+//! few Newton steps. Every $m$ rounds the sketch shrinks, in $O(m^2 K)$ for each feature that has occurred
+//! and
 //! $O(m^3)$: amortised $O(mK)$ a round and feature. Memory $(2m + 1)K$ numbers for every feature that has
 //! occurred.
 

@@ -201,7 +201,8 @@ fn some_rows(seed: u64, count: usize, features: usize) -> Vec<Row> {
 }
 
 /// Three rows e_1, e_2 and 2 e_1 with m = 2 and λ = 1, then e_3: SᵀS = diag(5, 1, 1) has 2m = 4 rows, the
-/// third eigenvalue 1 is subtracted, and diag(4, 0, 0) is left, one row. With x = (1, 1, 0), xᵀA⁻¹x = 1/5 + 1.
+/// third eigenvalue 1 is subtracted, and diag(4, 0, 0) is left, one row. With x = (1, 1, 0), xᵀA⁻¹x = 1/5 +
+/// 1.
 #[test]
 fn shrinks_as_worked_by_hand() {
     let row = |x: [f64; 3]| Row { blocks: vec![1.0], weight: 1.0, x: x.to_vec(), added: vec![0.0] };
