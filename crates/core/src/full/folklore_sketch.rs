@@ -39,8 +39,8 @@
 //!
 //! When the sketch shrinks, the part $D$ of $A$ that is lost is subtracted about the minimiser $C_k =
 //! -\tfrac12
-//! A^{-1}G_k$ of the accumulated quadratic, which stays: $G_k \mathrel{-}= DA^{-1}G_k$ (theory: sketches
-//! 1.4).
+//! A^{-1}G_k$ of the accumulated quadratic, which stays: $G_k \mathrel{-}= DA^{-1}G_k$
+//! (theory: sketches 1.4).
 //! Where $s\Pi \preceq S$, for every $W$ with rows of norm at most $B$ (theory: sketches 2.3)
 //!
 //! $$ \mathrm{Regret}(W) \le \lambda K B^2 + \textstyle\sum_t (\langle p-y, z\rangle - \gamma s \lVert \Pi z
