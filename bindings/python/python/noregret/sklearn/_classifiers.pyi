@@ -83,9 +83,9 @@ class FolkloreSketchClassifier(WeightedClassifier):
         self, *, rank: int | None = None, eigenvalue: Literal["mean", "least"] | None = None,
         norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, passes: int = 1,
-        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class FtrlClassifier(WeightedClassifier):
     regularization: float | None
@@ -214,9 +214,9 @@ class OnsSketchClassifier(WeightedClassifier):
     def __init__(
         self, *, rank: int | None = None, norm: float | None = None, rate: float | None = None,
         regularization: float | None = None, projection: bool | None = None, passes: int = 1,
-        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class PerceptronClassifier(Classifier):
     def __init__(
