@@ -28,6 +28,8 @@ RATES = ("0.5", "2", "5", "10")
 SIZES = (100, 1_000, 10_000, 100_000)
 # Largest number of classes for one-against-all, whose output has a number for every class and row.
 LARGEST_OAA = 1_000
+# Largest number of classes for `auto`, which takes a minute there.
+LARGEST_AUTO = 10_000
 
 
 @dataclass
@@ -165,6 +167,8 @@ def growth(least=20_000):
             rows = max(least, 5 * classes)
             name = made(f"{shape}-{classes}", getattr(many_streams, shape)(classes, rows), plt=True)
             contests = [("`label-tree`", lambda: ours(name, "--learner label-tree")), ("`vw --plt`", lambda: tree_vw(name, classes, "-l 1"))]
+            if classes <= LARGEST_AUTO:
+                contests.append(("`auto`", lambda: ours(name, "")))
             if classes <= LARGEST_OAA:
                 contests.append(("`vw --oaa`", lambda: vw(name, classes, "-l 5")))
             for who, run in contests:
