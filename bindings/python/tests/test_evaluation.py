@@ -160,7 +160,7 @@ def test_bad_wishes_are_refused(log, tmp_path):
             evaluate(path, policy, **keywords)
     with pytest.raises(FileNotFoundError, match="missing"):
         evaluate(tmp_path / "missing", "uniform")
-    with pytest.raises(ValueError, match="forecasts numbers, and plays no labels"):
+    with pytest.raises(ValueError, match="forecasts numbers and does not play labels"):
         evaluate(path, Learner("vaw", features=3))
     with pytest.raises(TypeError):
         evaluate(path, 3)
