@@ -229,11 +229,13 @@ reading included. Where a rival's probability of the label is zero, a thousandth
         page += text + "\n"
         path.write_text(page)
     page += "\n## From a hundred to a hundred thousand classes\n\n"
-    page += "20,000 rows, or five of each class if that is more. `vw --plt` knows how many labels there are and their order; its tree gives no probabilities. Where classes have
-nothing in common, the forecasts in the tree are nearly uniform, and the exact search for the best label visits most of the leaves: the time of `label-tree`
-then grows with the number of classes.
+    page += """20,000 rows, or five of each class if that is more. `vw --plt` knows how many labels there are and their order; its tree gives
+no probabilities. Where classes have nothing in common, the forecasts in the tree are nearly uniform, and the exact search for
+the best label visits most of the leaves: the time of `label-tree` then grows with the number of classes.
 
-![Processor time per row over the number of classes](many-classes.svg)\n\n"
+![Processor time per row over the number of classes](many-classes.svg)
+
+"""
     for text, points in growth():
         page += text + "\n"
         chart(points, ROOT / "results" / "many-classes.svg")
