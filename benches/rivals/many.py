@@ -186,7 +186,7 @@ def growth(least=20_000):
     """Labels from a hundred to a hundred thousand, five rows of each or more."""
     points = {}
     for shape in ("tree", "flat"):
-        text = f"### {'A hierarchy' if shape == 'tree' else 'Nothing in common'}\n\n"
+        text = f"### {'A hierarchy' if shape == 'tree' else 'Flat: classes have nothing in common'}\n\n"
         text += "| classes " + HEAD.replace("\n|---|", "\n|---:|---|", 1)
         for classes in SIZES[shape]:
             rows = max(least, 5 * classes)
@@ -198,7 +198,7 @@ def growth(least=20_000):
                 contests.append(("`vw --oaa`", lambda: vw(name, classes, "-l 5")))
             for who, run in contests:
                 got = run()
-                points.setdefault(f"{who.strip('`')}, {shape}", []).append((classes, 1e6 * got.seconds / got.rows))
+                points.setdefault(f"{who.strip('`')}, {'hierarchy' if shape == 'tree' else 'flat'}", []).append((classes, 1e6 * got.seconds / got.rows))
                 text += f"| {classes:,} | {who} | {got.cells()} |\n"
         yield text, points
 
@@ -209,7 +209,7 @@ def chart(points, path):
     for name, line in points.items():
         axes.loglog(*zip(*line, strict=True), marker="o", label=name)
     axes.set(xlabel="classes", ylabel="processor time a row, microseconds")
-    axes.legend()
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
     plt.close(figure)
 
@@ -220,7 +220,7 @@ def many(options):
 
 Written by `python3 benches/rivals/rivals.py many`. One pass in file order, every prediction made before its label was seen; streams
 are made by `benches/rivals/many_streams.py`. Rows a second of processor time and the peak memory are those of the whole process,
-reading included. Where a rival's probability of the label is zero, a thousandth of the uniform distribution is mixed in, to its favour.
+reading included; other programs were running, so that times are upper bounds. Where a rival's probability of the label is zero, a thousandth of the uniform distribution is mixed in, to its favour.
 
 ## Many classes, many columns
 
