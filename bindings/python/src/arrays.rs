@@ -126,7 +126,7 @@ pub(crate) fn check_row(x: Features<'_>, columns: usize) -> Result<(), String> {
     }
     Err(match x.iter().find(|(_, value)| !value.is_finite()) {
         Some((column, value)) => format!("column {column} has the value {value}; a finite number was needed"),
-        None => format!("its values are too large; a norm of at most {LARGEST_NORM:e} can be computed with"),
+        None => format!("its values are too large; a norm of at most {LARGEST_NORM:e} is allowed"),
     })
 }
 

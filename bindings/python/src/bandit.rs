@@ -395,7 +395,7 @@ impl Bandit {
             return Ok(());
         }
         Err(PyKeyError::new_err(format!(
-            "no decision {id} waits for feedback: it was never taken, is answered already, or was forgotten"
+            "no decision {id} is pending: it was never made, has its feedback already, or was forgotten"
         )))
     }
 

@@ -84,7 +84,7 @@ def test_feedback_may_come_in_any_order_or_never():
     assert bandit.waiting == [second.id] and bandit.rounds == 2
     bandit.forget(second.id)
     for id in (first.id, second.id, 99):
-        with pytest.raises(KeyError, match=f"no decision {id} waits for feedback"):
+        with pytest.raises(KeyError, match=f"no decision {id} is pending"):
             bandit.feedback(id, True)
     with pytest.raises(KeyError):
         bandit.forget(first.id)

@@ -93,8 +93,7 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
         let classes = if new.len() == 1 { "class" } else { "classes" };
         let names: Vec<String> = new.iter().take(20).map(|name| format!("{name:?}")).collect();
         let more = if new.len() > 20 { ", …" } else { "" };
-        let sentence =
-            format!("{} {classes} that the model did not know: {}{more}", new.len(), names.join(", "));
+        let sentence = format!("{} {classes} absent from the model: {}{more}", new.len(), names.join(", "));
         decisions.push(("new", sentence));
     }
     decisions

@@ -96,7 +96,7 @@ pub(crate) struct EvaluateArgs {
 
 fn positive(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
-    number.ok_or_else(|| format!("{text:?} is no finite number > 0"))
+    number.ok_or_else(|| format!("{text:?} is not a finite number above 0"))
 }
 
 fn inner_fraction(text: &str) -> Result<f64, String> {

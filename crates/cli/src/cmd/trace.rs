@@ -211,10 +211,10 @@ fn check<'a>(problem: &Problem, about: &About, samples: bool, row: &'a Row) -> R
         ));
     }
     if let Some(x) = row.x.iter().find(|x| x.abs() > LARGEST_NORM) {
-        return Err(format!("x has the value {x:e}; at most {LARGEST_NORM:e} can be computed with"));
+        return Err(format!("x has the value {x:e}; at most {LARGEST_NORM:e} is allowed"));
     }
     if row.weight > LARGEST_WEIGHT {
-        return Err(format!("weight = {:e}: at most {LARGEST_WEIGHT:e} can be computed with", row.weight));
+        return Err(format!("weight = {:e}: at most {LARGEST_WEIGHT:e} is allowed", row.weight));
     }
     if row.weight.is_nan() || row.weight <= 0.0 || (row.weight != 1.0 && !accepts.weights) {
         let need =

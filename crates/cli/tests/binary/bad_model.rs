@@ -109,7 +109,7 @@ fn data_that_the_model_does_not_fit() {
     assert_eq!(folder.run("predict model c.csv").succeeded().stdout, "x\n");
     // A learner that can grow learns the class; one that cannot says so.
     let ran = folder.run("run c.csv --load model").succeeded();
-    assert!(ran.stderr.contains("1 class that the model did not know: \"z\""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 class absent from the model: \"z\""), "{}", ran.stderr);
     folder.run("run a.csv --quiet --learner aioli --save model2").succeeded();
     folder
         .run("run c.csv --load model2 --quiet")

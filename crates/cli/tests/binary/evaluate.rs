@@ -158,7 +158,7 @@ fn bad_logs_are_refused_with_their_line() {
         ),
         (
             r#"{"id":"b","label":"x","probability":5e-324}"#,
-            "the label \"x\" was played with probability 5e-324; at least 1e-100 can be computed with",
+            "the label \"x\" was played with probability 5e-324; at least 1e-100 is required",
         ),
         (
             r#"{"id":"b","label":"x","probability":1.5}"#,
@@ -228,7 +228,7 @@ fn bad_logs_are_refused_with_their_line() {
     folder.write("a.vw", "1:0:5e-324 | x\n");
     folder.run("evaluate a.vw --policy uniform").failed(
         2,
-        "a.vw:1: the action \"1\" was played with probability 5e-324; at least 1e-100 can be computed with",
+        "a.vw:1: the action \"1\" was played with probability 5e-324; at least 1e-100 is required",
     );
     // Another label's probability may be as small as it likes: the estimate is a number, its Bernstein
     // interval unknown.

@@ -65,7 +65,7 @@ fn the_how_to_page_works() {
     let learnt = String::from_utf8(folder.read("learnt.csv")).unwrap();
     assert_eq!((learnt.lines().count(), learnt.lines().next()), (601, Some("id,label,confidence,truth")));
     assert!(said.contains("there is no column \"priority\""), "{said}");
-    assert!(said.contains("1 class that the model did not know: \"recycling\""), "{said}");
+    assert!(said.contains("1 class absent from the model: \"recycling\""), "{said}");
     let inspected = String::from_utf8(output.stdout).unwrap();
     assert!(inspected.contains("recycling"), "{inspected}");
 }

@@ -87,9 +87,9 @@ fn bad_rounds_are_named() {
         ("{\"x\": [1, 2], \"y\": [0.5, 0.6]}", "y = [0.5, 0.6]: must be probabilities of sum 1"),
         ("{\"x\": [1, 2], \"y\": [1]}", "y has 1 number; classes = 2 were needed"),
         ("{\"x\": [1, 2], \"y\": 0, \"weight\": 0}", "weight = 0: must be a number > 0"),
-        ("{\"x\": [1, 2], \"y\": 0, \"weight\": 1e31}", "weight = 1e31: at most 1e30 can be computed with"),
+        ("{\"x\": [1, 2], \"y\": 0, \"weight\": 1e31}", "weight = 1e31: at most 1e30 is allowed"),
         ("{\"x\": [1, 2], \"y\": 0, \"u\": 1}", "u = 1: must be in [0, 1)"),
-        ("{\"x\": [1, 1e101], \"y\": 0}", "x has the value 1e101; at most 1e100 can be computed with"),
+        ("{\"x\": [1, 1e101], \"y\": 0}", "x has the value 1e101; at most 1e100 is allowed"),
     ];
     let folder = Folder::new();
     for (row, sentence) in cases {

@@ -194,11 +194,11 @@ const WIDTH: u32 = Offers::WIDTH;
 /// The canonical form of a label, as used by the data readers.
 ///
 /// # Errors
-/// If it is empty or no finite number.
+/// If it is empty or not a finite number.
 pub(crate) fn label_name(field: &str, text: &str) -> Result<String, Refusal> {
     let mut row = Row::new();
     let wrong = || {
-        let what = format!("the label {} is empty or no finite number", shown(text));
+        let what = format!("the label {} is empty or not a finite number", shown(text));
         Err(Refusal::invalid(field, what))
     };
     if text.trim().is_empty() || text.len() > 256 || !row.set_name(text) {
@@ -431,7 +431,7 @@ fn values(params: Map<String, Value>) -> Result<Values, Refusal> {
             Value::Number(number) => match (number.as_u64(), number.as_f64()) {
                 (Some(whole), _) => Param::Integer(whole),
                 (_, Some(float)) => Param::from(float),
-                _ => return Err(Refusal::invalid(&field, format!("{number} is no finite number"))),
+                _ => return Err(Refusal::invalid(&field, format!("{number} is not a finite number"))),
             },
             other => {
                 let what = format!("it is {}; a number, a text or a bool was needed", shown_value(&other));

@@ -306,7 +306,7 @@ impl Encoder {
                 "the row has norm {norm:.6}; at most the learner's radius {:.6} was needed",
                 self.radius
             )),
-            _ => Err(format!("the row has norm {norm:e}; at most {LARGEST_NORM:e} can be computed with")),
+            _ => Err(format!("the row has norm {norm:e}; at most {LARGEST_NORM:e} is allowed")),
         }
     }
 
@@ -456,9 +456,7 @@ pub(crate) fn check_magnitudes(row: &Row) -> Result<(), String> {
 
 fn check_values(row: &Row) -> Result<(), String> {
     match row.values().iter().find(|value| value.abs() > LARGEST_NORM) {
-        Some(value) => {
-            Err(format!("the row has the value {value:e}; at most {LARGEST_NORM:e} can be computed with"))
-        }
+        Some(value) => Err(format!("the row has the value {value:e}; at most {LARGEST_NORM:e} is allowed")),
         None => Ok(()),
     }
 }
@@ -466,9 +464,7 @@ fn check_values(row: &Row) -> Result<(), String> {
 fn check_weight(row: &Row) -> Result<(), String> {
     let weight = row.weight;
     if weight > LARGEST_WEIGHT {
-        return Err(format!(
-            "the row has weight {weight:e}; at most {LARGEST_WEIGHT:e} can be computed with"
-        ));
+        return Err(format!("the row has weight {weight:e}; at most {LARGEST_WEIGHT:e} is allowed"));
     }
     Ok(())
 }

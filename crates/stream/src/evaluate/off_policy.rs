@@ -32,7 +32,7 @@ const LEAST_PROBABILITY: f64 = 1e-100;
 pub(crate) fn check_weight(probability: f64) -> Result<(), String> {
     if probability < LEAST_PROBABILITY {
         return Err(format!(
-            "was played with probability {probability:e}; at least {LEAST_PROBABILITY:e} can be computed with"
+            "was played with probability {probability:e}; at least {LEAST_PROBABILITY:e} is required"
         ));
     }
     Ok(())

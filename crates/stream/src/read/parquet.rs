@@ -9,7 +9,7 @@
 //! - a list of numbers is one numeric column for each position, `name[0]`, `name[1]`, ...; positions that the
 //!   first rows do not have become features when they occur;
 //! - texts in a list are a set without order: each is a category, or a word of a text;
-//! - a field of a group is named `group.field`.
+//! - a field of a group is named `group.field`; one of the groups in a list is a list, `list.field`.
 //!
 //! Line numbers are row numbers, from 1.
 
@@ -22,6 +22,7 @@ use std::fs::File;
 use csv::ByteRecord;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescPtr;
 
 use self::column::{Buffers, Column, position_name};
 use self::leaf::{Kind, Leaf};
@@ -70,7 +71,9 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
     if total == 0 {
         return Err(ReadError::new(name, 0, ReadErrorKind::Empty));
     }
-    let leaves: Vec<Leaf> = metadata.schema_descr().columns().iter().map(|one| Leaf::new(one)).collect();
+    let schema = metadata.schema_descr();
+    let leaf = |(at, column): (usize, &ColumnDescPtr)| Leaf::new(schema.get_column_root(at), column);
+    let leaves: Vec<Leaf> = schema.columns().iter().enumerate().map(leaf).collect();
     let given = ByteRecord::from(leaves.iter().map(|leaf| &*leaf.name).collect::<Vec<_>>());
     let names = header::names(&given, true).map_err(|kind| ReadError::new(name, 0, kind))?.names;
     let mut rows = Rows { file, leaves, groups: 0, decoded: 0, used: 0, ended: false };

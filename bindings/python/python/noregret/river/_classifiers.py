@@ -11,8 +11,8 @@ _SHARED = """\
 scale : str
     How features are scaled while rows come in: `auto` (`unit` if the first row is a Counter, as `BagOfWords` makes them, else
     `standard`), `none`, `unit` (rows of norm 1), `maxabs`, or `standard`
-    (mean 0, deviation 1, within 5 deviations, but what is 0 or 1 as it is; all features of every row are computed with, so take
-    another for thousands of features).
+    (mean 0, deviation 1, within 5 deviations; a feature of zeros and ones is left as it is; a row takes time in
+    proportion to all features, so choose another for thousands of features).
 intercept : bool
     Whether a feature that is always 1 is added.
 radius : float

@@ -6,7 +6,7 @@ use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
 use parquet::errors::ParquetError;
-use parquet::schema::types::ColumnDescriptor;
+use parquet::schema::types::{ColumnDescriptor, Type as SchemaType};
 
 use crate::read::number;
 use crate::read::options::{CsvRole, Style};
@@ -41,6 +41,31 @@ pub(super) struct Leaf {
     value: usize,
 }
 
+/// The names of the fields that lead from `root` to a column, joined by dots. The two groups in which the format
+/// wraps the elements of a list, `name.list.element`, are left out.
+fn path(root: &SchemaType, below: &[String]) -> String {
+    let (mut name, mut field) = (root.name().to_owned(), root);
+    let mut below = below.iter();
+    while let Some(part) = below.next() {
+        let is_list = field.get_basic_info().converted_type() == ConvertedType::LIST;
+        let Some(next) = field.get_fields().iter().find(|field| field.name() == part) else { break };
+        field = next;
+        if is_list {
+            // An older form of lists lacks the group around the element.
+            if field.is_group()
+                && let [element] = field.get_fields()
+            {
+                below.next();
+                field = element;
+            }
+        } else {
+            name.push('.');
+            name.push_str(part);
+        }
+    }
+    name
+}
+
 /// What the values mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -71,11 +96,9 @@ enum Values {
 }
 
 impl Leaf {
-    pub(super) fn new(descriptor: &ColumnDescriptor) -> Self {
-        let parts = descriptor.path().parts();
+    /// `root` is the top-level field that contains the column.
+    pub(super) fn new(root: &SchemaType, descriptor: &ColumnDescriptor) -> Self {
         let list = descriptor.max_rep_level() > 0;
-        // A list is written as `name.list.element`.
-        let named = if list && parts.len() > 2 { &parts[..parts.len() - 2] } else { parts };
         let values = match descriptor.physical_type() {
             Type::BOOLEAN => Values::Bool(vec![]),
             Type::INT32 => Values::Int32(vec![]),
@@ -88,7 +111,7 @@ impl Leaf {
         };
         let kind = kind(descriptor);
         Leaf {
-            name: named.join("."),
+            name: path(root, &descriptor.path().parts()[1..]),
             list,
             kind,
             skipped: matches!(kind, Kind::Unread(_)),

@@ -218,6 +218,38 @@ fn lists_bools_and_groups() {
     assert!(error.ends_with("a.pq: column \"x\" is a list; it can only be features"), "{error}");
 }
 
+#[test]
+fn groups_in_lists_are_lists_of_their_fields() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.pq");
+    let schema = "message rows {
+        optional group items (LIST) { repeated group list { optional group element {
+            required float price; required binary tag (UTF8);
+        } } }
+        optional group old (LIST) { repeated float array; }
+        required group g { repeated float plain; }
+        required int64 y;
+    }";
+    // Two items, then one; lists of one number each.
+    let price = Column::Float(&[1.0, 2.0, 3.0], &[3, 3, 3], &[0, 1, 0]);
+    let tag = Column::Texts(&["a", "b", "c"], &[3, 3, 3], &[0, 1, 0]);
+    let old = Column::Float(&[7.0, 8.0], &[2, 2], &[0, 0]);
+    let plain = Column::Float(&[5.0, 6.0], &[1, 1], &[0, 0]);
+    write(&path, schema, 1, &[price, tag, old, plain, Column::Int64(&[1, 2])]);
+    let rows = read(&mut *open_file(&path, &ReadOptions::default()).unwrap());
+    let features = |row: &str| -> Vec<String> { row.split(' ').skip(2).map(str::to_owned).collect() };
+    let first = [
+        "items.price[0]=1",
+        "items.price[1]=2",
+        "old[0]=7",
+        "g.plain[0]=5",
+        "items.tag=a=1",
+        "items.tag=b=1",
+    ];
+    assert_eq!(features(&rows[0]), first);
+    assert_eq!(features(&rows[1]), ["items.price[0]=3", "old[0]=8", "g.plain[0]=6", "items.tag=c=1"]);
+}
+
 /// Every kind of column in both formats: equal roles, rows and features.
 #[test]
 fn a_table_of_all_kinds_reads_as_the_same_csv() {
