@@ -57,7 +57,7 @@ impl Roster {
         }
         Ok(Self {
             losses: vec![0.0; base.weights().len()],
-            unit: Unit::new(problem.classes, problem.features),
+            unit: Unit::new(&problem),
             joined: 0,
             descriptions,
             members,

@@ -6,6 +6,7 @@
 //! constant; larger rows are not scaled down.
 
 use crate::example::{Features, Target, Truth};
+use crate::problem::Problem;
 use crate::state::Tensor;
 
 /// Number of rows that determine the unit: more than one or two, since online scaling makes the first row 0
@@ -17,17 +18,20 @@ const ROWS: usize = 8;
 pub(super) struct Unit {
     classes: usize,
     features: usize,
+    /// Whether rows are recorded by their non-zero entries.
+    sparse: bool,
     /// 1 until a row is measured.
     value: f64,
     measured: u64,
-    /// The measured rows: features, distribution of the classes, weight. Empty once the unit is constant.
+    /// The measured rows: features, distribution of the classes, weight. The features of a sparse row are the
+    /// number of its non-zero entries, their indices and their values. Empty once the unit is constant.
     seen: Vec<f64>,
 }
 
 impl Unit {
-    pub(super) fn new(classes: usize, features: usize) -> Self {
-        let seen = Vec::with_capacity(ROWS * (features + classes + 1));
-        Self { classes, features, value: 1.0, measured: 0, seen }
+    pub(super) fn new(problem: &Problem) -> Self {
+        let Problem { classes, features, sparse, .. } = *problem;
+        Self { classes, features, sparse, value: 1.0, measured: 0, seen: Vec::new() }
     }
 
     /// The factor for rows. It is 0 until a row is measured, since rows of unknown scale could overflow.
@@ -49,8 +53,28 @@ impl Unit {
         }
     }
 
-    fn row_len(&self) -> usize {
-        self.features + self.classes + 1
+    /// The length of the features of the recorded row that begins at `start`; `None` if it is not valid.
+    fn features_len(&self, start: usize) -> Option<usize> {
+        if !self.sparse {
+            return Some(self.features);
+        }
+        let entries = *self.seen.get(start)?;
+        let is_valid =
+            |entries: f64| entries >= 0.0 && entries <= self.features as f64 && entries.fract() == 0.0;
+        is_valid(entries).then(|| 1 + 2 * entries as usize)
+    }
+
+    /// The recorded rows: the features, and the distribution of the classes with the weight. Ends where a row
+    /// is not valid.
+    fn recorded(&self) -> impl Iterator<Item = (&[f64], &[f64])> {
+        let mut start = 0;
+        std::iter::from_fn(move || {
+            let middle = start + self.features_len(start)?;
+            let end = middle + self.classes + 1;
+            let row = (self.seen.get(start..middle)?, self.seen.get(middle..end)?);
+            start = end;
+            Some(row)
+        })
     }
 
     /// Records a row and its target. Returns whether the unit has grown: then the members have to learn the
@@ -61,12 +85,20 @@ impl Unit {
             return false;
         }
         self.measured += 1;
+        if self.sparse {
+            let entries = || x.iter().filter(|(_, value)| *value != 0.0);
+            self.seen.push(entries().count() as f64);
+            self.seen.extend(entries().map(|(index, _)| index as f64));
+            self.seen.extend(entries().map(|(_, value)| value));
+        } else {
+            let start = self.seen.len();
+            self.seen.resize(start + self.features, 0.0);
+            x.add_to(1.0, &mut self.seen[start..]);
+        }
         let start = self.seen.len();
-        self.seen.resize(start + self.row_len(), 0.0);
-        let (row, truth) = self.seen[start..].split_at_mut(self.features);
-        x.add_to(1.0, row);
-        y.truth.add_to(1.0, &mut truth[..self.classes]);
-        truth[self.classes] = y.weight;
+        self.seen.resize(start + self.classes, 0.0);
+        y.truth.add_to(1.0, &mut self.seen[start..]);
+        self.seen.push(y.weight);
         let first = self.measured == 1;
         let grown = first || norm > self.value;
         if grown {
@@ -79,13 +111,21 @@ impl Unit {
     /// Calls `learn` with the recorded rows, in multiples of the unit, and their targets.
     pub(super) fn replay(&mut self, mut learn: impl FnMut(Features<'_>, Target<'_>)) {
         let scale = self.scale();
-        let mut scaled = vec![0.0; self.features];
-        for row in self.seen.chunks_exact(self.row_len()) {
-            let (x, truth) = row.split_at(self.features);
-            scaled.iter_mut().zip(x).for_each(|(scaled, x)| *scaled = scale * x);
+        let (mut positions, mut scaled) = (Vec::new(), Vec::new());
+        for (row, truth) in self.recorded() {
+            let (indices, values) =
+                if self.sparse { row[1..].split_at(row.len() / 2) } else { row.split_at(0) };
+            positions.clear();
+            positions.extend(indices.iter().map(|&index| index as u32));
+            scaled.clear();
+            scaled.extend(values.iter().map(|x| scale * x));
+            let x = if self.sparse {
+                Features::Sparse { indices: &positions, values: &scaled }
+            } else {
+                Features::Dense(&scaled)
+            };
             let (shares, weight) = truth.split_at(self.classes);
-            let y = Target { truth: Truth::Distribution(shares), weight: weight[0] };
-            learn(Features::Dense(&scaled), y);
+            learn(x, Target { truth: Truth::Distribution(shares), weight: weight[0] });
         }
     }
 
@@ -98,17 +138,17 @@ impl Unit {
 
     /// Increases the numbers of classes and features.
     pub(super) fn grow(&mut self, classes: usize, features: usize) {
-        let mut grown = Self { classes, features, seen: Vec::new(), ..*self };
-        for row in self.seen.chunks_exact(self.row_len()) {
-            let (x, truth) = row.split_at(self.features);
-            let start = grown.seen.len();
-            grown.seen.resize(start + grown.row_len(), 0.0);
-            let out = &mut grown.seen[start..];
-            out[..x.len()].copy_from_slice(x);
-            out[features..][..self.classes].copy_from_slice(&truth[..self.classes]);
-            out[features + classes] = truth[self.classes];
+        let mut seen = Vec::new();
+        for (row, truth) in self.recorded() {
+            seen.extend(row);
+            let added = if self.sparse { 0 } else { features - self.features };
+            seen.resize(seen.len() + added, 0.0);
+            let (shares, weight) = truth.split_at(self.classes);
+            seen.extend(shares);
+            seen.resize(seen.len() + classes - self.classes, 0.0);
+            seen.extend(weight);
         }
-        *self = grown;
+        *self = Self { classes, features, seen, ..*self };
     }
 
     pub(super) fn tensors(&mut self) -> [Tensor<'_>; 3] {
@@ -121,7 +161,13 @@ impl Unit {
 
     /// Whether a loaded state is valid.
     pub(super) fn is_consistent(&self) -> bool {
-        self.value > 0.0 && self.value.is_finite() && self.seen.len().is_multiple_of(self.row_len())
+        let is_index = |index: &f64| *index >= 0.0 && *index < self.features as f64 && index.fract() == 0.0;
+        let are_indices = |row: &[f64]| row.iter().all(is_index) && row.is_sorted_by(|one, next| one < next);
+        let length: usize = self.recorded().map(|(row, truth)| row.len() + truth.len()).sum();
+        self.value > 0.0
+            && self.value.is_finite()
+            && length == self.seen.len()
+            && self.recorded().all(|(row, _)| !self.sparse || are_indices(&row[1..=row.len() / 2]))
     }
 }
 
@@ -131,7 +177,7 @@ mod tests {
 
     #[test]
     fn it_is_the_power_of_two_above_the_first_norms() {
-        let mut unit = Unit::new(2, 2);
+        let mut unit = Unit::new(&Problem::new(2, 2));
         let mut grown = |x: &[f64]| unit.measure(Features::Dense(x), Target::class(1));
         assert!(!grown(&[0.0, 0.0]), "nothing to be measured");
         assert!(grown(&[0.3, 0.4]), "½");
@@ -152,5 +198,32 @@ mod tests {
         assert_eq!(rows[2], [0.375, 0.5, 0.0]);
         unit.settle();
         assert!(unit.seen.is_empty() && unit.is_consistent());
+    }
+    #[test]
+    fn sparse_rows_are_recorded_by_their_entries() {
+        let features = 1 << 40;
+        let mut unit = Unit::new(&Problem::new(2, features).with_sparse(true));
+        let x = Features::Sparse { indices: &[3, 5, 9], values: &[3.0, 0.0, 4.0] };
+        assert!(unit.measure(x, Target::class(1).weighted(2.0)));
+        assert!(
+            !unit.measure(Features::Sparse { indices: &[], values: &[] }, Target::class(0)),
+            "the norm is 0"
+        );
+        assert!(!unit.measure(Features::Sparse { indices: &[7], values: &[1.0] }, Target::class(0)));
+        unit.grow(3, features + 1);
+        let mut rows = Vec::new();
+        unit.replay(|x, y| {
+            let Truth::Distribution(shares) = y.truth else { panic!("kept as shares") };
+            rows.push((x.iter().collect::<Vec<_>>(), shares.to_vec(), y.weight));
+        });
+        let first = (vec![(3, 0.375), (9, 0.5)], vec![0.0, 1.0, 0.0], 2.0);
+        assert_eq!(rows, [first, (vec![(7, 0.125)], vec![1.0, 0.0, 0.0], 1.0)]);
+        assert!(unit.is_consistent());
+        // States that no run leaves: a number of entries, or an index, out of range.
+        for (at, number) in [(0, 4.0), (0, f64::NAN), (1, -1.0), (1, 0.5), (1, 9.0)] {
+            let mut damaged = unit.clone();
+            damaged.seen[at] = number;
+            assert!(!damaged.is_consistent(), "{number}");
+        }
     }
 }
