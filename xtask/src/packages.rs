@@ -1,7 +1,7 @@
 //! Builds the files of a release in `target/packages`: an archive of the program, wheels, and a
 //! source distribution that builds offline; each is checked as installed.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -83,11 +83,8 @@ fn pack(name: &str) -> Result<(), String> {
 fn wheels(venv: &Path) -> Result<PathBuf, String> {
     let maturin = absolute(&program(venv, "maturin"))?;
     let python = absolute(&program(venv, "python"))?;
-    // Maturin searches for `python-zig` and `ziglang` in the environment on the path.
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let bin = PathBuf::from(&python).parent().map(Path::to_path_buf).unwrap_or_default();
-    let path = std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&path)));
-    let path = path.map_err(|error| error.to_string())?;
+    // Maturin searches for `python-zig` and `ziglang` on the path.
+    let path = path_of(&python)?;
     let build = |target: &str, platform: &str| {
         run(Command::new(&maturin)
             .args(["build", "--manifest-path", MANIFEST, "--target-dir", "target", "--quiet", "--zig"])
@@ -119,6 +116,14 @@ fn wheels(venv: &Path) -> Result<PathBuf, String> {
     }
     let glibc = wheels.into_iter().find(|wheel| wheel.to_string_lossy().contains("manylinux"));
     glibc.ok_or_else(|| "maturin made no wheel".to_owned())
+}
+
+/// The path for programs, with those of the environment of `python` first.
+fn path_of(python: &str) -> Result<OsString, String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let bin = PathBuf::from(python).parent().map(Path::to_path_buf).unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&path)));
+    path.map_err(|error| error.to_string())
 }
 
 /// Installs a wheel into an empty environment of every supported Python version, and runs the first example
@@ -188,7 +193,9 @@ fn source(venv: &Path) -> Result<(), String> {
     std::fs::create_dir_all(&settings).map_err(|error| at(&settings, error))?;
     let replaced =
         "[source.crates-io]\nreplace-with = \"vendored\"\n\n[source.vendored]\ndirectory = \"vendor\"\n";
-    std::fs::write(settings.join("config.toml"), replaced).map_err(|error| at(&settings, error))?;
+    let own = std::fs::read_to_string(".cargo/config.toml").map_err(|error| at(&settings, error))?;
+    let config = format!("{own}\n{replaced}");
+    std::fs::write(settings.join("config.toml"), config).map_err(|error| at(&settings, error))?;
     pack(&name)?;
     let packed = absolute(&Path::new(FOLDER).join(format!("{name}.tar.gz")))?;
     run(Command::new(program(venv, "twine")).args(["check", "--strict", &packed]))?;
@@ -200,6 +207,7 @@ fn source(venv: &Path) -> Result<(), String> {
     run(Command::new(&python)
         .args(["-m", "pip", "wheel", "--quiet", "--no-index", "--no-deps", "--no-build-isolation"])
         .args(["--wheel-dir", "target/python/from-source", &packed])
+        .env("PATH", path_of(&python)?) // pip's build of the wheel calls `maturin`
         .env("CARGO_HOME", home)
         .env("CARGO_NET_OFFLINE", "true")
         .env("PYO3_PYTHON", &python)

@@ -63,6 +63,12 @@ pub(crate) enum Command {
     Generate(GenerateArgs),
     /// Run the bare algorithm, one round per line, NDJSON in and out, for tests and debugging
     Trace(TraceArgs),
+    /// Measure what the members of auto cost on this machine, and print the setting that uses the result
+    #[command(
+        after_help = "Without this setting, auto chooses the same members on every machine, by a cost model that was measured on \
+        one. The ratio is measured time over that of the model; a factor is the geometric mean of a member's ratios."
+    )]
+    Calibrate(CalibrateArgs),
     /// Run two learners on a small generated stream with noise and drift; needs no data
     Demo(DemoArgs),
     /// Reproduce a figure of the papers: data, runs, claims, plots
@@ -164,6 +170,14 @@ pub(crate) struct TraceArgs {
     /// Seed of random numbers that the rows do not contain
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
+}
+
+/// Arguments of `noregret calibrate`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CalibrateArgs {
+    /// Number of rows of each measurement
+    #[arg(long, default_value_t = 512, value_parser = at_least_one::<usize>())]
+    pub(crate) rows: usize,
 }
 
 /// Arguments of `noregret demo`.

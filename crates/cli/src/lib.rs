@@ -74,6 +74,7 @@ fn execute(command: &Command) -> Result<(), Failure> {
         Command::Inspect(args) => cmd::inspect::run(args),
         Command::Merge(args) => cmd::merge::run(args),
         Command::Generate(args) => cmd::generate::run(args),
+        Command::Calibrate(args) => cmd::calibrate::run(args),
         Command::Demo(args) => cmd::demo::run(args),
         Command::Trace(args) => cmd::trace::run(args),
         Command::Reproduce(args) => cmd::reproduce::run(args),

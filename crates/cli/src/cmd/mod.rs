@@ -1,5 +1,6 @@
 //! The subcommands, one module each.
 
+pub(crate) mod calibrate;
 pub(crate) mod compare;
 #[cfg(feature = "fetch")]
 pub(crate) mod data;

@@ -8,6 +8,7 @@ mod bad_usage;
 mod bandit;
 mod bandit_log;
 mod batch_model;
+mod calibrate;
 mod certify;
 mod compare;
 #[cfg(feature = "fetch")]

@@ -2,6 +2,7 @@
 
 use crate::problem::Problem;
 
+use super::costs::Costs;
 use super::description::{Description, Lineup, Place};
 use super::diagonals::{Diagonals, GRID};
 use super::neighbours::MOST_FEATURES;
@@ -55,6 +56,8 @@ pub(super) struct Limits {
     pub(super) work: f64,
     /// 8-byte numbers, of all members together.
     pub(super) numbers: usize,
+    /// The machine's factors of the members' costs.
+    pub(super) costs: Costs,
 }
 
 impl Description {
@@ -85,7 +88,7 @@ impl Description {
 
 /// All members to consider, in order of preference: first one of each kind, then the second of each kind, and
 /// so on, since the stacks gain most from members of different kinds.
-fn candidates(problem: &Problem) -> Vec<Description> {
+pub(super) fn candidates(problem: &Problem) -> Vec<Description> {
     let mut all = vec![Description::Labels];
     if problem.classes <= MOST_PAIRED {
         all.push(Description::Pairs);
@@ -119,7 +122,7 @@ impl Lineup {
             if !member.suits(problem) {
                 continue;
             }
-            let (own_work, own_numbers) = (member.work(problem), member.numbers(problem));
+            let (own_work, own_numbers) = (limits.costs.work(member, problem), member.numbers(problem));
             let in_time =
                 own_work <= member.affordable() * limits.work && work + own_work <= trial * limits.work;
             let in_memory = numbers.saturating_add(own_numbers) <= limits.numbers;
@@ -166,7 +169,7 @@ pub(super) fn diagonals(problem: &Problem, limits: Limits, numbers: usize) -> De
     let (k, d) = (problem.classes, problem.features);
     let fits = |heads: &usize| {
         let member = Description::Diagonals { heads: *heads, cells: None };
-        member.numbers(problem) <= numbers && member.work(problem) <= limits.work
+        member.numbers(problem) <= numbers && limits.costs.work(member, problem) <= limits.work
     };
     if let Some(heads) = (1..=GRID.len()).rev().find(fits) {
         return Description::Diagonals { heads, cells: None };
@@ -178,10 +181,10 @@ pub(super) fn diagonals(problem: &Problem, limits: Limits, numbers: usize) -> De
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::param::ParamValue as _;
+    use crate::param::{ParamValue as _, Value};
 
     fn members(classes: usize, features: usize, work: f64) -> String {
-        let limits = Limits { work, numbers: 1 << 27 };
+        let limits = Limits { work, numbers: 1 << 27, costs: Costs::default() };
         Lineup::within(&Problem::new(classes, features), limits).to_value().to_string()
     }
 
@@ -209,11 +212,27 @@ mod tests {
         assert_eq!(members(10, 800, 8e5), "labels+pairs+shared@0.01+shared@0.1+shared@0.001+shared@1");
     }
 
+    /// A kind that is expensive on a machine is left out there.
+    #[test]
+    fn factors_of_costs_decide() {
+        let members = |costs: &str| {
+            let costs = Costs::from_value(&Value::from(costs)).expect("known kinds");
+            let limits = Limits { work: 1e6, numbers: 1 << 27, costs };
+            Lineup::within(&Problem::new(7, 55), limits).to_value().to_string()
+        };
+        let without = members("full:20+trees:20");
+        assert!(
+            !without.contains("full") && !without.contains("trees") && without.contains("waves"),
+            "{without}"
+        );
+        assert!(members("products:0.3").contains("products@0.01"));
+    }
+
     /// If families are too expensive, diagonal learners are chosen, and the memory limit holds for every
     /// problem: with fewer diagonal learners, and finally with fewer cells than features.
     #[test]
     fn memory_is_kept() {
-        let limits = Limits { work: 1e6, numbers: 1 << 27 };
+        let limits = Limits { work: 1e6, numbers: 1 << 27, costs: Costs::default() };
         for (classes, features) in
             [(2, 1_000_000), (4, 50_000), (1000, 100_001), (5000, 1_000_000), (300_000, 10_000_000)]
         {

@@ -82,6 +82,21 @@ pub enum Description {
     },
 }
 
+/// The names of the kinds of members.
+pub(super) const KINDS: [&str; 11] = [
+    "labels",
+    "pairs",
+    "trees",
+    "forest",
+    "neighbours",
+    "full",
+    "shared",
+    "products",
+    "waves",
+    "diagonals",
+    "diagonal",
+];
+
 /// A member, and whether it was dropped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
@@ -98,18 +113,23 @@ pub struct Lineup(pub Vec<Place>);
 impl Description {
     /// The name that precedes the numbers.
     pub(super) fn name(self) -> &'static str {
+        KINDS[self.kind()]
+    }
+
+    /// The position of the member's kind in [`KINDS`].
+    pub(super) fn kind(self) -> usize {
         match self {
-            Self::Labels => "labels",
-            Self::Pairs => "pairs",
-            Self::Trees => "trees",
-            Self::Forest => "forest",
-            Self::Neighbours => "neighbours",
-            Self::Full { .. } => "full",
-            Self::Shared { .. } => "shared",
-            Self::Products { .. } => "products",
-            Self::Waves { .. } => "waves",
-            Self::Diagonals { .. } => "diagonals",
-            Self::Diagonal { .. } => "diagonal",
+            Self::Labels => 0,
+            Self::Pairs => 1,
+            Self::Trees => 2,
+            Self::Forest => 3,
+            Self::Neighbours => 4,
+            Self::Full { .. } => 5,
+            Self::Shared { .. } => 6,
+            Self::Products { .. } => 7,
+            Self::Waves { .. } => 8,
+            Self::Diagonals { .. } => 9,
+            Self::Diagonal { .. } => 10,
         }
     }
 

@@ -101,6 +101,7 @@ use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
 use self::choice::{Limits, TRIAL_BUDGETS};
+pub use self::costs::Costs;
 use self::roster::Roster;
 use self::stack::{Stack, write_columns};
 use super::mixture::Mixture;
@@ -108,6 +109,7 @@ use super::mixture::Mixture;
 pub use self::description::{Description, Lineup, Place};
 
 mod ahead;
+pub mod calibration;
 mod choice;
 mod context;
 mod costs;
@@ -157,7 +159,8 @@ fn numbers_in(memory: u64) -> usize {
 /// The limits that the parameters impose.
 fn limits(params: &AutoParams, problem: &Problem) -> Limits {
     let work = budget_work(params.budget.unwrap_or_else(|| default_budget(problem)));
-    Limits { work, numbers: numbers_in(params.member_memory.unwrap_or(DEFAULT_MEMORY)) }
+    let numbers = numbers_in(params.member_memory.unwrap_or(DEFAULT_MEMORY));
+    Limits { work, numbers, costs: params.costs.unwrap_or_default() }
 }
 
 /// Members may be added or dropped after this round, and after every later power of two.
@@ -187,6 +190,9 @@ params! {
         /// features and random Fourier features; `diagonals` are linear learners with diagonal matrices, for
         /// many features. The number after `@` is the regularization; after `diagonals` it is their number.
         members: Lineup = "what the budget allows",
+        /// Factors of the members' costs on this machine, by kind, as `noregret calibrate` prints them: decide
+        /// which members are active. Without them, the same members are active on every machine.
+        costs: Costs = "labels:1",
         /// What is revealed of a round: `full` for the label, `bandit` for the reward of the played label.
         mode: Mode = "full",
     }
@@ -227,6 +233,7 @@ pub struct Auto {
     memory: u64,
     /// The budget in multiply-adds.
     limit: f64,
+    costs: Costs,
     problem: Problem,
     roster: Roster,
     stacks: Vec<Stack>,
@@ -256,7 +263,7 @@ impl Auto {
     /// The limits of all members together at present: more than the budget in the first rounds.
     fn limits(&self) -> Limits {
         let times = (SETTLED as f64 / self.rounds as f64).clamp(1.0, TRIAL_BUDGETS);
-        Limits { work: self.limit * times, numbers: numbers_in(self.memory) }
+        Limits { work: self.limit * times, numbers: numbers_in(self.memory), costs: self.costs }
     }
 
     /// Adds members where the best of a grid is at its edge, and drops members that exceed the limits.
@@ -295,7 +302,8 @@ impl Algorithm for Auto {
         if memory == 0 {
             return Err(ParamError::invalid("member_memory", memory, "at least 1"));
         }
-        let limits = Limits { work: budget_work(budget), numbers: numbers_in(memory) };
+        let costs = params.costs.unwrap_or_default();
+        let limits = Limits { work: budget_work(budget), numbers: numbers_in(memory), costs };
         let lineup = params.members.unwrap_or_else(|| Lineup::within(&problem, limits));
         let inputs = lineup.0.iter().map(|place| place.member.columns()).sum();
         let stack =
@@ -309,11 +317,12 @@ impl Algorithm for Auto {
             budget,
             memory,
             limit: budget_work(budget),
+            costs,
             top: Mixture::new(&vec![1.0; 1 + stacks.len()]),
             losses: vec![0.0; 1 + stacks.len()],
             rewritten: Vec::new(),
             stacks,
-            roster: Roster::new(lineup, problem.clone(), seed)?,
+            roster: Roster::new(lineup, costs, problem.clone(), seed)?,
             problem,
             rounds: 0,
         })
@@ -324,6 +333,7 @@ impl Algorithm for Auto {
             budget: Some(self.budget),
             member_memory: Some(self.memory),
             members: Some(self.roster.lineup()),
+            costs: Some(self.costs).filter(|costs| *costs != Costs::default()),
             mode: None,
         }
     }

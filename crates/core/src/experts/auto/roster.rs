@@ -9,6 +9,7 @@ use crate::state::{State, Tensor};
 
 use super::ahead::{Ahead, Portion};
 use super::choice::{Limits, diagonals};
+use super::costs::Costs;
 use super::description::{Description, Lineup, Place};
 use super::member::Member;
 use super::unit::Unit;
@@ -34,6 +35,8 @@ pub(super) struct Roster {
     /// Over all heads of all members.
     pub(super) base: Mixture,
     unit: Unit,
+    /// The machine's factors of the members' costs.
+    costs: Costs,
     /// Number of members that have joined.
     joined: u64,
     /// Seed of the random draws of trees and forests.
@@ -46,7 +49,7 @@ pub(super) struct Roster {
 }
 
 impl Roster {
-    pub(super) fn new(lineup: Lineup, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+    pub(super) fn new(lineup: Lineup, costs: Costs, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         let member = |place: &Place| (!place.dropped).then(|| place.member.make(&problem, seed)).transpose();
         let members = lineup.0.iter().map(member).collect::<Result<Vec<_>, _>>()?;
         let descriptions: Vec<Description> = lineup.0.iter().map(|place| place.member).collect();
@@ -58,6 +61,7 @@ impl Roster {
         Ok(Self {
             losses: vec![0.0; base.weights().len()],
             unit: Unit::new(&problem),
+            costs,
             joined: 0,
             descriptions,
             members,
@@ -89,7 +93,7 @@ impl Roster {
 
     /// Multiply-adds in a round, of all active members.
     pub(super) fn work(&self) -> f64 {
-        self.active().map(|(description, _)| description.work(&self.problem)).sum()
+        self.active().map(|(description, _)| self.costs.work(description, &self.problem)).sum()
     }
 
     /// 8-byte numbers of state, of all active members.
@@ -285,7 +289,7 @@ impl Roster {
         });
         let mut in_order = best.into_iter().chain(others);
         let Some(leader) = in_order.next() else { return };
-        let work = |description: Description| description.work(&self.problem);
+        let work = |description: Description| self.costs.work(description, &self.problem);
         let cheap = |description: Description| work(description) <= description.tolerated() * budget;
         let (kept, others_in_order): (Vec<usize>, Vec<usize>) =
             in_order.partition(|at| cheap(self.descriptions[*at]));
@@ -306,7 +310,7 @@ impl Roster {
         for kind in ["shared", "products", "full"] {
             let Some((at, ratio)) = self.beyond(kind) else { continue };
             let description = self.descriptions[at].with_ratio(ratio);
-            let in_time = self.work() + description.work(&self.problem) <= limits.work;
+            let in_time = self.work() + limits.costs.work(description, &self.problem) <= limits.work;
             let in_memory =
                 self.numbers().saturating_add(description.numbers(&self.problem)) <= limits.numbers;
             let fits = in_time && in_memory && self.joined < MOST_JOINING;
@@ -393,7 +397,8 @@ impl Roster {
     fn shrink(&mut self, limits: Limits, budget: f64) {
         for (at, description) in self.descriptions.clone().into_iter().enumerate() {
             let counts = description.counts_labels();
-            let in_time = description.suits(&self.problem) && description.work(&self.problem) <= budget;
+            let work = self.costs.work(description, &self.problem);
+            let in_time = description.suits(&self.problem) && work <= budget;
             let in_memory = description.numbers(&self.problem) <= limits.numbers;
             let always_kept = description.is_diagonal() || (counts && at == 0);
             let affordable = in_memory && (counts || in_time);
