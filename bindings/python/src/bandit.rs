@@ -1,5 +1,6 @@
 //! The Python class of bandit learners: decisions, and feedback in any order.
 
+mod logged;
 mod state;
 
 use std::path::PathBuf;
@@ -23,11 +24,12 @@ use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::save::file as model_file;
 use noregret_stream::{Offers, Row, Schema};
-use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
+use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use self::logged::LoggedRounds;
 use self::state::Inner;
 use crate::arrays::{ArrayExamples, PyRows, PyTargets};
 use crate::error::{Done, Failure, text_of};
@@ -320,6 +322,36 @@ impl Bandit {
             Ok(record)
         })??;
         record.into_python(py)
+    }
+
+    /// Learns the rewards of labels that another policy has played, with the probabilities of that policy.
+    fn learn(
+        &self,
+        py: Python<'_>,
+        rows: PyRows<'_>,
+        labels: PyReadonlyArray1<'_, i64>,
+        rewards: PyReadonlyArray1<'_, f64>,
+        probabilities: PyReadonlyArray1<'_, f64>,
+        offered: Option<Vec<Vec<String>>>,
+    ) -> PyResult<()> {
+        let rounds = LoggedRounds {
+            rows: rows.borrow()?,
+            labels: labels.as_slice()?,
+            rewards: rewards.as_slice()?,
+            probabilities: probabilities.as_slice()?,
+            offered: offered.as_deref(),
+        };
+        Ok(self.inner.work(py, |inner| -> Done<()> {
+            if let Some(log) = inner.log.get_mut().unwrap_or_else(PoisonError::into_inner) {
+                return Err(Failure::Value(format!(
+                    "decisions are written to {}, and these are of another policy: close the log first",
+                    log.path().display()
+                )));
+            }
+            let offered = rounds.check(inner)?;
+            inner.fresh = None;
+            rounds.learn(inner, &offered)
+        })??)
     }
 
     /// The state for pickle.

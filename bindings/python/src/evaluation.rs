@@ -50,7 +50,7 @@ pub(crate) fn evaluate_log(
     format: Option<&str>,
     on_bad_row: &str,
     most_waiting: usize,
-    columns: [Option<String>; 3],
+    columns: [Option<String>; 4],
 ) -> PyResult<String> {
     let mut named = Vec::with_capacity(policies.len());
     for policy in policies {
@@ -82,8 +82,8 @@ struct Reading<'a> {
     on_bad_row: &'a str,
     most_waiting: usize,
     missing_is_wrong: bool,
-    /// The names of label, probability and reward in a log of another program.
-    columns: [Option<String>; 3],
+    /// The names of label, probability, reward and labels on offer in a log of another program.
+    columns: [Option<String>; 4],
 }
 
 impl Reading<'_> {
@@ -126,15 +126,7 @@ fn of_log(
     let format = reading.format.map(str::parse::<Format>).transpose();
     let format = format.map_err(|what| Failure::Value(format!("format: {what}")))?;
     let csv = format.or_else(|| Format::from_file_name(path)) == Some(Format::Csv);
-    let keys = (csv || reading.columns.iter().any(Option::is_some)).then(|| {
-        let ours = Keys::default();
-        let [decision, probability, reward] = reading.columns.clone();
-        Keys {
-            decision: decision.unwrap_or(ours.decision),
-            probability: probability.unwrap_or(ours.probability),
-            reward: reward.unwrap_or(ours.reward),
-        }
-    });
+    let keys = Keys::named(reading.columns.each_ref()).or_else(|| csv.then(Keys::default));
     let open = |schema: Option<&Schema>| match &keys {
         None => Logged::open(path, format, schema),
         Some(keys) => Logged::open_foreign(path, format, keys, schema),

@@ -179,3 +179,53 @@ def test_learners_of_right_and_wrong_refuse_rewards():
         bandit.feedback(decision.id, reward=0.5)
     bandit.feedback(decision.id, reward=1)
     assert bandit.rounds == 1
+
+
+@each
+def test_a_warm_start_is_what_decisions_and_feedback_teach(entry):
+    x, y = stream(80, 3, classes_of(entry))
+    bandit, warm = made(entry), made(entry)
+    played = play(bandit, x, y)
+    labels = [decision.label for decision in played]
+    rounds = (x, labels, np.equal(labels, y), [decision.probability for decision in played])
+    if entry["name"] == "bandit-reduction":
+        with pytest.raises(ValueError, match="explores by a coin toss and cannot learn from labels that another policy"):
+            warm.learn(*rounds)
+        assert warm.rounds == 0
+        return
+    warm.learn(*rounds)
+    assert warm.rounds == 80 and warm.waiting == []
+    assert warm.scores(x).tobytes() == bandit.scores(x).tobytes()
+
+
+def test_a_warm_start_with_labels_on_offer():
+    bandit, warm = (Bandit("squarecb", labels=["a", "b", "c"], features=1, radius=1.0, seed=3) for _ in range(2))
+    rounds = []
+    for offered in [["c", "a"], ["b", "a"], ["a", "b", "c"]] * 20:
+        decision = bandit.decide([1.0], offered)
+        bandit.feedback(decision.id, reward=0.25 * (decision.label == "a"))
+        rounds.append((decision.label, 0.25 * (decision.label == "a"), decision.probability, offered))
+    warm.learn(np.ones((60, 1)), *zip(*rounds, strict=True))
+    assert warm.predict_proba([1.0]).tobytes() == bandit.predict_proba([1.0]).tobytes()
+    with pytest.raises(ValueError, match=r"offered\[1\]: the label 'b' was played although it was not on offer".replace("'", '"')):
+        warm.learn([[1.0], [1.0]], ["a", "b"], [1, 0], [0.5, 0.5], [["a", "b"], ["a", "c"]])
+    assert warm.rounds == 60
+
+
+def test_invalid_rounds_teach_nothing(tmp_path):
+    bandit = Bandit("banditron", classes=2, features=1)
+    for rounds, error in [
+        ([[[1.0]], [2], [1], [0.5]], r"labels\[0\] = 2: must be a label from 0 to 1"),
+        ([[[1.0]], [0, 1], [1], [0.5]], "there are 2 labels for 1 rows"),
+        ([[[1.0]], [0], [0.5], [0.5]], r"rewards\[0\] = 0.5: must be 0 or 1 for banditron"),
+        ([[[1.0]] * 2, [0, 0], [1, 1], [0.5, 0.0]], r"probabilities\[1\] = 0: must be at least 1e-100 and at most 1"),
+        ([[[float("nan")]], [0], [1], [0.5]], "row 0: column 0 has the value NaN"),
+        ([[[1.0]], [0], [1], [0.5], [["1", "7"]]], r"offered\[0\]: the label \"7\" is none of the bandit's"),
+    ]:
+        with pytest.raises(ValueError, match=error):
+            bandit.learn(*rounds)
+    with bandit.log(tmp_path / "log.ndjson"), pytest.raises(ValueError, match="close the log first"):
+        bandit.learn([[1.0]], [0], [1], [0.5])
+    with pytest.raises(TypeError, match="labels with features of their own"):
+        Bandit("offers", width=16).learn([[1.0]], [0], [1], [0.5])
+    assert bandit.rounds == 0

@@ -185,3 +185,15 @@ def test_several_policies_and_a_foreign_log(tmp_path):
     assert difference.verdict.startswith(("undecided", "better by", "worse by")) and "b: " in repr(found)
     with pytest.raises(ValueError, match="there are no policies"):
         compare_policies(path, {})
+
+
+def test_labels_on_offer_in_the_log_of_another_program(tmp_path):
+    path = tmp_path / "log.csv"
+    rounds = [("a", 1, "a b"), ("c", 0, "b c"), ("b", 0, "a b")] * 50
+    lines = [f"{at % 7},{label},0.5,{click},{shown}" for at, (label, click, shown) in enumerate(rounds)]
+    path.write_text("\n".join(["age,chosen,prob,click,shown", *lines]))
+    columns = {"decision": "chosen", "probability": "prob", "reward": "click"}
+    found = evaluate(path, "uniform", reward_learner="none", offered="shown", **columns)
+    assert found.estimates["ips"].value == pytest.approx(1 / 3) and found.mean_weight == 1.0
+    # Without the column, uniform play is among three labels.
+    assert evaluate(path, "uniform", reward_learner="none", **columns).mean_weight == pytest.approx(2 / 3)

@@ -393,8 +393,9 @@ impl LearnerPlan {
 
 /// The names of the columns, if the data is the log of another program's decisions.
 fn logged(args: &RunArgs) -> Result<Option<Keys>, Failure> {
-    let keys = Keys::named([&args.decision, &args.probability, &args.reward]);
-    let refused = |what: &str| Err(Failure::usage(format!("--decision, --probability, --reward: {what}")));
+    let keys = Keys::named([&args.decision, &args.probability, &args.reward, &args.offered]);
+    let refused =
+        |what: &str| Err(Failure::usage(format!("--decision, --probability, --reward, --offered: {what}")));
     if keys.is_some() && args.feedback != Some(FeedbackChoice::Bandit) && args.load.is_none() {
         return refused(
             "name the columns of a log of decisions, which are learnt from with --feedback bandit",

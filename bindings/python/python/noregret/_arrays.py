@@ -90,11 +90,14 @@ def name_of(name: Any, index: Mapping[str, int]) -> int:
 
 def weights(weight: Any) -> Floats | None:
     """Importance weights."""
-    if weight is None:
-        return None
-    array = np.ascontiguousarray(numbers(weight, "weight"), dtype=np.float64)
+    return None if weight is None else one_axis(weight, "weight")
+
+
+def one_axis(x: Any, name: str) -> Floats:
+    """A number for each row."""
+    array = np.ascontiguousarray(numbers(x, name), dtype=np.float64)
     if array.ndim != 1:
-        raise ValueError(f"weight has {array.ndim} axes; one was needed")
+        raise ValueError(f"{name} has {array.ndim} axes; one was needed")
     return array
 
 

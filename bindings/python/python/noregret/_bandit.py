@@ -368,6 +368,55 @@ class Bandit(Model[_core.Bandit]):
         losses, kept, played, rates, truth = found
         return Run(losses, kept, played, rates, truth, list(self.labels), self.name)
 
+    def learn(
+        self, x: Any, labels: Any, rewards: Any, probabilities: Any, offered: Sequence[Sequence[Any]] | None = None
+    ) -> None:
+        """Learns rounds in which another policy has played: a warm start.
+
+        The probabilities are those of the other policy; they are the importance weights of learners that weight rounds
+        (`banditron`, `soba`, `newtron`, `gaptron-*`, `exp4`). `auto`, `squarecb`, `fastcb` and `confidit` learn rewards by
+        regression, which needs no weights. `noregret run --decision chosen --probability prob --reward click` does the same
+        with a file.
+
+        Parameters
+        ----------
+        x
+            Rows of shape (rounds, features), in their order.
+        labels
+            The labels that were played, or their numbers, shape (rounds,).
+        rewards
+            What they earned, shape (rounds,): numbers from 0 to 1, or True and False; learners that learn only from right
+            and wrong need 0 and 1.
+        probabilities
+            The probabilities in (0, 1] with which they were played, shape (rounds,).
+        offered
+            The labels on offer in each round, if not all were.
+
+        Raises ValueError or TypeError for invalid rounds, with their number from 0; then nothing is learnt. Raises
+        KeyboardInterrupt between two rounds; the rounds before are learnt, and `rounds` counts them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from noregret import Bandit
+        >>> rng = np.random.default_rng(0)
+        >>> x, chosen = rng.normal(size=(500, 2)), rng.choice(["no", "yes"], 500, p=[0.75, 0.25])
+        >>> click = (chosen == "yes") == (x[:, 0] > 0)
+        >>> bandit = Bandit("squarecb", labels=["no", "yes"], features=2, radius=4)
+        >>> bandit.learn(x, chosen, click, np.where(chosen == "yes", 0.25, 0.75))
+        >>> bandit.rounds, bandit.labels[bandit.predict([2.0, 0.0])]
+        (500, 'yes')
+        """
+        if self._core.block is not None:
+            raise TypeError("arrays of rows have no labels with features of their own, which this bandit needs")
+        self._core.learn(
+            _arrays.rows(x),
+            _arrays.targets(labels, False, self._names()),
+            _arrays.one_axis(rewards, "rewards"),
+            _arrays.one_axis(probabilities, "probabilities"),
+            None if offered is None else [[str(label) for label in labels] for labels in offered],
+        )
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a model file, with the pending decisions. `noregret predict` reads it, and `noregret run --load`
         continues it.

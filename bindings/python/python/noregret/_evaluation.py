@@ -138,6 +138,7 @@ def evaluate(
     decision: str | None = None,
     probability: str | None = None,
     reward: str | None = None,
+    offered: str | None = None,
 ) -> Evaluation:
     """Estimates the reward of `policy` from a decision log, with the same numbers as `noregret evaluate`.
 
@@ -169,6 +170,9 @@ def evaluate(
     decision, probability, reward
         Column names of the played label, its probability and its reward in a log of another program, CSV or NDJSON.
         None: `label`, `probability` and `reward`.
+    offered
+        The column of the labels that were on offer in such a log: lists, or names separated by spaces. None: all labels
+        were on offer.
 
     Raises
     ------
@@ -193,7 +197,7 @@ def evaluate(
     """
     found = _of_log(
         log, [policy], greedy=greedy, clip=clip, confidence=confidence, missing=missing, reward_learner=reward_learner,
-        format=format, on_bad_row=on_bad_row, most_waiting=most_waiting, columns=(decision, probability, reward),
+        format=format, on_bad_row=on_bad_row, most_waiting=most_waiting, columns=(decision, probability, reward, offered),
     )
     return _evaluation(found["evaluations"][0])
 
@@ -213,6 +217,7 @@ def compare_policies(
     decision: str | None = None,
     probability: str | None = None,
     reward: str | None = None,
+    offered: str | None = None,
 ) -> Comparison:
     """Estimates the rewards of several policies from a decision log, as `noregret evaluate` does.
 
@@ -242,7 +247,7 @@ def compare_policies(
     found = _of_log(
         log, list(policies.values()), greedy=greedy, clip=clip, confidence=confidence, missing=missing,
         reward_learner=reward_learner, format=format, on_bad_row=on_bad_row, most_waiting=most_waiting,
-        columns=(decision, probability, reward),
+        columns=(decision, probability, reward, offered),
     )
     names = list(policies)
     differences = {
@@ -264,7 +269,7 @@ def _of_log(
     format: str | None,
     on_bad_row: str | int,
     most_waiting: int,
-    columns: tuple[str | None, str | None, str | None],
+    columns: tuple[str | None, str | None, str | None, str | None],
 ) -> Any:
     if missing not in ("skip", "wrong"):
         raise ValueError(f"missing = {missing}: must be skip or wrong")

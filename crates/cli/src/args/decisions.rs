@@ -83,6 +83,10 @@ pub(crate) struct EvaluateArgs {
     /// In a log of another program: that of its reward [default: reward]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) reward: Option<String>,
+    /// In a log of another program: that of the labels on offer, a list or names separated by spaces
+    /// [default: all labels were on offer]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) offered: Option<String>,
     /// Treatment of invalid lines: fail, skip, or skip at most N
     #[arg(long, value_name = "fail|skip|N", default_value_t = BadRows::Fail)]
     pub(crate) on_bad_row: BadRows,

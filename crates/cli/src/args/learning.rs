@@ -35,6 +35,10 @@ pub(crate) struct RunArgs {
     /// The column of its reward, from 0 to 1 [default: reward]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) reward: Option<String>,
+    /// The column of the labels that were on offer: a list, or names separated by spaces [default: all labels
+    /// were on offer]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) offered: Option<String>,
     /// With bandit feedback, write every decision and its feedback to a new log: .ndjson, .gz, .zst
     /// or .parquet [default: none]
     #[arg(long, value_name = "FILE")]

@@ -68,7 +68,8 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
 /// Names of the columns in a log of another program.
 fn keys(args: &EvaluateArgs) -> Option<Keys> {
     let csv = args.format.or_else(|| Format::from_file_name(&args.log)) == Some(Format::Csv);
-    Keys::named([&args.decision, &args.probability, &args.reward]).or_else(|| csv.then(Keys::default))
+    let given = [&args.decision, &args.probability, &args.reward, &args.offered];
+    Keys::named(given).or_else(|| csv.then(Keys::default))
 }
 
 /// The policies with their names: first those of `--policy`, then models, each in their order.

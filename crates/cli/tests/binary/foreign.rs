@@ -75,9 +75,49 @@ fn logs_that_say_nothing_are_refused() {
         .failed(2, "log.csv:1: the header has no column \"played\"");
     folder.run("run log.csv --decision chosen --quiet").failed(
         1,
-        "--decision, --probability, --reward: name the columns of a log of decisions, which are learnt from with --feedback bandit",
+        "--decision, --probability, --reward, --offered: name the columns of a log of decisions, which are learnt from with --feedback bandit",
     );
+    folder.run(&format!("run log.csv {NAMES} --costs 0..2 --quiet")).failed(
+        1,
+        "--decision, --probability, --reward, --offered: the log has rewards from 0 to 1; omit --costs",
+    );
+}
+
+/// Of three labels two are on offer in every round, and one of them is right. A learner that knows what was
+/// on offer is told so by `evaluate` and `run` alike.
+#[test]
+fn labels_on_offer_of_another_program() {
+    let names = "--decision chosen --probability prob --reward click";
+    let (mut table, mut objects) = ("age,chosen,prob,click,shown\n".to_owned(), String::new());
+    for round in 0..900usize {
+        let absent = round / 2 % 3;
+        let [first, second] = [["b", "c"], ["a", "c"], ["a", "b"]][absent];
+        let played = if round % 2 == 0 { first } else { second };
+        // The first of those on offer is right.
+        let click = u8::from(played == first);
+        writeln!(table, "{},{played},0.5,{click},{first} {second}", round % 7).unwrap();
+        writeln!(
+            objects,
+            r#"{{"age": {}, "chosen": "{played}", "prob": 0.5, "click": {click}, "shown": ["{first}", "{second}"]}}"#,
+            round % 7
+        )
+        .unwrap();
+    }
+    let folder = Folder::with("log.csv", &table);
+    folder.write("log.ndjson", &objects);
+    for log in ["log.csv", "log.ndjson"] {
+        let line = format!("evaluate {log} {names} --offered shown --policy uniform --json");
+        let found = folder.run(&line).succeeded().objects().pop().unwrap();
+        // Uniform play among the two on offer is what the log has done.
+        let reward = found["estimates"]["ips"]["value"].as_f64().unwrap();
+        assert!((reward - 0.5).abs() < 1e-9, "{found}");
+        assert_eq!(found["mean_weight"].as_f64().unwrap(), 1.0, "{found}");
+        let run = format!("run {log} --feedback bandit {names} --offered shown --learner squarecb --json");
+        let rates = folder.run(&run).succeeded().objects().pop().unwrap();
+        assert!(rates["greedy_error_rate"].as_f64().unwrap() < 0.1, "{log}: {rates}");
+    }
+    folder.write("bad.csv", table.replacen("b c", "a c", 1));
     folder
-        .run(&format!("run log.csv {NAMES} --costs 0..2 --quiet"))
-        .failed(1, "--decision, --probability, --reward: the log has rewards from 0 to 1; omit --costs");
+        .run(&format!("evaluate bad.csv {names} --offered shown --policy uniform"))
+        .failed(2, "bad.csv:2: the label \"b\" was played although it was not on offer");
 }

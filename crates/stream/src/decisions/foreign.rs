@@ -14,27 +14,31 @@ pub struct Keys {
     pub probability: String,
     /// Its reward: a number, or true and false. If it is absent, the decision has no feedback.
     pub reward: String,
+    /// The labels that were on offer: a list, or names separated by spaces. If it is `None` or absent, all
+    /// labels were.
+    pub offered: Option<String>,
 }
 
 /// The names of our own logs.
 impl Default for Keys {
     fn default() -> Self {
         let [decision, probability, reward] = ["label", "probability", "reward"].map(str::to_owned);
-        Self { decision, probability, reward }
+        Self { decision, probability, reward, offered: None }
     }
 }
 
 impl Keys {
-    /// The given names of decision, probability and reward, and our own for the others; `None` if none is
-    /// given.
-    pub fn named(given: [&Option<String>; 3]) -> Option<Self> {
+    /// The given names of decision, probability, reward and labels on offer, and our own for the first three
+    /// if they are not given; `None` if none is given.
+    pub fn named(given: [&Option<String>; 4]) -> Option<Self> {
         let ours = Self::default();
         let or = |key: &Option<String>, ours: String| key.clone().unwrap_or(ours);
-        let [decision, probability, reward] = given;
+        let [decision, probability, reward, offered] = given;
         given.iter().any(|key| key.is_some()).then(|| Self {
             decision: or(decision, ours.decision),
             probability: or(probability, ours.probability),
             reward: or(reward, ours.reward),
+            offered: offered.clone(),
         })
     }
 }
@@ -64,7 +68,8 @@ impl Foreign {
                 }
                 let cells = cells(line, *delimiter)?;
                 if names.is_empty() {
-                    for key in [&self.keys.decision, &self.keys.probability] {
+                    let Keys { decision, probability, offered, .. } = &self.keys;
+                    for key in [decision, probability].into_iter().chain(offered) {
                         if !cells.contains(key) {
                             return Err(format!("the header has no column {}", shown(&**key)));
                         }
@@ -87,13 +92,16 @@ impl Foreign {
         let mut ours = Map::new();
         let mut take = |key: &str| object.remove(key).filter(|value| !value.is_null());
         let absent = |key: &str| format!("has no {}", shown(key));
-        let Keys { decision, probability, reward } = &self.keys;
+        let Keys { decision, probability, reward, offered } = &self.keys;
         ours.insert("label".into(), take(decision).ok_or_else(|| absent(decision))?);
         ours.insert("probability".into(), take(probability).ok_or_else(|| absent(probability))?);
         match take(reward) {
             Some(Value::Bool(right)) => drop(ours.insert("correct".into(), right.into())),
             Some(value) => drop(ours.insert("reward".into(), value)),
             None => {}
+        }
+        if let Some((key, value)) = offered.as_ref().and_then(|key| Some((key, take(key)?))) {
+            ours.insert("labels".into(), list(value).map_err(|what| format!("{} {what}", shown(&**key)))?);
         }
         ours.insert("id".into(), take("id").unwrap_or_else(|| format!("line {number}").into()));
         let x = match take("x") {
@@ -108,6 +116,18 @@ impl Foreign {
         };
         ours.insert("x".into(), x);
         Ok(ours)
+    }
+}
+
+/// The names of labels, from a list, also one in a cell, or from names separated by spaces.
+fn list(value: Value) -> Result<Value, String> {
+    match value {
+        Value::Array(_) => Ok(value),
+        Value::String(text) if text.trim_start().starts_with('[') => serde_json::from_str(&text)
+            .map_err(|error| format!("is {}, which is no list in JSON: {error}", shown(&*text))),
+        Value::String(text) => Ok(text.split_whitespace().collect()),
+        Value::Number(_) => Ok(vec![value].into()),
+        other => Err(format!("is {other}; a list of labels was needed")),
     }
 }
 
@@ -163,7 +183,7 @@ mod tests {
 
     fn keys() -> Keys {
         let [decision, probability, reward] = ["chosen", "prob", "click"].map(str::to_owned);
-        Keys { decision, probability, reward }
+        Keys { decision, probability, reward, offered: Some("shown".to_owned()) }
     }
 
     fn text(line: Option<&[u8]>) -> String {
@@ -173,13 +193,13 @@ mod tests {
     #[test]
     fn a_table_by_hand() {
         let mut foreign = Foreign::new(keys(), true);
-        assert!(foreign.translate(b"age;city;chosen;prob;click", 1).expect("a header").is_none());
-        let line = text(foreign.translate(b"31;\"Bad; Ischl\";b;0.25;1", 2).expect("a decision"));
-        let want = r#"{"label":"b","probability":0.25,"reward":1.0,"id":"line 2","x":{"age":31.0,"city":"Bad; Ischl"}}"#;
+        assert!(foreign.translate(b"age;city;chosen;prob;click;shown", 1).expect("a header").is_none());
+        let line = text(foreign.translate(b"31;\"Bad; Ischl\";b;0.25;1;a b", 2).expect("a decision"));
+        let want = r#"{"label":"b","probability":0.25,"reward":1.0,"labels":["a","b"],"id":"line 2","x":{"age":31.0,"city":"Bad; Ischl"}}"#;
         assert_eq!(line, want);
-        let line = text(foreign.translate(b";;b;0.25;", 3).expect("a decision"));
+        let line = text(foreign.translate(b";;b;0.25;;", 3).expect("a decision"));
         assert_eq!(line, r#"{"label":"b","probability":0.25,"id":"line 3","x":{}}"#);
-        assert_eq!(foreign.translate(b"1;2", 4).expect_err("too short"), "has 2 cells, but the header has 5");
+        assert_eq!(foreign.translate(b"1;2", 4).expect_err("too short"), "has 2 cells, but the header has 6");
         let fault = Foreign::new(keys(), true).translate(b"a,b", 1).expect_err("no column").to_owned();
         assert_eq!(fault, "the header has no column \"chosen\"");
     }
@@ -193,5 +213,25 @@ mod tests {
         let want = r#"{"label":2,"probability":0.5,"correct":true,"id":9,"x":{"user.age":31,"user.tags=a":1,"user.tags=b":1}}"#;
         assert_eq!(line, want);
         assert_eq!(foreign.translate(b"{}", 2).expect_err("empty"), "has no \"chosen\"");
+    }
+
+    #[test]
+    fn labels_on_offer_in_every_form() {
+        let offered = |value: &str| {
+            let line = format!(r#"{{"chosen": "b", "prob": 1, "shown": {value}}}"#);
+            let mut foreign = Foreign::new(keys(), false);
+            let line = foreign.translate(line.as_bytes(), 1).map(text)?;
+            let line: Value = serde_json::from_str(&line).expect("JSON");
+            Ok::<_, String>(line["labels"].to_string())
+        };
+        assert_eq!(offered(r#"["a b", "c"]"#).expect("a list"), r#"["a b","c"]"#);
+        assert_eq!(offered(r#""[\"a b\", \"c\"]""#).expect("a list in a text"), r#"["a b","c"]"#);
+        assert_eq!(offered(r#"" b  2 ""#).expect("names"), r#"["b","2"]"#);
+        assert_eq!(offered("7").expect("one label"), "[7]");
+        assert_eq!(offered("null").expect("all"), "null");
+        assert_eq!(offered("true").expect_err("no list"), "\"shown\" is true; a list of labels was needed");
+        assert!(
+            offered(r#""[a""#).expect_err("no JSON").starts_with("\"shown\" is \"[a\", which is no list")
+        );
     }
 }

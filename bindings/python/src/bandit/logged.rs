@@ -1,0 +1,131 @@
+//! Rounds in arrays in which another policy has played, for a warm start.
+
+use noregret::prediction::{Decision, Reward};
+use noregret_stream::encode::Example;
+use noregret_stream::run::bandit::decides_among;
+
+use super::state::Inner;
+use crate::arrays::Rows;
+use crate::error::{Done, Failure};
+use crate::signals::Signals;
+
+/// The least probability: the square of its inverse, an importance weight, is finite.
+const LEAST_PROBABILITY: f64 = 1e-100;
+
+/// Borrowed rounds.
+pub(super) struct LoggedRounds<'a> {
+    pub(super) rows: Rows<'a>,
+    /// The labels that were played.
+    pub(super) labels: &'a [i64],
+    pub(super) rewards: &'a [f64],
+    /// The probabilities with which they were played.
+    pub(super) probabilities: &'a [f64],
+    /// The names of the labels on offer, if not all were.
+    pub(super) offered: Option<&'a [Vec<String>]>,
+}
+
+impl LoggedRounds<'_> {
+    /// Checks all rounds for `inner`, and returns the numbers of the labels on offer.
+    pub(super) fn check(&self, inner: &Inner) -> Done<Vec<Vec<u32>>> {
+        let Inner { learner, encoder, .. } = inner;
+        let name = learner.about().name;
+        let wrong = |what: String| Err(Failure::Value(what));
+        if !learner.learns_of_others() {
+            return wrong(format!(
+                "{name} explores by a coin toss and cannot learn from labels that another policy has played"
+            ));
+        }
+        self.rows.check(encoder.columns)?;
+        let rounds = self.rows.len();
+        let lengths = [
+            ("labels", self.labels.len()),
+            ("rewards", self.rewards.len()),
+            ("probabilities", self.probabilities.len()),
+            ("offered", self.offered.map_or(rounds, <[_]>::len)),
+        ];
+        if let Some((what, found)) = lengths.into_iter().find(|(_, found)| *found != rounds) {
+            return wrong(format!("there are {found} {what} for {rounds} rows"));
+        }
+        for (at, label) in self.labels.iter().enumerate() {
+            if !(0..encoder.classes as i64).contains(label) {
+                return wrong(format!(
+                    "labels[{at}] = {label}: must be a label from 0 to {}",
+                    encoder.classes - 1
+                ));
+            }
+        }
+        for (at, reward) in self.rewards.iter().enumerate() {
+            let known = Reward::new(*reward).filter(|known| known.is_verdict() || learner.takes_rewards());
+            if known.is_none() {
+                let need = if learner.takes_rewards() { "from 0 to 1" } else { "0 or 1" };
+                return wrong(format!("rewards[{at}] = {reward}: must be {need} for {name}"));
+            }
+        }
+        for (at, p) in self.probabilities.iter().enumerate() {
+            if !(*p >= LEAST_PROBABILITY && *p <= 1.0) {
+                return wrong(format!(
+                    "probabilities[{at}] = {p}: must be at least {LEAST_PROBABILITY:e} and at most 1"
+                ));
+            }
+        }
+        let offered = self.offered.unwrap_or_default().iter().enumerate();
+        offered.map(|(at, names)| self.on_offer(inner, at, names)).collect()
+    }
+
+    /// The numbers of the labels on offer in round `at`; empty if all were.
+    fn on_offer(&self, inner: &Inner, at: usize, names: &[String]) -> Done<Vec<u32>> {
+        let Inner { learner, encoder, .. } = inner;
+        let wrong = |what: String| Err(Failure::Value(format!("offered[{at}]: {what}")));
+        let mut offered = Vec::with_capacity(names.len());
+        for name in names {
+            match encoder.labels.find(name) {
+                Some(label) => offered.push(label.0),
+                None => return wrong(format!("the label {name:?} is none of the bandit's")),
+            }
+        }
+        offered.sort_unstable();
+        if let Some(pair) = offered.windows(2).find(|pair| pair[0] == pair[1]) {
+            let name = encoder.labels.name(noregret::Label(pair[0]));
+            return wrong(format!("the label {name:?} is on offer twice"));
+        }
+        if !offered.contains(&(self.labels[at] as u32)) {
+            let name = encoder.labels.name(noregret::Label(self.labels[at] as u32));
+            return wrong(format!("the label {name:?} was played although it was not on offer"));
+        }
+        if offered.len() == encoder.classes {
+            return Ok(Vec::new());
+        }
+        if !decides_among(learner.as_ref()) {
+            return wrong(format!(
+                "{} learns only from rounds with all labels on offer",
+                learner.about().name
+            ));
+        }
+        Ok(offered)
+    }
+
+    /// Learns the rounds in order. `offered` is from [`LoggedRounds::check`].
+    pub(super) fn learn(&self, inner: &mut Inner, offered: &[Vec<u32>]) -> Done<()> {
+        let Inner { learner, encoder, .. } = inner;
+        let (mut example, mut decision, mut signals) =
+            (Example::default(), Decision::default(), Signals::new());
+        for at in 0..self.rows.len() {
+            if signals.end() {
+                break;
+            }
+            encoder.encode_features(self.rows.row(at), &mut example).expect("rows are checked before");
+            let offered = offered.get(at).filter(|offered| !offered.is_empty());
+            super::look(
+                learner.as_ref(),
+                example.features(),
+                offered.map_or(&[], Vec::as_slice),
+                &mut decision,
+            )?;
+            // Importance weights are those of the policy that has played.
+            (decision.label, decision.probability) = (self.labels[at] as u32, self.probabilities[at]);
+            let reward = Reward::new(self.rewards[at]).expect("rewards are checked before");
+            learner.learn(example.features(), &decision, reward);
+        }
+        signals.into_result()
+    }
+}
