@@ -91,6 +91,36 @@ pub struct Target<'a> {
     pub truth: Truth<'a>,
     /// Importance weight, finite and > 0; 1 for an ordinary round.
     pub weight: f64,
+    /// Set if not the label is known, but only what one class has earned.
+    pub(crate) revealed: Option<Revealed>,
+}
+
+/// What is known of a round with bandit feedback. Its [`Target::truth`] is a belief about the label.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Revealed {
+    /// The class that was played.
+    pub(crate) class: usize,
+    /// What it has earned, in [0, 1].
+    pub(crate) reward: f64,
+    /// The information in this, relative to that in a label, in [0, 1]: learners with second-order steps
+    /// multiply the round's curvature by it.
+    pub(crate) information: f64,
+}
+
+impl Revealed {
+    /// What `class` has earned, if the labels' probabilities are `p`.
+    ///
+    /// The Fisher information about the logits has the trace $1 - \lVert p \rVert^2$ for a label, and
+    /// $\tfrac{p_a}{1 - p_a} \lVert e_a - p \rVert^2$ for whether the label is $a$. A right answer reveals
+    /// the label.
+    pub(crate) fn new(class: usize, reward: f64, p: &[f64]) -> Self {
+        let own = p[class].clamp(0.0, 1.0);
+        let squares: f64 = p.iter().map(|p| p * p).sum();
+        let distance = squares + 1.0 - 2.0 * own;
+        let (of_event, of_label) = (own * distance, (1.0 - own) * (1.0 - squares));
+        let share = if of_label > 0.0 { (of_event / of_label).clamp(0.0, 1.0) } else { 1.0 };
+        Self { class, reward, information: reward + (1.0 - reward) * share }
+    }
 }
 
 /// The label of a round.
@@ -105,19 +135,24 @@ pub enum Truth<'a> {
 }
 
 impl<'a> Target<'a> {
+    /// `truth` with weight 1.
+    pub(crate) fn of(truth: Truth<'a>) -> Self {
+        Self { truth, weight: 1.0, revealed: None }
+    }
+
     /// The class `label`, weight 1.
     pub fn class(label: impl Into<Label>) -> Self {
-        Self { truth: Truth::Class(label.into()), weight: 1.0 }
+        Self::of(Truth::Class(label.into()))
     }
 
     /// The soft label `probabilities`, weight 1.
     pub fn distribution(probabilities: &'a [f64]) -> Self {
-        Self { truth: Truth::Distribution(probabilities), weight: 1.0 }
+        Self::of(Truth::Distribution(probabilities))
     }
 
     /// The number `value`, weight 1.
     pub fn value(value: f64) -> Self {
-        Self { truth: Truth::Value(value), weight: 1.0 }
+        Self::of(Truth::Value(value))
     }
 
     /// The same label with importance `weight`.
@@ -125,13 +160,52 @@ impl<'a> Target<'a> {
         Self { weight, ..self }
     }
 
-    /// The importance weight times the log loss of `probabilities`, in nats: cross-entropy for a soft label.
-    /// Finite if the label has probability 0.
+    /// The importance weight of the round's curvature.
+    pub(crate) fn curvature(self) -> f64 {
+        self.weight * self.information()
+    }
+
+    /// See [`Revealed::information`]; 1 if the label is known.
+    pub(crate) fn information(self) -> f64 {
+        self.revealed.map_or(1.0, |revealed| revealed.information)
+    }
+
+    /// Replaces a forecast `p` by the gradient of its log loss in the logits: $p - y$ for a label $y$. If
+    /// only the reward $r$ of class $a$ is known, $y_a = r$, and the others share $1 - r$ as they do in $p$.
+    ///
+    /// # Panics
+    /// On a real-valued target.
+    pub(crate) fn residual(self, p: &mut [f64]) {
+        let Some(Revealed { class, reward, .. }) = self.revealed else {
+            return self.truth.subtract_from(p);
+        };
+        let own = p[class];
+        p[class] = 0.0;
+        let others: f64 = p.iter().sum();
+        if others > LEAST_PROBABILITY {
+            let factor = 1.0 - (1.0 - reward) / others;
+            p.iter_mut().for_each(|p| *p *= factor);
+        } else {
+            let share = (1.0 - reward) / (p.len() as f64 - 1.0);
+            p.iter_mut().for_each(|p| *p -= share);
+        }
+        p[class] = own - reward;
+    }
+
+    /// The importance weight times the log loss of `probabilities`, in nats: cross-entropy for a soft label;
+    /// the loss of what was revealed, if the label is not known. Finite if the label has probability 0.
     ///
     /// # Panics
     /// On a real-valued target.
     pub(crate) fn log_loss(self, probabilities: &[f64]) -> f64 {
         let surprise = |p: f64| -p.max(LEAST_PROBABILITY).ln();
+        if let Some(Revealed { class, reward, .. }) = self.revealed {
+            let others = probabilities.iter().enumerate().filter(|(at, _)| *at != class);
+            let others: f64 = others.map(|(_, p)| p).sum();
+            let terms = [(reward, probabilities[class]), (1.0 - reward, others.min(1.0))];
+            let terms = terms.into_iter().filter(|(share, _)| *share > 0.0);
+            return self.weight * terms.map(|(share, p)| share * surprise(p)).sum::<f64>();
+        }
         let loss = match self.truth {
             Truth::Class(label) => surprise(probabilities[label.index()]),
             Truth::Distribution(y) => {
@@ -213,5 +287,65 @@ impl Batch for &[Features<'_>] {
 
     fn features(&self, at: usize) -> Features<'_> {
         self[at]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::assert_close;
+
+    fn revealed(class: usize, reward: f64, p: &[f64]) -> Target<'static> {
+        Target { revealed: Some(Revealed::new(class, reward, p)), ..Target::distribution(&[]) }
+    }
+
+    /// p = (1/2, 3/10, 1/5). "Not class 0" costs -ln(1/2), with the gradient (1/2, 3/10 - 3/5, 1/5 - 2/5).
+    /// Both p₀/(1 - p₀) ‖e₀ - p‖² and ‖p‖² are 0.38, and a label has the information 1 - 0.38.
+    #[test]
+    fn what_a_wrong_guess_reveals_by_hand() {
+        let p = [0.5, 0.3, 0.2];
+        let y = revealed(0, 0.0, &p);
+        assert_close(y.log_loss(&p), 2f64.ln(), 1e-15, "the loss");
+        let mut residual = p;
+        y.residual(&mut residual);
+        for (found, want) in residual.iter().zip([0.5, -0.3, -0.2]) {
+            assert_close(*found, want, 1e-15, "the gradient");
+        }
+        assert_close(y.information(), 0.38 / 0.62, 1e-15, "the information");
+        // Of class 2: p/(1 - p) = 1/4, and ‖e₂ - p‖² = 0.25 + 0.09 + 0.64.
+        assert_close(revealed(2, 0.0, &p).information(), 0.245 / 0.62, 1e-15, "the information");
+        assert_eq!(revealed(2, 1.0, &p).information(), 1.0);
+    }
+
+    /// The gradient is that of the loss in the logits, by differences, and of two classes a wrong guess
+    /// reveals the label.
+    #[test]
+    fn gradients_of_what_is_revealed() {
+        let softmax = |z: &[f64]| -> Vec<f64> {
+            let total: f64 = z.iter().map(|z| z.exp()).sum();
+            z.iter().map(|z| z.exp() / total).collect()
+        };
+        let z = [0.4, -1.0, 0.1, 0.7];
+        for (class, reward) in [(0, 0.0), (3, 0.0), (1, 0.4), (2, 1.0)] {
+            let p = softmax(&z);
+            let y = revealed(class, reward, &p);
+            let mut residual = p.clone();
+            y.residual(&mut residual);
+            for (at, residual) in residual.iter().enumerate() {
+                let loss = |by: f64| {
+                    let mut moved = z;
+                    moved[at] += by;
+                    y.log_loss(&softmax(&moved))
+                };
+                assert_close(*residual, (loss(1e-5) - loss(-1e-5)) / 2e-5, 1e-8, "a difference");
+            }
+        }
+        assert_close(revealed(1, 0.0, &[0.9, 0.1]).information(), 1.0, 1e-12, "two classes");
+        // All probability is on the class that was wrong.
+        let mut p = [0.0, 1.0, 0.0];
+        let y = revealed(1, 0.0, &p);
+        assert!(y.log_loss(&p).is_finite() && (0.0..=1.0).contains(&y.information()));
+        y.residual(&mut p);
+        assert_eq!(p, [-0.5, 1.0, -0.5]);
     }
 }

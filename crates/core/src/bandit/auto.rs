@@ -31,9 +31,15 @@
 //!
 //! and every scale keeps a weight of at least 0.02, so that the importance weights $p^c/p$ are at most 50.
 //!
-//! After a right guess `coupled` learns the label. After a wrong guess it learns a soft label, its own
-//! forecast $q$ without the played label, for which its gradient equals that of $-\ln(1 - q_{a_t})$. For a
-//! reward between 0 and 1 it learns the mixture of the two soft labels.
+//! After a right guess `coupled` learns the label. After a wrong guess its members learn from the loss
+//! $-\ln(1 - q_{a_t})$ of the answer, each by the gradient of its own loss; their weights follow from these
+//! losses, too. The curvature of their second-order steps is that of a label times
+//!
+//! $$ \frac{q_a\ \lVert e_a - q \rVert^2}{(1 - q_a)\ (1 - \lVert q \rVert^2)}, \quad a = a_t, \tag{4} $$
+//!
+//! the Fisher information in "not $a$ or $a$", relative to that in a label: an answer that excludes one of
+//! many labels reveals little, and must not make later steps small. For a reward between 0 and 1 both are the
+//! mixtures of those for right and wrong answers.
 //!
 //! ## Deviations
 //!
@@ -42,7 +48,9 @@
 //!   unbiased, so that the weights $u$ have a regret of order $\sqrt T$ against the best scale. That one of
 //!   the two forecasters is close to the mean rewards is an assumption without proof; therefore no bound is
 //!   shown.
-//! * The soft labels that `coupled` learns come from its own forecast; its guarantee refers to these labels.
+//! * The guarantee of [`Auto`] holds for `coupled` with the log loss of what the played labels earned.
+//!   Members without gradients (counts, trees and neighbours) learn, after a wrong guess, the forecast $q$
+//!   without the played label, as a soft label.
 //! * Late feedback is learnt as if the row had come together with it; (3) uses the probabilities of the
 //!   decision.
 //!
@@ -54,7 +62,7 @@
 use std::fmt;
 
 use crate::algorithm::{About, Algorithm, Forecast};
-use crate::example::{Features, LEAST_PROBABILITY, Target};
+use crate::example::{Features, LEAST_PROBABILITY, Revealed, Target};
 use crate::experts::auto::{Auto, AutoParams};
 use crate::experts::mixture::Mixture;
 use crate::full::gaptron::Mode;
@@ -236,7 +244,9 @@ impl BanditLearner for BanditAuto {
             let share = |q: &f64| (1.0 - r) * if others > LEAST_PROBABILITY { q / others } else { uniform };
             self.belief.extend(coupled.probabilities.iter().map(share));
             self.belief[label] = r;
-            self.coupled.update(x, Target::distribution(&self.belief), coupled);
+            let revealed = Some(Revealed::new(label, r, &coupled.probabilities));
+            let target = Target { revealed, ..Target::distribution(&self.belief) };
+            self.coupled.update(x, target, coupled);
         }
         self.at = now;
         self.rounds += 1;

@@ -299,7 +299,7 @@ impl Member for Diagonals {
         let (residual, curved, bounded) = (take(work, k), take(work, k), take(work, k));
         let p = &at.probabilities;
         for (step, p) in self.steps.iter_mut().zip(p) {
-            *step = (y.weight * p * (1.0 - p)) as f32; // eq. (2)
+            *step = (y.curvature() * p * (1.0 - p)) as f32; // eq. (2)
         }
         let heads = self.heads.iter().zip(self.steps[k..].chunks_exact_mut(k)).zip(&at.members);
         for (((_, curvature), steps), own) in heads {
@@ -309,9 +309,9 @@ impl Member for Diagonals {
             }
             covariance_times(p, bounded, curved);
             residual.copy_from_slice(&own.probabilities);
-            y.truth.subtract_from(residual);
+            y.residual(residual);
             for ((step, residual), curved) in steps.iter_mut().zip(&*residual).zip(&*curved) {
-                *step = (y.weight * (residual - 2.0 * curvature * curved)) as f32; // eq. (2)
+                *step = (y.weight * (residual - 2.0 * curvature * y.information() * curved)) as f32; // eq. (2)
             }
         }
         let (norm, views) = (self.norm_of_roots(x), Self::views(self.heads.len()));

@@ -224,7 +224,7 @@ impl Family {
         let (residual, curved, bounded) = (take(work, k), take(work, k), take(work, k));
         for (head, (own, gamma)) in at.members.iter().zip(&self.curvatures).enumerate() {
             residual.copy_from_slice(&own.probabilities);
-            y.truth.subtract_from(residual);
+            y.residual(residual);
             let shift = if self.shared { own.scores.iter().sum::<f64>() / k as f64 } else { 0.0 };
             for (bounded, z) in bounded.iter_mut().zip(&own.scores) {
                 *bounded = (z - shift).clamp(-LARGEST, LARGEST);
@@ -235,7 +235,7 @@ impl Family {
                 covariance_times(&at.probabilities, bounded, curved);
             }
             for (residual, curved) in residual.iter_mut().zip(&*curved) {
-                *residual = y.weight * (*residual - 2.0 * gamma * curved); // eq. (4)
+                *residual = y.weight * (*residual - 2.0 * gamma * y.information() * curved); // eq. (4)
             }
             if self.shared {
                 for (out, residual) in out.iter_mut().skip(head).step_by(heads).zip(&*residual) {
@@ -336,10 +336,10 @@ impl Member for Family {
         let spread = ((1.0 - dot(p, p)) / (k - 1) as f64).max(0.0);
         self.slopes(y, at, spread, rest, coefficients);
         if self.shared {
-            let weight = y.weight * spread;
+            let weight = y.curvature() * spread;
             mix[0] = (weight / (1.0 + weight * gram[0])).sqrt();
         } else {
-            self.mix(p, y.weight, gram, rest, mix);
+            self.mix(p, y.curvature(), gram, rest, mix);
         }
         self.state.absorb(x, by_products, prepared, RoundUpdate { coefficients, mix }); // eqs. (1), (4)
         self.rounds += 1;

@@ -5,7 +5,7 @@
 //! rows. Whenever it grows within these rows, the members learn the rows so far again. Afterwards it is
 //! constant; larger rows are not scaled down.
 
-use crate::example::{Features, Target, Truth};
+use crate::example::{Features, Target};
 use crate::problem::Problem;
 use crate::state::Tensor;
 
@@ -125,7 +125,7 @@ impl Unit {
                 Features::Dense(&scaled)
             };
             let (shares, weight) = truth.split_at(self.classes);
-            learn(x, Target { truth: Truth::Distribution(shares), weight: weight[0] });
+            learn(x, Target::distribution(shares).weighted(weight[0]));
         }
     }
 
@@ -174,6 +174,7 @@ impl Unit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::example::Truth;
 
     #[test]
     fn it_is_the_power_of_two_above_the_first_norms() {

@@ -140,9 +140,9 @@ impl Joint {
         }
         covariance_times(p, offset, curved);
         residual.copy_from_slice(p);
-        y.truth.subtract_from(residual);
+        y.residual(residual);
         for (residual, curved) in residual.iter_mut().zip(&*curved) {
-            *residual = y.weight * (*residual - 2.0 * GAMMA * curved); // eq. (3)
+            *residual = y.weight * (*residual - 2.0 * GAMMA * y.information() * curved); // eq. (3)
         }
         let phi = columns(phi, k, w);
         product(
@@ -155,7 +155,7 @@ impl Joint {
 
         let (factor, mix, system) = (take(rest, k * c), take(rest, k * c), take(rest, c * c));
         self.inner.covariance_factor(p, factor, residual, curved);
-        factor.iter_mut().for_each(|factor| *factor *= y.weight.sqrt());
+        factor.iter_mut().for_each(|factor| *factor *= y.curvature().sqrt());
         product(columns_mut(mix, k, c), Store::Replace, 1.0, columns(gram, k, k), columns(factor, k, c));
         product(
             columns_mut(system, c, c),

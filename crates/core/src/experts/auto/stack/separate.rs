@@ -95,14 +95,14 @@ impl Separate {
         let (factor, step) = (take(rest, side * side), take(rest, side));
         let p = &at.probabilities;
         residual.copy_from_slice(p);
-        y.truth.subtract_from(residual);
+        y.residual(residual);
         residual.iter_mut().for_each(|residual| *residual *= y.weight);
         for (i, column) in columns.chunks_exact(k).enumerate() {
             step[i] = dot(column, residual);
             covariance_times(p, column, curved);
             // Only the lower triangle, which the factorisation reads.
             for (j, other) in columns.chunks_exact(k).take(i + 1).enumerate() {
-                self.precision[j * side + i] += y.weight * dot(other, curved); // eq. (1)
+                self.precision[j * side + i] += y.curvature() * dot(other, curved); // eq. (1)
             }
         }
         factor.copy_from_slice(&self.precision);
@@ -113,7 +113,7 @@ impl Separate {
         }
         let biases = self.biases.iter_mut().zip(&mut self.bias_precision);
         for (((bias, precision), p), residual) in biases.zip(p).zip(&*residual) {
-            *precision += y.weight * p * (1.0 - p);
+            *precision += y.curvature() * p * (1.0 - p);
             *bias -= residual / *precision; // eq. (2)
         }
         self.rounds += 1;
