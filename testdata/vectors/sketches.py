@@ -2,7 +2,7 @@
 
     python3 testdata/vectors/sketches.py
 
-writes folklore_sketch_*.json and ons_sketch_*.json beside this file. Nothing is shared with the Rust code:
+writes folklore_sketch_*.json, ons_sketch_*.json and soba_sketch_*.json beside this file. Nothing is shared with the Rust code:
 the matrix that the sketch stands for is kept whole and shrunk by its own eigenvalues, systems are solved anew in every round,
 the fixed point and the multiplier of the projection are found by bisection.
 """
@@ -137,6 +137,48 @@ def ons(name, k, d, rounds, rank, norm, projection, seed):
                  "expected": {"logits": logits, "probs": probs, "loss": losses}, "summary": {"total_loss": sum(losses)}})
 
 
+def soba(name, k, d, rounds, rank, a, gamma, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((rounds, d))
+    x /= np.linalg.norm(x, axis=1).max()
+    u = rng.random(rounds)
+    truth = rng.standard_normal((k, d))
+    y = [int((truth @ row).argmax()) for row in x]
+    sketch, theta, w, margins, quadratics, played_rounds = Frequent(rank, k * d), np.zeros(k * d), np.zeros(k * d), 0.0, 0.0, []
+    for t, (row, label) in enumerate(zip(x, y)):
+        scores = w.reshape(k, d) @ row
+        rate = gamma if gamma is not None else min(1.0, np.sqrt(k * (1 + quadratics) / (t + 1)))
+        p = np.full(k, rate / k)
+        p[scores.argmax()] += 1 - rate
+        played = min(int(np.searchsorted(np.cumsum(p), u[t], side="right")), k - 1)
+        updated = False
+        if played == label:
+            others = np.where(np.arange(k) == label, -np.inf, scores)
+            g = np.kron(np.eye(k)[others.argmax()] - np.eye(k)[label], row) / p[label]
+            z = np.sqrt(p[label]) * g
+            inverse = np.linalg.inv(a * np.eye(k * d) + sketch.matrix)
+            m = ((w @ z) ** 2 + 2 * w @ g) / (1 + z @ inverse @ z)
+            if margins + m >= 0:
+                updated = True
+                margins += m
+                sketch.add(z)
+                theta = theta - g
+                matrix = a * np.eye(k * d) + sketch.matrix
+                w = np.linalg.solve(matrix, theta)
+                quadratics += z @ np.linalg.solve(matrix, z)
+                before = sketch.matrix
+                sketch.shrink()
+                theta = theta - (before - sketch.matrix) @ w
+                w = np.linalg.solve(a * np.eye(k * d) + sketch.matrix, theta)
+        played_rounds.append({"p": p.tolist(), "played": played, "correct": played == label, "rate": float(rate),
+                              "updated": updated, "scores_after": (w.reshape(k, d) @ row).tolist(),
+                              "w_norm": float(np.linalg.norm(w)), "sum_m": float(margins), "sum_q": float(quadratics)})
+    updates = sum(r["updated"] for r in played_rounds)
+    assert sketch.discarded > 0 and updates > 4 * rank, (sketch.discarded, updates)
+    write(name, {"params": {"a": a, "gamma": gamma, "rank": rank}, "K": k, "d": d, "x": x.tolist(), "y": y,
+                 "u": u.tolist(), "rounds": played_rounds})
+
+
 def write(name, content):
     Path(__file__).with_name(f"{name}.json").write_text(json.dumps(content) + "\n")
 
@@ -146,3 +188,5 @@ folklore("folklore_sketch_mean", 4, 8, 80, 3, False, 2)
 folklore("folklore_sketch_least", 3, 7, 80, 2, True, 3)
 ons("ons_sketch_unprojected", 3, 4, 60, 3, 2.0, False, 4)
 ons("ons_sketch_projected", 3, 4, 60, 2, 3.0, True, 5)
+soba("soba_sketch_gauss", 4, 5, 160, 3, 0.5, 0.4, 6)
+soba("soba_sketch_adaptive_gauss", 3, 4, 200, 2, 1.0, None, 7)

@@ -12,6 +12,7 @@ use crate::bandit::offers::Offers;
 use crate::bandit::reduction::BanditReduction;
 use crate::bandit::soba::Soba;
 use crate::bandit::soba_reduction::SobaReduction;
+use crate::bandit::soba_sketch::SobaSketch;
 use crate::bandit::squarecb::SquareCb;
 use crate::boosting::adaboost_olm::AdaBoostOlm;
 use crate::experts::abstention::AdaHedgeAbstain;
@@ -90,6 +91,10 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::bandit::<Soba<DiagonalMetric>>().in_practice(
         "exploration=0.3",
         "on 2,000 rows of segment every label is drawn at random and 0.86 are wrong, and 0.47 with it",
+    ),
+    Entry::bandit::<SobaSketch>().in_practice(
+        "exploration=0.3",
+        "on 2,000 rows of segment 0.55 of the labels are wrong, and 0.45 with it",
     ),
     Entry::bandit::<SobaReduction>().in_practice(
         "exploration=0.3",

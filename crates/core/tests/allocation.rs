@@ -191,7 +191,7 @@ fn memory_is_what_was_touched() {
         });
         check(name, width, taken.bytes_max);
     }
-    for (name, width) in [("soba-diag", 3), ("banditron", 1), ("gaptron-logistic", 1)] {
+    for (name, width) in [("soba-diag", 3), ("soba-sketch", 21), ("banditron", 1), ("gaptron-logistic", 1)] {
         let entry = noregret::registry::find(name).expect("registered");
         let taken = measure(|| {
             let mut learner = entry.make_bandit(&Values::new(), problem.clone(), 0).expect("valid");

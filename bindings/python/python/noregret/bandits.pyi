@@ -9,7 +9,7 @@ from ._bandit import Bandit
 __all__ = [
     "Auto", "BanditReduction", "Banditron", "Confidit", "ConfiditDiag", "Exp4", "Fastcb", "GaptronHinge",
     "GaptronLogistic", "GaptronSmooth", "Newtron", "Offers", "Pnewtron", "Soba", "SobaDiag", "SobaReduction",
-    "Squarecb"
+    "SobaSketch", "Squarecb"
 ]
 
 class Auto(Bandit):
@@ -155,6 +155,15 @@ class SobaReduction(Bandit):
         seed: int = 0, scale: str = "none", intercept: bool = False, sparse: bool = False,
         labels: Sequence[str] | None = None, memory: int = 8192, most_waiting: int = 1000000,
         exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
+    ) -> None: ...
+class SobaSketch(Bandit):
+    def __init__(
+        self, *, features: int | None = None, classes: int | None = None, rank: int | None = None,
+        exploration: float | Literal["adaptive"] | None = None, regularization: float | None = None,
+        radius: float | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+        most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class Squarecb(Bandit):
     def __init__(

@@ -18,12 +18,12 @@
 //! | `offers`, `squarecb`, `fastcb` | yes | as if the row came with its feedback |
 //! | `exp4` | yes | uses the probability of the decision; policies do not change |
 //! | `soba-reduction` | no | margin of the current weights against the class that was greedy at the decision |
-//! | `soba`, `soba-diag` | no | $\bar y$, $m$ and $z$ with the current weights; $\sum n m \ge 0$ stays true |
+//! | `soba`, `soba-diag`, `soba-sketch` | no | $\bar y$, $m$ and $z$ with the current weights; $\sum n m \ge 0$ stays true |
 //! | `gaptron-*` with `mode = bandit` | no | gradient at the scores that were played: delayed gradient descent |
 //! | `newtron`, `pnewtron` | yes | $q$ and $p$ of the decision, centred at the current weights |
 //!
 //! Classes and features can be added ([`grow`](crate::learner::BanditLearner::grow)) to `banditron`, `soba`,
-//! `soba-diag`, `gaptron-*`, and to `bandit-reduction`, `squarecb` and `fastcb` if this is possible for their
+//! `soba-diag`, `soba-sketch`, `gaptron-*`, and to `bandit-reduction`, `squarecb` and `fastcb` if this is possible for their
 //! base learner or oracle. The others return false.
 //!
 //! A round is counted when it is learnt. For learners that do not learn from wrong guesses, omitting a
@@ -43,4 +43,5 @@ pub mod reduction;
 mod scales;
 pub mod soba;
 pub mod soba_reduction;
+pub mod soba_sketch;
 pub mod squarecb;

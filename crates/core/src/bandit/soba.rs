@@ -39,7 +39,8 @@
 //! ## Deviations
 //!
 //! * $A^{-1}$ is updated; $m$ uses $A$ before the round and $S_q$ uses $A$ after it, as the proofs do.
-//! * `soba-diag` keeps the diagonal of $A$ and has no theorem.
+//! * `soba-diag` keeps the diagonal of $A$ and has no theorem; [`soba-sketch`](super::soba_sketch) keeps a
+//!   sketch.
 //! * The theorem's rate is the default, adaptive if $T$ is unknown; on real data much smaller rates (about 1
 //!   %) have fewer mistakes.
 //! * If only some labels are on offer, $\bar y$ and uniform play are restricted to them: the right label, if
@@ -58,7 +59,9 @@ use crate::bounds;
 use crate::example::Features;
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
 use crate::kernel::exploration::Exploration;
-use crate::kernel::second_order_margin::{DiagonalMetric, FullMetric, Metric, SecondOrderMargin};
+use crate::kernel::second_order_margin::{
+    DiagonalMetric, FullMetric, Metric, PlainMetric, SecondOrderMargin,
+};
 use crate::learner::{Accepts, BanditLearner, Classes};
 use crate::loss::hinge::{eta_loss, hinge};
 use crate::param::{ParamError, invertible};
@@ -81,8 +84,8 @@ params! {
     }
 }
 
-/// A [`Metric`] for which there is a learner of the registry.
-pub trait SobaVariant: Metric {
+/// A [`PlainMetric`] for which there is a learner of the registry, with [`SobaParams`].
+pub trait SobaVariant: PlainMetric {
     /// The description.
     const ABOUT: About;
 }
@@ -126,6 +129,45 @@ pub struct Soba<M> {
 }
 
 impl<M: Metric> Soba<M> {
+    /// The learner whose $A$ is made by `matrix`, for given numbers of classes and features and $a$.
+    pub(crate) fn with_matrix(
+        params: SobaParams,
+        problem: Problem,
+        matrix: impl FnOnce(usize, usize, f64) -> M,
+    ) -> Result<Self, ParamError> {
+        let (k, d) = (problem.classes, problem.features);
+        let radius = problem.resolve_radius(params.radius)?;
+        let regularization = params.regularization.unwrap_or(radius * radius);
+        // The diagonal form divides by sums of squares one by one.
+        let full = if M::HAS_THEOREM { radius } else { 0.0 };
+        let regularization = invertible("regularization", regularization, full)?;
+        let horizon = params.horizon.or(problem.horizon);
+        let theory = horizon.map_or(Exploration::Adaptive, |t| {
+            let t = t.max(2) as f64;
+            Exploration::Rate((k as f64 * (d as f64 * t.ln() / t).sqrt()).min(1.0))
+        });
+        Ok(Self {
+            problem: Problem { radius: Some(radius), ..problem },
+            radius,
+            regularization,
+            exploration: params.exploration.unwrap_or(theory).check()?,
+            horizon,
+            model: SecondOrderMargin::of(matrix(k, d, regularization)),
+            rounds: 0,
+            scores: vec![0.0; k],
+        })
+    }
+
+    /// The parameters in use.
+    pub(crate) fn values(&self) -> SobaParams {
+        SobaParams {
+            exploration: Some(self.exploration),
+            regularization: Some(self.regularization),
+            radius: Some(self.radius),
+            horizon: self.horizon,
+        }
+    }
+
     /// The weights and the sums that the bound needs.
     pub fn model(&self) -> &SecondOrderMargin<M> {
         &self.model
@@ -149,36 +191,11 @@ impl<M: SobaVariant> Algorithm for Soba<M> {
     const ABOUT: About = <M as SobaVariant>::ABOUT;
 
     fn new(params: SobaParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
-        let (k, d) = (problem.classes, problem.features);
-        let radius = problem.resolve_radius(params.radius)?;
-        let regularization = params.regularization.unwrap_or(radius * radius);
-        // The diagonal form divides by sums of squares one by one.
-        let full = if M::HAS_THEOREM { radius } else { 0.0 };
-        let regularization = invertible("regularization", regularization, full)?;
-        let horizon = params.horizon.or(problem.horizon);
-        let theory = horizon.map_or(Exploration::Adaptive, |t| {
-            let t = t.max(2) as f64;
-            Exploration::Rate((k as f64 * (d as f64 * t.ln() / t).sqrt()).min(1.0))
-        });
-        Ok(Self {
-            problem: Problem { radius: Some(radius), ..problem },
-            radius,
-            regularization,
-            exploration: params.exploration.unwrap_or(theory).check()?,
-            horizon,
-            model: SecondOrderMargin::new(k, d, regularization),
-            rounds: 0,
-            scores: vec![0.0; k],
-        })
+        Self::with_matrix(params, problem, M::new)
     }
 
     fn params(&self) -> SobaParams {
-        SobaParams {
-            exploration: Some(self.exploration),
-            regularization: Some(self.regularization),
-            radius: Some(self.radius),
-            horizon: self.horizon,
-        }
+        self.values()
     }
 
     fn numbers(problem: &Problem) -> usize {
@@ -190,7 +207,7 @@ impl<M: SobaVariant> Algorithm for Soba<M> {
     }
 }
 
-impl<M: SobaVariant> BanditLearner for Soba<M> {
+impl<M: Metric> BanditLearner for Soba<M> {
     fn problem(&self) -> &Problem {
         &self.problem
     }

@@ -52,7 +52,7 @@ use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Features, Target};
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm};
-use crate::kernel::second_order_margin::{DiagonalMetric, FullMetric, Metric, SecondOrderMargin};
+use crate::kernel::second_order_margin::{DiagonalMetric, FullMetric, PlainMetric, SecondOrderMargin};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::loss::hinge::eta_loss;
 use crate::param::{ParamError, invertible};
@@ -73,8 +73,8 @@ params! {
     }
 }
 
-/// A [`Metric`] for which there is a learner of the registry.
-pub trait PerceptronVariant: Metric {
+/// A [`PlainMetric`] for which there is a learner of the registry.
+pub trait PerceptronVariant: PlainMetric {
     /// The description.
     const ABOUT: About;
 }

@@ -31,17 +31,6 @@ pub trait Metric: Clone + Debug + Send + Sync + 'static {
     /// Whether the theorem applies to it.
     const HAS_THEOREM: bool;
 
-    /// $A = aI$ with `regularization` $= a > 0$, $W = 0$.
-    fn new(classes: usize, features: usize, regularization: f64) -> Self;
-
-    /// 8-byte numbers of state.
-    fn numbers(classes: usize, features: usize) -> usize;
-
-    /// The part of them that is allocated before the first row.
-    fn numbers_at_first(classes: usize, features: usize) -> usize {
-        Self::numbers(classes, features)
-    }
-
     /// Writes $Wx$ to `scores`.
     fn scores(&self, x: Features<'_>, scores: &mut [f64]);
 
@@ -63,6 +52,20 @@ pub trait Metric: Clone + Debug + Send + Sync + 'static {
 
     /// Recomputes what is derived from the state; false if the state is inconsistent.
     fn restored(&mut self) -> bool;
+}
+
+/// A [`Metric`] whose only parameter is $a$.
+pub trait PlainMetric: Metric {
+    /// $A = aI$ with `regularization` $= a > 0$, $W = 0$.
+    fn new(classes: usize, features: usize, regularization: f64) -> Self;
+
+    /// 8-byte numbers of state.
+    fn numbers(classes: usize, features: usize) -> usize;
+
+    /// The part of them that is allocated before the first row.
+    fn numbers_at_first(classes: usize, features: usize) -> usize {
+        Self::numbers(classes, features)
+    }
 }
 
 /// The two classes that a round compares.
@@ -96,11 +99,22 @@ pub struct SecondOrderMargin<M> {
     updates: u64,
 }
 
-impl<M: Metric> SecondOrderMargin<M> {
+impl<M: PlainMetric> SecondOrderMargin<M> {
     /// $W = 0$ and $A = aI$ with `regularization` $= a > 0$.
     pub fn new(classes: usize, features: usize, regularization: f64) -> Self {
-        let metric = M::new(classes, features, regularization);
+        Self::of(M::new(classes, features, regularization))
+    }
+}
+
+impl<M: Metric> SecondOrderMargin<M> {
+    /// With the matrix and weights of `metric`, before the first round.
+    pub fn of(metric: M) -> Self {
         Self { metric, margins: 0.0, quadratics: 0.0, updates: 0 }
+    }
+
+    /// The matrix and the weights.
+    pub fn metric(&self) -> &M {
+        &self.metric
     }
 
     /// Writes $Wx$ to `scores`.
@@ -182,9 +196,7 @@ pub struct FullMetric {
     direction: Vec<f64>,
 }
 
-impl Metric for FullMetric {
-    const HAS_THEOREM: bool = true;
-
+impl PlainMetric for FullMetric {
     fn new(classes: usize, features: usize, regularization: f64) -> Self {
         Self {
             classes,
@@ -199,6 +211,10 @@ impl Metric for FullMetric {
     fn numbers(classes: usize, features: usize) -> usize {
         LowRankInverse::numbers(classes, features)
     }
+}
+
+impl Metric for FullMetric {
+    const HAS_THEOREM: bool = true;
 
     fn scores(&self, x: Features<'_>, scores: &mut [f64]) {
         for (score, row) in scores.iter_mut().zip(self.weights.chunks_exact(self.features)) {
@@ -258,9 +274,7 @@ pub struct DiagonalMetric {
     saved: Vec<f64>,
 }
 
-impl Metric for DiagonalMetric {
-    const HAS_THEOREM: bool = false;
-
+impl PlainMetric for DiagonalMetric {
     fn new(classes: usize, features: usize, regularization: f64) -> Self {
         let cells = Cells::new(3 * classes, features, usize::MAX);
         Self { classes, regularization, cells, saved: Vec::new() }
@@ -273,6 +287,10 @@ impl Metric for DiagonalMetric {
     fn numbers_at_first(classes: usize, _features: usize) -> usize {
         classes
     }
+}
+
+impl Metric for DiagonalMetric {
+    const HAS_THEOREM: bool = false;
 
     fn scores(&self, x: Features<'_>, scores: &mut [f64]) {
         scores_by_feature(&self.cells, 2 * self.classes, x, scores);
@@ -380,7 +398,7 @@ mod tests {
         }
     }
 
-    fn check<M: Metric>(diagonal: bool, sparse: bool) {
+    fn check<M: PlainMetric>(diagonal: bool, sparse: bool) {
         let (k, d, a) = (3, 9, 0.5);
         let n = k * d;
         let mut learner = SecondOrderMargin::<M>::new(k, d, a);
@@ -464,7 +482,7 @@ mod tests {
 
     #[test]
     fn grown_state_is_as_if_it_had_been_there() {
-        fn check<M: Metric>() {
+        fn check<M: PlainMetric>() {
             let (mut small, mut large) =
                 (SecondOrderMargin::<M>::new(2, 3, 0.7), SecondOrderMargin::<M>::new(4, 5, 0.7));
             for (t, x) in unit_rows(4, 40, 5).iter().enumerate() {

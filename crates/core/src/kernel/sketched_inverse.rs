@@ -213,6 +213,22 @@ impl SketchedInverse {
         difference(value, dot(product, solved), value.abs() + terms) / self.regularization
     }
 
+    /// Writes $\langle A^{-1}G, e_b \otimes x \rangle$ for every block $b$ to `out`, for the vector `vector`
+    /// $= G$ and `solved` $= (\lambda I + SS^\top)^{-1} SG$. A coordinate of $A^{-1}G$ that is the result of
+    /// rounding is 0.
+    pub(crate) fn applied_by_block(&self, vector: usize, solved: &[f64], x: Features<'_>, out: &mut [f64]) {
+        let (rows, start) = (self.rows(), self.blocks * (self.rows() + vector));
+        out.fill(0.0);
+        for (value, cell) in x.iter().filter_map(|(i, value)| Some((value, self.cells.get(i)?))) {
+            let columns = cell.chunks_exact(rows);
+            for ((out, own), column) in out.iter_mut().zip(&cell[start..]).zip(columns) {
+                let other = dot(&column[..solved.len()], solved);
+                *out += value * difference(*own, other, own.abs() + other.abs());
+            }
+        }
+        out.iter_mut().for_each(|out| *out /= self.regularization);
+    }
+
     /// $\sum_G G^\top A^{-1} G$, reading all features.
     pub(crate) fn square(&self) -> f64 {
         let mut square = 0.0;

@@ -7,6 +7,7 @@ use noregret::bandit::gaptron::BanditGaptron;
 use noregret::bandit::reduction::{BanditReduction, BanditReductionParams};
 use noregret::bandit::soba::{Soba, SobaParams};
 use noregret::bandit::soba_reduction::{SobaReduction, SobaReductionParams};
+use noregret::bandit::soba_sketch::{SobaSketch, SobaSketchParams};
 use noregret::bounds::{self, Setting};
 use noregret::example::Features;
 use noregret::full::gaptron::{GaptronParams, Hinge, Logistic, Loss, Smooth};
@@ -196,6 +197,38 @@ fn soba_adaptive() {
         assert!(run.exploration <= 2.0 * explored.sqrt(), "{} {explored}", run.exploration);
         bounds::soba_adaptive(&setting, losses, eta, 1.0, quadratics)
     });
+}
+
+/// SOBA's bounds with the sum of the sketch's own quadratic forms, whatever the sketch has discarded; it is
+/// not known beforehand, and no number is shown as a bound.
+#[test]
+fn soba_sketch() {
+    for rank in [1, 3] {
+        for exploration in [Exploration::Rate(0.1), Exploration::Rate(0.4), Exploration::Adaptive] {
+            let make = || {
+                let params = SobaSketchParams {
+                    rank: Some(rank),
+                    exploration: Some(exploration),
+                    ..Default::default()
+                };
+                SobaSketch::new(params, problem(), 0).expect("valid parameters")
+            };
+            assert_bound("soba-sketch", make, f64::INFINITY, |learner, run, u| {
+                let row = u.chunks_exact(FEATURES).map(norm).fold(0.0, f64::max);
+                let eta = bounds::second_order_perceptron_eta(row, 1.0);
+                let losses = run.total(u, |scores, y| eta_loss(margin(scores, y).value, eta));
+                let (setting, quadratics) = (setting(norm(u)), learner.model().quadratics());
+                assert!(learner.model().metric().discarded() > 1.0);
+                match exploration {
+                    Exploration::Rate(gamma) => bounds::soba(&setting, losses, eta, 1.0, gamma, quadratics),
+                    Exploration::Adaptive => bounds::soba_adaptive(&setting, losses, eta, 1.0, quadratics),
+                }
+            });
+        }
+    }
+    let learner = SobaSketch::new(Default::default(), problem(), 0).expect("valid");
+    let Some(Guarantee::Mistakes { bound: Err(why), .. }) = learner.guarantee() else { panic!("a bound") };
+    assert_eq!(why, "what the sketch discards is known only as it occurs");
 }
 
 fn gaptron<L: Loss>(name: &str) {

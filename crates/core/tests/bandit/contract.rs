@@ -28,6 +28,7 @@ const CONTRACTS: &[Contract] = &[
     contract("pnewtron", true, false, true),
     contract("soba", false, false, false),
     contract("soba-diag", false, false, false),
+    contract("soba-sketch", false, false, false),
     contract("soba-reduction", false, false, false),
     contract("confidit", true, false, false),
     contract("confidit-diag", true, false, false),

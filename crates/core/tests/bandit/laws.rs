@@ -211,6 +211,7 @@ const GROWING: &[&str] = &[
     "banditron",
     "soba",
     "soba-diag",
+    "soba-sketch",
     "auto",
     "bandit-reduction",
     "squarecb",

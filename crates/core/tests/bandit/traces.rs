@@ -22,6 +22,7 @@ const NEWTRON: &[(&str, &str)] = &[
     ("centre", "centre"),
 ];
 const SOBA: &[(&str, &str)] = &[("regularization", "a"), ("exploration", "gamma")];
+const SOBA_SKETCH: &[(&str, &str)] = &[("regularization", "a"), ("exploration", "gamma"), ("rank", "rank")];
 const CONFIDIT: &[(&str, &str)] = &[("width", "eta"), ("alpha", "alpha")];
 const REDUCTION: &[(&str, &str)] = &[
     ("exploration", "gamma"),
@@ -37,6 +38,8 @@ const TRACES: &[Trace] = &[
     ("soba_full_gauss", "soba", SOBA),
     ("soba_adaptive_gauss", "soba", SOBA),
     ("soba_diag_gauss", "soba-diag", SOBA),
+    ("soba_sketch_gauss", "soba-sketch", SOBA_SKETCH),
+    ("soba_sketch_adaptive_gauss", "soba-sketch", SOBA_SKETCH),
     ("soba_reduction_gauss", "soba-reduction", REDUCTION),
     ("gaptron_bandit_logistic_gauss", "gaptron-logistic", GAPTRON),
     ("gaptron_bandit_hinge_gauss", "gaptron-hinge", GAPTRON),
