@@ -1,7 +1,9 @@
 //! How much of the machine FOLKLORE gets: its useful flops, $2q^2d^2 + q^3d^2$ a round, as a share of the
-//! rate of a plain matrix product of side 1024 in the same run. Then how the time of a round grows.
+//! rate of a plain matrix product of side 1024 in the same run. Then how the time of a round grows, and what
+//! a round of the learners for many features costs over classes K, columns d, stored entries nnz and rank m.
 //!
-//!     cargo run --profile dist -p noregret-benches --bin gemm_share [-- share | growth [FILE.svg]]
+//!     cargo run --profile dist -p noregret-benches --bin gemm_share \
+//!         [-- share | growth [FILE.svg] | costs [FILE.svg]]
 #![allow(clippy::print_stdout, reason = "its table is what it is for")]
 
 use std::time::Instant;
@@ -9,13 +11,15 @@ use std::time::Instant;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use noregret::example::{Features, Target};
-use noregret::learner::OnlineLearner;
-use noregret::param::Values;
+use noregret::learner::{Feedback, OnlineLearner};
+use noregret::param::{Value, Values};
+use noregret::prediction::Decision;
 use noregret::problem::Problem;
 use noregret::registry::find;
+use noregret::rng::Rng;
 use noregret_benches::plain::PlainFolklore;
 use noregret_benches::{labels, rows};
-use noregret_stream::draw::plot::{Chart, Line, Scale};
+use noregret_stream::draw::plot::{Chart, Figure, Line, Scale};
 
 fn main() {
     let (what, picture) = (std::env::args().nth(1), std::env::args().nth(2));
@@ -25,6 +29,9 @@ fn main() {
     }
     if wanted("growth") {
         growth(picture.as_deref());
+    }
+    if wanted("costs") {
+        costs(picture.as_deref());
     }
 }
 
@@ -204,5 +211,105 @@ fn growth(picture: Option<&str>) {
             ..Chart::default()
         };
         std::fs::write(picture, chart.svg()).expect("the picture can be written");
+    }
+}
+
+/// The shape of a stream, and the rank of sketches.
+#[derive(Clone, Copy)]
+struct Shape {
+    classes: usize,
+    features: usize,
+    entries: usize,
+    rank: u64,
+}
+
+/// A shape with one of its sizes replaced.
+type Resized = fn(Shape, usize) -> Shape;
+
+/// Seconds a round of `name` on 1,000 sparse rows with random columns, the learner's first rounds included.
+fn sparse_round_time(name: &str, shape: Shape) -> f64 {
+    const ROUNDS: usize = 1000;
+    let Shape { classes, features, entries, rank } = shape;
+    let entry = find(name).expect("registered");
+    let mut set = Values::new();
+    if entry.param("rank").is_some() {
+        set.insert("rank".to_owned(), Value::Integer(rank));
+    }
+    if entry.feedback == Feedback::Bandit {
+        set.insert("exploration".to_owned(), Value::Float(0.3));
+    }
+    let problem = Problem { sparse: true, ..Problem::new(classes, features).with_radius(4.0) };
+    let (values, labels, mut rng) = (rows(ROUNDS, entries), labels(ROUNDS, classes), Rng::new(3, 0));
+    // One column of every stretch of equal length.
+    let stretch = (features / entries) as u64;
+    let indices: Vec<u32> = (0..ROUNDS * entries)
+        .map(|at| ((at % entries) as u64 * stretch + rng.below(stretch)) as u32)
+        .collect();
+    let row = |t: usize| Features::Sparse {
+        indices: &indices[t * entries..][..entries],
+        values: &values[t * entries..][..entries],
+    };
+    let seconds = if entry.feedback == Feedback::Bandit {
+        fastest(3, || {
+            let mut learner = entry.make_bandit(&set, problem.clone(), 0).expect("valid");
+            let (mut at, mut uniforms) = (Decision::default(), Rng::new(4, 0));
+            for (t, y) in labels.iter().enumerate() {
+                learner.act(row(t), &mut uniforms, &mut at);
+                learner.learn(row(t), &at, (at.label as usize == *y).into());
+            }
+        })
+    } else {
+        fastest(3, || {
+            let mut learner = entry.make(&set, problem.clone(), 0).expect("valid");
+            let mut at = learner.prediction();
+            for (t, y) in labels.iter().enumerate() {
+                learner.predict(row(t), &mut at);
+                learner.update(row(t), Target::class(*y), &at);
+            }
+        })
+    };
+    seconds / ROUNDS as f64
+}
+
+/// Prints the costs over each size, with the other sizes fixed; `picture` gets them as SVG.
+fn costs(picture: Option<&str>) {
+    const LEARNERS: [&str; 5] =
+        ["folklore-diag", "folklore-sketch", "ons-sketch", "soba-diag", "soba-sketch"];
+    let base = Shape { classes: 8, features: 1 << 13, entries: 32, rank: 10 };
+    let sweeps: [(&str, &[usize], Resized); 4] = [
+        ("classes K", &[2, 8, 32, 128], |shape, classes| Shape { classes, ..shape }),
+        ("columns d", &[1 << 9, 1 << 11, 1 << 13, 1 << 15], |shape, features| Shape { features, ..shape }),
+        ("stored entries nnz", &[8, 32, 128, 512], |shape, entries| Shape { entries, ..shape }),
+        ("rank m", &[2, 5, 10, 20, 40], |shape, rank| Shape { rank: rank as u64, ..shape }),
+    ];
+    let charts = sweeps.map(|(what, sizes, with)| {
+        println!(
+            "\n| us a round over {what} | {} |",
+            sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(" | ")
+        );
+        println!("|---|{}", "---:|".repeat(sizes.len()));
+        let lines = LEARNERS.map(|name| {
+            let time = |size: &usize| (*size as f64, 1e6 * sparse_round_time(name, with(base, *size)));
+            let points: Vec<(f64, f64)> = sizes.iter().map(time).collect();
+            let cells: Vec<String> = points.iter().map(|(_, time)| format!("{time:.1}")).collect();
+            println!("| `{name}` | {} |", cells.join(" | "));
+            Line { name: name.to_owned(), points, band: Vec::new() }
+        });
+        Chart {
+            title: format!("over {what}"),
+            x_label: what.into(),
+            y_label: "microseconds a round".into(),
+            lines: lines.into(),
+            x_scale: Scale::Log,
+            y_scale: Scale::Log,
+            ..Chart::default()
+        }
+    });
+    if let Some(picture) = picture {
+        let Shape { classes, features, entries, rank } = base;
+        let title =
+            format!("Cost of a round; otherwise K = {classes}, d = {features}, nnz = {entries}, m = {rank}");
+        let figure = Figure { title, columns: 2, charts: charts.into() };
+        std::fs::write(picture, figure.svg()).expect("the picture can be written");
     }
 }
