@@ -360,7 +360,11 @@ mod tests {
                 }
             }
             assert_close(sketched.model().quadratics(), exact.model().quadratics(), 1e-9, "S_q");
-            assert!(exact.model().updates() > 40, "{}", exact.model().updates());
+            assert!(
+                exact.model().updates() > 16,
+                "{} updates: the sketch never shrank",
+                exact.model().updates()
+            );
             assert_eq!(sketched.model().metric().discarded(), 0.0);
         }
     }
