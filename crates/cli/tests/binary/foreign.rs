@@ -109,7 +109,9 @@ fn labels_on_offer_of_another_program() {
         let line = format!("evaluate {log} {names} --offered shown --policy uniform --json");
         let found = folder.run(&line).succeeded().objects().pop().unwrap();
         // Uniform play among the two on offer is what the log has done.
-        let reward = found["estimates"]["ips"]["value"].as_f64().unwrap();
+        let ips = &found["estimates"][0];
+        assert_eq!(ips["estimator"], "ips");
+        let reward = ips["value"].as_f64().unwrap();
         assert!((reward - 0.5).abs() < 1e-9, "{found}");
         assert_eq!(found["mean_weight"].as_f64().unwrap(), 1.0, "{found}");
         let run = format!("run {log} --feedback bandit {names} --offered shown --learner squarecb --json");

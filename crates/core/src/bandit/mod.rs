@@ -23,8 +23,8 @@
 //! | `newtron`, `pnewtron` | yes | $q$ and $p$ of the decision, centred at the current weights |
 //!
 //! Classes and features can be added ([`grow`](crate::learner::BanditLearner::grow)) to `banditron`, `soba`,
-//! `soba-diag`, `soba-sketch`, `gaptron-*`, and to `bandit-reduction`, `squarecb` and `fastcb` if this is possible for their
-//! base learner or oracle. The others return false.
+//! `soba-diag`, `soba-sketch`, `gaptron-*`, and to `bandit-reduction`, `squarecb` and `fastcb` if this is
+//! possible for their base learner or oracle. The others return false.
 //!
 //! A round is counted when it is learnt. For learners that do not learn from wrong guesses, omitting a
 //! message equals a wrong guess, except that adaptive exploration does not count the round.

@@ -41,8 +41,8 @@
 //! $$ \mathbb{E}M \le L_\eta + \tfrac{a\eta}{2-\eta}\lVert U \rVert^2 + \tfrac{K}{\gamma\eta(2-\eta)}
 //!    \mathbb{E}S_q + \gamma T, \tag{4} $$
 //!
-//! and that of Theorem 5 for adaptive $\gamma_t$. How large $S_q$ becomes depends on what the sketch discards,
-//! which is known only as it occurs, so that there is no bound in closed form.
+//! and that of Theorem 5 for adaptive $\gamma_t$. How large $S_q$ becomes depends on what the sketch
+//! discards, which is known only as it occurs, so that there is no bound in closed form.
 //!
 //! ## Deviations
 //!

@@ -23,8 +23,8 @@
 //! and $H = I \otimes M$ with one matrix of $d \times d$ for all classes: $O(d^2 + Kd)$ a round instead of
 //! $O(K^3 d^2)$.
 //!
-//! If only the reward of one class was revealed (bandit feedback), $p - y$ is replaced by the gradient of that
-//! loss, and $S$ is multiplied by the information in it, relative to that in a label.
+//! If only the reward of one class was revealed (bandit feedback), $p - y$ is replaced by the gradient of
+//! that loss, and $S$ is multiplied by the information in it, relative to that in a label.
 //!
 //! With `forgetting` $\delta$, $H - \rho I$ and $G$ are multiplied by $(1-\delta)^m$ after every $m$ rounds,
 //! at the cost of two inversions (theory: extensions 6.2).

@@ -190,8 +190,8 @@ params! {
         /// features and random Fourier features; `diagonals` are linear learners with diagonal matrices, for
         /// many features. The number after `@` is the regularization; after `diagonals` it is their number.
         members: Lineup = "what the budget allows",
-        /// Factors of the members' costs on this machine, by kind, as `noregret calibrate` prints them: decide
-        /// which members are active. Without them, the same members are active on every machine.
+        /// Factors of the members' costs on this machine, by kind, as `noregret calibrate` prints them:
+        /// decides which members are active. Without them, the same members are active on every machine.
         costs: Costs = "labels:1",
         /// What is revealed of a round: `full` for the label, `bandit` for the reward of the played label.
         mode: Mode = "full",

@@ -41,8 +41,8 @@ pub(super) struct Leaf {
     value: usize,
 }
 
-/// The names of the fields that lead from `root` to a column, joined by dots. The two groups in which the format
-/// wraps the elements of a list, `name.list.element`, are left out.
+/// The names of the fields that lead from `root` to a column, joined by dots. The two groups in which the
+/// format wraps the elements of a list, `name.list.element`, are left out.
 fn path(root: &SchemaType, below: &[String]) -> String {
     let (mut name, mut field) = (root.name().to_owned(), root);
     let mut below = below.iter();
