@@ -15,10 +15,10 @@ __all__ = [
 class Auto(Bandit):
     def __init__(
         self, *, features: int | None = None, classes: int | None = None, budget: float | None = None,
-        member_memory: int | None = None, members: str | None = None, radius: float | None = None,
-        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
-        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
-        most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        member_memory: int | None = None, members: str | None = None, cost_factors: str | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
         costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class BanditReduction(Bandit):
@@ -160,9 +160,9 @@ class SobaSketch(Bandit):
     def __init__(
         self, *, features: int | None = None, classes: int | None = None, rank: int | None = None,
         exploration: float | Literal["adaptive"] | None = None, regularization: float | None = None,
-        radius: float | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
-        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
-        most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
         costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class Squarecb(Bandit):

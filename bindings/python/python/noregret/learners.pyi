@@ -47,9 +47,9 @@ class Aioli(Learner):
 class Auto(Learner):
     def __init__(
         self, *, features: int | None = None, classes: int | None = None, budget: float | None = None,
-        member_memory: int | None = None, members: str | None = None, radius: float | None = None,
-        horizon: int | None = None, seed: int = 0, scale: str | None = None, intercept: bool | None = None,
-        sparse: bool = False, labels: Sequence[Any] | None = None,
+        member_memory: int | None = None, members: str | None = None, cost_factors: str | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
+        intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
         drop: Sequence[str] = (), memory: int = 8192,

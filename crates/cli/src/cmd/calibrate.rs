@@ -192,5 +192,6 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let factor = |kind: &Kind| (kind.logarithms / kind.shapes as f64).exp().clamp(1e-2, 1e2);
     let costs: Vec<String> = kinds.iter().map(|kind| format!("{}:{:.2}", kind.name, factor(kind))).collect();
     let (table, costs) = (table.trim_fmt(), costs.join("+"));
-    writeln!(std::io::stdout(), "{table}\n\nnoregret run FILE --set costs={costs}").map_err(Failure::output)
+    writeln!(std::io::stdout(), "{table}\n\nnoregret run FILE --set cost_factors={costs}")
+        .map_err(Failure::output)
 }

@@ -17,7 +17,7 @@ fn the_printed_setting_is_one_of_auto() {
     folder.run("generate sea --rows 200 -o a.svm").succeeded();
     folder.run(&format!("run a.svm {setting} --save m.safetensors")).succeeded();
     let shown = folder.run("inspect m.safetensors").succeeded().stdout;
-    assert!(shown.contains("costs"), "{shown}");
+    assert!(shown.contains("cost_factors"), "{shown}");
 }
 
 #[test]
@@ -29,6 +29,6 @@ fn the_members_follow_the_costs() {
         folder.run("inspect m.safetensors").succeeded().stdout
     };
     assert!(members("").contains("full@0.1"));
-    assert!(!members("--set costs=full:1000").contains("full@0.1"));
-    folder.run("run a.svm --set costs=fool:2").failed(1, "costs = fool:2: must be kinds of members with factors from 0.001 to 1000, as full:1.5, with + between them, each kind once");
+    assert!(!members("--set cost_factors=full:1000").contains("full@0.1"));
+    folder.run("run a.svm --set cost_factors=fool:2").failed(1, "cost_factors = fool:2: must be kinds of members with factors from 0.001 to 1000, as full:1.5, with + between them, each kind once");
 }

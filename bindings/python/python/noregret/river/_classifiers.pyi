@@ -27,10 +27,12 @@ class Auto(WeightedClassifier):
     budget: float | None
     member_memory: int | None
     members: str | None
+    cost_factors: str | None
     def __init__(
         self, *, budget: float | None = None, member_memory: int | None = None, members: str | None = None,
-        scale: str = "auto", intercept: bool = True, radius: float | None = None, seed: int = 0,
-        class_weight: dict[Any, float] | None = None, memory: int = 8192,
+        cost_factors: str | None = None, scale: str = "auto", intercept: bool = True,
+        radius: float | None = None, seed: int = 0, class_weight: dict[Any, float] | None = None,
+        memory: int = 8192,
     ) -> None: ...
 class Folklore(WeightedClassifier):
     norm: float | None

@@ -44,11 +44,13 @@ class AutoClassifier(WeightedClassifier):
     budget: float | None
     member_memory: int | None
     members: str | None
+    cost_factors: str | None
     def __init__(
         self, *, budget: float | None = None, member_memory: int | None = None, members: str | None = None,
-        passes: int = 1, orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        cost_factors: str | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
+        fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
+        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class FolkloreClassifier(WeightedClassifier):
     norm: float | None

@@ -17,7 +17,7 @@ const MOST_WORK: f64 = 2e6;
 
 /// Members of `auto` with frequencies of labels and the stacks.
 pub struct Measurable {
-    /// The kind of the member, as in the parameter `costs`; `labels` if there is no other member.
+    /// The kind of the member, as in the parameter `cost_factors`; `labels` if there is no other member.
     pub kind: &'static str,
     /// The time of the member's round by the cost model, in nanoseconds.
     pub nanoseconds: f64,

@@ -87,7 +87,8 @@
 //! ## Cost
 //!
 //! The sum of the members' costs, after round 8192 at most `budget` million multiply-adds a round (a fifth of
-//! a nanosecond each), and $O(K M^2)$ for the stacks with $M$ members (up to 16 classes: $O(K\ (M + K)^2)$).
+//! a nanosecond each on the machine of the cost model; see `cost_factors`), and $O(K M^2)$ for the stacks with
+//! $M$ members (up to 16 classes: $O(K\ (M + K)^2)$).
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Batch, Features, Target};
@@ -160,7 +161,7 @@ fn numbers_in(memory: u64) -> usize {
 fn limits(params: &AutoParams, problem: &Problem) -> Limits {
     let work = budget_work(params.budget.unwrap_or_else(|| default_budget(problem)));
     let numbers = numbers_in(params.member_memory.unwrap_or(DEFAULT_MEMORY));
-    Limits { work, numbers, costs: params.costs.unwrap_or_default() }
+    Limits { work, numbers, costs: params.cost_factors.unwrap_or_default() }
 }
 
 /// Members may be added or dropped after this round, and after every later power of two.
@@ -192,7 +193,7 @@ params! {
         members: Lineup = "what the budget allows",
         /// Factors of the members' costs on this machine, by kind, as `noregret calibrate` prints them:
         /// decides which members are active. Without them, the same members are active on every machine.
-        costs: Costs = "labels:1",
+        cost_factors: Costs = "labels:1",
         /// What is revealed of a round: `full` for the label, `bandit` for the reward of the played label.
         mode: Mode = "full",
     }
@@ -302,7 +303,7 @@ impl Algorithm for Auto {
         if memory == 0 {
             return Err(ParamError::invalid("member_memory", memory, "at least 1"));
         }
-        let costs = params.costs.unwrap_or_default();
+        let costs = params.cost_factors.unwrap_or_default();
         let limits = Limits { work: budget_work(budget), numbers: numbers_in(memory), costs };
         let lineup = params.members.unwrap_or_else(|| Lineup::within(&problem, limits));
         let inputs = lineup.0.iter().map(|place| place.member.columns()).sum();
@@ -333,7 +334,7 @@ impl Algorithm for Auto {
             budget: Some(self.budget),
             member_memory: Some(self.memory),
             members: Some(self.roster.lineup()),
-            costs: Some(self.costs).filter(|costs| *costs != Costs::default()),
+            cost_factors: Some(self.costs).filter(|costs| *costs != Costs::default()),
             mode: None,
         }
     }
