@@ -2,8 +2,9 @@
 //! rate of a plain matrix product of side 1024 in the same run. Then how the time of a round grows, and what
 //! a round of the learners for many features costs over classes K, columns d, stored entries nnz and rank m.
 //!
-//!     cargo run --profile dist -p noregret-benches --bin gemm_share \
-//!         [-- share | growth [FILE.svg] | costs [FILE.svg]]
+//! ```sh
+//! cargo run --profile dist -p noregret-benches --bin gemm_share [-- share | growth [FILE.svg] | costs [FILE.svg]]
+//! ```
 #![allow(clippy::print_stdout, reason = "its table is what it is for")]
 
 use std::time::Instant;
