@@ -63,6 +63,7 @@ use crate::boosting::costs;
 pub use crate::boosting::params::{AdaBoostOlmParams, Answer, BoosterParams, WeakName};
 use crate::boosting::powers::Powers;
 use crate::boosting::regression::{BoostingRegression, Constants, Horizon};
+use crate::boosting::tree::Tree;
 use crate::boosting::weak::{Weak, WeakModel};
 use crate::example::{Features, LEAST_PROBABILITY, Target};
 use crate::kernel::softmax::softmax;
@@ -288,12 +289,21 @@ impl Predictor for AdaBoostOlm {
         };
         let least = self.copies.iter().map(|copy| copy.record[2]).fold(f64::INFINITY, f64::min);
         let Prediction { scores, probabilities, scratch, kept, indices, members, .. } = out;
+        let trees = self.copies[0].weak.as_tree().is_some();
+        if trees {
+            let trees = self.copies.iter().filter_map(|copy| copy.weak.as_tree());
+            Tree::answer_all(trees, x, |copy, node, named| {
+                members[copy].indices.clear();
+                members[copy].indices.push(node);
+                indices[copy] = named as u32;
+            });
+        }
         let (logits, powers) = scratch.split_at_mut(self.problem.classes);
         let mut chain = Powers::new(logits, powers);
         probabilities.fill(0.0);
         let mut total = 0.0;
         for (at, (copy, room)) in self.copies.iter().zip(members).enumerate() {
-            let named = copy.weak.predict(x, room);
+            let named = if trees { indices[at] as usize } else { copy.weak.predict(x, room) };
             let (rest, before) = (chain.rest(named), chain.logits[named]);
             chain.set(named, copy.regression.predict_beside(rest, before, &constants)); // eq. (1)
             (indices[at], kept[at]) = (named as u32, chain.logits[named]);

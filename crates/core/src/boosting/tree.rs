@@ -181,6 +181,50 @@ impl Tree {
         }
     }
 
+    /// Calls `found` with the index, the last node and the answer for `x` of every tree.
+    ///
+    /// Most of a path's time is waiting for the memory of its nodes. The paths of several trees are followed
+    /// step by step together, so that they wait at the same time; nothing branches on what is waited for.
+    pub(crate) fn answer_all<'a>(
+        mut trees: impl Iterator<Item = &'a Self>,
+        x: Features<'_>,
+        mut found: impl FnMut(usize, u32, usize),
+    ) {
+        /// As many paths as a core can wait for, and more.
+        const TOGETHER: usize = 32;
+        let mut first = 0;
+        while let Some(next) = trees.next() {
+            let mut group = [next; TOGETHER];
+            let mut len = 1;
+            for (place, tree) in group[1..].iter_mut().zip(&mut trees) {
+                *place = tree;
+                len += 1;
+            }
+            let mut ends = [0; TOGETHER];
+            // The trees whose path has not ended, and the node of each.
+            let mut going: [(usize, usize); TOGETHER] = std::array::from_fn(|at| (at, 0));
+            let mut count = len;
+            while count > 0 {
+                let mut still = 0;
+                for at in 0..count {
+                    let (tree, node) = going[at];
+                    let inner = &group[tree].nodes[NODE * node..][..NODE];
+                    ends[tree] = node;
+                    // At a leaf, the feature is -1 and becomes 0, and what follows is not used.
+                    let right = usize::from(value(x, inner[0] as usize) > inner[1]);
+                    going[still] = (tree, inner[2 + right] as usize);
+                    still += usize::from(inner[0] >= 0.0);
+                }
+                count = still;
+            }
+            for (at, (tree, end)) in group.iter().zip(ends).take(len).enumerate() {
+                let leaf = tree.nodes[NODE * end + 1] as usize;
+                found(first + at, end as u32, cheapest(tree.costs(leaf)));
+            }
+            first += len;
+        }
+    }
+
     /// The costs of `leaf`.
     fn costs(&self, leaf: usize) -> &[f64] {
         &self.leaves[leaf * self.leaf_len() + 2..][..self.classes]
@@ -415,6 +459,33 @@ mod tests {
                 assert_eq!(sizes, [(2, 2), (2, 2)], "every row is in one of the halves");
                 assert_eq!(tree.costs(0), [1.0, 0.0]);
             }
+        }
+    }
+
+    /// Trees of different depths, more than are followed together.
+    #[test]
+    fn all_trees_answer_as_each() {
+        let problem = Problem::new(3, 2);
+        let mut trees: Vec<Tree> =
+            (0..70).map(|seed| Tree::new(&TreeParams::default(), &problem, seed).expect("valid")).collect();
+        let row = |t: u64| [(t * 7 % 23) as f64, (t * 5 % 17) as f64];
+        for (at, tree) in trees.iter_mut().enumerate() {
+            for t in 0..at as u64 * 5 {
+                let (x, y) = (row(t), (t % 23 / 8) as usize);
+                let costs: Vec<f64> = (0..3).map(|class| if class == y { 0.0 } else { 0.5 }).collect();
+                tree.update(Features::Dense(&x), y, &costs, &Prediction::default());
+            }
+        }
+        assert!(trees[0].leaves() == 1 && trees[69].leaves() > 4, "{}", trees[69].leaves());
+        for t in 0..50 {
+            let (x, mut count) = (row(t), 0);
+            Tree::answer_all(trees.iter(), Features::Dense(&x), |at, node, answer| {
+                let mut room = Prediction::default();
+                let alone = trees[at].predict(Features::Dense(&x), &mut room);
+                assert_eq!((at, answer, &[node][..]), (count, alone, &room.indices[..]));
+                count += 1;
+            });
+            assert_eq!(count, trees.len());
         }
     }
 

@@ -1,6 +1,8 @@
 //! The interface of weak learners: predict a class, then learn the costs of all classes (theory: boosting
 //! 1.1).
 
+use std::any::Any;
+
 use crate::algorithm::{Algorithm as _, Forecast, Model};
 use crate::boosting::adaboost_olm::AdaBoostOlm;
 use crate::boosting::adapter::Adapter;
@@ -42,11 +44,18 @@ pub trait WeakLearner: Send + Sync {
 pub trait WeakModel: WeakLearner + State {
     /// A copy.
     fn boxed_clone(&self) -> Box<dyn WeakModel>;
+
+    /// The tree, if it is one: boosting follows the paths of all its trees at once.
+    fn as_tree(&self) -> Option<&Tree>;
 }
 
 impl<W: WeakLearner + State + Clone + 'static> WeakModel for W {
     fn boxed_clone(&self) -> Box<dyn WeakModel> {
         Box::new(self.clone())
+    }
+
+    fn as_tree(&self) -> Option<&Tree> {
+        (self as &dyn Any).downcast_ref()
     }
 }
 

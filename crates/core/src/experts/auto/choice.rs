@@ -44,6 +44,9 @@ const CHEAP: f64 = 0.02;
 /// The same for trees and forests, which represent thresholds that no other kind of member represents.
 const CHEAP_TREES: f64 = 0.8;
 
+/// One linear family that costs less than this part of the budget is not dropped.
+const CHEAP_FAMILY: f64 = 0.1;
+
 /// Boosted trees and the forest are left out if they cost more than these parts of the budget: rows are then
 /// so wide that the families make better use of the time.
 const MOST_FOR_TREES: f64 = 0.6;
@@ -83,6 +86,11 @@ impl Description {
     /// The part of the budget up to which the member is never dropped.
     pub(super) fn tolerated(self) -> f64 {
         if self.has_trees() { CHEAP_TREES } else { CHEAP }
+    }
+
+    /// The same for the best family that is within it.
+    pub(super) fn tolerated_once(self) -> f64 {
+        if self.is_family() { CHEAP_FAMILY } else { 0.0 }
     }
 }
 

@@ -66,11 +66,12 @@
 //! smallest power of two above the norms of the first eight rows. Whenever the unit grows within these rows,
 //! members learn the rows so far again. At rounds 32, 64, 128 and so on, a grid of $r$ whose best value is at
 //! its edge is extended by a factor of ten: the new member copies the matrix of the member at the edge, with
-//! its own $r$, and that member's gradients. At the powers of two from 2048 to 8192, expensive members with
-//! high losses are dropped (a minus in `members`) until the others are within the budget; the best of each
-//! kind is dropped last. In the first rounds, all members together may cost four budgets. When classes or
-//! features are added, members that would not be chosen for the larger problem are dropped before they grow,
-//! and if no family is left, `diagonals` join.
+//! its own $r$, and that member's gradients. In the first rounds, all members together may cost four budgets.
+//! At rounds 4096, 8192 and 16384, expensive members with high losses are dropped (a minus in `members`)
+//! until the others are within two budgets, one, and half of one; the best of each kind is dropped last, and
+//! the best member, trees, the forest and one cheap linear family are kept. When classes or features are
+//! added, members that would not be chosen for the larger problem are dropped before they grow, and if no
+//! family is left, `diagonals` join.
 //!
 //! ## Deviations
 //!
@@ -86,9 +87,9 @@
 //!
 //! ## Cost
 //!
-//! The sum of the members' costs, after round 8192 at most `budget` million multiply-adds a round (a fifth of
-//! a nanosecond each on the machine of the cost model; see `cost_factors`), and $O(K M^2)$ for the stacks with
-//! $M$ members (up to 16 classes: $O(K\ (M + K)^2)$).
+//! The sum of the members' costs (a multiply-add takes a fifth of a nanosecond on the machine of the cost
+//! model; see `cost_factors`), limited by `budget` as described above, and $O(K M^2)$ for the stacks with $M$
+//! members (up to 16 classes: $O(K\ (M + K)^2)$).
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Batch, Features, Target};
@@ -167,8 +168,12 @@ fn limits(params: &AutoParams, problem: &Problem) -> Limits {
 /// Members may be added or dropped after this round, and after every later power of two.
 const FIRST_CHANGE: u64 = 32;
 
-/// From this round on the members are within the budget.
+/// From this round on the members are within the budget, and from twice this round on within half of it: the
+/// stacks gain most from members of different kinds, and the second of a kind costs as much as the first.
 const SETTLED: u64 = 8192;
+
+/// The part of the budget that the members may cost in the end.
+const LAST_BUDGETS: f64 = 0.5;
 
 /// Forgetting rate and regularization of each stack. Stacks that forget have a small regularization, since
 /// they return to the mixture anyway.
@@ -177,8 +182,9 @@ const STACKS: [(f64, f64); 3] = [(0.0, 16.0), (1.0 / 1024.0, 1.0), (1.0 / 128.0,
 params! {
     /// Parameters of [`Auto`].
     pub struct AutoParams {
-        /// Limit on the multiply-adds of a round, in millions, > 0: decides which members are active. A
-        /// million take about 0.2 milliseconds. Values below 0.8 count as 0.8.
+        /// Limit on the multiply-adds of a round, in millions, > 0: decides which members are active. Four
+        /// times as many in the first rounds, half as many after 16,384. A million take about 0.2
+        /// milliseconds. Values below 0.8 count as 0.8.
         budget: f64 = "20000 / horizon, but at least 0.8 and at most 8",
         /// MiB that the members may take, >= 1: decides which members are active. The smallest set of members
         /// is active even if it needs more.
@@ -261,9 +267,10 @@ impl Auto {
         Ok(Self { fixed: true, ..Self::new(params, problem, seed)? })
     }
 
-    /// The limits of all members together at present: more than the budget in the first rounds.
+    /// The limits of all members together at present: more than the budget in the first rounds, and less in the
+    /// end.
     fn limits(&self) -> Limits {
-        let times = (SETTLED as f64 / self.rounds as f64).clamp(1.0, TRIAL_BUDGETS);
+        let times = (SETTLED as f64 / self.rounds as f64).clamp(LAST_BUDGETS, TRIAL_BUDGETS);
         Limits { work: self.limit * times, numbers: numbers_in(self.memory), costs: self.costs }
     }
 

@@ -271,8 +271,9 @@ impl Roster {
         heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max)
     }
 
-    /// Drops members until the others cost at most `limit` multiply-adds; `budget` is the budget after the
-    /// trial. The best member of all is kept, and so are cheap ones. The remaining budget is given to the
+    /// Drops members until the others cost at most `limit` multiply-adds; `budget` is the user's. The best
+    /// member of all is kept, and so are cheap ones and one family that is not expensive: what thresholds
+    /// represent well and what lines represent well may change. The remaining multiply-adds are given to the
     /// best member of each kind first, since the stacks gain most from members of different kinds, and then
     /// to the others in order of their loss.
     pub(super) fn retire(&mut self, limit: f64, budget: f64) {
@@ -287,17 +288,21 @@ impl Roster {
             kinds.push(kind);
             first
         });
-        let mut in_order = best.into_iter().chain(others);
-        let Some(leader) = in_order.next() else { return };
-        let work = |description: Description| self.costs.work(description, &self.problem);
-        let cheap = |description: Description| work(description) <= description.tolerated() * budget;
-        let (kept, others_in_order): (Vec<usize>, Vec<usize>) =
-            in_order.partition(|at| cheap(self.descriptions[*at]));
-        let certain = kept.into_iter().chain([leader]);
-        let mut room = limit - certain.map(|at| work(self.descriptions[at])).sum::<f64>();
+        let in_order: Vec<usize> = best.into_iter().chain(others).collect();
+        let work = |at: usize| self.costs.work(self.descriptions[at], &self.problem);
+        let in_family = |at: usize| work(at) <= self.descriptions[at].tolerated_once() * budget;
+        let family = in_order.iter().copied().find(|at| in_family(*at));
+        let is_certain = |at: usize| {
+            in_order.first() == Some(&at)
+                || family == Some(at)
+                || work(at) <= self.descriptions[at].tolerated() * budget
+        };
+        let (certain, others): (Vec<usize>, Vec<usize>) =
+            in_order.iter().copied().partition(|at| is_certain(*at));
+        let mut room = limit - certain.into_iter().map(work).sum::<f64>();
         let mut dropped = Vec::new();
-        for at in others_in_order {
-            let own = work(self.descriptions[at]);
+        for at in others {
+            let own = work(at);
             if own <= room { room -= own } else { dropped.push(at) }
         }
         dropped.into_iter().for_each(|at| self.drop_member(at));

@@ -60,7 +60,7 @@ const SOFT: u64 = 0x50F8;
 pub(super) struct Forest {
     classes: usize,
     rows: Rows,
-    trees: Vec<Tree>,
+    trees: Box<[Tree; TREES]>,
     room: Room,
     /// The state as a list, while it is saved or loaded.
     saved: Vec<f64>,
@@ -77,7 +77,7 @@ impl Forest {
         Self {
             classes,
             rows: Rows::new(features),
-            trees: (0..TREES).map(tree).collect(),
+            trees: Box::new(std::array::from_fn(tree)),
             room: Room::new(classes),
             saved: Vec::new(),
         }
@@ -120,8 +120,8 @@ impl Member for Forest {
         let Some((mean, powers)) = members.split_first_mut() else { return };
         mean.probabilities.fill(0.0);
         product.fill(1.0);
-        for tree in &self.trees {
-            tree.predict(&tree.find(x), own);
+        for (tree, path) in self.trees.iter().zip(&Tree::find_all(&self.trees, x)) {
+            tree.predict(path, own);
             for ((sum, product), own) in mean.probabilities.iter_mut().zip(&mut *product).zip(&*own) {
                 *sum += own;
                 // Each factor is at least about 10⁻⁵, so that the product over the trees does not underflow.
@@ -148,9 +148,9 @@ impl Member for Forest {
             Truth::Value(_) => return,
         };
         let number = self.rows.keep(x, class);
-        for tree in &mut self.trees {
-            let path = tree.find(x);
-            tree.update(&self.rows, number, class, &path, &mut self.room);
+        let paths = Tree::find_all(&self.trees, x);
+        for (tree, path) in self.trees.iter_mut().zip(&paths) {
+            tree.update(&self.rows, number, class, path, &mut self.room);
         }
     }
 

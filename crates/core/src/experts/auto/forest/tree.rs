@@ -64,8 +64,10 @@ struct Node {
 const FRESH: Node = Node { threshold: 0.0, feature: LEAF, below: 0, seen: 0, total: 0.0, own: 0.5 };
 
 /// The nodes from the root to a leaf.
+#[derive(Clone, Copy)]
 pub(super) struct Path {
-    nodes: [u32; DEEPEST],
+    /// One more than the longest path, for what [`Tree::find_all`] reads behind a leaf.
+    nodes: [u32; DEEPEST + 1],
     len: usize,
 }
 
@@ -161,16 +163,29 @@ impl Tree {
         self.lengths.len() - self.free_places.len()
     }
 
-    pub(super) fn find(&self, x: Features<'_>) -> Path {
-        let mut path = Path { nodes: [0; DEEPEST], len: 1 };
-        let mut at = &self.nodes[0];
-        while at.feature != LEAF {
-            let to = at.below + u32::from(value(x, at.feature as usize) > at.threshold);
-            path.nodes[path.len] = to;
-            path.len += 1;
-            at = &self.nodes[to as usize];
+    /// The path of `x` in each of `trees`. The paths are followed step by step together, so that they wait
+    /// for the memory of their nodes at the same time; nothing branches on what is waited for.
+    pub(super) fn find_all<const TREES: usize>(trees: &[Self; TREES], x: Features<'_>) -> [Path; TREES] {
+        let mut paths = [Path { nodes: [0; DEEPEST + 1], len: 1 }; TREES];
+        let mut going: [usize; TREES] = std::array::from_fn(|at| at);
+        let mut count = TREES;
+        while count > 0 {
+            let mut still = 0;
+            for at in 0..count {
+                let tree = going[at];
+                let path = &mut paths[tree];
+                let node = &trees[tree].nodes[path.nodes[path.len - 1] as usize];
+                // A leaf has a feature that no row has: its value is 0, and what follows is not used.
+                let right = u32::from(value(x, node.feature as usize) > node.threshold);
+                path.nodes[path.len] = node.below + right;
+                let inner = usize::from(node.feature != LEAF);
+                path.len += inner;
+                going[still] = tree;
+                still += inner;
+            }
+            count = still;
         }
-        path
+        paths
     }
 
     fn counts(&self, node: u32) -> &[f32] {
