@@ -9,7 +9,7 @@ import sys
 from contestants import RUN
 from grids import settings
 from streams import head, stream
-from tables import put_into
+from tables import machine, put_into
 
 VW = ("covtype", "covtype-shuffled", "digits", "usps", "mnist_t10k", "letter", "kdd99")
 TARGETS = {"covtype": 0.1, "covtype-shuffled": 0.1, "digits": 0.006}
@@ -80,7 +80,9 @@ def speed_of_auto(options):
     put_into("rivals-speed", "`auto`", f"""
 `python3 benches/rivals/rivals.py speed-of-auto`: rows a second of processor time, one thread, of the whole process for `noregret run FILE` and VW, of
 predicting and learning alone for the others. Long streams once, the others three times, in turn. What log-loss and error each has for it is in
-[rivals-quality.md](rivals-quality.md) and [rivals-moa.md](rivals-moa.md).
+[rivals-quality.md](rivals-quality.md) and [rivals-moa.md](rivals-moa.md). The last row is what tuning VW costs.
+
+{machine()}
 
 | stream | rival | `auto`, rows/s | rival, rows/s | ratio | aimed at |
 |---|---|---:|---:|---:|---:|
