@@ -44,8 +44,9 @@ const CHEAP: f64 = 0.02;
 /// The same for trees and forests, which represent thresholds that no other kind of member represents.
 const CHEAP_TREES: f64 = 0.8;
 
-/// One linear family that costs less than this part of the budget is not dropped.
-const CHEAP_FAMILY: f64 = 0.1;
+/// The best `shared` family that costs less than this part of the budget is not dropped: it represents the
+/// lines that trees represent poorly.
+const CHEAP_SHARED: f64 = 0.15;
 
 /// Boosted trees and the forest are left out if they cost more than these parts of the budget: rows are then
 /// so wide that the families make better use of the time.
@@ -88,9 +89,9 @@ impl Description {
         if self.has_trees() { CHEAP_TREES } else { CHEAP }
     }
 
-    /// The same for the best family that is within it.
+    /// The same for the best member that is within it.
     pub(super) fn tolerated_once(self) -> f64 {
-        if self.is_family() { CHEAP_FAMILY } else { 0.0 }
+        if let Self::Shared { .. } = self { CHEAP_SHARED } else { 0.0 }
     }
 }
 

@@ -272,8 +272,8 @@ impl Roster {
     }
 
     /// Drops members until the others cost at most `limit` multiply-adds; `budget` is the user's. The best
-    /// member of all is kept, and so are cheap ones and one family that is not expensive: what thresholds
-    /// represent well and what lines represent well may change. The remaining multiply-adds are given to the
+    /// member of all is kept, and so are cheap ones and one cheap `shared` family: whether thresholds or
+    /// lines represent the stream well may change. The remaining multiply-adds are given to the
     /// best member of each kind first, since the stacks gain most from members of different kinds, and then
     /// to the others in order of their loss.
     pub(super) fn retire(&mut self, limit: f64, budget: f64) {
@@ -290,11 +290,11 @@ impl Roster {
         });
         let in_order: Vec<usize> = best.into_iter().chain(others).collect();
         let work = |at: usize| self.costs.work(self.descriptions[at], &self.problem);
-        let in_family = |at: usize| work(at) <= self.descriptions[at].tolerated_once() * budget;
-        let family = in_order.iter().copied().find(|at| in_family(*at));
+        let once = |at: usize| work(at) <= self.descriptions[at].tolerated_once() * budget;
+        let shared = in_order.iter().copied().find(|at| once(*at));
         let is_certain = |at: usize| {
             in_order.first() == Some(&at)
-                || family == Some(at)
+                || shared == Some(at)
                 || work(at) <= self.descriptions[at].tolerated() * budget
         };
         let (certain, others): (Vec<usize>, Vec<usize>) =
