@@ -3,7 +3,8 @@
 //! a round of the learners for many features costs over classes K, columns d, stored entries nnz and rank m.
 //!
 //! ```sh
-//! cargo run --profile dist -p noregret-benches --bin gemm_share [-- share | growth [FILE.svg] | costs [FILE.svg]]
+//! cargo run --profile dist -p noregret-benches --bin gemm_share \
+//!     [-- share | growth [FILE.svg] | costs [FILE.svg]]
 //! ```
 #![allow(clippy::print_stdout, reason = "its table is what it is for")]
 

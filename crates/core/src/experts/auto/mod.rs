@@ -267,8 +267,8 @@ impl Auto {
         Ok(Self { fixed: true, ..Self::new(params, problem, seed)? })
     }
 
-    /// The limits of all members together at present: more than the budget in the first rounds, and less in the
-    /// end.
+    /// The limits of all members together at present: more than the budget in the first rounds, and less in
+    /// the end.
     fn limits(&self) -> Limits {
         let times = (SETTLED as f64 / self.rounds as f64).clamp(LAST_BUDGETS, TRIAL_BUDGETS);
         Limits { work: self.limit * times, numbers: numbers_in(self.memory), costs: self.costs }
