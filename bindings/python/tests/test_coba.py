@@ -58,7 +58,7 @@ def test_scores_are_probabilities():
     with pytest.raises(ValueError, match="not from a log"):
         learner.learn((1.0, 2.0), "a", 1.0, 0.5)
     learner.learn((1.0, 2.0), action, 2, probability, **kept)
-    with pytest.raises(KeyError, match="no decision 0 waits"):
+    with pytest.raises(KeyError, match="no decision 0 is pending"):
         learner.learn((1.0, 2.0), action, 1, probability, **kept)
     with pytest.raises(ValueError, match="there are 2 actions: must be 3, as before"):
         learner.predict((1.0, 2.0), ["a", "b"])
