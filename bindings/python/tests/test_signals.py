@@ -10,7 +10,12 @@ import pytest
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 
-BEGIN = """
+# Processes in the background of a shell ignore the signal from their start.
+HEEDED = """
+    import signal
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
+BEGIN = HEEDED + """
     import numpy as np
     from noregret import Bandit, Learner
 
@@ -35,8 +40,6 @@ INTERRUPTED = BEGIN + """
     print(learner.rounds - rows)
 """
 HANDLED = BEGIN + """
-    import signal
-
     learner = Learner("folklore", **facts)
     seen = []
 
@@ -61,7 +64,11 @@ def interrupted(script):
             child.wait(0.5)
         except subprocess.TimeoutExpired:
             child.send_signal(signal.SIGINT)
-        out, _ = child.communicate(timeout=120)
+        try:
+            out, _ = child.communicate(timeout=120)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            raise
         assert child.returncode == 0
         return out
 
@@ -77,8 +84,8 @@ def test_a_handler_that_uses_the_learner_is_told_so():
     assert out.startswith("40000 the learner is running, and cannot be used by a signal handler")
 
 
-COMMAND_LINE = """
-    import os, signal, sys, tempfile, threading
+COMMAND_LINE = HEEDED + """
+    import os, sys, tempfile, threading
     from noregret._core import main
 
     os.chdir(tempfile.mkdtemp())
