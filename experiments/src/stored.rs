@@ -14,7 +14,8 @@ use crate::error::ExperimentError;
 use crate::source::Source;
 
 /// Learners of classes.
-pub(crate) const CLASSES: Accepts = Accepts { classes: Classes::Any, soft_labels: false, weights: false };
+pub(crate) const CLASSES: Accepts =
+    Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false };
 
 /// The rows of a file as examples.
 pub(crate) struct Stored {

@@ -46,7 +46,7 @@ fn look(rows: Rows<'_>, weights: Option<&[f64]>, scaling: Scaling, intercept: bo
         intercept,
         sparse: scaling != Scaling::Standard && matches!(rows, Rows::Sparse { .. }),
         columns,
-        accepts: Accepts { classes: Classes::Real, soft_labels: false, weights: true },
+        accepts: Accepts { classes: Classes::Real, soft_labels: false, weights: true, plain: false },
         votes: false,
         large_row: LargeRow::Warn,
         radius: f64::INFINITY,

@@ -47,7 +47,7 @@ impl Algorithm for Shares {
         cost: "K additions a round",
         memory: "K numbers",
         forecast: Forecast::Probabilities,
-        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true, plain: false },
     };
 
     fn new(params: SharesParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {

@@ -70,6 +70,19 @@ impl<'a> Features<'a> {
         }
     }
 
+    /// The row of `features` values that a learner of linear functions sees, and the one that trees see: for
+    /// a dense row of twice as many values, its first half, scaled, and its second half, as it is in the
+    /// data. Other rows are both.
+    pub fn views(self, features: usize) -> (Self, Self) {
+        match self {
+            Features::Dense(values) if values.len() == 2 * features => {
+                let (scaled, plain) = values.split_at(features);
+                (Features::Dense(scaled), Features::Dense(plain))
+            }
+            _ => (self, self),
+        }
+    }
+
     /// $\lVert x \rVert_2^2$.
     pub fn norm_squared(self) -> f64 {
         let values = self.values();

@@ -409,6 +409,8 @@ pub struct Accepts {
     pub soft_labels: bool,
     /// Importance weights other than 1.
     pub weights: bool,
+    /// Whether dense rows may have the values before scaling behind the scaled ones ([`Features::views`]).
+    pub plain: bool,
 }
 
 /// The number of classes that a learner accepts.

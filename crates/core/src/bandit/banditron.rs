@@ -88,7 +88,7 @@ impl Algorithm for Banditron {
         cost: "4 K nnz(x) flops a round",
         memory: "K d numbers; sparse rows: K a feature seen",
         forecast: Forecast::RandomisedLabel,
-        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
     };
 
     fn new(params: BanditronParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {

@@ -104,7 +104,7 @@ impl Ridge for FullRidge {
         cost: "2 K d^2 flops a round",
         memory: "K d^2 numbers",
         forecast: Forecast::Label,
-        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
     };
 
     fn new(features: usize, regularization: f64) -> Self {

@@ -114,7 +114,7 @@ impl Algorithm for Exp4 {
         cost: "2 M K nnz(x) flops a round",
         memory: "M K d numbers",
         forecast: Forecast::RandomisedLabel,
-        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
     };
 
     fn new(params: Exp4Params, problem: Problem, seed: u64) -> Result<Self, ParamError> {

@@ -108,7 +108,7 @@ impl NewtronVariant for FullLeader {
         cost: "3 K^2 d^2 flops a round, and K^3 d^3 where the exact projection is active",
         memory: "K^2 d^2 numbers, twice that with the exact projection",
         forecast: Forecast::RandomisedLabel,
-        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
     };
 }
 

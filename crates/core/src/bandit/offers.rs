@@ -243,7 +243,7 @@ impl Algorithm for Offers {
         cost: "a forecast of a two-class mixture for every label on offer, one update",
         memory: "that of a two-class mixture over features / classes columns",
         forecast: Forecast::RandomisedLabel,
-        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
     };
 
     fn new(params: OffersParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {

@@ -182,7 +182,7 @@ impl Algorithm for BanditReduction {
         cost: "that of the base learner",
         memory: "that of the base learner",
         forecast: Forecast::RandomisedLabel,
-        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
     };
 
     fn new(params: BanditReductionParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {

@@ -99,7 +99,7 @@ impl SobaVariant for FullMetric {
         cost: "4 K d^2 + K^2 d^2 flops a right guess",
         memory: "K^2 d^2 numbers",
         forecast: Forecast::RandomisedLabel,
-        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
     };
 }
 

@@ -107,7 +107,7 @@ impl Algorithm for SobaReduction {
         cost: "4 K d^2 + K^2 d^2 flops a repaired mistake, and K^3 d^3 where the projection is active",
         memory: "2 K^2 d^2 numbers",
         forecast: Forecast::RandomisedLabel,
-        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
     };
 
     fn new(params: SobaReductionParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {

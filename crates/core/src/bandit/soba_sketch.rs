@@ -210,7 +210,7 @@ impl Algorithm for SobaSketch {
         cost: "4 m K nnz(x) flops a round, and 6 m K for every feature seen after a right guess",
         memory: "(2 m + 1) K numbers a feature seen",
         forecast: Forecast::RandomisedLabel,
-        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
     };
 
     fn new(params: SobaSketchParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {

@@ -78,7 +78,7 @@ impl GapRule for SquareRule {
         cost: "K forecasts of the oracle, one update",
         memory: "K times the oracle's",
         forecast: Forecast::RandomisedLabel,
-        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
     };
 
     fn scheduled(&self, Setting { schedule, labels: k, round: t, regret, .. }: Setting) -> f64 {

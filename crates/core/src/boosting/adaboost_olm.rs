@@ -182,7 +182,7 @@ impl Algorithm for AdaBoostOlm {
         cost: "N (K + weak learner)",
         memory: "N weak learners; trees keep rows in at most 8 MiB each",
         forecast: Forecast::RandomisedLabel,
-        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
     };
 
     fn about(&self) -> &'static About {

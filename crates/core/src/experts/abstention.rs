@@ -91,7 +91,7 @@ impl Algorithm for AdaHedgeAbstain {
         cost: "N a round",
         memory: "2 N numbers",
         forecast: Forecast::RandomisedLabel,
-        accepts: Accepts { classes: Classes::Two, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Two, soft_labels: false, weights: false, plain: false },
     };
 
     fn new(params: AdaHedgeParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {

@@ -119,7 +119,7 @@ impl Algorithm for AdaHedge {
         cost: "N a round",
         memory: "2 N numbers",
         forecast: Forecast::RandomisedLabel,
-        accepts: Accepts { classes: Classes::Two, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Two, soft_labels: false, weights: false, plain: false },
     };
 
     fn new(_params: AdaHedgeParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {

@@ -34,7 +34,7 @@ impl<L: Algorithm + ExpertLearner> Algorithm for Votes<L> {
 
     const ABOUT: About = About {
         forecast: Forecast::RandomisedLabel,
-        accepts: Accepts { classes: Classes::Two, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Two, soft_labels: false, weights: false, plain: false },
         ..L::ABOUT
     };
 

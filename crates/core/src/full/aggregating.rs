@@ -158,7 +158,7 @@ impl Algorithm for Aggregating {
         cost: "two exponentials and a logarithm per node a round",
         memory: "4 numbers per node",
         forecast: Forecast::Probabilities,
-        accepts: Accepts { classes: Classes::Two, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Two, soft_labels: false, weights: false, plain: false },
     };
 
     fn new(params: AggregatingParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {

@@ -125,7 +125,7 @@ impl Described for AioliSurrogate {
         cost: "3 d^2 flops a round",
         memory: "d^2 numbers",
         forecast: Forecast::Probabilities,
-        accepts: Accepts { classes: Classes::Two, soft_labels: true, weights: true },
+        accepts: Accepts { classes: Classes::Two, soft_labels: true, weights: true, plain: false },
     };
 
     fn resolve(params: AioliParams, problem: &Problem, _seed: u64) -> Result<Self, ParamError> {

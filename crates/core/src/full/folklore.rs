@@ -208,7 +208,7 @@ impl Described for FolkloreSurrogate {
         cost: "2(K-1)^2 d^2 + (K-1)^3 d^2 flops a round",
         memory: "(K-1)^2 d^2 numbers",
         forecast: Forecast::Probabilities,
-        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true, plain: false },
     };
 
     fn resolve(params: FolkloreParams, problem: &Problem, _seed: u64) -> Result<Self, ParamError> {

@@ -97,7 +97,7 @@ impl Algorithm for FolkloreDiag {
         cost: "10 K nnz(x) flops a round",
         memory: "2 K numbers a feature seen",
         forecast: Forecast::Probabilities,
-        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true, plain: false },
     };
 
     fn new(params: FolkloreDiagParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {

@@ -156,7 +156,7 @@ impl Algorithm for FolkloreSketch {
         cost: "(4 m + 4 K) nnz(x) flops a round, and (6 m + 2 K) for every feature seen",
         memory: "2 m + K numbers a feature seen",
         forecast: Forecast::Probabilities,
-        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true, plain: false },
     };
 
     fn new(params: FolkloreSketchParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {

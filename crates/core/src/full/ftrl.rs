@@ -244,7 +244,7 @@ impl Algorithm for Ftrl {
         cost: "3 to 5 Newton steps of T (K-1)^2 d^2 flops: for short streams",
         memory: "(d + K) numbers per distinct row, and (K-1)^2 d^2",
         forecast: Forecast::Probabilities,
-        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true, plain: false },
     };
 
     fn new(params: FtrlParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {

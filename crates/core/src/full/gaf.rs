@@ -308,7 +308,7 @@ impl Described for Gaussian<LogisticLoss> {
         cost: "2(K-1)^2 d^2 + (K-1)^3 d^2 flops a round, and the expectation",
         memory: "(K-1)^2 d^2 numbers",
         forecast: algorithm::Forecast::Probabilities,
-        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true, plain: false },
     };
 
     fn resolve(params: GafParams, problem: &Problem, seed: u64) -> Result<Self, ParamError> {

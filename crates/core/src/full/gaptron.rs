@@ -134,7 +134,7 @@ impl Loss for Logistic {
         cost: "4 K nnz(x) flops a round",
         memory: "K d numbers; sparse rows: K a feature seen",
         forecast: Forecast::RandomisedLabel,
-        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
     };
 }
 

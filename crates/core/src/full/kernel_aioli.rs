@@ -279,7 +279,7 @@ impl Algorithm for KernelAioli {
         cost: "t^2 + 2 t d flops in round t",
         memory: "t^2/2 + t d numbers after t <= max_rounds rounds",
         forecast: Forecast::Probabilities,
-        accepts: Accepts { classes: Classes::Two, soft_labels: true, weights: true },
+        accepts: Accepts { classes: Classes::Two, soft_labels: true, weights: true, plain: false },
     };
 
     fn new(params: KernelAioliParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {

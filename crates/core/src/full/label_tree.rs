@@ -270,7 +270,7 @@ impl Algorithm for LabelTree {
         cost: "one node's learner times the depth",
         memory: "one node's learner for each label that came",
         forecast: Forecast::Probabilities,
-        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: true },
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: true, plain: false },
     };
 
     fn new(params: LabelTreeParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {

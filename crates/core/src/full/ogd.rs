@@ -113,7 +113,7 @@ impl Algorithm for Ogd {
         cost: "4 K nnz(x) flops a round",
         memory: "K d numbers; sparse rows: K a feature seen",
         forecast: Forecast::Probabilities,
-        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true, plain: false },
     };
 
     fn new(params: OgdParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {

@@ -157,7 +157,7 @@ impl Algorithm for Ons {
         cost: "3(K-1)^2 d^2 flops a round, and (K-1)^3 d^3 where the projection is active",
         memory: "(K-1)^2 d^2 numbers, twice that with projection",
         forecast: Forecast::Probabilities,
-        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true, plain: false },
     };
 
     fn new(params: OnsParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {

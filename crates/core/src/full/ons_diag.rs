@@ -82,7 +82,7 @@ impl Algorithm for OnsDiag {
         cost: "8 K nnz(x) flops a round",
         memory: "2 K numbers a feature seen",
         forecast: Forecast::Probabilities,
-        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true, plain: false },
     };
 
     fn new(params: OnsParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {

@@ -197,7 +197,7 @@ impl Algorithm for OnsSketch {
         cost: "8 m K nnz(x) flops a round, and 6 m K for every feature seen",
         memory: "(2 m + 1) K numbers a feature seen",
         forecast: Forecast::Probabilities,
-        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true, plain: false },
     };
 
     fn new(params: OnsSketchParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {

@@ -73,7 +73,7 @@ impl Algorithm for Perceptron {
         cost: "2 K nnz(x) flops a round, twice that on a mistake",
         memory: "K d numbers; sparse rows: K a feature seen",
         forecast: Forecast::Label,
-        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
     };
 
     fn new(_params: PerceptronParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {

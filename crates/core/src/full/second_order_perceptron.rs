@@ -88,7 +88,7 @@ impl PerceptronVariant for FullMetric {
         cost: "4 K d^2 + K^2 d^2 flops a round",
         memory: "K^2 d^2 numbers",
         forecast: Forecast::Label,
-        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
     };
 }
 

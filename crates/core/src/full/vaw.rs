@@ -98,7 +98,7 @@ impl Described for VawSurrogate {
         cost: "3 d^2 flops a round",
         memory: "d^2 numbers",
         forecast: Forecast::Value,
-        accepts: Accepts { classes: Classes::Real, soft_labels: false, weights: true },
+        accepts: Accepts { classes: Classes::Real, soft_labels: false, weights: true, plain: false },
     };
 
     fn resolve(params: VawParams, problem: &Problem, _seed: u64) -> Result<Self, ParamError> {

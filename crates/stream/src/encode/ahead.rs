@@ -135,7 +135,7 @@ mod tests {
             intercept: true,
             sparse: false,
             columns: 40,
-            accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: true },
+            accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: true, plain: false },
             votes: false,
             large_row: LargeRow::Warn,
             radius: 7.0,

@@ -164,6 +164,7 @@ impl Encoder {
             dense[column as usize] = self.scaler.mean(column as usize);
         }
         self.scaler.observe_and_scale(indices, values, dense);
+        self.add_plain(Features::Sparse { indices, values }, out);
         let beyond = self.bound(out);
         self.counted(beyond)
     }
@@ -206,6 +207,7 @@ impl Encoder {
                 out.indices.extend((0u32..).take(values.len()));
                 self.scaler.observe_and_scale(&out.indices, values, &mut out.values[at..]);
                 out.indices.clear();
+                self.add_plain(x, out);
                 let beyond = self.bound(out);
                 return self.counted(beyond);
             }
@@ -284,14 +286,28 @@ impl Encoder {
                     }
                 }
                 self.scaler.scale_dense(&mut out.values[at..]);
+                self.add_plain(x, out);
             }
         }
         self.bound(out)
     }
 
+    /// Adds the row as it is behind the scaled one, for a learner that takes both.
+    fn add_plain(&self, x: Features<'_>, out: &mut Example) {
+        if !self.accepts.plain || !self.scaler.scaling().adapts() {
+            return;
+        }
+        if self.intercept {
+            out.values.push(1.0);
+        }
+        let at = out.values.len();
+        out.values.resize(at + self.columns, 0.0);
+        x.iter().for_each(|(column, value)| out.values[at + column] = value);
+    }
+
     /// Whether the norm of a row is beyond the radius.
     fn bound(&self, out: &mut Example) -> Result<bool, String> {
-        let norm = out.features().norm_squared().sqrt();
+        let norm = out.features().views(self.features()).0.norm_squared().sqrt();
         if norm <= self.radius * (1.0 + 1e-9) {
             return Ok(false);
         }

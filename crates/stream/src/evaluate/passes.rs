@@ -248,7 +248,7 @@ pub(super) fn with_terms(
 /// The encoder of the log's rows, if the policy is not a model.
 fn own_encoder(facts: &Facts) -> Encoder {
     let scaling = suitable(facts.columns);
-    let accepts = Accepts { classes: Classes::Two, soft_labels: true, weights: false };
+    let accepts = Accepts { classes: Classes::Two, soft_labels: true, weights: false, plain: false };
     let sparse = facts.columns > 4096;
     let radius = scaling.radius(facts.columns.max(1)).unwrap_or(1.0);
     Encoder {

@@ -46,7 +46,7 @@ impl Ahead {
         self.rows.clear();
         self.rows.resize(coming.len() * features, 0.0);
         for (at, row) in self.rows.chunks_exact_mut(features).enumerate() {
-            coming.features(at).add_to(1.0, row);
+            coming.features(at).views(features).0.add_to(1.0, row);
         }
         self.scaled.clear();
         self.next = 0;
@@ -67,7 +67,7 @@ impl Ahead {
         let rest = self.rows.chunks_exact_mut(features).skip(at).enumerate();
         for (at, row) in rest.take(coming.len()) {
             row.fill(0.0);
-            coming.features(at).add_to(1.0, row);
+            coming.features(at).views(features).0.add_to(1.0, row);
         }
         self.scaled.clear();
         self.scale_to(scale);

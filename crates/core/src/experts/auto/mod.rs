@@ -60,6 +60,10 @@
 //! * `neighbours` forecasts from the classes of the nearest rows among the latest ones, in windows of several
 //!   lengths.
 //!
+//! Trees and the forest compare values with thresholds that they found in earlier rows, and scaling by the rows so
+//! far moves these values: if a dense row has twice as many values as features, they take its second half, the
+//! row before scaling, and all others its first half ([`Features::views`]).
+//!
 //! [`OnlineLearner::left_out`] lists what was left out: no problem is rejected for its size.
 //!
 //! $r = \lambda/\gamma$ is a regularization in multiples of the squared *unit* of the data, which is the
@@ -301,7 +305,7 @@ impl Algorithm for Auto {
         cost: "that of its members, at most the budget",
         memory: "that of its members",
         forecast: Forecast::Probabilities,
-        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true, plain: true },
     };
 
     fn new(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {

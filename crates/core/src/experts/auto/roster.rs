@@ -128,7 +128,7 @@ impl Roster {
         }
         let mut scaled = vec![0.0; rows.len() * features];
         for (at, row) in scaled.chunks_exact_mut(features).enumerate() {
-            rows.features(at).add_to(self.unit.scale(), row);
+            rows.features(at).views(features).0.add_to(self.unit.scale(), row);
         }
         let scaled = Portion { features, rows: &scaled };
         let mut foreseen = vec![Vec::new(); self.descriptions.len()];
@@ -151,6 +151,7 @@ impl Roster {
         base: &mut Prediction,
     ) {
         let weights = self.base.weights();
+        let (x, plain) = x.views(self.problem.features);
         let mut room = std::mem::take(&mut base.scratch);
         let scaled = self.unit.scaled(x, &mut room);
         let (problem, descriptions) = (&self.problem, self.descriptions.iter().zip(&self.members));
@@ -163,7 +164,7 @@ impl Roster {
                 at.members.clear();
                 return;
             };
-            let own = if description.has_unit() { scaled } else { x };
+            let own = if description.has_unit() { scaled } else { plain };
             match foreseen.map(|(all, row, count)| (&all[place], row, count)) {
                 Some((all, row, count)) if !all.is_empty() => {
                     let len = all.len() / count;
@@ -195,6 +196,7 @@ impl Roster {
         inputs: &[Prediction],
         base: &Prediction,
     ) {
+        let (x, plain) = x.views(self.problem.features);
         let mut room = std::mem::take(&mut self.row);
         let scaled = self.unit.scaled(x, &mut room);
         let workers = self.helpers().clone();
@@ -207,7 +209,7 @@ impl Roster {
                 for (loss, head) in losses.iter_mut().zip(&at.members) {
                     *loss = y.log_loss(&head.probabilities);
                 }
-                member.update(if description.has_unit() { scaled } else { x }, y, at);
+                member.update(if description.has_unit() { scaled } else { plain }, y, at);
             }
         });
         let latest =

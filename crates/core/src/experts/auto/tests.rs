@@ -306,3 +306,41 @@ pub(super) fn check_saved_list<M: Member, L: PartialEq + Debug>(
     }
     assert!(load(&list[..list.len() - 1]).is_none(), "a list without an end");
 }
+
+/// Trees take the second half of a row with two views, and all others the first half, in every way to predict
+/// and learn: with noise in the half that a member does not take, its forecasts are the same to the bit.
+#[test]
+fn members_take_their_view_of_a_row() {
+    let mut rng = Rng::new(5, 0);
+    let rows: Vec<([f64; 3], [f64; 3], usize)> = (0..300)
+        .map(|_| {
+            let x = [1.0, rng.uniform() - 0.5, rng.uniform() - 0.5];
+            let noise = [rng.uniform(), rng.uniform(), rng.uniform()];
+            (x, noise, usize::from(x[1] * x[2] > 0.0))
+        })
+        .collect();
+    for (members, second) in [("labels+trees+forest", true), ("labels+shared@0.1+neighbours", false)] {
+        let members = Lineup::from_value(&Value::from(members));
+        let make = || {
+            let params = AutoParams { members: members.clone(), ..Default::default() };
+            Auto::new(params, Problem::new(2, 3), 1).expect("valid")
+        };
+        let (mut one, mut two) = (make(), make());
+        let (mut at, mut other) = (one.prediction(), two.prediction());
+        for (t, (x, noise, y)) in rows.iter().enumerate() {
+            let both = if second { [*noise, *x].concat() } else { [*x, *noise].concat() };
+            let (x, both, y) = (Features::Dense(x), Features::Dense(&both), Target::class(*y));
+            one.predict(x, &mut at);
+            two.predict(both, &mut other);
+            assert_eq!(at.probabilities, other.probabilities, "round {t}");
+            let mut batch = two.prediction();
+            two.predict_batch(&&[both][..], &mut batch, &mut |_, foreseen| {
+                for (p, q) in foreseen.probabilities.iter().zip(&at.probabilities) {
+                    assert!((p - q).abs() < 1e-9, "round {t}");
+                }
+            });
+            one.update(x, y, &at);
+            two.update(both, y, &other);
+        }
+    }
+}

@@ -9,7 +9,7 @@ fn encoder(scaling: Scaling, sparse: bool) -> Encoder {
         intercept: true,
         sparse,
         columns: 3,
-        accepts: Accepts { classes: Classes::Real, soft_labels: false, weights: true },
+        accepts: Accepts { classes: Classes::Real, soft_labels: false, weights: true, plain: false },
         votes: false,
         large_row: LargeRow::Warn,
         radius: 2.0,
@@ -28,6 +28,7 @@ fn features_in_memory_give_the_examples_of_rows() {
                 continue;
             }
             let mut encoders = [0; 3].map(|_| encoder(scaling, sparse));
+            encoders.iter_mut().for_each(|encoder| encoder.accepts.plain = true);
             for values in &rows {
                 let mut examples = [0; 3].map(|_| Example::default());
                 let mut row = Row::new();
@@ -39,6 +40,12 @@ fn features_in_memory_give_the_examples_of_rows() {
                 let [read, dense, pairs] = &examples;
                 assert_eq!(read.features(), dense.features(), "{scaling}, sparse: {sparse}");
                 assert_eq!(read.features(), pairs.features(), "{scaling}, sparse: {sparse}");
+                if scaling.adapts() && !sparse {
+                    assert_eq!(read.values[4], 1.0, "an intercept of its own");
+                    assert_eq!(read.values[5..], values[..], "{scaling}: the row as it is");
+                } else {
+                    assert!(read.values.len() <= 4, "{scaling}: one view");
+                }
                 assert_eq!(dense.target(), None);
             }
             assert_eq!(encoders[0].large_rows, encoders[1].large_rows);
