@@ -83,7 +83,7 @@ impl RunPage {
         let encoder = &examples.encoder;
         let features = u32::try_from(learner.problem().features).unwrap_or(u32::MAX);
         let columns = influence::columns(&examples.reader.schema(), u32::from(encoder.intercept), features);
-        self.influence.report(learner, learner.about().forecast, &columns)
+        self.influence.report(learner, learner.about().forecast, encoder, &columns)
     }
 
     /// Writes the page.

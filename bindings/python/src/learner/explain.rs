@@ -109,6 +109,6 @@ fn into_python(found: Explanation, py: Python<'_>) -> PyResult<Explained<'_>> {
 
 impl Inner {
     fn explainer(&self) -> Explainer {
-        Explainer::new(&self.schema, u32::from(self.encoder.intercept))
+        Explainer::new(&self.schema, &self.encoder)
     }
 }

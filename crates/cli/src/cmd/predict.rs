@@ -31,7 +31,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let forecast = frozen.predictor.about().forecast;
     let Frozen { predictor, encoder, schema } = frozen;
     let abstention = args.abstain_cost.map(|cost| abstention(&predictor, cost)).transpose()?;
-    let explainer = args.explain.map(|_| Explainer::new(&schema, u32::from(encoder.intercept)));
+    let explainer = args.explain.map(|_| Explainer::new(&schema, &encoder));
     let source = Source::of(&args.data, &args.reading)?.with_schema(schema);
     let reader = source.open()?;
     for sentence in reader.notes() {

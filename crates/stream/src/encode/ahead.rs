@@ -136,6 +136,7 @@ mod tests {
             sparse: false,
             columns: 40,
             accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: true, plain: false },
+            plain: true,
             votes: false,
             large_row: LargeRow::Warn,
             radius: 7.0,

@@ -74,6 +74,8 @@ pub struct Encoder {
     pub columns: usize,
     /// What the learner accepts (soft labels, weights, targets).
     pub accepts: Accepts,
+    /// Whether a dense row is followed by the row before scaling ([`Features::views`]).
+    pub plain: bool,
     /// Whether features are votes, which must be in [-1, 1].
     pub votes: bool,
     /// Treatment of rows beyond the learner's radius.
@@ -292,9 +294,9 @@ impl Encoder {
         self.bound(out)
     }
 
-    /// Adds the row as it is behind the scaled one, for a learner that takes both.
+    /// Adds the row before scaling behind the scaled one, for a learner that takes both.
     fn add_plain(&self, x: Features<'_>, out: &mut Example) {
-        if !self.accepts.plain || !self.scaler.scaling().adapts() {
+        if !self.plain || !self.scaler.scaling().adapts() {
             return;
         }
         if self.intercept {
@@ -303,6 +305,18 @@ impl Encoder {
         let at = out.values.len();
         out.values.resize(at + self.columns, 0.0);
         x.iter().for_each(|(column, value)| out.values[at + column] = value);
+    }
+
+    /// Removes these features, given in increasing order, from an example: they become 0 by scaling.
+    pub fn remove(&self, features: &[u32], example: &mut Example) {
+        let shift = usize::from(self.intercept);
+        if !example.sparse && example.values.len() == 2 * self.features() {
+            let plain = &mut example.values[self.features()..];
+            features.iter().for_each(|feature| {
+                plain[*feature as usize] = self.scaler.centre((*feature as usize).saturating_sub(shift));
+            });
+        }
+        example.remove(features);
     }
 
     /// Whether the norm of a row is beyond the radius.
@@ -488,6 +502,29 @@ fn check_weight(row: &Row) -> Result<(), String> {
 /// An error of [`Encoder::encode`] with its place: the file and line of `row`.
 pub(crate) fn row_error(source_name: &str, row: &Row, what: String) -> ReadError {
     ReadError::new(source_name, row.line, ReadErrorKind::Row(what))
+}
+
+#[cfg(test)]
+impl Encoder {
+    /// With an intercept, for two classes.
+    pub(crate) fn unscaled(columns: usize) -> Self {
+        Self {
+            labels: Labels::default(),
+            classes: 2,
+            scaler: Scaler::new(Scaling::None),
+            intercept: true,
+            sparse: false,
+            columns,
+            accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: true, plain: false },
+            plain: false,
+            votes: false,
+            large_row: LargeRow::Warn,
+            radius: f64::INFINITY,
+            large_rows: 0,
+            absent: vec![],
+            costs: None,
+        }
+    }
 }
 
 #[cfg(test)]

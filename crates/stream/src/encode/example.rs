@@ -62,7 +62,8 @@ impl Example {
                 && self.indices.is_sorted_by(|a, b| a < b)
                 && self.indices.last().is_none_or(|last| (*last as usize) < problem.features)
         } else {
-            self.values.len() == problem.features
+            // With one or two views (`Features::views`).
+            [problem.features, 2 * problem.features].contains(&self.values.len())
         };
         let truth = match self.truth {
             OwnedTruth::Missing => true,
@@ -161,7 +162,7 @@ impl Example {
     }
 
     /// Sets these features, given in increasing order, to 0.
-    pub fn remove(&mut self, features: &[u32]) {
+    pub(super) fn remove(&mut self, features: &[u32]) {
         if !self.sparse {
             features.iter().for_each(|feature| self.values[*feature as usize] = 0.0);
             return;

@@ -134,6 +134,14 @@ impl Scaler {
         }
     }
 
+    /// The value in the data that becomes 0.
+    pub(crate) fn centre(&self, column: usize) -> f64 {
+        match self.scaling {
+            Scaling::Mixed if column < self.second.len() => self.first[column],
+            _ => self.mean(column),
+        }
+    }
+
     /// The kind.
     pub fn scaling(&self) -> Scaling {
         self.scaling

@@ -176,8 +176,9 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
         && !sink.reads_forecasts();
     let (mut prediction, mut best) = (learner.prediction(), Vec::new());
     while block.fill(examples)? {
-        if block.width() > learner.problem().features {
-            let grown = learner.grow(learner.problem().classes, block.width());
+        let features = learner.problem().features;
+        if block.width(features) > features {
+            let grown = learner.grow(learner.problem().classes, block.width(features));
             assert!(grown, "only learners that can grow are given an open set of columns");
             prediction = learner.prediction();
         }
@@ -287,9 +288,9 @@ impl Block {
         &self.examples[..self.filled]
     }
 
-    /// One more than the largest index of a feature.
-    fn width(&self) -> usize {
-        let width = |example: &Example| match example.features() {
+    /// One more than the largest index of a feature, for a learner of `features` features.
+    fn width(&self, features: usize) -> usize {
+        let width = |example: &Example| match example.features().views(features).0 {
             Features::Dense(values) => values.len(),
             Features::Sparse { indices, .. } => indices.last().map_or(0, |last| *last as usize + 1),
         };

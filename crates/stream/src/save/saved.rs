@@ -43,6 +43,9 @@ pub(crate) struct Encoding {
     pub(crate) intercept: bool,
     pub(crate) sparse: bool,
     pub(crate) columns: usize,
+    /// Files from before have one view of a row.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) plain: bool,
     /// The range of costs, if not from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) costs: Option<Costs>,
@@ -56,6 +59,7 @@ impl Encoding {
             intercept: encoder.intercept,
             sparse: encoder.sparse,
             columns: encoder.columns,
+            plain: encoder.plain,
             costs: encoder.costs.filter(|costs| *costs != Costs::default()),
         }
     }
@@ -85,6 +89,7 @@ impl Encoding {
             sparse: self.sparse && self.scaling != Scaling::Standard,
             columns: self.columns,
             accepts: about.accepts,
+            plain: self.plain,
             votes: noregret::registry::find(about.name)
                 .is_ok_and(|entry| entry.feedback == Feedback::Experts),
             large_row: LargeRow::default(),

@@ -331,7 +331,7 @@ fn ball_name(ball: Ball) -> &'static str {
 impl Sink for Record {
     fn observe(&mut self, outcome: &Outcome<'_>, _score: &Score) -> std::io::Result<()> {
         let Some(target) = outcome.target else { return Ok(()) };
-        match outcome.example.features() {
+        match outcome.example.features().views(self.problem.features).0 {
             Features::Dense(values) => self.values.extend_from_slice(values),
             Features::Sparse { indices, values } => {
                 self.indices.extend_from_slice(indices);

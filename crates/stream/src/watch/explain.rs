@@ -6,12 +6,13 @@
 //! its mean (to 0 without `standard` scaling); a removed category or word is absent.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use noregret::example::Features;
 use noregret::prediction::Prediction;
 
 use super::influence::column_of;
-use crate::encode::Example;
+use crate::encode::{Encoder, Example};
 use crate::read::columns::Columns;
 use crate::read::options::{CsvRole, Schema};
 
@@ -34,8 +35,8 @@ pub struct Explanation {
 pub struct Explainer {
     schema: Columns,
     fields: HashSet<String>,
-    /// Number of features before those of the data, such as the intercept.
-    shift: u32,
+    /// Of the rows, as it was when the explainer was made.
+    encoder: Arc<Encoder>,
     names: Vec<String>,
     by_name: HashMap<String, usize>,
     /// The columns of the features so far.
@@ -48,8 +49,8 @@ pub struct Explainer {
 }
 
 impl Explainer {
-    /// For rows of this schema; `shift` features, such as the intercept, precede those of the data.
-    pub fn new(schema: &Schema, shift: u32) -> Self {
+    /// For rows of this schema and this encoder.
+    pub fn new(schema: &Schema, encoder: &Encoder) -> Self {
         let fields = schema.csv.iter().flat_map(|csv| &csv.fields);
         let needed =
             fields.filter(|field| !matches!(field.role, CsvRole::Label | CsvRole::Weight | CsvRole::Drop));
@@ -57,7 +58,7 @@ impl Explainer {
         let mut explainer = Self {
             schema: schema.columns.clone(),
             fields: names.iter().cloned().collect(),
-            shift,
+            encoder: Arc::new(encoder.clone()),
             names: vec![],
             by_name: HashMap::new(),
             places: HashMap::new(),
@@ -117,7 +118,8 @@ impl Explainer {
             numbers.clear();
             numbers.resize(scores.len(), 0.0);
         }
-        let shift = self.shift;
+        let encoder = Arc::clone(&self.encoder);
+        let shift = u32::from(encoder.intercept);
         let mut without = |feature: u32, x: Features<'_>| {
             predict(x, at);
             let place = self.place(feature - shift);
@@ -128,14 +130,14 @@ impl Explainer {
             }
         };
         match x {
-            Features::Dense(values) => {
-                let mut row = values.to_vec();
-                for feature in shift as usize..row.len() {
-                    let value = std::mem::take(&mut row[feature]);
-                    if value != 0.0 {
-                        without(feature as u32, Features::Dense(&row));
+            Features::Dense(_) => {
+                let mut row = example.clone();
+                for feature in shift..encoder.features() as u32 {
+                    encoder.remove(&[feature], &mut row);
+                    if row.features() != x {
+                        without(feature, row.features());
                     }
-                    row[feature] = value;
+                    row.copy_from(example);
                 }
             }
             Features::Sparse { indices, values } => {
@@ -216,7 +218,7 @@ mod tests {
             learner.predict(example.features(), &mut at);
             learner.update(example.features(), example.target().expect("labelled"), &at);
         }
-        let mut explainer = Explainer::new(&schema, 1);
+        let mut explainer = Explainer::new(&schema, &Encoder::unscaled(3));
         let example = Example::dense(&row(3), None);
         explainer.add(&example, &mut at, |x, at| learner.predict(x, at));
         let one = explainer.take();

@@ -10,7 +10,7 @@ use noregret::example::Label;
 use noregret::learner::Predictor;
 use noregret::prediction::argmax;
 
-use crate::encode::Example;
+use crate::encode::{Encoder, Example};
 use crate::read::columns::Columns;
 use crate::read::options::Schema;
 use crate::run::score::{RoundScore, Score};
@@ -49,13 +49,14 @@ impl Influence {
         &self.rows
     }
 
-    /// For each column: the mean loss of the last rows without it minus that with it, the largest first. The
+    /// For each column of rows of `encoder`: the mean loss of the last rows without it minus that with it, the largest first. The
     /// loss is that of the forecast: log loss in nats, squared loss, or the error rate of the best label.
     /// Empty without rows, or for too many columns.
     pub fn report<P: Predictor + ?Sized>(
         &self,
         learner: &P,
         forecast: Forecast,
+        encoder: &Encoder,
         columns: &[Column],
     ) -> Vec<(String, f64)> {
         if self.rows.is_empty() || columns.len() > MOST_COLUMNS {
@@ -65,7 +66,7 @@ impl Influence {
         let mut found: Vec<(String, f64)> = (columns.iter())
             .map(|column| {
                 let mut rows = self.rows.clone();
-                rows.iter_mut().for_each(|row| row.remove(&column.features));
+                rows.iter_mut().for_each(|row| encoder.remove(&column.features, row));
                 (column.name.clone(), mean_loss(&rows, learner, forecast) - whole)
             })
             .collect();
@@ -175,10 +176,15 @@ mod tests {
             influence.rows.push(example);
         }
         let column = |name: &str, feature| Column { name: name.to_owned(), features: vec![feature] };
-        let found =
-            influence.report(learner.as_ref(), Forecast::Probabilities, &[column("b", 2), column("a", 1)]);
+        let encoder = Encoder::unscaled(2);
+        let found = influence.report(
+            learner.as_ref(),
+            Forecast::Probabilities,
+            &encoder,
+            &[column("b", 2), column("a", 1)],
+        );
         assert_eq!(found[0].0, "a");
         assert!(found[0].1 > 0.5 && found[1].1.abs() < 0.05, "{found:?}");
-        assert!(Influence::new().report(learner.as_ref(), Forecast::Probabilities, &[]).is_empty());
+        assert!(Influence::new().report(learner.as_ref(), Forecast::Probabilities, &encoder, &[]).is_empty());
     }
 }

@@ -10,6 +10,7 @@ fn encoder(scaling: Scaling, sparse: bool) -> Encoder {
         sparse,
         columns: 3,
         accepts: Accepts { classes: Classes::Real, soft_labels: false, weights: true, plain: false },
+        plain: true,
         votes: false,
         large_row: LargeRow::Warn,
         radius: 2.0,
@@ -28,7 +29,6 @@ fn features_in_memory_give_the_examples_of_rows() {
                 continue;
             }
             let mut encoders = [0; 3].map(|_| encoder(scaling, sparse));
-            encoders.iter_mut().for_each(|encoder| encoder.accepts.plain = true);
             for values in &rows {
                 let mut examples = [0; 3].map(|_| Example::default());
                 let mut row = Row::new();
@@ -51,6 +51,26 @@ fn features_in_memory_give_the_examples_of_rows() {
             assert_eq!(encoders[0].large_rows, encoders[1].large_rows);
             let bounded = matches!(scaling, Scaling::Unit | Scaling::MaxAbs);
             assert_eq!(encoders[0].large_rows > 0, !bounded);
+        }
+    }
+}
+
+/// Removed from a row with two views, a column has the value that scaling makes 0 in both.
+#[test]
+fn a_column_is_removed_from_both_views() {
+    let mut encoder = encoder(Scaling::Standard, false);
+    let mut example = Example::default();
+    for values in [[1.0, 10.0, 0.5], [3.0, 20.0, 0.5], [5.0, 60.0, 1.5]] {
+        encoder.encode_features(Features::Dense(&values), &mut example).expect("a good row");
+    }
+    let whole = example.clone();
+    encoder.remove(&[2], &mut example);
+    assert_eq!(example.values.len(), 8);
+    for (at, (value, before)) in example.values.iter().zip(&whole.values).enumerate() {
+        match at {
+            2 => assert_eq!(*value, 0.0),
+            6 => assert!((value - 30.0).abs() < 1e-12, "the mean, not {value}"),
+            _ => assert_eq!(value, before),
         }
     }
 }
