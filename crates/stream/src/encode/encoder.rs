@@ -304,6 +304,9 @@ impl Encoder {
         }
         let at = out.values.len();
         out.values.resize(at + self.columns, 0.0);
+        for &column in &self.absent {
+            out.values[at + column as usize] = self.scaler.centre(column as usize);
+        }
         x.iter().for_each(|(column, value)| out.values[at + column] = value);
     }
 
