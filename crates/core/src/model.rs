@@ -132,6 +132,10 @@ impl Archive {
                     Numbers { shape: vec![side * (side + 1) / 2], data: Data::Real(lower) }
                 }
                 Slot::List(data) => Numbers { shape: vec![data.len()], data: Data::of(data) },
+                Slot::Singles(data) => {
+                    let data: Vec<f64> = data.iter().map(|number| f64::from(*number)).collect();
+                    Numbers { shape: vec![data.len()], data: Data::of(&data) }
+                }
                 Slot::Count(data) => Numbers { shape: vec![data.len()], data: Data::Count(data.to_vec()) },
             };
             archive.set_tensor(&format!("learner/{}", tensor.name), numbers);
@@ -190,6 +194,12 @@ impl Archive {
                     }
                 }
                 (Slot::List(data), Data::Real(stored_data)) => data.clone_from(stored_data),
+                (Slot::Singles(data), Data::Real(stored_data)) => {
+                    *data = stored_data.iter().map(|number| *number as f32).collect();
+                    if data.iter().any(|number| !number.is_finite()) {
+                        return Err(damaged(format!("tensor '{name}' has a number beyond single precision")));
+                    }
+                }
                 (Slot::Count(data), Data::Count(stored_data)) => {
                     if stored.shape != [data.len()] {
                         return Err(wrong_shape(&[data.len()]));

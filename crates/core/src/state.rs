@@ -29,6 +29,8 @@ pub enum Slot<'a> {
     },
     /// A list of real numbers whose length is part of the state.
     List(&'a mut Vec<f64>),
+    /// A list of real numbers of single precision; saved in double precision, which is exact.
+    Singles(&'a mut Vec<f32>),
     /// Whole numbers: counters, generator states.
     Count(&'a mut [u64]),
 }
@@ -54,6 +56,11 @@ impl<'a> Tensor<'a> {
     /// A list of variable length.
     pub fn list(name: &'static str, data: &'a mut Vec<f64>) -> Self {
         Self { name: name.into(), slot: Slot::List(data) }
+    }
+
+    /// A list of variable length, of single precision.
+    pub fn singles(name: &'static str, data: &'a mut Vec<f32>) -> Self {
+        Self { name: name.into(), slot: Slot::Singles(data) }
     }
 
     /// A single real number.

@@ -27,6 +27,8 @@
 //! * Splits depend on classes, leaves on costs: copies differ in their random draws and in their leaves'
 //!   predictions.
 //! * Absent features of a row are 0, and belong to the left of a threshold >= 0.
+//! * Stored rows have single precision: a tree distinguishes values that differ by more than 10^-7 of their
+//!   size.
 //!
 //! ## Cost
 //!
@@ -53,7 +55,7 @@ params! {
         tries: u64 = "2 features, from 16 to 64",
         /// $\delta$ of the Hoeffding bound, in (0, 1]: larger splits earlier.
         confidence: f64 = "0.8",
-        /// Most numbers that a tree takes to keep rows, from 1 to 2^32.
+        /// Most numbers of 8 bytes that a tree takes to keep rows, from 1 to 2^32.
         memory: u64 = "2^20",
     }
 }
@@ -83,8 +85,10 @@ pub struct Tree {
     leaves: Vec<f64>,
     /// For every leaf, `buffer` indices of stored rows.
     places: Vec<f64>,
-    /// For every stored row: its features, its class, its costs.
-    rows: Vec<f64>,
+    /// For every stored row: its features, in single precision.
+    rows: Vec<f32>,
+    /// For every stored row: its class and its costs.
+    lessons: Vec<f64>,
     /// Number of rows of each class in a leaf, and to the right of a threshold.
     counts: Vec<f64>,
     /// One feature of the rows of a leaf, and their classes.
@@ -135,13 +139,14 @@ impl Tree {
             buffer: between("buffer", buffer, 2, 1024)?,
             tries: between("tries", tries, 1, 1 << 20)?,
             half_log_confidence: -0.5 * confidence.ln(),
-            capacity: memory / (features + 1 + classes),
+            capacity: memory / (features.div_ceil(2) + 1 + classes),
             seed,
             drawn: 0,
             nodes: vec![-1.0, 0.0, 0.0, 0.0],
             leaves: Vec::new(),
             places: Vec::new(),
             rows: Vec::new(),
+            lessons: Vec::new(),
             counts: vec![0.0; 2 * classes],
             column: Vec::new(),
             params,
@@ -159,8 +164,9 @@ impl Tree {
         2 + self.classes
     }
 
-    fn row_len(&self) -> usize {
-        self.features + 1 + self.classes
+    /// Class and costs.
+    fn lesson_len(&self) -> usize {
+        1 + self.classes
     }
 
     fn add_leaf(&mut self) -> usize {
@@ -249,10 +255,11 @@ impl Tree {
     /// Stores the row of class `y`, or not: the stored rows of a leaf are a uniform sample of all its rows
     /// (Vitter's algorithm R).
     fn keep(&mut self, leaf: usize, x: Features<'_>, y: usize, costs: &[f64]) {
-        let ((seen, kept), row_len) = (self.sizes(leaf), self.row_len());
-        let place = if kept < self.buffer && self.rows.len() < self.capacity * row_len {
-            let place = self.rows.len() / row_len;
-            self.rows.resize(self.rows.len() + row_len, 0.0);
+        let ((seen, kept), lesson_len) = (self.sizes(leaf), self.lesson_len());
+        let place = if kept < self.buffer && self.lessons.len() < self.capacity * lesson_len {
+            let place = self.lessons.len() / lesson_len;
+            self.rows.resize(self.rows.len() + self.features, 0.0);
+            self.lessons.resize(self.lessons.len() + lesson_len, 0.0);
             self.places[leaf * self.buffer + kept] = place as f64;
             let leaf_len = self.leaf_len();
             self.leaves[leaf * leaf_len + 1] += 1.0;
@@ -264,16 +271,19 @@ impl Tree {
             }
             self.kept(leaf)[drawn] as usize
         };
-        let (features, rest) = self.rows[place * row_len..][..row_len].split_at_mut(self.features);
-        features.fill(0.0);
-        x.add_to(1.0, features);
-        rest[0] = y as f64;
-        rest[1..].copy_from_slice(costs);
+        let row = &mut self.rows[place * self.features..][..self.features];
+        row.fill(0.0);
+        for (feature, value) in x.iter() {
+            row[feature] = (value as f32).clamp(f32::MIN, f32::MAX);
+        }
+        let lesson = &mut self.lessons[place * lesson_len..][..lesson_len];
+        lesson[0] = y as f64;
+        lesson[1..].copy_from_slice(costs);
     }
 
     /// The best of the drawn splits of `leaf`, unless all its rows are equal.
     fn best_split(&mut self, leaf: usize) -> Option<Split> {
-        let (features, row_len, classes) = (self.features, self.row_len(), self.classes);
+        let (features, lesson_len, classes) = (self.features, self.lesson_len(), self.classes);
         let count = self.sizes(leaf).1;
         let mut column = std::mem::take(&mut self.column);
         column.resize(2 * self.buffer, 0.0);
@@ -281,7 +291,7 @@ impl Tree {
         let (values, of_class) = (&mut values[..count], &mut of_class[..count]);
         self.counts.fill(0.0);
         for (class, place) in of_class.iter_mut().zip(&self.places[leaf * self.buffer..]) {
-            *class = self.rows[*place as usize * row_len + features];
+            *class = self.lessons[*place as usize * lesson_len];
             self.counts[*class as usize] += 1.0;
         }
         let n = count as f64;
@@ -295,7 +305,7 @@ impl Tree {
             let uniform = mixed_uniform(self.seed, self.drawn);
             let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
             for (value, place) in values.iter_mut().zip(&self.places[leaf * self.buffer..]) {
-                *value = self.rows[*place as usize * row_len + feature];
+                *value = f64::from(self.rows[*place as usize * features + feature]);
                 (low, high) = (low.min(*value), high.max(*value));
             }
             if low >= high {
@@ -324,20 +334,21 @@ impl Tree {
 
     /// Replaces the leaf at `node` by a split with two leaves, which inherit its rows.
     fn split(&mut self, node: usize, leaf: usize, split: Split) {
-        let (row_len, leaf_len) = (self.row_len(), self.leaf_len());
+        let (lesson_len, leaf_len) = (self.lesson_len(), self.leaf_len());
         let count = self.sizes(leaf).1;
         let other = self.add_leaf();
         self.leaves[leaf * leaf_len..][..leaf_len].fill(0.0);
         for at in 0..count {
             // Rows of the left leaf move to the front; no index is overwritten before it is read.
             let place = self.places[leaf * self.buffer + at];
-            let row = &self.rows[place as usize * row_len..][..row_len];
-            let to = if row[split.feature] > split.threshold { other } else { leaf };
+            let value = self.rows[place as usize * self.features + split.feature];
+            let to = if f64::from(value) > split.threshold { other } else { leaf };
             let record = &mut self.leaves[to * leaf_len..][..leaf_len];
             self.places[to * self.buffer + record[1] as usize] = place;
             record[0] += 1.0;
             record[1] += 1.0;
-            for (sum, cost) in record[2..].iter_mut().zip(&row[self.features + 1..]) {
+            let lesson = &self.lessons[place as usize * lesson_len..][..lesson_len];
+            for (sum, cost) in record[2..].iter_mut().zip(&lesson[1..]) {
                 *sum += cost;
             }
         }
@@ -389,7 +400,8 @@ impl State for Tree {
             Tensor::list("nodes", &mut self.nodes),
             Tensor::list("leaves", &mut self.leaves),
             Tensor::list("places", &mut self.places),
-            Tensor::list("rows", &mut self.rows),
+            Tensor::singles("rows", &mut self.rows),
+            Tensor::list("lessons", &mut self.lessons),
         ]
     }
 
@@ -397,11 +409,12 @@ impl State for Tree {
         let whole =
             |number: f64, below: usize| number >= 0.0 && number < below as f64 && number.fract() == 0.0;
         let (nodes, leaves) = (self.nodes.len() / NODE, self.leaves());
-        let rows = self.rows.len() / self.row_len();
+        let rows = self.lessons.len() / self.lesson_len();
         let lengths = nodes * NODE == self.nodes.len()
             && leaves * self.leaf_len() == self.leaves.len()
             && leaves * self.buffer == self.places.len()
-            && rows * self.row_len() == self.rows.len()
+            && rows * self.lesson_len() == self.lessons.len()
+            && rows * self.features == self.rows.len()
             && rows <= self.capacity
             && nodes > 0;
         let node = |(at, node): (usize, &[f64])| {
@@ -417,7 +430,7 @@ impl State for Tree {
             && self.nodes.chunks_exact(NODE).enumerate().all(node)
             && self.leaves.chunks_exact(self.leaf_len()).all(leaf)
             && (0..leaves).all(|leaf| self.kept(leaf).iter().all(|place| whole(*place, rows)))
-            && self.rows.chunks_exact(self.row_len()).all(|row| whole(row[self.features], self.classes))
+            && self.lessons.chunks_exact(self.lesson_len()).all(|lesson| whole(lesson[0], self.classes))
     }
 }
 
@@ -491,6 +504,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
+        // A feature of 4 bytes takes 8, beside the class and two costs.
         let width = 1 + 1 + 2;
         let mut tree = tree(TreeParams { memory: Some(width * 50), ..Default::default() });
         let mut t = 0.0;
@@ -499,7 +513,7 @@ mod tests {
             let noisy = round % 5 == 0;
             learn(&mut tree, t, usize::from(((t * 40.0) as usize).is_multiple_of(2)) ^ usize::from(noisy));
         }
-        assert_eq!(tree.rows.len(), 50 * width as usize);
+        assert_eq!((tree.rows.len(), tree.lessons.len()), (50, 50 * 3));
         assert!(tree.leaves() > 3 && tree.leaves() <= 50, "{}", tree.leaves());
         assert!(tree.restored());
     }
@@ -517,7 +531,7 @@ mod tests {
         assert!(broken(|tree| tree.nodes[2] = 0.0), "a node that is its own child");
         assert!(broken(|tree| tree.nodes[0] = 1.0), "a feature that is not there");
         assert!(broken(|tree| tree.places[0] = 1e6), "a row that is not there");
-        assert!(broken(|tree| tree.rows[1] = 2.0), "a class that is not there");
+        assert!(broken(|tree| tree.lessons[0] = 2.0), "a class that is not there");
         assert!(broken(|tree| tree.leaves[1] = 33.0), "more rows than there is room for");
         assert!(broken(|tree| tree.leaves.truncate(3)), "half a leaf");
     }

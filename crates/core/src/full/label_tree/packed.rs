@@ -93,11 +93,23 @@ fn pack(tensor: Tensor<'_>, list: &mut Vec<f64>) {
             list.push(data.len() as f64);
             list.extend_from_slice(data);
         }
+        Slot::Singles(data) => {
+            list.push(data.len() as f64);
+            list.extend(data.iter().map(|number| f64::from(*number)));
+        }
         Slot::Count(data) => {
             // In two halves: a double represents integers up to 2^53 only.
             list.extend(data.iter().flat_map(|count| [(count >> 32) as f64, f64::from(*count as u32)]));
         }
     }
+}
+
+/// The numbers of a list whose length comes first.
+fn unpack_list<'a>(
+    rest: &'a mut std::iter::Copied<std::slice::Iter<'_, f64>>,
+) -> Option<impl Iterator<Item = f64> + 'a> {
+    let len = rest.next()?;
+    (len >= 0.0 && len <= rest.len() as f64 && len.fract() == 0.0).then(|| rest.take(len as usize))
 }
 
 fn unpack(tensor: Tensor<'_>, rest: &mut std::iter::Copied<std::slice::Iter<'_, f64>>) -> Option<()> {
@@ -116,13 +128,8 @@ fn unpack(tensor: Tensor<'_>, rest: &mut std::iter::Copied<std::slice::Iter<'_, 
                 }
             }
         }
-        Slot::List(data) => {
-            let len = rest.next()?;
-            if !(len >= 0.0 && len <= rest.len() as f64 && len.fract() == 0.0) {
-                return None;
-            }
-            *data = rest.take(len as usize).collect();
-        }
+        Slot::List(data) => *data = unpack_list(rest)?.collect(),
+        Slot::Singles(data) => *data = unpack_list(rest)?.map(|number| number as f32).collect(),
         Slot::Count(data) => {
             let mut half = || rest.next().filter(|x| (0.0..4_294_967_296.0).contains(x) && x.fract() == 0.0);
             for count in data {
