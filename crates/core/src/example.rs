@@ -83,6 +83,19 @@ impl<'a> Features<'a> {
         }
     }
 
+    /// Whether a row from an untrusted source fits a learner of `features` features: a dense row with one
+    /// or two views, a sparse row with increasing indices.
+    pub fn fits(self, features: usize) -> bool {
+        match self {
+            Features::Dense(values) => [features, 2 * features].contains(&values.len()),
+            Features::Sparse { indices, values } => {
+                indices.len() == values.len()
+                    && indices.is_sorted_by(|a, b| a < b)
+                    && indices.last().is_none_or(|last| (*last as usize) < features)
+            }
+        }
+    }
+
     /// $\lVert x \rVert_2^2$.
     pub fn norm_squared(self) -> f64 {
         let values = self.values();

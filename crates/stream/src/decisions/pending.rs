@@ -293,16 +293,12 @@ struct Kept {
 impl Kept {
     /// Whether a learner of `problem` can learn from it.
     fn fits(&self, problem: &Problem) -> bool {
-        let layout = match &self.indices {
-            None => self.values.len() == problem.features,
-            Some(indices) => {
-                indices.len() == self.values.len()
-                    && indices.is_sorted_by(|a, b| a < b)
-                    && indices.last().is_none_or(|last| (*last as usize) < problem.features)
-            }
+        let x = match &self.indices {
+            None => Features::Dense(&self.values),
+            Some(indices) => Features::Sparse { indices, values: &self.values },
         };
         let finite = self.values.iter().all(|value| value.is_finite());
-        layout && finite && self.decision.check(problem.classes).is_ok()
+        x.fits(problem.features) && finite && self.decision.check(problem.classes).is_ok()
     }
 }
 

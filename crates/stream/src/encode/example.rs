@@ -57,14 +57,7 @@ impl Example {
 
     /// Whether this example, from an untrusted source, fits a learner of `problem`.
     pub fn fits(&self, problem: &Problem) -> bool {
-        let layout = if self.sparse {
-            self.indices.len() == self.values.len()
-                && self.indices.is_sorted_by(|a, b| a < b)
-                && self.indices.last().is_none_or(|last| (*last as usize) < problem.features)
-        } else {
-            // With one or two views (`Features::views`).
-            [problem.features, 2 * problem.features].contains(&self.values.len())
-        };
+        let layout = self.features().fits(problem.features);
         let truth = match self.truth {
             OwnedTruth::Missing => true,
             OwnedTruth::Class(label) => label.index() < problem.classes,

@@ -49,9 +49,9 @@ impl Influence {
         &self.rows
     }
 
-    /// For each column of rows of `encoder`: the mean loss of the last rows without it minus that with it, the largest first. The
-    /// loss is that of the forecast: log loss in nats, squared loss, or the error rate of the best label.
-    /// Empty without rows, or for too many columns.
+    /// For each column of rows of `encoder`: the mean loss of the last rows without it minus that with it,
+    /// the largest first. The loss is that of the forecast: log loss in nats, squared loss, or the error rate
+    /// of the best label. Empty without rows, or for too many columns.
     pub fn report<P: Predictor + ?Sized>(
         &self,
         learner: &P,

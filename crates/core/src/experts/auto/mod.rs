@@ -60,9 +60,9 @@
 //! * `neighbours` forecasts from the classes of the nearest rows among the latest ones, in windows of several
 //!   lengths.
 //!
-//! Trees and the forest compare values with thresholds that they found in earlier rows, and scaling by the rows so
-//! far moves these values: if a dense row has twice as many values as features, they take its second half, the
-//! row before scaling, and all others its first half ([`Features::views`]).
+//! Trees and the forest compare values with thresholds that they found in earlier rows, and scaling by the
+//! rows so far moves these values: if a dense row has twice as many values as features, they take its second
+//! half, the row before scaling, and all others its first half ([`Features::views`]).
 //!
 //! [`OnlineLearner::left_out`] lists what was left out: no problem is rejected for its size.
 //!
