@@ -1,4 +1,5 @@
-"""`auto` by itself: how well its probabilities are calibrated, which member leads in the end, and what its budget does."""
+"""`auto` by itself: how well its probabilities are calibrated, which member leads in the end, what its budget does, and
+what each kind of member brings."""
 
 import json
 import sys
@@ -10,6 +11,13 @@ from tables import chosen, machine, write
 BUDGETS = ("0.01", "2", "8", "100")
 # Rows of the sweep.
 FEW = 8000
+KINDS = {
+    "trees": lambda member: member == "trees",
+    "forest": lambda member: member == "forest",
+    "neighbours": lambda member: member == "neighbours",
+    "waves": lambda member: member.startswith("waves@"),
+    "forgetting": lambda member: member.startswith(("shared@", "products@")) and ":" in member,
+}
 SWEPT = "digits,segments,vehicle,segment,satimage,pendigits,usps,letter,electricity,shuttle,covtype,covtype-shuffled"
 
 TEXT = """# auto by itself
@@ -41,29 +49,13 @@ Log-loss over four decades of it, the first {few:,} rows:
 
 Less than 0.8 counts as 0.8. By default the budget is 20,000 over the number of rows, within 0.8 and 8.
 
-The trial of the members ends after 8,192 rounds. Whole streams with 0.01 and with 8: letter 0.2532 and 0.2489, usps 0.2034 and
-0.1936, electricity 0.1684 and 0.1683, shuttle 0.0052 and 0.0051, the first 60,000 rows of shuffled covtype 0.4540 and 0.4510.
+## What each kind of member brings
 
-## What forgetting brings
+Log-loss of the first {few:,} rows with all members, and with those of a kind left out:
 
-Families that forget a part of their matrix and gradients in a round, beside all others, log-loss before there were waves,
-with all columns standardised:
-
-| | electricity, the first 12000 | covtype, every 12th row in file order, the first 12000 |
-|---|---:|---:|
-| none | 0.1639 | 0.4614 |
-| `shared`, 0.001 (and `products` on electricity) | 0.1494 | 0.4554 |
-| `shared`, 0.004 (and `products`) | 0.1352 | 0.4486 |
-| `shared` and `products`, 0.015 | 0.1258 | |
-| `shared`, 0.004 and 0.016, `products@0.0001`, 0.016: the default | 0.1226 | |
-
-On streams that do not drift they cost up to 1 %. With matrices of all pairs of classes the inversions are too expensive;
-those do not forget.
-
-## What waves bring
-
-Random Fourier features beside all others, log-loss without and with them: usps 0.220 and 0.194, pendigits 0.0455 and 0.0414,
-satimage 0.195 and 0.189; on vehicle 0.507 and 0.509.
+| stream | all | {kinds} |
+|---|---:|{kind_rules}
+{without}
 """
 
 
@@ -72,9 +64,19 @@ def played(on, *more):
     return json.loads(out.splitlines()[-1])
 
 
+def without_each_kind(on, members):
+    """Log-loss of the first rows with all `members`, and without those of each kind; `None` if there are none."""
+    losses = []
+    for leave in [lambda member: False, *KINDS.values()]:
+        kept = [member for member in members if not leave(member)]
+        known = losses and len(kept) == len(members)
+        losses.append(None if known else played(on, "--limit", str(FEW), "--set", f"members={'+'.join(kept)}")["log_loss"])
+    return losses
+
+
 def auto(options):
-    """Log-loss, error, calibration and leaders on every stream; log-loss over budgets."""
-    streams, sweep = [], []
+    """Log-loss, error, calibration and leaders on every stream; log-loss over budgets and without kinds of members."""
+    streams, sweep, without = [], [], []
     for on in chosen(options):
         got = played(on, "--calibration")
         leaders = sorted(got["weights"].items(), key=lambda item: -item[1])[:2]
@@ -89,6 +91,12 @@ def auto(options):
         line = f"| {on.name} | {' | '.join(f'{loss:.4f}' for loss in losses)} | {max(losses) / min(losses) - 1:.1%} |"
         sweep.append(line)
         print(line, file=sys.stderr, flush=True)
+        # Members that were dropped in the run have a minus.
+        members = [member.removeprefix("-") for member in got["resolved_parameters"]["members"].split("+")]
+        cells = ["-" if loss is None else f"{loss:.4f}" for loss in without_each_kind(on, members)]
+        line = f"| {on.name} | {' | '.join(cells)} |"
+        without.append(line)
+        print(line, file=sys.stderr, flush=True)
     if not options.streams:
         page = TEXT.format(
             machine=machine(),
@@ -97,5 +105,8 @@ def auto(options):
             heads=" | ".join(BUDGETS),
             rules="---:|" * len(BUDGETS),
             sweep="\n".join(sweep),
+            kinds=" | ".join(f"without {kind}" for kind in KINDS),
+            kind_rules="---:|" * len(KINDS),
+            without="\n".join(without),
         )
         write("auto", page)
