@@ -20,8 +20,8 @@ use super::member::Member;
 /// Number of copies of the weak learner.
 const COPIES: u64 = 30;
 
-/// 8-byte numbers that a tree may use to store rows, 4 MiB; beyond this it no longer grows.
-const MEMORY: u64 = 1 << 19;
+/// 8-byte numbers that a tree may use to store rows, 8 MiB; beyond this it no longer grows.
+const MEMORY: u64 = 1 << 20;
 
 /// Limit on the number of candidate splits; more cost more time than they reduce the loss.
 const MOST_TRIES: u64 = 32;
