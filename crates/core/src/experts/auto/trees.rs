@@ -23,6 +23,9 @@ const COPIES: u64 = 30;
 /// 8-byte numbers that a tree may use to store rows, 8 MiB; beyond this it no longer grows.
 const MEMORY: u64 = 1 << 20;
 
+/// The same for sparse rows, which a tree stores with their zeros: more rows hardly reduce the loss.
+const SPARSE_MEMORY: u64 = 1 << 18;
+
 /// Limit on the number of candidate splits; more cost more time than they reduce the loss.
 const MOST_TRIES: u64 = 32;
 
@@ -44,7 +47,8 @@ impl Trees {
     pub(super) fn new(problem: &Problem, seed: u64) -> Result<Self, ParamError> {
         let (copies, horizon) = (Some(COPIES), Some(Horizon::Anytime));
         let own = BoosterParams { copies, horizon, play: Some(Answer::Mixture), ..BoosterParams::default() };
-        let values = [("memory", MEMORY), ("tries", Self::tries(problem))];
+        let memory = if problem.sparse { SPARSE_MEMORY } else { MEMORY };
+        let values = [("memory", memory), ("tries", Self::tries(problem))];
         let weak_values = values.map(|(name, value)| (name.to_owned(), value.to_value()));
         let weak_values = Values::from(weak_values);
         AdaBoostOlm::new(AdaBoostOlmParams { own, weak_values }, problem.clone(), seed).map(Self)
