@@ -73,7 +73,6 @@ impl<'a> Source<'a> {
                     sparse: *sparse,
                     columns: stream.features(),
                     accepts: CLASSES,
-                    plain: false,
                     votes: false,
                     large_row: LargeRow::Error,
                     radius: f64::INFINITY,

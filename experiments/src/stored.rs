@@ -50,7 +50,6 @@ impl Stored {
             sparse: survey.is_sparse(),
             columns: survey.columns,
             accepts: CLASSES,
-            plain: false,
             votes: false,
             large_row: LargeRow::Error,
             radius: f64::INFINITY,

@@ -70,7 +70,6 @@ impl Facts {
             sparse: problem.sparse,
             columns: self.columns,
             accepts: about.accepts,
-            plain: about.accepts.plain,
             votes: false,
             large_row: LargeRow::Warn,
             radius: problem.radius.unwrap_or(f64::INFINITY),

@@ -47,7 +47,6 @@ fn look(rows: Rows<'_>, weights: Option<&[f64]>, scaling: Scaling, intercept: bo
         sparse: scaling != Scaling::Standard && matches!(rows, Rows::Sparse { .. }),
         columns,
         accepts: Accepts { classes: Classes::Real, soft_labels: false, weights: true, plain: false },
-        plain: false,
         votes: false,
         large_row: LargeRow::Warn,
         radius: f64::INFINITY,

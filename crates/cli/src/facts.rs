@@ -196,7 +196,6 @@ impl<'a> Stream<'a> {
             sparse: facts.sparse,
             columns: if facts.open_columns { u32::MAX as usize } else { facts.columns },
             accepts,
-            plain: accepts.plain,
             votes: wanted.votes(),
             large_row: self.plan.on_large_row,
             radius,

@@ -84,10 +84,11 @@ impl<'a> Features<'a> {
     }
 
     /// Whether a row from an untrusted source fits a learner of `features` features: a dense row with one
-    /// or two views, a sparse row with increasing indices.
-    pub fn fits(self, features: usize) -> bool {
+    /// view, or two if the learner takes the row before scaling (`plain`), or a sparse row with increasing
+    /// indices.
+    pub fn fits(self, features: usize, plain: bool) -> bool {
         match self {
-            Features::Dense(values) => [features, 2 * features].contains(&values.len()),
+            Features::Dense(values) => values.len() == features || plain && values.len() == 2 * features,
             Features::Sparse { indices, values } => {
                 indices.len() == values.len()
                     && indices.is_sorted_by(|a, b| a < b)
@@ -323,6 +324,22 @@ mod tests {
 
     fn revealed(class: usize, reward: f64, p: &[f64]) -> Target<'static> {
         Target { revealed: Some(Revealed::new(class, reward, p)), ..Target::distribution(&[]) }
+    }
+
+    /// Two views fit only learners that take the row before scaling: others would read both as features.
+    #[test]
+    fn rows_fit_by_their_views() {
+        let row = |len: usize| vec![1.0; len];
+        for (len, plain, fits) in
+            [(3, false, true), (3, true, true), (6, true, true), (6, false, false), (4, true, false)]
+        {
+            assert_eq!(Features::Dense(&row(len)).fits(3, plain), fits, "{len} values");
+        }
+        let sparse = |indices: &[u32]| Features::Sparse { indices, values: &[1.0, 2.0] }.fits(3, true);
+        assert!(sparse(&[0, 2]) && !sparse(&[0, 3]) && !sparse(&[2, 0]) && !sparse(&[1]));
+        let both = [1.0, 2.0, 3.0, 4.0];
+        let (scaled, plain) = Features::Dense(&both).views(2);
+        assert_eq!((scaled.values(), plain.values()), (&both[..2], &both[2..]));
     }
 
     /// p = (1/2, 3/10, 1/5). "Not class 0" costs -ln(1/2), with the gradient (1/2, 3/10 - 3/5, 1/5 - 2/5).

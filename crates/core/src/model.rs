@@ -33,7 +33,7 @@ use crate::algorithm::{About, AnyModel, BanditModel, Model, check_problem};
 use crate::param::{ParamError, Values};
 use crate::problem::Problem;
 use crate::registry;
-use crate::state::{Slot, State};
+use crate::state::{Slot, State, narrowed};
 
 /// The version of the file format. Files of other versions are rejected.
 pub const FORMAT_VERSION: &str = "1";
@@ -195,10 +195,9 @@ impl Archive {
                 }
                 (Slot::List(data), Data::Real(stored_data)) => data.clone_from(stored_data),
                 (Slot::Singles(data), Data::Real(stored_data)) => {
-                    *data = stored_data.iter().map(|number| *number as f32).collect();
-                    if data.iter().any(|number| !number.is_finite()) {
-                        return Err(damaged(format!("tensor '{name}' has a number beyond single precision")));
-                    }
+                    *data = narrowed(stored_data.iter().copied()).ok_or_else(|| {
+                        damaged(format!("tensor '{name}' has a number beyond single precision"))
+                    })?;
                 }
                 (Slot::Count(data), Data::Count(stored_data)) => {
                     if stored.shape != [data.len()] {

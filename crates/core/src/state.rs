@@ -84,6 +84,11 @@ impl<'a> Tensor<'a> {
     }
 }
 
+/// The numbers in single precision; `None` if one is beyond its range.
+pub(crate) fn narrowed(numbers: impl Iterator<Item = f64>) -> Option<Vec<f32>> {
+    numbers.map(|number| Some(number as f32).filter(|narrow| narrow.is_finite())).collect()
+}
+
 /// Learners that can be saved and loaded.
 pub trait State {
     /// Everything that learning changes, always in the same order.

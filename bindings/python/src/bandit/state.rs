@@ -122,7 +122,8 @@ impl Inner {
         if let Some(generator) = generator {
             play.generator = generator;
         }
-        let pending = Decisions::load(archive, learner.problem(), continuation.most)?;
+        let pending =
+            Decisions::load(archive, learner.problem(), learner.about().accepts, continuation.most)?;
         Ok(Self { pending, continuation, ..Self::new(learner, encoder, schema, play, continuation.most) })
     }
 

@@ -361,7 +361,6 @@ fn made(asked: Asked, params: &Values, reader: &mut dyn Reader) -> Done<Learner>
         sparse,
         columns: survey.columns,
         accepts,
-        plain: accepts.plain,
         votes: false,
         large_row: LargeRow::Warn,
         radius: learner.problem().radius.unwrap_or(f64::INFINITY),

@@ -66,7 +66,6 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
             sparse: false,
             columns,
             accepts: entry.about.accepts,
-            plain: entry.about.accepts.plain,
             votes: false,
             large_row: LargeRow::Warn,
             radius: f64::INFINITY,

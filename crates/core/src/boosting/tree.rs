@@ -518,6 +518,16 @@ mod tests {
         assert!(tree.restored());
     }
 
+    /// Values beyond single precision are stored as its largest ones, so that thresholds are finite.
+    #[test]
+    fn huge_values_are_split() {
+        let mut tree = tree(TreeParams::default());
+        (0..40).for_each(|t| learn(&mut tree, if t % 2 == 0 { -1e300 } else { 1e300 }, t % 2));
+        assert!(tree.rows.iter().all(|value| value.is_finite()), "{:?}", tree.rows);
+        assert!(tree.nodes.iter().all(|number| number.is_finite()), "{:?}", tree.nodes);
+        assert_eq!((says(&tree, -1e300), says(&tree, 1e300)), (0, 1));
+    }
+
     #[test]
     fn contradictions_are_noticed() {
         let mut grown = tree(TreeParams { grace: Some(2), ..Default::default() });

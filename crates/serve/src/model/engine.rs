@@ -172,11 +172,11 @@ impl Engine {
     /// Replaces `before`, by event `seq` with the time `at`.
     pub(crate) fn go_on_behind(&mut self, before: &Self, seq: u64, at: i64, keep: Keep) {
         let mut waiting = Pending::new(self.limits.waiting);
-        let problem = self.learner.problem();
+        let (problem, accepts) = (self.learner.problem(), self.learner.about().accepts);
         for (id, waits) in before.waiting.iter() {
             let mine = match keep {
                 Keep::Waiting
-                    if waits.example.fits(problem) && waits.taken.check(problem.classes).is_ok() =>
+                    if waits.example.fits(problem, accepts) && waits.taken.check(problem.classes).is_ok() =>
                 {
                     Arc::clone(waits)
                 }

@@ -116,10 +116,10 @@ impl Engine {
         let kept: Kept<Waits, Asked> =
             serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
         let saved = Saved::from_archive(archive)?;
-        let problem = saved.learner.problem().clone();
+        let (problem, accepts) = (saved.learner.problem().clone(), saved.learner.about().accepts);
         let mut waiting = Pending::new(limits.waiting);
         for (id, waits) in kept.waiting {
-            if !waits.example.fits(&problem) || waits.taken.check(problem.classes).is_err() {
+            if !waits.example.fits(&problem, accepts) || waits.taken.check(problem.classes).is_err() {
                 return Err(damaged(format!("the decision {id:?} does not fit the learner")));
             }
             waiting.insert(&id, Arc::new(waits)).map_err(|error| damaged(error.to_string()))?;
@@ -194,7 +194,8 @@ impl Engine {
         }
         let mut waiting = Pending::new(limits.waiting);
         let standing = Engine::first_standing(about.forecast);
-        let decisions = Decisions::load(archive, &problem, limits.waiting).map_err(wrong)?;
+        let decisions = Decisions::load(archive, &problem, saved.learner.about().accepts, limits.waiting)
+            .map_err(wrong)?;
         for (id, example, taken) in decisions.iter() {
             let waits = Waits::resumed(example.clone(), taken.clone());
             waiting

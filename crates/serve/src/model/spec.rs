@@ -373,7 +373,6 @@ impl Spec {
             sparse,
             columns,
             accepts: learner.about().accepts,
-            plain: learner.about().accepts.plain,
             votes: false,
             absent: Vec::new(),
             costs: bandit.then(|| costs.unwrap_or_default()),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use noregret::example::Features;
-use noregret::learner::BanditLearner;
+use noregret::learner::{Accepts, BanditLearner};
 use noregret::model::{Archive, ModelError};
 use noregret::prediction::{Decision, Reward};
 use noregret::problem::Problem;
@@ -255,7 +255,12 @@ impl Decisions {
     ///
     /// # Errors
     /// If they do not fit the learner.
-    pub fn load(archive: &Archive, problem: &Problem, most: usize) -> Result<Self, ModelError> {
+    pub fn load(
+        archive: &Archive,
+        problem: &Problem,
+        accepts: Accepts,
+        most: usize,
+    ) -> Result<Self, ModelError> {
         let damaged = |what: String| ModelError::Damaged(format!("the pending decisions: {what}"));
         let mut decisions = Self::new(most);
         let Ok(tensor) = archive.tensor(WAITING) else { return Ok(decisions) };
@@ -263,7 +268,7 @@ impl Decisions {
         let list: Vec<Kept> = serde_json::from_slice(&bytes)
             .map_err(|error| damaged(format!("they are unreadable: {error}")))?;
         for kept in list {
-            if !kept.fits(problem) {
+            if !kept.fits(problem, accepts) {
                 return Err(damaged(format!("{:?} does not fit the learner", kept.id)));
             }
             let example = match &kept.indices {
@@ -291,14 +296,14 @@ struct Kept {
 }
 
 impl Kept {
-    /// Whether a learner of `problem` can learn from it.
-    fn fits(&self, problem: &Problem) -> bool {
+    /// Whether a learner of `problem` that accepts `accepts` can learn from it.
+    fn fits(&self, problem: &Problem, accepts: Accepts) -> bool {
         let x = match &self.indices {
             None => Features::Dense(&self.values),
             Some(indices) => Features::Sparse { indices, values: &self.values },
         };
         let finite = self.values.iter().all(|value| value.is_finite());
-        x.fits(problem.features) && finite && self.decision.check(problem.classes).is_ok()
+        x.fits(problem.features, accepts.plain) && finite && self.decision.check(problem.classes).is_ok()
     }
 }
 
@@ -360,6 +365,7 @@ mod tests {
         let mut learner = find("soba")
             .and_then(|entry| entry.make_bandit(&Values::new(), problem.clone(), 0))
             .expect("valid");
+        let accepts = learner.about().accepts;
         let mut decisions = Decisions::new(10);
         let mut taken = Decision::default();
         let sparse = Features::Sparse { indices: &[0, 2], values: &[0.1, -1.0] };
@@ -370,7 +376,7 @@ mod tests {
         let mut archive = Archive::of_bandit(learner.as_mut());
         decisions.save(&mut archive);
         let archive = Archive::from_bytes(&archive.to_bytes()).expect("just written");
-        let mut again = Decisions::load(&archive, &problem, 10).expect("just written");
+        let mut again = Decisions::load(&archive, &problem, accepts, 10).expect("just written");
         assert_eq!(again.ids().collect::<Vec<_>>(), ["b", "a"]);
         let mut other = archive.bandit_model().expect("just written");
         for id in ["a", "b"] {
@@ -378,9 +384,10 @@ mod tests {
             again.hear(other.as_mut(), id, Verdict::WRONG).expect("waits");
         }
         assert_eq!(Archive::of_bandit(learner.as_mut()), Archive::of_bandit(other.as_mut()));
-        let error = Decisions::load(&archive, &Problem::new(2, 2), 10).expect_err("too narrow").to_string();
+        let error =
+            Decisions::load(&archive, &Problem::new(2, 2), accepts, 10).expect_err("too narrow").to_string();
         assert!(error.ends_with("the pending decisions: \"b\" does not fit the learner"), "{error}");
-        let none = Decisions::load(&Archive::default(), &problem, 10).expect("nothing waits");
+        let none = Decisions::load(&Archive::default(), &problem, accepts, 10).expect("nothing waits");
         assert_eq!(none.waiting(), 0);
     }
 }

@@ -217,7 +217,9 @@ impl Replay {
             play.generator = generator;
         }
         let pending = match model {
-            Some(model) => Decisions::load(model, learner.problem(), limits.waiting)?,
+            Some(model) => {
+                Decisions::load(model, learner.problem(), learner.about().accepts, limits.waiting)?
+            }
             None => Decisions::new(limits.waiting),
         };
         Ok(Self {

@@ -72,10 +72,9 @@ pub struct Encoder {
     pub sparse: bool,
     /// Number of columns of the data, without the intercept.
     pub columns: usize,
-    /// What the learner accepts (soft labels, weights, targets).
+    /// What the learner accepts (soft labels, weights, targets). If it takes the row before scaling, dense
+    /// rows have two views ([`Features::views`]).
     pub accepts: Accepts,
-    /// Whether a dense row is followed by the row before scaling ([`Features::views`]).
-    pub plain: bool,
     /// Whether features are votes, which must be in [-1, 1].
     pub votes: bool,
     /// Treatment of rows beyond the learner's radius.
@@ -296,7 +295,7 @@ impl Encoder {
 
     /// Adds the row before scaling behind the scaled one, for a learner that takes both.
     fn add_plain(&self, x: Features<'_>, out: &mut Example) {
-        if !self.plain || !self.scaler.scaling().adapts() {
+        if !self.accepts.plain || !self.scaler.scaling().adapts() {
             return;
         }
         if self.intercept {
@@ -519,7 +518,6 @@ impl Encoder {
             sparse: false,
             columns,
             accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: true, plain: false },
-            plain: false,
             votes: false,
             large_row: LargeRow::Warn,
             radius: f64::INFINITY,

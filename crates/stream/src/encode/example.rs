@@ -1,6 +1,7 @@
 //! Examples, the input of learners.
 
 use noregret::example::{Batch, Features, Label, Target, Truth};
+use noregret::learner::Accepts;
 use noregret::prediction::Reward;
 use noregret::problem::Problem;
 use serde::{Deserialize, Serialize};
@@ -55,9 +56,9 @@ impl Example {
         }
     }
 
-    /// Whether this example, from an untrusted source, fits a learner of `problem`.
-    pub fn fits(&self, problem: &Problem) -> bool {
-        let layout = self.features().fits(problem.features);
+    /// Whether this example, from an untrusted source, fits a learner of `problem` that accepts `accepts`.
+    pub fn fits(&self, problem: &Problem, accepts: Accepts) -> bool {
+        let layout = self.features().fits(problem.features, accepts.plain);
         let truth = match self.truth {
             OwnedTruth::Missing => true,
             OwnedTruth::Class(label) => label.index() < problem.classes,

@@ -259,7 +259,6 @@ fn own_encoder(facts: &Facts) -> Encoder {
         sparse,
         columns: facts.columns,
         accepts,
-        plain: false,
         votes: false,
         large_row: LargeRow::Warn,
         radius: (radius * radius + 1.0).sqrt(),

@@ -2,7 +2,7 @@
 //! to continue it bit for bit.
 
 use noregret::guarantee::RunFacts;
-use noregret::learner::OnlineLearner;
+use noregret::learner::{Accepts, OnlineLearner};
 use noregret::model::{Archive, Data, ModelError, Numbers};
 use noregret::prediction::{Decision, Prediction};
 use noregret::problem::Problem;
@@ -137,14 +137,15 @@ impl<K: Held> Standing<K> {
         archive.set_tensor(STANDING, packed(serde_json::to_vec(&kept).expect("plain data")));
     }
 
-    /// Reads the state of a run with `options` from a model file, for a learner of `problem` whose
-    /// predictions are like `like`; `None` if the file has none.
+    /// Reads the state of a run with `options` from a model file, for a learner of `problem` that accepts
+    /// `accepts`, whose predictions are like `like`; `None` if the file has none.
     ///
     /// # Errors
     /// If the state contradicts the learner or the options.
     pub fn load(
         archive: &Archive,
         problem: &Problem,
+        accepts: Accepts,
         like: &K,
         options: &RunOptions,
     ) -> Result<Option<(Self, Counts)>, ModelError> {
@@ -156,7 +157,7 @@ impl<K: Held> Standing<K> {
             return Err(damaged(format!("its window is not {}", options.window)));
         }
         let fits = |(_, _, example, held): &(u64, u64, Example, K)| {
-            example.fits(problem) && held.fits(problem, like)
+            example.fits(problem, accepts) && held.fits(problem, like)
         };
         if !is_place(kept.block, kept.into) || !kept.late.rounds.iter().all(fits) {
             return Err(damaged("it does not fit the learner".to_owned()));

@@ -4,7 +4,7 @@ use noregret::algorithm::{About, AnyModel, BanditModel, Model};
 use noregret::batch::online_to_batch::Average;
 use noregret::example::Features;
 use noregret::guarantee::RunFacts;
-use noregret::learner::{Classes, Feedback, Predictor};
+use noregret::learner::{Accepts, Classes, Feedback, Predictor};
 use noregret::model::{Archive, Data, ModelError, Numbers};
 use noregret::param::Values;
 use noregret::prediction::{Decision, Prediction};
@@ -59,7 +59,7 @@ impl Encoding {
             intercept: encoder.intercept,
             sparse: encoder.sparse,
             columns: encoder.columns,
-            plain: encoder.plain,
+            plain: encoder.accepts.plain,
             costs: encoder.costs.filter(|costs| *costs != Costs::default()),
         }
     }
@@ -88,8 +88,7 @@ impl Encoding {
             intercept: self.intercept,
             sparse: self.sparse && self.scaling != Scaling::Standard,
             columns: self.columns,
-            accepts: about.accepts,
-            plain: self.plain,
+            accepts: Accepts { plain: self.plain, ..about.accepts },
             votes: noregret::registry::find(about.name)
                 .is_ok_and(|entry| entry.feedback == Feedback::Experts),
             large_row: LargeRow::default(),

@@ -23,9 +23,14 @@ impl Session<'_> {
         let mut standing = Standing::bandit(&self.options);
         let mut whole = None;
         if let Some(archive) = self.loaded.as_ref().filter(|_| self.going_on)
-            && let Some((stood, counts)) =
-                Standing::load(archive, learner.problem(), &Decision::default(), &self.options)
-                    .map_err(Failure::data)?
+            && let Some((stood, counts)) = Standing::load(
+                archive,
+                learner.problem(),
+                learner.about().accepts,
+                &Decision::default(),
+                &self.options,
+            )
+            .map_err(Failure::data)?
         {
             standing = stood;
             whole = counts.log;

@@ -26,9 +26,14 @@ impl Session<'_> {
             standing.go_on_in(archive);
         }
         if let Some(archive) = self.loaded.as_ref().filter(|_| self.going_on)
-            && let Some((stood, counts)) =
-                Standing::load(archive, learner.problem(), &learner.prediction(), &self.options)
-                    .map_err(Failure::data)?
+            && let Some((stood, counts)) = Standing::load(
+                archive,
+                learner.problem(),
+                about.accepts,
+                &learner.prediction(),
+                &self.options,
+            )
+            .map_err(Failure::data)?
         {
             standing = stood;
             self.facts = go_on(&mut self.examples, &mut self.observers, archive, counts);

@@ -1,7 +1,7 @@
 //! A tree as one list of numbers: the number of nodes and the first class, then for every node in order the
 //! class of the leaf that it split, the class that was new, and the numbers of its learner's tensors.
 
-use crate::state::{Slot, Tensor};
+use crate::state::{Slot, Tensor, narrowed};
 
 use super::LabelTree;
 
@@ -129,7 +129,7 @@ fn unpack(tensor: Tensor<'_>, rest: &mut std::iter::Copied<std::slice::Iter<'_, 
             }
         }
         Slot::List(data) => *data = unpack_list(rest)?.collect(),
-        Slot::Singles(data) => *data = unpack_list(rest)?.map(|number| number as f32).collect(),
+        Slot::Singles(data) => *data = narrowed(unpack_list(rest)?)?,
         Slot::Count(data) => {
             let mut half = || rest.next().filter(|x| (0.0..4_294_967_296.0).contains(x) && x.fract() == 0.0);
             for count in data {

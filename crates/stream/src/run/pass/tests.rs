@@ -58,7 +58,6 @@ fn make(name: &str, values: &[(&str, &str)], seed: u64) -> (AnyModel, Encoder, R
         sparse: false,
         columns: 2,
         accepts: entry.about.accepts,
-        plain: entry.about.accepts.plain,
         votes: false,
         large_row: LargeRow::Warn,
         radius: 3.0,
