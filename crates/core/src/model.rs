@@ -33,7 +33,7 @@ use crate::algorithm::{About, AnyModel, BanditModel, Model, check_problem};
 use crate::param::{ParamError, Values};
 use crate::problem::Problem;
 use crate::registry;
-use crate::state::{Slot, State, narrowed};
+use crate::state::{Slot, State, narrowed, words};
 
 /// The version of the file format. Files of other versions are rejected.
 pub const FORMAT_VERSION: &str = "1";
@@ -136,6 +136,10 @@ impl Archive {
                     let data: Vec<f64> = data.iter().map(|number| f64::from(*number)).collect();
                     Numbers { shape: vec![data.len()], data: Data::of(&data) }
                 }
+                Slot::Words(data) => {
+                    let data: Vec<f64> = data.iter().map(|word| f64::from(*word)).collect();
+                    Numbers { shape: vec![data.len()], data: Data::of(&data) }
+                }
                 Slot::Count(data) => Numbers { shape: vec![data.len()], data: Data::Count(data.to_vec()) },
             };
             archive.set_tensor(&format!("learner/{}", tensor.name), numbers);
@@ -197,6 +201,11 @@ impl Archive {
                 (Slot::Singles(data), Data::Real(stored_data)) => {
                     *data = narrowed(stored_data.iter().copied()).ok_or_else(|| {
                         damaged(format!("tensor '{name}' has a number beyond single precision"))
+                    })?;
+                }
+                (Slot::Words(data), Data::Real(stored_data)) => {
+                    *data = words(stored_data.iter().copied()).ok_or_else(|| {
+                        damaged(format!("tensor '{name}' has a number that is not whole or not below 2^32"))
                     })?;
                 }
                 (Slot::Count(data), Data::Count(stored_data)) => {

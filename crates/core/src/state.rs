@@ -1,6 +1,8 @@
 //! The list of a learner's state: saving and loading use the same list, so that they cannot differ.
 
 use std::borrow::Cow;
+use std::iter::Copied;
+use std::slice::Iter;
 
 /// A named part of a learner's state.
 pub struct Tensor<'a> {
@@ -31,6 +33,8 @@ pub enum Slot<'a> {
     List(&'a mut Vec<f64>),
     /// A list of real numbers of single precision; saved in double precision, which is exact.
     Singles(&'a mut Vec<f32>),
+    /// A list of whole numbers below 2^32; saved in double precision, which is exact.
+    Words(&'a mut Vec<u32>),
     /// Whole numbers: counters, generator states.
     Count(&'a mut [u64]),
 }
@@ -63,6 +67,11 @@ impl<'a> Tensor<'a> {
         Self { name: name.into(), slot: Slot::Singles(data) }
     }
 
+    /// A list of variable length, of whole numbers below 2^32.
+    pub fn words(name: &'static str, data: &'a mut Vec<u32>) -> Self {
+        Self { name: name.into(), slot: Slot::Words(data) }
+    }
+
     /// A single real number.
     pub fn number(name: &'static str, value: &'a mut f64) -> Self {
         Self::vector(name, std::slice::from_mut(value))
@@ -78,15 +87,88 @@ impl<'a> Tensor<'a> {
         Self { name: name.into(), slot: Slot::Count(values) }
     }
 
+    /// Appends the numbers to `list`.
+    pub(crate) fn pack(self, list: &mut Vec<f64>) {
+        match self.slot {
+            Slot::Real { data, .. } => list.extend_from_slice(data),
+            Slot::Symmetric { side, data } => {
+                (0..side).for_each(|row| list.extend_from_slice(&data[row * side..][..=row]));
+            }
+            Slot::List(data) => {
+                list.push(data.len() as f64);
+                list.extend_from_slice(data);
+            }
+            Slot::Singles(data) => {
+                list.push(data.len() as f64);
+                list.extend(data.iter().map(|number| f64::from(*number)));
+            }
+            Slot::Words(data) => {
+                list.push(data.len() as f64);
+                list.extend(data.iter().map(|word| f64::from(*word)));
+            }
+            Slot::Count(data) => {
+                // In two halves: a double represents integers up to 2^53 only.
+                list.extend(data.iter().flat_map(|count| [(count >> 32) as f64, f64::from(*count as u32)]));
+            }
+        }
+    }
+
+    /// Takes the numbers from a list of [`Tensor::pack`]; `None` if they do not fit.
+    pub(crate) fn unpack(self, rest: &mut Copied<Iter<'_, f64>>) -> Option<()> {
+        match self.slot {
+            Slot::Real { data, .. } => {
+                for number in data {
+                    *number = rest.next()?;
+                }
+            }
+            Slot::Symmetric { side, data } => {
+                for row in 0..side {
+                    for column in 0..=row {
+                        let number = rest.next()?;
+                        data[row * side + column] = number;
+                        data[column * side + row] = number;
+                    }
+                }
+            }
+            Slot::List(data) => *data = unpack_list(rest)?.collect(),
+            Slot::Singles(data) => *data = narrowed(unpack_list(rest)?)?,
+            Slot::Words(data) => *data = words(unpack_list(rest)?)?,
+            Slot::Count(data) => {
+                let mut half =
+                    || rest.next().filter(|x| (0.0..4_294_967_296.0).contains(x) && x.fract() == 0.0);
+                for count in data {
+                    *count = ((half()? as u64) << 32) | half()? as u64;
+                }
+            }
+        }
+        Some(())
+    }
+
     /// The same tensor under `prefix/name`.
     pub fn within(self, prefix: &str) -> Self {
         Self { name: format!("{prefix}/{}", self.name).into(), ..self }
     }
 }
 
+/// The numbers of a list whose length comes first.
+fn unpack_list<'a>(rest: &'a mut Copied<Iter<'_, f64>>) -> Option<impl Iterator<Item = f64> + 'a> {
+    let len = rest.next()?;
+    (len >= 0.0 && len <= rest.len() as f64 && len.fract() == 0.0).then(|| rest.take(len as usize))
+}
+
 /// The numbers in single precision; `None` if one is beyond its range.
 pub(crate) fn narrowed(numbers: impl Iterator<Item = f64>) -> Option<Vec<f32>> {
     numbers.map(|number| Some(number as f32).filter(|narrow| narrow.is_finite())).collect()
+}
+
+/// The numbers as whole numbers below 2^32; `None` if one is not.
+pub(crate) fn words(numbers: impl Iterator<Item = f64>) -> Option<Vec<u32>> {
+    numbers.map(|number| whole(number, 1 << 32).map(|word| word as u32)).collect()
+}
+
+/// `number` as an integer, if it is one and below `limit`.
+pub(crate) fn whole(number: f64, limit: usize) -> Option<usize> {
+    (number >= 0.0 && number < limit as f64 && number.fract() == 0.0).then_some(number as usize)
 }
 
 /// Learners that can be saved and loaded.

@@ -210,7 +210,7 @@ fn bad_settings_are_refused_by_name() {
         (&[("weak.grace", "0")], "weak.grace = 0: must be from 2 to 4294967296"),
         (
             &[("weak.rate", "1")],
-            "tree has no parameter 'rate'; it takes classes, features, grace, buffer, tries, confidence, memory",
+            "tree has no parameter 'rate'; it takes classes, features, grace, buffer, tries, confidence, memory, rows",
         ),
         (&[("weak", "ogd"), ("weak.rate", "-1")], "weak.rate = -1: must be a finite number > 0"),
         (&[("candidates", "[[[0,1]]]")], "candidates = [[[0,1.0]]]: must be unset: tree has no candidates"),

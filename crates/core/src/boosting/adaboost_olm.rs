@@ -63,8 +63,7 @@ use crate::boosting::costs;
 pub use crate::boosting::params::{AdaBoostOlmParams, Answer, BoosterParams, WeakName};
 use crate::boosting::powers::Powers;
 use crate::boosting::regression::{BoostingRegression, Constants, Horizon};
-use crate::boosting::tree::Tree;
-use crate::boosting::weak::{Weak, WeakModel};
+use crate::boosting::weak::{Copies, Weak};
 use crate::example::{Features, LEAST_PROBABILITY, Target};
 use crate::kernel::softmax::softmax;
 use crate::kernel::vector::take;
@@ -78,10 +77,9 @@ use crate::state::{State, Tensor};
 /// slightly, too large a number increases the bound by a logarithm.
 const HORIZON: u64 = 1_000_000;
 
-/// A weak learner with its regression and its statistics.
-#[derive(Clone)]
+/// What belongs to a copy of the weak learner: its regression and its statistics.
+#[derive(Clone, Default)]
 struct Link {
-    weak: Box<dyn WeakModel>,
     regression: BoostingRegression,
     /// Numerator and denominator of the edge, and the total log loss of the prefix that ends with this copy.
     record: [f64; 3],
@@ -94,7 +92,8 @@ pub struct AdaBoostOlm {
     problem: Problem,
     horizon: Horizon,
     play: Answer,
-    copies: Vec<Link>,
+    weak: Copies,
+    links: Vec<Link>,
     /// $M_i$.
     mistakes: Vec<u64>,
     rounds: u64,
@@ -131,7 +130,7 @@ impl AdaBoostOlm {
     /// $\gamma_i$ of every copy, eq. (4): in [-1, 1], 0 before the first round.
     pub fn edges(&self) -> Vec<f64> {
         let edge = |[gained, at_stake, _]: [f64; 3]| if at_stake > 0.0 { gained / at_stake } else { 0.0 };
-        self.copies.iter().map(|copy| edge(copy.record)).collect()
+        self.links.iter().map(|copy| edge(copy.record)).collect()
     }
 
     /// $M_i$ of every prefix.
@@ -180,7 +179,7 @@ impl Algorithm for AdaBoostOlm {
         paper: Paper { key: "agarwal2022folklore", place: "Algorithm 4, Proposition 4.4" },
         guarantee: "mistakes <= 4 min_i M_i + 2 ln(N/delta) with probability 1 - delta, M_i those of prefix i",
         cost: "N (K + weak learner)",
-        memory: "N weak learners; trees keep rows in at most 8 MiB each",
+        memory: "N weak learners; trees at most 4 MiB each and 64 MiB for the rows that they share",
         forecast: Forecast::RandomisedLabel,
         accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
     };
@@ -215,15 +214,11 @@ impl Algorithm for AdaBoostOlm {
         let horizon = params.own.horizon.unwrap_or(known).check()?;
         let play = params.own.play.unwrap_or(Answer::Hedge);
         let weak = params.weak()?;
-        let copy = |copy| {
-            let weak = weak.make(&problem, seed, copy)?;
-            Ok(Link { weak, regression: BoostingRegression::default(), record: [0.0; 3] })
-        };
-        let copies = (0..count).map(copy).collect::<Result<Vec<_>, ParamError>>()?;
+        let copies = weak.make(&problem, seed, count)?;
         // A single stump has no parameters.
         let weak_values = match weak {
             Weak::Stump(_) => Values::new(),
-            _ => copies[0].weak.values(),
+            _ => copies.values(),
         };
         let own = BoosterParams {
             weak: Some(params.own.weak.unwrap_or_else(|| WeakName("tree".to_owned()))),
@@ -236,8 +231,9 @@ impl Algorithm for AdaBoostOlm {
             params: AdaBoostOlmParams { own, weak_values },
             horizon,
             play,
-            mistakes: vec![0; copies.len()],
-            copies,
+            mistakes: vec![0; count as usize],
+            weak: copies,
+            links: vec![Link::default(); count as usize],
             rounds: 0,
             work: vec![0.0; 4 * problem.classes],
             problem,
@@ -273,9 +269,9 @@ impl Predictor for AdaBoostOlm {
     fn prediction(&self) -> Prediction {
         let mut prediction = Prediction::sized(self.problem.classes, 2 * self.problem.classes);
         // For every copy: the class that it predicts, and the new logit of that class.
-        prediction.indices = vec![0; self.copies.len()];
-        prediction.kept = vec![0.0; self.copies.len()];
-        prediction.members = self.copies.iter().map(|copy| copy.weak.room()).collect();
+        prediction.indices = vec![0; self.links.len()];
+        prediction.kept = vec![0.0; self.links.len()];
+        prediction.members = self.weak.rooms(self.links.len());
         prediction
     }
 
@@ -283,30 +279,22 @@ impl Predictor for AdaBoostOlm {
         let constants = self.constants();
         let fewest = self.fewest();
         let shown = match self.play {
-            Answer::Last => self.copies.len() - 1,
+            Answer::Last => self.links.len() - 1,
             // The first of several.
             _ => self.mistakes.iter().position(|count| *count == fewest).expect("just found"),
         };
-        let least = self.copies.iter().map(|copy| copy.record[2]).fold(f64::INFINITY, f64::min);
+        let least = self.links.iter().map(|copy| copy.record[2]).fold(f64::INFINITY, f64::min);
         let Prediction { scores, probabilities, scratch, kept, indices, members, .. } = out;
-        let trees = self.copies[0].weak.as_tree().is_some();
-        if trees {
-            let trees = self.copies.iter().filter_map(|copy| copy.weak.as_tree());
-            Tree::answer_all(trees, x, |copy, node, named| {
-                members[copy].indices.clear();
-                members[copy].indices.push(node);
-                indices[copy] = named as u32;
-            });
-        }
+        self.weak.predict(x, indices, members);
         let (logits, powers) = scratch.split_at_mut(self.problem.classes);
         let mut chain = Powers::new(logits, powers);
         probabilities.fill(0.0);
         let mut total = 0.0;
-        for (at, (copy, room)) in self.copies.iter().zip(members).enumerate() {
-            let named = if trees { indices[at] as usize } else { copy.weak.predict(x, room) };
+        for (at, (copy, named)) in self.links.iter().zip(&*indices).enumerate() {
+            let named = *named as usize;
             let (rest, before) = (chain.rest(named), chain.logits[named]);
             chain.set(named, copy.regression.predict_beside(rest, before, &constants)); // eq. (1)
-            (indices[at], kept[at]) = (named as u32, chain.logits[named]);
+            kept[at] = chain.logits[named];
             match self.play {
                 Answer::Hedge => {
                     let weight = weight(self.mistakes[at], fewest);
@@ -334,7 +322,7 @@ impl Predictor for AdaBoostOlm {
             }
             Answer::Vote => {
                 // One additional vote is divided equally, so that every class has a positive probability.
-                let (votes, share) = (self.copies.len() as f64 + 1.0, 1.0 / self.problem.classes as f64);
+                let (votes, share) = (self.links.len() as f64 + 1.0, 1.0 / self.problem.classes as f64);
                 probabilities.iter_mut().for_each(|p| *p = (*p + share) / votes);
                 logarithms(probabilities, scores);
             }
@@ -353,9 +341,10 @@ impl OnlineLearner for AdaBoostOlm {
         let (logits, powers) = (take(rest, classes), take(rest, classes));
         let (sigma, costs) = (take(rest, classes), take(rest, classes));
         let mut chain = Powers::new(logits, powers);
+        self.weak.start(x, y);
         let steps = at.indices.iter().zip(&at.kept).zip(&at.members);
-        for ((copy, mistakes), ((named, logit), room)) in
-            self.copies.iter_mut().zip(&mut self.mistakes).zip(steps)
+        for (index, ((copy, mistakes), ((named, logit), room))) in
+            self.links.iter_mut().zip(&mut self.mistakes).zip(steps).enumerate()
         {
             let (named, logit) = (*named as usize, *logit);
             sigma.fill(0.0);
@@ -363,7 +352,7 @@ impl OnlineLearner for AdaBoostOlm {
             let missing = costs::row_of(sigma, y, costs);
             copy.record[0] += if named == y { missing } else { -sigma[named] }; // eq. (4)
             copy.record[1] += missing;
-            copy.weak.update(x, y, costs, room);
+            self.weak.update(index, x, y, costs, room);
             let (rest, before) = (chain.rest(named), chain.logits[named]);
             copy.regression.update_beside(rest, before, logit, named == y, &constants);
             chain.set(named, logit);
@@ -391,10 +380,9 @@ impl OnlineLearner for AdaBoostOlm {
 
 impl State for AdaBoostOlm {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = Vec::new();
-        for (at, copy) in self.copies.iter_mut().enumerate() {
+        let mut tensors = self.weak.tensors();
+        for (at, copy) in self.links.iter_mut().enumerate() {
             let prefix = format!("copy/{at}");
-            tensors.extend(copy.weak.tensors().into_iter().map(|tensor| tensor.within(&prefix)));
             tensors.push(Tensor::vector("regression", copy.regression.sums()).within(&prefix));
             tensors.push(Tensor::vector("record", &mut copy.record).within(&prefix));
         }
@@ -404,7 +392,7 @@ impl State for AdaBoostOlm {
     }
 
     fn restored(&mut self) -> bool {
-        self.copies.iter_mut().all(|copy| copy.weak.restored())
+        self.weak.restored()
     }
 }
 

@@ -7,7 +7,7 @@
 //!
 //! | weak learner | what it is |
 //! |---|---|
-//! | [`tree`] | a small tree that grows with its rows |
+//! | [`tree`] | small trees that grow with their rows |
 //! | [`stump`] | one threshold on one feature: given, drawn, or the best of several |
 //! | [`linear_cost`] | linear estimates of the costs |
 //! | [`adapter`] | any learner of the registry that learns from labels |
@@ -19,6 +19,8 @@ pub mod linear_cost;
 pub mod params;
 mod powers;
 pub mod regression;
+pub(crate) mod rows;
+pub(crate) mod split;
 pub mod stump;
 pub mod tree;
 pub mod weak;

@@ -1,21 +1,20 @@
 //! The interface of weak learners: predict a class, then learn the costs of all classes (theory: boosting
 //! 1.1).
 
-use std::any::Any;
-
 use crate::algorithm::{Algorithm as _, Forecast, Model};
 use crate::boosting::adaboost_olm::AdaBoostOlm;
 use crate::boosting::adapter::Adapter;
 use crate::boosting::linear_cost::{LinearCost, LinearCostParams};
+use crate::boosting::mixed;
 use crate::boosting::stump::{BestStump, BestStumpParams, StumpParams};
-use crate::boosting::tree::{Tree, TreeParams};
+use crate::boosting::tree::{TreeParams, Trees};
 use crate::example::Features;
 use crate::learner::Feedback;
 use crate::param::{ParamError, Params, Values, nearest};
 use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::registry::{self, Entry};
-use crate::state::State;
+use crate::state::{State, Tensor};
 
 /// Predicts a class for a row, and learns from the costs of the classes.
 ///
@@ -44,24 +43,101 @@ pub trait WeakLearner: Send + Sync {
 pub trait WeakModel: WeakLearner + State {
     /// A copy.
     fn boxed_clone(&self) -> Box<dyn WeakModel>;
-
-    /// The tree, if it is one: boosting follows the paths of all its trees at once.
-    fn as_tree(&self) -> Option<&Tree>;
 }
 
 impl<W: WeakLearner + State + Clone + 'static> WeakModel for W {
     fn boxed_clone(&self) -> Box<dyn WeakModel> {
         Box::new(self.clone())
     }
-
-    fn as_tree(&self) -> Option<&Tree> {
-        (self as &dyn Any).downcast_ref()
-    }
 }
 
 impl Clone for Box<dyn WeakModel> {
     fn clone(&self) -> Self {
         (**self).boxed_clone()
+    }
+}
+
+/// All copies of a weak learner.
+#[derive(Clone)]
+pub(crate) enum Copies {
+    /// Trees share the rows that they keep.
+    Trees(Box<Trees>),
+    /// Other weak learners share nothing.
+    Separate(Vec<Box<dyn WeakModel>>),
+}
+
+impl Copies {
+    /// The parameters in use, by name.
+    pub(crate) fn values(&self) -> Values {
+        match self {
+            Self::Trees(trees) => trees.values(),
+            Self::Separate(copies) => copies[0].values(),
+        }
+    }
+
+    /// The buffers of all copies for [`Copies::predict`].
+    pub(crate) fn rooms(&self, count: usize) -> Vec<Prediction> {
+        match self {
+            Self::Trees(_) => vec![Prediction::default(); count],
+            Self::Separate(copies) => copies.iter().map(|copy| copy.room()).collect(),
+        }
+    }
+
+    /// Writes the class that each copy predicts for `x` to `named`. Changes nothing.
+    pub(crate) fn predict(&self, x: Features<'_>, named: &mut [u32], rooms: &mut [Prediction]) {
+        match self {
+            Self::Trees(trees) => trees.predict(x, named, rooms),
+            Self::Separate(copies) => {
+                for ((copy, named), room) in copies.iter().zip(named).zip(rooms) {
+                    *named = copy.predict(x, room) as u32;
+                }
+            }
+        }
+    }
+
+    /// Starts a round: all copies learn the row `x` of class `y` next.
+    pub(crate) fn start(&mut self, x: Features<'_>, y: usize) {
+        if let Self::Trees(trees) = self {
+            trees.keep(x, y);
+        }
+    }
+
+    /// Copy number `copy` learns the costs of the round; `room` is its buffer of the prediction.
+    pub(crate) fn update(
+        &mut self,
+        copy: usize,
+        x: Features<'_>,
+        y: usize,
+        costs: &[f64],
+        room: &Prediction,
+    ) {
+        match self {
+            Self::Trees(trees) => trees.update(copy, x, costs, room),
+            Self::Separate(copies) => copies[copy].update(x, y, costs, room),
+        }
+    }
+
+    /// The state.
+    pub(crate) fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        match self {
+            Self::Trees(trees) => trees.tensors(),
+            Self::Separate(copies) => {
+                let mut tensors = Vec::new();
+                for (at, copy) in copies.iter_mut().enumerate() {
+                    let prefix = format!("copy/{at}");
+                    tensors.extend(copy.tensors().into_iter().map(|tensor| tensor.within(&prefix)));
+                }
+                tensors
+            }
+        }
+    }
+
+    /// See [`State::restored`].
+    pub(crate) fn restored(&mut self) -> bool {
+        match self {
+            Self::Trees(trees) => trees.restored(),
+            Self::Separate(copies) => copies.iter_mut().all(|copy| copy.restored()),
+        }
     }
 }
 
@@ -118,29 +194,30 @@ impl Weak {
         })
     }
 
-    /// Copy number `copy`, with the seed `seed`.
-    pub(crate) fn make(
-        &self,
-        problem: &Problem,
-        seed: u64,
-        copy: u64,
-    ) -> Result<Box<dyn WeakModel>, ParamError> {
-        let own = crate::boosting::mixed(seed, copy);
-        let made: Result<Box<dyn WeakModel>, ParamError> = match self {
-            Self::Tree(params) => Tree::new(params, problem, own).map(|weak| Box::new(weak) as _),
+    /// `count` copies, with the seed `seed`.
+    pub(crate) fn make(&self, problem: &Problem, seed: u64, count: u64) -> Result<Copies, ParamError> {
+        type Made = Result<Box<dyn WeakModel>, ParamError>;
+        let own = |copy| mixed(seed, copy);
+        let separate = |make: &dyn Fn(u64) -> Made| {
+            Ok(Copies::Separate((0..count).map(make).collect::<Result<_, _>>()?))
+        };
+        let copies = match self {
+            Self::Tree(params) => {
+                Trees::new(params, problem, (0..count).map(own)).map(|trees| Copies::Trees(Box::new(trees)))
+            }
             Self::BestStump(params) => {
-                BestStump::new(params, problem, own, copy).map(|weak| Box::new(weak) as _)
+                separate(&|copy| Ok(Box::new(BestStump::new(params, problem, own(copy), copy)?)))
             }
             Self::Stump(params) => {
-                BestStump::new(&params.single(), problem, own, copy).map(|weak| Box::new(weak) as _)
+                separate(&|copy| Ok(Box::new(BestStump::new(&params.single(), problem, own(copy), copy)?)))
             }
-            Self::LinearCost(params) => LinearCost::new(params, problem).map(|weak| Box::new(weak) as _),
-            Self::Learner(entry, values) => {
-                let learner: Result<Box<dyn Model>, _> = entry.make(values, problem.clone(), own);
-                learner.map(|learner| Box::new(Adapter::new(learner, own)) as _)
-            }
+            Self::LinearCost(params) => separate(&|_| Ok(Box::new(LinearCost::new(params, problem)?))),
+            Self::Learner(entry, values) => separate(&|copy| {
+                let learner: Box<dyn Model> = entry.make(values, problem.clone(), own(copy))?;
+                Ok(Box::new(Adapter::new(learner, own(copy))))
+            }),
         };
-        made.map_err(prefixed)
+        copies.map_err(prefixed)
     }
 
     /// 8-byte numbers of a copy before its first row.

@@ -36,9 +36,8 @@ use crate::example::{Features, Target, Truth};
 use crate::kernel::nearest::{LANES, Latest};
 use crate::prediction::{Prediction, argmax, draw};
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::{State, Tensor, whole};
 
-use super::forest::whole;
 use super::member::Member;
 
 /// Limit on the stored numbers: they fit into the second-level cache of a core.
@@ -271,7 +270,7 @@ impl State for Neighbours {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experts::auto::tests::check_saved_list;
+    use crate::experts::auto::tests::check_saved;
     use crate::rng::{Rng, Uniforms};
 
     fn neighbours(classes: usize, features: usize) -> Neighbours {
@@ -364,7 +363,7 @@ mod tests {
     #[test]
     fn a_saved_member_continues() {
         let play = |member: &mut Neighbours, rounds| losses(member, rounds, checks);
-        check_saved_list(|_| neighbours(2, 2), play);
+        check_saved(|_| neighbours(2, 2), play);
     }
 
     /// A new feature that is always 0 and a new class that never occurs change the forecasts only slightly;

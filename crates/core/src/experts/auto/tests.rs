@@ -6,7 +6,6 @@ use super::*;
 use crate::model::Archive;
 use crate::param::{ParamValue, Params, Value, Values};
 use crate::rng::{Rng, Uniforms};
-use crate::state::Slot;
 use crate::testing::{Threads, plays, unit_rows};
 
 fn auto(classes: usize, features: usize, values: &[(&str, &str)]) -> Auto {
@@ -270,30 +269,25 @@ fn threads_change_no_bit() {
     }
 }
 
-/// Checks a member whose state is a single list. `fresh` makes an untrained member from a seed, and `play`
+/// Checks the state of a member. `fresh` makes an untrained member from a seed, and `play`
 /// plays rounds with a member and returns its losses.
 ///
-/// A member that is loaded from the list of a trained one continues identically. A list in which a number was
-/// changed is either rejected, or harmless: nothing panics. A list that is too short is rejected.
-pub(super) fn check_saved_list<M: Member, L: PartialEq + Debug>(
+/// A member that is loaded from the state of a trained one continues identically. A state in which a number
+/// was changed is either rejected, or harmless: nothing panics. A state that is too short is rejected.
+pub(super) fn check_saved<M: Member, L: PartialEq + Debug>(
     fresh: impl Fn(u64) -> M,
     play: impl Fn(&mut M, Range<usize>) -> L,
 ) {
     let mut trained = fresh(1);
     play(&mut trained, 0..700);
-    let list = match trained.tensors().pop().map(|tensor| tensor.slot) {
-        Some(Slot::List(list)) => list.clone(),
-        _ => panic!("the state is a list"),
-    };
+    let mut list = Vec::new();
+    trained.tensors().into_iter().for_each(|tensor| tensor.pack(&mut list));
     let load = |list: &[f64]| {
-        let mut member = fresh(9);
-        if let Some(Slot::List(saved)) = member.tensors().pop().map(|tensor| tensor.slot) {
-            *saved = list.to_vec();
-        }
-        let valid = member.restored();
-        valid.then_some(member)
+        let (mut member, mut rest) = (fresh(9), list.iter().copied());
+        let fits = member.tensors().into_iter().all(|tensor| tensor.unpack(&mut rest).is_some());
+        (fits && member.restored()).then_some(member)
     };
-    let mut loaded = load(&list).expect("a list that was saved");
+    let mut loaded = load(&list).expect("a state that was saved");
     assert_eq!(play(&mut loaded, 700..900), play(&mut trained, 700..900));
     for at in (0..list.len()).step_by(list.len() / 100) {
         for wrong in [-1.0, 0.5, 1e9] {
@@ -304,7 +298,7 @@ pub(super) fn check_saved_list<M: Member, L: PartialEq + Debug>(
             }
         }
     }
-    assert!(load(&list[..list.len() - 1]).is_none(), "a list without an end");
+    assert!(load(&list[..list.len() - 1]).is_none(), "a state without an end");
 }
 
 /// Trees take the second half of a row with two views, and all others the first half, in every way to predict

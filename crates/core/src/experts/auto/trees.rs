@@ -20,11 +20,11 @@ use super::member::Member;
 /// Number of copies of the weak learner.
 const COPIES: u64 = 30;
 
-/// 8-byte numbers that a tree may use to store rows, 8 MiB; beyond this it no longer grows.
-const MEMORY: u64 = 1 << 20;
+/// 8-byte numbers for the rows that all copies share, 64 MiB.
+const ROWS: u64 = 1 << 23;
 
-/// The same for sparse rows, which a tree stores with their zeros: more rows hardly reduce the loss.
-const SPARSE_MEMORY: u64 = 1 << 18;
+/// The same for sparse rows, 8 MiB: they are stored with their zeros, and more rows hardly reduce the loss.
+const SPARSE_ROWS: u64 = 1 << 20;
 
 /// Limit on the number of candidate splits; more cost more time than they reduce the loss.
 const MOST_TRIES: u64 = 32;
@@ -47,8 +47,8 @@ impl Trees {
     pub(super) fn new(problem: &Problem, seed: u64) -> Result<Self, ParamError> {
         let (copies, horizon) = (Some(COPIES), Some(Horizon::Anytime));
         let own = BoosterParams { copies, horizon, play: Some(Answer::Mixture), ..BoosterParams::default() };
-        let memory = if problem.sparse { SPARSE_MEMORY } else { MEMORY };
-        let values = [("memory", memory), ("tries", Self::tries(problem))];
+        let rows = if problem.sparse { SPARSE_ROWS } else { ROWS };
+        let values = [("rows", rows), ("tries", Self::tries(problem))];
         let weak_values = values.map(|(name, value)| (name.to_owned(), value.to_value()));
         let weak_values = Values::from(weak_values);
         AdaBoostOlm::new(AdaBoostOlmParams { own, weak_values }, problem.clone(), seed).map(Self)
@@ -67,7 +67,7 @@ impl Trees {
         COPIES as f64 * (7500.0 + 100.0 * k + 60.0 * touched + 4.0 * d)
     }
 
-    /// 8-byte numbers of state before the first row; stored rows are not included.
+    /// 8-byte numbers of state before the first row; leaves and stored rows are not included.
     pub(super) fn numbers(problem: &Problem) -> usize {
         let own = BoosterParams { copies: Some(COPIES), ..BoosterParams::default() };
         AdaBoostOlm::numbers_for(&AdaBoostOlmParams { own, ..AdaBoostOlmParams::default() }, problem)
@@ -130,5 +130,27 @@ impl State for Trees {
 
     fn restored(&mut self) -> bool {
         self.0.restored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experts::auto::tests::check_saved;
+
+    #[test]
+    fn a_saved_member_continues() {
+        let fresh = |seed| Trees::new(&Problem::new(3, 2), seed).expect("valid");
+        check_saved(fresh, |trees: &mut Trees, rounds| {
+            let mut at = trees.prediction();
+            rounds
+                .map(|t| {
+                    let x = [(t * 7 % 23) as f64, (t * 5 % 17) as f64];
+                    trees.predict(Features::Dense(&x), &mut at);
+                    trees.update(Features::Dense(&x), Target::class(t % 23 / 8), &at);
+                    at.members[0].probabilities.clone()
+                })
+                .collect::<Vec<_>>()
+        });
     }
 }

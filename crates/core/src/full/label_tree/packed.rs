@@ -1,8 +1,6 @@
 //! A tree as one list of numbers: the number of nodes and the first class, then for every node in order the
 //! class of the leaf that it split, the class that was new, and the numbers of its learner's tensors.
 
-use crate::state::{Slot, Tensor, narrowed};
-
 use super::LabelTree;
 
 /// Limit on the 8-byte numbers of a node before the list has been checked.
@@ -21,7 +19,7 @@ impl LabelTree {
         list.extend([splits.len() as f64, f64::from(splits.first().map_or(self.only(), |split| split.0))]);
         for (node, (left, right)) in self.nodes.iter_mut().zip(splits) {
             list.extend([f64::from(left), f64::from(right)]);
-            node.learner.tensors().into_iter().for_each(|tensor| pack(tensor, &mut list));
+            node.learner.tensors().into_iter().for_each(|tensor| tensor.pack(&mut list));
         }
         list
     }
@@ -73,7 +71,7 @@ impl LabelTree {
             self.known += 1;
             let learner = &mut self.nodes.last_mut()?.learner;
             for tensor in learner.tensors() {
-                unpack(tensor, &mut rest)?;
+                tensor.unpack(&mut rest)?;
             }
             if !learner.restored() {
                 return None;
@@ -81,61 +79,4 @@ impl LabelTree {
         }
         rest.next().is_none().then_some(())
     }
-}
-
-fn pack(tensor: Tensor<'_>, list: &mut Vec<f64>) {
-    match tensor.slot {
-        Slot::Real { data, .. } => list.extend_from_slice(data),
-        Slot::Symmetric { side, data } => {
-            (0..side).for_each(|row| list.extend_from_slice(&data[row * side..][..=row]));
-        }
-        Slot::List(data) => {
-            list.push(data.len() as f64);
-            list.extend_from_slice(data);
-        }
-        Slot::Singles(data) => {
-            list.push(data.len() as f64);
-            list.extend(data.iter().map(|number| f64::from(*number)));
-        }
-        Slot::Count(data) => {
-            // In two halves: a double represents integers up to 2^53 only.
-            list.extend(data.iter().flat_map(|count| [(count >> 32) as f64, f64::from(*count as u32)]));
-        }
-    }
-}
-
-/// The numbers of a list whose length comes first.
-fn unpack_list<'a>(
-    rest: &'a mut std::iter::Copied<std::slice::Iter<'_, f64>>,
-) -> Option<impl Iterator<Item = f64> + 'a> {
-    let len = rest.next()?;
-    (len >= 0.0 && len <= rest.len() as f64 && len.fract() == 0.0).then(|| rest.take(len as usize))
-}
-
-fn unpack(tensor: Tensor<'_>, rest: &mut std::iter::Copied<std::slice::Iter<'_, f64>>) -> Option<()> {
-    match tensor.slot {
-        Slot::Real { data, .. } => {
-            for number in data {
-                *number = rest.next()?;
-            }
-        }
-        Slot::Symmetric { side, data } => {
-            for row in 0..side {
-                for column in 0..=row {
-                    let number = rest.next()?;
-                    data[row * side + column] = number;
-                    data[column * side + row] = number;
-                }
-            }
-        }
-        Slot::List(data) => *data = unpack_list(rest)?.collect(),
-        Slot::Singles(data) => *data = narrowed(unpack_list(rest)?)?,
-        Slot::Count(data) => {
-            let mut half = || rest.next().filter(|x| (0.0..4_294_967_296.0).contains(x) && x.fract() == 0.0);
-            for count in data {
-                *count = ((half()? as u64) << 32) | half()? as u64;
-            }
-        }
-    }
-    Some(())
 }

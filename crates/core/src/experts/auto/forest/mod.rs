@@ -20,9 +20,11 @@
 //! ## Cost
 //!
 //! For each tree, its depth and $K$ for every node with a noticeable share in the forecast; for every fifth
-//! row of a leaf, `tries` candidate splits of 32 rows. Memory: at most 32 MiB for rows and 1 MiB for each
+//! row of a leaf, `tries` candidate splits of 32 rows. Memory: at most 16 MiB for rows and 1 MiB for each
 //! tree, allocated as they grow.
 
+use crate::boosting::rows::Rows;
+use crate::boosting::split::Splitter;
 use crate::boosting::{mixed, mixed_uniform};
 use crate::example::{Features, Target, Truth};
 use crate::kernel::softmax::{quick_logarithms, softmax};
@@ -31,14 +33,10 @@ use crate::prediction::{Prediction, draw};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-use self::rows::Rows;
-use self::tree::{Room, Tree};
+use self::tree::Tree;
 use super::member::Member;
 
-mod rows;
 mod tree;
-
-pub(super) use self::rows::whole;
 
 /// Number of trees.
 const TREES: usize = 12;
@@ -47,7 +45,19 @@ const TREES: usize = 12;
 const POWERS: [f64; 2] = [1.5, 3.0];
 
 /// Least and largest number of candidate splits.
-const TRIES: (u64, u64) = (16, 32);
+const TRIES: (usize, usize) = (16, 32);
+
+/// $\delta$ of the Hoeffding bound for splits: premature ones are undone.
+const CONFIDENCE: f64 = 0.8;
+
+/// Limit on the stored numbers of single precision: 16 MiB.
+const NUMBERS: usize = 1 << 22;
+
+/// Limit on the stored rows, for short rows.
+const MOST_ROWS: usize = 1 << 15;
+
+/// The least number of stored rows, for long rows.
+const LEAST_ROWS: usize = 1 << 10;
 
 /// Seed of the trees' draws, with the learner's seed and the index of the tree.
 const SEED: u64 = 0xF0E5;
@@ -61,8 +71,10 @@ pub(super) struct Forest {
     classes: usize,
     rows: Rows,
     trees: Box<[Tree; TREES]>,
-    room: Room,
-    /// The state as a list, while it is saved or loaded.
+    splitter: Splitter,
+    /// The rows of a leaf.
+    list: Vec<u32>,
+    /// The state of the trees as a list, while it is saved or loaded.
     saved: Vec<f64>,
 }
 
@@ -72,13 +84,13 @@ impl Forest {
 
     pub(super) fn new(problem: &Problem, seed: u64) -> Self {
         let Problem { classes, features, .. } = *problem;
-        let tries = tries(features);
-        let tree = |at| Tree::new(classes, tries, mixed(seed ^ SEED, at as u64));
+        let tree = |at| Tree::new(classes, mixed(seed ^ SEED, at as u64));
         Self {
             classes,
-            rows: Rows::new(features),
+            rows: Rows::new(features, capacity(features)),
             trees: Box::new(std::array::from_fn(tree)),
-            room: Room::new(classes),
+            splitter: Splitter::new(classes, tries(features), CONFIDENCE, tree::BUFFER),
+            list: Vec::with_capacity(tree::BUFFER),
             saved: Vec::new(),
         }
     }
@@ -92,7 +104,7 @@ impl Forest {
 
     /// 8-byte numbers of state at most.
     pub(super) fn numbers(problem: &Problem) -> usize {
-        let rows = Rows::capacity(problem.features).saturating_mul(1 + problem.features);
+        let rows = capacity(problem.features).saturating_mul(1 + problem.features) / 2;
         rows.saturating_add(TREES.saturating_mul(tree::numbers(problem.classes)))
     }
 
@@ -102,8 +114,13 @@ impl Forest {
     }
 }
 
-fn tries(features: usize) -> u64 {
-    (2 * features as u64).clamp(TRIES.0, TRIES.1)
+fn tries(features: usize) -> usize {
+    (2 * features).clamp(TRIES.0, TRIES.1)
+}
+
+/// The number of rows of `features` numbers that are stored.
+fn capacity(features: usize) -> usize {
+    (NUMBERS / features.max(1)).clamp(LEAST_ROWS, MOST_ROWS)
 }
 
 impl Member for Forest {
@@ -150,7 +167,7 @@ impl Member for Forest {
         let number = self.rows.keep(x, class);
         let paths = Tree::find_all(&self.trees, x);
         for (tree, path) in self.trees.iter_mut().zip(&paths) {
-            tree.update(&self.rows, number, class, path, &mut self.room);
+            tree.update(&self.rows, number, class, path, &mut self.splitter, &mut self.list);
         }
     }
 
@@ -167,16 +184,17 @@ impl Member for Forest {
 impl State for Forest {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         self.saved.clear();
-        self.rows.list(&mut self.saved);
         self.trees.iter().for_each(|tree| tree.list(&mut self.saved));
-        vec![Tensor::list("forest", &mut self.saved)]
+        let mut tensors = Vec::from(self.rows.tensors());
+        tensors.push(Tensor::list("forest", &mut self.saved));
+        tensors
     }
 
     fn restored(&mut self) -> bool {
         let saved = std::mem::take(&mut self.saved);
         let list = &mut &saved[..];
         let features = self.rows.features;
-        self.rows.set_list(list, self.classes).is_some()
+        self.rows.is_consistent(self.classes)
             && self.trees.iter_mut().all(|tree| tree.set_list(list, features).is_some())
             && list.is_empty()
     }
@@ -185,7 +203,7 @@ impl State for Forest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experts::auto::tests::check_saved_list;
+    use crate::experts::auto::tests::check_saved;
     use crate::rng::{Rng, Uniforms};
 
     /// Total log losses of the heads over the rounds `rounds`, each drawn by `round`.
@@ -247,7 +265,7 @@ mod tests {
     #[test]
     fn a_saved_member_continues() {
         let fresh = |seed| Forest::new(&Problem::new(2, 2), seed);
-        check_saved_list(fresh, |forest: &mut Forest, rounds| losses(forest, rounds, checks));
+        check_saved(fresh, |forest: &mut Forest, rounds| losses(forest, rounds, checks));
     }
 
     /// Once rows and leaves have reached their limits, the memory is constant.
@@ -257,9 +275,9 @@ mod tests {
         let mut forest = forest(30, 900);
         losses(&mut forest, 0..1200, many);
         let mut list = Vec::new();
-        forest.rows.list(&mut list);
         forest.trees.iter().for_each(|tree| tree.list(&mut list));
         let most = Forest::numbers(&Problem::new(30, 900));
-        assert!(list.len() < most, "{} of {most}", list.len());
+        let rows = capacity(900) * 901 / 2;
+        assert!(list.len() + rows < most, "{} and {rows} of {most}", list.len());
     }
 }

@@ -11,19 +11,18 @@
 //! If $w$ exceeds 0.95, the node becomes a leaf again (theory: mixtures 2.4). Counts of a node whose sum
 //! exceeds 1,000 are scaled down to it.
 
-use crate::boosting::{mixed, mixed_uniform, value};
+use crate::boosting::rows::Rows;
+use crate::boosting::split::{Draws, Splitter};
+use crate::boosting::value;
 use crate::example::Features;
 
-use super::rows::{Rows, whole};
+use crate::state::whole;
 
 /// Number of stored rows of a leaf on which splits are evaluated.
-const BUFFER: usize = 32;
+pub(super) const BUFFER: usize = 32;
 
 /// Number of rows between two attempts to split a leaf.
 const GRACE: u32 = 5;
-
-/// $\tfrac12 \ln(1/\delta)$ of the Hoeffding bound with $\delta = 0.8$: premature splits are undone.
-const HALF_LOG_CONFIDENCE: f64 = 0.111_571_775_657;
 
 /// Limit on the number of nodes on a path.
 const DEEPEST: usize = 48;
@@ -48,7 +47,7 @@ const LEAF: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    threshold: f64,
+    threshold: f32,
     /// The feature of the split, or [`LEAF`].
     feature: u32,
     /// The index of the left child, which the right one follows; for a leaf, the index of its list of rows.
@@ -83,11 +82,9 @@ pub(super) struct Tree {
     classes: usize,
     /// $a$.
     prior: f32,
-    tries: u64,
     /// Limit on the number of leaves.
     most: usize,
-    seed: u64,
-    drawn: u64,
+    draws: Draws,
     /// Siblings are neighbours in the list; the root is the first entry, and has no sibling.
     nodes: Vec<Node>,
     /// For every node, the number of rows of each class.
@@ -114,42 +111,16 @@ fn most_leaves(classes: usize) -> usize {
     (BYTES / leaf_bytes(classes)).max(2)
 }
 
-/// Buffers: the stored rows of a leaf with their classes, and the counts of all rows and of those to the
-/// right of a split.
-#[derive(Clone)]
-pub(super) struct Room {
-    numbers: Vec<u32>,
-    classes: Vec<u32>,
-    values: Vec<f64>,
-    counts: Vec<f32>,
-}
-
-impl Room {
-    pub(super) fn new(classes: usize) -> Self {
-        let numbers = Vec::with_capacity(BUFFER);
-        Self { numbers, classes: vec![0; BUFFER], values: vec![0.0; BUFFER], counts: vec![0.0; 2 * classes] }
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Split {
-    gain: f64,
-    feature: usize,
-    threshold: f64,
-}
-
 impl Tree {
-    pub(super) fn new(classes: usize, tries: u64, seed: u64) -> Self {
+    pub(super) fn new(classes: usize, seed: u64) -> Self {
         // $a$ is a tenth of a row for each class: with many classes, few rows of one class are already
         // informative.
         let prior = (0.1 * classes as f32).max(1.0);
         Self {
             classes,
             prior,
-            tries,
             most: most_leaves(classes),
-            seed,
-            drawn: 0,
+            draws: Draws::new(seed),
             nodes: vec![FRESH],
             counts: vec![0.0; classes],
             rows: vec![0; BUFFER],
@@ -176,7 +147,7 @@ impl Tree {
                 let path = &mut paths[tree];
                 let node = &trees[tree].nodes[path.nodes[path.len - 1] as usize];
                 // A leaf has a feature that no row has: its value is 0, and what follows is not used.
-                let right = u32::from(value(x, node.feature as usize) > node.threshold);
+                let right = u32::from(value(x, node.feature as usize) > f64::from(node.threshold));
                 path.nodes[path.len] = node.below + right;
                 let inner = usize::from(node.feature != LEAF);
                 path.len += inner;
@@ -215,7 +186,15 @@ impl Tree {
     }
 
     /// Learns class `y` of the row `number`, whose path is `path`.
-    pub(super) fn update(&mut self, rows: &Rows, number: u32, y: usize, path: &Path, room: &mut Room) {
+    pub(super) fn update(
+        &mut self,
+        rows: &Rows,
+        number: u32,
+        y: usize,
+        path: &Path,
+        splitter: &mut Splitter,
+        list: &mut Vec<u32>,
+    ) {
         let k = self.classes;
         let each = self.prior / k as f32;
         let (mut below, mut cut): (Option<f32>, _) = (None, None);
@@ -243,7 +222,7 @@ impl Tree {
         let depth = cut.unwrap_or(path.len - 1);
         let leaf = path.nodes[depth];
         if cut.is_some() {
-            self.cut(leaf, rows, room);
+            self.cut(leaf, rows, list);
         }
         let seen = &mut self.nodes[leaf as usize].seen;
         *seen = seen.wrapping_add(1);
@@ -253,34 +232,29 @@ impl Tree {
             self.lengths[place as usize] += 1;
             kept
         } else {
-            (self.draw() % BUFFER as u64) as usize
+            self.draws.below(BUFFER as u64) as usize
         };
         self.rows[place as usize * BUFFER + at] = number;
         if seen.is_multiple_of(GRACE) && depth + 1 < DEEPEST && self.leaves() < self.most {
-            self.try_to_split(leaf, rows, room);
+            self.try_to_split(leaf, rows, splitter, list);
         }
     }
 
-    fn draw(&mut self) -> u64 {
-        self.drawn = self.drawn.wrapping_add(1);
-        mixed(self.seed, self.drawn)
-    }
-
     /// Makes `node` a leaf again, with the latest rows of the leaves below it.
-    fn cut(&mut self, node: u32, rows: &Rows, room: &mut Room) {
-        room.numbers.clear();
+    fn cut(&mut self, node: u32, rows: &Rows, latest: &mut Vec<u32>) {
+        latest.clear();
         let pair = self.nodes[node as usize].below;
-        self.free(pair, rows, &mut room.numbers);
+        self.free(pair, rows, latest);
         let place = self.free_places.pop().expect("two leaves at least were freed");
         self.nodes[node as usize] = Node {
             feature: LEAF,
             below: place,
-            seen: room.numbers.len() as u32,
+            seen: latest.len() as u32,
             own: FRESH.own,
             ..self.nodes[node as usize]
         };
-        self.lengths[place as usize] = room.numbers.len() as u32;
-        self.rows[place as usize * BUFFER..][..room.numbers.len()].copy_from_slice(&room.numbers);
+        self.lengths[place as usize] = latest.len() as u32;
+        self.rows[place as usize * BUFFER..][..latest.len()].copy_from_slice(latest);
     }
 
     /// Frees the pair of nodes that starts at `pair` and all nodes below it; at most [`BUFFER`] of their
@@ -292,15 +266,15 @@ impl Tree {
                 self.free(below, rows, latest);
                 continue;
             }
-            let (place, age) = (below as usize, |number: u32| (rows.seen as u32).wrapping_sub(number));
+            let place = below as usize;
             for &number in &self.rows[place * BUFFER..][..self.lengths[place] as usize] {
                 if !rows.has(number) {
                     continue;
                 }
                 if latest.len() < BUFFER {
                     latest.push(number);
-                } else if let Some(oldest) = latest.iter_mut().max_by_key(|number| age(**number))
-                    && age(*oldest) > age(number)
+                } else if let Some(oldest) = latest.iter_mut().max_by_key(|number| rows.age(**number))
+                    && rows.age(*oldest) > rows.age(number)
                 {
                     *oldest = number;
                 }
@@ -311,17 +285,20 @@ impl Tree {
     }
 
     /// Splits `leaf` by the best candidate split, if that exceeds the bound.
-    fn try_to_split(&mut self, leaf: u32, rows: &Rows, room: &mut Room) {
+    fn try_to_split(&mut self, leaf: u32, rows: &Rows, splitter: &mut Splitter, list: &mut Vec<u32>) {
         let place = self.nodes[leaf as usize].below as usize;
-        room.numbers.clear();
+        list.clear();
         let kept = &self.rows[place * BUFFER..][..self.lengths[place] as usize];
-        room.numbers.extend(kept.iter().filter(|number| rows.has(**number)));
-        self.rows[place * BUFFER..][..room.numbers.len()].copy_from_slice(&room.numbers);
-        self.lengths[place] = room.numbers.len() as u32;
-        let Some(split) = self.best_split(rows, room) else { return };
+        list.extend(kept.iter().filter(|number| rows.has(**number)));
+        self.rows[place * BUFFER..][..list.len()].copy_from_slice(list);
+        self.lengths[place] = list.len() as u32;
+        if list.len() < GRACE as usize {
+            return;
+        }
+        let Some(split) = splitter.best(rows, list, &mut self.draws) else { return };
         let pair = self.add_pair(place as u32);
-        for &number in &room.numbers {
-            let to = pair + u32::from(rows.value(number, split.feature) > split.threshold);
+        for &number in &*list {
+            let to = pair + split.side(rows, number) as u32;
             self.counts[to as usize * self.classes + rows.class(number)] += 1.0;
             let node = &mut self.nodes[to as usize];
             (node.total, node.seen) = (node.total + 1.0, node.seen + 1);
@@ -354,64 +331,15 @@ impl Tree {
         pair
     }
 
-    /// The best candidate split of the rows in `room`, theory: boosting 1.2.
-    fn best_split(&mut self, rows: &Rows, room: &mut Room) -> Option<Split> {
-        let Room { numbers, classes, values, counts } = room;
-        let count = numbers.len();
-        let (classes, values) = (&mut classes[..count], &mut values[..count]);
-        counts.fill(0.0);
-        let (total, right) = counts.split_at_mut(self.classes);
-        for (class, number) in classes.iter_mut().zip(&*numbers) {
-            *class = rows.class(*number) as u32;
-            total[*class as usize] += 1.0;
-        }
-        let n = count as f64;
-        let square = |counts: &[f32]| f64::from(counts.iter().map(|c| c * c).sum::<f32>());
-        let whole = square(total);
-        if count < GRACE as usize || whole == n * n {
-            return None;
-        }
-        let mut best: Option<Split> = None;
-        for _ in 0..self.tries {
-            let feature = (self.draw() % rows.features as u64) as usize;
-            self.drawn = self.drawn.wrapping_add(1);
-            let uniform = mixed_uniform(self.seed, self.drawn);
-            let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-            for (value, number) in values.iter_mut().zip(&*numbers) {
-                *value = rows.value(*number, feature);
-                (low, high) = (low.min(*value), high.max(*value));
-            }
-            if low >= high {
-                continue;
-            }
-            let threshold = low + (high - low) * uniform;
-            right.fill(0.0);
-            let mut r = 0.0;
-            for (_, class) in values.iter().zip(&*classes).filter(|(value, _)| **value > threshold) {
-                right[*class as usize] += 1.0;
-                r += 1.0;
-            }
-            if r == 0.0 || r == n {
-                continue;
-            }
-            let left = f64::from(total.iter().zip(&*right).map(|(t, r)| (t - r) * (t - r)).sum::<f32>());
-            let gain = (left / (n - r) + square(right) / r - whole / n) / n;
-            if best.is_none_or(|best| gain > best.gain) {
-                best = Some(Split { gain, feature, threshold });
-            }
-        }
-        best.filter(|best| best.gain > (HALF_LOG_CONFIDENCE / n).sqrt())
-    }
-
     /// Appends the state to `out`, as a list of numbers.
     pub(super) fn list(&self, out: &mut Vec<f64>) {
         let lengths = [self.nodes.len(), self.lengths.len(), self.free_pairs.len(), self.free_places.len()];
         // In two halves, which are exact as floats.
-        let halves = [self.seed, self.drawn].map(|word| [word >> 32, word & 0xFFFF_FFFF]);
+        let halves = [self.draws.seed, self.draws.drawn].map(|word| [word >> 32, word & 0xFFFF_FFFF]);
         out.extend(halves.into_iter().flatten().map(|half| half as f64));
         out.extend(lengths.map(|length| length as f64));
         for node in &self.nodes {
-            out.extend([node.threshold, f64::from(node.own), f64::from(node.total)]);
+            out.extend([node.threshold, node.own, node.total].map(f64::from));
             out.extend([node.feature, node.below, node.seen].map(f64::from));
         }
         out.extend(self.counts.iter().map(|count| f64::from(*count)));
@@ -423,16 +351,16 @@ impl Tree {
     pub(super) fn set_list(&mut self, list: &mut &[f64], features: usize) -> Option<()> {
         let mut next = || list.split_off_first().copied();
         let mut word = |limit: usize| whole(next()?, limit);
-        self.seed = (word(1 << 32)? as u64) << 32 | word(1 << 32)? as u64;
-        self.drawn = (word(1 << 32)? as u64) << 32 | word(1 << 32)? as u64;
+        self.draws.seed = (word(1 << 32)? as u64) << 32 | word(1 << 32)? as u64;
+        self.draws.drawn = (word(1 << 32)? as u64) << 32 | word(1 << 32)? as u64;
         let (nodes, places) = (word(1 << 32)?, word(self.most + 1)?);
         let (free_pairs, free_places) = (word(nodes)?, word(places)?);
         let node = |node: &[f64; 6]| {
             let word = |number| whole(number, 1 << 32).map(|number| number as u32);
             let [threshold, own, total, feature, below, seen] = *node;
-            let is_consistent = threshold.is_finite() && (0.0..=1.0).contains(&own) && total >= 0.0;
+            let is_consistent = (threshold as f32).is_finite() && (0.0..=1.0).contains(&own) && total >= 0.0;
             let node = Node {
-                threshold,
+                threshold: threshold as f32,
                 feature: word(feature)?,
                 below: word(below)?,
                 seen: word(seen)?,
