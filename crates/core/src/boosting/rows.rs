@@ -60,7 +60,8 @@ impl Rows {
 
     /// Whether the row `number` is still stored.
     pub(crate) fn has(&self, number: u32) -> bool {
-        (1..=self.capacity).contains(&(self.age(number) as usize)) && self.place(number) < self.classes.len()
+        // Before the buffer is full, the first row that has not come has the age 0, and later ones wrap around.
+        (1..=self.classes.len()).contains(&(self.age(number) as usize))
     }
 
     /// The class of a stored row.
@@ -68,9 +69,19 @@ impl Rows {
         self.classes[self.place(number)] as usize
     }
 
-    /// A number of a stored row.
-    pub(crate) fn value(&self, number: u32, feature: usize) -> f32 {
-        self.values[self.place(number) * self.features + feature]
+    /// A stored row.
+    pub(crate) fn row(&self, number: u32) -> &[f32] {
+        &self.values[self.start(number)..][..self.features]
+    }
+
+    /// The index of the first number of a stored row.
+    pub(crate) fn start(&self, number: u32) -> usize {
+        self.place(number) * self.features
+    }
+
+    /// The number of `feature` of the row that starts at `start`.
+    pub(crate) fn value(&self, start: usize, feature: usize) -> f32 {
+        self.values[start + feature]
     }
 
     /// The state.
@@ -107,7 +118,7 @@ mod tests {
             [0, 1, 2, 3, 4, 5].map(|number| rows.has(number)),
             [false, false, true, true, true, false]
         );
-        let rest = [2, 3, 4].map(|number| (rows.class(number), rows.value(number, 0), rows.value(number, 1)));
+        let rest = [2, 3, 4].map(|number| (rows.class(number), rows.row(number)[0], rows.row(number)[1]));
         assert_eq!(rest, [(2, 0.0, 2.0), (3, 0.0, 3.0), (4, 0.0, 4.0)]);
         assert!(rows.is_consistent(5) && !rows.is_consistent(4));
     }

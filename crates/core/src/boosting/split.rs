@@ -28,7 +28,7 @@ pub(crate) struct Split {
 impl Split {
     /// 1 for a stored row to the right of the threshold, 0 for one to the left.
     pub(crate) fn side(self, rows: &Rows, number: u32) -> usize {
-        usize::from(rows.value(number, self.feature) > self.threshold)
+        usize::from(rows.row(number)[self.feature] > self.threshold)
     }
 }
 
@@ -61,78 +61,88 @@ impl Draws {
 /// How splits are drawn and accepted, and the buffers for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Splitter {
-    /// Number of classes.
-    classes: usize,
     /// Features and thresholds drawn in an attempt.
     tries: usize,
     /// $\tfrac12 \ln(1/\delta)$.
     half_log_confidence: f64,
-    /// The class of each row, and its value of one feature.
-    of_class: Vec<u32>,
+    /// For each row: its class, and where it starts in the store. Sorted by class.
+    places: Vec<(u32, usize)>,
+    /// For each class with a row, the end of its rows in `places`.
+    ends: Vec<usize>,
+    /// For each row, its value of one feature.
     values: Vec<f32>,
-    /// Number of rows of each class, and of those to the right of a threshold.
-    counts: Vec<f32>,
 }
 
 impl Splitter {
     /// Attempts of `tries` splits with $\delta$ = `confidence`, for leaves of at most `buffer` rows.
-    pub(crate) fn new(classes: usize, tries: usize, confidence: f64, buffer: usize) -> Self {
+    pub(crate) fn new(tries: usize, confidence: f64, buffer: usize) -> Self {
         Self {
-            classes,
             tries,
             half_log_confidence: -0.5 * confidence.ln(),
-            of_class: vec![0; buffer],
+            places: Vec::with_capacity(buffer),
+            ends: Vec::with_capacity(buffer),
             values: vec![0.0; buffer],
-            counts: vec![0.0; 2 * classes],
         }
     }
 
     /// The best of the drawn splits of the stored rows `numbers`, if it is accepted. None is drawn if all
     /// rows have the same class.
     pub(crate) fn best(&mut self, rows: &Rows, numbers: &[u32], draws: &mut Draws) -> Option<Split> {
-        let count = numbers.len();
-        let (of_class, values) = (&mut self.of_class[..count], &mut self.values[..count]);
-        self.counts.fill(0.0);
-        let (total, right) = self.counts.split_at_mut(self.classes);
-        for (class, number) in of_class.iter_mut().zip(numbers) {
-            *class = rows.class(*number) as u32;
-            total[*class as usize] += 1.0;
+        let Self { places, ends, values, .. } = self;
+        places.clear();
+        places.extend(numbers.iter().map(|number| (rows.class(*number) as u32, rows.start(*number))));
+        places.sort_unstable_by_key(|(class, _)| *class);
+        ends.clear();
+        let mut end = 0;
+        for group in places.chunk_by(|(one, _), (other, _)| one == other) {
+            end += group.len();
+            ends.push(end);
         }
-        let n = count as f64;
-        let square = |counts: &[f32]| f64::from(counts.iter().map(|c| c * c).sum::<f32>());
-        let whole = square(total);
-        if whole == n * n {
+        if ends.len() < 2 {
             return None;
         }
+        let values = &mut values[..numbers.len()];
+        let n = numbers.len() as f64;
+        let whole = squares(ends, |first, end| end - first);
         let mut best: Option<Split> = None;
         for _ in 0..self.tries {
             let feature = draws.below(rows.features as u64) as usize;
             let uniform = draws.uniform();
             let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
-            for (value, number) in values.iter_mut().zip(numbers) {
-                *value = rows.value(*number, feature);
-                (low, high) = (low.min(*value), high.max(*value));
+            for (value, (_, start)) in values.iter_mut().zip(&*places) {
+                *value = rows.value(*start, feature);
+                low = if *value < low { *value } else { low };
+                high = if *value > high { *value } else { high };
             }
             if low >= high {
                 continue;
             }
             let (low, high) = (f64::from(low), f64::from(high));
             let threshold = (low + (high - low) * uniform) as f32;
-            right.fill(0.0);
-            let mut r = 0.0;
-            for (_, class) in values.iter().zip(&*of_class).filter(|(value, _)| **value > threshold) {
-                right[*class as usize] += 1.0;
-                r += 1.0;
-            }
-            if r == 0.0 || r == n {
+            let above = |first, end| values[first..end].iter().map(|v| usize::from(*v > threshold)).sum();
+            let r: usize = above(0, values.len());
+            if r == 0 || r == values.len() {
                 continue;
             }
-            let left = f64::from(total.iter().zip(&*right).map(|(t, r)| (t - r) * (t - r)).sum::<f32>());
-            let gain = (left / (n - r) + square(right) / r - whole / n) / n; // eq. (1)
+            let right = squares(ends, above);
+            let left = squares(ends, |first, end| end - first - above(first, end));
+            let r = r as f64;
+            let gain = (left / (n - r) + right / r - whole / n) / n; // eq. (1)
             if best.is_none_or(|best| gain > best.gain) {
                 best = Some(Split { gain, feature, threshold });
             }
         }
         best.filter(|best| best.gain > (self.half_log_confidence / n).sqrt()) // eq. (1)
     }
+}
+
+/// The sum of the squares of what `count` returns for the rows of each class, from the first to the end.
+fn squares(ends: &[usize], count: impl Fn(usize, usize) -> usize) -> f64 {
+    let (mut sum, mut first) = (0, 0);
+    for &end in ends {
+        let count = count(first, end);
+        sum += count * count;
+        first = end;
+    }
+    sum as f64
 }

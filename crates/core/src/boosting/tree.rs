@@ -170,7 +170,7 @@ impl Trees {
             rows: Rows::new(features, 2 * rows / (features + 1)),
             latest: 0,
             trees: seeds.map(tree).collect(),
-            splitter: Splitter::new(classes, tries, confidence, buffer),
+            splitter: Splitter::new(tries, confidence, buffer),
             list: Vec::with_capacity(buffer),
             weights: Vec::with_capacity(buffer),
             of_class: vec![0.0; 2 * classes],

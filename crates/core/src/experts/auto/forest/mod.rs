@@ -89,7 +89,7 @@ impl Forest {
             classes,
             rows: Rows::new(features, capacity(features)),
             trees: Box::new(std::array::from_fn(tree)),
-            splitter: Splitter::new(classes, tries(features), CONFIDENCE, tree::BUFFER),
+            splitter: Splitter::new(tries(features), CONFIDENCE, tree::BUFFER),
             list: Vec::with_capacity(tree::BUFFER),
             saved: Vec::new(),
         }
