@@ -204,7 +204,7 @@ TARGETS = {
 }
 """What `auto` is to err at most."""
 LONG = 100_000
-"""Rows from which one seed has to do."""
+"""Rows from which one seed has to do, except for `auto`."""
 FULL = ("soba", "confidit", "squarecb", "fastcb")
 """Learners of full matrices, which many features make too large."""
 
@@ -225,8 +225,8 @@ class BanditTable:
         self.options = options
         self.lines, self.picks, self.lowest, self.close = [], [], 0, 0
 
-    def seeds(self, on):
-        return self.options.seeds if len(on.rows[1]) < LONG else 1
+    def seeds(self, name, on):
+        return self.options.seeds if name == "auto" or len(on.rows[1]) < LONG else 1
 
     def add(self, on):
         """Runs every contestant on a stream."""
@@ -237,7 +237,7 @@ class BanditTable:
         for name, setting in BANDITS.items():
             cells[name] = None
             if affordable or name not in FULL:
-                errors = [outcome("noregret", f"{setting} --seed {seed}", on).error for seed in range(1, self.seeds(on) + 1)]
+                errors = [outcome("noregret", f"{setting} --seed {seed}", on).error for seed in range(1, self.seeds(name, on) + 1)]
                 cells[name], spreads[name] = sum(errors) / len(errors), (min(errors), max(errors))
         grid = {setting: outcome("vw-cbify", setting, on).error for setting in settings("vw-cbify", on)}
         pick = min(grid, key=grid.get)
@@ -267,7 +267,7 @@ class BanditTable:
             f"""# Right-or-wrong feedback, beside `vw --cbify`
 
 Written by `python3 benches/rivals/rivals.py bandit --seeds {options.seeds}{cut}`. Error rate of the labels played, exploration
-included, one pass, the mean over {options.seeds} seeds, and one seed on streams of {LONG:,} rows or more. noregret: one setting for all
+included, one pass, the mean over {options.seeds} seeds; on streams of {LONG:,} rows or more one seed for all but `auto`. noregret: one setting for all
 streams, that of the command below, `auto` without any; VW: the setting of the lowest error, chosen after the fact, with one seed, and VW's own
 default. The lowest error of a row is bold; - is a full matrix that would be too large. What was aimed at counts for whole streams.
 
