@@ -45,7 +45,8 @@ impl<'a> Stream<'a> {
             check_settings(wanted)?;
         }
         let mut source = plan.source.clone();
-        source.options.offers = wanted.iter().all(Wanted::is_bandit).then(|| wanted[0].block());
+        let bandits = wanted.iter().all(Wanted::is_bandit);
+        source.options.offers = bandits.then(|| wanted[0].block()).transpose()?;
         let mut reader = source.open()?;
         let block = reader.schema().block();
         if let (Some(_), Some(scaling)) = (block, plan.scaling.filter(|scaling| *scaling != Scaling::None)) {
