@@ -54,6 +54,14 @@ impl<'a> Stream<'a> {
                 "--scale {scaling}: the labels on offer have features of their own, which are hashed and stay as they are; leave the option out"
             )));
         }
+        for one in wanted.iter().filter(|_| block.is_some()) {
+            let (width, first) = (one.block()?, wanted[0].block()?);
+            if width != first {
+                return Err(Failure::usage(format!(
+                    "width = {width}: compared learners read the same rows, which have {first} columns for each label"
+                )));
+            }
+        }
         let substitutes = block.map(|width| wanted.iter().map(|one| one.for_blocks(width)).collect());
         let substitutes: Option<Vec<Wanted>> = substitutes.transpose()?;
         let wanted = substitutes.as_deref().unwrap_or(wanted);

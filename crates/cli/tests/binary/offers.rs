@@ -174,6 +174,13 @@ fn what_is_not_on_offer_is_refused() {
         let run = folder.run(&format!("run f.ndjson --quiet --feedback bandit --set width={width}"));
         run.failed(1, &format!("width = {width}: must be a whole number from 1 to 4294967295"));
     }
+    folder
+        .run("compare f.ndjson --quiet --learners offers --set width=64,128")
+        .failed(1, "width = 128: compared learners read the same rows, which have 64 columns for each label");
+    let same = "compare f.ndjson --quiet --learners offers --repeats 2 --set width=64";
+    folder.run(same).succeeded();
+    folder.write("g.csv", "a,b,y\n1,2,p\n2,1,q\n1,3,p\n");
+    folder.run("run g.csv --quiet --learner confidit --set width=0.5").succeeded();
     folder.run("run f.ndjson --quiet --feedback bandit --scale standard").failed(
         1,
         "--scale standard: the labels on offer have features of their own, which are hashed and stay as they are; leave the option out",

@@ -182,10 +182,10 @@ mod tests {
     }
 
     /// One model for all labels, K = 2, d = 1, AIOLI with B = 1 and R = √2: its certificate is 1 before the
-    /// first round, so γ = 4. At x = 1 label 0 has the row (1, 1, 0) and is right. With the curvature κ = 1/(2(1
-    /// + √2)), κ/4 = c and the residual ½, A = I + c φφ' and b = φ/4: for label 0 m = φ'A⁻¹φ/4 = ½/(1 + 2c) and
-    /// v = 2/(1 + 2c), for label 1, whose row has only the first entry in common, m = ¼/(1 + 2c) and
-    /// v = 2 - c/(1 + 2c). The certificate is 1 + b'A⁻¹b = 1 + ⅛/(1 + 2c).
+    /// first round, so γ = 4. At x = 1 label 0 has the row φ = (1, 1, 0) and is right. With the curvature
+    /// κ = 1/(2(1 + √2)) and c = κ/4, the residual ½ gives A = I + c φφ' and b = φ/4. For label 0
+    /// m = φ'A⁻¹φ/4 = ½/(1 + 2c) and v = 2/(1 + 2c); for label 1, whose row has the first entry in common,
+    /// m = ¼/(1 + 2c) and v = 2 - c/(1 + 2c). The certificate is 1 + b'A⁻¹b = 1 + ⅛/(1 + 2c).
     #[test]
     fn a_joint_model_by_hand() {
         let root = Value::from(std::f64::consts::SQRT_2);
