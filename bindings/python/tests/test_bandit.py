@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -170,6 +171,23 @@ def test_feedback_is_what_it_says():
     assert bandit.waiting == [decision.id]
     bandit.feedback(decision.id, reward=0.7)
     assert bandit.rounds == 1 and bandit.waiting == []
+
+
+def test_labels_are_returned_as_they_were_given(tmp_path):
+    bandit = Bandit("squarecb", features=1, labels=[10, 20])
+    for again in (bandit, copy.copy(bandit), pickle.loads(pickle.dumps(bandit))):
+        assert {again.decide([1.0]).label for _ in range(50)} == {10, 20}
+        assert again.decide([1.0], [20]).label == 20
+    bandit.save(tmp_path / "model")
+    assert Bandit.load(tmp_path / "model").decide([1.0]).label in {"10", "20"}, "a file has their text"
+    assert Bandit("squarecb", features=1, labels=[False, True]).decide([1.0], ["True"]).label is True
+    for labels, sentence in [
+        ("ab", "labels is 'ab'; a list of labels was needed"),
+        ({"a", "b"}, "a list of labels was needed, whose order is that of the classes"),
+        (["a", None], "labels has None; a text or a number was needed"),
+    ]:
+        with pytest.raises(TypeError, match=re.escape(sentence)):
+            Bandit("squarecb", features=1, labels=labels)
 
 
 def test_learners_of_right_and_wrong_refuse_rewards():

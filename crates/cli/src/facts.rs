@@ -45,13 +45,22 @@ impl<'a> Stream<'a> {
             check_settings(wanted)?;
         }
         let mut source = plan.source.clone();
-        source.options.offers = wanted.iter().all(Wanted::is_bandit).then(|| wanted[0].block());
+        let bandits = wanted.iter().all(Wanted::is_bandit);
+        source.options.offers = bandits.then(|| wanted[0].block()).transpose()?;
         let mut reader = source.open()?;
         let block = reader.schema().block();
         if let (Some(_), Some(scaling)) = (block, plan.scaling.filter(|scaling| *scaling != Scaling::None)) {
             return Err(Failure::usage(format!(
                 "--scale {scaling}: the labels on offer have features of their own, which are hashed and stay as they are; leave the option out"
             )));
+        }
+        for one in wanted.iter().filter(|_| block.is_some()) {
+            let (width, first) = (one.block()?, wanted[0].block()?);
+            if width != first {
+                return Err(Failure::usage(format!(
+                    "width = {width}: compared learners read the same rows, which have {first} columns for each label"
+                )));
+            }
         }
         let substitutes = block.map(|width| wanted.iter().map(|one| one.for_blocks(width)).collect());
         let substitutes: Option<Vec<Wanted>> = substitutes.transpose()?;

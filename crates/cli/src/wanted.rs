@@ -41,10 +41,16 @@ impl Wanted {
     }
 
     /// The columns of a block, for labels on offer that have features of their own.
-    pub(crate) fn block(&self) -> u32 {
-        let asked = self.settings.params.get("width").and_then(u64::from_value);
-        let asked = asked.and_then(|width| u32::try_from(width).ok());
-        asked.filter(|width| *width > 0).unwrap_or(Offers::WIDTH)
+    pub(crate) fn block(&self) -> Result<u32, Failure> {
+        // Other learners have a parameter of this name with another meaning.
+        let other = self.named && self.entry.about.name != of_offers().about.name;
+        let Some(asked) = self.settings.params.get("width").filter(|_| !other) else {
+            return Ok(Offers::WIDTH);
+        };
+        let width = u64::from_value(asked).and_then(|width| u32::try_from(width).ok());
+        width.filter(|width| *width > 0).ok_or_else(|| {
+            Failure::usage(format!("width = {asked}: must be a whole number from 1 to {}", u32::MAX))
+        })
     }
 
     /// The learner of labels on offer with features of their own, in blocks of `width` columns.

@@ -114,8 +114,10 @@ class Bandit(Model[_core.Bandit]):
     (True, 1)
     """
 
-    __slots__ = ()
+    __slots__ = ("_given",)
     _compiled = _core.Bandit
+    _given: dict[str, Any]
+    """The labels as they were given, by their text; empty where only their text is known, as in a model file."""
 
     def __init__(
         self,
@@ -136,6 +138,7 @@ class Bandit(Model[_core.Bandit]):
         costs: tuple[float, float] | str | None = None,
         **params: float | int | str | bool | None,
     ) -> None:
+        self._given = {} if labels is None else _named(labels)
         names = None if labels is None else [str(label) for label in labels]
         block = None
         if features is None:
@@ -203,7 +206,26 @@ class Bandit(Model[_core.Bandit]):
         label, name, probability, id = self._core.decide(row)
         if given is not None:
             return Decision(given[label], probability, id)
-        return Decision(label if name is None else name, probability, id)
+        return Decision(label if name is None else self._given.get(name, name), probability, id)
+
+    @classmethod
+    def _wrap(cls: type[_B], core: Any) -> _B:
+        bandit = super()._wrap(core)
+        bandit._given = {}
+        return bandit
+
+    def copy(self: _B) -> _B:
+        """An independent copy, with the pending decisions."""
+        bandit = super().copy()
+        bandit._given = self._given
+        return bandit
+
+    def __getstate__(self) -> Any:
+        return super().__getstate__(), self._given
+
+    def __setstate__(self, state: Any) -> None:
+        core, self._given = state
+        super().__setstate__(core)
 
     def _round(self, x: Any, labels: Any) -> tuple[list[Any] | None, Any]:
         """The labels as given, if they are called by their position, and the round for the compiled part."""
@@ -433,6 +455,16 @@ class Bandit(Model[_core.Bandit]):
         Raises OSError if it cannot be read, ValueError if it is damaged or not a model file of a bandit learner.
         """
         return cls._wrap(_core.Bandit.load(path))
+
+
+def _named(labels: Any) -> dict[str, Any]:
+    """Labels by their text."""
+    if isinstance(labels, (str, set, frozenset)):
+        raise TypeError(f"labels is {labels!r}; a list of labels was needed, whose order is that of the classes")
+    for label in labels:
+        if not isinstance(label, (str, int, float, np.bool_, np.integer, np.floating)):
+            raise TypeError(f"labels has {label!r}; a text or a number was needed")
+    return {str(label): label for label in labels}
 
 
 def _is_number(value: Any) -> bool:

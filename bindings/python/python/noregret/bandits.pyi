@@ -66,6 +66,7 @@ class Exp4(Bandit):
 class Fastcb(Bandit):
     def __init__(
         self, *, features: int | None = None, classes: int | None = None, oracle: str | None = None,
+        models: Literal["separate", "joint"] | None = None,
         schedule: Literal["certificate", "printed", "root"] | None = None, factor: float | None = None,
         radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
         intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
@@ -168,6 +169,7 @@ class SobaSketch(Bandit):
 class Squarecb(Bandit):
     def __init__(
         self, *, features: int | None = None, classes: int | None = None, oracle: str | None = None,
+        models: Literal["separate", "joint"] | None = None,
         schedule: Literal["certificate", "printed", "root"] | None = None, factor: float | None = None,
         radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
         intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,

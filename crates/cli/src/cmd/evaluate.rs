@@ -131,7 +131,7 @@ fn print_table(compared: &Compared, names: &[String], confidence: f64) -> std::i
     for (at, (evaluation, name)) in compared.evaluations.iter().zip(names).enumerate() {
         let estimates = &evaluation.estimates.estimates;
         let best = estimates.iter().find(|one| one.estimator == estimator).unwrap_or(&estimates[0]);
-        let [low, high] = best.normal;
+        let [low, high] = if evaluation.thin { best.bernstein.unwrap_or(best.normal) } else { best.normal };
         let interval = format!("[{low:.4}, {high:.4}]");
         let verdict = at.checked_sub(1).map(|at| compared.differences[at].verdict(confidence));
         let line =
@@ -144,15 +144,18 @@ fn print_table(compared: &Compared, names: &[String], confidence: f64) -> std::i
         "\nby {estimator}, on {rounds} of {decisions} decisions; mean reward {:.4} +- {:.4}",
         first.logged_reward, first.logged_reward_standard_error
     )?;
-    assumption(first).map_or(Ok(()), |what| writeln!(out, "{what}"))
+    writeln!(out, "{}", assumption(first))
 }
 
-/// The assumption of the intervals, if the logging policy learnt during the log.
-fn assumption(evaluation: &Evaluation) -> Option<String> {
-    let learner = evaluation.learnt_meanwhile.as_ref()?;
-    Some(format!(
-        "intervals assume independent rounds; {learner} learnt during the log, so they hold for long logs only"
-    ))
+/// The assumption of the intervals, which does not hold if the logging policy learnt during the log.
+fn assumption(evaluation: &Evaluation) -> String {
+    match &evaluation.learnt_meanwhile {
+        Some(learner) => format!(
+            "intervals assume independent rounds; {learner} learnt during the log, so they hold for long logs only"
+        ),
+        None => "intervals assume independent rounds: that what has played did not learn during the log"
+            .to_owned(),
+    }
 }
 
 fn short_percent(confidence: f64) -> String {
@@ -199,5 +202,5 @@ fn print(evaluation: &Evaluation, policy: &str, confidence: f64) -> std::io::Res
         );
         writeln!(out, "{}", row.trim_end())?;
     }
-    assumption(evaluation).map_or(Ok(()), |what| writeln!(out, "\n{what}"))
+    writeln!(out, "\n{}", assumption(evaluation))
 }

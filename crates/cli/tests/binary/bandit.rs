@@ -59,6 +59,23 @@ fn play_that_is_mostly_random_is_warned_of() {
     assert!(!said("0.25").contains("warning"));
 }
 
+/// Where play follows from the rounds, it is said after the run: SquareCB's schedule and Gaptron's map have
+/// no rate that is known before.
+#[test]
+fn play_that_was_mostly_random_is_warned_of() {
+    let folder = folder();
+    let said =
+        |learner: &str| folder.run(&format!("run a.svm --limit 600 --learner {learner}")).succeeded().stderr;
+    for learner in ["squarecb", "gaptron-logistic --feedback bandit --set exploration=0.1"] {
+        let text = said(learner);
+        assert_eq!(text.matches("MOSTLY RANDOM PLAY").count(), 1, "{learner}: {text}");
+    }
+    for learner in ["squarecb --set schedule=root", "soba --set exploration=0.1", "confidit"] {
+        assert!(!said(learner).contains("RANDOM"), "{learner}");
+    }
+    assert!(!said("soba --set exploration=0.75").contains("RANDOM"), "said before the first row");
+}
+
 #[test]
 fn the_same_seed_plays_the_same_labels_and_late_feedback_costs() {
     let folder = folder();
@@ -112,6 +129,11 @@ fn a_floor_goes_with_every_run_of_a_pass() {
     let own = number("expected_error_rate") - number("floor_error_rate");
     assert!((number("floor_error_rate") - 0.15 * (2.0 / 3.0 - own)).abs() < 1e-9, "{single}");
     assert!(without["floor_error_rate"].is_null());
+    // The largest floor leaves nothing of what the learner would have played.
+    let most = "--set exploration=0.1 --exploration-floor 0.3333333333333333";
+    let uniform = folder.summary(&format!("a.svm --learner banditron --seed 1 {most}"));
+    assert!((uniform["expected_error_rate"].as_f64().unwrap() - 2.0 / 3.0).abs() < 1e-9, "{uniform}");
+    assert!(uniform["floor_error_rate"].as_f64().unwrap() > 0.1, "{uniform}");
     let told = folder.run(&format!("run a.svm --learner banditron --seed 1 {play}")).succeeded().stdout;
     // 1.96 / sqrt(0.05 · 300)
     let line = format!(

@@ -123,7 +123,8 @@ fn vowpal_wabbit_labels_are_read() {
     assert_eq!(number(&estimate(&value, "snips")["value"]), 4.0 / 6.0);
     assert_eq!(estimate(&value, "dr")["estimator"], "dr");
     let people = folder.run("evaluate a.vw --policy uniform").succeeded().stdout;
-    for part in ["effective sample size", "95 % normal", "Bernstein, seen range", "\nsnips "] {
+    let assumed = "intervals assume independent rounds: that what has played did not learn during the log";
+    for part in ["effective sample size", "95 % normal", "Bernstein, seen range", "\nsnips ", assumed] {
         assert!(people.contains(part), "{part}: {people}");
     }
 }
@@ -261,6 +262,38 @@ fn several_policies_are_compared_round_by_round() {
     let text = folder.run(command).succeeded().stdout;
     assert!(text.contains("against uniform") && text.contains(verdict), "{text}");
     assert!(text.contains("banditron learnt during the log"), "{text}");
+}
+
+/// Where the log never or hardly ever plays the labels of a policy, the intervals say so, and no verdict is
+/// given.
+#[test]
+fn what_a_log_cannot_cover_is_undecided() {
+    let folder = Folder::new();
+    let few = "undecided: the log plays too few of the labels that the policies choose";
+    for (rare, every, policy, want) in [
+        (0.0, usize::MAX, "uniform", "undecided: 95 % between -"),
+        (0.0, usize::MAX, "constant:b", few),
+        (0.001, 700, "constant:b", few),
+    ] {
+        let line = |t: usize| {
+            let label = if t % every == every - 1 { "b" } else { "a" };
+            format!(
+                "{{\"id\":{t},\"label\":\"{label}\",\"p\":{{\"a\":{},\"b\":{rare}}},\"correct\":{}}}\n",
+                1.0 - rare,
+                label == "b" || t % 2 == 0
+            )
+        };
+        folder.write("log", (0..2000).map(line).collect::<String>());
+        let command = format!("evaluate log --policy logged --policy {policy}");
+        let values = folder.run(&format!("{command} --json")).succeeded().objects();
+        let [low, high] = [0, 1].map(|at| number(&values[2]["normal"][at]));
+        // Label b earns 1 more often than half of the time, or never: the log does not know.
+        assert!(low < -0.4 && high > 0.4, "{}", values[2]);
+        assert!(values[2]["verdict"].as_str().unwrap().starts_with(want), "{}", values[2]);
+        let text = folder.run(&command).succeeded().stdout;
+        let row = text.lines().find(|line| line.starts_with(policy)).unwrap();
+        assert!(row.contains("[-") && row.contains(want), "{text}");
+    }
 }
 
 /// Articles come and go, three on offer in a round: policies live among these.

@@ -170,10 +170,35 @@ fn what_is_not_on_offer_is_refused() {
         1,
         "squarecb: knows labels by name; those of the data have features of their own, which offers learns from",
     );
+    for width in ["0", "4294967296", "-1", "few"] {
+        let run = folder.run(&format!("run f.ndjson --quiet --feedback bandit --set width={width}"));
+        run.failed(1, &format!("width = {width}: must be a whole number from 1 to 4294967295"));
+    }
+    folder
+        .run("compare f.ndjson --quiet --learners offers --set width=64,128")
+        .failed(1, "width = 128: compared learners read the same rows, which have 64 columns for each label");
+    let same = "compare f.ndjson --quiet --learners offers --repeats 2 --set width=64";
+    folder.run(same).succeeded();
+    folder.write("g.csv", "a,b,y\n1,2,p\n2,1,q\n1,3,p\n");
+    folder.run("run g.csv --quiet --learner confidit --set width=0.5").succeeded();
     folder.run("run f.ndjson --quiet --feedback bandit --scale standard").failed(
         1,
         "--scale standard: the labels on offer have features of their own, which are hashed and stay as they are; leave the option out",
     );
+}
+
+/// Without shared lines, rounds are recognised by blank lines; tags that touch the bar need no quotation
+/// mark.
+#[test]
+fn tags_may_touch_the_bar() {
+    let round = "0:1:0.5 a|t p:3\n b|t p:5\n\nb|t p:3\n0:0:0.5 c|t q\n\n";
+    let folder = Folder::with("a.vw", round.repeat(20));
+    let summary = folder.summary("a.vw --feedback bandit");
+    assert_eq!((&summary["learner"], &summary["rounds"]), (&"offers".into(), &40.into()), "{summary}");
+    folder.run("evaluate a.vw --policy uniform").succeeded();
+    // Without costs, words before the bar are classes.
+    folder.write("b.vw", "1 |t p\n2 |t q\n\n".repeat(20));
+    assert_eq!(folder.summary("b.vw --learner ogd")["rounds"], 40);
 }
 
 /// Rounds as `vw --cb_adf` has them, logged by uniform play: what the visitor likes costs nothing.

@@ -111,6 +111,7 @@ impl fmt::Debug for BanditAuto {
 fn separate_params(problem: &Problem) -> OracleParams {
     OracleParams {
         oracle: Some("auto".to_owned()),
+        models: None,
         schedule: Some(Schedule::Root),
         factor: Some(1.0),
         oracle_values: members_of_one(problem.features, problem.classes, problem.sparse),

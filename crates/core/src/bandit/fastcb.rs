@@ -15,7 +15,7 @@
 //! |---|---|---|
 //! | $\hat y_{t,a}$ | 1 - `forecast` | forecast loss of label $a$; `scores` are the log-odds of its reward |
 //! | $\gamma$ | `gamma` | exploration scale $\gamma_t$, never falling |
-//! | $\mathrm{Reg}_{KL}$ | [`Oracle`](super::oracle) | the oracle's regret in log loss, summed over labels |
+//! | $\mathrm{Reg}_{KL}$ | [`Oracle`](super::oracle) | the oracle's regret in log loss, summed over its learners |
 //! | $L^*$ | `losses` | total loss so far, in place of the loss of the best policy |
 //!
 //! With $b = \arg\min_a \hat y_a$ and gaps $g_a = \hat y_a - \hat y_b$,

@@ -1,8 +1,12 @@
 //! The common part of SquareCB and FastCB: the oracle that forecasts every label's reward, and the
 //! parameters.
 //!
-//! The oracle is a two-class learner for each label, which forecasts whether the label is right. It learns in
-//! the rounds in which its label was played. A reward $r$ is learnt as the soft label $(1 - r, r)$.
+//! The oracle is a two-class learner for each label, which forecasts whether the label is right, and learns
+//! in the rounds in which its label was played; or one such learner for all labels (`models = joint`), of the
+//! row $\phi(x, a) = (x, e_a \otimes x)$: the features once for all labels, and once more for the label. A
+//! reward $r$ is learnt as the soft label $(1 - r, r)$.
+
+use std::f64::consts::SQRT_2;
 
 use crate::algorithm::{Algorithm as _, Forecast, Model};
 use crate::example::{Features, Target};
@@ -14,6 +18,10 @@ use crate::prediction::{Prediction, Reward};
 use crate::problem::Problem;
 use crate::registry::{self, Entry};
 use crate::state::Tensor;
+
+/// The least bound on the regret of a label's learner that a schedule uses: what a forecast of ½ loses in its
+/// first round. Some learners have the bound 0 before it, with which the exploration scale would be infinite.
+const LEAST_REGRET: f64 = std::f64::consts::LN_2;
 
 /// The prefix of parameters of the oracle.
 const PREFIX: &str = "oracle.";
@@ -30,11 +38,23 @@ param_words! {
     }
 }
 
+param_words! {
+    /// The learners that an oracle consists of.
+    pub enum Models {
+        /// One for each label.
+        Separate = "separate",
+        /// One for all labels.
+        Joint = "joint",
+    }
+}
+
 /// Parameters of [`SquareCb`](super::squarecb::SquareCb) and [`FastCb`](super::fastcb::FastCb).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OracleParams {
     /// Name of the two-class learner that forecasts a label's reward.
     pub oracle: Option<String>,
+    /// The learners that the oracle consists of.
+    pub models: Option<Models>,
     /// How the exploration scale follows from the rounds so far.
     pub schedule: Option<Schedule>,
     /// What the schedule's exploration scale is multiplied with, > 0.
@@ -58,6 +78,14 @@ impl Params for OracleParams {
                 "aioli",
             )
         },
+        ParamInfo::of::<Models>(
+            "models",
+            &[
+                "`separate`, a learner for each label; or `joint`, one for all labels, whose rows have the features once for all",
+                "labels and once more for the label: its regret bound is that of classes + 1 times as many features.",
+            ],
+            "separate",
+        ),
         ParamInfo::of::<Schedule>(
             "schedule",
             &[
@@ -76,6 +104,7 @@ impl Params for OracleParams {
     fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {
         match name {
             "oracle" => self.oracle = Some(value.to_string()),
+            "models" => self.models = Some(read(name, value)?),
             "schedule" => self.schedule = Some(read(name, value)?),
             "factor" => self.factor = Some(read(name, value)?),
             _ => unreachable!("'{name}' (= {value}) is checked against the fields first"),
@@ -86,6 +115,7 @@ impl Params for OracleParams {
     fn values(&self) -> Values {
         let own = [
             ("oracle", self.oracle.as_deref().map(Value::from)),
+            ("models", self.models.map(|models| models.to_value())),
             ("schedule", self.schedule.map(|schedule| schedule.to_value())),
             ("factor", self.factor.map(|factor| factor.to_value())),
         ];
@@ -117,29 +147,68 @@ impl OracleParams {
         Ok(entry)
     }
 
+    /// The problem of a learner, and the number of learners.
+    fn parts(&self, problem: &Problem) -> (Problem, usize) {
+        match self.models.unwrap_or(Models::Separate) {
+            Models::Separate => (Problem { classes: 2, ..problem.clone() }, problem.classes),
+            Models::Joint => {
+                let features = joint_features(problem.classes, problem.features);
+                let radius = problem.radius.map(|radius| radius * SQRT_2);
+                (Problem { classes: 2, features, radius, sparse: true, ..problem.clone() }, 1)
+            }
+        }
+    }
+
     /// 8-byte numbers of state for `problem`.
     pub(super) fn numbers(&self, problem: &Problem) -> usize {
-        let two = Problem { classes: 2, ..problem.clone() };
+        let (two, count) = self.parts(problem);
         let one = self.entry().and_then(|entry| entry.numbers(&self.oracle_values, &two));
-        one.unwrap_or(problem.features).saturating_mul(problem.classes)
+        one.unwrap_or(two.features).saturating_mul(count)
     }
 
     /// How many of them are taken before the first row.
     pub(super) fn numbers_at_first(&self, problem: &Problem) -> usize {
-        let two = Problem { classes: 2, ..problem.clone() };
+        let (two, count) = self.parts(problem);
         let one = self.entry().and_then(|entry| entry.numbers_at_first(&self.oracle_values, &two));
-        one.unwrap_or(0).saturating_mul(problem.classes)
+        one.unwrap_or(0).saturating_mul(count)
     }
 }
 
-/// One two-class learner for each label.
+/// The number of entries of $\phi(x, a)$ for $K$ labels and $d$ features.
+fn joint_features(classes: usize, features: usize) -> usize {
+    features.saturating_mul(classes.saturating_add(1))
+}
+
+/// Writes $\phi(x, a)$ for the label $a$ and $d$ features: the entries of $x$ at $j$ and at $(a + 1) d + j$.
+fn write_joint(
+    x: Features<'_>,
+    label: usize,
+    features: usize,
+    indices: &mut Vec<u32>,
+    values: &mut Vec<f64>,
+) {
+    indices.clear();
+    values.clear();
+    for start in [0, (label + 1) * features] {
+        for (column, value) in x.iter() {
+            indices.push((start + column) as u32);
+            values.push(value);
+        }
+    }
+}
+
+/// The two-class learners.
 #[derive(Clone)]
 pub(super) struct Oracle {
     entry: &'static Entry,
-    values: Values,
+    params: OracleParams,
+    /// One for each label, or one for all.
     models: Vec<Box<dyn Model>>,
+    joint: bool,
+    classes: usize,
+    features: usize,
     seed: u64,
-    /// A bound on the regret of each label's learner, according to the schedule and at least `least`;
+    /// A bound on the regret of each learner, according to the schedule and at least `least`;
     /// computed from the learners.
     regrets: Vec<f64>,
     /// The bound before the first round.
@@ -148,15 +217,25 @@ pub(super) struct Oracle {
     factor: f64,
     rounds: u64,
     at: Prediction,
+    /// Buffer for a row of a joint learner.
+    row: (Vec<u32>, Vec<f64>),
 }
 
 impl Oracle {
     pub(super) fn new(params: &OracleParams, problem: &Problem, seed: u64) -> Result<Self, ParamError> {
         let entry = params.entry()?;
+        let joint = params.models == Some(Models::Joint);
+        if joint && u32::try_from(joint_features(problem.classes, problem.features)).is_err() {
+            let need = "separate: the columns of all labels together do not fit in 32 bits";
+            return Err(ParamError::invalid("models", "joint", need));
+        }
         let mut oracle = Self {
             entry,
-            values: params.oracle_values.clone(),
+            params: params.clone(),
             models: Vec::new(),
+            joint,
+            classes: problem.classes,
+            features: problem.features,
             seed,
             regrets: Vec::new(),
             least: 0.0,
@@ -164,8 +243,9 @@ impl Oracle {
             factor: 1.0,
             rounds: 0,
             at: Prediction::default(),
+            row: Default::default(),
         };
-        for label in 0..problem.classes {
+        for label in 0..params.parts(problem).1 {
             let model = oracle.model(label, problem)?;
             oracle.models.push(model);
         }
@@ -180,22 +260,24 @@ impl Oracle {
         }
         let factor = if schedule == Schedule::Root { 30.0 } else { 1.0 };
         oracle.factor = crate::param::positive("factor", params.factor.unwrap_or(factor))?;
-        oracle.least = regret(oracle.models[0].as_ref(), schedule).unwrap_or(f64::INFINITY);
+        let first = regret(oracle.models[0].as_ref(), schedule).unwrap_or(f64::INFINITY);
+        oracle.least = first.max(LEAST_REGRET);
         oracle.schedule = schedule;
         oracle.refresh();
         Ok(oracle)
     }
 
-    /// The learner of `label`.
+    /// The learner of `label`, or that of all.
     fn model(&self, label: usize, problem: &Problem) -> Result<Box<dyn Model>, ParamError> {
-        let two = Problem { classes: 2, ..problem.clone() };
+        let (two, _) = self.params.parts(problem);
+        let values = &self.params.oracle_values;
         let seed = self.seed.wrapping_add(label as u64);
         let made: Result<Box<dyn Model>, ParamError> = if self.entry.about == const { &Auto::ABOUT } {
             // The parameters have one list of members for all labels: therefore no members join.
-            AutoParams::from_values(self.entry.about.name, &self.values)
+            AutoParams::from_values(self.entry.about.name, values)
                 .and_then(|params| Ok(Box::new(Auto::fixed(params, two, seed)?) as Box<dyn Model>))
         } else {
-            self.entry.make(&self.values, two, seed)
+            self.entry.make(values, two, seed)
         };
         made.map_err(|error| match error {
             ParamError::Invalid { name, value, need } => {
@@ -208,6 +290,7 @@ impl Oracle {
     pub(super) fn params(&self) -> OracleParams {
         OracleParams {
             oracle: Some(self.entry.about.name.to_owned()),
+            models: Some(if self.joint { Models::Joint } else { Models::Separate }),
             schedule: Some(self.schedule),
             factor: Some(self.factor),
             oracle_values: self.models[0].values(),
@@ -243,9 +326,9 @@ impl Oracle {
     /// The bound after all rounds, by the certificate if there is one; or why there is no bound.
     pub(super) fn bound(&self) -> Result<f64, String> {
         let bound = |model: &dyn Model| {
-            let closed = model.guarantee()?.regret_bound()?.ok()?;
+            let closed = model.guarantee().and_then(|guarantee| guarantee.regret_bound()?.ok());
             let certificate = model.certificate().and_then(Result::ok);
-            Some(certificate.map_or(closed, |certificate| certificate.min(closed)))
+            closed.into_iter().chain(certificate).reduce(f64::min)
         };
         let bounds: Option<Vec<f64>> = self.models.iter().map(|model| bound(model.as_ref())).collect();
         let why = || format!("the oracle {} has no valid bound on its regret", self.name());
@@ -260,23 +343,42 @@ impl Oracle {
         scores: &mut [f64],
         rewards: &mut [f64],
     ) {
-        if work.members.len() != self.models.len() || work.members[0].scores.len() != 2 {
-            work.members = self.models.iter().map(|model| model.prediction()).collect();
+        if work.members.len() != self.classes || work.members[0].scores.len() != 2 {
+            work.members = (0..self.classes).map(|label| self.of(label).prediction()).collect();
         }
-        let labels = self.models.iter().zip(&mut work.members).zip(scores).zip(rewards);
-        for (((model, at), score), reward) in labels {
-            model.predict(x, at);
+        let (mut indices, mut values) =
+            (std::mem::take(&mut work.indices), std::mem::take(&mut work.scratch));
+        for (label, ((at, score), reward)) in work.members.iter_mut().zip(scores).zip(rewards).enumerate() {
+            if self.joint {
+                write_joint(x, label, self.features, &mut indices, &mut values);
+                self.models[0].predict(Features::Sparse { indices: &indices, values: &values }, at);
+            } else {
+                self.models[label].predict(x, at);
+            }
             *score = at.scores[1] - at.scores[0];
             *reward = at.probabilities[1];
         }
+        (work.indices, work.scratch) = (indices, values);
         work.stamp = Some(self.rounds);
+    }
+
+    /// The learner of `label`.
+    fn of(&self, label: usize) -> &dyn Model {
+        self.models[if self.joint { 0 } else { label }].as_ref()
     }
 
     /// Learns the reward of `label`; `work` was written by [`Oracle::forecast`]. If rounds were learnt in
     /// between, the row is learnt as if it came now.
     pub(super) fn learn(&mut self, x: Features<'_>, label: usize, reward: Reward, work: &Prediction) {
-        let model = &mut self.models[label];
-        let fresh = work.is_fresh(self.rounds) && work.members.len() == self.regrets.len();
+        let fresh = work.is_fresh(self.rounds) && work.members.len() == self.classes;
+        let model = &mut self.models[if self.joint { 0 } else { label }];
+        let (indices, values) = &mut self.row;
+        let x = if self.joint {
+            write_joint(x, label, self.features, indices, values);
+            Features::Sparse { indices, values }
+        } else {
+            x
+        };
         let at = if fresh {
             &work.members[label]
         } else {
@@ -292,7 +394,7 @@ impl Oracle {
             model.update(x, Target::distribution(&[1.0 - reward.value(), reward.value()]), at);
         }
         self.rounds += 1;
-        self.regrets[label] =
+        self.regrets[if self.joint { 0 } else { label }] =
             regret(model.as_ref(), self.schedule).map_or(f64::INFINITY, |r| r.max(self.least));
     }
 
@@ -308,20 +410,26 @@ impl Oracle {
         self.regrets = self.models.iter().map(|model| of(model.as_ref())).collect();
     }
 
-    /// Increases the numbers of labels and features.
+    /// Increases the numbers of labels and features. A joint learner keeps the features, whose number is the
+    /// distance of the labels' columns.
     pub(super) fn grow(&mut self, classes: usize, features: usize, problem: &Problem) -> bool {
         let mut models = self.models.clone();
-        if !models.iter_mut().all(|model| model.grow(2, features)) {
+        let wide = Problem { classes, features, ..problem.clone() };
+        let (two, count) = self.params.parts(&wide);
+        if self.joint && (features != self.features || u32::try_from(two.features).is_err()) {
             return false;
         }
-        let wide = Problem { classes, features, ..problem.clone() };
-        for label in models.len()..classes {
+        if !models.iter_mut().all(|model| model.grow(2, two.features)) {
+            return false;
+        }
+        for label in models.len()..count {
             match self.model(label, &wide) {
                 Ok(model) => models.push(model),
                 Err(_) => return false,
             }
         }
         self.models = models;
+        (self.classes, self.features) = (classes, features);
         self.at = Prediction::default();
         self.refresh();
         true
@@ -369,6 +477,7 @@ where
         set("oracle.radius", &reference["radius"].to_string()),
         set("schedule", reference["schedule"].as_str().expect("a word")),
         set("factor", &reference["scale"].to_string()),
+        set("models", reference["models"].as_str().unwrap_or("separate")),
     ]);
     let params = OracleParams::from_values(name, &values).expect("known");
     let problem = Problem::new(count(&reference["K"]), count(&reference["d"]));

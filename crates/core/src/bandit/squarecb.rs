@@ -15,7 +15,7 @@
 //! |---|---|---|
 //! | $\hat y_{t,a}$ | 1 - `forecast` | forecast loss of label $a$; `scores` are the log-odds of its reward |
 //! | $\gamma$ | `gamma` | exploration scale $\gamma_t$, never falling |
-//! | $\mathrm{Reg}$ | [`Oracle`](super::oracle) | the oracle's regret in log loss, summed over labels |
+//! | $\mathrm{Reg}$ | [`Oracle`](super::oracle) | the oracle's regret in log loss, summed over its learners |
 //! | $K$, $\mu$ | `problem` | labels that can be played |
 //!
 //! With $b = \arg\min_a \hat y_a$ and gaps $g_a = \hat y_a - \hat y_b$,
@@ -181,6 +181,39 @@ mod tests {
         assert_close(bound, want, 1e-12, "the bound");
     }
 
+    /// One model for all labels, K = 2, d = 1, AIOLI with B = 1 and R = √2: its certificate is 1 before the
+    /// first round, so γ = 4. At x = 1 label 0 has the row φ = (1, 1, 0) and is right. With the curvature
+    /// κ = 1/(2(1 + √2)) and c = κ/4, the residual ½ gives A = I + c φφ' and b = φ/4. For label 0
+    /// m = φ'A⁻¹φ/4 = ½/(1 + 2c) and v = 2/(1 + 2c); for label 1, whose row has the first entry in common,
+    /// m = ¼/(1 + 2c) and v = 2 - c/(1 + 2c). The certificate is 1 + b'A⁻¹b = 1 + ⅛/(1 + 2c).
+    #[test]
+    fn a_joint_model_by_hand() {
+        let root = Value::from(std::f64::consts::SQRT_2);
+        let pairs =
+            [("models", Value::from("joint")), ("oracle.norm", Value::from(1.0)), ("oracle.radius", root)];
+        let mut learner = learner(&pairs, Problem::new(2, 1)).expect("valid");
+        let x = Features::Dense(&[1.0]);
+        let mut at = Decision::default();
+        learner.predict(x, &mut at);
+        assert_eq!(&at.distribution[..], &[0.5, 0.5]);
+        assert_close(learner.gamma(), 4.0, 1e-14, "the first scale");
+        (at.label, at.probability) = (0, 0.5);
+        learner.learn(x, &at, Reward::RIGHT);
+        learner.predict(x, &mut at);
+        let c = 0.125 / (1.0 + 2f64.sqrt());
+        let all = 1.0 / (1.0 + 2.0 * c);
+        for (s, m, v) in [(at.scores[0], 0.5 * all, 2.0 * all), (at.scores[1], 0.25 * all, 2.0 - c * all)] {
+            assert_close(s + 0.5 * v * (0.5 * s).tanh(), m, 1e-14, "the forecast");
+        }
+        assert_close(learner.gamma(), 4.0 * (2.0 / (1.0 + 0.125 * all)).sqrt(), 1e-14, "the second scale");
+        assert!(!learner.grow(2, 2), "the number of features is the distance of the labels' columns");
+        assert!(learner.grow(3, 1));
+        let before = at.scores.clone();
+        learner.predict(x, &mut at);
+        assert_close(at.scores[0], before[0], 1e-12, "a new label changes no other");
+        assert_close(at.scores[2], before[1], 1e-12, "it begins with what all labels have in common");
+    }
+
     /// Labels that are not on offer are not played, and the formulas apply to the labels on offer.
     #[test]
     fn labels_on_offer() {
@@ -201,7 +234,7 @@ mod tests {
 
     #[test]
     fn follows_the_reference() {
-        for name in ["squarecb_gauss", "squarecb_root_gauss"] {
+        for name in ["squarecb_gauss", "squarecb_root_gauss", "squarecb_joint_gauss"] {
             crate::bandit::oracle::follows_the_reference::<SquareCb>(name, &vector(name));
         }
         let reference = vector("squarecb_gauss");

@@ -15,6 +15,7 @@ pub fn largest(scores: &[f64], among: Option<&[u32]>) -> usize {
 /// the label $b$ = `best` with the least loss. `gamma` is >= 0.
 pub fn square(losses: &[f64], best: usize, among: Option<&[u32]>, gamma: f64, out: &mut [f64]) {
     let k = indices(losses.len(), among).count() as f64;
+    let gamma = gamma.min(f64::MAX); // An infinite one has no product with a gap of 0.
     spread(losses, among, best, |gap| 1.0 / (k + gamma * gap), out);
 }
 
@@ -23,6 +24,7 @@ pub fn square(losses: &[f64], best: usize, among: Option<&[u32]>, gamma: f64, ou
 /// `gamma` is >= 0.
 pub fn fast(losses: &[f64], best: usize, among: Option<&[u32]>, gamma: f64, out: &mut [f64]) {
     let k = indices(losses.len(), among).count() as f64;
+    let gamma = gamma.min(f64::MAX);
     let floor = losses[best];
     let p = |gap: f64| if floor > 0.0 { floor / (k * floor + gamma * gap) } else { 0.0 };
     spread(losses, among, best, p, out);
@@ -70,6 +72,11 @@ mod tests {
         }
         fast(&[0.3, 0.0, 0.0], 1, None, 10.0, &mut p);
         assert_eq!(p, [0.0, 1.0, 0.0], "a label that is surely right is played");
+        for rule in [square, fast] {
+            rule(&[0.5, 0.5, 0.9], 0, None, f64::INFINITY, &mut p);
+            assert_close(p[1], 1.0 / 3.0, 1e-15, "equal losses, however large the scale is");
+            assert!(p[2] < 1e-300, "{p:?}");
+        }
     }
 
     /// Among labels 1 and 2 the formulas are those of two labels.

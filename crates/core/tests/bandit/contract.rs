@@ -6,7 +6,7 @@ use noregret::prediction::Decision;
 use noregret::problem::Problem;
 use noregret::rng::Rng;
 
-use crate::support::{Case, Round, assert_same, entries, every_case};
+use crate::support::{Case, Round, assert_same, entries, every_case, every_learner};
 
 /// The contents of decisions and their use by a learner, as in the table of `noregret::bandit`.
 struct Contract {
@@ -101,31 +101,40 @@ fn every_learner_keeps_its_contract() {
     }
 }
 
-/// Delays of 1, 100 and 10,000 rounds: all numbers remain finite, and the stream is learnt later.
+/// Plays `count` rounds whose feedback is `delay` rounds late.
+fn late(case: &Case, count: usize, delay: usize) {
+    let rounds = case.stream(1, 300);
+    let mut learner = case.learner();
+    let mut pending: std::collections::VecDeque<(&Round, Decision)> = Default::default();
+    for (t, round) in rounds.iter().cycle().take(count).enumerate() {
+        let mut taken = Decision::default();
+        learner.act(round.dense(), &mut Rng::new(3, t as u64), &mut taken);
+        case.check(&taken);
+        pending.push_back((round, taken));
+        if pending.len() > delay {
+            let (round, taken) = pending.pop_front().expect("just pushed");
+            learner.learn(round.dense(), &taken, (taken.label as usize == round.y).into());
+        }
+    }
+    assert_eq!(learner.rounds() as usize, count.saturating_sub(delay));
+    for (round, taken) in pending {
+        learner.learn(round.dense(), &taken, (taken.label as usize == round.y).into());
+    }
+    assert_eq!(learner.rounds() as usize, count);
+    case.play(learner.as_mut(), &rounds[..20]);
+}
+
+/// Delays of 1 and 100 rounds, and feedback after all decisions: all numbers remain finite, and the stream is
+/// learnt later.
 #[test]
 fn long_delays_are_survived() {
-    every_case("late feedback", |case| {
-        let rounds = case.stream(1, 300);
-        for delay in [1, 100, 10_000] {
-            let mut learner = case.learner();
-            let mut pending: std::collections::VecDeque<(&Round, Decision)> = Default::default();
-            for (t, round) in rounds.iter().enumerate() {
-                let mut taken = Decision::default();
-                learner.act(round.dense(), &mut Rng::new(3, t as u64), &mut taken);
-                case.check(&taken);
-                pending.push_back((round, taken));
-                if pending.len() > delay {
-                    let (round, taken) = pending.pop_front().expect("just pushed");
-                    learner.learn(round.dense(), &taken, (taken.label as usize == round.y).into());
-                }
-            }
-            for (round, taken) in pending {
-                learner.learn(round.dense(), &taken, (taken.label as usize == round.y).into());
-            }
-            assert_eq!(learner.rounds(), 300);
-            case.play(learner.as_mut(), &rounds[..20]);
-        }
-    });
+    every_case("late feedback", |case| [1, 100, 300].into_iter().for_each(|delay| late(case, 300, delay)));
+}
+
+/// The same with feedback that is 10,000 rounds late.
+#[test]
+fn feedback_ten_thousand_rounds_late_is_survived() {
+    every_learner("late feedback", |case| late(case, 11_000, 10_000));
 }
 
 #[test]

@@ -94,6 +94,55 @@ fn regret_is_below_the_bound() {
     }
 }
 
+/// Every learner that can be an oracle, with every schedule that it allows: play is a distribution, and the
+/// bound is a number or withheld for a reason. A sketch has no closed form, and is held to its certificate.
+#[test]
+fn every_oracle_and_schedule_plays() {
+    let mut played = Vec::new();
+    for entry in noregret::registry::ALGORITHMS {
+        for (name, schedule) in ["squarecb", "fastcb"]
+            .into_iter()
+            .flat_map(|name| ["certificate", "printed", "root"].map(|schedule| (name, schedule)))
+        {
+            let values = Values::from([
+                ("oracle".to_owned(), Value::from(entry.about.name)),
+                ("schedule".to_owned(), Value::from(schedule)),
+            ]);
+            let problem = Problem::new(CLASSES, 2).with_radius(1.0).with_horizon(50);
+            let Ok(mut learner) = find(name).expect("known").make_bandit(&values, problem, 0) else {
+                continue;
+            };
+            let (mut rng, mut at) = (Rng::new(3, 3), Decision::default());
+            let what = format!("{name} over {}, {schedule}", entry.about.name);
+            for _ in 0..50 {
+                let angle = 6.0 * rng.uniform();
+                let x = [angle.cos(), angle.sin()];
+                learner.act(Features::Dense(&x), &mut rng, &mut at);
+                let total: f64 = at.distribution.iter().sum();
+                assert!((total - 1.0).abs() < 1e-12, "{what}: {:?}", at.distribution);
+                learner.learn(Features::Dense(&x), &at, (x[0] > 0.0 && at.label == 1).into());
+            }
+            let Some(Guarantee::PolicyRegret { bound }) = learner.guarantee() else { panic!("{what}") };
+            assert!(
+                bound.as_ref().is_ok_and(|bound| bound.is_finite()) || bound.is_err(),
+                "{what}: {bound:?}"
+            );
+            played.push((entry.about.name, schedule, bound.is_ok()));
+        }
+    }
+    for (oracle, schedule, bounded) in [
+        ("aioli", "certificate", true),
+        ("folklore", "printed", true),
+        ("folklore-sketch", "certificate", true),
+        ("label-tree", "certificate", true),
+        ("ogd", "printed", true),
+        ("ogd", "root", false),
+        ("auto", "root", false),
+    ] {
+        assert!(played.contains(&(oracle, schedule, bounded)), "{oracle}, {schedule}: {played:?}");
+    }
+}
+
 /// Learners of rewards learn which label has the largest mean reward if every label is sometimes right.
 #[test]
 fn rewards_are_learnt_from() {
@@ -146,7 +195,7 @@ fn offers_are_kept_to() {
     });
 }
 
-/// The mean of the importance weights of a label over all played labels is 1, with and without a floor.
+/// The mean of the importance weights of a label over all played labels of one decision is 1.
 #[test]
 #[ignore = "slow: a million draws"]
 fn importance_weights_mean_one() {

@@ -68,8 +68,8 @@ impl Foreign {
                 }
                 let cells = cells(line, *delimiter)?;
                 if names.is_empty() {
-                    let Keys { decision, probability, offered, .. } = &self.keys;
-                    for key in [decision, probability].into_iter().chain(offered) {
+                    let Keys { decision, probability, reward, offered } = &self.keys;
+                    for key in [decision, probability, reward].into_iter().chain(offered) {
                         if !cells.contains(key) {
                             return Err(format!("the header has no column {}", shown(&**key)));
                         }
@@ -94,10 +94,21 @@ impl Foreign {
         let absent = |key: &str| format!("has no {}", shown(key));
         let Keys { decision, probability, reward, offered } = &self.keys;
         ours.insert("label".into(), take(decision).ok_or_else(|| absent(decision))?);
-        ours.insert("probability".into(), take(probability).ok_or_else(|| absent(probability))?);
+        let refused = |key: &str, value: Value, need: &str| match value {
+            Value::String(text) => format!("{} is {}; {need}", shown(key), shown(&*text)),
+            other => format!("{} is {other}; {need}", shown(key)),
+        };
+        match take(probability).ok_or_else(|| absent(probability))? {
+            value @ Value::Number(_) => drop(ours.insert("probability".into(), value)),
+            other => return Err(refused(probability, other, "a number was needed")),
+        }
         match take(reward) {
             Some(Value::Bool(right)) => drop(ours.insert("correct".into(), right.into())),
-            Some(value) => drop(ours.insert("reward".into(), value)),
+            Some(value @ Value::Number(_)) => drop(ours.insert("reward".into(), value)),
+            Some(Value::String(text)) if truth(&text).is_some() => {
+                ours.insert("correct".into(), truth(&text).into());
+            }
+            Some(other) => return Err(refused(reward, other, "a number, or true or false, was needed")),
             None => {}
         }
         if let Some((key, value)) = offered.as_ref().and_then(|key| Some((key, take(key)?))) {
@@ -116,6 +127,15 @@ impl Foreign {
         };
         ours.insert("x".into(), x);
         Ok(ours)
+    }
+}
+
+/// True or false as a cell.
+fn truth(cell: &str) -> Option<bool> {
+    match cell.trim().to_ascii_lowercase().as_str() {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
     }
 }
 
@@ -199,7 +219,18 @@ mod tests {
         assert_eq!(line, want);
         let line = text(foreign.translate(b";;b;0.25;;", 3).expect("a decision"));
         assert_eq!(line, r#"{"label":"b","probability":0.25,"id":"line 3","x":{}}"#);
+        let line = text(foreign.translate(b";;b;0.25;TRUE;", 3).expect("a decision"));
+        assert_eq!(line, r#"{"label":"b","probability":0.25,"correct":true,"id":"line 3","x":{}}"#);
         assert_eq!(foreign.translate(b"1;2", 4).expect_err("too short"), "has 2 cells, but the header has 6");
+        for (line, fault) in [
+            (";;b;nan;1;", "\"prob\" is \"nan\"; a number was needed"),
+            (";;b;0.5;yes;", "\"click\" is \"yes\"; a number, or true or false, was needed"),
+        ] {
+            assert_eq!(foreign.translate(line.as_bytes(), 5).expect_err("no number"), fault);
+        }
+        let fault =
+            Foreign::new(keys(), true).translate(b"chosen,prob,shown", 1).expect_err("no column").to_owned();
+        assert_eq!(fault, "the header has no column \"click\"");
         let fault = Foreign::new(keys(), true).translate(b"a,b", 1).expect_err("no column").to_owned();
         assert_eq!(fault, "the header has no column \"chosen\"");
     }

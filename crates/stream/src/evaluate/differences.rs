@@ -22,7 +22,8 @@ pub struct Compared {
 /// The difference between the rewards of a policy and the first one.
 ///
 /// Both are estimated on the same rounds: the interval is that of the mean of the rounds'
-/// differences, and usually much narrower than those of the two estimates.
+/// differences, and usually much narrower than those of the two estimates. It is widened by what the log
+/// cannot cover of the two policies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// `dr` if rewards were estimated, else `ips`.
@@ -33,11 +34,41 @@ pub struct Difference {
     pub value: f64,
     /// Standard error of the value.
     pub standard_error: f64,
-    /// The normal interval.
+    /// The normal interval; all possible values if the log is too thin for one.
     pub normal: [f64; 2],
+    /// Whether the log is too thin for a normal interval of one of the two policies, see
+    /// [`Evaluation::thin`].
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub thin: bool,
 }
 
 impl Difference {
+    /// The same, widened by what the log cannot cover of the policy and the first one.
+    fn widened(mut self, policy: &Evaluation, first: &Evaluation, confidence: f64) -> Self {
+        let slack = |evaluation: &Evaluation| {
+            let of = evaluation.estimates.estimates.iter().find(|one| one.estimator == self.estimator);
+            let half = |error: f64| normal_quantile(0.5 + 0.5 * confidence) * error;
+            of.map_or([0.0; 2], |one| {
+                let (low, high) =
+                    (one.value - half(one.standard_error), one.value + half(one.standard_error));
+                [(low - one.normal[0]).max(0.0), (one.normal[1] - high).max(0.0)]
+            })
+        };
+        let uncovered = |evaluation: &Evaluation| evaluation.uncovered.is_some_and(|share| share > 0.0);
+        if uncovered(policy) || uncovered(first) {
+            let ([below, above], [first_below, first_above]) = (slack(policy), slack(first));
+            self.normal[0] -= below + first_above;
+            self.normal[1] += above + first_below;
+        }
+        self.thin = policy.thin || first.thin;
+        if self.thin {
+            let ([low, high], [first_low, first_high]) = (policy.estimates.range, first.estimates.range);
+            let width = high.max(first_high) - low.min(first_low);
+            self.normal = [-width, width];
+        }
+        self
+    }
+
     /// From terms of the same rounds; NaN terms are omitted.
     pub(super) fn of(terms: &[f64], first: &[f64], estimator: &'static str, confidence: f64) -> Self {
         let mut mean = Mean::default();
@@ -50,18 +81,21 @@ impl Difference {
             value: mean.value(),
             standard_error: mean.standard_error(),
             normal: [mean.value() - half, mean.value() + half],
+            thin: false,
         }
     }
 
     /// The verdict in words: better, worse, or undecided.
     pub fn verdict(&self, confidence: f64) -> String {
         let [low, high] = self.normal;
-        let percent = 100.0 * confidence;
+        let percent = (1e6 * confidence).round() / 1e4;
         let range = |from: f64, to: f64| format!("{percent} % between {from:.4} and {to:.4}");
         if self.rounds < 2 {
             "no two rounds to which both policies apply".to_owned()
         } else if low == 0.0 && high == 0.0 {
             "the same in every round".to_owned()
+        } else if self.thin {
+            "undecided: the log plays too few of the labels that the policies choose".to_owned()
         } else if low > 0.0 {
             format!("better by {:.4}, {}", self.value, range(low, high))
         } else if high < 0.0 {
@@ -94,7 +128,9 @@ pub fn compare(
         } else {
             let robust = evaluation.estimates.estimates.len() > 2;
             let estimator = if robust { "dr" } else { "ips" };
-            compared.differences.push(Difference::of(&terms, &first, estimator, options.confidence));
+            let difference = Difference::of(&terms, &first, estimator, options.confidence);
+            let against = &compared.evaluations[0];
+            compared.differences.push(difference.widened(&evaluation, against, options.confidence));
         }
         compared.evaluations.push(evaluation);
     }
@@ -117,5 +153,6 @@ mod tests {
         assert_eq!(same.verdict(0.95), "the same in every round");
         let open = Difference::of(&[1.0, 0.0, 1.0], &[0.0, 1.0, 0.0], "ips", 0.9);
         assert!(open.verdict(0.9).starts_with("undecided: 90 % between -"), "{open:?}");
+        assert!(open.verdict(0.57).starts_with("undecided: 57 % between -"), "{open:?}");
     }
 }

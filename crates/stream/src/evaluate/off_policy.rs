@@ -123,6 +123,9 @@ pub struct Estimates {
     pub weights_known: bool,
     /// Number of rounds whose weight was clipped.
     pub clipped: u64,
+    /// The range of the rewards, as far as it is known.
+    #[serde(skip)]
+    pub range: [f64; 2],
 }
 
 impl OffPolicy {
@@ -237,6 +240,7 @@ impl OffPolicy {
             largest_weight: self.observed,
             weights_known: self.known,
             clipped: self.clipped,
+            range: self.range,
         }
     }
 

@@ -70,7 +70,7 @@ impl Tally {
     pub(super) fn evaluation(&self, confidence: f64, labels: usize) -> Evaluation {
         let uncovered = self.uncovered.map(|mean| mean.value());
         let estimates = self.sums.estimates(confidence, uncovered.unwrap_or(0.0));
-        let warnings = self.warnings(&estimates, uncovered);
+        let (thin, warnings) = self.warnings(&estimates, uncovered);
         Evaluation {
             decisions: self.rounds(),
             missing: 0,
@@ -82,13 +82,15 @@ impl Tally {
             logged_reward: self.rewards.value(),
             logged_reward_standard_error: self.rewards.standard_error(),
             uncovered,
+            thin,
             estimates,
             warnings,
         }
     }
 
-    fn warnings(&self, estimates: &Estimates, uncovered: Option<f64>) -> Vec<String> {
-        let mut warnings = Vec::new();
+    /// Whether the log is too thin for the normal intervals, and all warnings.
+    fn warnings(&self, estimates: &Estimates, uncovered: Option<f64>) -> (bool, Vec<String>) {
+        let (mut thin, mut warnings) = (false, Vec::new());
         let off = |mean: f64, error: f64, want: f64| (mean - want).abs() > 4.0 * error + 1e-9;
         let logged = &self.logged_weights;
         if logged.value() > 0.0 && off(logged.value(), logged.standard_error(), 1.0) {
@@ -100,6 +102,7 @@ impl Tally {
         let covered = 1.0 - uncovered.unwrap_or(0.0);
         let (mean, error) = (estimates.mean_weight, estimates.mean_weight_standard_error);
         if estimates.clipped == 0 && off(mean, error, covered) {
+            thin = true;
             warnings.push(format!(
                 "the mean importance weight is {mean:.4}, not {covered:.4}: probabilities are wrong, or the policy plays labels that the log could not"
             ));
@@ -112,6 +115,7 @@ impl Tally {
         }
         let rounds = estimates.rounds as f64;
         if estimates.effective_sample_size < 0.01 * rounds {
+            thin = true;
             warnings.push(format!(
                 "the effective sample size is {:.1}: normal intervals are unreliable",
                 estimates.effective_sample_size
@@ -120,6 +124,6 @@ impl Tally {
         if estimates.clipped > 0 {
             warnings.push(format!("{} weights were clipped, which biases all but dm", estimates.clipped));
         }
-        warnings
+        (thin, warnings)
     }
 }

@@ -51,22 +51,6 @@ impl Play {
         }
     }
 
-    /// Predicts `example`, among the labels on offer, and draws the label. Returns `false`, without a
-    /// draw, if the learner cannot play a subset of its labels.
-    #[must_use]
-    pub fn act<L: BanditLearner + ?Sized>(
-        &mut self,
-        learner: &L,
-        example: &Example,
-        out: &mut Decision,
-    ) -> bool {
-        let decided = decide(learner, example, out);
-        if decided {
-            self.draw(learner, out);
-        }
-        decided
-    }
-
     /// Draws the label of a predicted decision.
     pub fn draw<L: BanditLearner + ?Sized>(&mut self, learner: &L, out: &mut Decision) {
         if self.floor == 0.0 && self.explore == 0.0 {
@@ -108,18 +92,6 @@ impl Play {
         }
     }
 
-    /// What the uniform draws add to the `expected` error of a simulated round, beyond the learner's own
-    /// draws: for their probability $u$, $u$ (error of uniform play - error of the learner's own).
-    fn floor_error(&self, example: &Example, decision: &Decision, expected: f64) -> f64 {
-        let choices = decision.choices();
-        let (uniform, _) = self.uniform(choices);
-        let of_uniform = match &decision.offered[..] {
-            [] => (0..choices as u32).map(|label| lost(example, label)).sum::<f64>(),
-            offered => offered.iter().map(|label| lost(example, *label)).sum(),
-        } / choices as f64;
-        if uniform < 1.0 { uniform * (of_uniform - expected) / (1.0 - uniform) } else { 0.0 }
-    }
-
     /// Mixes the uniform draws into a learner's `distribution`.
     pub fn mix(&self, distribution: &mut [f64]) {
         let (uniform, share) = self.uniform(distribution.len());
@@ -145,6 +117,9 @@ pub fn decides_among(learner: &dyn BanditModel) -> bool {
 /// Rate of uniform play from which a warning is given.
 const MUCH_EXPLORATION: f64 = 0.5;
 
+/// Every learner explores in its first rounds.
+const ENOUGH_ROUNDS: u64 = 100;
+
 /// A warning if `learner` draws at least half of its labels uniformly, as the theorems' rates do on
 /// short streams.
 pub fn warning(learner: &dyn BanditModel) -> Option<String> {
@@ -153,6 +128,21 @@ pub fn warning(learner: &dyn BanditModel) -> Option<String> {
     let name = learner.about().name;
     Some(format!(
         "{name} plays a uniformly random label in {:.0} % of the rounds (exploration = {rate}); that is its theorem's choice for this number of rounds, unless you have set it. Set a smaller exploration, or use auto, which needs none",
+        100.0 * rate
+    ))
+}
+
+/// The same after a run, for learners whose play follows from the rounds, as by the schedules of theorems.
+pub fn warning_after(learner: &dyn BanditModel, score: &Score) -> Option<String> {
+    let (rate, rates) = (score.random_rate(), score.rates());
+    if rate < MUCH_EXPLORATION || score.rounds() < ENOUGH_ROUNDS || warning(learner).is_some() {
+        return None;
+    }
+    let (played, best) = (rates.expected_error_rate?, rates.greedy_error_rate?);
+    let name = learner.about().name;
+    Some(format!(
+        "MOSTLY RANDOM PLAY: {name} has played as if {:.0} % of the labels were drawn uniformly, and erred in {played:.5} of the rounds; its \
+         best labels would have erred in {best:.5}. auto explores less and needs no settings",
         100.0 * rate
     ))
 }
@@ -259,19 +249,20 @@ pub fn run_bandit_on<L: BanditLearner + ?Sized>(
         drawn += 1;
         standing.rounds += 1;
         let row = standing.rounds;
-        let decided = if let Some(logged) = example.logged() {
-            if journal.is_some() || !learner.learns_of_others() {
-                return Err(RunError::Logged(row));
-            }
-            let decided = decide(learner, &example, &mut decision);
+        let logged = example.logged();
+        if logged.is_some() && (journal.is_some() || !learner.learns_of_others()) {
+            return Err(RunError::Logged(row));
+        }
+        if !decide(learner, &example, &mut decision) {
+            return Err(RunError::Offered(row));
+        }
+        let own_error = (play.floor > 0.0 && logged.is_none()).then(|| expected_error(&example, &decision));
+        let random = random_share(&decision);
+        if let Some(logged) = logged {
             // Importance weights are those of the policy that has played.
             (decision.label, decision.probability) = (logged.label.0, logged.probability);
-            decided
         } else {
-            play.act(learner, &example, &mut decision)
-        };
-        if !decided {
-            return Err(RunError::Offered(row));
+            play.draw(learner, &mut decision);
         }
         let earned = earned(&example, &decision);
         if let Some(reward) = earned.filter(|reward| !reward.is_verdict() && !learner.takes_rewards()) {
@@ -286,8 +277,11 @@ pub fn run_bandit_on<L: BanditLearner + ?Sized>(
         let round = earned.map_or(RoundScore::default(), |reward| round_score(&example, &decision, reward));
         if earned.is_some() {
             standing.score.add(round);
-            if play.floor > 0.0 && example.logged().is_none() {
-                standing.score.add_floor(play.floor_error(&example, &decision, round.expected_error));
+            if logged.is_none() {
+                standing.score.add_random(random);
+                if let Some(own) = own_error {
+                    standing.score.add_floor(round.expected_error - own);
+                }
             }
         }
         let played = Label(decision.label);
@@ -339,12 +333,23 @@ fn round_score(example: &Example, decision: &Decision, earned: Reward) -> RoundS
             loss: 0.0,
         };
     }
-    let lost = |label: u32| lost(example, label);
-    let expected_error = match example.target().and_then(|target| target.label()) {
+    let greedy_error = lost(example, decision.greedy);
+    RoundScore { error, expected_error: expected_error(example, decision), greedy_error, loss: 0.0 }
+}
+
+/// The mean loss of `decision` over its draw, in a simulated round.
+fn expected_error(example: &Example, decision: &Decision) -> f64 {
+    match example.target().and_then(|target| target.label()) {
         Some(label) => 1.0 - decision.distribution[label.index()],
-        None => (0u32..).zip(&decision.distribution).map(|(label, p)| p * lost(label)).sum(),
-    };
-    RoundScore { error, expected_error, greedy_error: lost(decision.greedy), loss: 0.0 }
+        None => (0u32..).zip(&decision.distribution).map(|(label, p)| p * lost(example, label)).sum(),
+    }
+}
+
+/// The share $s$ of uniform play, if the greedy label has the probability $1 - s + s/K$ among $K$ on offer.
+fn random_share(decision: &Decision) -> f64 {
+    let k = decision.choices() as f64;
+    let others = 1.0 - decision.distribution[decision.greedy as usize];
+    if k > 1.0 { (others * k / (k - 1.0)).clamp(0.0, 1.0) } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -455,7 +460,8 @@ mod tests {
             let mut play = Play { floor: 0.05, ..Play::new(1) };
             let mut counts = [0.0; 4];
             for _ in 0..20_000 {
-                assert!(play.act(learner.as_ref(), &example, &mut decision));
+                assert!(decide(learner.as_ref(), &example, &mut decision));
+                play.draw(learner.as_ref(), &mut decision);
                 counts[decision.label as usize] += 1.0 / 20_000.0;
                 assert_eq!(decision.probability, decision.distribution[decision.label as usize]);
             }
@@ -463,6 +469,60 @@ mod tests {
                 let want = 0.8 * plain.distribution[class] + 0.05;
                 assert!((decision.distribution[class] - want).abs() < 1e-15, "{name}");
                 assert!((count - want).abs() < 0.015, "{name}: {count} {want}");
+            }
+        }
+    }
+
+    /// Over 10^6 rounds, in which the distribution changes with what is learnt, the mean of each label's
+    /// importance weights is 1 within noise, with and without a floor.
+    #[test]
+    #[ignore = "slow: a million rounds of each learner"]
+    fn importance_weights_have_mean_one() {
+        const CLASSES: usize = 3;
+
+        /// Every third class in turn, with noise in the features.
+        struct Noisy(Rng, u64);
+
+        impl Examples for Noisy {
+            fn next(&mut self, out: &mut Example) -> Result<bool, ReadError> {
+                self.1 += 1;
+                let class = (self.1 % CLASSES as u64) as usize;
+                let x = [class as f64 - 1.0 + 0.5 * self.0.normal(), 1.0];
+                *out = Example::dense(&x, Some(Label::from(class)));
+                Ok(self.1 <= 1_000_000)
+            }
+        }
+
+        /// Sums of $1/p$ over the rounds in which a label was played, and of the variance $(1 - p)/p$ over
+        /// all.
+        #[derive(Default)]
+        struct Weights([[f64; 2]; CLASSES], f64);
+
+        impl Sink for Weights {
+            fn observe(&mut self, outcome: &Outcome<'_>, _: &Score) -> std::io::Result<()> {
+                let p = &outcome.prediction.probabilities;
+                self.0[outcome.played.index()][0] += 1.0 / p[outcome.played.index()];
+                self.0.iter_mut().zip(p).for_each(|(sums, p)| sums[1] += (1.0 - p) / p);
+                self.1 += 1.0;
+                Ok(())
+            }
+        }
+
+        for (name, floor) in [("squarecb", 0.0), ("squarecb", 0.02), ("fastcb", 0.02)] {
+            let problem = Problem::new(CLASSES, 2).with_radius(6.0);
+            let mut learner = find(name).expect("known").make_bandit(&Values::new(), problem, 0).expect("valid");
+            let (forecast, delay) = (learner.about().forecast, Lateness::Fixed(0));
+            let options = RunOptions { forecast, delay, look_ahead: false, window: 10, limit: None, seed: 7 };
+            let (mut play, mut sums) = (Play { floor, ..Play::new(3) }, Weights::default());
+            let examples = &mut Noisy(Rng::new(1, 2), 0);
+            run_bandit_as(examples, learner.as_mut(), &mut sums, &options, &mut play, None).expect("no file");
+            assert_eq!(sums.1, 1e6);
+            for (label, [sum, variance]) in sums.0.iter().enumerate() {
+                let (mean, deviation) = (sum / sums.1, variance.sqrt() / sums.1);
+                assert!(
+                    (mean - 1.0).abs() < 5.0 * deviation,
+                    "{name}, floor {floor}, {label}: {mean} ± {deviation}"
+                );
             }
         }
     }

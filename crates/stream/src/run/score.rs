@@ -90,6 +90,9 @@ pub struct Score {
     /// Errors that an exploration floor has added, in expectation over its draws.
     #[serde(default, skip_serializing_if = "is_zero")]
     floor_errors: f64,
+    /// The shares of uniform play in the learner's own distributions.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    random: f64,
     /// The last rounds, a ring.
     last: Vec<RoundScore>,
     window: usize,
@@ -149,6 +152,7 @@ impl Score {
             rounds: 0,
             total: RoundScore::default(),
             floor_errors: 0.0,
+            random: 0.0,
             last: Vec::new(),
             window: window.max(1),
         }
@@ -157,6 +161,17 @@ impl Score {
     /// Adds errors that the exploration floor has added to the last round, in expectation.
     pub(crate) fn add_floor(&mut self, errors: f64) {
         self.floor_errors += errors;
+    }
+
+    /// Adds the share of uniform play in the last round.
+    pub(crate) fn add_random(&mut self, share: f64) {
+        self.random += share;
+    }
+
+    /// The mean share of uniform play in what the learner itself played: 1 if all labels were equally
+    /// probable in every round, 0 if the label with the best score was certain.
+    pub fn random_rate(&self) -> f64 {
+        self.random / self.rounds.max(1) as f64
     }
 
     /// Adds a round.

@@ -6,6 +6,7 @@ use std::path::Path;
 use noregret::algorithm::{AnyModel, Model};
 use noregret::guarantee::{Promise, RunFacts};
 use noregret::model::Archive;
+use noregret_stream::run::bandit::warning_after;
 use noregret_stream::run::score::Score;
 use noregret_stream::run::standing::set_rows_read;
 use noregret_stream::save::file as model_file;
@@ -56,10 +57,14 @@ impl<'a> Session<'a> {
         }
         // The models first, so that they are saved even if the summary cannot be written.
         let score = learnt.score.clone();
+        let warning = match &learnt.learner {
+            AnyModel::Full(_) => summary.baselines.as_ref().and_then(|report| report.warning.clone()),
+            AnyModel::Bandit(learner) => warning_after(learner.as_ref(), &score),
+        };
         self.save(learnt, &summary)?;
         summary.seconds = Some(seconds);
         summary.rows_per_second = Some(score.rounds() as f64 / seconds);
-        show(plan, &summary, &score)?;
+        show(plan, &summary, &score, warning)?;
         let rows = self.examples.rows_read();
         interrupt::check(plan.stream.stop(), || stopped(plan, rows))
     }
@@ -216,8 +221,13 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Shows the summary, and where the files are.
-fn show(plan: &RunPlan, summary: &Summary<'_>, score: &Score) -> Result<(), Failure> {
+/// Shows the summary, what is wrong with the result, and where the files are.
+fn show(
+    plan: &RunPlan,
+    summary: &Summary<'_>,
+    score: &Score,
+    warning: Option<String>,
+) -> Result<(), Failure> {
     let (mode, window) = (plan.stream.mode, plan.stream.window);
     if mode == Mode::Table {
         note("");
@@ -229,8 +239,7 @@ fn show(plan: &RunPlan, summary: &Summary<'_>, score: &Score) -> Result<(), Fail
         print(&mut std::io::stdout().lock(), summary, score, mode, window).map_err(Failure::output)?;
     }
     if mode == Mode::Table {
-        let baselines = summary.baselines.as_ref();
-        if let Some(warning) = baselines.and_then(|report| report.warning.as_ref()) {
+        if let Some(warning) = warning {
             note(format_args!("\nnoregret: {warning}."));
         }
         tell_where(plan);

@@ -24,7 +24,8 @@ use crate::read::row::{Row, RowLabel};
 use crate::read::source::{Line, Peek};
 
 /// Whether these lines form rounds of several lines: one of them is shared; or blank lines separate groups,
-/// one of which has several lines, and all labels are costs.
+/// one of which has several lines, and all labels are costs. If there are costs, a word that touches the bar
+/// is a tag.
 pub(super) fn are_rounds(peek: &Peek<'_>) -> bool {
     let lines: Vec<&[u8]> = peek.lines().map(<[u8]>::trim_ascii).collect();
     if lines.iter().any(|line| is_shared(line).is_some()) {
@@ -32,10 +33,15 @@ pub(super) fn are_rounds(peek: &Peek<'_>) -> bool {
     }
     let groups: Vec<&[&[u8]]> =
         lines.split(|line| line.is_empty()).filter(|group| !group.is_empty()).collect();
+    let head = |line: &[u8]| line.split(|byte| *byte == b'|').next().unwrap_or_default().to_vec();
+    let costs = lines.iter().any(|line| head(line).contains(&b':'));
     let has_class = |line: &&[u8]| {
-        let head = line.split(|byte| *byte == b'|').next().unwrap_or_default();
-        let mut words = head.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
-        words.any(|word| !word.contains(&b':') && word[0] != b'\'')
+        let head = head(line);
+        let tagged = costs && head.last().is_some_and(|last| !last.is_ascii_whitespace());
+        let words: Vec<&[u8]> =
+            head.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty()).collect();
+        let labels = &words[..words.len() - usize::from(tagged)];
+        labels.iter().any(|word| !word.contains(&b':') && word[0] != b'\'')
     };
     groups.len() > 1 && groups.iter().any(|group| group.len() > 1) && !lines.iter().any(has_class)
 }
