@@ -296,6 +296,10 @@ mod tests {
                 "Cargo.toml",
                 format!("noregret-serve = {{ path = \"crates/serve\", version = \"{version}\" }}"),
             ),
+            (
+                "Cargo.toml",
+                format!("noregret-experiments = {{ path = \"experiments\", version = \"{version}\" }}"),
+            ),
             ("bindings/python/Cargo.toml", format!("\nversion = \"{version}\"\n")),
             ("CITATION.cff", format!("\nversion: {version}\n")),
             ("CHANGELOG.md", format!("\n## {version}\n")),
