@@ -18,9 +18,12 @@ pub(crate) const MISSING: &str = "the toolchain has no standard library for it. 
 const FLAGS: &str = "CARGO_ENCODED_RUSTFLAGS";
 const SEPARATOR: &str = "\u{1f}";
 
+/// Environment variables of a build.
+pub(crate) type Environment = Vec<(&'static str, String)>;
+
 /// The environment variables of a build for musl: none if the toolchain has the standard library, otherwise
 /// one that names the folder where it was compiled. `None` if its sources are absent, too.
-pub(crate) fn standard_library() -> Result<Option<Vec<(&'static str, String)>>, String> {
+pub(crate) fn standard_library() -> Result<Option<Environment>, String> {
     if Path::new(&rustc(&["--print", "target-libdir", "--target", MUSL])?).is_dir() {
         return Ok(Some(vec![]));
     }

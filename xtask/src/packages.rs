@@ -27,8 +27,10 @@ pub(crate) fn build() -> Result<(), String> {
     let python = python::find().ok_or("there is no Python 3.10 or newer (PYTHON names one)")?;
     let venv = python::environment(&python, "release")?
         .ok_or("the packages that build a wheel cannot be downloaded")?;
+    // First, since this finds a wrong RUST_SRC before the long builds.
+    let musl = musl::standard_library()?;
     archive()?;
-    let wheels = wheels(&venv)?;
+    let wheels = wheels(&venv, musl)?;
     bare(&wheels[0], &["demo"])?;
     match (wheels.get(1), std::env::var("MUSL_PYTHON")) {
         (Some(wheel), Ok(python)) => first_result(&python, wheel, &["demo"])?,
@@ -85,14 +87,15 @@ fn pack(name: &str) -> Result<(), String> {
     std::fs::remove_dir_all(&folder).map_err(|error| at(&folder, error))
 }
 
-/// Wheels for Linux with glibc, and with musl if there is a standard library for it: those files, glibc
-/// first. Zig's linker supports old versions of glibc, so that no old system is needed.
-fn wheels(venv: &Path) -> Result<Vec<PathBuf>, String> {
+/// Wheels for Linux with glibc, and with musl if there is a standard library for it, by the variables `musl`.
+/// The first one is that for glibc. Zig's linker supports old versions of glibc, so that no old system is
+/// needed.
+fn wheels(venv: &Path, musl: Option<musl::Environment>) -> Result<Vec<PathBuf>, String> {
     let maturin = absolute(&program(venv, "maturin"))?;
     let python = absolute(&program(venv, "python"))?;
     // Maturin searches for `python-zig` and `ziglang` on the path.
     let path = path_of(&python)?;
-    let build = |target: &str, platform: &str, variables: Vec<(&str, String)>| {
+    let build = |target: &str, platform: &str, variables: musl::Environment| {
         run(Command::new(&maturin)
             .args(["build", "--manifest-path", MANIFEST, "--target-dir", "target", "--quiet", "--zig"])
             .args(["--profile", "dist", "--target", target, "--compatibility", platform, "--out", FOLDER])
@@ -109,7 +112,7 @@ fn wheels(venv: &Path) -> Result<Vec<PathBuf>, String> {
     };
     build(TARGET, "manylinux2014", vec![])?;
     let mut wheels = vec![made("manylinux")?];
-    match musl::standard_library()? {
+    match musl {
         Some(variables) => {
             build(MUSL, "musllinux_1_2", variables)?;
             wheels.push(made("musllinux")?);
