@@ -121,7 +121,7 @@ fn wheels(venv: &Path, musl: Option<musl::Environment>) -> Result<Vec<PathBuf>, 
         None => println!("skipped: the wheel for musl; {}", musl::MISSING),
     }
     for wheel in &wheels {
-        run(Command::new(program(venv, "auditwheel")).arg("show").arg(wheel))?;
+        audit(venv, wheel)?;
         run(Command::new(program(venv, "twine")).args(["check", "--strict"]).arg(wheel))?;
         let bytes = std::fs::metadata(wheel).map_err(|error| at(wheel, error))?.len();
         if bytes >= LARGEST_WHEEL {
@@ -129,6 +129,23 @@ fn wheels(venv: &Path, musl: Option<musl::Environment>) -> Result<Vec<PathBuf>, 
         }
     }
     Ok(wheels)
+}
+
+/// Fails if `auditwheel`, whose exit status is always 0, finds that a wheel does not fit its name.
+fn audit(venv: &Path, wheel: &Path) -> Result<(), String> {
+    let output = Command::new(program(venv, "auditwheel")).args(["show", "--json"]).arg(wheel).output();
+    let output = output.map_err(|error| format!("auditwheel: {error}"))?;
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("auditwheel: {error}: {}", String::from_utf8_lossy(&output.stderr)))?;
+    let name = wheel.file_stem().unwrap_or_default().to_string_lossy();
+    let platforms = name.rsplit('-').next().unwrap_or_default();
+    match found["overall_tag"].as_str() {
+        Some(tag) if platforms.split('.').any(|platform| platform == tag) => {
+            println!("{name}: auditwheel finds {tag}");
+            Ok(())
+        }
+        _ => Err(format!("{name}: auditwheel finds another platform: {found}")),
+    }
 }
 
 /// The path for programs, with those of the environment of `python` first.
