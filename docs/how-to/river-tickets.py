@@ -1,6 +1,6 @@
-"""Learns 2,000 support tickets by River's `BagOfWords | Auto()`, each predicted before its label is used.
+"""Learns support tickets by River's `BagOfWords | Auto()`, each predicted before its label is used.
 
-    noregret generate tickets --rows 2000 --output tickets.csv
+    noregret generate tickets --rows 1000 --output tickets.csv
     python docs/how-to/river-tickets.py tickets.csv
 """
 

@@ -6,6 +6,7 @@ mod bandit_tables;
 mod boosting;
 mod crates;
 mod docs;
+mod musl;
 mod packages;
 mod python;
 
@@ -22,7 +23,8 @@ cargo xtask TASK
   wheel    builds the Python package for users, into target/python/wheels
   crates   packages the published crates, and builds each from its package
   packages builds and checks all files of a release, into target/packages: an archive with the program, manual pages
-           and completions; wheels for Linux; a source distribution that builds without a network
+           and completions; wheels for Linux with glibc and with musl (what this needs: docs/start/install.md); a source
+           distribution that builds without a network
   docs     builds the documentation site, into target/docs; dead links between its pages are errors
   results  measures learners on the real data sets, and writes results/real-data.md
            cargo xtask results [FOLDER]   (FOLDER: default ../shared/data)

@@ -7,11 +7,11 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::python::{self, MANIFEST, absolute, program};
-use crate::{PARQUET, cargo, run};
+use crate::{PARQUET, cargo, musl, run};
 
 const FOLDER: &str = "target/packages";
 const TARGET: &str = "x86_64-unknown-linux-gnu";
-const MUSL: &str = "x86_64-unknown-linux-musl";
+pub(crate) const MUSL: &str = "x86_64-unknown-linux-musl";
 /// Largest size of a wheel, in bytes.
 const LARGEST_WHEEL: u64 = 12_000_000;
 /// Time limit from an empty environment to the first result, including the download of NumPy.
@@ -27,9 +27,18 @@ pub(crate) fn build() -> Result<(), String> {
     let python = python::find().ok_or("there is no Python 3.10 or newer (PYTHON names one)")?;
     let venv = python::environment(&python, "release")?
         .ok_or("the packages that build a wheel cannot be downloaded")?;
+    // First, since this finds a wrong RUST_SRC before the long builds.
+    let musl = musl::standard_library()?;
     archive()?;
-    let wheel = wheels(&venv)?;
-    bare(&wheel, &["demo"])?;
+    let wheels = wheels(&venv, musl)?;
+    bare(&wheels[0], &["demo"])?;
+    match (wheels.get(1), std::env::var("MUSL_PYTHON")) {
+        (Some(wheel), Ok(python)) => first_result(&python, wheel, &["demo"])?,
+        (Some(_), Err(_)) => {
+            println!("skipped: the installation of the wheel for musl (MUSL_PYTHON names a Python)")
+        }
+        (None, _) => {}
+    }
     source(&venv)?;
     for file in files(Path::new(FOLDER))? {
         let bytes = std::fs::metadata(&file).map_err(|error| at(&file, error))?.len();
@@ -78,44 +87,65 @@ fn pack(name: &str) -> Result<(), String> {
     std::fs::remove_dir_all(&folder).map_err(|error| at(&folder, error))
 }
 
-/// Wheels for Linux with glibc, and with musl if this toolchain has its standard library. Zig's linker
-/// supports old versions of glibc, so that no old system is needed.
-fn wheels(venv: &Path) -> Result<PathBuf, String> {
+/// Wheels for Linux with glibc, and with musl if there is a standard library for it, by the variables `musl`.
+/// The first one is that for glibc. Zig's linker supports old versions of glibc, so that no old system is
+/// needed.
+fn wheels(venv: &Path, musl: Option<musl::Environment>) -> Result<Vec<PathBuf>, String> {
     let maturin = absolute(&program(venv, "maturin"))?;
     let python = absolute(&program(venv, "python"))?;
     // Maturin searches for `python-zig` and `ziglang` on the path.
     let path = path_of(&python)?;
-    let build = |target: &str, platform: &str| {
+    let build = |target: &str, platform: &str, variables: musl::Environment| {
         run(Command::new(&maturin)
             .args(["build", "--manifest-path", MANIFEST, "--target-dir", "target", "--quiet", "--zig"])
             .args(["--profile", "dist", "--target", target, "--compatibility", platform, "--out", FOLDER])
             .env("PATH", &path)
-            .env("PYO3_PYTHON", &python))
+            .env("PYO3_PYTHON", &python)
+            .envs(variables))
     };
-    build(TARGET, "manylinux2014")?;
-    let standard = Command::new("rustc").args(["--print", "target-libdir", "--target", MUSL]).output();
-    let standard = standard.map_err(|error| format!("rustc: {error}"))?;
-    if Path::new(String::from_utf8_lossy(&standard.stdout).trim()).is_dir() {
-        build(MUSL, "musllinux_1_2")?;
-    } else {
-        println!(
-            "skipped: the wheel for musl, whose standard library this toolchain lacks (rustup target add {MUSL})"
-        );
+    let made = |platform: &str| {
+        let mut files = files(Path::new(FOLDER))?.into_iter();
+        let wheel = files.find(|file| {
+            file.extension() == Some(OsStr::new("whl")) && file.to_string_lossy().contains(platform)
+        });
+        wheel.ok_or_else(|| format!("maturin made no wheel for {platform}"))
+    };
+    build(TARGET, "manylinux2014", vec![])?;
+    let mut wheels = vec![made("manylinux")?];
+    match musl {
+        Some(variables) => {
+            build(MUSL, "musllinux_1_2", variables)?;
+            wheels.push(made("musllinux")?);
+            musl::name_of_libc(venv, &wheels[1])?;
+        }
+        None => println!("skipped: the wheel for musl; {}", musl::MISSING),
     }
-    let wheels: Vec<PathBuf> = files(Path::new(FOLDER))?
-        .into_iter()
-        .filter(|file| file.extension() == Some(OsStr::new("whl")))
-        .collect();
     for wheel in &wheels {
-        run(Command::new(program(venv, "auditwheel")).arg("show").arg(wheel))?;
+        audit(venv, wheel)?;
         run(Command::new(program(venv, "twine")).args(["check", "--strict"]).arg(wheel))?;
         let bytes = std::fs::metadata(wheel).map_err(|error| at(wheel, error))?.len();
         if bytes >= LARGEST_WHEEL {
             return Err(format!("{}: {bytes} bytes; at most {LARGEST_WHEEL} are allowed", wheel.display()));
         }
     }
-    let glibc = wheels.into_iter().find(|wheel| wheel.to_string_lossy().contains("manylinux"));
-    glibc.ok_or_else(|| "maturin made no wheel".to_owned())
+    Ok(wheels)
+}
+
+/// Fails if `auditwheel`, whose exit status is always 0, finds that a wheel does not fit its name.
+fn audit(venv: &Path, wheel: &Path) -> Result<(), String> {
+    let output = Command::new(program(venv, "auditwheel")).args(["show", "--json"]).arg(wheel).output();
+    let output = output.map_err(|error| format!("auditwheel: {error}"))?;
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("auditwheel: {error}: {}", String::from_utf8_lossy(&output.stderr)))?;
+    let name = wheel.file_stem().unwrap_or_default().to_string_lossy();
+    let platforms = name.rsplit('-').next().unwrap_or_default();
+    match found["overall_tag"].as_str() {
+        Some(tag) if platforms.split('.').any(|platform| platform == tag) => {
+            println!("{name}: auditwheel finds {tag}");
+            Ok(())
+        }
+        _ => Err(format!("{name}: auditwheel finds another platform: {found}")),
+    }
 }
 
 /// The path for programs, with those of the environment of `python` first.
@@ -129,29 +159,32 @@ fn path_of(python: &str) -> Result<OsString, String> {
 /// Installs a wheel into an empty environment of every supported Python version, and runs the first example
 /// in it: the program with the arguments `demo`, and the package.
 pub(crate) fn bare(wheel: &Path, demo: &[&str]) -> Result<(), String> {
-    let wheel = absolute(wheel)?;
-    let mut tried = 0;
-    for python in python::all() {
-        let venv = Path::new("target/python/bare").join(&python);
-        if venv.exists() {
-            std::fs::remove_dir_all(&venv).map_err(|error| at(&venv, error))?;
-        }
-        run(Command::new(&python).args(["-m", "venv"]).arg(&venv))?;
-        let [interpreter, noregret] = ["python", "noregret"].map(|name| absolute(&program(&venv, name)));
-        let (interpreter, noregret) = (interpreter?, noregret?);
-        let start = Instant::now();
-        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-        run(Command::new(&interpreter).args(pip).arg(&wheel))?;
-        run(Command::new(&noregret).args(demo).current_dir(&venv))?;
-        let first = start.elapsed();
-        run(Command::new(&interpreter).args(["-c", FIRST_PROGRAM]).current_dir(&venv))?;
-        println!("{python}: {:.1} s from an empty environment to the first result", first.as_secs_f64());
-        if first > FIRST_RESULT {
-            return Err(format!("{python}: the first result took {first:?}, the limit is {FIRST_RESULT:?}"));
-        }
-        tried += 1;
+    let pythons = python::all();
+    for python in &pythons {
+        first_result(python, wheel, demo)?;
     }
-    if tried == 0 { Err("no Python 3.10 or newer on the path".to_owned()) } else { Ok(()) }
+    if pythons.is_empty() { Err("there is no Python 3.10 or newer".to_owned()) } else { Ok(()) }
+}
+
+/// Installs a wheel into an empty environment of one Python, and runs the first example in it.
+fn first_result(python: &str, wheel: &Path, demo: &[&str]) -> Result<(), String> {
+    let wheel = absolute(wheel)?;
+    let venv = Path::new("target/python/bare");
+    fresh(venv)?;
+    run(Command::new(python).args(["-m", "venv"]).arg(venv))?;
+    let [interpreter, noregret] = ["python", "noregret"].map(|name| absolute(&program(venv, name)));
+    let (interpreter, noregret) = (interpreter?, noregret?);
+    let start = Instant::now();
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    run(Command::new(&interpreter).args(pip).arg(&wheel))?;
+    run(Command::new(&noregret).args(demo).current_dir(venv))?;
+    let first = start.elapsed();
+    run(Command::new(&interpreter).args(["-c", FIRST_PROGRAM]).current_dir(venv))?;
+    println!("{python}: {:.1} s from an empty environment to the first result", first.as_secs_f64());
+    if first > FIRST_RESULT {
+        return Err(format!("{python}: the first result took {first:?}, the limit is {FIRST_RESULT:?}"));
+    }
+    Ok(())
 }
 
 const FIRST_PROGRAM: &str = "\
@@ -243,7 +276,7 @@ fn version() -> Result<String, String> {
 }
 
 /// An empty folder.
-fn fresh(folder: &Path) -> Result<(), String> {
+pub(crate) fn fresh(folder: &Path) -> Result<(), String> {
     if folder.exists() {
         std::fs::remove_dir_all(folder).map_err(|error| at(folder, error))?;
     }
@@ -251,14 +284,14 @@ fn fresh(folder: &Path) -> Result<(), String> {
 }
 
 /// The entries of a folder, sorted.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = std::fs::read_dir(folder).map_err(|error| at(folder, error))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
     Ok(paths)
 }
 
-fn at(path: &Path, error: impl std::fmt::Display) -> String {
+pub(crate) fn at(path: &Path, error: impl std::fmt::Display) -> String {
     format!("{}: {error}", path.display())
 }
 
@@ -283,6 +316,10 @@ mod tests {
                 "Cargo.toml",
                 format!("noregret-serve = {{ path = \"crates/serve\", version = \"{version}\" }}"),
             ),
+            (
+                "Cargo.toml",
+                format!("noregret-experiments = {{ path = \"experiments\", version = \"{version}\" }}"),
+            ),
             ("bindings/python/Cargo.toml", format!("\nversion = \"{version}\"\n")),
             ("CITATION.cff", format!("\nversion: {version}\n")),
             ("CHANGELOG.md", format!("\n## {version}\n")),
@@ -290,5 +327,27 @@ mod tests {
         for (file, line) in places {
             assert!(read(file).contains(&line), "{file} has no line {line:?}");
         }
+    }
+    /// Both commands that the README has for a machine with Rust alone name things that exist: the program,
+    /// its folder and the profile. What `demo` does is tested in `crates/cli/tests/binary/demo.rs`.
+    #[test]
+    fn commands_of_the_readme() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let read = |file: &str| std::fs::read_to_string(root.join(file)).expect(file);
+        let readme = read("README.md");
+        let found = |start: &str| {
+            readme.lines().find(|line| line.starts_with(start)).expect(start).split(' ').collect::<Vec<_>>()
+        };
+        let after = |words: &[&str], word: &str| {
+            let at = words.iter().position(|other| *other == word).expect(word);
+            words[at + 1].to_owned()
+        };
+        let demo = found("cargo run ");
+        assert_eq!(demo[demo.len() - 2..], ["--", "demo"]);
+        let install = found("cargo install ");
+        let program = read(&format!("{}/Cargo.toml", after(&install, "--path")));
+        assert!(program.contains(&format!("[[bin]]\nname = \"{}\"", after(&demo, "--bin"))), "{program}");
+        let profile = format!("[profile.{}]", after(&install, "--profile"));
+        assert!(read("Cargo.toml").contains(&profile), "{profile}");
     }
 }

@@ -70,13 +70,22 @@ pub(crate) fn find() -> Option<String> {
     named.into_iter().chain(["python3".to_owned(), "python".to_owned()]).find(works)
 }
 
-/// Every supported version of Python on the path, in ascending order.
+/// Every supported version of Python, in ascending order: those on the path, and those of pyenv, which has
+/// all versions on the path but lets only the chosen ones start.
 pub(crate) fn all() -> Vec<String> {
     let works = |python: &String| {
         let enough = "import ensurepip, venv";
         Command::new(python).args(["-c", enough]).output().is_ok_and(|output| output.status.success())
     };
-    (10..20).map(|minor| format!("python3.{minor}")).filter(works).collect()
+    let pyenv = std::env::var_os("PYENV_ROOT").map(|root| PathBuf::from(root).join("versions"));
+    let installed = pyenv.and_then(|folder| packages::files(&folder).ok()).unwrap_or_default();
+    let versions = (10..20).filter_map(|minor| {
+        let name = format!("python3.{minor}");
+        let programs = installed.iter().map(|version| version.join("bin").join(&name));
+        let programs = programs.filter_map(|program| program.into_os_string().into_string().ok());
+        std::iter::once(name.clone()).chain(programs).find(works)
+    });
+    versions.collect()
 }
 
 /// The virtual environment with a group of `pyproject.toml`; it is created again when the group's content

@@ -183,6 +183,7 @@ def test_several_policies_and_a_foreign_log(tmp_path):
     difference = found.differences["b"]
     assert difference.normal[0] < 0.1 and abs(difference.value) < 0.1 and difference.rounds == 4000
     assert difference.verdict.startswith(("undecided", "better by", "worse by")) and "b: " in repr(found)
+    assert difference.verdict in found._repr_html_() and "snips" in found._repr_html_()
     with pytest.raises(ValueError, match="there are no policies"):
         compare_policies(path, {})
 

@@ -1,10 +1,12 @@
-"""Every example of the documentation site is run: shell blocks of a page one after the other, then its Python."""
+"""Every example of the documentation site is run: shell blocks of a page one after the other, then its Python. Blocks of other kinds
+are requests to a running service."""
 
 import doctest
 import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,7 +33,13 @@ pytestmark = needs_the_command_line
 
 
 def shell_of(page):
-    return re.findall(r"^```sh\n(.*?)^```", (SITE / page).read_text(), re.M | re.S)
+    """The page's blocks for the shell, with the scripts that it shows."""
+    blocks = re.findall(r"^```sh\n(.*?)^```|^```{literalinclude} (.*?\.sh)$", (SITE / page).read_text(), re.M | re.S)
+    return [block or f"bash {(SITE / page).parent / script} ." for block, script in blocks]
+
+
+def blocks_of(page, kind):
+    return re.findall(rf"^```{kind}\n(.*?)^```", (SITE / page).read_text(), re.M | re.S)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -44,6 +52,10 @@ def test_page(page, tmp_path, monkeypatch):
         (tmp_path / "data").symlink_to(DATA.absolute())
     (tmp_path / "bin").mkdir()
     shutil.copy(BINARY, tmp_path / "bin" / "noregret")
+    # A link would start Python without the packages of its environment.
+    (tmp_path / "bin" / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (tmp_path / "bin" / "python").chmod(0o755)
+    (tmp_path / "docs").symlink_to(SITE)
     environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     monkeypatch.chdir(tmp_path)
     for block in shell_of(page):
@@ -52,6 +64,57 @@ def test_page(page, tmp_path, monkeypatch):
         )
         assert done.returncode == 0, f"{block}\n{done.stderr}"
     assert doctest.testfile(str(SITE / page), module_relative=False).failed == 0
+
+
+@pytest.fixture
+def here(tmp_path):
+    """Puts the address of a running service in the place of the address that pages have."""
+    started = [BINARY, "serve", "--listen", "127.0.0.1:0", "--dir", tmp_path / "data"]
+    child = subprocess.Popen(started, stderr=subprocess.PIPE, text=True)
+    port = next(found[1] for line in child.stderr if (found := re.match(r"noregret: http://127\.0\.0\.1:(\d+),", line)))
+    yield lambda block: block.replace(":8730", f":{port}")
+    child.terminate()
+    child.wait(20)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is absent")
+def test_requests_of_the_page_about_the_service(here, tmp_path):
+    page = "how-to/serve.md"
+    rows = ['{"x": {"weight": 4.1, "colour": "grey"}, "y": "cat"}', '{"x": {"weight": 9, "colour": "red"}, "y": "dog"}']
+    (tmp_path / "rows.ndjson").write_text("\n".join(rows))
+    fail = 'curl() { command curl --silent --show-error --fail-with-body "$@"; echo; }\n'
+    blocks = [block for block in blocks_of(page, "console") if block.startswith("curl ")]
+    assert len(blocks) == 5
+    for block in blocks:
+        command = ["bash", "-euo", "pipefail", "-c", fail + here(block)]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and '"error"' not in done.stdout, f"{block}\n{done.stdout}{done.stderr}"
+    (script,) = blocks_of(page, "js")
+    if shutil.which("node"):
+        done = subprocess.run(["node", "--input-type=module", "-"], input=here(script), capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    pytest.importorskip("httpx")
+    (program,) = blocks_of(page, "python")
+    exec(here(program), {})  # noqa: S102
+
+
+def test_the_program_of_the_page_about_personalizer(here):
+    pytest.importorskip("azure.ai.personalizer", exc_type=ImportError)
+    (program,) = blocks_of("how-to/personalizer.md", "python")
+    # The client sends its key without TLS only to this name.
+    exec(here(program).replace("127.0.0.1", "localhost"), {})  # noqa: S102
+
+
+def test_every_block_is_of_a_kind_that_is_run():
+    """Blocks of the kind `console` are requests to the service, of one page; they are run above."""
+    kinds = {"sh", "python", "text", "json", "{literalinclude}", "{include}", "{toctree}"}
+    for page in PAGES:
+        more = {"console", "js"} if page == "how-to/serve.md" else set()
+        text = (SITE / page).read_text()
+        found = set(re.findall(r"^```(\S+)", text, re.M))
+        assert found <= kinds | more, f"{page}: {found - kinds - more}"
+        programs = [block for block in blocks_of(page, "python") if ">>>" not in block]
+        assert not programs or page in ("how-to/serve.md", "how-to/personalizer.md"), f"{page}: {programs[0]}"
 
 
 def test_links_between_pages_lead_somewhere():

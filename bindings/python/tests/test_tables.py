@@ -275,7 +275,10 @@ def test_what_a_run_tells(tmp_path):
     assert run.baselines()["commonest class"] == wrong / 500
     page = run.report(tmp_path / "run.html", title="Three classes")
     assert (tmp_path / "run.html").read_text() == page and "<title>Three classes</title>" in page and "<svg" in page
-    assert "precision" in page and "<svg" in run._repr_html_() and "<html" not in run._repr_html_()
+    shown = run._repr_html_()
+    assert "precision" in page and "<svg" in shown and "<html" not in shown
+    # The colours of the page are also those of the fragment, whatever the notebook's are.
+    assert "\nbody { margin" in page and "\n& { margin" in shown and "\nbody {" not in shown
     pytest.importorskip("matplotlib").use("agg")
     assert [line.get_label() for line in run.plot().get_lines()] == ["all rounds so far", "windows of 10", "commonest class"]
     assert pickle.loads(pickle.dumps(run)).rates == run.rates

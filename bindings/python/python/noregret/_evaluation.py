@@ -122,6 +122,17 @@ class Comparison:
     def __repr__(self) -> str:
         return f"Comparison({', '.join(f'{name}: {one.verdict}' for name, one in self.differences.items())})"
 
+    def _repr_html_(self) -> str:
+        estimators = list(dict.fromkeys(name for found in self.evaluations.values() for name in found.estimates))
+        rows = []
+        for name, found in self.evaluations.items():
+            rewards = [f"{found.estimates[one].value:.6g}" if one in found.estimates else "-" for one in estimators]
+            rows.append([name, *rewards, self.differences[name].verdict if name in self.differences else "the first"])
+        header = ["policy", *estimators, "difference to the first"]
+        rounds = next(iter(self.evaluations.values())).rounds
+        parts = [{"table": {"header": header, "rows": rows}}]
+        return _core.page("What the policies would have earned", f"{rounds} rounds", json.dumps(parts), "{}", True)
+
 
 def evaluate(
     log: str | os.PathLike[str],

@@ -90,10 +90,11 @@ impl Document {
         self.body += "</tbody></table></div>";
     }
 
-    /// The content of the page as a fragment, for example for a notebook, with styles restricted to
-    /// the fragment.
+    /// The content of the page as a fragment, for example for a notebook, with styles restricted to the
+    /// fragment. It has its own background, so that it can be read where the system is dark and the notebook
+    /// is not.
     pub fn fragment(self) -> String {
-        let style = STYLE.replace(":root", "&");
+        let style = STYLE.replace(":root", "&").replace("\nbody {", "\n& {");
         format!("<div class=\"noregret\"><style>.noregret {{ {style} }}</style>{}</main></div>", self.body)
     }
 
