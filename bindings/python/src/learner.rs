@@ -436,6 +436,7 @@ impl Learner {
                 Slot::Real { data, .. } | Slot::Symmetric { data, .. } => data.len(),
                 Slot::List(data) => data.len(),
                 Slot::Singles(data) => data.len().div_ceil(2),
+                Slot::Words(data) => data.len().div_ceil(2),
                 Slot::Count(data) => data.len(),
             };
             inner.learner.tensors().iter().map(|tensor| count(&tensor.slot)).sum::<usize>()
