@@ -280,7 +280,7 @@ fn what_a_log_cannot_cover_is_undecided() {
             format!(
                 "{{\"id\":{t},\"label\":\"{label}\",\"p\":{{\"a\":{},\"b\":{rare}}},\"correct\":{}}}\n",
                 1.0 - rare,
-                label == "b" || t % 2 == 0
+                label == "b" || t.is_multiple_of(2)
             )
         };
         folder.write("log", (0..2000).map(line).collect::<String>());
