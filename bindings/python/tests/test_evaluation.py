@@ -198,3 +198,13 @@ def test_labels_on_offer_in_the_log_of_another_program(tmp_path):
     assert found.estimates["ips"].value == pytest.approx(1 / 3) and found.mean_weight == 1.0
     # Without the column, uniform play is among three labels.
     assert evaluate(path, "uniform", reward_learner="none", **columns).mean_weight == pytest.approx(2 / 3)
+
+
+def test_what_a_log_cannot_cover_is_undecided(tmp_path):
+    line = '{{"id": {0}, "label": "a", "p": {{"a": 1, "b": 0}}, "correct": {1}}}\n'
+    (tmp_path / "log").write_text("".join(line.format(t, "true" if t % 2 else "false") for t in range(400)))
+    found = compare_policies(tmp_path / "log", {"as it was": "logged", "by chance": "uniform", "never": "constant:b"})
+    low, high = found.differences["by chance"].normal
+    assert low < -0.4 and high > 0.4 and found.differences["by chance"].verdict.startswith("undecided: 95 % between -")
+    assert found.differences["never"].verdict == "undecided: the log plays too few of the labels that the policies choose"
+    assert [one.thin for one in found.evaluations.values()] == [False, False, True]

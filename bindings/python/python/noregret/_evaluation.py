@@ -67,6 +67,8 @@ class Evaluation:
     """Number of rounds whose weight was clipped."""
     uncovered: float | None
     """The share of the policy's probability on labels that could not be played; None if unknown."""
+    thin: bool
+    """Whether the log plays the policy's labels so rarely that the normal intervals cannot be relied on."""
     bad_rows: int
     """Number of skipped lines of the log."""
     first_bad_row: str | None
@@ -105,7 +107,7 @@ class Difference(NamedTuple):
     standard_error: float
     """Standard error of the value."""
     normal: tuple[float, float]
-    """The normal (asymptotic) interval."""
+    """The normal (asymptotic) interval, widened by what the log cannot cover of the policies."""
     verdict: str
     """The verdict in words: better, worse, or undecided."""
 
@@ -388,4 +390,4 @@ def _evaluation(found: dict[str, Any]) -> Evaluation:
         )
         for one in found.pop("estimates")
     }
-    return Evaluation(estimates=estimates, **{"uncovered": None, "first_bad_row": None, "learnt_meanwhile": None, **found})
+    return Evaluation(estimates=estimates, **{"uncovered": None, "first_bad_row": None, "learnt_meanwhile": None, "thin": False, **found})

@@ -131,7 +131,14 @@ fn print_table(compared: &Compared, names: &[String], confidence: f64) -> std::i
     for (at, (evaluation, name)) in compared.evaluations.iter().zip(names).enumerate() {
         let estimates = &evaluation.estimates.estimates;
         let best = estimates.iter().find(|one| one.estimator == estimator).unwrap_or(&estimates[0]);
-        let [low, high] = if evaluation.thin { best.bernstein.unwrap_or(best.normal) } else { best.normal };
+        let [low, high] = if evaluation.thin {
+            // Nothing but what the rewards can be, unless the log is long.
+            let ([low, high], [least, most]) =
+                (best.bernstein.unwrap_or(best.normal), evaluation.estimates.range);
+            [low.max(least), high.min(most)]
+        } else {
+            best.normal
+        };
         let interval = format!("[{low:.4}, {high:.4}]");
         let verdict = at.checked_sub(1).map(|at| compared.differences[at].verdict(confidence));
         let line =

@@ -508,10 +508,10 @@ mod tests {
             }
         }
 
-        for (name, floor) in [("squarecb", 0.0), ("squarecb", 0.02), ("fastcb", 0.02)] {
+        let values = Values::from([("schedule".to_owned(), "root".into())]);
+        for (name, floor) in [("squarecb", 0.0), ("fastcb", 0.02)] {
             let problem = Problem::new(CLASSES, 2).with_radius(6.0);
-            let mut learner =
-                find(name).expect("known").make_bandit(&Values::new(), problem, 0).expect("valid");
+            let mut learner = find(name).expect("known").make_bandit(&values, problem, 0).expect("valid");
             let (forecast, delay) = (learner.about().forecast, Lateness::Fixed(0));
             let options = RunOptions { forecast, delay, look_ahead: false, window: 10, limit: None, seed: 7 };
             let (mut play, mut sums) = (Play { floor, ..Play::new(3) }, Weights::default());
