@@ -294,7 +294,7 @@ impl Truth<'_> {
 }
 
 /// Future rows, in order, for look-ahead.
-pub trait Batch: Sync {
+pub trait Batch {
     /// The number of rows.
     fn len(&self) -> usize;
 

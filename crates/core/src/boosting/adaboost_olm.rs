@@ -64,7 +64,7 @@ pub use crate::boosting::params::{AdaBoostOlmParams, Answer, BoosterParams, Weak
 use crate::boosting::powers::Powers;
 use crate::boosting::regression::{BoostingRegression, Constants, Horizon};
 use crate::boosting::weak::{Copies, Weak};
-use crate::example::{Batch, Features, LEAST_PROBABILITY, Target};
+use crate::example::{Features, LEAST_PROBABILITY, Target};
 use crate::kernel::softmax::softmax;
 use crate::kernel::vector::take;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
@@ -276,25 +276,6 @@ impl Predictor for AdaBoostOlm {
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        self.weak.predict(x, &mut out.indices, &mut out.members);
-        self.follow(out);
-    }
-}
-
-impl AdaBoostOlm {
-    /// See [`Copies::foresee`].
-    pub(crate) fn foresee(&self, rows: &dyn Batch) -> Vec<f64> {
-        self.weak.foresee(rows)
-    }
-
-    /// The same forecast as that of `predict`, from the numbers of [`AdaBoostOlm::foresee`] for the row.
-    pub(crate) fn predict_foreseen(&self, foreseen: &[f64], out: &mut Prediction) {
-        self.weak.answers(foreseen, &mut out.indices);
-        self.follow(out);
-    }
-
-    /// Writes the forecast that follows from the copies' classes, `out.indices`.
-    fn follow(&self, out: &mut Prediction) {
         let constants = self.constants();
         let fewest = self.fewest();
         let shown = match self.play {
@@ -303,7 +284,8 @@ impl AdaBoostOlm {
             _ => self.mistakes.iter().position(|count| *count == fewest).expect("just found"),
         };
         let least = self.links.iter().map(|copy| copy.record[2]).fold(f64::INFINITY, f64::min);
-        let Prediction { scores, probabilities, scratch, kept, indices, .. } = out;
+        let Prediction { scores, probabilities, scratch, kept, indices, members, .. } = out;
+        self.weak.predict(x, indices, members);
         let (logits, powers) = scratch.split_at_mut(self.problem.classes);
         let mut chain = Powers::new(logits, powers);
         probabilities.fill(0.0);

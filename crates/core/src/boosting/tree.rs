@@ -41,7 +41,7 @@
 use crate::boosting::rows::Rows;
 use crate::boosting::split::{Draws, Splitter};
 use crate::boosting::{cheapest, value};
-use crate::example::{Batch, Features};
+use crate::example::Features;
 use crate::param::{ParamError, ParamValue, Params as _, Values};
 use crate::params;
 use crate::prediction::Prediction;
@@ -210,30 +210,11 @@ impl Trees {
                 count = still;
             }
             for (((tree, end), named), room) in group.iter().zip(ends).zip(named).zip(rooms) {
-                *named = tree.answer(end);
+                let leaf = tree.nodes[NODE * end + 1] as usize;
+                *named = cheapest(tree.costs(leaf)) as u32;
                 room.indices.clear();
                 room.indices.push(end as u32);
             }
-        }
-    }
-
-    /// The nodes at the ends of the paths of `rows`, one tree after another for each row. All rows follow
-    /// the paths of a tree before those of the next, so that its nodes stay in the cache.
-    pub(crate) fn ends(&self, rows: &dyn Batch) -> Vec<f64> {
-        let count = self.trees.len();
-        let mut ends = vec![0.0; rows.len() * count];
-        for (at, tree) in self.trees.iter().enumerate() {
-            for (row, ends) in ends.chunks_exact_mut(count).enumerate() {
-                ends[at] = tree.find(rows.features(row), 0) as f64;
-            }
-        }
-        ends
-    }
-
-    /// Writes the class that each tree predicts at the end of a path, of [`Trees::ends`], to `named`.
-    pub(crate) fn answers(&self, ends: &[f64], named: &mut [u32]) {
-        for ((tree, end), named) in self.trees.iter().zip(ends).zip(named) {
-            *named = tree.answer(*end as usize);
         }
     }
 
@@ -324,11 +305,6 @@ impl Tree {
             }
             at = below(node, x);
         }
-    }
-
-    /// The class that the leaf `node` predicts.
-    fn answer(&self, node: usize) -> u32 {
-        cheapest(self.costs(self.nodes[NODE * node + 1] as usize)) as u32
     }
 
     /// The costs of `leaf`.

@@ -8,7 +8,7 @@ use crate::boosting::linear_cost::{LinearCost, LinearCostParams};
 use crate::boosting::mixed;
 use crate::boosting::stump::{BestStump, BestStumpParams, StumpParams};
 use crate::boosting::tree::{TreeParams, Trees};
-use crate::example::{Batch, Features};
+use crate::example::Features;
 use crate::learner::Feedback;
 use crate::param::{ParamError, Params, Values, nearest};
 use crate::prediction::Prediction;
@@ -92,22 +92,6 @@ impl Copies {
                     *named = copy.predict(x, room) as u32;
                 }
             }
-        }
-    }
-
-    /// What [`Copies::answers`] needs for each of `rows`, one row after another; empty if several rows at once
-    /// save nothing.
-    pub(crate) fn foresee(&self, rows: &dyn Batch) -> Vec<f64> {
-        match self {
-            Self::Trees(trees) => trees.ends(rows),
-            Self::Separate(_) => Vec::new(),
-        }
-    }
-
-    /// The same classes as those of [`Copies::predict`], from the numbers of [`Copies::foresee`].
-    pub(crate) fn answers(&self, foreseen: &[f64], named: &mut [u32]) {
-        if let Self::Trees(trees) = self {
-            trees.answers(foreseen, named);
         }
     }
 

@@ -39,22 +39,6 @@ impl Batch for Portion<'_> {
     }
 }
 
-/// Rows as they are in the data, see [`Features::views`].
-pub(super) struct Plain<'a> {
-    pub(super) features: usize,
-    pub(super) rows: &'a dyn Batch,
-}
-
-impl Batch for Plain<'_> {
-    fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn features(&self, at: usize) -> Features<'_> {
-        self.rows.features(at).views(self.features).1
-    }
-}
-
 impl Ahead {
     /// Stores the announced rows `coming` of `features` numbers each. [`Ahead::hand_on`] passes them to the
     /// `members` members.

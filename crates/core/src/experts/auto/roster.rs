@@ -7,7 +7,7 @@ use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-use super::ahead::{Ahead, Plain, Portion};
+use super::ahead::{Ahead, Portion};
 use super::choice::{Limits, diagonals};
 use super::costs::Costs;
 use super::description::{Description, Lineup, Place};
@@ -116,28 +116,28 @@ impl Roster {
         self.members.iter().map(member).collect()
     }
 
-    /// Calls [`Member::foresee`] for all members; an empty list where a member is absent. In the order of the
+    /// Calls [`Member::foresee`] for the families; an empty list for every other member. In the order of the
     /// members.
     pub(super) fn foresee(&self, rows: &dyn Batch) -> Vec<Vec<f64>> {
         let features = self.problem.features;
-        let has_families = |(description, member): (&Description, &Option<Box<dyn Member>>)| {
+        let shared = |(description, member): (&Description, &Option<Box<dyn Member>>)| {
             member.is_some() && description.is_family()
         };
-        let mut scaled = Vec::new();
-        if self.descriptions.iter().zip(&self.members).any(has_families) {
-            scaled.resize(rows.len() * features, 0.0);
-            for (at, row) in scaled.chunks_exact_mut(features).enumerate() {
-                rows.features(at).views(features).0.add_to(self.unit.scale(), row);
-            }
+        if !self.descriptions.iter().zip(&self.members).any(shared) {
+            return vec![Vec::new(); self.descriptions.len()];
         }
-        let (scaled, plain) = (Portion { features, rows: &scaled }, Plain { features, rows });
+        let mut scaled = vec![0.0; rows.len() * features];
+        for (at, row) in scaled.chunks_exact_mut(features).enumerate() {
+            rows.features(at).views(features).0.add_to(self.unit.scale(), row);
+        }
+        let scaled = Portion { features, rows: &scaled };
         let mut foreseen = vec![Vec::new(); self.descriptions.len()];
         let descriptions = self.descriptions.iter().zip(&self.members).zip(&mut foreseen);
-        let present = descriptions.filter_map(|((description, member), foreseen)| {
-            let rows: &dyn Batch = if description.is_family() { &scaled } else { &plain };
-            Some((description.work(&self.problem), (member.as_ref()?, rows, foreseen)))
+        let families = descriptions.filter_map(|((description, member), foreseen)| {
+            let member = member.as_ref().filter(|_| description.is_family())?;
+            Some((description.work(&self.problem), (member, foreseen)))
         });
-        self.workers.each_by_cost(present, |(member, rows, foreseen)| *foreseen = member.foresee(rows));
+        self.workers.each_by_cost(families, |(member, foreseen)| *foreseen = member.foresee(&scaled));
         foreseen
     }
 

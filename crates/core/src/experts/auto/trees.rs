@@ -8,7 +8,7 @@ use crate::algorithm::Algorithm as _;
 use crate::boosting::adaboost_olm::{AdaBoostOlm, AdaBoostOlmParams, Answer, BoosterParams};
 use crate::boosting::mixed_uniform;
 use crate::boosting::regression::Horizon;
-use crate::example::{Batch, Features, Target, Truth};
+use crate::example::{Features, Target, Truth};
 use crate::learner::{OnlineLearner, Predictor};
 use crate::param::{ParamError, ParamValue as _, Values};
 use crate::prediction::{Prediction, draw};
@@ -72,10 +72,18 @@ impl Trees {
         let own = BoosterParams { copies: Some(COPIES), ..BoosterParams::default() };
         AdaBoostOlm::numbers_for(&AdaBoostOlmParams { own, ..AdaBoostOlmParams::default() }, problem)
     }
+}
 
-    /// Writes both heads, from the forecast of the chain in the first.
-    fn finish(&self, out: &mut Prediction) {
+impl Member for Trees {
+    fn prediction(&self) -> Prediction {
+        let classes = self.0.problem().classes;
+        let members = vec![self.0.prediction(), Prediction::sized(classes, 0)];
+        Prediction { members, ..Prediction::sized(classes, 0) }
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
         let [mixture, votes] = &mut out.members[..] else { return };
+        self.0.predict(x, mixture);
         let uniform = 1.0 / mixture.probabilities.len() as f64;
         // One additional vote is divided equally among the classes.
         votes.probabilities.fill(uniform);
@@ -92,28 +100,6 @@ impl Trees {
         }
         mixture.probabilities.iter_mut().for_each(|p| *p += UNIFORM * (uniform - *p));
         mixture.set_scores_to_logarithms();
-    }
-}
-
-impl Member for Trees {
-    fn prediction(&self) -> Prediction {
-        let classes = self.0.problem().classes;
-        let members = vec![self.0.prediction(), Prediction::sized(classes, 0)];
-        Prediction { members, ..Prediction::sized(classes, 0) }
-    }
-
-    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        self.0.predict(x, &mut out.members[0]);
-        self.finish(out);
-    }
-
-    fn foresee(&self, rows: &dyn Batch) -> Vec<f64> {
-        self.0.foresee(rows)
-    }
-
-    fn predict_foreseen(&self, _: Features<'_>, foreseen: &[f64], out: &mut Prediction) {
-        self.0.predict_foreseen(foreseen, &mut out.members[0]);
-        self.finish(out);
     }
 
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
