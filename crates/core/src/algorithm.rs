@@ -303,7 +303,7 @@ impl AnyModel {
         match self {
             AnyModel::Bandit(model) => Ok(model),
             AnyModel::Full(model) => {
-                let need = "one that learns from bandit feedback";
+                let need = "one that learns from bandit feedback, such as auto or confidit";
                 Err(ParamError::invalid("learner", model.about().name, need))
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! Every leaf sums the costs of the classes, predicts the class with the least sum, and keeps a list of some
 //! of its rows. Every `grace` rows it tries to split by the best of some drawn splits, if that exceeds a
-//! Hoeffding bound (eq. (1) of [`split`](super::split)). Both new leaves start with their rows of the list,
+//! Hoeffding bound (eq. (1) of `split.rs`). Both new leaves start with their rows of the list,
 //! so that these rows are used again without being seen again: therefore a tree learns from a few hundred
 //! rows.
 //!

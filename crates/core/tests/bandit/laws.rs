@@ -152,7 +152,7 @@ fn learners_of_the_other_feedback_are_refused() {
     );
     assert_eq!(
         bandit("ogd").expect_err("full").to_string(),
-        "learner = ogd: must be one that learns from bandit feedback"
+        "learner = ogd: must be one that learns from bandit feedback, such as auto or confidit"
     );
 }
 
