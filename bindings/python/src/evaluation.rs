@@ -8,6 +8,7 @@ use noregret::param::{ParamError, positive};
 use noregret::registry;
 use noregret_stream::decisions::foreign::Keys;
 use noregret_stream::decisions::logged::Logged;
+use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::evaluate::reward_model::reward_learner;
 use noregret_stream::evaluate::{
@@ -16,6 +17,7 @@ use noregret_stream::evaluate::{
 use noregret_stream::save::Frozen;
 use noregret_stream::{Format, Schema};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::bandit::Bandit;
@@ -36,7 +38,7 @@ pub(crate) enum PyPolicy<'py> {
 /// Evaluates policies on a log (`None` is the distribution in `evaluation`). Returns JSON of the
 /// evaluations, and of the differences to the first policy with verdicts.
 #[pyfunction]
-#[pyo3(signature = (log, policies, *, greedy, clip, confidence, missing_is_wrong, reward_learner, format, on_bad_row, most_waiting, columns))]
+#[pyo3(signature = (log, policies, *, greedy, clip, confidence, missing_is_wrong, reward_learner, format, on_bad_row, most_waiting, columns, costs))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
 pub(crate) fn evaluate_log(
     py: Python<'_>,
@@ -51,7 +53,9 @@ pub(crate) fn evaluate_log(
     on_bad_row: &str,
     most_waiting: usize,
     columns: [Option<String>; 4],
+    costs: Option<[f64; 2]>,
 ) -> PyResult<String> {
+    let costs = costs.map(Costs::try_from).transpose().map_err(PyValueError::new_err)?;
     let mut named = Vec::with_capacity(policies.len());
     for policy in policies {
         named.push(match policy {
@@ -61,7 +65,7 @@ pub(crate) fn evaluate_log(
             None => (None, None),
         });
     }
-    let reading = Reading { log, format, on_bad_row, most_waiting, missing_is_wrong, columns };
+    let reading = Reading { log, format, on_bad_row, most_waiting, missing_is_wrong, columns, costs };
     let compared = py.detach(|| -> Done<Compared> {
         let policies: Done<Vec<Policy>> =
             (named.iter()).map(|(name, model)| policy_of(name.as_deref(), model.as_ref(), greedy)).collect();
@@ -84,6 +88,8 @@ struct Reading<'a> {
     missing_is_wrong: bool,
     /// The names of label, probability, reward and labels on offer in a log of another program.
     columns: [Option<String>; 4],
+    /// The range of costs, if the column of the reward has costs.
+    costs: Option<Costs>,
 }
 
 impl Reading<'_> {
@@ -126,7 +132,9 @@ fn of_log(
     let format = reading.format.map(str::parse::<Format>).transpose();
     let format = format.map_err(|what| Failure::Value(format!("format: {what}")))?;
     let csv = format.or_else(|| Format::from_file_name(path)) == Some(Format::Csv);
-    let keys = Keys::named(reading.columns.each_ref()).or_else(|| csv.then(Keys::default));
+    let keys = Keys::named(reading.columns.each_ref());
+    let keys = keys.or_else(|| (csv || reading.costs.is_some()).then(Keys::default));
+    let keys = keys.map(|keys| Keys { costs: reading.costs, ..keys });
     let open = |schema: Option<&Schema>| match &keys {
         None => Logged::open(path, format, schema),
         Some(keys) => Logged::open_foreign(path, format, keys, schema),

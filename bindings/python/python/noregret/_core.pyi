@@ -54,6 +54,7 @@ def evaluate_log(
     on_bad_row: str,
     most_waiting: int,
     columns: Sequence[str | None],
+    costs: tuple[float, float] | None,
 ) -> str: ...
 def evaluate_arrays(
     labels: Ints,

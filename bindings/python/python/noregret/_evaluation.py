@@ -152,6 +152,7 @@ def evaluate(
     probability: str | None = None,
     reward: str | None = None,
     offered: str | None = None,
+    costs: tuple[float, float] | None = None,
 ) -> Evaluation:
     """Estimates the reward of `policy` from a decision log, with the same numbers as `noregret evaluate`.
 
@@ -186,6 +187,9 @@ def evaluate(
     offered
         The column of the labels that were on offer in such a log: lists, or names separated by spaces. None: all labels
         were on offer.
+    costs
+        The least and the largest cost, if the column of the reward in such a log has costs: they become rewards from 1,
+        for the least, to 0. None: rewards from 0 to 1.
 
     Raises
     ------
@@ -210,7 +214,7 @@ def evaluate(
     """
     found = _of_log(
         log, [policy], greedy=greedy, clip=clip, confidence=confidence, missing=missing, reward_learner=reward_learner,
-        format=format, on_bad_row=on_bad_row, most_waiting=most_waiting, columns=(decision, probability, reward, offered),
+        format=format, on_bad_row=on_bad_row, most_waiting=most_waiting, columns=(decision, probability, reward, offered), costs=costs,
     )
     return _evaluation(found["evaluations"][0])
 
@@ -231,6 +235,7 @@ def compare_policies(
     probability: str | None = None,
     reward: str | None = None,
     offered: str | None = None,
+    costs: tuple[float, float] | None = None,
 ) -> Comparison:
     """Estimates the rewards of several policies from a decision log, as `noregret evaluate` does.
 
@@ -260,7 +265,7 @@ def compare_policies(
     found = _of_log(
         log, list(policies.values()), greedy=greedy, clip=clip, confidence=confidence, missing=missing,
         reward_learner=reward_learner, format=format, on_bad_row=on_bad_row, most_waiting=most_waiting,
-        columns=(decision, probability, reward, offered),
+        columns=(decision, probability, reward, offered), costs=costs,
     )
     names = list(policies)
     differences = {
@@ -283,6 +288,7 @@ def _of_log(
     on_bad_row: str | int,
     most_waiting: int,
     columns: tuple[str | None, str | None, str | None, str | None],
+    costs: tuple[float, float] | None,
 ) -> Any:
     if missing not in ("skip", "wrong"):
         raise ValueError(f"missing = {missing}: must be skip or wrong")
@@ -299,6 +305,7 @@ def _of_log(
             on_bad_row=str(on_bad_row),
             most_waiting=most_waiting,
             columns=columns,
+            costs=costs,
         )
     )
 

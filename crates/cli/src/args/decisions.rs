@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use noregret_stream::Format;
+use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::examples::BadRows;
 
 use super::at_least_one;
@@ -87,6 +88,10 @@ pub(crate) struct EvaluateArgs {
     /// [default: all labels were on offer]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) offered: Option<String>,
+    /// In a log of another program: the column of the reward has costs in this range, as in 0..10, which
+    /// become rewards from 1, for the least, to 0 [default: rewards from 0 to 1]
+    #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true)]
+    pub(crate) costs: Option<Costs>,
     /// Treatment of invalid lines: fail, skip, or skip at most N
     #[arg(long, value_name = "fail|skip|N", default_value_t = BadRows::Fail)]
     pub(crate) on_bad_row: BadRows,

@@ -69,7 +69,8 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
 fn keys(args: &EvaluateArgs) -> Option<Keys> {
     let csv = args.format.or_else(|| Format::from_file_name(&args.log)) == Some(Format::Csv);
     let given = [&args.decision, &args.probability, &args.reward, &args.offered];
-    Keys::named(given).or_else(|| csv.then(Keys::default))
+    let keys = Keys::named(given).or_else(|| (csv || args.costs.is_some()).then(Keys::default));
+    keys.map(|keys| Keys { costs: args.costs, ..keys })
 }
 
 /// The policies with their names: first those of `--policy`, then models, each in their order.

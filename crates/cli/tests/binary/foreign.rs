@@ -83,6 +83,24 @@ fn logs_that_say_nothing_are_refused() {
     );
 }
 
+/// Costs of another program's log, 0 and 5 in the range 0..5, are the rewards 1 and 0.
+#[test]
+fn costs_of_another_program() {
+    let rewards = log(600, true);
+    let turned = |line: &str| match line.rsplit_once(',') {
+        Some((rest, "1")) => format!("{rest},0\n"),
+        Some((rest, "0")) => format!("{rest},5\n"),
+        _ => format!("{line}\n"),
+    };
+    let costs: String = rewards.lines().map(turned).collect();
+    let folder = Folder::with("rewards.csv", rewards);
+    folder.write("costs.csv", costs);
+    let names = NAMES.replace("--feedback bandit ", "");
+    let [one, other] = ["rewards.csv", "costs.csv --costs 0..5"]
+        .map(|log| folder.run(&format!("evaluate {log} {names} --policy uniform")).succeeded().stdout);
+    assert_eq!(one, other);
+}
+
 /// Of three labels two are on offer in every round, and one of them is right. A learner that knows what was
 /// on offer is told so by `evaluate` and `run` alike.
 #[test]

@@ -60,7 +60,7 @@ impl Rows {
 
     /// Whether the row `number` is still stored.
     pub(crate) fn has(&self, number: u32) -> bool {
-        // Before the buffer is full, the first row that has not come has the age 0, and later ones wrap around.
+        // Before the buffer is full, the next row has the age 0, and the ages of later ones wrap around.
         (1..=self.classes.len()).contains(&(self.age(number) as usize))
     }
 

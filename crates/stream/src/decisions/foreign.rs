@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Number, Value};
 
+use crate::encode::costs::Costs;
 use crate::read::error::shown;
 
 /// Names of the columns of a foreign log. All other columns except `id` and `x` are features.
@@ -17,13 +18,15 @@ pub struct Keys {
     /// The labels that were on offer: a list, or names separated by spaces. If it is `None` or absent, all
     /// labels were.
     pub offered: Option<String>,
+    /// If it is given, the column of the reward has costs in this range.
+    pub costs: Option<Costs>,
 }
 
 /// The names of our own logs.
 impl Default for Keys {
     fn default() -> Self {
         let [decision, probability, reward] = ["label", "probability", "reward"].map(str::to_owned);
-        Self { decision, probability, reward, offered: None }
+        Self { decision, probability, reward, offered: None, costs: None }
     }
 }
 
@@ -39,6 +42,7 @@ impl Keys {
             probability: or(probability, ours.probability),
             reward: or(reward, ours.reward),
             offered: offered.clone(),
+            costs: None,
         })
     }
 }
@@ -68,7 +72,7 @@ impl Foreign {
                 }
                 let cells = cells(line, *delimiter)?;
                 if names.is_empty() {
-                    let Keys { decision, probability, reward, offered } = &self.keys;
+                    let Keys { decision, probability, reward, offered, .. } = &self.keys;
                     for key in [decision, probability, reward].into_iter().chain(offered) {
                         if !cells.contains(key) {
                             return Err(format!("the header has no column {}", shown(&**key)));
@@ -92,7 +96,7 @@ impl Foreign {
         let mut ours = Map::new();
         let mut take = |key: &str| object.remove(key).filter(|value| !value.is_null());
         let absent = |key: &str| format!("has no {}", shown(key));
-        let Keys { decision, probability, reward, offered } = &self.keys;
+        let Keys { decision, probability, reward, offered, costs } = &self.keys;
         ours.insert("label".into(), take(decision).ok_or_else(|| absent(decision))?);
         let refused = |key: &str, value: Value, need: &str| match value {
             Value::String(text) => format!("{} is {}; {need}", shown(key), shown(&*text)),
@@ -103,6 +107,14 @@ impl Foreign {
             other => return Err(refused(probability, other, "a number was needed")),
         }
         match take(reward) {
+            Some(cost) if let Some(costs) = costs => {
+                let earned = cost.as_f64().and_then(|cost| costs.reward(cost).ok());
+                let need = || format!("a number in the range of costs, {costs}, was needed");
+                ours.insert(
+                    "reward".into(),
+                    earned.ok_or_else(|| refused(reward, cost, &need()))?.value().into(),
+                );
+            }
             Some(Value::Bool(right)) => drop(ours.insert("correct".into(), right.into())),
             Some(value @ Value::Number(_)) => drop(ours.insert("reward".into(), value)),
             Some(Value::String(text)) if truth(&text).is_some() => {
@@ -203,7 +215,7 @@ mod tests {
 
     fn keys() -> Keys {
         let [decision, probability, reward] = ["chosen", "prob", "click"].map(str::to_owned);
-        Keys { decision, probability, reward, offered: Some("shown".to_owned()) }
+        Keys { decision, probability, reward, offered: Some("shown".to_owned()), costs: None }
     }
 
     fn text(line: Option<&[u8]>) -> String {
@@ -244,6 +256,23 @@ mod tests {
         let want = r#"{"label":2,"probability":0.5,"correct":true,"id":9,"x":{"user.age":31,"user.tags=a":1,"user.tags=b":1}}"#;
         assert_eq!(line, want);
         assert_eq!(foreign.translate(b"{}", 2).expect_err("empty"), "has no \"chosen\"");
+    }
+
+    #[test]
+    fn costs_become_rewards() {
+        let keys = Keys { costs: Costs::new(-1.0, 3.0), ..keys() };
+        let mut foreign = Foreign::new(keys, false);
+        let mut line = |cost: &str| {
+            let line = format!(r#"{{"chosen": "b", "prob": 1, "click": {cost}}}"#);
+            foreign.translate(line.as_bytes(), 1).map(text)
+        };
+        let want = r#"{"label":"b","probability":1,"reward":0.75,"id":"line 1","x":{}}"#;
+        assert_eq!(line("0").expect("a cost"), want);
+        assert!(!line("null").expect("no feedback").contains("reward"));
+        for (cost, shown) in [("3.5", "3.5"), ("true", "true"), ("\"1\"", "\"1\"")] {
+            let fault = format!("\"click\" is {shown}; a number in the range of costs, -1..3, was needed");
+            assert_eq!(line(cost).expect_err("no cost"), fault);
+        }
     }
 
     #[test]
