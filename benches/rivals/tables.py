@@ -205,6 +205,8 @@ TARGETS = {
 """What `auto` is to err at most."""
 LONG = 100_000
 """Rows from which one seed has to do, except for `auto`."""
+TIMED = ("softmax", "covtype", "covtype-shuffled")
+"""Streams on which decisions are counted by the second."""
 FULL = ("soba", "confidit", "squarecb", "fastcb")
 """Learners of full matrices, which many features make too large."""
 
@@ -223,7 +225,7 @@ class BanditTable:
 
     def __init__(self, options):
         self.options = options
-        self.lines, self.picks, self.lowest, self.close = [], [], 0, 0
+        self.lines, self.picks, self.speeds, self.lowest, self.close = [], [], [], 0, 0
 
     def seeds(self, name, on):
         return self.options.seeds if name == "auto" or len(on.rows[1]) < LONG else 1
@@ -233,11 +235,13 @@ class BanditTable:
         labels = on.rows[1]
         majority = 1 - max((labels == k).mean() for k in range(on.classes))
         affordable = on.classes * on.rows[0].shape[1] <= 3000
-        cells, spreads = {}, {}
+        cells, spreads, speeds = {}, {}, {}
         for name, setting in BANDITS.items():
             cells[name] = None
             if affordable or name not in FULL:
-                errors = [outcome("noregret", f"{setting} --seed {seed}", on).error for seed in range(1, self.seeds(name, on) + 1)]
+                runs = [outcome("noregret", f"{setting} --seed {seed}", on) for seed in range(1, self.seeds(name, on) + 1)]
+                errors = [run.error for run in runs]
+                speeds[name] = len(labels) * len(runs) / sum(run.cpu for run in runs)
                 cells[name], spreads[name] = sum(errors) / len(errors), (min(errors), max(errors))
         grid = {setting: outcome("vw-cbify", setting, on).error for setting in settings("vw-cbify", on)}
         pick = min(grid, key=grid.get)
@@ -256,11 +260,24 @@ class BanditTable:
             f"| {low:.4f} to {high:.4f} | {held} |"
         )
         self.picks.append(f"| {on.name} | {len(grid)} | `{pick}` |")
+        if on.name in TIMED:
+            figures = " | ".join(f"{speeds[name]:,.0f}" for name in ("auto", "squarecb", "fastcb", "confidit"))
+            self.speeds.append(f"| {on.name} | {figures} |")
 
     def write(self):
         options, count = self.options, len(self.lines)
         cut = f" --rows {options.rows}" if options.rows else ""
         heads = " | ".join(f"`{name}`" for name in BANDITS)
+        speeds = ""
+        if self.speeds:
+            speeds = """## Decisions a second
+
+Rounds a second of processor time on one core, of the runs above: reading the row as text, the decision, the score and what is learnt from
+the answer. Other programs ran on the machine meanwhile.
+
+| stream | `auto` | `squarecb` | `fastcb` | `confidit` |
+|---|---:|---:|---:|---:|
+""" + "\n".join(self.speeds) + "\n\n"
         settings_of_ours = "\n".join(f"    noregret run FILE {setting}" for setting in BANDITS.values())
         write(
             "rivals-bandit-first-rows" if options.rows else "rivals-bandit",
@@ -279,7 +296,7 @@ default. The lowest error of a row is bold; - is a full matrix that would be too
 |---|---:|---:|---:|{"---:|" * (len(BANDITS) + 3)}---|
 {chr(10).join(self.lines)}
 
-## Settings
+{speeds}## Settings
 
 {settings_of_ours}
 
