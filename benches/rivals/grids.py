@@ -37,12 +37,11 @@ OFFERED = {"vw": len(VW + VW_PAIRS), "vw-cbify": len(VW_CBIFY), "river": 10, "sk
 def settings(rival, stream):
     """The grid of a rival on a stream: settings that take hours are left out, and the tables say so."""
     rows, features = stream.rows[0].shape
-    small = rows <= SMALL and features <= 1024
     large = rows > 120_000
     if rival == "vw":
         return VW + (VW_PAIRS if features <= 64 else ())
     if rival == "vw-cbify":
-        return VW_CBIFY if small else tuple(s for s in VW_CBIFY if "--bag" not in s and "--cover" not in s)
+        return VW_CBIFY
     if rival == "river":
         # The tables name contestants that did not end within an hour.
         forests = ("adaptive-random-forest", "mondrian-forest") if features <= 1024 else ()

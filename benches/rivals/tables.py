@@ -203,8 +203,6 @@ TARGETS = {
     "digits": 0.13, "segments-scaled": 0.12, "softmax": 0.27, "covtype": 0.19, "covtype-shuffled": 0.28, "reuters4": 0.065,
 }
 """What `auto` is to err at most."""
-LONG = 100_000
-"""Rows from which one seed has to do, except for `auto`."""
 TIMED = ("softmax", "covtype", "covtype-shuffled")
 """Streams on which decisions are counted by the second."""
 FULL = ("soba", "confidit", "squarecb", "fastcb")
@@ -227,9 +225,6 @@ class BanditTable:
         self.options = options
         self.lines, self.picks, self.speeds, self.lowest, self.close = [], [], [], 0, 0
 
-    def seeds(self, name, on):
-        return self.options.seeds if name == "auto" or len(on.rows[1]) < LONG else 1
-
     def add(self, on):
         """Runs every contestant on a stream."""
         labels = on.rows[1]
@@ -239,7 +234,7 @@ class BanditTable:
         for name, setting in BANDITS.items():
             cells[name] = None
             if affordable or name not in FULL:
-                runs = [outcome("noregret", f"{setting} --seed {seed}", on) for seed in range(1, self.seeds(name, on) + 1)]
+                runs = [outcome("noregret", f"{setting} --seed {seed}", on) for seed in range(1, self.options.seeds + 1)]
                 errors = [run.error for run in runs]
                 speeds[name] = len(labels) * len(runs) / sum(run.cpu for run in runs)
                 cells[name], spreads[name] = sum(errors) / len(errors), (min(errors), max(errors))
@@ -284,8 +279,7 @@ the answer. Other programs ran on the machine meanwhile.
             f"""# Right-or-wrong feedback, beside `vw --cbify`
 
 Written by `python3 benches/rivals/rivals.py bandit --seeds {options.seeds}{cut}`. Error rate of the labels played, exploration
-included, one pass, the mean over {options.seeds} seeds; on streams of {LONG:,} rows or more one seed for all but `auto`. noregret: one setting for all
-streams, that of the command below, `auto` without any; VW: the setting of the lowest error, chosen after the fact, with one seed, and VW's own
+included, one pass, the mean over {options.seeds} seeds. noregret: one setting for all streams, that of the command below, `auto` without any; VW: the setting of the lowest error, chosen after the fact, with one seed, and VW's own
 default. The lowest error of a row is bold; - is a full matrix that would be too large. What was aimed at counts for whole streams.
 
 `auto` has the lowest error on {self.lowest} of {count} streams, and is within 5 % of the lowest on {self.close}.
