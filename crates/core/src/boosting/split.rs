@@ -146,3 +146,28 @@ fn squares(ends: &[usize], count: impl Fn(usize, usize) -> usize) -> f64 {
     }
     sum as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Features;
+
+    /// Six rows, unordered by class, at -1 (classes 0, 2, 2) and at 1 (1, 1, 1): every threshold separates
+    /// them, so that the gain is (5/3 + 9/3 - 14/6)/6 = 7/18. Hoeffding's bound is 7/18 at
+    /// δ = e^(-12 (7/18)²) = 0.1628.
+    #[test]
+    fn three_classes_by_hand() {
+        let mut rows = Rows::new(1, 8);
+        let given = [(-1.0, 2), (1.0, 1), (-1.0, 0), (1.0, 1), (-1.0, 2), (1.0, 1)];
+        let numbers = given.map(|(x, class)| rows.keep(Features::Dense(&[x]), class));
+        for (confidence, accepted) in [(0.163, true), (0.1625, false)] {
+            let split = Splitter::new(4, confidence, 8).best(&rows, &numbers, &mut Draws::new(1));
+            assert_eq!(split.is_some(), accepted, "δ = {confidence}");
+            let Some(split) = split else { continue };
+            assert!((split.gain - 7.0 / 18.0).abs() < 1e-15, "{split:?}");
+            assert_eq!(numbers.map(|number| split.side(&rows, number)), [0, 1, 0, 1, 0, 1]);
+        }
+        let same = [numbers[1], numbers[3], numbers[5]];
+        assert!(Splitter::new(4, 1.0, 8).best(&rows, &same, &mut Draws::new(1)).is_none(), "one class");
+    }
+}

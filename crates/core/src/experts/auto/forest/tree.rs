@@ -15,7 +15,6 @@ use crate::boosting::rows::Rows;
 use crate::boosting::split::{Draws, Splitter};
 use crate::boosting::value;
 use crate::example::Features;
-
 use crate::state::whole;
 
 /// Number of stored rows of a leaf on which splits are evaluated.
