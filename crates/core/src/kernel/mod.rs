@@ -21,5 +21,6 @@ pub mod second_order;
 pub mod second_order_margin;
 pub(crate) mod sketched_inverse;
 pub mod softmax;
+pub(crate) mod trigonometry;
 pub mod vector;
 pub mod weights;

@@ -33,7 +33,7 @@ const MOST_PAIRS_OF_SPARSE: usize = 1024;
 const MOST_PAIRED: usize = 256;
 
 /// All members together may cost this many budgets in the first rounds.
-pub(super) const TRIAL_BUDGETS: f64 = 4.0;
+pub(super) const TRIAL_BUDGETS: f64 = 2.5;
 
 /// For more classes than this, all members together may cost only one budget from the start.
 const MOST_CLASSES_FOR_TRIAL: usize = 32;
@@ -218,7 +218,10 @@ mod tests {
              +waves@0.001:0.8+shared@0.001+shared@1+shared@0.01:0.016"
         );
         // With this many features, waves exceed the budget.
-        assert_eq!(members(10, 800, 8e5), "labels+pairs+shared@0.01+shared@0.1+shared@0.001+shared@1");
+        assert_eq!(
+            members(10, 800, 8e5),
+            "labels+pairs+trees+forest+shared@0.01+shared@0.1+shared@0.001+shared@1"
+        );
     }
 
     /// A kind that is expensive on a machine is left out there.
@@ -258,7 +261,7 @@ mod tests {
             Lineup::within(&problem, limits).0.last().expect("diagonals").to_string()
         };
         assert_eq!(last(2, 1_000_000), "diagonals@9");
-        assert_eq!((last(12, 1025), last(12, 1024)), ("diagonals@9".into(), "shared@1".into()));
+        assert_eq!((last(12, 1025), last(12, 1024)), ("diagonals@9".into(), "shared@0.001".into()));
         assert_eq!(last(1000, 100_001), "diagonals@1");
         assert!(last(5000, 1_000_000).starts_with("diagonals@1:"), "{}", last(5000, 1_000_000));
     }

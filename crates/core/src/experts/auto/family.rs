@@ -74,7 +74,11 @@ pub(super) struct Family {
     rounds: u64,
     spare: Vec<f64>,
     work: Vec<f64>,
+    /// The announced rows if they are dense, and their expansions.
+    announced: Vec<f64>,
     ahead: Vec<f64>,
+    /// The first announced row that was not learnt yet.
+    next: usize,
 }
 
 /// A batch of expanded rows.
@@ -121,7 +125,9 @@ impl Family {
             rounds: 0,
             spare: Vec::new(),
             work: Vec::new(),
+            announced: Vec::new(),
             ahead: Vec::new(),
+            next: 0,
         };
         family.make_room();
         family
@@ -160,6 +166,7 @@ impl Family {
         self.spare = vec![0.0; self.scratch_len()];
         self.work = vec![0.0; 3 * k + k * heads + 3 * k * k];
         self.ahead = vec![0.0; self.state.lookahead() * self.room()];
+        self.announced.clear();
     }
 
     /// Writes the expansions of the announced rows to `ahead`, as many as can be prepared. Returns how many
@@ -167,17 +174,44 @@ impl Family {
     fn expand(&mut self, coming: &dyn Batch) -> usize {
         let wide = self.room();
         let len = coming.len().min(self.state.lookahead());
+        self.announced.clear();
+        self.next = 0;
         for (at, row) in self.ahead.chunks_exact_mut(wide).take(len).enumerate() {
-            self.expansion.apply(coming.features(at), row);
+            let x = coming.features(at);
+            self.expansion.apply(x, row);
+            match x {
+                Features::Dense(x) if self.announced.len() == at * self.features => {
+                    self.announced.extend_from_slice(x);
+                }
+                _ => {}
+            }
         }
         len * wide
+    }
+
+    /// The position of `x` among the announced rows that were not learnt yet.
+    fn announced(&self, x: Features<'_>) -> Option<usize> {
+        let Features::Dense(x) = x else { return None };
+        let rows = self.announced.chunks_exact(self.features);
+        rows.enumerate().skip(self.next).find(|(_, row)| *row == x).map(|(at, _)| at)
+    }
+
+    /// The expanded row, in `room`: copied if the row was announced.
+    fn expanded<'a>(&self, x: Features<'a>, room: &'a mut [f64]) -> Features<'a> {
+        match self.announced(x) {
+            Some(at) if !room.is_empty() => {
+                room.copy_from_slice(&self.ahead[at * room.len()..][..room.len()]);
+                Features::Dense(room)
+            }
+            _ => self.expansion.apply(x, room),
+        }
     }
 
     /// Writes the expanded row and its by-products to `scratch`, and returns the prepared row that these are
     /// taken from, if any.
     fn project(&self, x: Features<'_>, scratch: &mut [f64]) -> Option<PreparedRow> {
         let (row, rest) = scratch.split_at_mut(self.room());
-        let x = self.expansion.apply(x, row);
+        let x = self.expanded(x, row);
         self.state.project(x, rest).prepared
     }
 
@@ -279,7 +313,7 @@ impl Member for Family {
         let Prediction { scratch, stamp, prepared, members, .. } = out;
         let (row, rest) = scratch.split_at_mut(self.room());
         let (by_products, rest) = rest.split_at_mut(self.state.scratch_len());
-        let x = self.expansion.apply(x, row);
+        let x = self.expanded(x, row);
         let projection = self.state.project(x, by_products);
         *prepared = projection.prepared;
         if self.shared {
@@ -320,6 +354,7 @@ impl Member for Family {
 
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         let (k, room) = (self.classes, self.room());
+        let learnt = self.announced(x);
         let (mut spare, mut work) = (std::mem::take(&mut self.spare), std::mem::take(&mut self.work));
         let fresh = at.is_fresh(self.rounds) && at.scratch.len() == spare.len();
         let (scratch, prepared) = if fresh && self.state.can_reuse(at.prepared) {
@@ -346,6 +381,7 @@ impl Member for Family {
         }
         self.state.absorb(x, by_products, prepared, RoundUpdate { coefficients, mix }); // eqs. (1), (4)
         self.rounds += 1;
+        self.next = learnt.map_or(self.next, |at| at + 1);
         (self.spare, self.work) = (spare, work);
         if self.forgetting > 0.0 && self.rounds.is_multiple_of(EVERY) {
             self.state.discount((1.0 - self.forgetting).powi(EVERY as i32), self.ratio);

@@ -64,7 +64,7 @@ impl Trees {
     pub(super) fn work(problem: &Problem) -> f64 {
         let (k, d) = (problem.classes as f64, problem.features as f64);
         let touched = (d + k).min(8.0 * Self::tries(problem) as f64);
-        COPIES as f64 * (7500.0 + 100.0 * k + 60.0 * touched + 4.0 * d)
+        COPIES as f64 * (5000.0 + 40.0 * k + 10.0 * touched + 2.0 * d)
     }
 
     /// 8-byte numbers of state before the first row; leaves and stored rows are not included.

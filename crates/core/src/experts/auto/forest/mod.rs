@@ -99,7 +99,7 @@ impl Forest {
     pub(super) fn work(problem: &Problem) -> f64 {
         let (k, d) = (problem.classes as f64, problem.features as f64);
         let touched = d.min(8.0 * tries(problem.features) as f64);
-        TREES as f64 * (4000.0 + 60.0 * k + 60.0 * touched) + 4.0 * d
+        TREES as f64 * (3500.0 + 40.0 * k + 15.0 * touched) + 4.0 * d
     }
 
     /// 8-byte numbers of state at most.
