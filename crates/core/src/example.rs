@@ -33,7 +33,7 @@ pub enum Features<'a> {
     Sparse {
         /// Strictly increasing indices below $d$.
         indices: &'a [u32],
-        /// One finite value for every index.
+        /// One finite value for every index, or two ([`Features::views`]).
         values: &'a [f64],
     },
 }
@@ -70,27 +70,31 @@ impl<'a> Features<'a> {
         }
     }
 
-    /// The row of `features` values that a learner of linear functions sees, and the one that trees see: for
-    /// a dense row of twice as many values, its first half, scaled, and its second half, as it is in the
-    /// data. Other rows are both.
+    /// The two views of a row. A dense row of twice `features` values has the scaled row in its first half,
+    /// and in its second half the row as it is in the data. A sparse row with two values for every index has
+    /// the scaled values first, and then those that a learner of linear functions may use beside them: their
+    /// logarithms before scaling, with norm 1. Other rows have one view, which is returned twice.
     pub fn views(self, features: usize) -> (Self, Self) {
         match self {
             Features::Dense(values) if values.len() == 2 * features => {
                 let (scaled, plain) = values.split_at(features);
                 (Features::Dense(scaled), Features::Dense(plain))
             }
+            Features::Sparse { indices, values } if values.len() == 2 * indices.len() => {
+                let (scaled, other) = values.split_at(indices.len());
+                (Features::Sparse { indices, values: scaled }, Features::Sparse { indices, values: other })
+            }
             _ => (self, self),
         }
     }
 
-    /// Whether a row from an untrusted source fits a learner of `features` features: a dense row with one
-    /// view, or two if the learner takes the row before scaling (`plain`), or a sparse row with increasing
-    /// indices.
+    /// Whether a row from an untrusted source fits a learner of `features` features: a row with one view, or
+    /// two if the learner takes both (`plain`); the indices of a sparse row increase.
     pub fn fits(self, features: usize, plain: bool) -> bool {
         match self {
             Features::Dense(values) => values.len() == features || plain && values.len() == 2 * features,
             Features::Sparse { indices, values } => {
-                indices.len() == values.len()
+                (values.len() == indices.len() || plain && values.len() == 2 * indices.len())
                     && indices.is_sorted_by(|a, b| a < b)
                     && indices.last().is_none_or(|last| (*last as usize) < features)
             }
@@ -336,10 +340,17 @@ mod tests {
             assert_eq!(Features::Dense(&row(len)).fits(3, plain), fits, "{len} values");
         }
         let sparse = |indices: &[u32]| Features::Sparse { indices, values: &[1.0, 2.0] }.fits(3, true);
-        assert!(sparse(&[0, 2]) && !sparse(&[0, 3]) && !sparse(&[2, 0]) && !sparse(&[1]));
+        assert!(sparse(&[0, 2]) && !sparse(&[0, 3]) && !sparse(&[2, 0]) && sparse(&[1]));
+        let sparse = |indices: &[u32]| Features::Sparse { indices, values: &[1.0, 2.0] }.fits(3, false);
+        assert!(sparse(&[0, 2]) && !sparse(&[1]), "one view only");
         let both = [1.0, 2.0, 3.0, 4.0];
         let (scaled, plain) = Features::Dense(&both).views(2);
         assert_eq!((scaled.values(), plain.values()), (&both[..2], &both[2..]));
+        let row = Features::Sparse { indices: &[4, 7], values: &both };
+        let (scaled, other) = row.views(9);
+        assert_eq!(scaled, Features::Sparse { indices: &[4, 7], values: &both[..2] });
+        assert_eq!(other, Features::Sparse { indices: &[4, 7], values: &both[2..] });
+        assert_eq!(scaled.views(9), (scaled, scaled), "one view");
     }
 
     /// p = (1/2, 3/10, 1/5). "Not class 0" costs -ln(1/2), with the gradient (1/2, 3/10 - 3/5, 1/5 - 2/5).

@@ -44,7 +44,8 @@ impl RunFacts {
     pub fn note(&mut self, problem: &Problem, x: Features<'_>, weight: f64) {
         self.rounds += 1;
         self.weighted += u64::from(weight != 1.0);
-        let beyond = problem.radius.is_some_and(|radius| is_beyond(x.norm_squared(), radius));
+        let norm_squared = x.views(problem.features).0.norm_squared();
+        let beyond = problem.radius.is_some_and(|radius| is_beyond(norm_squared, radius));
         self.beyond_radius += u64::from(beyond);
     }
 

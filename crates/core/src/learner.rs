@@ -409,7 +409,7 @@ pub struct Accepts {
     pub soft_labels: bool,
     /// Importance weights other than 1.
     pub weights: bool,
-    /// Whether dense rows may have the values before scaling behind the scaled ones ([`Features::views`]).
+    /// Whether rows may have a second view behind the scaled one ([`Features::views`]).
     pub plain: bool,
 }
 

@@ -123,11 +123,25 @@ fn streams() -> [String; 3] {
     })
 }
 
+/// Counts of words: sparse rows with many columns, of which `auto` takes two views.
+fn words() -> String {
+    let word = |t: usize, at: usize| 1 + (t * 7919 + at * at * 104_729 + t % 3 * 31) % 40_000;
+    let line = |t: usize| {
+        let mut words: Vec<usize> = (0..9).map(|at| word(if at < 3 { t % 60 } else { t }, at)).collect();
+        words.sort_unstable();
+        words.dedup();
+        let counts: String = words.iter().map(|word| format!(" {word}:{}", 1 + word % 7)).collect();
+        format!("{}{counts}\n", t % 3)
+    };
+    (0..ROWS).map(line).collect()
+}
+
 /// `auto`, whose members have blocks of many lengths, and the kinds of state that others are made of.
 #[test]
 fn a_run_that_is_cut_goes_on_to_the_bit() {
     let three = &streams()[0];
     assert!(cut("auto", "", three, &[300]));
+    assert!(cut("auto", "", &words(), &[1, 5, 300]));
     // What watches the run goes on counting, too.
     assert!(cut("folklore", "--calibration=classes --abstain-rate 0.2", three, &[300]));
     for learner in ["folklore", "ons", "gaptron-logistic", "soba"] {

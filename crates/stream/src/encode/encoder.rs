@@ -72,8 +72,9 @@ pub struct Encoder {
     pub sparse: bool,
     /// Number of columns of the data, without the intercept.
     pub columns: usize,
-    /// What the learner accepts (soft labels, weights, targets). If it takes the row before scaling, dense
-    /// rows have two views ([`Features::views`]).
+    /// What the learner accepts (soft labels, weights, targets). If it takes the row before scaling, rows
+    /// have two views ([`Features::views`]) where scaling depends on the rows before: dense ones, and sparse
+    /// ones with [`Scaling::MaxAbs`].
     pub accepts: Accepts,
     /// Whether features are votes, which must be in [-1, 1].
     pub votes: bool,
@@ -258,7 +259,7 @@ impl Encoder {
             (true, Features::Sparse { indices, values }) => {
                 out.indices.extend((0..shift).chain(indices.iter().map(|column| column + shift)));
                 out.values.extend_from_slice(values);
-                self.scaler.scale_sparse(indices, &mut out.values[at..]);
+                self.scale_sparse(indices, out, at);
             }
             (true, Features::Dense(values)) if self.scaler.scaling() == Scaling::Mixed => {
                 let (indices, values): (Vec<u32>, Vec<f64>) =
@@ -271,7 +272,9 @@ impl Encoder {
                     out.indices.push(column);
                     out.values.push(*value);
                 }
-                self.scaler.scale_sparse(&out.indices, &mut out.values[at..]);
+                let columns = std::mem::take(&mut out.indices);
+                self.scale_sparse(&columns, out, at);
+                out.indices = columns;
                 out.indices.iter_mut().for_each(|column| *column += shift);
                 out.indices.splice(..0, 0..shift);
             }
@@ -293,7 +296,28 @@ impl Encoder {
         self.bound(out)
     }
 
-    /// Adds the row before scaling behind the scaled one, for a learner that takes both.
+    /// Scales the values from `at` on, which are those of a sparse row in `columns`. For a learner that takes
+    /// two views, adds their logarithms before scaling, $\operatorname{sign}(x) \ln(1 + |x|)$, divided by
+    /// their norm, behind them, with an intercept of its own.
+    fn scale_sparse(&self, columns: &[u32], out: &mut Example, at: usize) {
+        let end = out.values.len();
+        if self.accepts.plain && self.scaler.scaling() == Scaling::MaxAbs {
+            if self.intercept {
+                out.values.push(1.0);
+            }
+            let start = out.values.len();
+            out.values.extend_from_within(at..end);
+            let logarithms = &mut out.values[start..];
+            logarithms.iter_mut().for_each(|value| *value = value.signum() * value.abs().ln_1p());
+            let norm = logarithms.iter().map(|value| value * value).sum::<f64>().sqrt();
+            if norm > 0.0 {
+                logarithms.iter_mut().for_each(|value| *value /= norm);
+            }
+        }
+        self.scaler.scale_sparse(columns, &mut out.values[at..end]);
+    }
+
+    /// Adds the dense row before scaling behind the scaled one, for a learner that takes both.
     fn add_plain(&self, x: Features<'_>, out: &mut Example) {
         if !self.accepts.plain || !self.scaler.scaling().adapts() {
             return;

@@ -162,8 +162,10 @@ impl Example {
             return;
         }
         let kept = |feature: &u32| features.binary_search(feature).is_err();
-        let pairs = self.indices.iter().copied().zip(self.values.iter().copied());
-        (self.indices, self.values) = pairs.filter(|(feature, _)| kept(feature)).unzip();
+        // One value for every index, or two ([`Features::views`]).
+        let pairs = self.indices.iter().cycle().zip(&self.values);
+        self.values = pairs.filter(|(feature, _)| kept(feature)).map(|(_, value)| *value).collect();
+        self.indices.retain(kept);
     }
 
     /// Copies `other`, reusing the buffers.

@@ -140,12 +140,12 @@ impl Explainer {
                     row.copy_from(example);
                 }
             }
-            Features::Sparse { indices, values } => {
-                for (place, &feature) in indices.iter().enumerate().filter(|(_, feature)| **feature >= shift)
-                {
-                    let indices = [&indices[..place], &indices[place + 1..]].concat();
-                    let values = [&values[..place], &values[place + 1..]].concat();
-                    without(feature, Features::Sparse { indices: &indices, values: &values });
+            Features::Sparse { indices, .. } => {
+                let mut row = example.clone();
+                for &feature in indices.iter().filter(|feature| **feature >= shift) {
+                    encoder.remove(&[feature], &mut row);
+                    without(feature, row.features());
+                    row.copy_from(example);
                 }
             }
         }

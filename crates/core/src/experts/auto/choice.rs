@@ -4,7 +4,7 @@ use crate::problem::Problem;
 
 use super::costs::Costs;
 use super::description::{Description, Lineup, Place};
-use super::diagonals::{Diagonals, GRID};
+use super::diagonals::{Diagonals, HEADS};
 use super::neighbours::MOST_FEATURES;
 
 /// Ratios and forgetting rates of the families over the features, in order of preference. The families that
@@ -160,8 +160,8 @@ impl Lineup {
         }
         for place in &self.0 {
             if let Description::Diagonals { heads, cells } = place.member {
-                if heads < GRID.len() {
-                    names.push(format!("{} of {} diagonals", GRID.len() - heads, GRID.len()));
+                if heads < HEADS {
+                    names.push(format!("{} of {} diagonals", HEADS - heads, HEADS));
                 }
                 if let Some(cells) = cells.filter(|cells| *cells < problem.features) {
                     names.push(format!("room for more than {cells} of {} features", problem.features));
@@ -175,16 +175,15 @@ impl Lineup {
 /// As many diagonal learners as fit into `limits` and into `numbers` 8-byte numbers; at least one, with fewer
 /// cells than features if necessary.
 pub(super) fn diagonals(problem: &Problem, limits: Limits, numbers: usize) -> Description {
-    let (k, d) = (problem.classes, problem.features);
     let fits = |heads: &usize| {
         let member = Description::Diagonals { heads: *heads, cells: None };
         member.numbers(problem) <= numbers && limits.costs.work(member, problem) <= limits.work
     };
-    if let Some(heads) = (1..=GRID.len()).rev().find(fits) {
+    if let Some(heads) = (1..=HEADS).rev().find(fits) {
         return Description::Diagonals { heads, cells: None };
     }
-    let cells = (numbers / Diagonals::numbers(k, 1, 1, 1)).clamp(1, u32::MAX as usize - 1);
-    Description::Diagonals { heads: 1, cells: (cells < d).then_some(cells) }
+    let cells = (numbers / Diagonals::numbers(problem, 1, 1)).clamp(1, u32::MAX as usize - 1);
+    Description::Diagonals { heads: 1, cells: (cells < problem.features).then_some(cells) }
 }
 
 #[cfg(test)]

@@ -101,7 +101,7 @@ impl Description {
             }
             Self::Waves { .. } => of_one_matrix() + Fourier::work(problem.features),
             Self::Diagonals { heads: count, .. } => {
-                2.0 * Diagonals::blocks(count) as f64 * k * stored + heads * 300.0 * k
+                2.0 * Diagonals::blocks(problem.sparse, count) as f64 * k * stored + heads * 300.0 * k
             }
             Self::Diagonal { .. } => 5.0 * k * stored,
             Self::Trees => Trees::work(problem),
@@ -122,7 +122,7 @@ impl Description {
             Self::Waves { .. } => {
                 Family::numbers(k, d, true, heads).saturating_add(Fourier::numbers(problem.features))
             }
-            Self::Diagonals { cells, .. } => Diagonals::numbers(k, d, heads, cells.unwrap_or(usize::MAX)),
+            Self::Diagonals { cells, .. } => Diagonals::numbers(problem, heads, cells.unwrap_or(usize::MAX)),
             Self::Diagonal { .. } => k.saturating_mul(d).saturating_mul(2),
             Self::Trees => Trees::numbers(problem),
             Self::Forest => Forest::numbers(problem),

@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use crate::registry;
 
 use super::context::Context;
-use super::diagonals::{Diagonals, GRID};
+use super::diagonals::{Diagonals, HEADS};
 use super::expansion::Expansion;
 use super::family::Family;
 use super::forest::Forest;
@@ -171,6 +171,11 @@ impl Description {
         matches!(self, Self::Diagonals { .. } | Self::Diagonal { .. })
     }
 
+    /// Whether the member takes both views of a sparse row.
+    pub(super) fn takes_both_views(self) -> bool {
+        matches!(self, Self::Diagonals { .. })
+    }
+
     /// Whether the member consists of heads that share one matrix.
     pub(super) fn is_family(self) -> bool {
         matches!(self, Self::Full { .. } | Self::Shared { .. } | Self::Products { .. } | Self::Waves { .. })
@@ -242,7 +247,7 @@ impl Description {
                 family(Expansion::Waves(Fourier::new(d, deviation)), true, ratio, 0.0)
             }
             Self::Diagonals { heads, cells } => {
-                Box::new(Diagonals::new(k, d, heads, cells.unwrap_or(usize::MAX)))
+                Box::new(Diagonals::new(problem, heads, cells.unwrap_or(usize::MAX)))
             }
             Self::Diagonal { ratio, curvature } => {
                 let values = Values::from([
@@ -310,7 +315,7 @@ impl FromStr for Description {
                 Self::Waves { ratio: number(ratio)?, deviation: number(deviation)? }
             }
             ("diagonals", Some(heads), cells) => Self::Diagonals {
-                heads: count(heads, GRID.len())?,
+                heads: count(heads, HEADS)?,
                 cells: cells.map(|cells| count(cells, u32::MAX as usize - 1)).transpose()?,
             },
             ("diagonal", Some(ratio), Some(curvature)) => {

@@ -14,9 +14,17 @@
 //! reads and writes the cells of its non-zero features only; a cell is allocated when its feature first
 //! occurs.
 //!
-//! The last heads use $u_j = \operatorname{sign}(x_j) \sqrt{|x_j|} / \sqrt{\sum_i |x_i|}$, a row of norm 1,
-//! in place of $x_j$, and have their own sums of curvatures. If rows are counts of words, the roots reduce
-//! the influence of frequent words, and the norm that of long texts.
+//! Some heads use another form of the row in place of $x$, and each form has its own sums of curvatures.
+//! The *roots* $u_j = \operatorname{sign}(x_j) \sqrt{|x_j|} / \sqrt{\sum_i |x_i|}$ have norm 1: if rows are
+//! counts of words, they reduce the influence of frequent words, and the norm that of long texts. For sparse
+//! rows there are also the *logarithms*, the second view of the row ([`Features::views`]):
+//!
+//! $$ v_j = \operatorname{sign}(r_j) \ln(1 + |r_j|) \big/ \textstyle\sqrt{\sum_i \ln^2(1 + |r_i|)}, $$
+//!
+//! where $r$ is the row before scaling, without the intercept, which is 1 in $v$, too. Scaling by the largest
+//! values so far gives rare words more weight than frequent ones, and $v$ does not; which is better depends
+//! on the stream, and the mixture and the stacks choose (theory: mixtures 2.6). If a row has one view, $v =
+//! x / \lVert x \rVert$.
 
 use crate::example::{Features, Target};
 use crate::kernel::cells::Cells;
@@ -24,26 +32,53 @@ use crate::kernel::diagonal_fixed_point::{scratch_len, solve_single};
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{take, widest};
 use crate::prediction::Prediction;
+use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
 use super::member::Member;
 
-/// Ratios and curvatures of the heads, in order of preference. The first [`PLAIN`] heads use the rows as they
-/// are, the others the roots of norm 1.
-pub(super) const GRID: [(f64, f64); 9] = [
-    (0.01, 0.5),
-    (0.001, 0.5),
-    (0.01, 0.1),
-    (0.1, 0.1),
-    (0.01, 0.02),
-    (0.1, 0.02),
-    (0.1, 0.2),
-    (0.1, 0.05),
-    (0.1, 0.0125),
+/// The largest number of heads.
+pub(super) const HEADS: usize = 9;
+
+/// The number of forms of a row.
+const FORMS: usize = 3;
+
+/// The forms of a row, as indices.
+const SCALED: usize = 0;
+const ROOTS: usize = 1;
+const LOGARITHMS: usize = 2;
+
+/// Ratios, curvatures and forms of the heads, in order of preference; heads of the same form are neighbours,
+/// and no form is left out before another one.
+const GRID: [(f64, f64, usize); HEADS] = [
+    (0.01, 0.5, SCALED),
+    (0.001, 0.5, SCALED),
+    (0.01, 0.1, SCALED),
+    (0.1, 0.1, SCALED),
+    (0.01, 0.02, SCALED),
+    (0.1, 0.02, SCALED),
+    (0.1, 0.2, ROOTS),
+    (0.1, 0.05, ROOTS),
+    (0.1, 0.0125, ROOTS),
 ];
 
-/// Number of heads that use the rows as they are.
-const PLAIN: usize = 6;
+/// The same for sparse rows: more forms reduce the loss more than further ratios and curvatures do.
+const SPARSE_GRID: [(f64, f64, usize); HEADS] = [
+    (0.01, 0.5, SCALED),
+    (0.01, 0.1, SCALED),
+    (0.1, 0.2, ROOTS),
+    (0.1, 0.05, ROOTS),
+    (1.0, 0.05, ROOTS),
+    (0.4, 0.2, LOGARITHMS),
+    (0.4, 0.05, LOGARITHMS),
+    (0.4, 0.0125, LOGARITHMS),
+    (2.0, 0.05, LOGARITHMS),
+];
+
+/// The first `heads` heads.
+fn grid(sparse: bool, heads: usize) -> &'static [(f64, f64, usize)] {
+    if sparse { &SPARSE_GRID[..heads] } else { &GRID[..heads] }
+}
 
 /// Number of classes whose reciprocals fit into registers and the first-level cache.
 const BLOCK: usize = 64;
@@ -58,12 +93,15 @@ const LARGEST: f64 = 50.0;
 #[derive(Clone, Debug)]
 pub(super) struct Diagonals {
     classes: usize,
-    /// The distinct ratios, and whether they belong to rows of norm 1.
-    ratios: Vec<(f64, bool)>,
+    features: usize,
+    sparse: bool,
+    /// The distinct pairs of a ratio and a form.
+    ratios: Vec<(f64, usize)>,
     /// For each head, the index of its ratio, and its curvature.
     heads: Vec<(usize, f64)>,
-    /// For every feature, $K$ numbers $h$ (and $K$ more for rows of norm 1, if a head uses these), then $K$
-    /// numbers $G$ for each head.
+    /// The index of the first head of every form, and the number of heads.
+    starts: [usize; FORMS + 1],
+    /// For every feature, $K$ numbers $h$ for each form that a head uses, then $K$ numbers $G$ for each head.
     cells: Cells,
     rounds: u64,
     /// The cells as a list, while they are saved or loaded.
@@ -73,21 +111,27 @@ pub(super) struct Diagonals {
 }
 
 impl Diagonals {
-    /// The first `heads` heads of the [`GRID`], with at most `most` cells.
-    pub(super) fn new(classes: usize, features: usize, heads: usize, most: usize) -> Self {
+    /// The first `heads` heads of the grid, with at most `most` cells.
+    pub(super) fn new(problem: &Problem, heads: usize, most: usize) -> Self {
+        let Problem { classes, features, sparse, .. } = *problem;
+        let grid = grid(sparse, heads);
+        let starts = [0, 1, 2, 3].map(|form| grid.iter().filter(|head| head.2 < form).count());
         let mut ratios = Vec::new();
-        let grid = GRID.iter().take(heads).enumerate().map(|(head, (ratio, curvature))| {
-            let wanted = (*ratio, head >= PLAIN);
+        let heads = grid.iter().map(|(ratio, curvature, form)| {
+            let wanted = (*ratio, *form);
             let place = ratios.iter().position(|known| *known == wanted).unwrap_or_else(|| {
                 ratios.push(wanted);
                 ratios.len() - 1
             });
             (place, *curvature)
         });
-        let heads: Vec<(usize, f64)> = grid.collect();
-        let cells = Cells::new(classes * Self::blocks(heads.len()), features, most);
+        let heads: Vec<(usize, f64)> = heads.collect();
+        let cells = Cells::new(classes * Self::blocks(sparse, heads.len()), features, most);
         let mut diagonals = Self {
             classes,
+            features,
+            sparse,
+            starts,
             ratios,
             heads,
             cells,
@@ -100,27 +144,39 @@ impl Diagonals {
         diagonals
     }
 
-    /// The number of sums of curvatures for a class and feature: one for each form of the rows.
-    fn views(heads: usize) -> usize {
-        if heads > PLAIN { 2 } else { 1 }
+    /// The number of sums of curvatures for a class and feature: one for each form of the rows that the first
+    /// `heads` heads use.
+    fn forms(sparse: bool, heads: usize) -> usize {
+        grid(sparse, heads).last().map_or(1, |head| 1 + head.2)
     }
 
     /// The number of numbers for a class and feature.
-    pub(super) fn blocks(heads: usize) -> usize {
-        Self::views(heads) + heads
+    pub(super) fn blocks(sparse: bool, heads: usize) -> usize {
+        Self::forms(sparse, heads) + heads
     }
 
     /// 8-byte numbers of state at most.
-    pub(super) fn numbers(classes: usize, features: usize, heads: usize, most: usize) -> usize {
-        Cells::<f32>::numbers(classes.saturating_mul(Self::blocks(heads)), features, most)
+    pub(super) fn numbers(problem: &Problem, heads: usize, most: usize) -> usize {
+        let width = problem.classes.saturating_mul(Self::blocks(problem.sparse, heads));
+        Cells::<f32>::numbers(width, problem.features, most)
     }
 
-    /// The divisor of the roots of the entries of `x`; 1 if no head uses them.
-    fn norm_of_roots(&self, x: Features<'_>) -> f64 {
-        if self.heads.len() <= PLAIN {
-            return 1.0;
-        }
-        x.iter().map(|(_, value)| value.abs()).sum::<f64>().sqrt()
+    /// The non-zero entries of `x` in every form.
+    #[inline(always)]
+    fn entries<'a>(&self, x: Features<'a>) -> impl Iterator<Item = (usize, [f32; FORMS])> + use<'a> {
+        let (scaled, second) = x.views(self.features);
+        let uses = |form: usize| self.starts[form] < self.starts[form + 1];
+        let roots = if uses(ROOTS) { scaled.values().iter().map(|value| value.abs()).sum() } else { 1.0 };
+        let two = x.values().len() > scaled.values().len();
+        let norm = if uses(LOGARITHMS) && !two { scaled.norm_squared() } else { 1.0 };
+        let (roots, norm) = (f64::sqrt(roots), norm.sqrt());
+        scaled.iter().zip(second.values()).filter(|((_, value), _)| *value != 0.0).map(
+            #[inline(always)]
+            move |((feature, value), second)| {
+                let root = value.signum() * value.abs().sqrt() / roots;
+                (feature, [value as f32, root as f32, (second / norm) as f32])
+            },
+        )
     }
 
     fn make_room(&mut self) {
@@ -138,30 +194,29 @@ impl Diagonals {
             _ => {}
         }
         let (k, heads, ratios) = (self.classes, &self.heads, &self.ratios);
+        let forms = Self::forms(self.sparse, heads.len());
         sums.fill(0.0);
         let (squares, images) = sums.split_at_mut(k * ratios.len());
-        let (norm, mut unseen) = (self.norm_of_roots(x), [0.0; 2]);
-        for (feature, entry) in x.iter().filter(|(_, value)| *value != 0.0) {
-            let values = both(entry, norm);
+        let mut unseen = [0.0; FORMS];
+        for (feature, values) in self.entries(x) {
             let Some(cell) = self.cells.get(feature) else {
                 add_squares(&mut unseen, values);
                 continue;
             };
-            let (growths, gradients) = cell.split_at(k * Self::views(heads.len()));
+            let (growths, gradients) = cell.split_at(k * forms);
             widest(
                 #[inline(always)]
                 || {
                     for start in (0..k).step_by(BLOCK) {
                         let len = BLOCK.min(k - start);
-                        for (place, ((ratio, of_unit), squares)) in
+                        for (place, ((ratio, form), squares)) in
                             ratios.iter().zip(squares.chunks_exact_mut(k)).enumerate()
                         {
-                            let view = usize::from(*of_unit);
-                            let (ratio, value) = (*ratio as f32, values[view]);
+                            let (ratio, value) = (*ratio as f32, values[*form]);
                             let mut room = [0.0; BLOCK];
                             let room = &mut room[..len];
                             let squares = &mut squares[start..start + len];
-                            let growth = &growths[view * k + start..][..len];
+                            let growth = &growths[form * k + start..][..len];
                             for ((share, growth), square) in room.iter_mut().zip(growth).zip(squares) {
                                 *share = value / (ratio + growth);
                                 *square += f64::from(value * *share);
@@ -188,21 +243,17 @@ impl Diagonals {
         let (squares, images) = (squares.as_chunks_mut::<K>().0, images.as_chunks_mut::<K>().0);
         squares.fill([0.0; K]);
         images.fill([0.0; K]);
-        let (norm, mut unseen) = (self.norm_of_roots(x), [0.0; 2]);
-        let views = Self::views(self.heads.len());
-        let mut shares = [[0.0; K]; GRID.len()];
-        for (feature, entry) in x.iter().filter(|(_, value)| *value != 0.0) {
-            let values = both(entry, norm);
+        let mut unseen = [0.0; FORMS];
+        let forms = Self::forms(self.sparse, self.heads.len());
+        let mut shares = [[0.0; K]; HEADS];
+        for (feature, values) in self.entries(x) {
             let Some(cell) = self.cells.get(feature) else {
                 add_squares(&mut unseen, values);
                 continue;
             };
-            let (growths, gradients) = cell.as_chunks::<K>().0.split_at(views);
-            for ((shares, squares), (ratio, of_unit)) in
-                shares.iter_mut().zip(&mut *squares).zip(&self.ratios)
-            {
-                let view = usize::from(*of_unit);
-                let (growth, value) = (&growths[view], values[view]);
+            let (growths, gradients) = cell.as_chunks::<K>().0.split_at(forms);
+            for ((shares, squares), (ratio, form)) in shares.iter_mut().zip(&mut *squares).zip(&self.ratios) {
+                let (growth, value) = (&growths[*form], values[*form]);
                 for k in 0..K {
                     shares[k] = value / (*ratio as f32 + growth[k]);
                     squares[k] += f64::from(value * shares[k]);
@@ -220,14 +271,8 @@ impl Diagonals {
     }
 }
 
-/// An entry as it is, and as an entry of the row of norm 1, where `norm` is the divisor of the roots.
-#[inline(always)]
-fn both(entry: f64, norm: f64) -> [f32; 2] {
-    [entry as f32, (entry.signum() * entry.abs().sqrt() / norm) as f32]
-}
-
 /// Adds the squares of an entry whose feature has no cell.
-fn add_squares(sums: &mut [f64; 2], values: [f32; 2]) {
+fn add_squares(sums: &mut [f64; FORMS], values: [f32; FORMS]) {
     for (sum, value) in sums.iter_mut().zip(values) {
         *sum += f64::from(value) * f64::from(value);
     }
@@ -235,31 +280,36 @@ fn add_squares(sums: &mut [f64; 2], values: [f32; 2]) {
 
 /// Adds the terms of features without a cell, whose sums of squares are `squared`, to $\sum_j x_j^2/(\rho +
 /// h)$ of every ratio and class.
-fn add_unseen(squared: [f64; 2], ratios: &[(f64, bool)], sums: &mut [f64]) {
+fn add_unseen(squared: [f64; FORMS], ratios: &[(f64, usize)], sums: &mut [f64]) {
     let classes = sums.len() / ratios.len();
-    for ((ratio, of_unit), sums) in ratios.iter().zip(sums.chunks_exact_mut(classes)) {
-        sums.iter_mut().for_each(|sum| *sum += squared[usize::from(*of_unit)] / ratio);
+    for ((ratio, form), sums) in ratios.iter().zip(sums.chunks_exact_mut(classes)) {
+        sums.iter_mut().for_each(|sum| *sum += squared[*form] / ratio);
     }
 }
 
-/// Updates the cell of a feature with these `values`; `views` is the number of sums of curvatures for each
-/// class.
+/// Updates the cell of a feature with these `values`; `forms` is the number of sums of curvatures for each
+/// class, and `starts` has the first head of every form.
 #[inline(always)]
-fn learn(cell: &mut [f32], classes: usize, views: usize, values: [f32; 2], steps: &[f32]) {
-    let (growths, gradients) = cell.split_at_mut(classes * views);
+fn learn(
+    cell: &mut [f32],
+    classes: usize,
+    forms: usize,
+    values: [f32; FORMS],
+    steps: &[f32],
+    starts: [usize; FORMS + 1],
+) {
+    let (growths, gradients) = cell.split_at_mut(classes * forms);
     let (curvatures, steps) = steps.split_at(classes);
     for (growth, value) in growths.chunks_exact_mut(classes).zip(values) {
         for (growth, step) in growth.iter_mut().zip(curvatures) {
             *growth += value * value * step;
         }
     }
-    let plain = gradients.len().min(PLAIN * classes);
-    let parts = gradients.split_at_mut(plain);
-    for (gradient, step) in parts.0.iter_mut().zip(steps) {
-        *gradient += values[0] * step;
-    }
-    for (gradient, step) in parts.1.iter_mut().zip(&steps[plain..]) {
-        *gradient += values[1] * step;
+    for (form, value) in values.into_iter().enumerate() {
+        let own = classes * starts[form]..classes * starts[form + 1];
+        for (gradient, step) in gradients[own.clone()].iter_mut().zip(&steps[own]) {
+            *gradient += value * step;
+        }
     }
 }
 
@@ -314,16 +364,15 @@ impl Member for Diagonals {
                 *step = (y.weight * (residual - 2.0 * curvature * y.information() * curved)) as f32; // eq. (2)
             }
         }
-        let (norm, views) = (self.norm_of_roots(x), Self::views(self.heads.len()));
-        for (feature, entry) in x.iter().filter(|(_, value)| *value != 0.0) {
-            let cell = self.cells.get_mut(feature);
-            let (values, steps) = (both(entry, norm), &self.steps);
+        let (forms, starts) = (Self::forms(self.sparse, self.heads.len()), self.starts);
+        for (feature, values) in self.entries(x) {
+            let (cell, steps) = (self.cells.get_mut(feature), &self.steps);
             if k <= MOST_UNROLLED_CLASSES {
-                learn(cell, k, views, values, steps);
+                learn(cell, k, forms, values, steps, starts);
             } else {
                 widest(
                     #[inline(always)]
-                    || learn(cell, k, views, values, steps),
+                    || learn(cell, k, forms, values, steps, starts),
                 );
             }
         }
@@ -332,7 +381,8 @@ impl Member for Diagonals {
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         let k = self.classes;
-        self.cells.grow(classes * Self::blocks(self.heads.len()), features, |old, new| {
+        self.features = features;
+        self.cells.grow(classes * Self::blocks(self.sparse, self.heads.len()), features, |old, new| {
             for (old, new) in old.chunks_exact(k).zip(new.chunks_exact_mut(classes)) {
                 new[..k].copy_from_slice(old);
             }
@@ -366,19 +416,24 @@ mod tests {
     use crate::full::folklore_diag::{FolkloreDiag, FolkloreDiagParams};
     use crate::kernel::curvature::Curvature;
     use crate::learner::{OnlineLearner as _, Predictor as _};
-    use crate::problem::Problem;
     use crate::testing::unit_rows;
 
-    /// All forecasts; curvatures are taken at those of the head `leader`.
+    /// All forecasts; curvatures are taken at those of the head `leader`. Rows of twice as many values as
+    /// features are sparse rows with two views.
     fn plays_after(leader: usize, member: &mut Diagonals, rows: &[Vec<f64>], classes: usize) -> Vec<f64> {
         let (mut at, mut all) = (member.prediction(), Vec::new());
-        for (t, x) in rows.iter().enumerate() {
-            member.predict(Features::Dense(x), &mut at);
+        let indices: Vec<u32> = (0..member.features as u32).collect();
+        for (t, values) in rows.iter().enumerate() {
+            let x = match values.len() > indices.len() {
+                true => Features::Sparse { indices: &indices, values },
+                false => Features::Dense(values),
+            };
+            member.predict(x, &mut at);
             all.extend(at.members.iter().flat_map(|head| head.probabilities.clone()));
             // The caller of a member usually writes the mixture of the heads here.
             let leading = at.members[leader].probabilities.clone();
             at.probabilities.copy_from_slice(&leading);
-            member.update(Features::Dense(x), Target::class(t * t % classes), &at);
+            member.update(x, Target::class(t * t % classes), &at);
         }
         all
     }
@@ -393,10 +448,14 @@ mod tests {
         rows
     }
 
+    fn fresh(sparse: bool, heads: usize) -> Diagonals {
+        Diagonals::new(&Problem::new(3, 6).with_sparse(sparse), heads, usize::MAX)
+    }
+
     /// Asserts that the forecasts of the head `head` are those of `folklore-diag` on the rows `rows_of_head`,
     /// up to single precision.
-    fn is_folklore_diag(head: usize, rows: &[Vec<f64>], rows_of_head: &[Vec<f64>]) {
-        let (k, (ratio, curvature)) = (3, GRID[head]);
+    fn is_folklore_diag(sparse: bool, head: usize, rows: &[Vec<f64>], rows_of_head: &[Vec<f64>]) {
+        let (k, (ratio, curvature, _)) = (3, grid(sparse, HEADS)[head]);
         let params = FolkloreDiagParams {
             radius: Some(1.0),
             regularization: Some(ratio * curvature),
@@ -404,7 +463,7 @@ mod tests {
             ..Default::default()
         };
         let mut learner = FolkloreDiag::new(params, Problem::new(k, 6), 0).expect("valid parameters");
-        let got = plays_after(head, &mut Diagonals::new(k, 6, head + 1, usize::MAX), rows, k);
+        let got = plays_after(head, &mut fresh(sparse, head + 1), rows, k);
         let mut at = learner.prediction();
         for (t, (x, got)) in rows_of_head.iter().zip(got.chunks_exact(k * (head + 1))).enumerate() {
             learner.predict(Features::Dense(x), &mut at);
@@ -418,28 +477,78 @@ mod tests {
     #[test]
     fn each_is_folklore_diag() {
         let rows = rows(150);
-        is_folklore_diag(0, &rows, &rows);
-        is_folklore_diag(3, &rows, &rows);
+        is_folklore_diag(false, 0, &rows, &rows);
+        is_folklore_diag(false, 3, &rows, &rows);
+    }
+
+    /// On sparse rows with two views, the last heads are `folklore-diag` on the second view, and the others
+    /// on the first, or on its roots. The second view of a row with one is the row, of norm 1.
+    #[test]
+    fn heads_take_their_view_of_a_sparse_row() {
+        let (first, second) = (rows(150), rows(300).split_off(150));
+        // Zeros of the first view are zeros of both.
+        let zeroed = |(x, v): (&Vec<f64>, &Vec<f64>)| -> Vec<f64> {
+            x.iter().zip(v).map(|(x, v)| if *x == 0.0 { 0.0 } else { *v }).collect()
+        };
+        let second: Vec<Vec<f64>> = first.iter().zip(&second).map(zeroed).collect();
+        let both: Vec<Vec<f64>> = first.iter().zip(&second).map(|(x, v)| [&x[..], v].concat()).collect();
+        let of_norm_1 = |x: &Vec<f64>| -> Vec<f64> {
+            let norm = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+            x.iter().map(|x| x / norm).collect()
+        };
+        let scaled: Vec<Vec<f64>> = first.iter().map(of_norm_1).collect();
+        for (head, (.., form)) in SPARSE_GRID.iter().enumerate() {
+            match *form {
+                SCALED => is_folklore_diag(true, head, &both, &first),
+                LOGARITHMS => {
+                    is_folklore_diag(true, head, &both, &second);
+                    is_folklore_diag(true, head, &first, &scaled);
+                }
+                _ => is_folklore_diag(true, head, &both, &roots(&first)),
+            }
+        }
+    }
+
+    /// With fewer heads there are fewer forms.
+    #[test]
+    fn no_form_is_left_out_before_another() {
+        for (sparse, heads, blocks) in [
+            (false, 1, 2),
+            (false, 6, 7),
+            (false, 9, 11),
+            (true, 1, 2),
+            (true, 2, 3),
+            (true, 5, 7),
+            (true, 9, 12),
+        ] {
+            assert_eq!(Diagonals::blocks(sparse, heads), blocks, "{heads} heads, sparse: {sparse}");
+        }
+        for grid in [GRID, SPARSE_GRID] {
+            assert!(grid.is_sorted_by_key(|head| head.2));
+        }
+    }
+
+    fn roots(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let of_norm_1 = |x: &Vec<f64>| -> Vec<f64> {
+            let norm = x.iter().map(|x| x.abs()).sum::<f64>().sqrt();
+            x.iter().map(|x| x.signum() * x.abs().sqrt() / norm).collect()
+        };
+        rows.iter().map(of_norm_1).collect()
     }
 
     /// The last heads use roots, in rows of norm 1.
     #[test]
     fn the_last_see_rows_of_norm_1() {
         let rows = rows(150);
-        let of_norm_1 = |x: &Vec<f64>| -> Vec<f64> {
-            let norm = x.iter().map(|x| x.abs()).sum::<f64>().sqrt();
-            x.iter().map(|x| x.signum() * x.abs().sqrt() / norm).collect()
-        };
-        let seen: Vec<Vec<f64>> = rows.iter().map(of_norm_1).collect();
-        is_folklore_diag(PLAIN, &rows, &seen);
-        is_folklore_diag(GRID.len() - 1, &rows, &seen);
+        is_folklore_diag(false, 6, &rows, &roots(&rows));
+        is_folklore_diag(false, HEADS - 1, &rows, &roots(&rows));
     }
 
     #[test]
     fn saved_and_grown_it_goes_on() {
-        let (mut member, rows) = (Diagonals::new(3, 6, 8, usize::MAX), rows(60));
+        let (mut member, rows) = (fresh(false, 8), rows(60));
         plays(&mut member, &rows[..40], 3);
-        let mut loaded = Diagonals::new(3, 6, 8, usize::MAX);
+        let mut loaded = fresh(false, 8);
         let saved = member.cells.list();
         assert!(loaded.cells.set_list(&saved));
         loaded.rounds = member.rounds;
@@ -448,7 +557,7 @@ mod tests {
         // One additional feature that is always zero changes nothing.
         assert!(grown.grow(3, 7));
         let wider: Vec<Vec<f64>> = rows[40..].iter().map(|x| [&x[..], &[0.0]].concat()).collect();
-        let mut again = Diagonals::new(3, 6, 8, usize::MAX);
+        let mut again = fresh(false, 8);
         assert!(again.cells.set_list(&saved));
         assert_eq!(plays(&mut grown, &wider, 3), plays(&mut again, &rows[40..], 3));
     }

@@ -52,8 +52,8 @@
 //!   second number, as in `shared@0.1:0.001`, is the part of its sums that a family forgets in a round.
 //! * `diagonals@n` are $n$ FOLKLORE learners with diagonal matrices, in single precision, whose cells are
 //!   allocated when a feature first occurs; `diagonals@n:c` has at most $c$ cells, which features share by
-//!   hashing. The last three of nine use the square roots of the features, scaled to norm 1, which suits
-//!   counts of words.
+//!   hashing. Some of them use the square roots of the features, scaled to norm 1, and for sparse rows also
+//!   the logarithms of the features before scaling, of norm 1, which suits counts of words.
 //! * `diagonal@r:g` is `folklore-diag`.
 //! * `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm));
 //!   `forest` are twelve trees that undo splits which do not reduce the loss, with three heads.
@@ -62,7 +62,8 @@
 //!
 //! Trees and the forest compare values with thresholds that they found in earlier rows, and scaling by the
 //! rows so far moves these values: if a dense row has twice as many values as features, they take its second
-//! half, the row before scaling, and all others its first half ([`Features::views`]).
+//! half, the row before scaling, and all others its first half ([`Features::views`]). If a sparse row has two
+//! views, `diagonals` take both, and all others the first, which is scaled.
 //!
 //! [`OnlineLearner::left_out`] lists what was left out: no problem is rejected for its size.
 //!

@@ -25,6 +25,37 @@ const LEAST_LEAD: f64 = 1.0;
 /// Limit on the number of members that join.
 const MOST_JOINING: u64 = 12;
 
+/// A row in the forms that the members take.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    /// In multiples of the unit, with its second view if it is sparse and has one.
+    both: Features<'a>,
+    /// In multiples of the unit.
+    scaled: Features<'a>,
+    /// For members without a unit: a dense row before scaling if it has two views, otherwise the row as it
+    /// was given.
+    plain: Features<'a>,
+}
+
+impl<'a> Row<'a> {
+    /// The row `x` of a problem with `features` features; `room` is for its multiples of the unit.
+    fn new(x: Features<'a>, unit: &Unit, features: usize, room: &'a mut Vec<f64>) -> Self {
+        let both = unit.scaled(x, room);
+        let (first, second) = x.views(features);
+        let plain = if let Features::Dense(_) = x { second } else { first };
+        Self { both, scaled: both.views(features).0, plain }
+    }
+
+    /// The form that this member takes.
+    fn seen_by(self, description: Description) -> Features<'a> {
+        match description {
+            _ if description.takes_both_views() => self.both,
+            _ if description.has_unit() => self.scaled,
+            _ => self.plain,
+        }
+    }
+}
+
 /// See the [module](self).
 #[derive(Clone)]
 pub(super) struct Roster {
@@ -151,9 +182,8 @@ impl Roster {
         base: &mut Prediction,
     ) {
         let weights = self.base.weights();
-        let (x, plain) = x.views(self.problem.features);
         let mut room = std::mem::take(&mut base.scratch);
-        let scaled = self.unit.scaled(x, &mut room);
+        let row = Row::new(x, &self.unit, self.problem.features, &mut room);
         let (problem, descriptions) = (&self.problem, self.descriptions.iter().zip(&self.members));
         let places = descriptions.zip(inputs.iter_mut()).zip(heads(&self.descriptions)).enumerate();
         let costs = places.map(|place| (place.1.0.0.0.work(problem), place));
@@ -164,7 +194,7 @@ impl Roster {
                 at.members.clear();
                 return;
             };
-            let own = if description.has_unit() { scaled } else { plain };
+            let own = row.seen_by(*description);
             match foreseen.map(|(all, row, count)| (&all[place], row, count)) {
                 Some((all, row, count)) if !all.is_empty() => {
                     let len = all.len() / count;
@@ -196,9 +226,8 @@ impl Roster {
         inputs: &[Prediction],
         base: &Prediction,
     ) {
-        let (x, plain) = x.views(self.problem.features);
         let mut room = std::mem::take(&mut self.row);
-        let scaled = self.unit.scaled(x, &mut room);
+        let row = Row::new(x, &self.unit, self.problem.features, &mut room);
         let workers = self.helpers().clone();
         let descriptions = self.descriptions.iter().zip(&mut self.members);
         let places = descriptions.zip(inputs).zip(parts_mut(&self.descriptions, &mut self.losses));
@@ -209,17 +238,17 @@ impl Roster {
                 for (loss, head) in losses.iter_mut().zip(&at.members) {
                     *loss = y.log_loss(&head.probabilities);
                 }
-                member.update(if description.has_unit() { scaled } else { plain }, y, at);
+                member.update(row.seen_by(*description), y, at);
             }
         });
         let latest =
             self.descriptions.iter().zip(&mut self.members).zip(heads(&self.descriptions)).skip(inputs.len());
-        for ((_, member), heads) in latest {
-            let Some(member) = member else { continue };
+        for ((description, member), heads) in latest {
+            let (Some(member), own) = (member, row.seen_by(*description)) else { continue };
             let mut at = member.prediction();
-            member.predict(scaled, &mut at);
+            member.predict(own, &mut at);
             mix_heads(&mut at, &self.base.weights()[heads.clone()]);
-            member.update(scaled, y, &at);
+            member.update(own, y, &at);
             self.losses[heads].fill(y.log_loss(&base.probabilities));
         }
         self.row = room;
@@ -235,7 +264,7 @@ impl Roster {
     /// Replaces the members that depend on the unit by new ones, which learn the rows so far in the new unit.
     fn begin_anew(&mut self) {
         self.ahead.begin_anew();
-        let weights = self.base.weights();
+        let (weights, features) = (self.base.weights(), self.problem.features);
         let descriptions = self.descriptions.iter().zip(&mut self.members).zip(heads(&self.descriptions));
         for ((description, member), heads) in
             descriptions.filter(|((description, made), _)| description.has_unit() && made.is_some())
@@ -243,9 +272,10 @@ impl Roster {
             let mut fresh = description.make(&self.problem, self.seed).expect("made before");
             let mut at = fresh.prediction();
             self.unit.replay(|x, y| {
-                fresh.predict(x, &mut at);
+                let own = if description.takes_both_views() { x } else { x.views(features).0 };
+                fresh.predict(own, &mut at);
                 mix_heads(&mut at, &weights[heads.clone()]);
-                fresh.update(x, y, &at);
+                fresh.update(own, y, &at);
             });
             fresh.set_workers(&self.workers);
             *member = Some(fresh);

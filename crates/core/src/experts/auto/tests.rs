@@ -148,6 +148,46 @@ fn units_make_no_difference() {
     }
 }
 
+/// Of sparse rows with two views, `diagonals` take both, and all others the first, from the first row on; the
+/// learner continues identically after saving and loading, also before the unit is known.
+#[test]
+fn sparse_rows_have_two_views() {
+    let problem = Problem::new(2, 6).with_sparse(true);
+    let make = |members: &str| {
+        let members = Lineup::from_value(&Value::from(members));
+        Auto::new(AutoParams { members, ..Default::default() }, problem.clone(), 1).expect("valid")
+    };
+    // The class is in the second view only, or in none.
+    let row = |t: usize, informative: bool| {
+        let y = Rng::new(3, t as u64).below(2) as usize;
+        let v = if informative && y == 1 { -0.6 } else { 0.6 };
+        ([0, 2 + (t % 3) as u32], vec![2.0, 1.0 + (t % 5) as f64, 0.8, v], Target::class(y))
+    };
+    let play = |learner: &mut dyn OnlineLearner, range: Range<usize>, informative: bool| {
+        let (mut at, mut losses) = (learner.prediction(), Vec::new());
+        for t in range {
+            let (indices, values, y) = row(t, informative);
+            let x = Features::Sparse { indices: &indices, values: &values };
+            learner.predict(x, &mut at);
+            losses.push(y.log_loss(&at.probabilities));
+            learner.update(x, y, &at);
+        }
+        losses
+    };
+    let total = |members: &str, informative: bool| -> f64 {
+        play(&mut make(members), 0..200, informative).iter().sum()
+    };
+    assert!(total("labels+diagonals@9", true) < 0.7 * total("labels+diagonals@9", false));
+    let others = "labels+trees+forest+neighbours+shared@0.1+products@0.1+waves@0.1:0.5";
+    assert_eq!(total(others, true), total(others, false), "the first view only");
+    for at in [3, 100] {
+        let mut learner = make("labels+diagonals@9+shared@0.1");
+        play(&mut learner, 0..at, true);
+        let mut loaded = Archive::of(&mut learner).model().expect("just saved");
+        assert_eq!(play(&mut *loaded, at..200, true), play(&mut learner, at..200, true), "after {at} rows");
+    }
+}
+
 /// Of two expensive members, with a budget for one, the better one is kept; the learner continues identically
 /// after saving and loading.
 #[test]

@@ -24,7 +24,8 @@ pub(super) struct Unit {
     value: f64,
     measured: u64,
     /// The measured rows: features, distribution of the classes, weight. The features of a sparse row are the
-    /// number of its non-zero entries, their indices and their values. Empty once the unit is constant.
+    /// number of its non-zero entries, the number of its views, the indices, and the values of each view.
+    /// Empty once the unit is constant.
     seen: Vec<f64>,
 }
 
@@ -39,17 +40,22 @@ impl Unit {
         if self.measured == 0 { 0.0 } else { 1.0 / self.value }
     }
 
-    /// `x` in multiples of the unit, written to `room`.
+    /// `x` in multiples of the unit, written to `room`. The second view of a sparse row, which has norm 1, is
+    /// kept as it is; that of a dense row is left out.
     pub(super) fn scaled<'a>(&self, x: Features<'a>, room: &'a mut Vec<f64>) -> Features<'a> {
         let scale = self.scale();
+        let first = x.views(self.features).0;
         if scale == 1.0 {
-            return x;
+            return if let Features::Dense(_) = x { first } else { x };
         }
         room.clear();
-        room.extend(x.values().iter().map(|value| scale * value));
+        room.extend(first.values().iter().map(|value| scale * value));
         match x {
             Features::Dense(_) => Features::Dense(room),
-            Features::Sparse { indices, .. } => Features::Sparse { indices, values: room },
+            Features::Sparse { indices, values } => {
+                room.extend_from_slice(&values[indices.len()..]);
+                Features::Sparse { indices, values: room }
+            }
         }
     }
 
@@ -58,10 +64,10 @@ impl Unit {
         if !self.sparse {
             return Some(self.features);
         }
-        let entries = *self.seen.get(start)?;
-        let is_valid =
-            |entries: f64| entries >= 0.0 && entries <= self.features as f64 && entries.fract() == 0.0;
-        is_valid(entries).then(|| 1 + 2 * entries as usize)
+        let (entries, views) = (*self.seen.get(start)?, *self.seen.get(start + 1)?);
+        let is_valid = |number: f64, most: f64| number >= 0.0 && number <= most && number.fract() == 0.0;
+        (is_valid(entries, self.features as f64) && is_valid(views, 2.0) && views > 0.0)
+            .then(|| 2 + entries as usize * (1 + views as usize))
     }
 
     /// The recorded rows: the features, and the distribution of the classes with the weight. Ends where a row
@@ -79,17 +85,20 @@ impl Unit {
 
     /// Records a row and its target. Returns whether the unit has grown: then the members have to learn the
     /// recorded rows again.
-    pub(super) fn measure(&mut self, x: Features<'_>, y: Target<'_>) -> bool {
+    pub(super) fn measure(&mut self, whole: Features<'_>, y: Target<'_>) -> bool {
+        let (x, second) = whole.views(self.features);
         let norm = x.norm_squared().sqrt();
         if self.measured >= ROWS as u64 || norm == 0.0 {
             return false;
         }
         self.measured += 1;
         if self.sparse {
-            let entries = || x.iter().filter(|(_, value)| *value != 0.0);
-            self.seen.push(entries().count() as f64);
-            self.seen.extend(entries().map(|(index, _)| index as f64));
-            self.seen.extend(entries().map(|(_, value)| value));
+            let both = || x.iter().zip(second.values()).filter(|((_, value), _)| *value != 0.0);
+            let two = whole.values().len() > x.values().len();
+            self.seen.extend([both().count() as f64, if two { 2.0 } else { 1.0 }]);
+            self.seen.extend(both().map(|((index, _), _)| index as f64));
+            self.seen.extend(both().map(|((_, value), _)| value));
+            self.seen.extend(both().filter(|_| two).map(|(_, second)| second));
         } else {
             let start = self.seen.len();
             self.seen.resize(start + self.features, 0.0);
@@ -114,11 +123,13 @@ impl Unit {
         let (mut positions, mut scaled) = (Vec::new(), Vec::new());
         for (row, truth) in self.recorded() {
             let (indices, values) =
-                if self.sparse { row[1..].split_at(row.len() / 2) } else { row.split_at(0) };
+                if self.sparse { row[2..].split_at(row[0] as usize) } else { row.split_at(0) };
             positions.clear();
             positions.extend(indices.iter().map(|&index| index as u32));
+            let (first, second) = values.split_at(if self.sparse { indices.len() } else { values.len() });
             scaled.clear();
-            scaled.extend(values.iter().map(|x| scale * x));
+            scaled.extend(first.iter().map(|x| scale * x));
+            scaled.extend_from_slice(second);
             let x = if self.sparse {
                 Features::Sparse { indices: &positions, values: &scaled }
             } else {
@@ -167,7 +178,7 @@ impl Unit {
         self.value > 0.0
             && self.value.is_finite()
             && length == self.seen.len()
-            && self.recorded().all(|(row, _)| !self.sparse || are_indices(&row[1..=row.len() / 2]))
+            && self.recorded().all(|(row, _)| !self.sparse || are_indices(&row[2..2 + row[0] as usize]))
     }
 }
 
@@ -200,6 +211,7 @@ mod tests {
         unit.settle();
         assert!(unit.seen.is_empty() && unit.is_consistent());
     }
+
     #[test]
     fn sparse_rows_are_recorded_by_their_entries() {
         let features = 1 << 40;
@@ -217,14 +229,34 @@ mod tests {
             let Truth::Distribution(shares) = y.truth else { panic!("kept as shares") };
             rows.push((x.iter().collect::<Vec<_>>(), shares.to_vec(), y.weight));
         });
+        assert!(unit.is_consistent());
         let first = (vec![(3, 0.375), (9, 0.5)], vec![0.0, 1.0, 0.0], 2.0);
         assert_eq!(rows, [first, (vec![(7, 0.125)], vec![1.0, 0.0, 0.0], 1.0)]);
         assert!(unit.is_consistent());
         // States that no run leaves: a number of entries, or an index, out of range.
-        for (at, number) in [(0, 4.0), (0, f64::NAN), (1, -1.0), (1, 0.5), (1, 9.0)] {
+        for (at, number) in [(0, 4.0), (0, f64::NAN), (1, 3.0), (1, 0.0), (2, -1.0), (2, 0.5), (2, 9.0)] {
             let mut damaged = unit.clone();
             damaged.seen[at] = number;
             assert!(!damaged.is_consistent(), "{number}");
         }
+    }
+
+    /// Two views of a sparse row are recorded, and only the first is in multiples of the unit.
+    #[test]
+    fn both_views_are_recorded() {
+        let mut unit = Unit::new(&Problem::new(2, 9).with_sparse(true));
+        let both = Features::Sparse { indices: &[3, 5, 8], values: &[3.0, 0.0, 4.0, 0.6, 0.0, 0.8] };
+        assert!(unit.measure(both, Target::class(1)));
+        let mut room = Vec::new();
+        let values = unit.scaled(both, &mut room).values();
+        assert_eq!(values, [0.375, 0.0, 0.5, 0.6, 0.0, 0.8], "the unit is 8");
+        unit.grow(3, 10);
+        assert!(unit.is_consistent());
+        let mut rows = Vec::new();
+        unit.replay(|x, _| {
+            let (first, second) = x.views(10);
+            rows.push((first.iter().collect::<Vec<_>>(), second.iter().collect::<Vec<_>>()));
+        });
+        assert_eq!(rows, [(vec![(3, 0.375), (8, 0.5)], vec![(3, 0.6), (8, 0.8)])]);
     }
 }
