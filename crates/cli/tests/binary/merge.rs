@@ -27,6 +27,23 @@ fn refused(folder: &Folder, line: &str, sentence: &str) {
     assert!(!folder.path("out").exists(), "{line}: nothing is written");
 }
 
+/// Parts that continue one model have its tree; parts of their own do not.
+#[test]
+fn label_trees_become_one() {
+    let folder = shards();
+    let options = "--quiet --learner label-tree --scale unit --set node.radius=1.5";
+    good(&folder, &format!("run a.svm {options} --save start"));
+    for name in ["b", "c"] {
+        good(&folder, &format!("run {name}.svm --quiet --load start --save {name}"));
+    }
+    let ran = good(&folder, "merge b c --output sum");
+    assert!(ran.stdout.contains("1200 rounds of 2 models, sum-all\n"), "{}", ran.stdout);
+    let ran = good(&folder, "predict sum a.svm");
+    let (_, rest) = ran.stderr.split_once("error rate ").expect("scored");
+    let rate: f64 = rest.split(',').next().expect("a number").parse().expect("a number");
+    assert!(rate < 0.5, "{}", ran.stderr);
+}
+
 #[test]
 fn shards_become_one_model() {
     let folder = shards();

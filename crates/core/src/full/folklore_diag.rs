@@ -45,8 +45,9 @@ use crate::kernel::cells::Cells;
 use crate::kernel::curvature::Curvature;
 use crate::kernel::diagonal_fixed_point::{scratch_len, solve};
 use crate::kernel::softmax::covariance_times;
-use crate::kernel::vector::take;
+use crate::kernel::vector::{axpy, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::merge::{self, Merge, MergeError};
 use crate::param::ParamError;
 use crate::params;
 use crate::prediction::Prediction;
@@ -137,6 +138,19 @@ impl Algorithm for FolkloreDiag {
 
     fn numbers_at_first(_params: &Self::Params, problem: &Problem) -> usize {
         problem.classes.saturating_mul(2)
+    }
+
+    /// The sums of all $a_{kj} - \lambda$ and $G_{kj}$.
+    fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
+        let (first, problem) = merge::check(parts)?;
+        let regularization = how.regularization(first.regularization, parts.len());
+        let params = FolkloreDiagParams { regularization: Some(regularization), ..first.params() };
+        let mut merged = Self::new(params, problem, 0)?;
+        for part in parts {
+            merged.cells.take_in(&part.cells, |own, sum| axpy(1.0, own, sum));
+            merged.rounds += part.rounds;
+        }
+        Ok(merged)
     }
 }
 

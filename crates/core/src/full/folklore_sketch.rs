@@ -75,6 +75,7 @@ use crate::kernel::sketched_inverse::{SketchedInverse, checked_rank};
 use crate::kernel::softmax::least_eigenvalue;
 use crate::kernel::vector::{dot, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::merge::{self, Merge, MergeError};
 use crate::param::ParamError;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
@@ -206,6 +207,20 @@ impl Algorithm for FolkloreSketch {
 
     fn numbers_at_first(params: &FolkloreSketchParams, problem: &Problem) -> usize {
         SketchedInverse::numbers_at_first(checked_rank(params.rank).unwrap_or(1), problem.classes)
+    }
+
+    /// A sketch of the sum of the quadratics (theory: sketches 2.5).
+    fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
+        let (first, problem) = merge::check(parts)?;
+        let regularization = how.regularization(first.resolved.regularization, parts.len());
+        let params = FolkloreSketchParams { regularization: Some(regularization), ..first.params() };
+        let mut merged = Self::new(params, problem, 0)?;
+        let sketches: Vec<&SketchedInverse> = parts.iter().map(|part| &part.sketch).collect();
+        let (sketch, constants) = SketchedInverse::merged(&sketches, regularization);
+        merged.sketch = sketch;
+        merged.slack = constants + parts.iter().map(|part| part.slack).sum::<f64>();
+        merged.rounds = parts.iter().map(|part| part.rounds).sum();
+        Ok(merged)
     }
 }
 

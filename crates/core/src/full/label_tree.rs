@@ -50,8 +50,9 @@
 //!   `folklore-diag`, the default for larger problems, there is no bound. The nodes' defaults lead to faster
 //!   learning than that learner's own defaults.
 //! * Late feedback uses the nodes' forecasts in the prediction, and updates the present tree.
-//! * Trees of shards have different shapes, and cannot be merged. There is no look-ahead, since the label
-//!   determines which nodes learn a row.
+//! * Models merge if their trees agree on the labels that they share, as they do if all continued one model
+//!   that had seen every label (theory: trees 1.4). There is no look-ahead, since the label determines which
+//!   nodes learn a row.
 //!
 //! ## Cost
 //!
@@ -67,6 +68,7 @@ use crate::algorithm::{About, Algorithm, Forecast, Model, Paper};
 use crate::example::{Features, Label, Target, Truth};
 use crate::guarantee::{Guarantee, Promise};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::merge::{Merge, MergeError};
 use crate::param::{ParamError, Value, Values};
 use crate::prediction::Prediction;
 use crate::problem::Problem;
@@ -75,6 +77,7 @@ use crate::state::{State, Tensor};
 
 pub use self::params::LabelTreeParams;
 
+mod merged;
 mod packed;
 mod params;
 #[cfg(test)]
@@ -317,6 +320,10 @@ impl Algorithm for LabelTree {
 
     fn numbers_at_first(params: &LabelTreeParams, problem: &Problem) -> usize {
         params.numbers_at_first(problem).saturating_add(problem.classes)
+    }
+
+    fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
+        merged::merged(parts, how)
     }
 }
 

@@ -90,6 +90,11 @@ impl<T: Number> Cells<T> {
         self.width
     }
 
+    /// The number of features.
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
     /// The number of cells that were written to.
     pub fn used(&self) -> usize {
         self.used
@@ -252,6 +257,12 @@ impl<T: Number> Cells<T> {
                 places.iter().for_each(|(_, place)| show(*place));
             }
         }
+    }
+
+    /// Calls `add` with each cell of `other` that was written to, and the cell of the same feature here. Both
+    /// have equal features and limits; the lengths of their cells may differ.
+    pub fn take_in(&mut self, other: &Self, mut add: impl FnMut(&[T], &mut [T])) {
+        other.places().into_iter().for_each(|(slot, place)| add(other.at(place), self.of_slot(slot)));
     }
 
     /// All cells that were written to, as a list: for each, its slot and its numbers.

@@ -1,6 +1,7 @@
 //! The inner problem with a diagonal matrix, $z = g - a \circ \sigma(z)$, in $O(K)$ for each Newton step.
 
 use super::fixed_point::{LAST, inexact_step};
+use super::scalar_root::shrink_until;
 use super::softmax::{quick_softmax, softmax};
 use super::vector::{LANES, axpy, dot, larger, max_abs, sum_of_lanes, take, widest};
 
@@ -9,17 +10,20 @@ pub fn scratch_len(classes: usize) -> usize {
     4 * classes
 }
 
-/// Solves $z = g - a \circ \sigma(z)$ for `a` $\ge 0$; writes the solution to `z` and $\sigma(z)$ to `p`, and
-/// returns the Newton steps taken.
+/// Solves $z = g - a \circ \sigma(z)$ for `a` $\ge 0$; writes the solution to `z` and $\sigma(z)$ to `p`.
 ///
 /// The damped Newton method of [`FixedPoint`](super::fixed_point::FixedPoint): with $z = g - a \circ u$ and
 /// $r = u - \sigma(z)$, a step solves $(I + S\ \mathrm{diag}(a))\ \delta = -r$, which for a diagonal is a
 /// division and a rank-one correction.
-pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64]) -> usize {
+///
+/// Two classes have one equation in one unknown.
+pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64]) {
+    if two(a, g, z, p, f64::EPSILON) {
+        return;
+    }
     quick_softmax(g, p);
-    let steps = iterate(a, g, z, p, scratch, LAST);
+    iterate(a, g, z, p, scratch, LAST);
     softmax(z, p);
-    steps
 }
 
 /// As [`solve`], to more than the seven digits of single precision, starting from `near`, the probabilities
@@ -31,18 +35,34 @@ pub(crate) fn solve_single(
     z: &mut [f64],
     p: &mut [f64],
     scratch: &mut [f64],
-) -> usize {
+) {
+    /// Newton's method squares the error in each step: after a step of this size it is far below 1e-7.
+    const LAST_SINGLE: f64 = 1e-5;
+    if two(a, g, z, p, LAST_SINGLE) {
+        return;
+    }
     match near {
         Some(near) => p.copy_from_slice(near),
         None => quick_softmax(g, p),
     }
-    // Newton's method squares the error in each step: after this step it is far below 1e-7.
-    let steps = iterate(a, g, z, p, scratch, 1e-5);
+    iterate(a, g, z, p, scratch, LAST_SINGLE);
     quick_softmax(z, p);
-    steps
 }
 
-/// Newton's method from the probabilities `p`, until a step is at most `last`.
+/// The solution for two classes; false if there are more. The difference $s$ of the two logits solves $s +
+/// \frac{a_0 + a_1}2 \tanh\frac s2 = g_0 - g_1 + \frac{a_1 - a_0}2$.
+#[inline]
+fn two(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], last: f64) -> bool {
+    let (&[a0, a1], &[g0, g1], [z0, z1], [p0, p1]) = (a, g, z, p) else { return false };
+    let s = shrink_until((g0 - g1) + 0.5 * (a1 - a0), 0.5 * (a0 + a1), last);
+    let tail = (-s.abs()).exp();
+    let (more, less) = (1.0 / (1.0 + tail), tail / (1.0 + tail));
+    (*p0, *p1) = if s >= 0.0 { (more, less) } else { (less, more) };
+    (*z0, *z1) = (g0 - a0 * *p0, g1 - a1 * *p1);
+    true
+}
+
+/// Newton's method from the probabilities `p`, until a step is at most `last`. Returns the number of steps.
 fn iterate(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64], last: f64) -> usize {
     const MAX_STEPS: usize = 200;
     let k = a.len();
@@ -149,7 +169,9 @@ mod tests {
             let a: Vec<f64> = entries.iter().map(|(a, _)| scale * a).collect();
             let g: Vec<f64> = entries.iter().map(|(_, g)| (1.0 + scale) * g).collect();
             let (mut z, mut p, mut scratch) = (vec![0.0; k], vec![0.0; k], vec![0.0; scratch_len(k)]);
-            let steps = solve(&a, &g, &mut z, &mut p, &mut scratch);
+            quick_softmax(&g, &mut p);
+            let steps = iterate(&a, &g, &mut z, &mut p, &mut scratch, LAST);
+            solve(&a, &g, &mut z, &mut p, &mut scratch);
             prop_assert!(steps <= 10 || scale > 30.0, "{steps} steps at scale {scale}");
 
             let mut dense = vec![0.0; k * k];
@@ -178,10 +200,13 @@ mod tests {
     #[test]
     fn huge_entries_stay_finite() {
         for a in [1e6, 1e100, 1e200] {
-            let (mut z, mut p, mut scratch) = ([0.0; 3], [0.0; 3], [0.0; 12]);
-            solve(&[a, 0.5 * a, 0.0], &[0.3 * a, 0.1 * a, 1.0], &mut z, &mut p, &mut scratch);
-            assert!(z.iter().chain(&p).all(|value| value.is_finite()), "{a}: {z:?} {p:?}");
-            assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            for k in [2, 3] {
+                let (mut z, mut p, mut scratch) = ([0.0; 3], [0.0; 3], [0.0; 12]);
+                let (z, p) = (&mut z[..k], &mut p[..k]);
+                solve(&[a, 0.5 * a, 0.0][..k], &[0.3 * a, 0.1 * a, 1.0][..k], z, p, &mut scratch);
+                assert!(z.iter().chain(&*p).all(|value| value.is_finite()), "{a}: {z:?} {p:?}");
+                assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            }
         }
     }
 }

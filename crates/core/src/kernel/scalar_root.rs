@@ -6,6 +6,12 @@
 /// without further measures: for $m > 0$ the left side is increasing and concave, and $\max(m/(1+h/2), m-h)$
 /// is at most the root, so that the iterates increase to it.
 pub fn shrink(m: f64, h: f64) -> f64 {
+    shrink_until(m, h, f64::EPSILON)
+}
+
+/// As [`shrink`], until a step is at most `last` times the root. Newton's method squares the error in each
+/// step.
+pub(crate) fn shrink_until(m: f64, h: f64, last: f64) -> f64 {
     const MAX_STEPS: usize = 200;
     let target = m.abs();
     let mut s = (target / (1.0 + 0.5 * h)).max(target - h);
@@ -17,7 +23,7 @@ pub fn shrink(m: f64, h: f64) -> f64 {
         let step = ((target - s) - h * tanh) / slope;
         s += step;
         // A negative step is the result of rounding.
-        if step <= f64::EPSILON * s {
+        if step <= last * s {
             break;
         }
     }

@@ -323,7 +323,7 @@ impl SketchedInverse {
     pub(crate) fn shrink(&mut self) {
         if self.is_full() {
             self.correction.fill(0.0);
-            self.turn(false);
+            self.turn(self.rank, false);
         }
     }
 
@@ -338,11 +338,12 @@ impl SketchedInverse {
             return 0.0;
         }
         self.correction.fill(0.0);
-        self.turn(true)
+        self.turn(self.rank, true)
     }
 
-    fn turn(&mut self, about_minimum: bool) -> f64 {
-        let (rows, rank) = (self.rows(), self.rank);
+    /// (1), with `rank` rows left.
+    fn turn(&mut self, rank: usize, about_minimum: bool) -> f64 {
+        let rows = self.rows();
         self.saved = Vec::new();
         // The factor is computed anew below.
         let eigen = &mut self.factor;
@@ -423,6 +424,51 @@ impl SketchedInverse {
         constants
     }
 
+    /// The sum of the quadratics $W^\top AW + G^\top W$ of `parts`, of equal sizes, with `regularization` as
+    /// its $\lambda$: it has the rows of all of them, and the sums of their vectors. Where these are $2m$ rows
+    /// or more, they shrink to $m$ as in [`SketchedInverse::shrink_about_minimum`]. The second result is the
+    /// sum of the constants (theory: sketches 1.5).
+    pub(crate) fn merged(parts: &[&Self], regularization: f64) -> (Self, f64) {
+        let Self { rank, blocks, vectors, ref cells, .. } = *parts[0];
+        let mut sum = Self::new(rank, blocks, vectors, cells.features(), regularization);
+        let constants = parts.iter().map(|part| sum.take_in(part)).sum();
+        (sum, constants)
+    }
+
+    /// Adds the rows and vectors of `other`, and returns the constants.
+    fn take_in(&mut self, other: &Self) -> f64 {
+        // Room for the rows of both.
+        let Self { rank, blocks, vectors, regularization, .. } = *self;
+        let mut both = Self::new(2 * rank, blocks, vectors, self.cells.features(), regularization);
+        for (at, part) in [(0, &*self), (self.used(), other)] {
+            both.cells.take_in(&part.cells, |own, sum| add_cell(own, sum, blocks, [2 * rank, 4 * rank], at));
+        }
+        both.used = self.used + other.used;
+        both.discarded = self.discarded + other.discarded;
+        let (rows, gram) = (both.rows(), &mut both.gram);
+        both.cells.each(|cell| {
+            for column in cell[..blocks * rows].chunks_exact(rows) {
+                for (i, value) in column.iter().enumerate() {
+                    axpy(*value, column, &mut gram[i * rows..][..rows]);
+                }
+            }
+        });
+        both.rewrite(|_, _| ());
+        let constants = if both.used() < 2 * rank { 0.0 } else { both.turn(rank, true) };
+        *self = Self::new(rank, blocks, vectors, both.cells.features(), regularization);
+        self.cells.take_in(&both.cells, |own, sum| add_cell(own, sum, blocks, [4 * rank, 2 * rank], 0));
+        (self.used, self.discarded) = (both.used, both.discarded);
+        let rows = self.rows();
+        for (mine, wide) in self.gram.chunks_exact_mut(rows).zip(both.gram.chunks_exact(2 * rows)) {
+            mine.copy_from_slice(&wide[..rows]);
+        }
+        for (mine, wide) in self.products.chunks_exact_mut(rows).zip(both.products.chunks_exact(2 * rows)) {
+            mine.copy_from_slice(&wide[..rows]);
+        }
+        self.refactorise();
+        constants
+    }
+
     /// Computes $L$.
     fn refactorise(&mut self) {
         let mut factor = std::mem::take(&mut self.factor);
@@ -473,6 +519,18 @@ impl SketchedInverse {
         }
         valid
     }
+}
+
+/// Adds the cell `own` of a sketch with `rows[0]` rows to the cell `sum` of one with `rows[1]`, of which the
+/// row `at` is that of the first row of `own`.
+fn add_cell(own: &[f64], sum: &mut [f64], blocks: usize, rows: [usize; 2], at: usize) {
+    let (columns, entries) = own.split_at(blocks * rows[0]);
+    let (sums, sums_of_entries) = sum.split_at_mut(blocks * rows[1]);
+    for (column, sum) in columns.chunks_exact(rows[0]).zip(sums.chunks_exact_mut(rows[1])) {
+        // Rows beyond those in use are 0.
+        column.iter().zip(&mut sum[at..]).for_each(|(own, sum)| *sum += own);
+    }
+    axpy(1.0, entries, sums_of_entries);
 }
 
 /// Computes row `at` of $L$ with $LL^\top = \lambda I + N$ from those above it, for `shift` $= \lambda$ and

@@ -92,6 +92,17 @@ pub enum MergeError {
         /// The limit.
         most: usize,
     },
+    /// Label trees that were grown differently.
+    #[error(
+        "class {class} (from 0) has another place in its tree of labels than in the models before it: all parts \
+         must continue one model that has seen every label"
+    )]
+    LabelTrees {
+        /// Which of the models, from 0.
+        part: usize,
+        /// The index of the class.
+        class: u32,
+    },
     /// A list that is not a sum of statistics.
     #[error("a list of {found} numbers is no sum of its statistics, which are {needed}")]
     Length {
@@ -117,7 +128,7 @@ impl MergeError {
     /// The index of the model that causes the error, if it is one of them.
     pub fn part(&self) -> Option<usize> {
         match self {
-            Self::Mismatch { part, .. } => Some(*part),
+            Self::Mismatch { part, .. } | Self::LabelTrees { part, .. } => Some(*part),
             Self::Singular { part } => *part,
             _ => None,
         }

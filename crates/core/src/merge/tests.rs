@@ -243,6 +243,66 @@ fn concatenated_kernels_are_added_matrices() {
     }
 }
 
+/// With at least as many rows as features the sketches of two classes are matrices, and merge like them, up
+/// to a number that is added to all logits.
+#[test]
+fn exact_sketches_merge_like_matrices() {
+    let (sketches, _) = shards("folklore-sketch", "rank=5 norm=3 regularization=0.7", 2);
+    let (matrices, _) = shards("folklore", LEARNERS[0].3, 2);
+    for how in Merge::ALL {
+        let (sketch, matrix) = (merged(&sketches, how), merged(&matrices, how));
+        let differences = |model: &dyn Model| -> Vec<f64> {
+            scores(model).chunks_exact(2).map(|pair| pair[0] - pair[1]).collect()
+        };
+        for (got, want) in differences(&*sketch).iter().zip(differences(&*matrix)) {
+            assert_close(*got, want, 1e-9, "difference of logits");
+        }
+        let certificate = |model: &dyn Model| model.certificate().expect("has one").expect("holds");
+        assert_close(certificate(&*sketch), certificate(&*matrix), 1e-9, "certificate");
+    }
+}
+
+/// Sketches that discard much, in the shards and when they are merged.
+#[test]
+fn certificates_of_merged_sketches_hold() {
+    for how in Merge::ALL {
+        let set = "rank=1 eigenvalue=least norm=3 regularization=0.1 curvature=tight";
+        let (parts, mut history) = shards("folklore-sketch", set, 3);
+        let discarded = |model: &dyn Model| stored(model, "discarded")[0];
+        let before: f64 = parts.iter().map(|part| discarded(&**part)).sum();
+        let mut model = merged(&parts, how);
+        assert!(discarded(&*model) > before + 0.01, "merging discards");
+        for more in [0, 60] {
+            history.play(&mut *model, 9, more);
+            let best = history.best(&*model, Ball::Rows, 3.0);
+            let regret = history.loss - (best.value - best.gap);
+            let certificate = model.certificate().expect("has one").expect("holds");
+            assert!(regret <= certificate, "{how}: {regret} > {certificate}");
+        }
+    }
+}
+
+/// One row in each shard: a = λ + 2 γ p(1-p) and G add up. For K = 2, d = 1, λ = ½, γ = ½ and x = 1, both
+/// shards have γ p(1-p) = ⅛ and G = ∓½ or ±½, so that these cancel for different labels.
+#[test]
+fn diagonals_add_up_by_hand() {
+    let shard = |label: usize| {
+        let mut learner =
+            make("folklore-diag", "norm=2 regularization=0.5 curvature=0.5", Problem::new(2, 1));
+        let mut at = learner.prediction();
+        learner.predict(Features::Dense(&[1.0]), &mut at);
+        learner.update(Features::Dense(&[1.0]), Target::class(label), &at);
+        learner
+    };
+    for (how, lambda) in [(Merge::SumAll, 1.0), (Merge::LambdaOnce, 0.5)] {
+        let same = merged(&[shard(0), shard(0)], how);
+        assert_eq!(same.values()["regularization"], Value::Float(lambda));
+        assert_eq!(stored(&*same, "cells"), [0.0, 0.25, 0.25, -1.0, 1.0]);
+        assert_eq!(stored(&*merged(&[shard(0), shard(1)], how), "cells"), [0.0, 0.25, 0.25, 0.0, 0.0]);
+        assert_eq!(same.rounds(), 2);
+    }
+}
+
 /// Squared loss is its own surrogate: counting λ once gives the state of the learner that saw everything.
 #[test]
 fn vaw_merges_to_the_single_stream() {

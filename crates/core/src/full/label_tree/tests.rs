@@ -258,6 +258,148 @@ fn the_regret_is_within_the_certificate() {
     assert!(regret > 0.02 * certificate, "the certificate is not vacuous: {regret} {certificate}");
 }
 
+fn learn(tree: &mut LabelTree, rows: &[(Vec<f64>, usize)]) {
+    let mut at = tree.prediction();
+    for (x, class) in rows {
+        tree.predict(Features::Dense(x), &mut at);
+        tree.update(Features::Dense(x), Target::class(*class), &at);
+    }
+}
+
+/// Class by class; the labels of the leaves from left to right.
+fn with_classes(classes: usize, order: &[usize]) -> LabelTree {
+    let mut tree = tree(classes, 1, &[]);
+    learn(&mut tree, &order.iter().map(|class| (vec![1.0], *class)).collect::<Vec<_>>());
+    tree
+}
+
+fn forecast(tree: &dyn Model, x: &[f64]) -> Vec<f64> {
+    let mut at = tree.prediction();
+    tree.predict(Features::Dense(x), &mut at);
+    at.probabilities
+}
+
+/// Parts that continue one tree with all labels: every node is the sum of the parts' nodes.
+#[test]
+fn nodes_of_equal_trees_add_up() {
+    use crate::merge::{Merge, merge};
+    let mut base = tree(8, 4, &[("node.norm", 8.0)]);
+    let rows = rows(600, 8);
+    learn(&mut base, &rows[..200]);
+    assert_eq!(base.known, 8);
+    let mut parts = [base.clone(), base.clone()];
+    learn(&mut parts[0], &rows[200..350]);
+    learn(&mut parts[1], &rows[350..]);
+    for how in Merge::ALL {
+        let mut merged = LabelTree::merge(&[&parts[0], &parts[1]], how).expect("equal trees");
+        let mut certificate = parts[0].kept_back + parts[1].kept_back;
+        // Nodes may have another order: the same labels are on their right.
+        let right = |tree: &LabelTree, node: usize| -> Vec<usize> {
+            let on = |class: &usize| {
+                let mut walk = tree.places[*class].expect("known");
+                while let Some((at, side)) = walk {
+                    if at as usize == node {
+                        return side == 1;
+                    }
+                    walk = tree.nodes[at as usize].above;
+                }
+                false
+            };
+            (0..8).filter(on).collect()
+        };
+        for node in 0..7 {
+            let same =
+                |part: &LabelTree| (0..7).find(|at| right(part, *at) == right(&merged, node)).expect("equal");
+            let learners = parts.each_ref().map(|part| part.nodes[same(part)].learner.as_ref());
+            let mut sum = merge(&learners, how).expect("aioli");
+            let mut own = merged.nodes[node].learner.boxed_clone();
+            assert_eq!(Archive::of(&mut *own).digest(), Archive::of(&mut *sum).digest());
+            assert_eq!(
+                merged.nodes[node].leaves.iter().sum::<u32>() as usize - 1,
+                nodes_below(&merged, node)
+            );
+            certificate += sum.certificate().expect("aioli").expect("holds");
+        }
+        assert_eq!((merged.rounds, merged.known), (800, 8));
+        let own = merged.certificate().expect("aioli").expect("holds");
+        assert_close(own, certificate, 1e-12, "certificate");
+        let saved = Archive::of(&mut merged);
+        let mut again = saved.model().expect("just saved");
+        assert_eq!(forecast(again.as_ref(), &rows[0].0), forecast(&merged, &rows[0].0));
+        assert_eq!(Archive::of(again.as_mut()).digest(), saved.digest());
+    }
+}
+
+/// The number of nodes in the subtree of `node`.
+fn nodes_below(tree: &LabelTree, node: usize) -> usize {
+    let children = tree.nodes[node].below.iter();
+    1 + children
+        .map(|child| if let Child::Node(at) = child { nodes_below(tree, *at as usize) } else { 0 })
+        .sum::<usize>()
+}
+
+/// (0|1) and (0|1), each with a new label of its own at a place that the other tree does not contradict;
+/// trees without common labels; and trees of one label.
+#[test]
+fn trees_of_different_labels_are_joined() {
+    use crate::merge::Merge;
+    let classes = 5;
+    let depth = |tree: &LabelTree, class: usize| {
+        let (mut walk, mut depth) = (tree.places[class].expect("known"), 0);
+        while let Some((node, _)) = walk {
+            (walk, depth) = (tree.nodes[node as usize].above, depth + 1);
+        }
+        depth
+    };
+    for orders in [
+        [&[0, 1, 2][..], &[0, 1, 3][..]],
+        [&[0, 1], &[2, 3, 4]],
+        [&[0], &[1]],
+        [&[0], &[0, 1]],
+        [&[], &[3, 0]],
+        [&[2, 2], &[2]],
+    ] {
+        let parts = orders.map(|order| with_classes(classes, order));
+        let merged = LabelTree::merge(&[&parts[0], &parts[1]], Merge::SumAll).expect("they agree");
+        let mut labels = orders.concat();
+        labels.sort_unstable();
+        labels.dedup();
+        assert_eq!(merged.known, labels.len(), "{orders:?}");
+        assert_eq!(merged.nodes.len() + 1, labels.len(), "{orders:?}");
+        assert!((0..classes).all(|class| merged.places[class].is_some() == labels.contains(&class)));
+        let p = forecast(&merged, &[1.0]);
+        assert_close(p.iter().sum::<f64>(), 1.0, 1e-12, "sum");
+        // A label's depth is at least that in the parts, and its path leads to the root.
+        for (part, order) in parts.iter().zip(orders) {
+            assert!(order.iter().all(|class| depth(&merged, *class) >= depth(part, *class)), "{orders:?}");
+        }
+    }
+}
+
+#[test]
+fn trees_that_differ_are_refused() {
+    use crate::merge::Merge;
+    let refused = |orders: [&[usize]; 2]| {
+        let parts = orders.map(|order| with_classes(4, order));
+        let error =
+            LabelTree::merge(&[&parts[0], &parts[0], &parts[1]], Merge::SumAll).expect_err("they differ");
+        assert_eq!(error.part(), Some(2));
+        error.to_string()
+    };
+    let want = "class 0 (from 0) has another place in its tree of labels than in the models before it: all parts \
+                must continue one model that has seen every label";
+    assert_eq!(refused([&[0, 1], &[1, 0]]), want);
+    let node = |name: &str| {
+        let values = [("node".to_owned(), Value::from(name))].into_iter().collect();
+        let params = LabelTreeParams::from_values("label-tree", &values).expect("known names");
+        LabelTree::new(params, Problem::new(3, 1).with_radius(1.0), 0).expect("valid parameters")
+    };
+    let error =
+        |name: &str| LabelTree::merge(&[&node(name)], Merge::SumAll).map(drop).map_err(|e| e.to_string());
+    assert_eq!(error("ogd"), Err("ogd cannot be merged: what it learns does not add up".to_owned()));
+    assert_eq!(error("folklore-diag"), Ok(()));
+}
+
 #[test]
 fn nodes_have_parameters_of_their_own() {
     let new = |values: &[(&str, &str)], features| {

@@ -311,3 +311,82 @@ fn blocks_vectors_and_features_that_appear_were_always_there() {
         assert_close(grown.square(), always.square(), 1e-12, "square");
     }
 }
+
+/// $W^\top AW + G^\top W$ in all coordinates.
+fn value_at(sketch: &SketchedInverse, w: &[f64]) -> f64 {
+    let square: f64 = (0..sketch.used()).map(|row| dot(&row_of(sketch, row, w.len()), w).powi(2)).sum();
+    let linear: f64 =
+        w.iter().enumerate().map(|(i, w)| sketch.cells.get(i).map_or(0.0, |c| w * c[sketch.rows()])).sum();
+    sketch.regularization() * dot(w, w) + square + linear
+}
+
+/// m = 1, λ = 1, G = (-10, 0) with the row (2, 0), and G = (0, -4) with the row (0, 1): A = diag(5, 2), with
+/// the minimiser (1, 1) and the minimum -5 - 2. With δ = 1 the row (√3, 0) is left, A = diag(4, 1) and C =
+/// (1, 1), so that G = (-10 + 2, -4 + 2), the constants are 2, and the minimum is -4 - 1 - 2.
+#[test]
+fn merged_by_hand() {
+    let row =
+        |x: [f64; 2], added: f64| Row { blocks: vec![1.0], weight: 1.0, x: x.to_vec(), added: vec![added] };
+    let parts = [learnt(1, 1, 1.0, &[row([2.0, 0.0], -5.0)]), learnt(1, 1, 1.0, &[row([0.0, 1.0], -4.0)])];
+    let (merged, constants) = SketchedInverse::merged(&[&parts[0], &parts[1]], 1.0);
+    assert_close(constants, 2.0, 1e-14, "constants");
+    assert_eq!((merged.used(), merged.discarded()), (1, 1.0));
+    let vector: Vec<f64> = (0..2).map(|i| merged.cells.get(i).expect("seen")[2]).collect();
+    assert_close(vector[0], -8.0, 1e-14, "G");
+    assert_close(vector[1], -2.0, 1e-14, "G");
+    assert_close(0.25 * merged.square() + constants, 7.0, 1e-14, "minimum");
+    assert_close(value_at(&merged, &[1.0, 1.0]) - constants, -7.0, 1e-14, "at the minimiser");
+}
+
+/// The merged quadratic, with its constants, is at most the sum, and that of two parts has its minimum; with
+/// enough rows it is the sum.
+#[test]
+fn merged_quadratics_are_below_the_sum() {
+    let features = 6;
+    for (rank, exact, count) in [
+        (1, false, 2),
+        (2, false, 2),
+        (4, false, 2),
+        (6, true, 2),
+        (1, false, 3),
+        (3, false, 3),
+        (6, true, 3),
+    ] {
+        let parts: Vec<SketchedInverse> = (0..count)
+            .map(|part| {
+                let rows: Vec<Row> = unit_rows(part, 9, features)
+                    .into_iter()
+                    .map(|x| Row { blocks: vec![1.0], weight: 2.0, added: vec![x[0] - 0.3], x })
+                    .collect();
+                learnt(rank, 1, 0.5, &rows)
+            })
+            .collect();
+        let (merged, constants) =
+            SketchedInverse::merged(&parts.iter().collect::<Vec<_>>(), 0.5 * count as f64);
+        let sum = |w: &[f64]| parts.iter().map(|part| value_at(part, w)).sum::<f64>();
+        let mine = |w: &[f64]| value_at(&merged, w) - constants;
+        let before: f64 = parts.iter().map(SketchedInverse::discarded).sum();
+        assert_eq!(merged.discarded() - before > 1e-3, !exact, "rank {rank}");
+        for w in unit_rows(7, 50, features) {
+            let w: Vec<f64> = w.iter().map(|w| 3.0 * w).collect();
+            let (mine, sum) = (mine(&w), sum(&w));
+            assert!(mine <= sum + 1e-10, "rank {rank}: {mine} > {sum}");
+            if exact {
+                assert_close(mine, sum, 1e-10, "the sum");
+            }
+        }
+        // The minimiser -A^{-1}G/2, by A^{-1} of the merged sketch.
+        let mut solved = merged.product(0).to_vec();
+        merged.solve(&mut solved);
+        let minimiser: Vec<f64> = (0..features)
+            .map(|i| {
+                let cell = merged.cells.get(i).expect("seen");
+                -0.5 * (cell[merged.rows()] - dot(&cell[..merged.used()], &solved)) / merged.regularization()
+            })
+            .collect();
+        if count == 2 {
+            assert_close(mine(&minimiser), sum(&minimiser), 1e-9, "minimum");
+        }
+        assert_close(mine(&minimiser), -0.25 * merged.square() - constants, 1e-9, "minimum");
+    }
+}
