@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// No square covers a place that another one covered in the last 119 rows; some square does after 125.
+    /// No square covers a place that another one covered in the last 119 rows; soon after that some square does.
     #[test]
     fn squares_overlap_after_their_horizon() {
         let (mut squares, mut rng) = (Squares { place: 0.0, speed: SIDE / HORIZON }, Rng::new(1, 0));
@@ -223,6 +223,8 @@ mod tests {
                     && other as usize != class
             })
         };
+        // At the wall, after 360 rows, they turn back.
+        assert!(rows[400..].iter().any(|row| row.2 < 0.01));
         assert!((1..120).all(|back| !covered(back)));
         assert!((121..150).any(covered));
     }
