@@ -32,14 +32,16 @@ def best_of(grid, by):
 
 
 def contest(on, remember):
-    """The outcome of every contestant on a stream; of VW's grid, the setting with the lowest log-loss and that with the lowest error."""
+    """The outcome of every contestant on a stream, of `auto` only where a rival was run; of VW's grid, the setting with the lowest log-loss and that with the lowest error."""
     run = remembered if remember else outcome
-    found = {"`auto`": outcome("noregret", "", on)}
+    found = {"`auto`": None}
     found.update((name, run("moa", setting, on)) for name, setting in LEARNERS.items())
     found.update((name, run("river", setting, on)) for name, setting in FORESTS.items())
     grid = [run("vw", setting, on) for setting in settings("vw", on)]
     found["VW, lowest log-loss"] = best_of(grid, lambda result: result.log_loss)
     found["VW, lowest error"] = best_of(grid, lambda result: result.error)
+    if any(found.values()):
+        found["`auto`"] = outcome("noregret", "", on)
     return found
 
 
@@ -61,7 +63,7 @@ def moa(options):
     if not MOA.exists():
         raise SystemExit(f"{MOA} is absent: places.py says where it comes from, and NOREGRET_MOA names another place")
     names = options.streams.split(";") if options.streams else [*GENERATED, *REAL]
-    table, done, lost = [], [], []
+    table, done, lost, partly = [], [], [], False
     for name in names:
         on = stream(name, options.data)
         if on is None:
@@ -70,13 +72,17 @@ def moa(options):
         if len(on.rows[1]) > FIRST:
             on = head(on, FIRST)
         found = contest(on, options.remembered)
+        if found["`auto`"] is None:
+            print(f"left out: {name}, no rival was run on it", file=sys.stderr)
+            continue
         cells = [cell(who, result, found, on) for who, result in found.items()]
         title = on.name if name in REAL else name
         lost += [f"| {title} | {measure} | {who} |" for measure, who in winners(found).items() if who]
         done.append(name)
+        partly |= "not run" in cells
         table.append([title, f"{len(on.rows[1]):,} x {on.rows[0].shape[1]}, {on.classes}", *cells, *baseline_cells(on.rows[1].tolist(), on.classes)])
         print(f"{name}: {cells[0]}", file=sys.stderr, flush=True)
-        page(done, table, list(found), lost)
+        page(done, table, list(found), lost, partly)
 
 
 def winners(found):
@@ -89,8 +95,11 @@ def winners(found):
     return said
 
 
-def page(names, table, contestants, lost):
-    """The page: one line per stream, one column per contestant."""
+def page(names, table, contestants, lost, partly):
+    """The page: one line per stream, one column per contestant. `partly` says that some were not run."""
+    rest = [name for name in (*GENERATED, *REAL) if name not in names]
+    missing = f" Not yet run: {'; '.join(rest)}." if rest else ""
+    missing += " \"Not run\" in a cell says that this contestant has not been run on that stream." if partly else ""
     heads = ["stream", "rows x columns, classes", *contestants, *BASELINES]
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     lines += ["| " + " | ".join(line) + " |" for line in table]
@@ -102,7 +111,7 @@ def page(names, table, contestants, lost):
 
 Written by `NOREGRET_GENERATED_ROWS={GENERATED_ROWS} python3 benches/rivals/rivals.py moa{asked}`. Log-loss / error rate / rows a second of processor
 time; every row is predicted before its label is seen. `auto` is `noregret run FILE`, nothing set; it has the lowest log-loss on {len(table) - losses} of {len(table)}
-streams and the lowest error rate on {len(table) - errors}. Longer real streams are cut after {FIRST:,} rows.
+streams and the lowest error rate on {len(table) - errors}. Longer real streams are cut after {FIRST:,} rows.{missing}
 
 MOA is that of capymoa 0.15.1, at its defaults but for the number of trees; its votes are taken as probabilities
 (`benches/rivals/Prequential.java`). Where a rival's probability of the label is zero, the better of a floor of 1e-15 and a thousandth of the uniform distribution

@@ -145,6 +145,9 @@ def unseen(options):
     asked = options.streams.split(";") if options.streams else list(GENERATED)
     for name in asked:
         on = stream(name, options.data)
+        if not any(run(rival, setting, on) for rival in ("vw", "river", "sklearn") for setting in settings(rival, on)):
+            print(f"left out: {name}, no rival was run on it", file=sys.stderr)
+            continue
         best = {"auto": outcome("noregret", "", on), "folklore": outcome("noregret", "--learner folklore", on)}
         for rival in ("vw", "river", "sklearn"):
             grid = {setting: run(rival, setting, on) for setting in settings(rival, on)}
