@@ -16,7 +16,9 @@ from places import HERE, MOA, NOREGRET
 FLOOR = 1e-15
 MIX = 1e-3
 MOST = 60 * float(os.environ.get("NOREGRET_RIVAL_MINUTES", 60))
-"""Seconds of processor time after which one of River's learners is stopped."""
+"""Seconds of processor time within which one of River's learners has to end."""
+TRIED = 60
+"""Seconds of processor time after which it is stopped if, at its speed so far, it would not."""
 
 
 @dataclass
@@ -31,6 +33,14 @@ class Outcome:
 
     def to_json(self):
         return asdict(self)
+
+
+@dataclass
+class Stopped:
+    """Rows and seconds of processor time after which a contestant was stopped."""
+
+    rows: int
+    seconds: float
 
 
 def scored(p, labels, wall, cpu):
@@ -126,7 +136,8 @@ def river_model(setting):
 
 
 def river(stream, setting):
-    """Dictionaries, one row at a time, made before the clock starts. None for what takes more than `MOST` of processor time."""
+    """Dictionaries, one row at a time, made before the clock starts. Stopped when it would take more than `MOST`, if later rows
+    take no less time than the rows so far."""
     features, labels = stream.rows
     dense = features.shape[1] <= 1024
     rows = []
@@ -141,8 +152,9 @@ def river(stream, setting):
         for k, value in model.predict_proba_one(row).items():
             p[t, k] = value
         model.learn_one(row, label)
-        if t % 256 == 0 and time.process_time() - cpu > MOST:
-            return None
+        spent = time.process_time() - cpu if t % 64 == 63 else 0
+        if spent > min(TRIED, MOST) and spent / (t + 1) * len(labels) > MOST:
+            return Stopped(t + 1, spent)
     return scored(p, labels, time.perf_counter() - wall, time.process_time() - cpu)
 
 

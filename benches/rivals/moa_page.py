@@ -7,8 +7,9 @@ from baselines import BASELINES, cells as baseline_cells
 from contestants import MOST
 from grids import settings
 from places import MOA
-from streams import GENERATED, GENERATED_ROWS, stream
-from tables import machine, outcome, remembered, write
+from streams import GENERATED, GENERATED_ROWS, head, stream
+from sections import duration
+from tables import given_up, machine, outcome, remembered, write
 
 LEARNERS = {
     "ARF, 30 trees": "meta.AdaptiveRandomForest -s 30",
@@ -20,7 +21,9 @@ LEARNERS = {
     "kNN": "lazy.kNN -w 1000",
 }
 FORESTS = {"River ARF": "adaptive-random-forest", "River AMF": "mondrian-forest"}
-REAL = ("digits", "segments", "vehicle", "segment", "satimage", "pendigits", "letter", "electricity")
+REAL = ("digits", "segments", "vehicle", "segment", "satimage", "usps", "pendigits", "letter", "electricity", "shuttle", "covtype", "kdd99")
+FIRST = 50_000
+"""Rows of a longer stream; what comes after them is left out."""
 
 
 def best_of(grid, by):
@@ -29,21 +32,24 @@ def best_of(grid, by):
 
 
 def contest(on, remember):
-    """The outcome of every contestant on a stream; of VW's grid, the setting with the lowest log-loss and that with the lowest error."""
+    """The outcome of every contestant on a stream, of `auto` only where a rival was run; of VW's grid, the setting with the lowest log-loss and that with the lowest error."""
     run = remembered if remember else outcome
-    found = {"`auto`": outcome("noregret", "", on)}
+    found = {"`auto`": None}
     found.update((name, run("moa", setting, on)) for name, setting in LEARNERS.items())
     found.update((name, run("river", setting, on)) for name, setting in FORESTS.items())
     grid = [run("vw", setting, on) for setting in settings("vw", on)]
     found["VW, lowest log-loss"] = best_of(grid, lambda result: result.log_loss)
     found["VW, lowest error"] = best_of(grid, lambda result: result.error)
+    if any(found.values()):
+        found["`auto`"] = outcome("noregret", "", on)
     return found
 
 
-def cell(result, found):
+def cell(who, result, found, on):
     """Log-loss / error / rows a second, the lowest of the line in bold."""
     if result is None:
-        return "not run"
+        stop = given_up("river", FORESTS[who], on) if who in FORESTS else None
+        return f"would take {duration(stop.seconds / stop.rows * len(on.rows[1]))}" if stop else "not run"
     others = [one for one in found.values() if one is not None]
     loss, error = f"{result.log_loss:.4f}", f"{result.error:.4f}"
     if result.log_loss <= min(one.log_loss for one in others):
@@ -57,43 +63,65 @@ def moa(options):
     if not MOA.exists():
         raise SystemExit(f"{MOA} is absent: places.py says where it comes from, and NOREGRET_MOA names another place")
     names = options.streams.split(";") if options.streams else [*GENERATED, *REAL]
-    table, losses, errors = [], 0, 0
+    table, done, lost, partly = [], [], [], False
     for name in names:
         on = stream(name, options.data)
         if on is None:
             print(f"skipped: {name}, its data set is not in {options.data}", file=sys.stderr)
             continue
+        if len(on.rows[1]) > FIRST:
+            on = head(on, FIRST)
         found = contest(on, options.remembered)
-        rivals = [result for who, result in found.items() if who != "`auto`" and result is not None]
-        losses += found["`auto`"].log_loss <= min(result.log_loss for result in rivals)
-        errors += found["`auto`"].error <= min(result.error for result in rivals)
-        cells = [cell(result, found) for result in found.values()]
-        table.append([name, f"{len(on.rows[1]):,} x {on.rows[0].shape[1]}, {on.classes}", *cells, *baseline_cells(on.rows[1].tolist(), on.classes)])
+        if found["`auto`"] is None:
+            print(f"left out: {name}, no rival was run on it", file=sys.stderr)
+            continue
+        cells = [cell(who, result, found, on) for who, result in found.items()]
+        title = on.name if name in REAL else name
+        lost += [f"| {title} | {measure} | {who} |" for measure, who in winners(found).items() if who]
+        done.append(name)
+        partly |= "not run" in cells
+        table.append([title, f"{len(on.rows[1]):,} x {on.rows[0].shape[1]}, {on.classes}", *cells, *baseline_cells(on.rows[1].tolist(), on.classes)])
         print(f"{name}: {cells[0]}", file=sys.stderr, flush=True)
-        page(names, table, list(found), losses, errors)
+        page(done, table, list(found), lost, partly)
 
 
-def page(names, table, contestants, losses, errors):
-    """The page: one line per stream, one column per contestant."""
-    head = ["stream", "rows x columns, classes", *contestants, *BASELINES]
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+def winners(found):
+    """Of log-loss and of error: the rivals that are lower than `auto`, with their figures; empty where `auto` is the lowest."""
+    ours, said = found["`auto`"], {}
+    for measure, of in (("log-loss", "log_loss"), ("error rate", "error")):
+        own = getattr(ours, of)
+        lower = sorted((getattr(result, of), who) for who, result in found.items() if result is not None and getattr(result, of) < own)
+        said[measure] = f"{own:.4f} | " + ", ".join(f"{who} {value:.4f}" for value, who in lower) if lower else ""
+    return said
+
+
+def page(names, table, contestants, lost, partly):
+    """The page: one line per stream, one column per contestant. `partly` says that some were not run."""
+    rest = [name for name in (*GENERATED, *REAL) if name not in names]
+    missing = f" Not yet run: {'; '.join(rest)}." if rest else ""
+    missing += " \"Not run\" in a cell says that this contestant has not been run on that stream." if partly else ""
+    heads = ["stream", "rows x columns, classes", *contestants, *BASELINES]
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     lines += ["| " + " | ".join(line) + " |" for line in table]
     commands = "\n".join(f"    noregret generate {GENERATED[name]} --rows {GENERATED_ROWS} --seed 1" for name in names if name in GENERATED)
+    behind = "\n".join(("", "## Where a rival is lower", "", "| stream | measure | `auto` | lower |", "|---|---|---:|---|", *lost, "")) if lost else ""
+    losses, errors = (sum(f" | {measure} | " in line for line in lost) for measure in ("log-loss", "error rate"))
+    asked = "" if len(names) == len(GENERATED) + len(REAL) else f' --streams "{";".join(names)}"'
     write("rivals-moa", f"""# Beside MOA, River's forests and Vowpal Wabbit's grid
 
-Written by `NOREGRET_GENERATED_ROWS={GENERATED_ROWS} python3 benches/rivals/rivals.py moa`. Log-loss / error rate / rows a second of processor
-time; every row is predicted before its label is seen. `auto` is `noregret run FILE`, nothing set; it has the lowest log-loss on {losses} of {len(table)}
-streams and the lowest error rate on {errors}.
+Written by `NOREGRET_GENERATED_ROWS={GENERATED_ROWS} python3 benches/rivals/rivals.py moa{asked}`. Log-loss / error rate / rows a second of processor
+time; every row is predicted before its label is seen. `auto` is `noregret run FILE`, nothing set; it has the lowest log-loss on {len(table) - losses} of {len(table)}
+streams and the lowest error rate on {len(table) - errors}. Longer real streams are cut after {FIRST:,} rows.{missing}
 
 MOA is that of capymoa 0.15.1, at its defaults but for the number of trees; its votes are taken as probabilities
 (`benches/rivals/Prequential.java`). Where a rival's probability of the label is zero, the better of a floor of 1e-15 and a thousandth of the uniform distribution
-mixed in is taken, to its favour. Its seconds are those of predicting and learning only, `auto`'s and VW's those of the whole process. River's forests
-have ten trees and were given {MOST / 60:.0f} minutes of processor time each. VW's two columns are the lowest log-loss and the lowest error of its grid
-(`benches/rivals/grids.py`), each chosen after the fact.
+mixed in is taken, to its favour. Its seconds are those of predicting and learning only, without the threads that compile and collect garbage beside it; `auto`'s and VW's
+are those of the whole process. River's forests have ten trees; where one would take more than {duration(MOST)} at the speed of its first minute, the cell says so. VW's two columns are the lowest log-loss and the lowest error of its grid
+(`benches/rivals/grids.py`), each chosen after the fact. Other programs ran on the machine meanwhile, which changes no loss and lowers the rows a second.
 
 {machine()}
 
 {commands}
 
 {chr(10).join(lines)}
-""")
+{behind}""")

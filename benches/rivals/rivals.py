@@ -58,7 +58,7 @@ def main():
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the real data sets")
     parser.add_argument("--streams", help="only these streams, by name, with commas")
     parser.add_argument("--rivals", help="only these contestants, by name, with commas")
-    parser.add_argument("--remembered", action="store_true", help="quality: of rivals, only what was run before")
+    parser.add_argument("--remembered", action="store_true", help="quality, moa, unseen, forests: of rivals, only what was run before")
     parser.add_argument("--seeds", type=int, default=5, help="bandit: runs of our learners, each with a seed of its own (default: 5)")
     parser.add_argument("--rows", type=int, help="bandit: no more than the first rows of a stream")
     parser.add_argument("--repeat", type=int, default=5, help="speed: interleaved repetitions (default: 5)")

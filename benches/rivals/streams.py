@@ -65,9 +65,12 @@ GENERATED = {
     "led, drift": "led --set drift=3",
     "agrawal": "agrawal --set drift=4",
     "random-tree": "random-tree --set classes=4",
+    "random-tree, drift": "random-tree --set classes=4 --set drift=3",
     "waveform": "waveform",
+    "waveform, drift": "waveform --set drift=3",
     "stagger": "stagger",
     "chessboard": "chessboard",
+    "mixed-drift": "mixed-drift --set drift=10",
     "synnonsep": "synnonsep",
 }
 """Streams of `noregret generate`, which no default was chosen with."""
@@ -76,7 +79,8 @@ GENERATED_ROWS = int(os.environ.get("NOREGRET_GENERATED_ROWS", 10_000))
 
 def stream(name, data):
     """The stream of that name, or None if its data set is absent."""
-    path = WORK / "streams" / f"{name}.libsvm"
+    title = f"{name}, {GENERATED_ROWS} rows" if name in GENERATED else name
+    path = WORK / "streams" / f"{title}.libsvm"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")
@@ -95,7 +99,7 @@ def stream(name, data):
                 return None
             part.write_bytes(gzip.decompress(source.read_bytes()))
         part.rename(path)
-    return Stream(name, path)
+    return Stream(title, path)
 
 
 def head(on, rows):

@@ -6,9 +6,10 @@ import importlib.metadata
 import json
 import platform
 import sys
+from dataclasses import asdict
 
 from baselines import BASELINES, cells as baseline_cells
-from contestants import MOST, RUN, Outcome
+from contestants import MOST, RUN, Outcome, Stopped
 from grids import OFFERED, VW_CBIFY, settings
 from places import NOREGRET, ROOT, WORK
 from streams import NAMES, head, stream
@@ -24,11 +25,11 @@ def remembered(rival, setting, on):
 
 
 def given_up(rival, setting, on):
-    """The minutes after which an earlier run was stopped, or None."""
+    """The rows and seconds of an earlier run that was stopped and would have taken more than `MOST`, or None."""
     key = [rival, setting, on.name]
     entries = map(json.loads, LOG.read_text().splitlines()) if LOG.exists() else ()
-    stopped = [entry.get("minutes", 60) for entry in entries if entry["key"] == key and entry["outcome"] is None]
-    return max(stopped, default=None)
+    stopped = [Stopped(entry["rows"], entry["seconds"]) for entry in entries if entry["key"] == key and entry["outcome"] is None]
+    return next((stop for stop in reversed(stopped) if stop.seconds / stop.rows * len(on.rows[1]) > MOST), None)
 
 
 @functools.cache
@@ -41,12 +42,13 @@ def outcome(rival, setting, on):
     """The outcome of a contestant: a stored one (for noregret, of the same build), or that of a new run."""
     key = [rival if rival != "noregret" else f"noregret {build()}", setting, on.name]
     known = remembered(key[0], setting, on)
-    if known is not None or (given_up(rival, setting, on) or 0) >= MOST / 60:
+    if known is not None or given_up(rival, setting, on):
         return known
     result = RUN[rival](on, setting)
-    if result is None:
+    if isinstance(result, Stopped):
+        print(f"{on.name:18} {rival:9} {setting:50} stopped after {result.rows} rows, {result.seconds:.0f}s", file=sys.stderr, flush=True)
         with open(LOG, "a") as log:
-            log.write(json.dumps({"key": key, "outcome": None, "minutes": MOST / 60}) + "\n")
+            log.write(json.dumps({"key": key, "outcome": None, **asdict(result)}) + "\n")
         return None
     print(f"{on.name:18} {rival:9} {setting:50} {result.log_loss or 0:.4f} {result.error:.4f} {result.wall:.1f}s", file=sys.stderr, flush=True)
     with open(LOG, "a") as log:

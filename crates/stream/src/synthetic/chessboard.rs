@@ -40,11 +40,25 @@ pub(super) struct Chessboard {
 impl Chessboard {
     pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
         let params = ChessboardParams::from_values("chessboard", values)?;
-        let drift = params.drift.unwrap_or(80);
-        let mut rng = Rng::new(seed, 0);
+        Ok(Box::new(Self::new(Rng::new(seed, 0), params.drift.unwrap_or(80), rows)))
+    }
+
+    /// The board of a stream of `rows` rows with `drift` changes of phase.
+    pub(super) fn new(mut rng: Rng, drift: u64, rows: u64) -> Self {
         let classes = (0..SIDE).flat_map(|_| shuffled(&mut rng, SIDE)).collect();
         let order = shuffled(&mut rng, SIDE * SIDE);
-        Ok(Box::new(Self { drifts: drift > 0, blocks: Blocks::new(drift, rows), classes, order, rng }))
+        Self { drifts: drift > 0, blocks: Blocks::new(drift, rows), classes, order, rng }
+    }
+
+    /// The next point, after its class.
+    pub(super) fn draw(&mut self) -> (usize, [f64; 2]) {
+        let phase = self.blocks.next();
+        let field = self.shown(phase).unwrap_or_else(|| self.rng.below((SIDE * SIDE) as u64) as usize);
+        let place = |at: usize, u: f64| (at as f64 + u) / SIDE as f64;
+        (
+            self.classes[field],
+            [place(field % SIDE, self.rng.uniform()), place(field / SIDE, self.rng.uniform())],
+        )
     }
 
     /// The field that is shown in phase `phase`, or none for the whole board.
@@ -65,11 +79,8 @@ impl Synthetic for Chessboard {
     }
 
     fn next(&mut self, row: &mut Row) {
-        let phase = self.blocks.next();
-        let field = self.shown(phase).unwrap_or_else(|| self.rng.below((SIDE * SIDE) as u64) as usize);
-        let place = |at: usize, u: f64| (at as f64 + u) / SIDE as f64;
-        let x = [place(field % SIDE, self.rng.uniform()), place(field / SIDE, self.rng.uniform())];
-        fill(row, self.classes[field], &x);
+        let (class, x) = self.draw();
+        fill(row, class, &x);
     }
 }
 

@@ -9,6 +9,7 @@ mod agrawal;
 mod chessboard;
 mod hyperplane;
 mod led;
+mod mixed_drift;
 mod random_rbf;
 mod random_tree;
 mod sea;
@@ -185,6 +186,12 @@ pub static RECIPES: &[Recipe] = &[
         summary: "a board of 8 x 8 fields and 8 classes that is shown field by field",
         params: chessboard::ChessboardParams::FIELDS,
         make: chessboard::Chessboard::make,
+    },
+    Recipe {
+        name: "mixed-drift",
+        summary: "Gaussians that exchange places, moving squares and the chessboard in turn; 15 classes",
+        params: mixed_drift::MixedDriftParams::FIELDS,
+        make: mixed_drift::MixedDrift::make,
     },
 ];
 
