@@ -424,10 +424,10 @@ impl SketchedInverse {
         constants
     }
 
-    /// The sum of the quadratics $W^\top AW + G^\top W$ of `parts`, of equal sizes, with `regularization` as its
-    /// $\lambda$: it has the rows of all of them, and the sums of their vectors. Where these are $2m$ rows or
-    /// more, they shrink to $m$ as in [`SketchedInverse::shrink_about_minimum`]. The second result is the sum of
-    /// the constants (theory: sketches 1.5).
+    /// The sum of the quadratics $W^\top AW + G^\top W$ of `parts`, of equal sizes, with `regularization` as
+    /// its $\lambda$: it has the rows of all of them, and the sums of their vectors. Where these are $2m$ rows
+    /// or more, they shrink to $m$ as in [`SketchedInverse::shrink_about_minimum`]. The second result is the
+    /// sum of the constants (theory: sketches 1.5).
     pub(crate) fn merged(parts: &[&Self], regularization: f64) -> (Self, f64) {
         let Self { rank, blocks, vectors, ref cells, .. } = *parts[0];
         let mut sum = Self::new(rank, blocks, vectors, cells.features(), regularization);
@@ -521,8 +521,8 @@ impl SketchedInverse {
     }
 }
 
-/// Adds the cell `own` of a sketch with `rows[0]` rows to the cell `sum` of one with `rows[1]`, of which the row
-/// `at` is that of the first row of `own`.
+/// Adds the cell `own` of a sketch with `rows[0]` rows to the cell `sum` of one with `rows[1]`, of which the
+/// row `at` is that of the first row of `own`.
 fn add_cell(own: &[f64], sum: &mut [f64], blocks: usize, rows: [usize; 2], at: usize) {
     let (columns, entries) = own.split_at(blocks * rows[0]);
     let (sums, sums_of_entries) = sum.split_at_mut(blocks * rows[1]);

@@ -243,8 +243,8 @@ fn concatenated_kernels_are_added_matrices() {
     }
 }
 
-/// With at least as many rows as features the sketches of two classes are matrices, and merge like them, up to a
-/// number that is added to all logits.
+/// With at least as many rows as features the sketches of two classes are matrices, and merge like them, up
+/// to a number that is added to all logits.
 #[test]
 fn exact_sketches_merge_like_matrices() {
     let (sketches, _) = shards("folklore-sketch", "rank=5 norm=3 regularization=0.7", 2);
@@ -282,8 +282,8 @@ fn certificates_of_merged_sketches_hold() {
     }
 }
 
-/// One row in each shard: a = λ + 2 γ p(1-p) and G add up. For K = 2, d = 1, λ = ½, γ = ½ and x = 1, both shards
-/// have h = ⅛ and G = ∓½ or ±½, so that these cancel for different labels.
+/// One row in each shard: a = λ + 2 γ p(1-p) and G add up. For K = 2, d = 1, λ = ½, γ = ½ and x = 1, both
+/// shards have γ p(1-p) = ⅛ and G = ∓½ or ±½, so that these cancel for different labels.
 #[test]
 fn diagonals_add_up_by_hand() {
     let shard = |label: usize| {

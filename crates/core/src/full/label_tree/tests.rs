@@ -338,8 +338,8 @@ fn nodes_below(tree: &LabelTree, node: usize) -> usize {
         .sum::<usize>()
 }
 
-/// (0|1) and (0|1), each with a new label of its own at a place that the other tree does not contradict; trees
-/// without common labels; and trees of one label.
+/// (0|1) and (0|1), each with a new label of its own at a place that the other tree does not contradict;
+/// trees without common labels; and trees of one label.
 #[test]
 fn trees_of_different_labels_are_joined() {
     use crate::merge::Merge;

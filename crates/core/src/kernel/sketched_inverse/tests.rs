@@ -320,9 +320,9 @@ fn value_at(sketch: &SketchedInverse, w: &[f64]) -> f64 {
     sketch.regularization() * dot(w, w) + square + linear
 }
 
-/// m = 1, λ = 1, G = (-10, 0) with the row (2, 0), and G = (0, -4) with the row (0, 1): A = diag(5, 2), with the
-/// minimiser (1, 1) and the minimum -5 - 2. With δ = 1 the row (√3, 0) is left, A = diag(4, 1) and C = (1, 1), so
-/// that G = (-10 + 2, -4 + 2), the constants are 2, and the minimum is -4 - 1 - 2.
+/// m = 1, λ = 1, G = (-10, 0) with the row (2, 0), and G = (0, -4) with the row (0, 1): A = diag(5, 2), with
+/// the minimiser (1, 1) and the minimum -5 - 2. With δ = 1 the row (√3, 0) is left, A = diag(4, 1) and C =
+/// (1, 1), so that G = (-10 + 2, -4 + 2), the constants are 2, and the minimum is -4 - 1 - 2.
 #[test]
 fn merged_by_hand() {
     let row =
@@ -338,8 +338,8 @@ fn merged_by_hand() {
     assert_close(value_at(&merged, &[1.0, 1.0]) - constants, -7.0, 1e-14, "at the minimiser");
 }
 
-/// The merged quadratic, with its constants, is at most the sum, and that of two parts has its minimum; with enough
-/// rows it is the sum.
+/// The merged quadratic, with its constants, is at most the sum, and that of two parts has its minimum; with
+/// enough rows it is the sum.
 #[test]
 fn merged_quadratics_are_below_the_sum() {
     let features = 6;
