@@ -228,7 +228,8 @@ def many(options):
 
 Written by `python3 benches/rivals/rivals.py many`. One pass in file order, every prediction made before its label was seen; streams
 are made by `benches/rivals/many_streams.py`. Rows a second of processor time and the peak memory are those of the whole process,
-reading included; other programs were running, so that times are upper bounds. Where a rival's probability of the label is zero, a thousandth of the uniform distribution is mixed in, to its favour.
+reading included; other programs were running, so that times are upper bounds; rivals' figures are kept from
+earlier runs of this page. Where a rival's probability of the label is zero, a thousandth of the uniform distribution is mixed in, to its favour.
 
 ## Many classes, many columns
 
