@@ -91,6 +91,9 @@ fn no_head_is_much_better_than_the_mixture() {
     }
 }
 
+/// Draws row and class of a round.
+type Round<'a> = &'a dyn Fn(usize, &mut Rng) -> (Vec<f64>, usize);
+
 /// Equation (4), in many intervals of a stream whose classes are exchanged and of one that only repeats them,
 /// for heads and for stacks; in many of these the bound is below the loss of a guess.
 #[test]
@@ -99,7 +102,7 @@ fn the_loss_of_every_interval_is_within_the_bound() {
         let (x, class) = noisy(t, rng);
         (x, (class + t / 800) % 3)
     };
-    let streams: [&dyn Fn(usize, &mut Rng) -> (Vec<f64>, usize); 2] = [&exchanged, &|t, rng| {
+    let streams: [Round<'_>; 2] = [&exchanged, &|t, rng| {
         if t / 500 % 2 == 0 { sticky(t, rng) } else { noisy(t, rng) }
     }];
     for round in streams {
