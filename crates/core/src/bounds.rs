@@ -50,6 +50,16 @@ impl Setting {
     }
 }
 
+/// The log loss of a mixture in the rounds from `first` to `last`, minus that of any of its members that is
+/// active from round `first - 1` to `last`: $2\ln(r+1) + \ln(s(M-1))$.
+///
+/// For `first` $r$ at least 2, `last` $s$, and at most $M$ = `members` at the same time; holds for all such
+/// intervals at once, and for importance weights up to 1. Derived (theory: mixtures 1.7).
+pub fn adaptive_regret(members: usize, first: u64, last: u64) -> f64 {
+    let others = members.max(2) - 1;
+    2.0 * (first as f64 + 1.0).ln() + (last as f64).ln() + (others as f64).ln()
+}
+
 /// FOLKLORE's regret: $\lambda \lVert \Pi W \rVert_F^2 + \frac14 \sum_t \mathrm{Tr}(A_{t-1}^{-1} H_t)$.
 ///
 /// For every comparator $W$ on which the curvature is valid (rows of norm at most $B$), and any

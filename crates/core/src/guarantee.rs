@@ -100,9 +100,12 @@ impl RunFacts {
         }
     }
 
-    /// The certificate of `learner` for these rounds, if it computes one. It holds with importance
-    /// weights, since surrogates of weighted rounds are still lower bounds.
+    /// The certificate of `learner` for these rounds, if it computes one. That of a mixture is its bound. All
+    /// others hold with importance weights, since surrogates of weighted rounds are still lower bounds.
     pub fn certificate<L: OnlineLearner + ?Sized>(&self, learner: &L) -> Option<Promise> {
+        if let Some(Guarantee::AdaptiveRegret { bound }) = self.guarantee(learner) {
+            return Some(bound);
+        }
         let certificate = learner.certificate()?;
         Some(self.void(learner.rounds()).map_or(certificate, Err))
     }
@@ -127,7 +130,12 @@ impl RunFacts {
     /// The guarantee without its bound, if the rounds do not satisfy the theorem's assumptions.
     fn applied<'a>(&self, guarantee: Guarantee<'a>, learnt: u64) -> Guarantee<'a> {
         let weighted = || (self.weighted > 0).then(|| "rounds had importance weights".to_owned());
-        let Some(why) = self.void(learnt).or_else(weighted) else { return guarantee };
+        let facts = match guarantee {
+            // It is about forecasts, whatever the rows.
+            Guarantee::AdaptiveRegret { .. } => Self { beyond_radius: 0, ..self.clone() },
+            _ => self.clone(),
+        };
+        let Some(why) = facts.void(learnt).or_else(weighted) else { return guarantee };
         match guarantee {
             Guarantee::Regret { ball, norm, bound } => {
                 Guarantee::Regret { ball, norm, bound: bound.and(Err(why)) }
@@ -136,6 +144,7 @@ impl RunFacts {
                 Guarantee::SquaredRegret { norm, bound: bound.and(Err(why)) }
             }
             Guarantee::PolicyRegret { bound } => Guarantee::PolicyRegret { bound: bound.and(Err(why)) },
+            Guarantee::AdaptiveRegret { bound } => Guarantee::AdaptiveRegret { bound: bound.and(Err(why)) },
             Guarantee::Mistakes { norm, bound } => Guarantee::Mistakes { norm, bound: bound.and(Err(why)) },
         }
     }
@@ -175,6 +184,12 @@ pub enum Guarantee<'a> {
         /// The bound after the rounds learnt, or why the theorem does not hold.
         bound: Promise,
     },
+    /// Total log loss in any interval of rounds from the second on, minus that of any member of a mixture
+    /// that is active from the round before to the end of the interval; for all intervals and members.
+    AdaptiveRegret {
+        /// The bound for all intervals within the rounds learnt, or why the theorem does not hold.
+        bound: Promise,
+    },
     /// Mistakes, expected ones for a learner that draws its labels, against *every* linear predictor.
     Mistakes {
         /// The Frobenius norm of relevant comparators.
@@ -196,6 +211,7 @@ impl Guarantee<'_> {
         match self {
             Guarantee::Regret { bound, .. }
             | Guarantee::SquaredRegret { bound, .. }
+            | Guarantee::AdaptiveRegret { bound }
             | Guarantee::PolicyRegret { bound } => Some(bound.clone()),
             Guarantee::Mistakes { .. } => None,
         }

@@ -36,7 +36,8 @@ class Promising(Model[_core.Learner]):
         return self._core.certificate()
 
     def regret_bound(self) -> float:
-        """The theorem's bound on the regret after the rounds so far, in nats (squared units for a real-valued target).
+        """The theorem's bound on the regret after the rounds so far, in nats (squared units for a real-valued target);
+        of the mixture `auto`, in every interval of these rounds, against the member that is best in it.
 
         Raises ValueError, with the reason, if there is none.
         """

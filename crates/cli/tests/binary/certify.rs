@@ -49,6 +49,29 @@ fn regret_certificate_and_bound_increase() {
     }
 }
 
+/// The bound of a mixture is one about its members, in every interval; it needs weights of 1.
+#[test]
+fn the_bound_of_auto_is_shown_where_it_holds() {
+    let folder = folder(4);
+    let members = "--set members=labels+shared@0.1";
+    let summary = folder.summary(&format!("a.svm --certify --certificates {members}"));
+    let (bound, certificate) = (number(&summary, "bound"), number(&summary, "certificate"));
+    // 6 ln(600) + ln 7 + ln 3 + ln 2, for three and five heads and three stacks.
+    let want = 4.0 * 601f64.ln() + 2.0 * 600f64.ln() + (7.0f64 * 3.0 * 2.0).ln();
+    assert!((bound - want).abs() < 1e-9 && certificate == bound, "{bound} and {certificate} for {want}");
+    assert!(bound < 0.1 * number(&summary, "trivial_bound"), "{summary}");
+    let ran = folder.run(&format!("run a.svm --certify --limit 50 {members}")).succeeded();
+    assert!(ran.stdout.contains("in every interval of rounds, the member"), "{}", ran.stdout);
+    let rows = String::from_utf8(folder.read("a.svm")).unwrap();
+    let lines = rows.lines().map(|line| line.replacen(' ', " |f ", 1));
+    let weighted: Vec<String> = lines.map(|line| format!("1{line}").replacen(" |", " 2 |", 1)).collect();
+    folder.write("w.vw", weighted.join("\n"));
+    let summary = folder.summary(&format!("w.vw --certify --certificates {members}"));
+    for name in ["no_bound_because", "no_certificate_because"] {
+        assert_eq!(summary[name], "rounds had importance weights", "{summary}");
+    }
+}
+
 #[test]
 fn mistakes_stay_below_their_bound() {
     let folder = folder(3);

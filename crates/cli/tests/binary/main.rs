@@ -1,6 +1,7 @@
 //! The program `noregret` as its users see it: arguments and files in; output, messages and exit codes out.
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed, as it should")]
 
+mod adaptive;
 mod bad_data;
 mod bad_model;
 mod bad_output;

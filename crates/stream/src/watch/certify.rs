@@ -214,6 +214,10 @@ impl Record {
                 let verdict = self.of_mistakes(verdict);
                 verdict.with(comparator, None, bound.map(|bound| bound(&reference)))
             }
+            Guarantee::AdaptiveRegret { bound } => {
+                let comparator = "in every interval of rounds, the member of the mixture that is best in it (not computed)";
+                verdict.with(comparator.to_owned(), None, bound)
+            }
             Guarantee::PolicyRegret { bound } => {
                 let comparator = "the best policy, if some comparator of the oracle's ball forecasts the mean rewards (not computed)";
                 let verdict = Certified { certificate: None, ..self.of_mistakes(verdict) };

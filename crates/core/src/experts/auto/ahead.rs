@@ -97,6 +97,11 @@ impl Ahead {
         self.portions.fill(0.0);
     }
 
+    /// The same for the member with the index `at`.
+    pub(super) fn begin_anew_at(&mut self, at: usize) {
+        self.portions.iter_mut().skip(2 * at).take(2).for_each(|place| *place = 0.0);
+    }
+
     /// Updates `scaled` for the factor `scale`.
     fn scale_to(&mut self, scale: f64) {
         if self.scaled.len() != self.rows.len() || self.scale.to_bits() != scale.to_bits() {

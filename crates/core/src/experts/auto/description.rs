@@ -186,6 +186,12 @@ impl Description {
         !self.counts_labels() && !self.has_trees()
     }
 
+    /// Whether the member depends on all rounds so far, unless it forgets: the others count labels, or have
+    /// windows.
+    pub(super) fn keeps_all(self) -> bool {
+        !self.counts_labels() && self != Self::Neighbours
+    }
+
     /// The number of columns that a stack has for the member: one for each head of `diagonals`, whose
     /// regularizations differ, otherwise one for the mixture of its heads.
     pub(super) fn columns(self) -> usize {

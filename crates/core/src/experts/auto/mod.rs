@@ -40,6 +40,16 @@
 //! of them, (3) holds from the round in which it joins, with $2 \ln(j + 1)$ in place of $\ln M$ and the
 //! mixture's own loss up to then.
 //!
+//! In every interval of rounds $[r, s]$ with $r \ge 2$, whatever came before, and with $M'$ heads in all
+//! (theory: mixtures 3.3)
+//!
+//! $$ \textstyle\sum_{t=r}^s L_t \le \min_i \sum_{t=r}^s L^i_t + 4 \ln(r+1) + 2 \ln s + \ln(M'-1) + \ln N +
+//!    \ln 2 \tag{4} $$
+//!
+//! for every head that is active from round $r - 1$ to round $s$. A member that has learnt something which is
+//! no longer true is replaced by a new one (`renewal.rs`), so that there are heads that are good after a
+//! change.
+//!
 //! ## Members
 //!
 //! The `budget` of time and the memory determine which members are active; `members` lists them:
@@ -88,7 +98,7 @@
 //! * Trees, forest and neighbours learn each row once, whatever its importance weight, and replace a soft
 //!   label by a class drawn from it. Trees and forest cannot grow, and start again when classes or features
 //!   are added.
-//! * An importance weight multiplies a round's losses; (3) holds for weights up to 1.
+//! * An importance weight multiplies a round's losses; (3) and (4) hold for weights up to 1.
 //!
 //! ## Cost
 //!
@@ -97,8 +107,10 @@
 //! members (up to 16 classes: $O(K\ (M + K)^2)$).
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds::adaptive_regret;
 use crate::example::{Batch, Features, Target};
 use crate::full::gaptron::Mode;
+use crate::guarantee::Guarantee;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::parallel::Workers;
 use crate::param::{ParamError, positive};
@@ -128,6 +140,7 @@ mod forest;
 mod fourier;
 mod member;
 mod neighbours;
+mod renewal;
 mod roster;
 mod stack;
 mod trees;
@@ -292,7 +305,7 @@ impl Algorithm for Auto {
         name: "auto",
         summary: "the default: a mixture of second-order learners that needs no tuning",
         paper: Paper { key: "vovk1990aggregating", place: "aggregating algorithm for log loss" },
-        guarantee: "log loss <= that of every member + a few nats: ln(members) + ln(heads) + 3.5, in total",
+        guarantee: "log loss <= that of every member + a few nats: ln(members) + ln(heads) + 3.5, in total; in every interval of rounds, also after a change, + 6 ln(rounds) + ln(heads of all) + 1.8",
         cost: "that of its members, at most the budget",
         memory: "that of its members",
         forecast: Forecast::Probabilities,
@@ -483,6 +496,13 @@ impl OnlineLearner for Auto {
         }
         self.problem = Problem { classes, features, ..self.problem.clone() };
         true
+    }
+
+    /// Equation (4). Of all intervals within the rounds, the last round alone has the largest bound.
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let bound = |members| adaptive_regret(members, self.rounds.max(2), self.rounds.max(2));
+        let bound = bound(self.roster.base.weights().len()) + bound(1 + self.stacks.len()) + 2f64.ln();
+        Some(Guarantee::AdaptiveRegret { bound: Ok(bound) })
     }
 
     /// The kinds of members that were not chosen at the start.

@@ -12,6 +12,7 @@ use super::choice::{Limits, diagonals};
 use super::costs::Costs;
 use super::description::{Description, Lineup, Place};
 use super::member::Member;
+use super::renewal::Renewal;
 use super::unit::Unit;
 use crate::experts::mixture::Mixture;
 use crate::kernel::vector::take;
@@ -73,6 +74,7 @@ pub(super) struct Roster {
     /// Seed of the random draws of trees and forests.
     seed: u64,
     ahead: Ahead,
+    renewal: Renewal,
     workers: Workers,
     losses: Vec<f64>,
     /// Buffer for a row in multiples of the unit.
@@ -100,6 +102,7 @@ impl Roster {
             problem,
             seed,
             ahead: Ahead::default(),
+            renewal: Renewal::default(),
             workers: Workers::default(),
             row: Vec::new(),
         })
@@ -254,11 +257,34 @@ impl Roster {
         self.row = room;
         self.base.update(&self.losses);
         self.ahead.advance();
+        self.renew(y, inputs);
         if self.unit.measure(x, y) {
             self.begin_anew();
         }
         self.unit.settle();
         self.ahead.hand_on(&mut self.members, self.problem.features, self.unit.scale(), &self.workers);
+    }
+
+    /// Replaces members by new ones that have fallen behind the frequencies of the classes, see [`Renewal`].
+    fn renew(&mut self, y: Target<'_>, inputs: &[Prediction]) {
+        let mut descriptions = self.descriptions.iter();
+        let counts = descriptions.position(|description| *description == Description::Labels);
+        let Some([frequencies, ..]) = counts.and_then(|at| inputs.get(at)).map(|at| &at.members[..]) else {
+            return;
+        };
+        let frequencies = y.log_loss(&frequencies.probabilities);
+        for (place, at) in inputs.iter().enumerate() {
+            let description = self.descriptions[place];
+            let Some(member) = self.members[place].as_mut().filter(|_| description.keeps_all()) else {
+                continue;
+            };
+            if self.renewal.is_due(place, y.log_loss(&at.probabilities), frequencies) {
+                let mut fresh = description.make(&self.problem, self.seed).expect("made before");
+                fresh.set_workers(&self.workers);
+                *member = fresh;
+                self.ahead.begin_anew_at(place);
+            }
+        }
     }
 
     /// Replaces the members that depend on the unit by new ones, which learn the rows so far in the new unit.
@@ -479,6 +505,7 @@ impl Roster {
         tensors.extend(self.base.tensors().into_iter().map(|tensor| tensor.within("base")));
         tensors.extend(self.unit.tensors());
         tensors.extend(self.ahead.tensors());
+        tensors.extend(self.renewal.tensors());
         tensors.push(Tensor::count("joined", &mut self.joined));
         tensors.push(Tensor::count("seed", &mut self.seed));
         tensors
@@ -488,6 +515,7 @@ impl Roster {
         self.members.iter_mut().flatten().all(|member| member.restored())
             && self.base.restored()
             && self.unit.is_consistent()
+            && self.renewal.is_consistent(self.members.len())
             && self.ahead.is_consistent(self.problem.features, self.members.len())
     }
 }

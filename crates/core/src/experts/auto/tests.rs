@@ -22,25 +22,38 @@ fn losses(
     rounds: usize,
     round: impl Fn(usize, &mut Rng) -> (Vec<f64>, usize),
 ) -> (f64, Vec<f64>) {
+    let by_round = losses_by_round(auto, rounds, round);
+    let mut others = vec![0.0; by_round[0].1.len()];
+    for (_, all) in &by_round {
+        others.iter_mut().zip(all).for_each(|(sum, loss)| *sum += loss);
+    }
+    (by_round.iter().map(|(played, _)| played).sum(), others)
+}
+
+/// The same, by round.
+fn losses_by_round(
+    auto: &mut Auto,
+    rounds: usize,
+    round: impl Fn(usize, &mut Rng) -> (Vec<f64>, usize),
+) -> Vec<(f64, Vec<f64>)> {
     let (mut rng, mut at) = (Rng::new(5, 0), auto.prediction());
-    let (mut total, mut others) = (0.0, Vec::new());
+    let mut by_round = Vec::new();
     // Members that join later are not counted.
     let count = auto.roster.descriptions.len();
     for t in 0..rounds {
         let (x, class) = round(t, &mut rng);
         let (x, y) = (Features::Dense(&x), Target::class(class));
         auto.predict(x, &mut at);
-        total += y.log_loss(&at.probabilities);
+        let played = y.log_loss(&at.probabilities);
         let (inputs, stacks) = at.members.split_at(auto.roster.descriptions.len());
         let members = inputs.iter().zip(&auto.roster.descriptions).take(count);
         let heads = members.flat_map(|(input, word)| input.members.iter().take(word.heads()));
         let all: Vec<f64> =
             heads.chain(&stacks[..STACKS.len()]).map(|at| y.log_loss(&at.probabilities)).collect();
-        others.resize(all.len(), 0.0);
-        others.iter_mut().zip(&all).for_each(|(sum, loss)| *sum += loss);
+        by_round.push((played, all));
         auto.update(x, y, &at);
     }
-    (total, others)
+    by_round
 }
 
 /// A class that depends on the row, with noise.
@@ -75,6 +88,53 @@ fn no_head_is_much_better_than_the_mixture() {
             members.ln() + (heads.expect("some") as f64).ln() + (1.0 + STACKS.len() as f64).ln() + 8f64.ln();
         let best = others.iter().copied().fold(f64::INFINITY, f64::min);
         assert!(total <= best + bound, "{total} against {best} + {bound}");
+    }
+}
+
+/// Draws row and class of a round.
+type Round<'a> = &'a dyn Fn(usize, &mut Rng) -> (Vec<f64>, usize);
+
+/// Equation (4), in many intervals of a stream whose classes are exchanged and of one that only repeats them,
+/// for heads and for stacks; in many of these the bound is below the loss of a guess.
+#[test]
+fn the_loss_of_every_interval_is_within_the_bound() {
+    let exchanged = |t: usize, rng: &mut Rng| {
+        let (x, class) = noisy(t, rng);
+        (x, (class + t / 800) % 3)
+    };
+    let streams: [Round<'_>; 2] = [&exchanged, &|t, rng| {
+        if t / 500 % 2 == 0 { sticky(t, rng) } else { noisy(t, rng) }
+    }];
+    for round in streams {
+        let mut auto = auto(3, 4, &[("members", "labels+pairs+trees+shared@0.01+products@0.01+full@0.01")]);
+        let by_round = losses_by_round(&mut auto, 2400, round);
+        let stacks = by_round[0].1.len() - STACKS.len();
+        let heads = auto.roster.base.weights().len();
+        let mut bites = 0;
+        for first in (2..2400u64).step_by(37) {
+            let mut sums = vec![0.0; 1 + by_round[0].1.len()];
+            for last in first..=2400 {
+                let (played, all) = &by_round[last as usize - 1];
+                let losses = std::iter::once(played).chain(all);
+                sums.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += loss);
+                let (own, others) = sums.split_first().expect("the first is what was played");
+                let least = |sums: &[f64]| sums.iter().copied().fold(f64::INFINITY, f64::min);
+                let of_stacks = adaptive_regret(1 + STACKS.len(), first, last);
+                let of_heads = of_stacks + adaptive_regret(heads, first, last) + 2f64.ln();
+                for (members, bound) in [(&others[..stacks], of_heads), (&others[stacks..], of_stacks)] {
+                    let regret = own - least(members);
+                    assert!(regret <= bound, "{regret} beyond {bound} in [{first}, {last}]");
+                    bites += u64::from(bound < 3f64.ln() * (last - first + 1) as f64);
+                }
+            }
+        }
+        assert!(bites > 50_000, "{bites}");
+        let Some(Guarantee::AdaptiveRegret { bound: Ok(bound) }) = auto.guarantee() else {
+            panic!("it has one")
+        };
+        let last =
+            adaptive_regret(heads, 2400, 2400) + adaptive_regret(1 + STACKS.len(), 2400, 2400) + 2f64.ln();
+        assert!((bound - last).abs() < 1e-9 && bound < 60.0, "{bound}");
     }
 }
 
@@ -126,6 +186,28 @@ fn the_grid_extends_itself() {
     let mut loaded = file.model().expect("just saved");
     assert_eq!(file, Archive::of(&mut *loaded));
     assert_eq!(plays(&mut *loaded, 100), plays(&mut wrong, 100));
+}
+
+/// After the classes were exchanged, members that have learnt the old ones are replaced, so that the loss is
+/// soon that of a learner which has seen nothing before. It continues identically after saving and loading.
+#[test]
+fn members_begin_anew_after_a_switch() {
+    let switched = |t: usize, rng: &mut Rng| {
+        let (x, class) = noisy(t, rng);
+        (x, if t < 800 { class } else { (class + 1) % 3 })
+    };
+    let members = "labels+neighbours+trees+shared@0.1+full@0.1";
+    let mut learner = auto(3, 4, &[("members", members)]);
+    let by_round = losses_by_round(&mut learner, 2000, switched);
+    let mut fresh = auto(3, 4, &[("members", members)]);
+    let from_the_switch = losses_by_round(&mut fresh, 1200, |t, rng| switched(t + 800, rng));
+    let last =
+        |rounds: &[(f64, Vec<f64>)]| rounds[rounds.len() - 400..].iter().map(|(loss, _)| loss).sum::<f64>();
+    let (own, new) = (last(&by_round), last(&from_the_switch));
+    assert!(own < 1.05 * new, "{own} against {new}");
+    let file = Archive::of(&mut learner);
+    let mut loaded = file.model().expect("just saved");
+    assert_eq!(plays(&mut *loaded, 100), plays(&mut learner, 100));
 }
 
 /// Results do not depend on the scale of the rows.
