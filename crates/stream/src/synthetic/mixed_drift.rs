@@ -2,12 +2,12 @@
 //! Heterogeneous Concept Drift*, ICDM 2016, section V.
 //!
 //! Three streams of two features in turn, a row of each, drawn in three unit squares side by side with a gap
-//! between them; they share the labels. A learner sees three kinds of drift at once, each in a region of its own:
+//! between them; they share the labels. A learner sees three kinds of drift at once, each in its own region:
 //!
 //! - interchanging Gaussians: each of 15 classes has a Gaussian with a random covariance. At the first change
 //!   two of them exchange their places, at every later change one more, until all do;
-//! - moving squares: four small squares in a row, each of a class, move sideways at a constant speed, and turn
-//!   back at the walls. A row of 120 moves ago may lie where another square is now, a later one does not;
+//! - moving squares: four small squares in a row, each of a class, move sideways at a constant speed, and
+//!   turn back at the walls. A row of 120 moves ago may lie where another square is now, a later one does not;
 //! - the transient chessboard (`chessboard`).
 
 use noregret::param::{Params as _, Values};
@@ -32,7 +32,8 @@ const APART: f64 = 2.0;
 params! {
     /// Parameters of the stream with mixed drift.
     pub(super) struct MixedDriftParams {
-        /// Number of exchanges of Gaussians, and of changes of phase of the board; with 0 only the squares move.
+        /// Number of exchanges of Gaussians, and of changes of phase of the board; with 0 only the squares
+        /// move.
         drift: u64 = "66",
     }
 }
@@ -51,7 +52,8 @@ struct Gaussians {
 }
 
 impl Gaussians {
-    /// Places are uniform; a covariance has a uniform direction, and deviations of 0.01 to 0.05 along its axes.
+    /// Places are uniform; a covariance has a uniform direction, and deviations of 0.01 to 0.05 along its
+    /// axes.
     fn new(rng: &mut Rng, changes: u64, rows: u64) -> Self {
         let mut gaussian = |_| {
             let place = [rng.uniform(), rng.uniform()];
@@ -179,7 +181,8 @@ mod tests {
         assert_eq!(most, [14, 3, 7]);
     }
 
-    /// At the first change two Gaussians move, at the second three, and from the fourteenth all; the set of places stays.
+    /// At the first change two Gaussians move, at the second three, and from the fourteenth all; the set of
+    /// places stays.
     #[test]
     fn one_more_gaussian_moves_at_every_change() {
         let mut rng = Rng::new(7, 0);
@@ -202,7 +205,8 @@ mod tests {
         }
     }
 
-    /// No square covers a place that another one covered in the last 119 rows; soon after that some square does.
+    /// No square covers a place that another one covered in the last 119 rows; soon after that some square
+    /// does.
     #[test]
     fn squares_overlap_after_their_horizon() {
         let (mut squares, mut rng) = (Squares { place: 0.0, speed: SIDE / HORIZON }, Rng::new(1, 0));
