@@ -438,7 +438,7 @@ impl Auto {
 impl OnlineLearner for Auto {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         let Parts { inputs, stacks, base } = Parts::of(&at.members, self.stacks.len());
-        self.roster.update(x, y, inputs, base);
+        self.roster.update(x, y, inputs, base, !at.is_fresh(self.rounds));
         self.losses[0] = y.log_loss(&base.probabilities);
         let len = self.columns();
         let columns = if at.is_fresh(self.rounds) && at.scratch.len() == len {

@@ -221,27 +221,30 @@ impl Roster {
     /// Learns the target of a round in which `inputs` and `base` were predicted.
     ///
     /// Members that joined after the prediction are charged the loss of the mixture `base`, and learn from a
-    /// prediction that is made here.
+    /// prediction that is made here. `late` if the learner has changed since the prediction.
     pub(super) fn update(
         &mut self,
         x: Features<'_>,
         y: Target<'_>,
         inputs: &[Prediction],
         base: &Prediction,
+        late: bool,
     ) {
         let mut room = std::mem::take(&mut self.row);
         let row = Row::new(x, &self.unit, self.problem.features, &mut room);
         let workers = self.helpers().clone();
         let descriptions = self.descriptions.iter().zip(&mut self.members);
         let places = descriptions.zip(inputs).zip(parts_mut(&self.descriptions, &mut self.losses));
-        let costs = places.map(|place| (place.0.0.0.work(&self.problem), place));
-        workers.each_by_cost(costs, |(((description, member), at), losses)| {
+        let costs = places.enumerate().map(|(at, place)| (place.0.0.0.work(&self.problem), (at, place)));
+        let renewal = &self.renewal;
+        workers.each_by_cost(costs, |(place, (((description, member), at), losses))| {
             losses.fill(f64::INFINITY);
             if let Some(member) = member {
                 for (loss, head) in losses.iter_mut().zip(&at.members) {
                     *loss = y.log_loss(&head.probabilities);
                 }
-                member.update(row.seen_by(*description), y, at);
+                let without = renewal.without_by_products(place, late, at);
+                member.update(row.seen_by(*description), y, without.as_ref().unwrap_or(at));
             }
         });
         let latest =
