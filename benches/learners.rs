@@ -56,8 +56,8 @@ fn round(bencher: Bencher<'_, '_>, name: &str) {
         });
 }
 
-/// Decide, play and learn whether it was right, on dense rows of covtype's shape: 7 labels and 54 features. The
-/// first rounds, in which `auto` still tries members beyond its budget, are not measured.
+/// Decide, play and learn whether it was right, on dense rows of covtype's shape: 7 labels and 54 features.
+/// The first rounds, in which `auto` still tries members beyond its budget, are not measured.
 #[divan::bench(args = ["squarecb", "fastcb", "confidit", "soba", "auto"], sample_count = 10)]
 fn decision(bencher: Bencher<'_, '_>, name: &str) {
     const LABELS: usize = 7;

@@ -424,10 +424,10 @@ impl SketchedInverse {
         constants
     }
 
-    /// The sum of the quadratics $W^\top AW + G^\top W$ of `parts`, of equal sizes, with `regularization`
-    /// as its $\lambda$: it has the rows of all of them, and the sums of their vectors. Where these are $2m$ rows
-    /// or more, they shrink to $m$ as in [`SketchedInverse::shrink_about_minimum`]. The second result is the
-    /// sum of the constants (theory: sketches 1.5).
+    /// The sum of the quadratics $W^\top AW + G^\top W$ of `parts`, of equal sizes, with `regularization` as
+    /// its $\lambda$: it has the rows of all of them, and the sums of their vectors. Where these are $2m$
+    /// rows or more, they shrink to $m$ as in [`SketchedInverse::shrink_about_minimum`]. The second result
+    /// is the sum of the constants (theory: sketches 1.5).
     pub(crate) fn merged(parts: &[&Self], regularization: f64) -> (Self, f64) {
         let Self { rank, blocks, vectors, ref cells, .. } = *parts[0];
         let mut sum = Self::new(rank, blocks, vectors, cells.features(), regularization);

@@ -7,7 +7,8 @@
 //! - interchanging Gaussians: each of 15 classes has a Gaussian with a random covariance. At the first change
 //!   two of them exchange their places, at every later change one more, until all do;
 //! - moving squares: four small squares in a row, each of a class, move sideways at a constant speed, and
-//!   turn back at the walls. A row of 120 moves ago may lie where another square is now, a later one does not;
+//!   turn back at the walls. A row of 120 moves ago may lie where another square is now, a later one does
+//!   not;
 //! - the transient chessboard (`chessboard`).
 
 use noregret::param::{Params as _, Values};

@@ -83,10 +83,10 @@
 //! its edge is extended by a factor of ten: the new member copies the matrix of the member at the edge, with
 //! its own $r$, and that member's gradients. In the first rounds, all members together may cost two and a
 //! half budgets. At rounds 4096, 8192 and 16384, expensive members with high losses are dropped (a minus in
-//! `members`) until the others are within two budgets, one, and half of one; the best of each kind is dropped last, and
-//! the best member, trees, the forest and one cheap `shared` family are kept. When classes or features are
-//! added, members that would not be chosen for the larger problem are dropped before they grow, and if no
-//! family is left, `diagonals` join.
+//! `members`) until the others are within two budgets, one, and half of one; the best of each kind is dropped
+//! last, and the best member, trees, the forest and one cheap `shared` family are kept. When classes or
+//! features are added, members that would not be chosen for the larger problem are dropped before they grow,
+//! and if no family is left, `diagonals` join.
 //!
 //! ## Deviations
 //!
