@@ -10,6 +10,7 @@ pytest.importorskip("sklearn")
 
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -65,6 +66,14 @@ def test_small_sets_are_learnt_in_several_orders():
     assert face.OgdClassifier().fit(X, y)._others == [] and len(face.OgdClassifier(orders=2).fit(X, y)._others) == 1
     with pytest.raises(ValueError, match="orders = 0: must be a whole number of at least 1"):
         face.AutoClassifier(orders=0).fit(X, y)
+
+
+def test_small_sets_are_learnt_as_well_as_by_logistic_regression():
+    X, y = load_wine(return_X_y=True)
+    logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    for scoring in ("accuracy", "neg_log_loss"):
+        ours, rival = (cross_val_score(model, X, y, scoring=scoring).mean() for model in (face.AutoClassifier(), logistic))
+        assert ours > rival - 1e-9, scoring
 
 
 @each
