@@ -36,13 +36,12 @@ fn loss(folder: &Folder, skipped: usize) -> f64 {
     counted.iter().map(surprise).sum::<f64>() / COUNTED as f64
 }
 
-/// 2,000 rows after a switch, `auto` loses at most `most` times as much in the next 2,000 rows as one that
-/// was started at the switch.
-fn recovers(before: &[String], after: &[String], most: f64) {
+/// The log-loss of `auto` in rows 2,000 to 4,000 after a switch, divided by that of one that was started at
+/// the switch.
+fn ratio(before: &[String], after: &[String]) -> f64 {
     let folder = Folder::new();
     folder.write("all.svm", [before, after].concat().join("\n"));
-    let (continued, fresh) = (loss(&folder, 0), loss(&folder, BEFORE));
-    assert!(continued <= most * fresh, "{continued} against {fresh}");
+    loss(&folder, 0) / loss(&folder, BEFORE)
 }
 
 /// Of every row of class c the class is c + 1 from the switch on.
@@ -55,21 +54,26 @@ fn permuted_labels() {
         let (class, row) = line.split_once(' ').unwrap();
         format!("{} {row}", (class.parse::<usize>().unwrap() + 1) % 5)
     };
-    recovers(before, &after.iter().map(next).collect::<Vec<_>>(), 1.05);
+    let ratio = ratio(before, &after.iter().map(next).collect::<Vec<_>>());
+    assert!(ratio <= 1.05, "{ratio}");
 }
 
 #[test]
 #[ignore = "slow: fourteen thousand rows, and four thousand"]
 fn another_linear_model() {
     let rows = |count, seed| generated(&Folder::new(), "softmax --set classes=5", count, seed);
-    recovers(&rows(BEFORE, 1), &rows(FREE + COUNTED, 2), 1.05);
+    let ratio = ratio(&rows(BEFORE, 1), &rows(FREE + COUNTED, 2));
+    assert!(ratio <= 1.05, "{ratio}");
 }
 
-/// The forest replaces its subtrees one by one and takes longer, since it never falls far behind the
-/// frequencies.
+/// The mean over six pairs of trees: how fast a forest learns a tree depends on its first splits, by ten
+/// percent and more in either direction.
 #[test]
-#[ignore = "slow: fourteen thousand rows, and four thousand"]
+#[ignore = "slow: six times fourteen thousand rows, and four thousand"]
 fn another_decision_tree() {
     let rows = |count, seed| generated(&Folder::new(), "random-tree --set classes=4", count, seed);
-    recovers(&rows(BEFORE, 1), &rows(FREE + COUNTED, 2), 1.15);
+    let ratios = (0..6).map(|pair| ratio(&rows(BEFORE, 2 * pair + 1), &rows(FREE + COUNTED, 2 * pair + 2)));
+    let ratios: Vec<f64> = ratios.collect();
+    let mean = ratios.iter().sum::<f64>() / 6.0;
+    assert!(mean <= 1.05, "{ratios:?}");
 }

@@ -4,7 +4,8 @@
 //! counting the classes of its rows, and weights its own estimate against the forecast of the subtree below
 //! it (context-tree weighting). If the weight of its own estimate becomes large, the subtree is removed, and
 //! grows again from the latest rows. So the depth adapts to the stream, and parts of a tree that no longer
-//! fit are replaced. All trees share one store of rows; a leaf keeps the indices of 32 rows.
+//! fit are replaced. All trees share one store of rows; a leaf keeps the indices of 32 rows. When the losses
+//! rise, a second forest begins beside the first, and replaces it if it becomes better ([`succession`]).
 //!
 //! ## Reference
 //!
@@ -21,7 +22,7 @@
 //!
 //! For each tree, its depth and $K$ for every node with a noticeable share in the forecast; for every fifth
 //! row of a leaf, `tries` candidate splits of 32 rows. Memory: at most 16 MiB for rows and 1 MiB for each
-//! tree, allocated as they grow.
+//! tree, allocated as they grow. Twice the time, and twice the trees, while there is a second forest.
 
 use crate::boosting::rows::Rows;
 use crate::boosting::split::Splitter;
@@ -33,10 +34,15 @@ use crate::prediction::{Prediction, draw};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-use self::tree::Tree;
+use self::succession::{Succession, Verdict};
+use self::tree::{Path, Tree};
 use super::member::Member;
 
+mod succession;
 mod tree;
+
+/// The head whose losses decide about a second forest.
+const JUDGED: usize = 1;
 
 /// Number of trees.
 const TREES: usize = 12;
@@ -71,11 +77,22 @@ pub(super) struct Forest {
     classes: usize,
     rows: Rows,
     trees: Box<[Tree; TREES]>,
+    /// The second forest, and buffers for its forecast, if there is one.
+    second: Option<Second>,
+    succession: Succession,
+    seed: u64,
     splitter: Splitter,
     /// The rows of a leaf.
     list: Vec<u32>,
     /// The state of the trees as a list, while it is saved or loaded.
     saved: Vec<f64>,
+}
+
+/// A forest that may replace the first one.
+#[derive(Clone)]
+struct Second {
+    trees: Box<[Tree; TREES]>,
+    at: Prediction,
 }
 
 impl Forest {
@@ -84,11 +101,13 @@ impl Forest {
 
     pub(super) fn new(problem: &Problem, seed: u64) -> Self {
         let Problem { classes, features, .. } = *problem;
-        let tree = |at| Tree::new(classes, mixed(seed ^ SEED, at as u64));
         Self {
             classes,
             rows: Rows::new(features, capacity(features)),
-            trees: Box::new(std::array::from_fn(tree)),
+            trees: new_trees(classes, seed),
+            second: None,
+            succession: Succession::default(),
+            seed,
             splitter: Splitter::new(tries(features), CONFIDENCE, tree::BUFFER),
             list: Vec::with_capacity(tree::BUFFER),
             saved: Vec::new(),
@@ -105,12 +124,66 @@ impl Forest {
     /// 8-byte numbers of state at most.
     pub(super) fn numbers(problem: &Problem) -> usize {
         let rows = capacity(problem.features).saturating_mul(1 + problem.features) / 2;
-        rows.saturating_add(TREES.saturating_mul(tree::numbers(problem.classes)))
+        rows.saturating_add((2 * TREES).saturating_mul(tree::numbers(problem.classes)))
     }
 
     /// The part of [`Forest::numbers`] that is allocated before the first row.
     pub(super) fn numbers_at_first(problem: &Problem) -> usize {
         TREES.saturating_mul(problem.classes)
+    }
+}
+
+impl Forest {
+    /// New trees that have learnt the latest `count` of the stored rows.
+    fn trained_on_latest(&mut self, count: u32) -> Box<[Tree; TREES]> {
+        let Self { rows, splitter, list, .. } = self;
+        let mut trees = new_trees(self.classes, self.seed);
+        let next = rows.seen as u32;
+        let mut x = vec![0.0; rows.features];
+        for number in (1..=count).rev().map(|age| next.wrapping_sub(age)) {
+            if !rows.has(number) {
+                continue;
+            }
+            x.iter_mut().zip(rows.row(number)).for_each(|(x, value)| *x = f64::from(*value));
+            let paths = Tree::find_all(&trees, Features::Dense(&x));
+            for (tree, path) in trees.iter_mut().zip(&paths) {
+                tree.update(rows, number, rows.class(number), path, splitter, list);
+            }
+        }
+        trees
+    }
+}
+
+fn new_trees(classes: usize, seed: u64) -> Box<[Tree; TREES]> {
+    Box::new(std::array::from_fn(|at| Tree::new(classes, mixed(seed ^ SEED, at as u64))))
+}
+
+/// Writes the heads' forecasts for the row of `paths`.
+fn forecast(trees: &[Tree; TREES], paths: &[Path; TREES], out: &mut Prediction) {
+    let Prediction { scratch, members, .. } = out;
+    let k = scratch.len() / 3;
+    let rest = &mut &mut scratch[..];
+    let (own, product, logarithms) = (take(rest, k), take(rest, k), take(rest, k));
+    let Some((mean, powers)) = members.split_first_mut() else { return };
+    mean.probabilities.fill(0.0);
+    product.fill(1.0);
+    for (tree, path) in trees.iter().zip(paths) {
+        tree.predict(path, own);
+        for ((sum, product), own) in mean.probabilities.iter_mut().zip(&mut *product).zip(&*own) {
+            *sum += own;
+            // Each factor is at least about 10⁻⁵, so that the product over the trees does not underflow.
+            *product *= own;
+        }
+    }
+    let total: f64 = mean.probabilities.iter().sum();
+    mean.probabilities.iter_mut().for_each(|p| *p /= total);
+    mean.set_scores_to_logarithms();
+    quick_logarithms(product, 1e-300, logarithms);
+    for (head, power) in powers.iter_mut().zip(POWERS) {
+        for (score, logarithm) in head.scores.iter_mut().zip(&*logarithms) {
+            *score = power / TREES as f64 * logarithm;
+        }
+        softmax(&head.scores, &mut head.probabilities);
     }
 }
 
@@ -130,44 +203,40 @@ impl Member for Forest {
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        let k = self.classes;
-        let Prediction { scratch, members, .. } = out;
-        let rest = &mut &mut scratch[..];
-        let (own, product, logarithms) = (take(rest, k), take(rest, k), take(rest, k));
-        let Some((mean, powers)) = members.split_first_mut() else { return };
-        mean.probabilities.fill(0.0);
-        product.fill(1.0);
-        for (tree, path) in self.trees.iter().zip(&Tree::find_all(&self.trees, x)) {
-            tree.predict(path, own);
-            for ((sum, product), own) in mean.probabilities.iter_mut().zip(&mut *product).zip(&*own) {
-                *sum += own;
-                // Each factor is at least about 10⁻⁵, so that the product over the trees does not underflow.
-                *product *= own;
-            }
-        }
-        let total: f64 = mean.probabilities.iter().sum();
-        mean.probabilities.iter_mut().for_each(|p| *p /= total);
-        mean.set_scores_to_logarithms();
-        quick_logarithms(product, 1e-300, logarithms);
-        for (head, power) in powers.iter_mut().zip(POWERS) {
-            for (score, logarithm) in head.scores.iter_mut().zip(&*logarithms) {
-                *score = power / TREES as f64 * logarithm;
-            }
-            softmax(&head.scores, &mut head.probabilities);
-        }
+        forecast(&self.trees, &Tree::find_all(&self.trees, x), out);
     }
 
-    fn update(&mut self, x: Features<'_>, y: Target<'_>, _: &Prediction) {
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         self.saved = Vec::new();
         let class = match y.truth {
             Truth::Class(label) => label.index(),
             Truth::Distribution(shares) => draw(shares, mixed_uniform(SOFT, self.rows.seen)).index(),
             Truth::Value(_) => return,
         };
-        let number = self.rows.keep(x, class);
+        let Self { rows, splitter, list, .. } = self;
+        let number = rows.keep(x, class);
+        let mut learn = |trees: &mut [Tree; TREES], paths: &[Path; TREES]| {
+            for (tree, path) in trees.iter_mut().zip(paths) {
+                tree.update(rows, number, class, path, splitter, list);
+            }
+        };
         let paths = Tree::find_all(&self.trees, x);
-        for (tree, path) in self.trees.iter_mut().zip(&paths) {
-            tree.update(&self.rows, number, class, path, &mut self.splitter, &mut self.list);
+        learn(&mut self.trees, &paths);
+        let loss = |at: &Prediction| y.log_loss(&at.members[JUDGED].probabilities);
+        let second = self.second.as_mut().map(|Second { trees, at }| {
+            let paths = Tree::find_all(trees, x);
+            forecast(trees, &paths, at);
+            learn(trees, &paths);
+            loss(at)
+        });
+        match self.succession.judge(loss(at), second) {
+            Verdict::Same => {}
+            Verdict::Begins => {
+                let trees = self.trained_on_latest(self.succession.since());
+                self.second = Some(Second { trees, at: self.prediction() });
+            }
+            Verdict::Replaces => self.trees = self.second.take().expect("it was judged").trees,
+            Verdict::Dropped => self.second = None,
         }
     }
 
@@ -184,19 +253,33 @@ impl Member for Forest {
 impl State for Forest {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         self.saved.clear();
-        self.trees.iter().for_each(|tree| tree.list(&mut self.saved));
+        let second = self.second.iter().flat_map(|second| &second.trees[..]);
+        self.trees.iter().chain(second).for_each(|tree| tree.list(&mut self.saved));
         let mut tensors = Vec::from(self.rows.tensors());
         tensors.push(Tensor::list("forest", &mut self.saved));
+        tensors.push(Tensor::count("seed", &mut self.seed));
+        tensors.push(self.succession.tensor());
         tensors
     }
 
+    /// A list that goes on after the trees has those of the second forest.
     fn restored(&mut self) -> bool {
         let saved = std::mem::take(&mut self.saved);
         let list = &mut &saved[..];
         let features = self.rows.features;
-        self.rows.is_consistent(self.classes)
-            && self.trees.iter_mut().all(|tree| tree.set_list(list, features).is_some())
-            && list.is_empty()
+        let fill = |trees: &mut [Tree; TREES], list: &mut &[f64]| {
+            trees.iter_mut().all(|tree| tree.set_list(list, features).is_some())
+        };
+        let mut valid = self.rows.is_consistent(self.classes)
+            && self.succession.is_consistent()
+            && fill(&mut self.trees, list);
+        self.second = None;
+        if valid && !list.is_empty() {
+            let mut trees = new_trees(self.classes, self.seed);
+            valid = fill(&mut trees, list);
+            self.second = Some(Second { trees, at: self.prediction() });
+        }
+        valid && list.is_empty()
     }
 }
 
