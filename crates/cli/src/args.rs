@@ -56,8 +56,9 @@ pub(crate) enum Command {
     /// Merge models that were trained on parts of the data
     #[command(
         after_help = "The models must be of one learner with equal parameters, classes and columns: train the \
-        parts with the same --set classes, norm, radius and regularization, and with --scale none or unit. Parts of \
-        a label-tree must continue one model that has seen every label (--load), so that their trees agree."
+        parts with the same --set classes, norm, radius and regularization, and with --scale none or unit. Of the \
+        learners that hear only right or wrong, soba, soba-diag and soba-sketch merge; train their parts with the \
+        same --set exploration, too. Parts of a label-tree must continue one model that has seen every label (--load), so that their trees agree."
     )]
     Merge(MergeArgs),
     /// Write a synthetic stream

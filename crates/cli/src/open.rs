@@ -152,11 +152,6 @@ fn take_in(saved: &mut Saved, source: &Source, stop: &Stop) -> Result<Vec<String
     Ok(new)
 }
 
-/// Reads a model file, to continue.
-pub(crate) fn read_model(path: &Path) -> Result<Saved, Failure> {
-    Saved::from_archive(&read_archive(path)?).map_err(|error| in_file(path, error))
-}
-
 /// Reads a model file, to predict.
 pub(crate) fn read_frozen(path: &Path) -> Result<(Frozen, Archive), Failure> {
     let archive = read_archive(path)?;
@@ -168,7 +163,8 @@ pub(crate) fn read_archive(path: &Path) -> Result<Archive, Failure> {
     model_file::read(path).map_err(Failure::data)
 }
 
-fn in_file(path: &Path, error: ModelError) -> Failure {
+/// The error in the model file `path`.
+pub(crate) fn in_file(path: &Path, error: ModelError) -> Failure {
     Failure::data(format!("{}: {error}", path.display()))
 }
 

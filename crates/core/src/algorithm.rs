@@ -199,17 +199,8 @@ impl<L: Algorithm + OnlineLearner + State + Clone + 'static> Model for L {
     }
 
     fn merge_with(&self, others: &[&dyn Model], how: Merge) -> Result<Box<dyn Model>, MergeError> {
-        let mut parts = vec![self];
-        for (part, other) in (1..).zip(others) {
-            let other: &dyn Any = *other;
-            parts.push(other.downcast_ref().ok_or_else(|| MergeError::Mismatch {
-                part,
-                what: "learner".to_owned(),
-                found: others[part - 1].about().name.to_owned(),
-                needed: L::ABOUT.name.to_owned(),
-            })?);
-        }
-        Ok(Box::new(L::merge(&parts, how)?))
+        let others = others.iter().map(|other| (*other as &dyn Any, other.about().name));
+        Ok(Box::new(merged(self, others, how)?))
     }
 
     fn statistics(&self) -> Result<Vec<f64>, MergeError> {
@@ -227,6 +218,24 @@ impl<L: Algorithm + OnlineLearner + State + Clone + 'static> Model for L {
     }
 }
 
+/// Merges `first` and `others`, given with their names, which must be learners of the same type.
+fn merged<'a, L: Algorithm + 'static>(
+    first: &'a L,
+    others: impl Iterator<Item = (&'a dyn Any, &'static str)>,
+    how: Merge,
+) -> Result<L, MergeError> {
+    let mut parts = vec![first];
+    for (part, (other, name)) in (1..).zip(others) {
+        parts.push(other.downcast_ref().ok_or_else(|| MergeError::Mismatch {
+            part,
+            what: "learner".to_owned(),
+            found: name.to_owned(),
+            needed: L::ABOUT.name.to_owned(),
+        })?);
+    }
+    L::merge(&parts, how)
+}
+
 impl Clone for Box<dyn Model> {
     fn clone(&self) -> Self {
         self.boxed_clone()
@@ -234,7 +243,7 @@ impl Clone for Box<dyn Model> {
 }
 
 /// A bandit learner as front ends use it.
-pub trait BanditModel: BanditLearner + State {
+pub trait BanditModel: BanditLearner + State + Any {
     /// The description of its algorithm.
     fn about(&self) -> &'static About;
 
@@ -243,6 +252,13 @@ pub trait BanditModel: BanditLearner + State {
 
     /// A copy.
     fn boxed_clone(&self) -> Box<dyn BanditModel>;
+
+    /// Merges this learner and `others`, see [`merge_bandits`](crate::merge::merge_bandits).
+    ///
+    /// # Errors
+    /// If they do not match, or what the algorithm learns does not add up.
+    fn merge_with(&self, others: &[&dyn BanditModel], how: Merge)
+    -> Result<Box<dyn BanditModel>, MergeError>;
 }
 
 impl<L: Algorithm + BanditLearner + State + Clone + 'static> BanditModel for L {
@@ -256,6 +272,15 @@ impl<L: Algorithm + BanditLearner + State + Clone + 'static> BanditModel for L {
 
     fn boxed_clone(&self) -> Box<dyn BanditModel> {
         Box::new(self.clone())
+    }
+
+    fn merge_with(
+        &self,
+        others: &[&dyn BanditModel],
+        how: Merge,
+    ) -> Result<Box<dyn BanditModel>, MergeError> {
+        let others = others.iter().map(|other| (*other as &dyn Any, other.about().name));
+        Ok(Box::new(merged(self, others, how)?))
     }
 }
 

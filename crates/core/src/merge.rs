@@ -21,8 +21,11 @@
 //! learner), and the bound of that learner, since every shard has its own logarithm. Merging is associative
 //! and commutative up to rounding; the first form multiplies $\lambda$, so that with it all shards are merged
 //! at once or in groups of equal size.
+//!
+//! SOBA, which learns from bandit feedback, keeps such sums, too; its bound on mistakes is that of theory:
+//! bandit 2.5.
 
-use crate::algorithm::{Algorithm, Model};
+use crate::algorithm::{Algorithm, AnyModel, BanditModel, Model};
 use crate::kernel::second_order::SecondOrder;
 use crate::kernel::vector::axpy;
 use crate::learner::Predictor;
@@ -49,14 +52,54 @@ pub fn merge(models: &[&dyn Model], how: Merge) -> Result<Box<dyn Model>, MergeE
     first.merge_with(others, how)
 }
 
-/// Checks that `parts` agree in everything that must be equal. Returns the first of them, and the problem of
-/// the merged learner, with the largest radius and the sum of the rounds, as far as these are known.
-pub(crate) fn check<'a, L: Algorithm + Predictor>(parts: &[&'a L]) -> Result<(&'a L, Problem), MergeError> {
+/// Merges learners that learn from bandit feedback, see [`merge`].
+///
+/// # Errors
+/// As [`merge`].
+pub fn merge_bandits(models: &[&dyn BanditModel], how: Merge) -> Result<Box<dyn BanditModel>, MergeError> {
+    let (first, others) = models.split_first().ok_or(MergeError::Nothing)?;
+    first.merge_with(others, how)
+}
+
+/// Merges learners that all have one kind of feedback, see [`merge`].
+///
+/// # Errors
+/// As [`merge`]; if the kinds of feedback differ.
+pub fn merge_any(models: &[&AnyModel], how: Merge) -> Result<AnyModel, MergeError> {
+    let first = models.first().ok_or(MergeError::Nothing)?;
+    let (mut full, mut bandits) = (Vec::new(), Vec::new());
+    for (part, model) in models.iter().enumerate() {
+        match (first, model) {
+            (AnyModel::Full(_), AnyModel::Full(model)) => full.push(&**model),
+            (AnyModel::Bandit(_), AnyModel::Bandit(model)) => bandits.push(&**model),
+            _ => {
+                let kind = |model: &AnyModel| match model {
+                    AnyModel::Full(_) => "full".to_owned(),
+                    AnyModel::Bandit(_) => "bandit".to_owned(),
+                };
+                let (found, needed) = (kind(model), kind(first));
+                return Err(MergeError::Mismatch { part, what: "feedback".to_owned(), found, needed });
+            }
+        }
+    }
+    Ok(match first {
+        AnyModel::Full(_) => AnyModel::Full(merge(&full, how)?),
+        AnyModel::Bandit(_) => AnyModel::Bandit(merge_bandits(&bandits, how)?),
+    })
+}
+
+/// Checks that `parts` agree in everything that must be equal; `problem_of` returns a part's problem. Returns
+/// the first of them, and the problem of the merged learner, with the largest radius and the sum of the
+/// rounds, as far as these are known.
+pub(crate) fn check<'a, L: Algorithm>(
+    parts: &[&'a L],
+    problem_of: impl Fn(&L) -> &Problem,
+) -> Result<(&'a L, Problem), MergeError> {
     let (&first, others) = parts.split_first().ok_or(MergeError::Nothing)?;
-    let mut problem = first.problem().clone();
+    let mut problem = problem_of(first).clone();
     let values = first.params().values();
     for (part, other) in (1..).zip(others) {
-        let theirs = other.problem();
+        let theirs = problem_of(other);
         let mismatch = |what: &str, found: String, needed: String| {
             Err(MergeError::Mismatch { part, what: what.to_owned(), found, needed })
         };
@@ -69,7 +112,8 @@ pub(crate) fn check<'a, L: Algorithm + Predictor>(parts: &[&'a L]) -> Result<(&'
         }
         let other = other.params().values();
         let shown = |value: Option<&Value>| value.map_or_else(|| "unset".to_owned(), Value::to_string);
-        for name in values.keys().chain(other.keys()) {
+        // The numbers of rounds add up; a parameter whose default depends on them is compared itself.
+        for name in values.keys().chain(other.keys()).filter(|name| *name != "horizon") {
             if values.get(name) != other.get(name) {
                 return mismatch(name, shown(other.get(name)), shown(values.get(name)));
             }
@@ -82,7 +126,7 @@ pub(crate) fn check<'a, L: Algorithm + Predictor>(parts: &[&'a L]) -> Result<(&'
 
 /// Merges learners whose [`statistics`](Algorithm::statistics) add up.
 pub(crate) fn by_statistics<L: Algorithm + Predictor>(parts: &[&L], how: Merge) -> Result<L, MergeError> {
-    let (first, problem) = check(parts)?;
+    let (first, problem) = check(parts, L::problem)?;
     first.with_statistics(&sum(parts)?, parts.len(), how, problem)
 }
 
@@ -153,5 +197,7 @@ pub(crate) fn restore<'a>(
     if state.become_sum(a, b) { Ok(sums) } else { Err(MergeError::Singular { part: None }) }
 }
 
+#[cfg(test)]
+mod bandit_tests;
 #[cfg(test)]
 mod tests;

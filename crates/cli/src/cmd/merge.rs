@@ -1,7 +1,10 @@
 //! `noregret merge`: merges models that were trained on parts of the data.
 
 use std::io::Write;
+use std::path::Path;
 
+use noregret::algorithm::AnyModel;
+use noregret_stream::decisions::pending::Decisions;
 use noregret_stream::save::Saved;
 use noregret_stream::save::file as model_file;
 use noregret_stream::save::merge::merge;
@@ -10,12 +13,12 @@ use crate::args::MergeArgs;
 use crate::cmd::run::check_target;
 use crate::failure::Failure;
 use crate::note::{counted, note};
-use crate::open::{describe_learner, read_model};
+use crate::open::{describe_learner, in_file, read_archive};
 
 /// Merges the models.
 pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     check_target("--output", &args.output)?;
-    let parts: Vec<Saved> = args.models.iter().map(|path| read_model(path)).collect::<Result<_, _>>()?;
+    let parts: Vec<Saved> = args.models.iter().map(|path| read_part(path)).collect::<Result<_, _>>()?;
     let mut merged = merge(parts, args.how).map_err(|error| match error.part() {
         Some(part) => Failure::data(format!("{}: {error}", args.models[part].display())),
         None => Failure::data(error),
@@ -42,4 +45,23 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
         args.how
     )
     .map_err(Failure::output)
+}
+
+/// Reads a model, and says how many of its decisions are pending: they are not part of the merged model.
+fn read_part(path: &Path) -> Result<Saved, Failure> {
+    let archive = read_archive(path)?;
+    let saved = Saved::from_archive(&archive).map_err(|error| in_file(path, error))?;
+    if let AnyModel::Bandit(learner) = &saved.learner {
+        let pending = Decisions::load(&archive, learner.problem(), learner.about().accepts, usize::MAX)
+            .map_err(|error| in_file(path, error))?;
+        if !pending.is_empty() {
+            let their = if pending.waiting() == 1 { "its" } else { "their" };
+            note(format_args!(
+                "noregret: {}: {}: the merged model will not learn from {their} feedback",
+                path.display(),
+                counted(pending.waiting() as u64, "pending decision")
+            ));
+        }
+    }
+    Ok(saved)
 }

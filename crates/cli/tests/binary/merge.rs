@@ -1,5 +1,11 @@
 //! `noregret merge`: one model of those trained on parts of the data.
 
+use noregret::example::Features;
+use noregret::prediction::Decision;
+use noregret_stream::decisions::pending::Decisions;
+use noregret_stream::encode::Example;
+use noregret_stream::save::file as model_file;
+
 use crate::util::{Folder, Ran};
 
 const EXACT: &str = "--quiet --learner folklore --scale unit --set classes=3 --set norm=4 --set radius=1.5";
@@ -74,6 +80,61 @@ fn shards_become_one_model() {
     // Same models, same bytes.
     good(&folder, "merge a b c --output again");
     assert_eq!(folder.read("sum"), folder.read("again"));
+}
+
+/// Learners that hear only right or wrong, alone and with decisions that are pending.
+#[test]
+fn bandit_shards_become_one_model() {
+    let folder = shards();
+    for learner in ["soba", "soba-diag", "soba-sketch"] {
+        let options = "--scale unit --set classes=3 --set radius=1.5 --set exploration=0.2";
+        for name in ["a", "b", "c"] {
+            good(&folder, &format!("run {name}.svm --quiet --learner {learner} {options} --save {name}"));
+        }
+        let ran = good(&folder, "merge a b c --output sum");
+        assert!(ran.stdout.contains("regularization=6.75"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("900 rounds of 3 models, sum-all\n"), "{}", ran.stdout);
+        assert_eq!(ran.stderr, "");
+        good(&folder, "merge a b c --output once --how lambda-once");
+        for model in ["sum", "once"] {
+            let ran = good(&folder, &format!("predict {model} a.svm --greedy"));
+            let data = String::from_utf8(folder.read("a.svm")).expect("text");
+            let right =
+                data.lines().zip(ran.stdout.lines()).filter(|(row, label)| row.starts_with(label)).count();
+            assert!(right > 150, "{learner}, {model}: {right} of 300");
+        }
+        good(&folder, "run b.svm --quiet --load sum --save more");
+        assert!(good(&folder, "inspect more").stdout.contains(", 1200 rounds in all\n"));
+    }
+    // The default rate of exploration depends on the number of rows.
+    let data = String::from_utf8(folder.read("a.svm")).expect("text");
+    folder.write("long.svm", data.repeat(60));
+    folder.write("longer.svm", data.repeat(120));
+    for name in ["long", "longer"] {
+        let options = "--scale unit --set classes=3 --set radius=1.5";
+        good(&folder, &format!("run {name}.svm --quiet --learner soba {options} --save {name}"));
+    }
+    let ran = folder.run("merge long longer --output out");
+    assert!(ran.code == 2 && ran.stderr.contains("longer: exploration = 0."), "{}", ran.stderr);
+    refused(
+        &folder,
+        "merge long a --output out",
+        "a: learner = soba-sketch: must be soba, as in the first model",
+    );
+
+    let path = folder.path("a");
+    let mut archive = model_file::read(&path).expect("just written");
+    let learner = archive.bandit_model().expect("just written");
+    let (x, mut taken) = (vec![0.5; learner.problem().features], Decision::default());
+    learner.predict(Features::Dense(&x), &mut taken);
+    taken.probability = taken.distribution[0];
+    let mut pending = Decisions::new(10);
+    pending.keep("7", &Example::of(Features::Dense(&x)), &taken).expect("the first");
+    pending.save(&mut archive);
+    model_file::write(&archive, &path).expect("own folder");
+    let ran = good(&folder, "merge b a --output sum");
+    let sentence = "noregret: a: 1 pending decision: the merged model will not learn from its feedback\n";
+    assert_eq!(ran.stderr, sentence);
 }
 
 #[test]

@@ -47,6 +47,7 @@
 //!   it is on offer, is played with probability at least $\gamma/K_t \ge \gamma/K$, as the proof requires.
 //! * Late feedback is learnt as if the row came now: $\bar y$, $m$ and $z$ with the current weights and the
 //!   probability of the decision, so that $\sum n m \ge 0$ remains true.
+//! * Learners merge by adding $A$, $\theta$, $\sum n m$, $S_q$ and their rounds (theory: bandit 2.5).
 //!
 //! ## Cost
 //!
@@ -64,6 +65,7 @@ use crate::kernel::second_order_margin::{
 };
 use crate::learner::{Accepts, BanditLearner, Classes};
 use crate::loss::hinge::{eta_loss, hinge};
+use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, invertible};
 use crate::params;
 use crate::prediction::{Decision, Reward};
@@ -124,6 +126,8 @@ pub struct Soba<M> {
     horizon: Option<u64>,
     model: SecondOrderMargin<M>,
     rounds: u64,
+    /// The number of merged learners: 1 if none were merged.
+    parts: u64,
     /// Buffer for the current scores, if the decision is outdated.
     scores: Vec<f64>,
 }
@@ -154,7 +158,27 @@ impl<M: Metric> Soba<M> {
             horizon,
             model: SecondOrderMargin::of(matrix(k, d, regularization)),
             rounds: 0,
+            parts: 1,
             scores: vec![0.0; k],
+        })
+    }
+
+    /// The sums of the states of `parts`, which were checked to be equal in everything else, as a learner for
+    /// `problem`.
+    pub(crate) fn merged(parts: &[&Self], problem: Problem, how: Merge) -> Result<Self, MergeError> {
+        let Self { radius, regularization, exploration, .. } = *parts[0];
+        let models: Vec<&SecondOrderMargin<M>> = parts.iter().map(|part| &part.model).collect();
+        let horizons = parts.iter().map(|part| part.horizon);
+        Ok(Self {
+            radius,
+            regularization: how.regularization(regularization, parts.len()),
+            exploration,
+            horizon: horizons.reduce(|a, b| Some(a?.saturating_add(b?))).flatten(),
+            model: SecondOrderMargin::merged(&models, how)?,
+            rounds: parts.iter().map(|part| part.rounds).sum(),
+            parts: parts.iter().map(|part| part.parts).sum(),
+            scores: vec![0.0; problem.classes],
+            problem,
         })
     }
 
@@ -204,6 +228,12 @@ impl<M: SobaVariant> Algorithm for Soba<M> {
 
     fn numbers_at_first(_params: &Self::Params, problem: &Problem) -> usize {
         M::numbers_at_first(problem.classes, problem.features)
+    }
+
+    /// The sum of all $A$ and $\theta$, and of the other sums (theory: bandit 2.5).
+    fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
+        let (_, problem) = merge::check(parts, BanditLearner::problem)?;
+        Self::merged(parts, problem, how)
     }
 }
 
@@ -259,6 +289,9 @@ impl<M: Metric> BanditLearner for Soba<M> {
             return None;
         }
         let bound: Result<MistakeBound<'_>, String> = match self.exploration {
+            _ if self.parts > 1 => {
+                Err("models were merged, and the theorem's closed form is about one learner".to_owned())
+            }
             Exploration::Rate(0.0) => Err("exploration is 0".to_owned()),
             exploration => Ok(Box::new(move |u| {
                 let (a, setting) = (self.regularization, setting(&self.problem, u.norm, self.rounds));
@@ -282,6 +315,7 @@ impl<M: Metric> State for Soba<M> {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         let mut tensors = self.model.tensors();
         tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors.push(Tensor::count("parts", &mut self.parts));
         tensors
     }
 

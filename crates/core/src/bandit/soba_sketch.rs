@@ -9,7 +9,7 @@
 //! Õ(√T) Regret*, ICML 2017: Algorithm 1, with the *frequent directions* of Mina Ghashami, Edo Liberty,
 //! Jeff M. Phillips, David P. Woodruff, *Frequent Directions: Simple and Deterministic Matrix Sketching*,
 //! SIAM Journal on Computing 45 (2016), Algorithm 2. The combination is not in the papers. `references.bib`:
-//! `beygelzimer2017soba`, `ghashami2016frequent`; theory: sketches 4.1, 4.2, 4.3.
+//! `beygelzimer2017soba`, `ghashami2016frequent`; theory: sketches 4.1, 4.2, 4.3, 4.4.
 //!
 //! ## Symbols
 //!
@@ -68,6 +68,7 @@ use crate::kernel::exploration::Exploration;
 use crate::kernel::second_order_margin::{Metric, Pair, SecondOrderMargin, Step};
 use crate::kernel::sketched_inverse::{SketchedInverse, checked_rank};
 use crate::learner::{Accepts, BanditLearner, Classes};
+use crate::merge::{self, Merge, MergeError};
 use crate::param::ParamError;
 use crate::params;
 use crate::prediction::{Decision, Reward};
@@ -172,6 +173,14 @@ impl Metric for SketchedMetric {
         (self.row, self.multiple) = (vec![0.0; classes], vec![0.0; classes]);
     }
 
+    fn merged(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
+        let sketches: Vec<&SketchedInverse> = parts.iter().map(|part| &part.sketch).collect();
+        let mut merged = parts[0].clone();
+        (merged.sketch, _) = SketchedInverse::merged(&sketches, how);
+        merged.solve();
+        Ok(merged)
+    }
+
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         Vec::from(self.sketch.tensors())
     }
@@ -243,6 +252,13 @@ impl Algorithm for SobaSketch {
 
     fn numbers_at_first(params: &SobaSketchParams, _problem: &Problem) -> usize {
         SketchedInverse::numbers_at_first(checked_rank(params.rank).unwrap_or(1), 1)
+    }
+
+    /// A sketch of the sum of all $A$, and the other sums (theory: sketches 4.4).
+    fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
+        let (first, problem) = merge::check(parts, BanditLearner::problem)?;
+        let shared: Vec<&Soba<SketchedMetric>> = parts.iter().map(|part| &part.soba).collect();
+        Ok(Self { rank: first.rank, soba: Soba::merged(&shared, problem, how)? })
     }
 }
 

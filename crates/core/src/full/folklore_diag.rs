@@ -142,7 +142,7 @@ impl Algorithm for FolkloreDiag {
 
     /// The sums of all $a_{kj} - \lambda$ and $G_{kj}$.
     fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
-        let (first, problem) = merge::check(parts)?;
+        let (first, problem) = merge::check(parts, Predictor::problem)?;
         let regularization = how.regularization(first.regularization, parts.len());
         let params = FolkloreDiagParams { regularization: Some(regularization), ..first.params() };
         let mut merged = Self::new(params, problem, 0)?;

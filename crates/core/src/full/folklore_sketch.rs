@@ -211,12 +211,12 @@ impl Algorithm for FolkloreSketch {
 
     /// A sketch of the sum of the quadratics (theory: sketches 2.5).
     fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
-        let (first, problem) = merge::check(parts)?;
+        let (first, problem) = merge::check(parts, Predictor::problem)?;
         let regularization = how.regularization(first.resolved.regularization, parts.len());
         let params = FolkloreSketchParams { regularization: Some(regularization), ..first.params() };
         let mut merged = Self::new(params, problem, 0)?;
         let sketches: Vec<&SketchedInverse> = parts.iter().map(|part| &part.sketch).collect();
-        let (sketch, constants) = SketchedInverse::merged(&sketches, regularization);
+        let (sketch, constants) = SketchedInverse::merged(&sketches, how);
         merged.sketch = sketch;
         merged.slack = constants + parts.iter().map(|part| part.slack).sum::<f64>();
         merged.rounds = parts.iter().map(|part| part.rounds).sum();

@@ -359,7 +359,7 @@ impl Algorithm for KernelAioli {
 
     /// The rows of all parts, one part after another, with their weights and coefficients.
     fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
-        let (first, problem) = merge::check(parts)?;
+        let (first, problem) = merge::check(parts, Predictor::problem)?;
         let regularization = Some(how.regularization(first.regularization, parts.len()));
         let params = KernelAioliParams { regularization, ..first.params() };
         let mut merged = Self::new(params, problem, 0)?;

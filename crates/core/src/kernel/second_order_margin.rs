@@ -24,6 +24,7 @@ use super::vector::{axpy, dot};
 use super::weights::scores_by_feature;
 use crate::example::Features;
 use crate::loss::hinge::margin;
+use crate::merge::{Merge, MergeError};
 use crate::state::Tensor;
 
 /// The matrix $A$ and the weights $W = A^{-1}\theta$.
@@ -46,6 +47,12 @@ pub trait Metric: Clone + Debug + Send + Sync + 'static {
 
     /// Adds classes and features, as if they had existed with features of 0 from the start.
     fn grow(&mut self, classes: usize, features: usize);
+
+    /// The sums of $A$ and $\theta$ over `parts`, of equal sizes and $a$.
+    ///
+    /// # Errors
+    /// If $A$ cannot be recovered.
+    fn merged(parts: &[&Self], how: Merge) -> Result<Self, MergeError>;
 
     /// The state.
     fn tensors(&mut self) -> Vec<Tensor<'_>>;
@@ -168,6 +175,21 @@ impl<M: Metric> SecondOrderMargin<M> {
         self.metric.grow(classes, features);
     }
 
+    /// The sums of the states of `parts`, of equal sizes and $a$ (theory: bandit 2.5).
+    ///
+    /// # Errors
+    /// If $A$ cannot be recovered.
+    pub fn merged(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
+        let metrics: Vec<&M> = parts.iter().map(|part| &part.metric).collect();
+        let mut merged = Self::of(M::merged(&metrics, how)?);
+        for part in parts {
+            merged.margins += part.margins;
+            merged.quadratics += part.quadratics;
+            merged.updates += part.updates;
+        }
+        Ok(merged)
+    }
+
     /// The state.
     pub fn tensors(&mut self) -> Vec<Tensor<'_>> {
         let mut tensors = self.metric.tensors();
@@ -251,6 +273,25 @@ impl Metric for FullMetric {
         (self.classes, self.features) = (classes, features);
     }
 
+    fn merged(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
+        let Self { classes, features, regularization, .. } = *parts[0];
+        let mut merged = Self::new(classes, features, how.regularization(regularization, parts.len()));
+        let n = classes * features;
+        let (mut a, mut theta) = (vec![0.0; n * n], vec![0.0; n]);
+        for (at, part) in parts.iter().enumerate() {
+            let own = part.inverse.precision().ok_or(MergeError::Singular { part: Some(at) })?;
+            axpy(1.0, &own, &mut a);
+            own.chunks_exact(n).zip(&mut theta).for_each(|(row, theta)| *theta += dot(row, &part.weights));
+        }
+        let surplus = parts.len() as f64 * regularization - merged.regularization;
+        a.iter_mut().step_by(n + 1).for_each(|entry| *entry -= surplus);
+        if !merged.inverse.set_precision(a) {
+            return Err(MergeError::Singular { part: None });
+        }
+        merged.inverse.apply(&theta, &mut merged.weights);
+        Ok(merged)
+    }
+
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         let mut tensors = Vec::from(self.inverse.tensors());
         tensors.push(Tensor::real("weights", vec![self.classes, self.features], &mut self.weights));
@@ -328,6 +369,23 @@ impl Metric for DiagonalMetric {
             }
         });
         self.classes = classes;
+    }
+
+    fn merged(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
+        let Self { classes, regularization, ref cells, .. } = *parts[0];
+        let regularization = how.regularization(regularization, parts.len());
+        let mut merged = Self::new(classes, cells.features(), regularization);
+        for part in parts {
+            merged.cells.take_in(&part.cells, |own, sum| axpy(1.0, own, sum));
+        }
+        merged.cells.each_mut(|cell| {
+            let (growth, rest) = cell.split_at_mut(classes);
+            let (sums, weights) = rest.split_at_mut(classes);
+            for ((weight, sum), growth) in weights.iter_mut().zip(sums).zip(growth) {
+                *weight = *sum / (regularization + *growth);
+            }
+        });
+        Ok(merged)
     }
 
     fn tensors(&mut self) -> Vec<Tensor<'_>> {

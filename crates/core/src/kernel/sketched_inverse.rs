@@ -24,6 +24,7 @@ use super::eigen::jacobi;
 use super::vector::{axpy, dot};
 use super::weights::scores_by_feature;
 use crate::example::Features;
+use crate::merge::Merge;
 use crate::param::ParamError;
 use crate::state::Tensor;
 
@@ -424,21 +425,24 @@ impl SketchedInverse {
         constants
     }
 
-    /// The sum of the quadratics $W^\top AW + G^\top W$ of `parts`, of equal sizes, with `regularization` as
-    /// its $\lambda$: it has the rows of all of them, and the sums of their vectors. Where these are $2m$
-    /// rows or more, they shrink to $m$ as in [`SketchedInverse::shrink_about_minimum`]. The second result
-    /// is the sum of the constants (theory: sketches 1.5).
-    pub(crate) fn merged(parts: &[&Self], regularization: f64) -> (Self, f64) {
-        let Self { rank, blocks, vectors, ref cells, .. } = *parts[0];
-        let mut sum = Self::new(rank, blocks, vectors, cells.features(), regularization);
-        let constants = parts.iter().map(|part| sum.take_in(part)).sum();
+    /// The sum of the quadratics $W^\top AW + G^\top W$ of `parts`, of equal sizes and $\lambda$: it has the
+    /// rows of all of them, and the sums of their vectors. Where these are $2m$ rows or more, they shrink to
+    /// $m$ as in [`SketchedInverse::shrink_about_minimum`]. The second result is the sum of the constants
+    /// (theory: sketches 1.5).
+    pub(crate) fn merged(parts: &[&Self], how: Merge) -> (Self, f64) {
+        let mut sum = parts[0].clone();
+        let mut constants = 0.0;
+        for (taken, part) in (2..).zip(&parts[1..]) {
+            constants += sum.take_in(part, how.regularization(part.regularization, taken));
+        }
         (sum, constants)
     }
 
-    /// Adds the rows and vectors of `other`, and returns the constants.
-    fn take_in(&mut self, other: &Self) -> f64 {
+    /// Adds the rows and vectors of `other`, with `regularization` as the sum's $\lambda$. Returns the
+    /// constants.
+    fn take_in(&mut self, other: &Self, regularization: f64) -> f64 {
         // Room for the rows of both.
-        let Self { rank, blocks, vectors, regularization, .. } = *self;
+        let Self { rank, blocks, vectors, .. } = *self;
         let mut both = Self::new(2 * rank, blocks, vectors, self.cells.features(), regularization);
         for (at, part) in [(0, &*self), (self.used(), other)] {
             both.cells.take_in(&part.cells, |own, sum| add_cell(own, sum, blocks, [2 * rank, 4 * rank], at));

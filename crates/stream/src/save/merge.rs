@@ -1,7 +1,7 @@
 //! Merges saved models: the statistics of their learners are added; their encoders must agree.
 
-use noregret::algorithm::{AnyModel, Model};
-use noregret::merge::{Merge, MergeError, merge as merge_learners};
+use noregret::algorithm::AnyModel;
+use noregret::merge::{Merge, MergeError, merge_any};
 
 use crate::encode::labels::Labels;
 use crate::read::options::Schema;
@@ -12,14 +12,12 @@ use crate::save::saved::Saved;
 /// They must agree in format and columns, classes, scaling and intercept; the last classes or
 /// columns may be absent from some of them. Scaling statistics become those of all rows. This is
 /// exact, but with scaling that adapts ([`Scaling::adapts`](crate::encode::scale::Scaling::adapts))
-/// the shards' learners have used different units, and the merged learner is approximate.
+/// the shards' learners have used different units, and the merged learner is approximate. The
+/// generator of labels is that of the first model.
 ///
 /// # Errors
 /// If the models do not match, or their learner cannot be merged.
 pub fn merge(mut parts: Vec<Saved>, how: Merge) -> Result<Saved, MergeError> {
-    if let Some(part) = parts.iter().find(|part| matches!(part.learner, AnyModel::Bandit(_))) {
-        return Err(MergeError::Unsupported(part.learner.about().name));
-    }
     let (first, others) = parts.split_first_mut().ok_or(MergeError::Nothing)?;
     for (part, other) in (1..).zip(others) {
         first.take_in(other).map_err(|(what, found, needed)| MergeError::Mismatch {
@@ -29,14 +27,11 @@ pub fn merge(mut parts: Vec<Saved>, how: Merge) -> Result<Saved, MergeError> {
             needed,
         })?;
     }
-    let learners = parts.iter().map(|part| match &part.learner {
-        AnyModel::Full(learner) => Ok(&**learner),
-        other => Err(MergeError::Unsupported(other.about().name)),
-    });
-    let learner = merge_learners(&learners.collect::<Result<Vec<&dyn Model>, _>>()?, how)?;
+    let learners: Vec<&AnyModel> = parts.iter().map(|part| &part.learner).collect();
+    let learner = merge_any(&learners, how)?;
     let mut merged = parts.swap_remove(0);
     merged.encoder.radius = learner.problem().radius.unwrap_or(f64::INFINITY);
-    Ok(Saved { learner: AnyModel::Full(learner), ..merged })
+    Ok(Saved { learner, ..merged })
 }
 
 /// The error: name, value, and required value.
@@ -57,6 +52,9 @@ impl Saved {
         }
         if mine.labels.iter().zip(theirs.labels.iter()).any(|(mine, theirs)| mine != theirs) {
             return Err(("labels", listed(&theirs.labels), listed(&mine.labels)));
+        }
+        if mine.costs != theirs.costs {
+            return Err(("costs", json(&theirs.costs), json(&mine.costs)));
         }
         let columns = self.schema.columns.joined(&other.schema.columns);
         let Some(columns) = columns else {

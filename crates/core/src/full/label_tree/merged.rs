@@ -6,6 +6,7 @@
 
 use super::{Child, LabelTree, Node};
 use crate::algorithm::Model;
+use crate::learner::Predictor;
 use crate::merge::{self, Merge, MergeError};
 use crate::prediction::Prediction;
 
@@ -186,7 +187,7 @@ impl Shape {
 
 /// The tree of the labels of all `parts`, whose nodes are the sums of those of the parts.
 pub(super) fn merged(parts: &[&LabelTree], how: Merge) -> Result<LabelTree, MergeError> {
-    let (first, problem) = merge::check(parts)?;
+    let (first, problem) = merge::check(parts, Predictor::problem)?;
     let mut shape = Shape::of(first, 0);
     for (part, other) in parts.iter().enumerate().skip(1) {
         let differs = |class| MergeError::LabelTrees { part, class };

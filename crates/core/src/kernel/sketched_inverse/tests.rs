@@ -328,7 +328,7 @@ fn merged_by_hand() {
     let row =
         |x: [f64; 2], added: f64| Row { blocks: vec![1.0], weight: 1.0, x: x.to_vec(), added: vec![added] };
     let parts = [learnt(1, 1, 1.0, &[row([2.0, 0.0], -5.0)]), learnt(1, 1, 1.0, &[row([0.0, 1.0], -4.0)])];
-    let (merged, constants) = SketchedInverse::merged(&[&parts[0], &parts[1]], 1.0);
+    let (merged, constants) = SketchedInverse::merged(&[&parts[0], &parts[1]], Merge::LambdaOnce);
     assert_close(constants, 2.0, 1e-14, "constants");
     assert_eq!((merged.used(), merged.discarded()), (1, 1.0));
     let vector: Vec<f64> = (0..2).map(|i| merged.cells.get(i).expect("seen")[2]).collect();
@@ -338,8 +338,8 @@ fn merged_by_hand() {
     assert_close(value_at(&merged, &[1.0, 1.0]) - constants, -7.0, 1e-14, "at the minimiser");
 }
 
-/// The merged quadratic, with its constants, is at most the sum, and that of two parts has its minimum; with
-/// enough rows it is the sum.
+/// The merged quadratic, with its constants, is at most the sum, and its minimum at least the sum of the
+/// minima; that of two parts has the minimum of the sum, and with enough rows it is the sum.
 #[test]
 fn merged_quadratics_are_below_the_sum() {
     let features = 6;
@@ -361,8 +361,8 @@ fn merged_quadratics_are_below_the_sum() {
                 learnt(rank, 1, 0.5, &rows)
             })
             .collect();
-        let (merged, constants) =
-            SketchedInverse::merged(&parts.iter().collect::<Vec<_>>(), 0.5 * count as f64);
+        let (merged, constants) = SketchedInverse::merged(&parts.iter().collect::<Vec<_>>(), Merge::SumAll);
+        assert_eq!(merged.regularization(), 0.5 * count as f64);
         let sum = |w: &[f64]| parts.iter().map(|part| value_at(part, w)).sum::<f64>();
         let mine = |w: &[f64]| value_at(&merged, w) - constants;
         let before: f64 = parts.iter().map(SketchedInverse::discarded).sum();
@@ -387,6 +387,9 @@ fn merged_quadratics_are_below_the_sum() {
         if count == 2 {
             assert_close(mine(&minimiser), sum(&minimiser), 1e-9, "minimum");
         }
-        assert_close(mine(&minimiser), -0.25 * merged.square() - constants, 1e-9, "minimum");
+        let minimum = -0.25 * merged.square() - constants;
+        assert_close(mine(&minimiser), minimum, 1e-9, "minimum");
+        let minima: f64 = parts.iter().map(|part| -0.25 * part.square()).sum();
+        assert!(minimum >= minima, "rank {rank}: {minimum} < {minima}");
     }
 }
