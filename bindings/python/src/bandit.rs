@@ -33,6 +33,7 @@ use self::logged::LoggedRounds;
 use self::state::Inner;
 use crate::arrays::{ArrayExamples, PyRows, PyTargets};
 use crate::error::{Done, Failure, text_of};
+use crate::learner::how_of;
 use crate::log::Log;
 use crate::making::{Facts, array_schema, scaling};
 use crate::offered::{PyCosts, PyRound, block};
@@ -184,6 +185,15 @@ impl Bandit {
     /// An independent copy.
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
         Ok(Self { inner: Shared::new(self.inner.read(py, Inner::clone)?) })
+    }
+
+    /// The learner with the sums of `parts`, none of which has pending decisions.
+    #[staticmethod]
+    fn merge(py: Python<'_>, parts: Vec<Bound<'_, Bandit>>, how: &str) -> PyResult<Self> {
+        let how = how_of(how)?;
+        let parts = parts.iter().map(|part| part.get().inner.read(py, Inner::clone));
+        let parts = parts.collect::<PyResult<Vec<Inner>>>()?;
+        Ok(Self { inner: Shared::new(py.detach(|| Inner::merged(&parts, how))?) })
     }
 
     /// Plays a label for one row: returns the label, its name unless it is the number, its

@@ -446,7 +446,7 @@ impl Learner {
 }
 
 /// How a merged learner counts the regulariser.
-fn how_of(how: &str) -> Done<Merge> {
+pub(crate) fn how_of(how: &str) -> Done<Merge> {
     how.parse().map_err(|_| ParamError::invalid("how", how, "sum-all or lambda-once").into())
 }
 

@@ -190,6 +190,33 @@ def test_labels_are_returned_as_they_were_given(tmp_path):
             Bandit("squarecb", features=1, labels=labels)
 
 
+@pytest.mark.parametrize("name", ["soba", "soba-diag", "soba-sketch"])
+def test_parts_are_merged(name):
+    rng = np.random.default_rng(0)
+    make = {"labels": [10, 20, 30], "features": 2, "exploration": 0.2, "radius": 1.0}
+    parts = [Bandit(name, seed=seed, **make) for seed in range(2)]
+    for _ in range(200):
+        for part in parts:
+            angle = rng.uniform(0, 6)
+            decision = part.decide([np.cos(angle), np.sin(angle)])
+            part.feedback(decision.id, correct=decision.label == 10 * (1 + int(angle // 2)))
+    merged = Bandit.merge(parts)
+    assert merged.rounds == 400 and merged.params["regularization"] == 2.0
+    assert Bandit.merge(parts, how="lambda-once").params["regularization"] == 1.0
+    decision = merged.decide([1.0, 0.0])
+    assert decision.label in (10, 20, 30) and decision.id >= 200
+    greedy = [merged.predict([np.cos(angle), np.sin(angle)]) for angle in (1, 3, 5)]
+    assert len(set(greedy)) > 1
+    with pytest.raises(ValueError, match=r"bandits\[1\] has 1 pending decision; before"):
+        Bandit.merge([parts[0], merged])
+    with pytest.raises(ValueError, match="exploration = 0.3: must be 0.2"):
+        Bandit.merge([parts[0], Bandit(name, **{**make, "exploration": 0.3})])
+    with pytest.raises(ValueError, match="costs = "):
+        Bandit.merge([parts[0], Bandit(name, costs=(0, 10), **make)])
+    with pytest.raises(ValueError, match="banditron cannot be merged"):
+        Bandit.merge([Bandit("banditron", classes=3, features=2)])
+
+
 def test_learners_of_right_and_wrong_refuse_rewards():
     bandit = Bandit("soba", classes=2, features=1)
     decision = bandit.decide([1.0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
@@ -218,6 +218,27 @@ class Bandit(Model[_core.Bandit]):
         """An independent copy, with the pending decisions."""
         bandit = super().copy()
         bandit._given = self._given
+        return bandit
+
+    @classmethod
+    def merge(cls: type[_B], bandits: Iterable[Bandit], how: str = "sum-all") -> _B:
+        """Merges `bandits`, trained on parts of the data, by adding what they have learnt. `soba`, `soba-diag` and
+        `soba-sketch` can be merged.
+
+        Parameters
+        ----------
+        bandits
+            Bandits of one kind with equal parameters, without pending decisions; at least one. The generator of
+            labels and the exploration floor are those of the first.
+        how
+            `sum-all` adds the regularisers of all of them, `lambda-once` counts it once.
+
+        Raises ValueError if they do not match, cannot be merged, or have pending decisions.
+        """
+        parts = list(bandits)
+        bandit = cls._wrap(_core.Bandit.merge([part._core for part in parts], how))
+        for part in reversed(parts):
+            bandit._given.update(part._given)
         return bandit
 
     def __getstate__(self) -> Any:

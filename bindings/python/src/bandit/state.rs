@@ -4,12 +4,15 @@ use std::sync::{Mutex, PoisonError};
 
 use noregret::algorithm::{AnyModel, BanditModel};
 use noregret::guarantee::RunFacts;
+use noregret::merge::Merge;
 use noregret::model::{Archive, ModelError};
 use noregret_stream::decisions::pending::{Decisions, Verdict};
 use noregret_stream::decisions::replay::Replayed;
 use noregret_stream::encode::{Encoder, Example, LargeRow};
 use noregret_stream::run::bandit::Play;
 use noregret_stream::save::Saved;
+use noregret_stream::save::merge::merge;
+use noregret_stream::words::counted;
 use noregret_stream::{Row, Schema};
 use serde::{Deserialize, Serialize};
 
@@ -93,15 +96,18 @@ impl Clone for Inner {
 }
 
 impl Inner {
-    pub(super) fn archive(&self) -> Archive {
-        let mut saved = Saved {
+    fn saved(&self) -> Saved {
+        Saved {
             learner: AnyModel::Bandit(self.learner.boxed_clone()),
             encoder: self.encoder.clone(),
             schema: self.schema.clone(),
             generator: Some(self.play.generator.clone()),
             facts: RunFacts::default(),
-        };
-        let mut archive = saved.archive();
+        }
+    }
+
+    pub(super) fn archive(&self) -> Archive {
+        let mut archive = self.saved().archive();
         self.pending.save(&mut archive);
         archive.set_text(GOING_ON, serde_json::to_string(&self.continuation).expect("plain numbers"));
         archive
@@ -125,6 +131,21 @@ impl Inner {
         let pending =
             Decisions::load(archive, learner.problem(), learner.about().accepts, continuation.most)?;
         Ok(Self { pending, continuation, ..Self::new(learner, encoder, schema, play, continuation.most) })
+    }
+
+    /// The learner with the sums of `parts`; generator, floor and the like are those of the first.
+    pub(super) fn merged(parts: &[Self], how: Merge) -> Done<Self> {
+        if let Some((at, part)) = (0..).zip(parts).find(|(_, part)| !part.pending.is_empty()) {
+            return Err(Failure::Value(format!(
+                "bandits[{at}] has {}; before merging, each must get its feedback or be forgotten",
+                counted(part.pending.waiting() as u64, "pending decision")
+            )));
+        }
+        let Saved { learner, encoder, schema, .. } = merge(parts.iter().map(Self::saved).collect(), how)?;
+        let Self { play, continuation, .. } = &parts[0];
+        let mut inner = Self::new(learner.bandit()?, encoder, schema, play.clone(), continuation.most);
+        inner.continuation.next = parts.iter().map(|part| part.continuation.next).max().unwrap_or(0);
+        Ok(inner)
     }
 
     /// The learner of a log, which starts from `model` if there is one.
