@@ -342,7 +342,10 @@ mod tests {
             let at = words.iter().position(|other| *other == word).expect(word);
             words[at + 1].to_owned()
         };
-        let demo = found("cargo run ");
+        found("cargo demo");
+        let config = read(".cargo/config.toml");
+        let alias = config.lines().find_map(|line| line.strip_prefix("demo = \"run "));
+        let demo: Vec<&str> = alias.expect("an alias").trim_end_matches('"').split(' ').collect();
         assert_eq!(demo[demo.len() - 2..], ["--", "demo"]);
         let install = found("cargo install ");
         let program = read(&format!("{}/Cargo.toml", after(&install, "--path")));

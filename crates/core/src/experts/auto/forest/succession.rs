@@ -3,8 +3,8 @@
 //! After the stream has changed, the trees of a forest split by what used to be true. Below such splits they
 //! learn from a few rows each, and no node removes them as long as the forecasts below it are still better
 //! than its own. So, when the losses $\ell_t$ of the forest become larger than they used to be, a second
-//! forest begins, which learns the same rows, and replaces the first one when its losses are smaller. With the
-//! running mean $u_t$ of the losses, a second forest begins if
+//! forest begins, which learns the same rows, and replaces the first one when its losses are smaller. With
+//! the running mean $u_t$ of the losses, a second forest begins if
 //!
 //! $$ e_t = \max(0, e_{t-1} + \ell_t - u_{t-1} - \epsilon) \ge C \tag{1} $$
 //!
