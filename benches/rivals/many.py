@@ -222,6 +222,15 @@ def chart(points, path):
     plt.close(figure)
 
 
+COSTS = """## What a round costs
+
+Processor time of a round of the learners for many features, on sparse rows, over the number of classes, of features, of entries of a
+row and of rows of the sketch, the others fixed: `cargo run --profile dist -p noregret-benches --bin gemm_share -- costs results/costs.svg`.
+
+![Time of a round over classes, features, entries and rank](costs.svg)
+"""
+
+
 def many(options):
     path = ROOT / "results" / "many-classes.md"
     page = f"""# Many classes, many features
@@ -249,3 +258,4 @@ the best label visits most of the leaves: the time of `label-tree` then grows wi
         page += text + "\n"
         chart(points, ROOT / "results" / "many-classes.svg")
         path.write_text(page)
+    path.write_text(page + COSTS)
