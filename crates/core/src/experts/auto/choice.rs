@@ -36,7 +36,7 @@ const MOST_PAIRED: usize = 256;
 pub(super) const TRIAL_BUDGETS: f64 = 2.5;
 
 /// For more classes than this, all members together may cost only one budget from the start.
-const MOST_CLASSES_FOR_TRIAL: usize = 32;
+pub(super) const MANY_CLASSES: usize = 32;
 
 /// A member that costs less than this part of the budget is not dropped.
 const CHEAP: f64 = 0.02;
@@ -124,7 +124,7 @@ impl Lineup {
     /// [`TRIAL_BUDGETS`] budgets (one budget for many classes) and within the memory. If no family is chosen,
     /// diagonal learners are added: as many as fit, at least one, with as many cells as the memory allows.
     pub(super) fn within(problem: &Problem, limits: Limits) -> Self {
-        let trial = if problem.classes > MOST_CLASSES_FOR_TRIAL { 1.0 } else { TRIAL_BUDGETS };
+        let trial = if problem.classes > MANY_CLASSES { 1.0 } else { TRIAL_BUDGETS };
         let (mut work, mut numbers) = (0.0, 0usize);
         let mut members = Vec::new();
         for member in candidates(problem) {

@@ -119,7 +119,7 @@ use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-use self::choice::{Limits, TRIAL_BUDGETS};
+use self::choice::{Limits, MANY_CLASSES, TRIAL_BUDGETS};
 pub use self::costs::Costs;
 use self::roster::Roster;
 use self::stack::{Stack, write_columns};
@@ -148,7 +148,11 @@ mod unit;
 
 /// Millions of multiply-adds a round, if no budget is given. A larger one gains little: with ten times this
 /// budget, the digits of scikit-learn are learnt with a log-loss 4 % lower, in more than ten times the time.
-const DEFAULT_BUDGET: f64 = 0.6;
+/// With many classes every member costs more: then it leaves out members that take a tenth or a quarter off
+/// the log-loss.
+fn default_budget(problem: &Problem) -> f64 {
+    if problem.classes > MANY_CLASSES { 2.5 } else { 0.6 }
+}
 
 /// Smaller budgets are raised to this one, since they would leave no useful set of members.
 const LEAST_BUDGET: f64 = 0.1;
@@ -167,8 +171,8 @@ fn numbers_in(memory: u64) -> usize {
 }
 
 /// The limits that the parameters impose.
-fn limits(params: &AutoParams) -> Limits {
-    let work = budget_work(params.budget.unwrap_or(DEFAULT_BUDGET));
+fn limits(params: &AutoParams, problem: &Problem) -> Limits {
+    let work = budget_work(params.budget.unwrap_or_else(|| default_budget(problem)));
     let numbers = numbers_in(params.member_memory.unwrap_or(DEFAULT_MEMORY));
     Limits { work, numbers, costs: params.cost_factors.unwrap_or_default() }
 }
@@ -191,9 +195,9 @@ params! {
     /// Parameters of [`Auto`].
     pub struct AutoParams {
         /// Limit on the multiply-adds of a round, in millions, > 0: decides which members are active. Two and
-        /// a half times as many in the first rounds, half as many after 16,384. A million take about 0.2
-        /// milliseconds. Values below 0.1 count as 0.1.
-        budget: f64 = "0.6",
+        /// a half times as many in the first rounds (with up to 32 classes), half as many after 16,384. A
+        /// million take about 0.2 milliseconds. Values below 0.1 count as 0.1.
+        budget: f64 = "0.6, for more than 32 classes 2.5",
         /// MiB that the members may take, >= 1: decides which members are active. The smallest set of members
         /// is active even if it needs more.
         member_memory: u64 = "1024",
@@ -313,7 +317,7 @@ impl Algorithm for Auto {
     };
 
     fn new(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
-        let budget = positive("budget", params.budget.unwrap_or(DEFAULT_BUDGET))?;
+        let budget = positive("budget", params.budget.unwrap_or_else(|| default_budget(&problem)))?;
         let memory = params.member_memory.unwrap_or(DEFAULT_MEMORY);
         if memory == 0 {
             return Err(ParamError::invalid("member_memory", memory, "at least 1"));
@@ -359,13 +363,15 @@ impl Algorithm for Auto {
     }
 
     fn numbers_for(params: &AutoParams, problem: &Problem) -> usize {
-        let lineup = params.members.clone().unwrap_or_else(|| Lineup::within(problem, limits(params)));
+        let lineup =
+            params.members.clone().unwrap_or_else(|| Lineup::within(problem, limits(params, problem)));
         let active = lineup.0.iter().filter(|place| !place.dropped);
         active.map(|place| place.member.numbers(problem)).fold(0, usize::saturating_add)
     }
 
     fn numbers_at_first(params: &AutoParams, problem: &Problem) -> usize {
-        let lineup = params.members.clone().unwrap_or_else(|| Lineup::within(problem, limits(params)));
+        let lineup =
+            params.members.clone().unwrap_or_else(|| Lineup::within(problem, limits(params, problem)));
         let active = lineup.0.iter().filter(|place| !place.dropped);
         active.map(|place| place.member.numbers_at_first(problem)).fold(0, usize::saturating_add)
     }
