@@ -131,9 +131,7 @@ impl Forest {
     pub(super) fn numbers_at_first(problem: &Problem) -> usize {
         TREES.saturating_mul(problem.classes)
     }
-}
 
-impl Forest {
     /// New trees that have learnt the latest `count` of the stored rows.
     fn trained_on_latest(&mut self, count: u32) -> Box<[Tree; TREES]> {
         let Self { rows, splitter, list, .. } = self;
@@ -349,6 +347,41 @@ mod tests {
     fn a_saved_member_continues() {
         let fresh = |seed| Forest::new(&Problem::new(2, 2), seed);
         check_saved(fresh, |forest: &mut Forest, rounds| losses(forest, rounds, checks));
+    }
+
+    /// Four classes that depend on two of four features, and on the two others from a round `change` on: a
+    /// second forest begins, and is part of the saved state.
+    #[test]
+    fn a_saved_second_forest_continues() {
+        let changed = |change| {
+            move |t, rng: &mut Rng| {
+                let x: Vec<f64> = (0..4).map(|_| rng.uniform()).collect();
+                let first = if t < change { 0 } else { 2 };
+                let class = 2 * usize::from(x[first] > 0.5) + usize::from(x[first + 1] > 0.5);
+                (x, class)
+            }
+        };
+        let state = |forest: &mut Forest| {
+            let mut list = Vec::new();
+            forest.tensors().into_iter().for_each(|tensor| tensor.pack(&mut list));
+            list
+        };
+        let played = |change| {
+            let mut forest = forest(4, 4);
+            losses(&mut forest, 0..700, changed(change));
+            Some((forest, change)).filter(|(forest, _)| forest.second.is_some())
+        };
+        let (mut trained, change) = (600..700).find_map(played).expect("a second forest");
+        let mut loaded = Forest::new(&Problem::new(4, 4), 9);
+        let saved = state(&mut trained);
+        let mut rest = saved.iter().copied();
+        assert!(loaded.tensors().into_iter().all(|tensor| tensor.unpack(&mut rest).is_some()));
+        assert!(loaded.restored());
+        for forest in [&mut trained, &mut loaded] {
+            losses(forest, 700..720, changed(change));
+            assert!(forest.second.is_some());
+        }
+        assert_eq!(state(&mut trained), state(&mut loaded));
     }
 
     /// Once rows and leaves have reached their limits, the memory is constant.
