@@ -1,6 +1,7 @@
 //! Progress of runs: a table and a bar, or JSON lines.
 
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -280,6 +281,10 @@ impl Sink for Progress {
             self.row(score, Inside { certificate, weights: (outcome.weights)() })?;
         }
         Ok(())
+    }
+
+    fn looks_inside(&self, scored: Range<u64>) -> bool {
+        scored.contains(&self.next_row)
     }
 }
 

@@ -321,6 +321,28 @@ impl Batch for &[Features<'_>] {
     }
 }
 
+/// Rounds whose targets are known, in order.
+pub trait Rounds: Batch + Sync {
+    /// The target of row `at`.
+    fn target(&self, at: usize) -> Target<'_>;
+}
+
+impl Batch for &[(Features<'_>, Target<'_>)] {
+    fn len(&self) -> usize {
+        <[(Features<'_>, Target<'_>)]>::len(self)
+    }
+
+    fn features(&self, at: usize) -> Features<'_> {
+        self[at].0
+    }
+}
+
+impl Rounds for &[(Features<'_>, Target<'_>)] {
+    fn target(&self, at: usize) -> Target<'_> {
+        self[at].1
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 //! All are object-safe and infallible: dimensions, finiteness and ranges are checked where data are
 //! read, parameters when the learner is made. Programmer errors (a row of the wrong length) panic.
 
-use crate::example::{Batch, Features, Label, Target};
+use crate::example::{Batch, Features, Label, Rounds, Target};
 use crate::guarantee::{Guarantee, Promise};
 use crate::parallel::Workers;
 use crate::prediction::{Decision, Prediction, Reward};
@@ -86,6 +86,29 @@ pub trait OnlineLearner: Predictor {
     /// If the kind of target is not among those of [`Accepts`], or dimensions do not match: programmer
     /// errors.
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction);
+
+    /// Predicts and learns `rounds`, one after another, with the forecasts and the state, to the bit,
+    /// of [`predict`](Predictor::predict) and [`update`](OnlineLearner::update) in every round. Calls
+    /// `each` with the round's index and prediction, in order, and possibly after later rounds were
+    /// learnt; `out` is a buffer. Predictions lack the by-products that `update` reuses.
+    fn predict_and_update(
+        &mut self,
+        rounds: &dyn Rounds,
+        out: &mut Prediction,
+        each: &mut dyn FnMut(usize, &Prediction),
+    ) {
+        for at in 0..rounds.len() {
+            self.predict(rounds.features(at), out);
+            self.update(rounds.features(at), rounds.target(at), out);
+            each(at, out);
+        }
+    }
+
+    /// Whether [`predict_and_update`](OnlineLearner::predict_and_update) works at several rounds at
+    /// once, on the threads of [`set_workers`](OnlineLearner::set_workers).
+    fn works_ahead(&self) -> bool {
+        false
+    }
 
     /// Number of rounds learnt so far.
     fn rounds(&self) -> u64;
@@ -198,6 +221,19 @@ impl<P: Predictor + ?Sized> Predictor for Box<P> {
 impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         (**self).update(x, y, at);
+    }
+
+    fn predict_and_update(
+        &mut self,
+        rounds: &dyn Rounds,
+        out: &mut Prediction,
+        each: &mut dyn FnMut(usize, &Prediction),
+    ) {
+        (**self).predict_and_update(rounds, out, each);
+    }
+
+    fn works_ahead(&self) -> bool {
+        (**self).works_ahead()
     }
 
     fn rounds(&self) -> u64 {

@@ -50,6 +50,11 @@ impl Workers {
         Self(Some(Arc::new(parallel)))
     }
 
+    /// Whether there are threads besides the caller's.
+    pub fn are_several(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Calls `work` with every one of `items`; by default in order and in this thread. Allocates no memory.
     pub fn each<T: Send>(&self, items: impl Iterator<Item = T>, work: impl Fn(T) + Sync) {
         self.each_by_cost(items.map(|item| (0.0, item)), work);

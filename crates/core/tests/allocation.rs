@@ -69,13 +69,28 @@ fn late_feedback_allocates_nothing() {
 }
 
 #[test]
+fn rounds_played_together_allocate_nothing() {
+    every_case("allocation", |case| {
+        let rounds = case.stream(1, 60);
+        warm(case, &rounds);
+        let known: Vec<_> = rounds.iter().map(|round| (round.dense(), case.target(round))).collect();
+        let mut learner = case.learner();
+        let mut at = learner.prediction();
+        let (first, rest) = known.split_at(case.unsettled().max(30));
+        learner.predict_and_update(&first, &mut at, &mut |_, _| {});
+        let taken = measure(|| learner.predict_and_update(&rest, &mut at, &mut |_, _| {}));
+        assert_eq!(taken.count_total, 0, "allocations, {} bytes", taken.bytes_total);
+    });
+}
+
+#[test]
 fn looking_ahead_allocates_once() {
     every_case("allocation", |case| {
         let rounds = case.stream(1, 60);
         warm(case, &rounds);
         let rows: Vec<Features<'_>> = rounds.iter().map(|round| round.dense()).collect();
         let mut learner = case.learner();
-        let block = learner.lookahead().max(1);
+        let block = learner.lookahead().clamp(1, 20);
         let mut at = learner.prediction();
         let mut play = |from: usize, to: usize| {
             for start in (from..to).step_by(block) {
@@ -87,7 +102,8 @@ fn looking_ahead_allocates_once() {
                 }
             }
         };
-        let first = case.unsettled().next_multiple_of(block);
+        // Until a whole block has been prepared after the unit was settled.
+        let first = case.unsettled().next_multiple_of(block) + block;
         play(0, first);
         let taken = measure(|| play(first, 60));
         assert_eq!(taken.count_total, 0, "allocations, {} bytes", taken.bytes_total);

@@ -1,6 +1,7 @@
 //! `noregret demo`: two learners on a small generated stream.
 
 use std::io::Write;
+use std::ops::Range;
 use std::path::Path;
 
 use noregret::param::{Value, Values};
@@ -136,6 +137,10 @@ impl Sink for Curve {
             self.points.push((score.rounds() as f64, rate));
         }
         self.progress.observe(outcome, score)
+    }
+
+    fn looks_inside(&self, scored: Range<u64>) -> bool {
+        self.progress.looks_inside(scored)
     }
 }
 

@@ -99,7 +99,7 @@ fn huge_claims() {
 
 #[test]
 fn data_that_the_model_does_not_fit() {
-    let folder = Folder::with("a.csv", "w,hue,label\n1,red,x\n2,blue,y\n3,red,x\n");
+    let folder = Folder::with("a.csv", "w,hue,label\n1,red,x\n2,blue,y\n3,red,x\n3,red,x\n1,blue,y\n");
     folder.run("run a.csv --quiet --save model").succeeded();
     folder.write("b.csv", "v,label\n1,x\n");
     folder

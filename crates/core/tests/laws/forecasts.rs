@@ -2,6 +2,7 @@
 
 use noregret::algorithm::Forecast;
 use noregret::example::{Features, Target};
+use noregret::model::Archive;
 
 use crate::support::{Case, Round, assert_near, assert_same_bits, every_case};
 
@@ -75,6 +76,23 @@ fn rows_together_are_predicted_as_one_by_one() {
                 assert_near(&[case.checked(&at)], std::slice::from_ref(together), 1e-9);
             }
         }
+    });
+}
+
+/// Rounds with known targets, in parts of several lengths, give the forecasts and the state of rounds one by one.
+#[test]
+fn rounds_together_are_played_as_one_by_one() {
+    every_case("rounds together = one by one", |case| {
+        let rounds = case.stream(1, 90);
+        let mut plain = case.learner();
+        let forecasts = case.play(&mut *plain, &rounds);
+        let (mut learner, mut at, mut together) = (case.learner(), plain.prediction(), Vec::new());
+        for part in [&rounds[..40], &rounds[40..41], &rounds[41..]] {
+            let known: Vec<_> = part.iter().map(|round| (round.dense(), case.target(round))).collect();
+            learner.predict_and_update(&&known[..], &mut at, &mut |_, at| together.push(case.checked(at)));
+        }
+        assert_same_bits(&together, &forecasts);
+        assert!(Archive::of(&mut *learner) == Archive::of(&mut *plain), "the state");
     });
 }
 

@@ -64,7 +64,7 @@ fn a_run_interrupted_within_a_block_continues_bit_for_bit() {
     every_case("save", |case| {
         let rounds = case.stream(1, 100);
         let mut whole = case.learner();
-        let block = whole.lookahead().max(1);
+        let block = whole.lookahead().clamp(1, 30);
         let plain = play_announced(case, &mut *whole, &rounds, block, 0);
         for cut in [1, 3, 10, 33, 34, 77] {
             let mut first = case.learner();

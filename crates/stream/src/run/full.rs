@@ -1,7 +1,9 @@
 //! The loop: read, predict, score, update. Start reading here.
 
+use std::ops::Range;
+
 use noregret::algorithm::Forecast;
-use noregret::example::{Features, Label, Target, Truth};
+use noregret::example::{Batch, Features, Label, Rounds, Target, Truth};
 use noregret::guarantee::Promise;
 use noregret::learner::OnlineLearner;
 use noregret::prediction::{Prediction, draw};
@@ -71,6 +73,13 @@ pub trait Sink {
     fn reads_forecasts(&self) -> bool {
         true
     }
+
+    /// Whether the observer may ask for the learner's certificate, bound or weights in one of the
+    /// rounds `scored`, counted from 1. If no observer does, a learner may already have learnt later
+    /// rounds when a round is observed.
+    fn looks_inside(&self, _scored: Range<u64>) -> bool {
+        true
+    }
 }
 
 /// Two observers, one after the other.
@@ -83,6 +92,10 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     fn reads_forecasts(&self) -> bool {
         self.0.reads_forecasts() || self.1.reads_forecasts()
     }
+
+    fn looks_inside(&self, scored: Range<u64>) -> bool {
+        self.0.looks_inside(scored.clone()) || self.1.looks_inside(scored)
+    }
 }
 
 /// An observer that may be absent.
@@ -94,6 +107,10 @@ impl<S: Sink> Sink for Option<S> {
     fn reads_forecasts(&self) -> bool {
         self.as_ref().is_some_and(Sink::reads_forecasts)
     }
+
+    fn looks_inside(&self, scored: Range<u64>) -> bool {
+        self.as_ref().is_some_and(|sink| sink.looks_inside(scored))
+    }
 }
 
 /// Several observers, or none.
@@ -104,6 +121,10 @@ impl<S: Sink> Sink for Vec<S> {
 
     fn reads_forecasts(&self) -> bool {
         self.iter().any(Sink::reads_forecasts)
+    }
+
+    fn looks_inside(&self, scored: Range<u64>) -> bool {
+        self.iter().any(|sink| sink.looks_inside(scored.clone()))
     }
 }
 
@@ -183,6 +204,13 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
             prediction = learner.prediction();
         }
         block.announce(learner, standing.rounds == 0);
+        if block.can_be_played_at_once(learner, sink, options, standing) {
+            let labels = examples.raw().map(|raw| raw.labels);
+            let observer = Observer { labels, sink, options, generator };
+            block.play(learner, &mut prediction, standing, observer)?;
+            standing.into = block.end();
+            continue;
+        }
         for example in block.examples() {
             standing.rounds += 1;
             let (x, target) = (example.features(), example.target());
@@ -230,6 +258,33 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
         standing.into = block.end();
     }
     Ok(())
+}
+
+/// What scores and observes rounds.
+struct Observer<'a> {
+    labels: Option<&'a Labels>,
+    sink: &'a mut dyn Sink,
+    options: &'a RunOptions,
+    generator: &'a mut Rng,
+}
+
+/// Rows with labels.
+struct Known<'a>(&'a [Example]);
+
+impl Batch for Known<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn features(&self, at: usize) -> Features<'_> {
+        self.0[at].features()
+    }
+}
+
+impl Rounds for Known<'_> {
+    fn target(&self, at: usize) -> Target<'_> {
+        self.0[at].target().expect("all rows have labels")
+    }
 }
 
 /// The generator's stream for played labels.
@@ -311,6 +366,64 @@ impl Block {
             let len = if self.whole { len } else { self.filled };
             learner.prepare(&Coming { known: self.examples(), len });
         }
+    }
+
+    /// Whether rows may be learnt before earlier ones are scored: all have labels that come at once, and
+    /// no observer asks for the learner's state.
+    fn can_be_played_at_once<L: OnlineLearner + ?Sized>(
+        &self,
+        learner: &L,
+        sink: &dyn Sink,
+        options: &RunOptions,
+        standing: &Standing<Prediction>,
+    ) -> bool {
+        let scored = standing.score.rounds();
+        learner.works_ahead()
+            && options.delay == Lateness::default()
+            && self.examples().iter().all(|example| example.target().is_some())
+            && !sink.looks_inside(scored + 1..scored + 1 + self.filled as u64)
+    }
+
+    /// Predicts, scores and learns all rows.
+    fn play<L: OnlineLearner + ?Sized>(
+        &self,
+        learner: &mut L,
+        prediction: &mut Prediction,
+        standing: &mut Standing<Prediction>,
+        observer: Observer<'_>,
+    ) -> Result<(), RunError> {
+        let Observer { labels, sink, options: RunOptions { forecast, .. }, generator } = observer;
+        let (problem, mut result) = (learner.problem().clone(), Ok(()));
+        let Standing { rounds, score, .. } = standing;
+        learner.predict_and_update(&Known(self.examples()), prediction, &mut |at, prediction| {
+            if result.is_err() {
+                return;
+            }
+            *rounds += 1;
+            if !prediction.is_finite() {
+                result = Err(RunError::NotFinite(*rounds));
+                return;
+            }
+            let example = &self.examples()[at];
+            let target = example.target().expect("all rows have labels");
+            let played = play(*forecast, prediction, generator);
+            let round = RoundScore::new(*forecast, prediction, played, target);
+            score.add(round);
+            let outcome = Outcome {
+                example,
+                prediction,
+                played,
+                labels,
+                target: Some(target),
+                round,
+                certificate: &|| None,
+                bound: &|| None,
+                weights: &Vec::new,
+            };
+            result = sink.observe(&outcome, score).map_err(RunError::Write);
+            score.facts.note(&problem, example.features(), target.weight);
+        });
+        result
     }
 
     /// Ends the block. Returns the number of its rows so far, if it was a whole one.

@@ -12,6 +12,8 @@
 //!   step of this range, and summing its changes shows that on *every* stream the rate of
 //!   abstaining is within $61 / T$ of $r$ after $T$ rounds.
 
+use std::ops::Range;
+
 use noregret::prediction::Prediction;
 use serde::{Deserialize, Serialize};
 
@@ -181,6 +183,10 @@ impl Sink for Abstention {
             self.add(outcome.prediction, error);
         }
         Ok(())
+    }
+
+    fn looks_inside(&self, _: Range<u64>) -> bool {
+        false
     }
 }
 

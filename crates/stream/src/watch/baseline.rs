@@ -2,6 +2,8 @@
 //!
 //! Each predicts a round from the earlier labels only.
 
+use std::ops::Range;
+
 use noregret::example::{Label, Target, Truth};
 use noregret::prediction::argmax;
 use serde::Serialize;
@@ -169,6 +171,10 @@ impl Sink for Baselines {
             self.add(target, classes);
         }
         Ok(())
+    }
+
+    fn looks_inside(&self, _: Range<u64>) -> bool {
+        false
     }
 }
 

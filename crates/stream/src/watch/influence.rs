@@ -4,6 +4,7 @@
 //! can be removed without loss.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use noregret::algorithm::Forecast;
 use noregret::example::Label;
@@ -136,6 +137,10 @@ impl Sink for Influence {
             self.next = (self.next + 1) % ROWS;
         }
         Ok(())
+    }
+
+    fn looks_inside(&self, _: Range<u64>) -> bool {
+        false
     }
 }
 

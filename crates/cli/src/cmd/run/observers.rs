@@ -1,5 +1,7 @@
 //! What watches a run: progress, scores beside the learner's, and files of forecasts.
 
+use std::ops::Range;
+
 use noregret::algorithm::AnyModel;
 use noregret_stream::encode::Encoder;
 use noregret_stream::run::score::Score;
@@ -103,5 +105,9 @@ impl Sink for Observers {
             || self.calibration.is_some()
             || self.page.is_some()
             || self.forecasts.is_some()
+    }
+
+    fn looks_inside(&self, scored: Range<u64>) -> bool {
+        self.page.is_some() || self.progress.looks_inside(scored)
     }
 }

@@ -39,6 +39,35 @@ impl Batch for Portion<'_> {
     }
 }
 
+/// Announced rows, in multiples of the unit.
+#[derive(Clone, Copy)]
+pub(super) struct Announced<'a> {
+    rows: &'a [f64],
+    features: usize,
+    /// Index of the row that is expected in the next round.
+    next: usize,
+}
+
+impl Announced<'_> {
+    /// Whether a member with this `portion` has learnt all of it after `later` rounds from now, and there are
+    /// more rows.
+    pub(super) fn is_due(self, later: usize, portion: &[f64; 2]) -> bool {
+        let next = self.next + later;
+        next * self.features < self.rows.len() && portion[1] <= next as f64
+    }
+
+    /// Passes the next portion to `member`, `later` rounds from now.
+    pub(super) fn hand_on(self, later: usize, member: &mut dyn Member, portion: &mut [f64; 2]) {
+        let Self { features, next, .. } = self;
+        let rest = &self.rows[(next + later) * features..];
+        let rows = &rest[..rest.len().min(member.lookahead() * features)];
+        *portion = [next + later, next + later + rows.len() / features].map(|place| place as f64);
+        if !rows.is_empty() {
+            member.prepare(&Portion { features, rows });
+        }
+    }
+}
+
 impl Ahead {
     /// Stores the announced rows `coming` of `features` numbers each. [`Ahead::hand_on`] passes them to the
     /// `members` members.
@@ -87,9 +116,11 @@ impl Ahead {
         self.next = 0;
     }
 
-    /// Records that the expected row has been learnt.
-    pub(super) fn advance(&mut self) {
-        self.next += u64::from(!self.rows.is_empty());
+    /// Records that the expected `rows` rows have been learnt.
+    pub(super) fn advance(&mut self, rows: u64) {
+        if !self.rows.is_empty() {
+            self.next += rows;
+        }
     }
 
     /// Resets the portions: members that were made anew have prepared no rows.
@@ -111,6 +142,13 @@ impl Ahead {
         }
     }
 
+    /// The announced rows multiplied by `scale`, and the portions of the members.
+    pub(super) fn parts(&mut self, features: usize, scale: f64) -> (Announced<'_>, &mut [[f64; 2]]) {
+        self.scale_to(scale);
+        let announced = Announced { rows: &self.scaled, features, next: self.next as usize };
+        (announced, self.portions.as_chunks_mut::<2>().0)
+    }
+
     /// Passes the next portion, multiplied by `scale`, to every member that has learnt its current one, in
     /// parallel on `workers`.
     pub(super) fn hand_on(
@@ -120,20 +158,16 @@ impl Ahead {
         scale: f64,
         workers: &Workers,
     ) {
-        let next = self.next as usize;
-        if next * features >= self.rows.len() {
+        if self.next as usize * features >= self.rows.len() {
             return;
         }
-        self.scale_to(scale);
-        let rest = &self.scaled[next * features..];
-        let places = members.iter_mut().zip(self.portions.as_chunks_mut::<2>().0);
+        let (announced, portions) = self.parts(features, scale);
+        let places = members.iter_mut().zip(portions);
         let done = places.filter_map(|(member, portion)| {
-            let member = member.as_mut().filter(|_| portion[1] <= next as f64)?;
-            let rows = &rest[..rest.len().min(member.lookahead() * features)];
-            *portion = [next, next + rows.len() / features].map(|place| place as f64);
-            (!rows.is_empty()).then_some((member, rows))
+            let member = member.as_mut().filter(|_| announced.is_due(0, portion))?;
+            Some((member, portion))
         });
-        workers.each(done, |(member, rows)| member.prepare(&Portion { features, rows }));
+        workers.each(done, |(member, portion)| announced.hand_on(0, &mut **member, portion));
     }
 
     /// The state, so that an interrupted run can continue.

@@ -18,7 +18,7 @@
 //! | paper | here | meaning |
 //! |---|---|---|
 //! | $\xi_t^\theta$ | `members` | forecasts: every member has several *heads*, which share its work |
-//! | $P_t(\theta)$ | `base`, `top` | weights of the heads; of their mixture and the stacks |
+//! | $P_t(\theta)$ | `base`, `Stacks::top` | weights of the heads; of their mixture and the stacks |
 //! | $\eta$ | | learning rate 1: log loss is mixable |
 //! | $\alpha_t$ | | share that flows to the others after round $t$: $1/(t+1)$ |
 //!
@@ -35,10 +35,10 @@
 //!
 //! $$ L \le \min_i L^i + \ln M + \ln H + \ln(1 + N) + 3 \ln 2 \tag{3} $$
 //!
-//! for every head $i$ that is active from the first round to the last, and the tracking bound of [`Mixture`]
-//! against sequences of heads. The third $\ln 2$ is the prior reserved for members that join: for the $j$-th
-//! of them, (3) holds from the round in which it joins, with $2 \ln(j + 1)$ in place of $\ln M$ and the
-//! mixture's own loss up to then.
+//! for every head $i$ that is active from the first round to the last, and the tracking bound of
+//! [`Mixture`](super::mixture::Mixture) against sequences of heads. The third $\ln 2$ is the prior reserved
+//! for members that join: for the $j$-th of them, (3) holds from the round in which it joins, with
+//! $2 \ln(j + 1)$ in place of $\ln M$ and the mixture's own loss up to then.
 //!
 //! In every interval of rounds $[r, s]$ with $r \ge 2$, whatever came before, and with $M'$ heads in all
 //! (theory: mixtures 3.3)
@@ -108,7 +108,7 @@
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds::adaptive_regret;
-use crate::example::{Batch, Features, Target};
+use crate::example::{Batch, Features, Rounds, Target};
 use crate::full::gaptron::Mode;
 use crate::guarantee::Guarantee;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
@@ -122,8 +122,9 @@ use crate::state::{State, Tensor};
 use self::choice::{Limits, MANY_CLASSES, TRIAL_BUDGETS};
 pub use self::costs::Costs;
 use self::roster::Roster;
-use self::stack::{Stack, write_columns};
-use super::mixture::Mixture;
+use self::roster::rounds::Stretch;
+use self::stack::write_columns;
+use self::stacks::{STACKS, Stacks};
 
 pub use self::description::{Description, Lineup, Place};
 
@@ -140,9 +141,11 @@ mod forest;
 mod fourier;
 mod member;
 mod neighbours;
+mod record;
 mod renewal;
 mod roster;
 mod stack;
+mod stacks;
 mod trees;
 mod unit;
 
@@ -187,10 +190,6 @@ const SETTLED: u64 = 8192;
 /// The part of the budget that the members may cost in the end.
 const LAST_BUDGETS: f64 = 0.5;
 
-/// Forgetting rate and regularization of each stack. Stacks that forget have a small regularization, since
-/// they return to the mixture anyway.
-const STACKS: [(f64, f64); 3] = [(0.0, 16.0), (1.0 / 1024.0, 1.0), (1.0 / 128.0, 1.0)];
-
 params! {
     /// Parameters of [`Auto`].
     pub struct AutoParams {
@@ -227,17 +226,17 @@ struct Parts<Several, One> {
 }
 
 impl<'a> Parts<&'a [Prediction], &'a Prediction> {
-    fn of(members: &'a [Prediction], stacks: usize) -> Self {
+    fn of(members: &'a [Prediction]) -> Self {
         let (base, rest) = members.split_last().expect("the base is the last");
-        let (inputs, stacks) = rest.split_at(rest.len() - stacks);
+        let (inputs, stacks) = rest.split_at(rest.len() - STACKS.len());
         Self { inputs, stacks, base }
     }
 }
 
 impl<'a> Parts<&'a mut [Prediction], &'a mut Prediction> {
-    fn of_room(members: &'a mut [Prediction], stacks: usize) -> Self {
+    fn of_room(members: &'a mut [Prediction]) -> Self {
         let (base, rest) = members.split_last_mut().expect("the base is the last");
-        let (inputs, stacks) = rest.split_at_mut(rest.len() - stacks);
+        let (inputs, stacks) = rest.split_at_mut(rest.len() - STACKS.len());
         Self { inputs, stacks, base }
     }
 }
@@ -255,13 +254,12 @@ pub struct Auto {
     costs: Costs,
     problem: Problem,
     roster: Roster,
-    stacks: Vec<Stack>,
-    /// Over the members' mixture and the stacks.
-    top: Mixture,
+    stacks: Stacks,
     rounds: u64,
-    losses: Vec<f64>,
     /// The stacks' input columns, for a prediction that was stored without them.
     rewritten: Vec<f64>,
+    /// For rounds that are played ahead.
+    stretches: [Stretch; 2],
 }
 
 impl std::fmt::Debug for Auto {
@@ -297,7 +295,7 @@ impl Auto {
         }
         if self.roster.extend(limits) > 0 {
             let (classes, inputs) = (self.problem.classes, self.roster.columns());
-            self.stacks.iter_mut().for_each(|stack| stack.grow(classes, inputs));
+            self.stacks.grow(classes, inputs);
         }
     }
 }
@@ -326,9 +324,6 @@ impl Algorithm for Auto {
         let limits = Limits { work: budget_work(budget), numbers: numbers_in(memory), costs };
         let lineup = params.members.unwrap_or_else(|| Lineup::within(&problem, limits));
         let inputs = lineup.0.iter().map(|place| place.member.columns()).sum();
-        let stack =
-            |(forgetting, ratio): &(f64, f64)| Stack::new(problem.classes, inputs, *forgetting, *ratio);
-        let stacks: Vec<Stack> = STACKS.iter().map(stack).collect();
         if params.mode == Some(Mode::Bandit) {
             return Err(ParamError::invalid("mode", "bandit", "full where the label is revealed"));
         }
@@ -338,10 +333,9 @@ impl Algorithm for Auto {
             memory,
             limit: budget_work(budget),
             costs,
-            top: Mixture::new(&vec![1.0; 1 + stacks.len()]),
-            losses: vec![0.0; 1 + stacks.len()],
             rewritten: Vec::new(),
-            stacks,
+            stretches: Default::default(),
+            stacks: Stacks::new(problem.classes, inputs),
             roster: Roster::new(lineup, costs, problem.clone(), seed)?,
             problem,
             rounds: 0,
@@ -385,7 +379,7 @@ impl Predictor for Auto {
     /// Its `members` are in the order of `Parts`.
     fn prediction(&self) -> Prediction {
         let mut members = self.roster.predictions();
-        members.extend(self.stacks.iter().map(Stack::prediction));
+        members.extend(self.stacks.predictions());
         members.push(Prediction::sized(self.problem.classes, 0));
         Prediction { members, ..Prediction::sized(self.problem.classes, self.columns()) }
     }
@@ -417,54 +411,78 @@ impl Auto {
 
     /// Predicts `x`; `foreseen` is as in [`Roster::predict`].
     fn forecast(&self, x: Features<'_>, foreseen: Option<(&[Vec<f64>], usize, usize)>, out: &mut Prediction) {
-        if out.members.len() != self.roster.descriptions.len() + self.stacks.len() + 1 {
-            // Members were added.
-            *out = self.prediction();
-        }
+        self.make_room(out);
         let Prediction { members, probabilities, scratch, .. } = out;
-        let Parts { inputs, stacks, base } = Parts::of_room(members, self.stacks.len());
+        let Parts { inputs, stacks, base } = Parts::of_room(members);
         self.roster.predict(x, foreseen, inputs, base); // eq. (1)
-        let counts = self.roster.descriptions.iter().map(|description| description.columns());
-        write_columns(&base.scores, inputs.iter().zip(counts), scratch);
-        let (first, others) = self.top.weights().split_first().expect("the base is the first");
-        for (p, base) in probabilities.iter_mut().zip(&base.probabilities) {
-            *p = first * base;
-        }
-        for ((stack, at), weight) in self.stacks.iter().zip(stacks).zip(others) {
-            stack.predict(&base.scores, scratch, at);
-            for (p, theirs) in probabilities.iter_mut().zip(&at.probabilities) {
-                *p += weight * theirs; // eq. (2)
-            }
-        }
+        write_columns(&base.scores, self.roster.with_columns(inputs), scratch);
+        self.stacks.predict(base, scratch, stacks, probabilities); // eq. (2)
         out.set_scores_to_logarithms();
         out.stamp = Some(self.rounds);
+    }
+
+    /// Counts `rounds` more rounds, after the last of which the members may change.
+    fn count_rounds(&mut self, rounds: u64) {
+        self.rounds += rounds;
+        if self.rounds.is_power_of_two() && self.rounds >= FIRST_CHANGE {
+            self.change_members();
+        }
+    }
+
+    /// Makes `out` a buffer for the present members.
+    fn make_room(&self, out: &mut Prediction) {
+        if out.members.len() != self.roster.descriptions.len() + STACKS.len() + 1 {
+            *out = self.prediction();
+        }
     }
 }
 
 impl OnlineLearner for Auto {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        let Parts { inputs, stacks, base } = Parts::of(&at.members, self.stacks.len());
+        let Parts { inputs, stacks, base } = Parts::of(&at.members);
         self.roster.update(x, y, inputs, base, !at.is_fresh(self.rounds));
-        self.losses[0] = y.log_loss(&base.probabilities);
         let len = self.columns();
         let columns = if at.is_fresh(self.rounds) && at.scratch.len() == len {
             &at.scratch
         } else {
             // The prediction is from an earlier round, or was stored without its by-products.
             self.rewritten.resize(len, 0.0);
-            let counts = self.roster.descriptions.iter().map(|description| description.columns());
-            write_columns(&base.scores, inputs.iter().zip(counts), &mut self.rewritten);
+            write_columns(&base.scores, self.roster.with_columns(inputs), &mut self.rewritten);
             &self.rewritten
         };
-        for ((stack, at), loss) in self.stacks.iter_mut().zip(stacks).zip(&mut self.losses[1..]) {
-            *loss = y.log_loss(&at.probabilities);
-            stack.update(&base.scores, columns, y, at);
+        self.stacks.update(base, columns, y, stacks);
+        self.count_rounds(1);
+    }
+
+    fn works_ahead(&self) -> bool {
+        self.roster.workers().are_several()
+    }
+
+    fn predict_and_update(
+        &mut self,
+        rounds: &dyn Rounds,
+        out: &mut Prediction,
+        each: &mut dyn FnMut(usize, &Prediction),
+    ) {
+        let mut start = 0;
+        while start < rounds.len() {
+            if !self.roster.can_work_ahead() {
+                self.predict(rounds.features(start), out);
+                self.update(rounds.features(start), rounds.target(start), out);
+                each(start, out);
+                start += 1;
+                continue;
+            }
+            // Members change after these rounds only.
+            let until_change = (self.rounds + 1).next_power_of_two().max(FIRST_CHANGE) - self.rounds;
+            let end = rounds.len().min(start.saturating_add(until_change as usize));
+            self.make_room(out);
+            let Self { roster, stacks, stretches, .. } = self;
+            roster.play(stacks, stretches, (rounds, start..end), out, each);
+            self.count_rounds((end - start) as u64);
+            start = end;
         }
-        self.top.update(&self.losses);
-        self.rounds += 1;
-        if self.rounds.is_power_of_two() && self.rounds >= FIRST_CHANGE {
-            self.change_members();
-        }
+        out.stamp = None;
     }
 
     fn rounds(&self) -> u64 {
@@ -498,7 +516,7 @@ impl OnlineLearner for Auto {
         let joined = self.roster.grow(classes, features, limits);
         if joined || classes > self.problem.classes {
             let inputs = self.roster.columns();
-            self.stacks.iter_mut().for_each(|stack| stack.grow(classes, inputs));
+            self.stacks.grow(classes, inputs);
         }
         self.problem = Problem { classes, features, ..self.problem.clone() };
         true
@@ -507,7 +525,7 @@ impl OnlineLearner for Auto {
     /// Equation (4). Of all intervals within the rounds, the last round alone has the largest bound.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let bound = |members| adaptive_regret(members, self.rounds.max(2), self.rounds.max(2));
-        let bound = bound(self.roster.base.weights().len()) + bound(1 + self.stacks.len()) + 2f64.ln();
+        let bound = bound(self.roster.base.weights().len()) + bound(1 + STACKS.len()) + 2f64.ln();
         Some(Guarantee::AdaptiveRegret { bound: Ok(bound) })
     }
 
@@ -518,7 +536,7 @@ impl OnlineLearner for Auto {
 
     /// The weight in the forecast of every active member and every stack, with its name in English.
     fn weights(&self) -> Vec<(String, f64)> {
-        let (first, others) = self.top.weights().split_first().expect("the base is the first");
+        let (first, others) = self.stacks.weights();
         let members = self.roster.active();
         let mut numbers: Vec<_> = members.map(|(member, share)| (member.title(), first * share)).collect();
         numbers.extend(STACKS.iter().zip(others).map(|((forgetting, _), share)| {
@@ -535,17 +553,13 @@ impl OnlineLearner for Auto {
 impl State for Auto {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         let mut tensors = self.roster.tensors();
-        for (at, stack) in self.stacks.iter_mut().enumerate() {
-            let prefix = format!("stack/{at}");
-            tensors.extend(stack.tensors().into_iter().map(|tensor| tensor.within(&prefix)));
-        }
-        tensors.extend(self.top.tensors().into_iter().map(|tensor| tensor.within("top")));
+        tensors.extend(self.stacks.tensors());
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors
     }
 
     fn restored(&mut self) -> bool {
-        self.roster.restored() && self.stacks.iter_mut().all(Stack::restored) && self.top.restored()
+        self.roster.restored() && self.stacks.restored()
     }
 }
 

@@ -12,10 +12,12 @@ use super::choice::{Limits, diagonals};
 use super::costs::Costs;
 use super::description::{Description, Lineup, Place};
 use super::member::Member;
-use super::renewal::Renewal;
+use super::record::Record;
 use super::unit::Unit;
 use crate::experts::mixture::Mixture;
-use crate::kernel::vector::take;
+use rounds::ROWS_TO_ANNOUNCE;
+
+pub(super) mod rounds;
 
 /// Factor between neighbouring regularizations of a grid.
 const GRID_STEP: f64 = 10.0;
@@ -64,6 +66,8 @@ pub(super) struct Roster {
     pub(super) descriptions: Vec<Description>,
     /// In the order of `descriptions`; `None` for members that were dropped.
     members: Vec<Option<Box<dyn Member>>>,
+    /// In the order of `descriptions`.
+    records: Vec<Record>,
     /// Over all heads of all members.
     pub(super) base: Mixture,
     unit: Unit,
@@ -74,7 +78,6 @@ pub(super) struct Roster {
     /// Seed of the random draws of trees and forests.
     seed: u64,
     ahead: Ahead,
-    renewal: Renewal,
     workers: Workers,
     losses: Vec<f64>,
     /// Buffer for a row in multiples of the unit.
@@ -96,13 +99,13 @@ impl Roster {
             unit: Unit::new(&problem),
             costs,
             joined: 0,
+            records: descriptions.iter().copied().map(Record::new).collect(),
             descriptions,
             members,
             base,
             problem,
             seed,
             ahead: Ahead::default(),
-            renewal: Renewal::default(),
             workers: Workers::default(),
             row: Vec::new(),
         })
@@ -123,6 +126,14 @@ impl Roster {
     /// The number of columns that a stack needs for all members.
     pub(super) fn columns(&self) -> usize {
         self.descriptions.iter().map(|description| description.columns()).sum()
+    }
+
+    /// Each of the predictions `inputs`, with its number of columns.
+    pub(super) fn with_columns<'a>(
+        &self,
+        inputs: &'a [Prediction],
+    ) -> impl Iterator<Item = (&'a Prediction, usize)> {
+        inputs.iter().zip(self.descriptions.iter().map(|description| description.columns()))
     }
 
     /// Multiply-adds in a round, of all active members.
@@ -184,13 +195,13 @@ impl Roster {
         inputs: &mut [Prediction],
         base: &mut Prediction,
     ) {
-        let weights = self.base.weights();
         let mut room = std::mem::take(&mut base.scratch);
         let row = Row::new(x, &self.unit, self.problem.features, &mut room);
-        let (problem, descriptions) = (&self.problem, self.descriptions.iter().zip(&self.members));
-        let places = descriptions.zip(inputs.iter_mut()).zip(heads(&self.descriptions)).enumerate();
+        let problem = &self.problem;
+        let members = self.descriptions.iter().zip(&self.members).zip(&self.records);
+        let places = members.zip(inputs.iter_mut()).enumerate();
         let costs = places.map(|place| (place.1.0.0.0.work(problem), place));
-        self.helpers().each_by_cost(costs, |(place, (((description, member), at), heads))| {
+        self.helpers().each_by_cost(costs, |(place, (((description, member), record), at))| {
             let Some(member) = member else {
                 // The buffers may hold a prediction from before the member was dropped.
                 at.scores.clear();
@@ -205,16 +216,9 @@ impl Roster {
                 }
                 _ => member.predict(own, at),
             }
-            mix_heads(at, &weights[heads]);
+            record.mix(at);
         });
-        base.probabilities.fill(0.0);
-        for ((member, at), heads) in self.members.iter().zip(inputs).zip(heads(&self.descriptions)) {
-            let share: f64 = if member.is_some() { weights[heads].iter().sum() } else { continue };
-            for (base, p) in base.probabilities.iter_mut().zip(&at.probabilities) {
-                *base += share * p;
-            }
-        }
-        base.set_scores_to_logarithms();
+        mix_heads(&self.descriptions, self.base.weights(), inputs.iter(), base);
         base.scratch = room;
     }
 
@@ -233,33 +237,29 @@ impl Roster {
         let mut room = std::mem::take(&mut self.row);
         let row = Row::new(x, &self.unit, self.problem.features, &mut room);
         let workers = self.helpers().clone();
-        let descriptions = self.descriptions.iter().zip(&mut self.members);
-        let places = descriptions.zip(inputs).zip(parts_mut(&self.descriptions, &mut self.losses));
-        let costs = places.enumerate().map(|(at, place)| (place.0.0.0.work(&self.problem), (at, place)));
-        let renewal = &self.renewal;
-        workers.each_by_cost(costs, |(place, (((description, member), at), losses))| {
-            losses.fill(f64::INFINITY);
+        write_losses(&self.descriptions, y, inputs.iter(), base, &mut self.losses);
+        let places = self.descriptions.iter().zip(&mut self.members).zip(&mut self.records).zip(inputs);
+        let costs = places.map(|place| (place.0.0.0.work(&self.problem), place));
+        workers.each_by_cost(costs, |(((description, member), record), at)| {
             if let Some(member) = member {
-                for (loss, head) in losses.iter_mut().zip(&at.members) {
-                    *loss = y.log_loss(&head.probabilities);
-                }
-                let without = renewal.without_by_products(place, late, at);
+                let without = record.without_by_products(late, at);
                 member.update(row.seen_by(*description), y, without.as_ref().unwrap_or(at));
+                record.update(y, at);
             }
         });
         let latest =
-            self.descriptions.iter().zip(&mut self.members).zip(heads(&self.descriptions)).skip(inputs.len());
-        for ((description, member), heads) in latest {
+            self.descriptions.iter().zip(&mut self.members).zip(&mut self.records).skip(inputs.len());
+        for ((description, member), record) in latest {
             let (Some(member), own) = (member, row.seen_by(*description)) else { continue };
             let mut at = member.prediction();
             member.predict(own, &mut at);
-            mix_heads(&mut at, &self.base.weights()[heads.clone()]);
+            record.mix(&mut at);
             member.update(own, y, &at);
-            self.losses[heads].fill(y.log_loss(&base.probabilities));
+            record.update(y, &at);
         }
         self.row = room;
         self.base.update(&self.losses);
-        self.ahead.advance();
+        self.ahead.advance(1);
         self.renew(y, inputs);
         if self.unit.measure(x, y) {
             self.begin_anew();
@@ -276,12 +276,10 @@ impl Roster {
             return;
         };
         let frequencies = y.log_loss(&frequencies.probabilities);
-        for (place, at) in inputs.iter().enumerate() {
-            let description = self.descriptions[place];
-            let Some(member) = self.members[place].as_mut().filter(|_| description.keeps_all()) else {
-                continue;
-            };
-            if self.renewal.is_due(place, y.log_loss(&at.probabilities), frequencies) {
+        let members = self.descriptions.iter().zip(&mut self.members).zip(&mut self.records);
+        for (place, (((description, member), record), at)) in members.zip(inputs).enumerate() {
+            let Some(member) = member.as_mut().filter(|_| description.keeps_all()) else { continue };
+            if record.renewal.is_due(y.log_loss(&at.probabilities), frequencies) {
                 let mut fresh = description.make(&self.problem, self.seed).expect("made before");
                 fresh.set_workers(&self.workers);
                 *member = fresh;
@@ -293,17 +291,17 @@ impl Roster {
     /// Replaces the members that depend on the unit by new ones, which learn the rows so far in the new unit.
     fn begin_anew(&mut self) {
         self.ahead.begin_anew();
-        let (weights, features) = (self.base.weights(), self.problem.features);
-        let descriptions = self.descriptions.iter().zip(&mut self.members).zip(heads(&self.descriptions));
-        for ((description, member), heads) in
-            descriptions.filter(|((description, made), _)| description.has_unit() && made.is_some())
+        let features = self.problem.features;
+        let members = self.descriptions.iter().zip(&mut self.members).zip(&self.records);
+        for ((description, member), record) in
+            members.filter(|((description, made), _)| description.has_unit() && made.is_some())
         {
             let mut fresh = description.make(&self.problem, self.seed).expect("made before");
             let mut at = fresh.prediction();
             self.unit.replay(|x, y| {
                 let own = if description.takes_both_views() { x } else { x.views(features).0 };
                 fresh.predict(own, &mut at);
-                mix_heads(&mut at, &weights[heads.clone()]);
+                record.mix(&mut at);
                 fresh.update(own, y, &at);
             });
             fresh.set_workers(&self.workers);
@@ -315,6 +313,10 @@ impl Roster {
     pub(super) fn set_workers(&mut self, workers: Workers) {
         self.members.iter_mut().flatten().for_each(|member| member.set_workers(&workers));
         self.workers = workers;
+    }
+
+    pub(super) fn workers(&self) -> &Workers {
+        &self.workers
     }
 
     /// The threads among which the members of a round are divided: none if the members cost less than the
@@ -423,12 +425,18 @@ impl Roster {
         self.members[at] = None;
     }
 
-    pub(super) fn lookahead(&self) -> usize {
+    /// The largest number of rows that a member can use.
+    fn used_rows(&self) -> usize {
         self.members.iter().flatten().map(|member| member.lookahead()).max().unwrap_or(0)
     }
 
+    /// A multiple of [`Roster::used_rows`], so large that members and stacks can work at the same time.
+    pub(super) fn lookahead(&self) -> usize {
+        ROWS_TO_ANNOUNCE.next_multiple_of(self.used_rows().max(1))
+    }
+
     pub(super) fn prepare(&mut self, coming: &dyn Batch) {
-        if self.lookahead() > 0 {
+        if self.used_rows() > 0 {
             self.ahead.start(coming, self.problem.features, self.members.len());
             self.ahead.hand_on(&mut self.members, self.problem.features, self.unit.scale(), &self.workers);
         }
@@ -496,6 +504,7 @@ impl Roster {
         self.losses.resize(self.base.weights().len(), 0.0);
         self.descriptions.push(description);
         self.members.push(Some(member));
+        self.records.push(Record::new(description));
     }
 
     pub(super) fn tensors(&mut self) -> Vec<Tensor<'_>> {
@@ -505,10 +514,13 @@ impl Roster {
             let own = member.as_mut().map_or_else(Vec::new, |member| member.tensors());
             tensors.extend(own.into_iter().map(|tensor| tensor.within(&prefix)));
         }
+        for (at, record) in self.records.iter_mut().enumerate() {
+            let prefix = format!("record/{at}");
+            tensors.extend(record.tensors().into_iter().map(|tensor| tensor.within(&prefix)));
+        }
         tensors.extend(self.base.tensors().into_iter().map(|tensor| tensor.within("base")));
         tensors.extend(self.unit.tensors());
         tensors.extend(self.ahead.tensors());
-        tensors.extend(self.renewal.tensors());
         tensors.push(Tensor::count("joined", &mut self.joined));
         tensors.push(Tensor::count("seed", &mut self.seed));
         tensors
@@ -518,7 +530,7 @@ impl Roster {
         self.members.iter_mut().flatten().all(|member| member.restored())
             && self.base.restored()
             && self.unit.is_consistent()
-            && self.renewal.is_consistent(self.members.len())
+            && self.records.iter().all(Record::is_consistent)
             && self.ahead.is_consistent(self.problem.features, self.members.len())
     }
 }
@@ -532,24 +544,38 @@ pub(super) fn heads(descriptions: &[Description]) -> impl Iterator<Item = std::o
     })
 }
 
-/// Divides `rest`, which has one number for every head, into one part for each member.
-fn parts_mut<'a>(
-    descriptions: &'a [Description],
-    rest: &'a mut [f64],
-) -> impl Iterator<Item = &'a mut [f64]> {
-    let mut rest = rest;
-    descriptions.iter().map(move |description| take(&mut rest, description.heads()))
-}
-
-/// Writes the mixture of the heads of `at`, with weights proportional to `weights`, to its own probabilities.
-fn mix_heads(at: &mut Prediction, weights: &[f64]) {
-    let total: f64 = weights.iter().sum();
-    at.probabilities.fill(0.0);
-    for (head, weight) in at.members.iter().zip(weights) {
-        let share = if total > 0.0 { weight / total } else { 1.0 / weights.len() as f64 };
-        for (mine, theirs) in at.probabilities.iter_mut().zip(&head.probabilities) {
-            *mine += share * theirs;
+/// Writes the mixture of all heads of all `inputs`, with `weights`, to `base`: eq. (1) of [`auto`](super).
+fn mix_heads<'a>(
+    descriptions: &[Description],
+    weights: &[f64],
+    inputs: impl Iterator<Item = &'a Prediction>,
+    base: &mut Prediction,
+) {
+    base.probabilities.fill(0.0);
+    for (heads, at) in heads(descriptions).zip(inputs) {
+        for (weight, head) in weights[heads].iter().zip(&at.members) {
+            for (base, p) in base.probabilities.iter_mut().zip(&head.probabilities) {
+                *base += weight * p;
+            }
         }
     }
-    at.set_scores_to_logarithms();
+    base.set_scores_to_logarithms();
+}
+
+/// Writes the losses of all heads of `inputs` to `losses`: infinite for members that were dropped, and that
+/// of `base` for members that joined after the prediction.
+fn write_losses<'a>(
+    descriptions: &[Description],
+    y: Target<'_>,
+    inputs: impl Iterator<Item = &'a Prediction>,
+    base: &Prediction,
+    losses: &mut [f64],
+) {
+    losses.fill(y.log_loss(&base.probabilities));
+    for (heads, at) in heads(descriptions).zip(inputs) {
+        losses[heads.clone()].fill(f64::INFINITY);
+        for (loss, head) in losses[heads].iter_mut().zip(&at.members) {
+            *loss = y.log_loss(&head.probabilities);
+        }
+    }
 }

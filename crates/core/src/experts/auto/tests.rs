@@ -5,6 +5,7 @@ use super::member::Member;
 use super::*;
 use crate::model::Archive;
 use crate::param::{ParamValue, Params, Value, Values};
+use crate::prediction::argmax;
 use crate::rng::{Rng, Uniforms};
 use crate::testing::{Threads, plays, unit_rows};
 
@@ -189,21 +190,27 @@ fn the_grid_extends_itself() {
 }
 
 /// After the classes were exchanged, members that have learnt the old ones are replaced, so that the loss is
-/// soon that of a learner which has seen nothing before. It continues identically after saving and loading.
+/// soon near that of a learner which has seen nothing before: the mean over several streams. The learner
+/// continues identically after saving and loading.
 #[test]
 fn members_begin_anew_after_a_switch() {
-    let switched = |t: usize, rng: &mut Rng| {
-        let (x, class) = noisy(t, rng);
-        (x, if t < 800 { class } else { (class + 1) % 3 })
-    };
-    let members = "labels+neighbours+trees+shared@0.1+full@0.1";
-    let mut learner = auto(3, 4, &[("members", members)]);
-    let by_round = losses_by_round(&mut learner, 2000, switched);
-    let mut fresh = auto(3, 4, &[("members", members)]);
-    let from_the_switch = losses_by_round(&mut fresh, 1200, |t, rng| switched(t + 800, rng));
+    const SWITCH: usize = 800;
+    let made = || auto(3, 4, &[("members", "labels+neighbours+trees+shared@0.1+full@0.1")]);
     let last =
         |rounds: &[(f64, Vec<f64>)]| rounds[rounds.len() - 400..].iter().map(|(loss, _)| loss).sum::<f64>();
-    let (own, new) = (last(&by_round), last(&from_the_switch));
+    let (mut own, mut new) = (0.0, 0.0);
+    let mut learner = made();
+    for seed in 0..4 {
+        let round = |t: usize| {
+            let mut rng = Rng::new(seed, t as u64);
+            let x: Vec<f64> = (0..4).map(|_| rng.uniform() - 0.5).collect();
+            let class = argmax(&x[..3]);
+            (x, if t < SWITCH { class } else { (class + 1) % 3 })
+        };
+        learner = made();
+        own += last(&losses_by_round(&mut learner, SWITCH + 1200, |t, _| round(t)));
+        new += last(&losses_by_round(&mut made(), 1200, |t, _| round(SWITCH + t)));
+    }
     assert!(own < 1.05 * new, "{own} against {new}");
     let file = Archive::of(&mut learner);
     let mut loaded = file.model().expect("just saved");
@@ -379,6 +386,57 @@ fn threads_change_no_bit() {
     let alone = played(1);
     for threads in [2, 3] {
         assert!(played(threads) == alone, "{threads} threads");
+    }
+}
+
+/// Rounds with known targets are played as one by one, to the bit, for every number of threads: the
+/// forecasts, and the state afterwards. Members join in round 32 or later.
+#[test]
+fn playing_ahead_changes_no_bit() {
+    let rows = unit_rows(9, 300, 8);
+    let label = |x: &[f64]| (usize::from(x[0] > x[1]) + usize::from(x[2] > 0.0)) % 3;
+    let rounds: Vec<(Features<'_>, Target<'_>)> = (rows.iter().enumerate())
+        .map(|(t, x)| (Features::Dense(x), Target::class(label(x)).weighted(1.0 + (t % 3) as f64)))
+        .collect();
+    let begun = auto(3, 8, &[]).roster.lineup().0.len();
+    let played = |threads: usize, ahead: bool| {
+        let mut auto = auto(3, 8, &[]);
+        if threads > 1 {
+            auto.set_workers(Workers::new(Threads(threads)));
+        }
+        assert_eq!(auto.works_ahead(), threads > 1);
+        let (mut at, mut forecasts) = (auto.prediction(), Vec::new());
+        let mut add = |at: &Prediction| {
+            forecasts.extend(at.probabilities.iter().chain(&at.scores).map(|number| number.to_bits()));
+        };
+        for part in rounds.chunks(101) {
+            let features: Vec<Features<'_>> = part.iter().map(|(x, _)| *x).collect();
+            auto.prepare(&&features[..]);
+            if ahead {
+                let mut next = 0;
+                auto.predict_and_update(&part, &mut at, &mut |index, at| {
+                    assert_eq!(index, next, "in order");
+                    next += 1;
+                    add(at);
+                });
+                assert_eq!(next, part.len());
+                continue;
+            }
+            for (x, y) in part {
+                auto.predict(*x, &mut at);
+                auto.update(*x, *y, &at);
+                add(&at);
+            }
+        }
+        assert!(auto.roster.lineup().0.len() > begun, "members have joined");
+        assert_eq!(auto.rounds(), 300);
+        let mut state = Vec::new();
+        auto.tensors().into_iter().for_each(|tensor| tensor.pack(&mut state));
+        (forecasts, state.into_iter().map(f64::to_bits).collect::<Vec<_>>())
+    };
+    let one_by_one = played(1, false);
+    for (threads, ahead) in [(1, true), (2, true), (3, true), (2, false)] {
+        assert!(played(threads, ahead) == one_by_one, "{threads} threads, ahead: {ahead}");
     }
 }
 

@@ -83,12 +83,17 @@ impl Unit {
         })
     }
 
+    /// Whether the unit no longer changes.
+    pub(super) fn is_constant(&self) -> bool {
+        self.measured >= ROWS as u64
+    }
+
     /// Records a row and its target. Returns whether the unit has grown: then the members have to learn the
     /// recorded rows again.
     pub(super) fn measure(&mut self, whole: Features<'_>, y: Target<'_>) -> bool {
         let (x, second) = whole.views(self.features);
         let norm = x.norm_squared().sqrt();
-        if self.measured >= ROWS as u64 || norm == 0.0 {
+        if self.is_constant() || norm == 0.0 {
             return false;
         }
         self.measured += 1;
@@ -142,7 +147,7 @@ impl Unit {
 
     /// Deletes the recorded rows once the unit is constant.
     pub(super) fn settle(&mut self) {
-        if self.measured >= ROWS as u64 {
+        if self.is_constant() {
             self.seen.clear();
         }
     }
