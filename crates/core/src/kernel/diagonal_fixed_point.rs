@@ -1,9 +1,11 @@
 //! The inner problem with a diagonal matrix, $z = g - a \circ \sigma(z)$, in $O(K)$ for each Newton step.
 
+use pulp::{Arch, Simd, WithSimd};
+
 use super::fixed_point::{LAST, inexact_step};
 use super::scalar_root::shrink_until;
 use super::softmax::{quick_softmax, softmax};
-use super::vector::{LANES, axpy, dot, larger, max_abs, sum_of_lanes, take, widest};
+use super::vector::{axpy, dot, larger, max_abs, take};
 
 /// Length of the scratch memory of [`solve`] for `classes` $= K$.
 pub fn scratch_len(classes: usize) -> usize {
@@ -72,17 +74,13 @@ fn iterate(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f6
     for (((z, g), a), u) in z.iter_mut().zip(g).zip(a).zip(&*u) {
         *z = g - a * u;
     }
-    let scale = max_abs(g);
+    let (scale, arch) = (max_abs(g), Arch::new());
     let mut last_step = f64::INFINITY;
     let mut steps = 0;
     while steps < MAX_STEPS {
         steps += 1;
         quick_softmax(z, p);
-        let (start, step) = in_vectors(
-            k,
-            #[inline(always)]
-            || newton(a, p, u, delta, a_delta),
-        );
+        let (start, step) = arch.dispatch(Step { a, p, u, delta, a_delta });
         let tau = if step <= 0.5 {
             1.0
         } else {
@@ -106,44 +104,82 @@ fn iterate(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f6
     steps
 }
 
-/// Runs `work` on `classes` numbers with the widest vectors, if there are enough numbers.
-#[inline(always)]
-fn in_vectors<R>(classes: usize, work: impl FnOnce() -> R) -> R {
-    if classes < 2 * LANES { work() } else { widest(work) }
+/// Newton's step.
+struct Step<'a> {
+    a: &'a [f64],
+    p: &'a [f64],
+    u: &'a [f64],
+    delta: &'a mut [f64],
+    a_delta: &'a mut [f64],
 }
 
 /// Writes Newton's step for $u$ to `delta` and $a \circ \delta$ to `a_delta`; returns the slope along it,
 /// $\langle u - p, a \circ \delta \rangle$, and its largest entry.
 ///
 /// $(M - p (a \circ p)^\top)^{-1}$ with $M = I + \mathrm{diag}(a \circ p)$, by Sherman and Morrison; its
-/// denominator $1 - \sum a p^2/M$ is $\sum p/M$.
+/// denominator $1 - \sum a p^2/M$ is $\sum p/M$. What is behind the last class is 0.
+impl WithSimd for Step<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> (f64, f64) {
+        let Self { a, p, u, delta, a_delta } = self;
+        let ((a, a_rest), (p, p_rest), (u, u_rest)) =
+            (S::as_simd_f64s(a), S::as_simd_f64s(p), S::as_simd_f64s(u));
+        let (delta, delta_rest) = S::as_mut_simd_f64s(delta);
+        let (a_delta, a_delta_rest) = S::as_mut_simd_f64s(a_delta);
+        let [a_rest, p_rest, u_rest] = [a_rest, p_rest, u_rest].map(|rest| simd.partial_load_f64s(rest));
+        let zero = simd.splat_f64s(0.0);
+
+        let mut sums = [zero; 2];
+        for (((delta, a), p), u) in delta.iter_mut().zip(a).zip(p).zip(u) {
+            *delta = add_share(simd, [*a, *p, *u], &mut sums);
+        }
+        let last = add_share(simd, [a_rest, p_rest, u_rest], &mut sums);
+        let [correction, denominator] = sums.map(|sum| simd.reduce_sum_f64s(sum));
+        let correction = simd.splat_f64s(correction / denominator);
+
+        let mut found = [zero; 2];
+        let parts = delta.iter_mut().zip(a_delta).zip(a).zip(p).zip(u);
+        for ((((delta, a_delta), a), p), u) in parts {
+            [*delta, *a_delta] = finish(simd, *delta, correction, [*a, *p, *u], &mut found);
+        }
+        let [last, a_last] = finish(simd, last, correction, [a_rest, p_rest, u_rest], &mut found);
+        simd.partial_store_f64s(delta_rest, last);
+        simd.partial_store_f64s(a_delta_rest, a_last);
+        let [slope, largest] = found;
+        (simd.reduce_sum_f64s(slope), simd.reduce_max_f64s(largest))
+    }
+}
+
+/// $1/M$ of some classes; adds $(1 - 1/M)(u - p)$ and $p/M$ to `sums`. A function, since closures would not be
+/// compiled for the processor's vectors.
 #[inline(always)]
-fn newton(a: &[f64], p: &[f64], u: &[f64], delta: &mut [f64], a_delta: &mut [f64]) -> (f64, f64) {
-    let (mut correction, mut denominator) = ([0.0; LANES], [0.0; LANES]);
-    let blocks = a.chunks(LANES).zip(p.chunks(LANES)).zip(u.chunks(LANES)).zip(delta.chunks_mut(LANES));
-    for (((a, p), u), delta) in blocks {
-        let sums = correction.iter_mut().zip(&mut denominator);
-        for ((((a, p), u), share), (correction, denominator)) in a.iter().zip(p).zip(u).zip(delta).zip(sums) {
-            *share = 1.0 / (1.0 + a * p);
-            *correction += (1.0 - *share) * (u - p);
-            *denominator += p * *share;
-        }
-    }
-    let correction = sum_of_lanes(correction) / sum_of_lanes(denominator);
-    let (mut start, mut largest) = ([0.0; LANES], [0.0; LANES]);
-    let blocks = a.chunks(LANES).zip(p.chunks(LANES)).zip(u.chunks(LANES));
-    let blocks = blocks.zip(delta.chunks_mut(LANES)).zip(a_delta.chunks_mut(LANES));
-    for ((((a, p), u), delta), a_delta) in blocks {
-        let sums = start.iter_mut().zip(&mut largest);
-        let numbers = a.iter().zip(p).zip(u).zip(delta).zip(a_delta);
-        for (((((a, p), u), delta), a_delta), (start, largest)) in numbers.zip(sums) {
-            *delta *= -((u - p) + p * correction);
-            *a_delta = a * *delta;
-            *start += (u - p) * *a_delta;
-            *largest = larger(*largest, a_delta.abs());
-        }
-    }
-    (sum_of_lanes(start), largest.into_iter().fold(0.0, larger))
+fn add_share<S: Simd>(simd: S, [a, p, u]: [S::f64s; 3], sums: &mut [S::f64s; 2]) -> S::f64s {
+    let one = simd.splat_f64s(1.0);
+    let share = simd.div_f64s(one, simd.mul_add_e_f64s(a, p, one));
+    let lost = simd.sub_f64s(one, share);
+    sums[0] = simd.mul_add_e_f64s(lost, simd.sub_f64s(u, p), sums[0]);
+    sums[1] = simd.mul_add_e_f64s(p, share, sums[1]);
+    share
+}
+
+/// $\delta$ and $a \circ \delta$ of some classes, from `share` = $1/M$; adds to the slope, and to the largest
+/// entry, of `found`.
+#[inline(always)]
+fn finish<S: Simd>(
+    simd: S,
+    share: S::f64s,
+    correction: S::f64s,
+    [a, p, u]: [S::f64s; 3],
+    found: &mut [S::f64s; 2],
+) -> [S::f64s; 2] {
+    let difference = simd.sub_f64s(u, p);
+    let delta = simd.neg_f64s(simd.mul_f64s(share, simd.mul_add_e_f64s(p, correction, difference)));
+    let a_delta = simd.mul_f64s(a, delta);
+    found[0] = simd.mul_add_e_f64s(difference, a_delta, found[0]);
+    found[1] = simd.max_f64s(found[1], simd.abs_f64s(a_delta));
+    [delta, a_delta]
 }
 
 /// $\max_k |z_k - g_k|$.

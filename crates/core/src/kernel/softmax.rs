@@ -1,6 +1,9 @@
 //! Softmax and the factor of its covariance.
 
-use super::vector::{LANES, max_in_lanes, sum_of_lanes, widest};
+use pulp::bytemuck::{Pod, cast_slice, cast_slice_mut};
+use pulp::{Arch, Simd, WithSimd};
+
+use super::vector::max_in_lanes;
 
 /// Writes $\sigma(z)_k = e^{z_k} / \sum_j e^{z_j}$ to `p`, for any finite logits: the maximum is subtracted
 /// first.
@@ -16,45 +19,57 @@ pub fn softmax(z: &[f64], p: &mut [f64]) {
     }
 }
 
-/// [`softmax`] to a few units in the last place, eight classes at a time: for iterations that tolerate small
-/// errors.
+/// [`softmax`] to a few units in the last place: for iterations that tolerate small errors.
+///
+/// Written in vectors, as the compiler finds none in the loops over few classes.
 pub(crate) fn quick_softmax(z: &[f64], p: &mut [f64]) {
-    widest(
-        #[inline(always)]
-        || {
-            let max = max_in_lanes(z);
-            let mut lanes = [0.0; LANES];
-            for (z, p) in z.chunks(LANES).zip(p.chunks_mut(LANES)) {
-                let mut powers = [-f64::MAX; LANES];
-                powers.iter_mut().zip(z).for_each(|(power, z)| *power = z - max);
-                for power in &mut powers {
-                    *power = exp_of_negative(*power);
-                }
-                p.copy_from_slice(&powers[..p.len()]);
-                for (lane, power) in lanes.iter_mut().zip(&*p) {
-                    *lane += power;
-                }
-            }
-            let scale = 1.0 / sum_of_lanes(lanes);
-            p.iter_mut().for_each(|p| *p *= scale);
-        },
-    );
+    assert_eq!(z.len(), p.len(), "a probability for each class");
+    Arch::new().dispatch(QuickSoftmax { z, p });
 }
 
-/// $e^x$ for $x \le 0$, without a branch; $e^{-708}$ below -708.
+struct QuickSoftmax<'a> {
+    z: &'a [f64],
+    p: &'a mut [f64],
+}
+
+impl WithSimd for QuickSoftmax<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { z, p } = self;
+        let max = simd.splat_f64s(max_in_lanes(z));
+        let ((vectors, rest), (out, out_rest)) = (S::as_simd_f64s(z), S::as_mut_simd_f64s(p));
+        let mut sums = simd.splat_f64s(0.0);
+        for (out, &z) in out.iter_mut().zip(vectors) {
+            *out = exp_of_negative(simd, simd.sub_f64s(z, max));
+            sums = simd.add_f64s(sums, *out);
+        }
+        // What is behind the last class is computed, and not stored.
+        let rest = simd.sub_f64s(simd.partial_load_f64s(rest), max);
+        simd.partial_store_f64s(out_rest, exp_of_negative(simd, rest));
+        let total = simd.reduce_sum_f64s(sums) + out_rest.iter().sum::<f64>();
+        let scale = 1.0 / total;
+        p.iter_mut().for_each(|p| *p *= scale);
+    }
+}
+
+/// Added to a number, it leaves the nearest integer in the last bits: $1.5 \cdot 2^{52}$.
+const ROUND: f64 = 6_755_399_441_055_744.0;
+
+/// $\ln 2$ in two parts, the first with trailing zeros.
+const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
+
+/// $e^x$ for every $x \le 0$; $e^{-708}$ below -708.
 #[inline(always)]
-fn exp_of_negative(x: f64) -> f64 {
-    use std::f64::consts::LOG2_E;
-    /// Added to a number, it leaves the nearest integer in the last bits: $1.5 \cdot 2^{52}$.
-    const ROUND: f64 = 6_755_399_441_055_744.0;
-    /// $\ln 2$ in two parts, the first with trailing zeros.
-    const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
-    let x = x.max(-708.0);
-    let shifted = x * LOG2_E + ROUND;
-    let n = shifted - ROUND;
-    let r = (x - n * LN_2[0]) - n * LN_2[1];
+fn exp_of_negative<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
+    let x = simd.max_f64s(x, simd.splat_f64s(-708.0));
+    let shifted = simd.mul_add_e_f64s(x, simd.splat_f64s(std::f64::consts::LOG2_E), simd.splat_f64s(ROUND));
+    let n = simd.sub_f64s(shifted, simd.splat_f64s(ROUND));
+    let r = simd.mul_add_e_f64s(n, simd.splat_f64s(-LN_2[0]), x);
+    let r = simd.mul_add_e_f64s(n, simd.splat_f64s(-LN_2[1]), r);
     // Taylor's polynomial: |r| <= ln(2)/2, and the next term is below 2^-57.
-    let mut sum = 1.0 / 6_227_020_800.0;
+    let mut sum = simd.splat_f64s(1.0 / 6_227_020_800.0);
     for factorial in [
         479_001_600.0,
         39_916_800.0,
@@ -70,43 +85,85 @@ fn exp_of_negative(x: f64) -> f64 {
         1.0,
         1.0,
     ] {
-        sum = sum * r + 1.0 / factorial;
+        sum = simd.mul_add_e_f64s(sum, r, simd.splat_f64s(1.0 / factorial));
     }
-    f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52))
+    let (mut sum, shifted) = (simd.transmute_u64s_f64s(sum), simd.transmute_u64s_f64s(shifted));
+    for (bits, shifted) in lanes_mut(&mut sum).iter_mut().zip(lanes(&shifted)) {
+        *bits = bits.wrapping_add(shifted << 52);
+    }
+    simd.transmute_f64s_u64s(sum)
+}
+
+/// The numbers of a vector.
+#[inline(always)]
+fn lanes<V: Pod>(vector: &V) -> &[u64] {
+    cast_slice(std::slice::from_ref(vector))
+}
+
+#[inline(always)]
+fn lanes_mut<V: Pod>(vector: &mut V) -> &mut [u64] {
+    cast_slice_mut(std::slice::from_mut(vector))
 }
 
 /// Writes $\ln p$ for probabilities `p`, or $\ln$ `least` (>= 1e-300) if that is larger, to `out`: to a few
-/// units in the last place, eight at a time.
+/// units in the last place.
 pub(crate) fn quick_logarithms(p: &[f64], least: f64, out: &mut [f64]) {
-    widest(
-        #[inline(always)]
-        || {
-            for (p, out) in p.iter().zip(out) {
-                *out = ln_of_normal(p.max(least));
-            }
-        },
-    );
+    assert_eq!(p.len(), out.len(), "logarithms of as many probabilities");
+    Arch::new().dispatch(QuickLogarithms { p, least, out });
 }
 
-/// $\ln x$ for a positive normal number, without a branch.
+struct QuickLogarithms<'a> {
+    p: &'a [f64],
+    least: f64,
+    out: &'a mut [f64],
+}
+
+impl WithSimd for QuickLogarithms<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { p, least, out } = self;
+        let least = simd.splat_f64s(least);
+        let ((vectors, rest), (out, out_rest)) = (S::as_simd_f64s(p), S::as_mut_simd_f64s(out));
+        for (out, &p) in out.iter_mut().zip(vectors) {
+            *out = ln_of_normal(simd, simd.max_f64s(p, least));
+        }
+        let rest = simd.max_f64s(simd.partial_load_f64s(rest), least);
+        simd.partial_store_f64s(out_rest, ln_of_normal(simd, rest));
+    }
+}
+
+/// $\ln x$ for positive normal numbers.
 #[inline(always)]
-fn ln_of_normal(x: f64) -> f64 {
-    /// $\ln 2$ in two parts, the first with trailing zeros.
-    const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
+fn ln_of_normal<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     /// The bits of $\sqrt{1/2}$: mantissas are in $[\sqrt{1/2}, \sqrt2)$.
     const START: u64 = 0x3FE6_A09E_667F_3BCD;
-    let above = x.to_bits().wrapping_sub(START);
-    let exponent = (above as i64 >> 52) as f64;
-    let mantissa = f64::from_bits((above & 0x000F_FFFF_FFFF_FFFF).wrapping_add(START));
-    // ln m = 2 artanh(s), s = (m-1)/(m+1), |s| < 0.172: the next term is below 2^-57 of the first.
-    let s = (mantissa - 1.0) / (mantissa + 1.0);
-    let square = s * s;
-    let mut sum = 1.0 / 21.0;
-    for odd in [19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0] {
-        sum = sum * square + 1.0 / odd;
+    /// The bits of $2^{52}$: the last ones are a whole number that is added to it.
+    const WHOLE: u64 = 0x4330_0000_0000_0000;
+    /// $2^{52} + 2^{11}$.
+    const SHIFT: f64 = 4_503_599_627_372_544.0;
+    let (mut mantissa, mut exponent) = (simd.transmute_u64s_f64s(x), simd.transmute_u64s_f64s(x));
+    for (mantissa, exponent) in lanes_mut(&mut mantissa).iter_mut().zip(lanes_mut(&mut exponent)) {
+        let above = mantissa.wrapping_sub(START);
+        *mantissa = (above & 0x000F_FFFF_FFFF_FFFF).wrapping_add(START);
+        // The exponent is at least -2048.
+        *exponent = WHOLE | ((above >> 52).wrapping_add(2048) & 0xFFF);
     }
-    let tail = 2.0 * s * square * sum + exponent * LN_2[1];
-    exponent * LN_2[0] + (2.0 * s + tail)
+    let (mantissa, exponent) = (simd.transmute_f64s_u64s(mantissa), simd.transmute_f64s_u64s(exponent));
+    let exponent = simd.sub_f64s(exponent, simd.splat_f64s(SHIFT));
+    // ln m = 2 artanh(s), s = (m-1)/(m+1), |s| < 0.172: the next term is below 2^-57 of the first.
+    let one = simd.splat_f64s(1.0);
+    let s = simd.div_f64s(simd.sub_f64s(mantissa, one), simd.add_f64s(mantissa, one));
+    let square = simd.mul_f64s(s, s);
+    let mut sum = simd.splat_f64s(1.0 / 21.0);
+    for odd in [19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0] {
+        sum = simd.mul_add_e_f64s(sum, square, simd.splat_f64s(1.0 / odd));
+    }
+    let twice = simd.add_f64s(s, s);
+    let cubed = simd.mul_f64s(simd.mul_f64s(twice, square), sum);
+    let tail = simd.mul_add_e_f64s(exponent, simd.splat_f64s(LN_2[1]), cubed);
+    simd.mul_add_e_f64s(exponent, simd.splat_f64s(LN_2[0]), simd.add_f64s(twice, tail))
 }
 
 /// Writes $S(p)\ z = \mathrm{diag}(p)\ z - p\ \langle p, z\rangle$ to `out`.
