@@ -104,6 +104,14 @@ fn at_least_one<T: TryFrom<u64> + Clone + Send + Sync>() -> RangedU64ValueParser
     RangedU64ValueParser::new().range(1..)
 }
 
+/// Largest number of threads; more are considered a typing error.
+const MOST_THREADS: u64 = 1024;
+
+/// Parses a number of threads.
+fn threads() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=MOST_THREADS)
+}
+
 /// Arguments of `noregret list`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ListArgs {
@@ -214,7 +222,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, short, value_name = "FOLDER", default_value = "reproduced")]
     pub(crate) output: PathBuf,
     /// Number of parallel runs; does not change results [default: number of cores]
-    #[arg(long, value_name = "COUNT", value_parser = at_least_one::<usize>())]
+    #[arg(long, value_name = "COUNT", value_parser = threads())]
     pub(crate) threads: Option<usize>,
 }
 

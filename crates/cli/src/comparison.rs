@@ -229,6 +229,7 @@ pub(crate) fn json(comparison: &Comparison, data: &str) -> std::io::Result<()> {
                 seconds: Some(run.seconds),
                 rows_per_second: Some(run.score.rounds() as f64 / run.seconds),
                 certified: None,
+                certified_loss: "",
                 abstention: None,
                 numbers: run.numbers.clone(),
                 weights: as_json(&run.weights),

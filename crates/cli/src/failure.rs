@@ -47,11 +47,12 @@ impl Failure {
         Self::Data(hint::saving_error(&error))
     }
 
-    /// Standard output could not be written.
+    /// Standard output could not be written; or a file, if the error is a failure that names it.
     pub(crate) fn output(error: std::io::Error) -> Self {
-        match error.kind() {
-            std::io::ErrorKind::BrokenPipe => Self::ClosedPipe,
-            _ => Self::Data(format!("standard output: {error}")),
+        match error.downcast::<Self>() {
+            Ok(failure) => failure,
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Self::ClosedPipe,
+            Err(error) => Self::Data(format!("standard output: {error}")),
         }
     }
 
@@ -86,6 +87,8 @@ impl fmt::Display for Failure {
         }
     }
 }
+
+impl std::error::Error for Failure {}
 
 impl From<noregret::param::ParamError> for Failure {
     fn from(error: noregret::param::ParamError) -> Self {

@@ -297,7 +297,8 @@ impl Sink for Forecasts {
         };
         let labels = outcome.labels.unwrap_or(&self.labels);
         let line = self.columns.line(self.forecast, &row, &self.labels, labels);
-        lock(&self.lines).forecast(&line)?;
+        let written = lock(&self.lines).forecast(&line);
+        written.map_err(|error| std::io::Error::other(file_failure(&self.path, &error)))?;
         // The name of a new class was not known to what was predicted for its first row.
         if let Some(labels) = outcome.labels {
             for name in labels.iter().skip(self.labels.len()) {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::thread::available_parallelism;
 
 use noregret::algorithm::{AnyModel, Forecast};
-use noregret::learner::Classes;
+use noregret::learner::{Classes, Feedback};
 use noregret::param::Values;
 use noregret::problem::Problem;
-use noregret::registry::Entry;
 use noregret_stream::encode::Encoder;
+use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::feed::Feed;
 use noregret_stream::run::pass::{Entrant, Finished, PassError, PassOptions, pass};
 use noregret_stream::run::score::Score;
@@ -20,7 +20,7 @@ use crate::hint::read_error;
 use crate::interrupt;
 use crate::note::{counted, note, note_bad_rows};
 use crate::open::describe;
-use crate::plan::PassPlan;
+use crate::plan::{PassPlan, StreamPlan};
 use crate::progress::{Mode, PassProgress};
 use crate::sweep::Candidate;
 use crate::wanted::Wanted;
@@ -60,9 +60,23 @@ pub(crate) struct Run {
     pub(crate) seconds: f64,
 }
 
-/// Whether the learner is randomised.
-pub(crate) fn draws(entry: &Entry) -> bool {
-    entry.about.forecast == Forecast::RandomisedLabel || entry.param("samples").is_some()
+/// Whether runs of `candidate` depend on the seed, with its settings.
+pub(crate) fn draws(plan: &StreamPlan, candidate: &Candidate) -> bool {
+    let Candidate { entry, settings, .. } = candidate;
+    let bandit = settings.is_bandit(entry);
+    // The entry's forecast is that of full information; in their other mode, learners draw labels.
+    let labels = entry.about.forecast == Forecast::RandomisedLabel
+        || bandit && (entry.feedback == Feedback::Either || plan.exploration_floor > 0.0);
+    let delays = !matches!(plan.delay, Lateness::Fixed(_));
+    labels || delays || entry.param("samples").is_some() || grows_trees(candidate)
+}
+
+/// Whether it is a mixture with trees among its members, which draw their splits.
+fn grows_trees(Candidate { entry, settings, .. }: &Candidate) -> bool {
+    let tree = |member: &str| ["trees", "forest"].contains(&member);
+    // By default, there are trees, unless they are too expensive for the data.
+    entry.param("members").is_some()
+        && settings.params.get("members").is_none_or(|members| members.to_string().split('+').any(tree))
 }
 
 /// Runs every candidate with each of its seeds over the data.
@@ -72,18 +86,18 @@ pub(crate) fn run_all(
     measures: &[Measure],
 ) -> Result<Comparison, Failure> {
     let PassPlan { stream: plan, repeats, threads } = pass_plan;
-    let seeds = |entry: &Entry| if draws(entry) { *repeats } else { 1 };
-    let count = candidates.iter().fold(0, |count: u64, one| count.saturating_add(seeds(one.entry)));
+    let seeds = |candidate: &Candidate| if draws(plan, candidate) { *repeats } else { 1 };
+    let count = candidates.iter().fold(0, |count: u64, one| count.saturating_add(seeds(one)));
     if count > MOST_RUNS {
         return Err(Failure::usage(format!(
             "--repeats {repeats}: makes {count} runs; at most {MOST_RUNS} fit into one pass"
         )));
     }
     let wanted: Vec<Wanted> = (candidates.iter())
-        .map(|Candidate { entry, settings, .. }| Wanted {
-            entry,
-            settings: settings.clone(),
-            copies: seeds(entry) as usize,
+        .map(|candidate| Wanted {
+            entry: candidate.entry,
+            settings: candidate.settings.clone(),
+            copies: seeds(candidate) as usize,
             open_classes: false,
             named: true,
         })
@@ -96,7 +110,7 @@ pub(crate) fn run_all(
     let (mut entrants, mut encoders, mut of) = (Vec::new(), Vec::<Encoder>::new(), Vec::new());
     for (at, wanted) in wanted.iter().enumerate() {
         let first = wanted.settings.seed.unwrap_or(plan.seed);
-        for seed in (0..seeds(wanted.entry)).map(|repeat| first.wrapping_add(repeat)) {
+        for seed in (0..wanted.copies as u64).map(|repeat| first.wrapping_add(repeat)) {
             let (learner, encoder) = stream
                 .learner(wanted, seed)
                 .map_err(|failure| failure.of(wanted.entry.about.name, candidates.len() > 1))?;
@@ -211,7 +225,7 @@ fn pass_failure(
         PassError::Run(at, error) => {
             let (candidate, seed, _) = of[at];
             let candidate = &candidates[candidate];
-            let seed = if plan.repeats > 1 && draws(candidate.entry) {
+            let seed = if plan.repeats > 1 && draws(&plan.stream, candidate) {
                 format!(" (seed {seed})")
             } else {
                 String::new()

@@ -1,6 +1,6 @@
 //! `--set name=value`: parameters of the learner and dimensions of the problem.
 
-use noregret::learner::Classes;
+use noregret::learner::{Classes, Feedback};
 use noregret::param::{ParamError, ParamValue, Value, Values};
 use noregret::problem::Problem;
 use noregret::registry::Entry;
@@ -55,6 +55,15 @@ impl Settings {
             self.params.remove("horizon");
         }
         Ok(())
+    }
+
+    /// Whether `entry` hears no more than what the label that it played earned.
+    pub(crate) fn is_bandit(&self, entry: &Entry) -> bool {
+        match entry.feedback {
+            Feedback::Bandit => true,
+            Feedback::Either => self.params.get("mode") == Some(&Value::from("bandit")),
+            Feedback::Full | Feedback::Experts => false,
+        }
     }
 
     /// Checks the declared dimensions against `entry`, before the data are read.

@@ -40,6 +40,9 @@ pub(crate) struct Summary<'a> {
     pub(crate) rows_per_second: Option<f64>,
     #[serde(flatten)]
     pub(crate) certified: Option<Certified>,
+    /// What the guarantee is about, where the comparator's loss cannot be computed.
+    #[serde(skip)]
+    pub(crate) certified_loss: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) abstention: Option<Abstention>,
     /// Health indicators of the learner, by name.
@@ -141,7 +144,7 @@ pub(crate) fn print(
         print_calibration(report, &summary.calibrated, &mut line)?;
     }
     if let Some(certified) = &summary.certified {
-        print_certified(certified, &mut line)?;
+        print_certified(certified, summary.certified_loss, &mut line)?;
     }
     for (name, count) in [
         ("bad rows skipped", summary.bad_rows),
@@ -191,6 +194,7 @@ fn print_calibration(
 /// The losses of learner and comparator, with certificate and bound.
 fn print_certified(
     certified: &Certified,
+    loss_name: &str,
     line: &mut dyn FnMut(&str, String) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
     line("compared with", certified.comparator.clone())?;
@@ -199,7 +203,7 @@ fn print_certified(
             line("comparator's loss", format!("{loss:.3}"))?;
             line("regret", format!("{regret:.3}"))?;
         }
-        _ => line("expected mistakes", format!("{:.3}", certified.learner_loss))?,
+        _ => line(loss_name, format!("{:.3}", certified.learner_loss))?,
     }
     if let Some(certificate) = certified.certificate {
         line(

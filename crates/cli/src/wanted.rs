@@ -33,11 +33,7 @@ impl Wanted {
 
     /// Whether it hears no more than what the label that it played earned.
     pub(crate) fn is_bandit(&self) -> bool {
-        match self.entry.feedback {
-            Feedback::Bandit => true,
-            Feedback::Either => self.settings.params.get("mode") == Some(&Value::from("bandit")),
-            Feedback::Full | Feedback::Experts => false,
-        }
+        self.settings.is_bandit(self.entry)
     }
 
     /// The columns of a block, for labels on offer that have features of their own.

@@ -152,6 +152,12 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether it is a mixture of learners, which is no part of another learner: its predictions consist of
+    /// those of its members.
+    pub(crate) fn is_mixture(&self) -> bool {
+        self.about.name == Auto::ABOUT.name
+    }
+
     /// An algorithm that learns from full information.
     const fn full<L: Algorithm + Model + 'static>() -> Self {
         Self {

@@ -197,15 +197,19 @@ fn bad_settings_are_refused_by_name() {
     for (settings, sentence) in [
         (
             &[("weak", "trees")][..],
-            "weak = trees: must be one of tree, best-stump, stump, linear-cost, or a learner that sees the label (did you mean 'tree'?)",
+            "weak = trees: must be one of tree, best-stump, stump, linear-cost, or a learner that sees the label and is no mixture (did you mean 'tree'?)",
         ),
         (
             &[("weak", "soba")],
-            "weak = soba: must be one of tree, best-stump, stump, linear-cost, or a learner that sees the label",
+            "weak = soba: must be one of tree, best-stump, stump, linear-cost, or a learner that sees the label and is no mixture",
         ),
         (
             &[("weak", "adaboost-olm")],
-            "weak = adaboost-olm: must be one of tree, best-stump, stump, linear-cost, or a learner that sees the label",
+            "weak = adaboost-olm: must be one of tree, best-stump, stump, linear-cost, or a learner that sees the label and is no mixture",
+        ),
+        (
+            &[("weak", "auto")],
+            "weak = auto: must be one of tree, best-stump, stump, linear-cost, or a learner that sees the label and is no mixture",
         ),
         (&[("weak.grace", "0")], "weak.grace = 0: must be from 2 to 4294967296"),
         (

@@ -54,8 +54,9 @@ pub(crate) struct RunArgs {
     #[arg(long = "save-32bit", requires = "save")]
     pub(crate) save_32bit: bool,
     /// Also save the model during the run, at an interval of rows (10000) or seconds (30s). To
-    /// continue a run that was killed, bit for bit, add --load MODEL --skip seen to its options; a
-    /// longer log is then truncated [default: not]
+    /// continue a run that was killed, bit for bit, add --load MODEL --skip seen to its options, and leave
+    /// out those that the model knows: --learner, --set, --scale, --no-intercept and --costs, and for
+    /// learners that draw labels also --seed; a longer log is then truncated [default: not]
     #[arg(long, value_name = "EVERY")]
     pub(crate) checkpoint: Option<Every>,
     /// Skip the first rows: a number, or seen for those already read for the model of --load

@@ -9,7 +9,7 @@ use noregret_stream::encode::examples::BadRows;
 use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::delay::Lateness;
 
-use super::at_least_one;
+use super::{at_least_one, threads};
 
 /// Arguments for reading data.
 #[derive(Args, Clone, Debug)]
@@ -100,13 +100,13 @@ pub(crate) struct StreamArgs {
     /// Seed of all random numbers
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Number of runs of each randomised learner, with the seeds SEED, SEED + 1 and so on; shows
-    /// mean and standard deviation
+    /// Number of runs of each learner whose results depend on the seed, with the seeds SEED, SEED + 1
+    /// and so on; shows mean and standard deviation
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = at_least_one::<u64>())]
     pub(crate) repeats: u64,
     /// Number of threads: for parallel runs; in a single run, for the members of a mixture and
     /// large matrix products. Results do not depend on it [default: number of cores]
-    #[arg(long, value_name = "COUNT", value_parser = at_least_one::<usize>())]
+    #[arg(long, value_name = "COUNT", value_parser = threads())]
     pub(crate) threads: Option<usize>,
     /// JSON on standard output, one object per line
     #[arg(long)]

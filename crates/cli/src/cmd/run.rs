@@ -80,11 +80,9 @@ fn begin<'a>(plan: &'a RunPlan, opened: Opened) -> Result<(Session<'a>, AnyModel
     check_options(plan, &learner, &encoder)?;
     let scaling = encoder.scaler.scaling();
     if plan.batch_model.is_some() && scaling.adapts() {
-        if plan.stream.mode == Mode::Table {
-            note(format_args!(
-                "noregret: --batch-model: with --scale {scaling} the scaling of a row depends on earlier rows, so that the guarantee for future rows does not hold; it holds with --scale none or unit"
-            ));
-        }
+        note(format_args!(
+            "noregret: --batch-model: with --scale {scaling} the scaling of a row depends on earlier rows, so that the guarantee for future rows does not hold; it holds with --scale none or unit"
+        ));
         encoder.scaler.keep_drawn(seed);
     }
     if open_classes {

@@ -47,6 +47,11 @@ fn a_full_disk() {
     let space = "cannot be written: No space left on device (os error 28)";
     folder.run("run a.svm --learner ogd --quiet --save full").failed(2, &format!("full: {space}"));
     folder.run("predict model a.svm --output full").failed(2, &format!("--output full: {space}"));
+    // While it learns, and at the end of a short run.
+    for limit in [20_000, 10] {
+        let run = format!("run a.svm --learner ogd --quiet --limit {limit} --predictions full");
+        folder.run(&run).failed(2, &format!("--predictions full: {space}"));
+    }
     folder.run("demo --rows 10 --plot full").failed(1, "--plot full: must end in .svg or .png");
     assert!(folder.path("full").is_symlink());
 }

@@ -133,6 +133,22 @@ fn options_out_of_range() {
 }
 
 #[test]
+fn threads_have_a_limit() {
+    let folder = Folder::with("a.svm", ROWS);
+    for command in ["run a.svm --learner ogd", "compare a.svm --learners ogd", "reproduce"] {
+        for threads in ["0", "1025", "18446744073709551615"] {
+            let ran = folder.run(&format!("{command} --threads {threads}"));
+            let sentence = format!(
+                "error: invalid value '{threads}' for '--threads <COUNT>': {threads} is not in 1..=1024\n"
+            );
+            assert!(ran.stderr.starts_with(&sentence), "{command}: {}", ran.stderr);
+            assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{command}");
+        }
+    }
+    folder.run("run a.svm --quiet --learner ogd --threads 8").succeeded();
+}
+
+#[test]
 fn a_state_beyond_memory_is_refused() {
     let folder = Folder::with("a.svm", "a 1:1\nb 30000:1\n");
     let ran = folder.run("run a.svm --quiet --learner folklore");

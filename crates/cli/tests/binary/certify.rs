@@ -72,6 +72,24 @@ fn the_bound_of_auto_is_shown_where_it_holds() {
     }
 }
 
+/// The number beside the bound is named after the loss that it bounds.
+#[test]
+fn the_loss_of_the_guarantee_is_named() {
+    let folder = folder(3);
+    for (learner, name) in [
+        ("auto --set members=labels+shared@0.1", "cumulative log-loss"),
+        ("perceptron", "expected mistakes"),
+        ("gaptron-hinge --feedback bandit", "expected mistakes"),
+        ("squarecb", "expected mistakes"),
+    ] {
+        let ran = folder.run(&format!("run a.svm --quiet --certify --learner {learner}")).succeeded();
+        let after = ran.stdout.lines().skip_while(|line| !line.starts_with("compared with")).nth(1).unwrap();
+        assert!(after.starts_with(&format!("{name:<22} ")), "{learner}: {}", ran.stdout);
+        let loss = number(&folder.summary(&format!("a.svm --certify --learner {learner}")), "learner_loss");
+        assert!(after.ends_with(&format!(" {loss:.3}")), "{learner}: {}", ran.stdout);
+    }
+}
+
 #[test]
 fn mistakes_stay_below_their_bound() {
     let folder = folder(3);

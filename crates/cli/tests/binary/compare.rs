@@ -201,8 +201,45 @@ fn repeats_that_make_no_sense_are_refused() {
         ),
         ("--save m", "--save: is for a single run; it cannot be combined with --repeats 2"),
         ("--learner ogd", "--repeats 2: ogd is deterministic, so that every seed gives the same result"),
+        (
+            "--learner confidit",
+            "--repeats 2: confidit is deterministic, so that every seed gives the same result",
+        ),
+        (
+            "--set members=labels+shared@0.1",
+            "--repeats 2: auto is deterministic, so that every seed gives the same result",
+        ),
     ] {
         folder.run(&format!("run a.svm --repeats 2 --quiet {option}")).failed(1, sentence);
     }
     assert_eq!(folder.names(), ["a.svm"]);
+}
+
+/// What makes a learner draw: its feedback, its members, its delays, a floor.
+#[test]
+fn seeds_are_repeated_where_they_make_a_difference() {
+    let folder = folder();
+    let losses = |command: &str| -> Vec<Value> {
+        let command = format!("{command} --limit 600 --repeats 2 --json --quiet");
+        let objects = folder.run(&command).succeeded().objects();
+        let runs = objects.iter().filter(|line| line["type"] == "run");
+        runs.map(|run| if run["log_loss"].is_null() { &run["errors"] } else { &run["log_loss"] })
+            .cloned()
+            .collect()
+    };
+    for (learner, options) in [
+        ("auto", "--set members=labels+shared@0.1 --set mode=bandit"),
+        ("auto", "--set members=labels+trees"),
+        ("ogd", "--delay uniform:20"),
+        ("confidit", "--exploration-floor 0.1"),
+    ] {
+        let alone = losses(&format!("run a.svm --learner {learner} {options}"));
+        assert!(alone.len() == 2 && alone[0] != alone[1], "{learner} {options}: {alone:?}");
+        assert_eq!(losses(&format!("compare a.svm --learners {learner} {options}")), alone);
+    }
+    let told = "--set members=labels+shared@0.1 --feedback bandit";
+    let compared = "compare a.svm --learners auto,ogd --set auto.members=labels+shared@0.1";
+    assert_eq!(losses(&format!("run a.svm {told}")).len(), 2);
+    // Two modes with two seeds and with one, and a learner that draws nothing.
+    assert_eq!(losses(&format!("{compared} --set auto.mode=bandit,full")).len(), 4);
 }

@@ -62,6 +62,18 @@ fn estimates_are_near_the_truth() {
     assert!(number(&estimate(&greedy, "dr")["value"]) > number(&value["logged_reward"]));
 }
 
+/// Rows of `auto` have two views, of which the learners that estimate rewards take one.
+#[test]
+fn models_of_auto_are_evaluated() {
+    let folder = logged("");
+    folder.run("run a.svm --quiet --limit 300 --save other").succeeded();
+    for learner in ["ogd", "folklore", "folklore-diag", "auto"] {
+        let value = evaluated(&folder, &format!("log.ndjson --model other --reward-learner {learner}"));
+        let dr = number(&estimate(&value, "dr")["value"]);
+        assert!((0.3..1.1).contains(&dr), "{learner}: {dr}");
+    }
+}
+
 /// Late answers change the order of learning and nothing else; lost ones are counted.
 #[test]
 fn late_and_lost_answers() {

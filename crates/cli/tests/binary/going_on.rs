@@ -238,8 +238,9 @@ fn signals_end_a_run_between_two_rows() {
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(code), "{errors}");
         let read = rows_read(&folder);
-        let sentence =
-            format!("noregret: stopped by SIG{name} after {read} rows; continue with --load m --skip {read}");
+        let sentence = format!(
+            "noregret: stopped by SIG{name} after {read} rows; continue with --load m --skip {read}, without --learner, --set and --scale, which the model knows"
+        );
         assert_eq!(errors.lines().last(), Some(&*sentence), "{errors}");
         let last = String::from_utf8(output.stdout).unwrap().lines().last().unwrap().to_owned();
         let summary: serde_json::Value = serde_json::from_str(&last).unwrap();

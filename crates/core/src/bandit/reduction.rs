@@ -128,12 +128,11 @@ impl Params for BanditReductionParams {
 fn base_entry(params: &BanditReductionParams) -> Result<&'static Entry, ParamError> {
     let name = params.base.as_deref().unwrap_or("folklore");
     let entry = registry::find(name)?;
-    if entry.feedback == Feedback::Bandit || entry.about.forecast != Forecast::Probabilities {
-        return Err(ParamError::invalid(
-            "base",
-            name,
-            "a learner that forecasts probabilities and learns from labels",
-        ));
+    let probabilities = entry.feedback != Feedback::Bandit && entry.about.forecast == Forecast::Probabilities;
+    if !probabilities || entry.is_mixture() {
+        let need =
+            "a learner that forecasts probabilities and learns from labels, and is no mixture of learners";
+        return Err(ParamError::invalid("base", name, need));
     }
     Ok(entry)
 }
@@ -410,10 +409,14 @@ mod tests {
     #[test]
     fn bad_parameters_are_refused() {
         let error = |pairs: &[_]| reduction(pairs, Problem::new(3, 2)).expect_err("bad").to_string();
-        assert_eq!(
-            error(&[("base", "perceptron")]),
-            "base = perceptron: must be a learner that forecasts probabilities and learns from labels"
-        );
+        for base in ["perceptron", "auto"] {
+            assert_eq!(
+                error(&[("base", base)]),
+                format!(
+                    "base = {base}: must be a learner that forecasts probabilities and learns from labels, and is no mixture of learners"
+                )
+            );
+        }
         assert_eq!(error(&[("base.norm", "-1")]), "base.norm = -1: must be a finite number > 0");
         assert!(error(&[("base", "ogdd")]).contains("did you mean 'ogd'?"));
         assert!(

@@ -181,11 +181,15 @@ impl Weak {
                     matches!(entry.feedback, Feedback::Full | Feedback::Either)
                         && entry.about.forecast != Forecast::Value
                         && entry.about.name != AdaBoostOlm::ABOUT.name
+                        && !entry.is_mixture()
                 };
                 let Some(entry) = entry.filter(usable) else {
                     let near = nearest(name, NAMES)
                         .map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
-                    let need = format!("one of {}, or a learner that sees the label{near}", NAMES.join(", "));
+                    let need = format!(
+                        "one of {}, or a learner that sees the label and is no mixture{near}",
+                        NAMES.join(", ")
+                    );
                     return Err(ParamError::invalid("weak", name, need));
                 };
                 entry.check_names(values).map_err(prefixed)?;

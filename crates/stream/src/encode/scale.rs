@@ -147,6 +147,13 @@ impl Scaler {
         self.scaling
     }
 
+    /// Takes over the kind and the statistics of `other`, without allocating once there is room.
+    pub fn follow(&mut self, other: &Scaler) {
+        (self.scaling, self.rows, self.kept) = (other.scaling, other.rows, None);
+        self.first.clone_from(&other.first);
+        self.second.clone_from(&other.second);
+    }
+
     /// The state, for saving: rows seen, and two lists of one number for each column.
     pub fn state(&self) -> (u64, &[f64], &[f64]) {
         (self.rows, &self.first, &self.second)

@@ -66,8 +66,15 @@ impl RewardModel {
         Ok(Self { learners, at, low, high })
     }
 
+    /// The part of a row with two views that the learners take: rows may be encoded for another learner.
+    fn seen<'a>(&self, x: Features<'a>) -> Features<'a> {
+        let one = self.learners.first().filter(|learner| !learner.about().accepts.plain);
+        one.map_or(x, |learner| x.views(learner.problem().features).0)
+    }
+
     /// Writes the estimates for `x` to `out`.
     pub fn estimate(&mut self, x: Features<'_>, out: &mut Vec<f64>) {
+        let x = self.seen(x);
         out.clear();
         for learner in &self.learners {
             learner.predict(x, &mut self.at);
@@ -77,6 +84,7 @@ impl RewardModel {
 
     /// Learns that `label` earned `reward` for `x`.
     pub fn learn(&mut self, x: Features<'_>, label: usize, reward: f64) {
+        let x = self.seen(x);
         let learner = &mut self.learners[label];
         learner.predict(x, &mut self.at);
         let share = if self.high > self.low { (reward - self.low) / (self.high - self.low) } else { 1.0 };

@@ -95,8 +95,7 @@ impl Explainer {
             return *place;
         }
         let name = self.schema.name(feature).into_owned();
-        let fields: HashSet<&str> = self.fields.iter().map(String::as_str).collect();
-        let column = if fields.is_empty() { &name } else { column_of(&name, &fields) };
+        let column = if self.fields.is_empty() { &name } else { column_of(&name, &self.fields) };
         let place = self.column(column);
         self.places.insert(feature, place);
         place

@@ -3,7 +3,9 @@
 //! Applicable to every learner. It measures what the learner uses: of two redundant columns, each
 //! can be removed without loss.
 
+use std::borrow::Borrow;
 use std::collections::HashSet;
+use std::hash::Hash;
 use std::ops::Range;
 
 use noregret::algorithm::Forecast;
@@ -114,7 +116,7 @@ pub fn columns(schema: &Schema, shift: u32, features: u32) -> Vec<Column> {
 
 /// The column of the feature `name`: categories are `column=category`, words `column~word`, numbers
 /// of a time `column:number`.
-pub(super) fn column_of<'a>(name: &'a str, fields: &HashSet<&str>) -> &'a str {
+pub(super) fn column_of<'a, F: Borrow<str> + Eq + Hash>(name: &'a str, fields: &HashSet<F>) -> &'a str {
     if fields.contains(name) {
         return name;
     }

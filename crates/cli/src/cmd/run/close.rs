@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use noregret::algorithm::{AnyModel, Model};
-use noregret::guarantee::{Promise, RunFacts};
+use noregret::guarantee::{Guarantee, Promise, RunFacts};
 use noregret::model::Archive;
 use noregret_stream::run::bandit::warning_after;
 use noregret_stream::run::score::Score;
@@ -118,6 +118,7 @@ impl<'a> Session<'a> {
             window: score.window_rates(),
             seconds: None,
             rows_per_second: None,
+            certified_loss: certified.as_ref().map_or("", |_| loss_of(learner)),
             certified,
             abstention,
             numbers,
@@ -218,6 +219,19 @@ impl<'a> Session<'a> {
                 &format!(", of rows scaled as they were when they came (--scale {scaling})");
         }
         Ok(Some(certified))
+    }
+}
+
+/// The loss that the learner's guarantee is about.
+fn loss_of(learner: &AnyModel) -> &'static str {
+    let guarantee = match learner {
+        AnyModel::Full(learner) => learner.guarantee(),
+        AnyModel::Bandit(learner) => learner.guarantee(),
+    };
+    match guarantee {
+        Some(Guarantee::Mistakes { .. } | Guarantee::PolicyRegret { .. }) => "expected mistakes",
+        Some(Guarantee::SquaredRegret { .. }) => "cumulative squared loss",
+        _ => "cumulative log-loss",
     }
 }
 

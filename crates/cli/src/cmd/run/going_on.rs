@@ -174,7 +174,10 @@ fn counts(examples: &ReadExamples, log: Option<u64>, before: RunFacts) -> Counts
 pub(super) fn stopped(plan: &RunPlan, rows: u64) -> String {
     let after = format!("after {}", counted(rows, "row"));
     match &plan.save {
-        Some(path) => format!("{after}; continue with --load {} --skip {rows}", path.display()),
+        Some(path) => format!(
+            "{after}; continue with --load {} --skip {rows}, without --learner, --set and --scale, which the model knows",
+            path.display()
+        ),
         None => after,
     }
 }

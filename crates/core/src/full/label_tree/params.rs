@@ -131,13 +131,13 @@ impl LabelTreeParams {
 
 /// The entry called `name`, if it is suitable for a node.
 fn named(name: &str) -> Result<&'static Entry, ParamError> {
-    let need = "a learner that forecasts probabilities of two classes, learns from labels and takes weights";
+    let need = "a learner that forecasts probabilities of two classes, learns from labels, takes weights and is no mixture";
     let refused = || ParamError::invalid("node", name, need);
     let entry = registry::find(name).map_err(|_| refused())?;
     let about = entry.about;
     let full = matches!(entry.feedback, Feedback::Full | Feedback::Either);
     let probabilities = about.forecast == Forecast::Probabilities && about.accepts.classes != Classes::Real;
-    if !full || !probabilities || !about.accepts.weights || name == "label-tree" {
+    if !full || !probabilities || !about.accepts.weights || name == "label-tree" || entry.is_mixture() {
         return Err(refused());
     }
     Ok(entry)

@@ -411,9 +411,13 @@ fn nodes_have_parameters_of_their_own() {
     assert_eq!((node(10), node(100_000)), ("aioli".to_owned(), "folklore-diag".to_owned()));
     let error = |values: &[(&str, &str)]| new(values, 3).expect_err("bad").to_string();
     assert_eq!(error(&[("node.norm", "-1")]), "node.norm = -1: must be a finite number > 0");
-    assert_eq!(
-        error(&[("node", "vaw")]),
-        "node = vaw: must be a learner that forecasts probabilities of two classes, learns from labels and takes weights"
-    );
+    for node in ["vaw", "auto", "label-tree"] {
+        assert_eq!(
+            error(&[("node", node)]),
+            format!(
+                "node = {node}: must be a learner that forecasts probabilities of two classes, learns from labels, takes weights and is no mixture"
+            )
+        );
+    }
     assert_eq!(error(&[("balance", "2")]), "balance = 2: must be in [0, 1]");
 }

@@ -13,7 +13,8 @@ const ENOUGH: usize = 50;
 /// Whether the first row is a header. It contains the name of a column in `asked`; or a usual name of a
 /// label column, such as `class`, and no cell is repeated in its column. Otherwise it contains no number,
 /// and either a word above a column of numbers; or all its cells differ, at most the first one (above row
-/// names) is empty, and there are numbers below, or no cell is repeated in its column.
+/// names) is empty, and there are numbers below, or no cell is repeated in its column; or most of its cells are
+/// not empty, and none is repeated in its column, where all others are.
 pub(crate) fn has_header(rows: &[ByteRecord], asked: &[&str]) -> bool {
     let (first, rest) = (&rows[0], &rows[1..]);
     // A number may be the number of a column.
@@ -42,10 +43,18 @@ pub(crate) fn has_header(rows: &[ByteRecord], asked: &[&str]) -> bool {
     let distinct =
         first.iter().enumerate().all(|(column, cell)| (column == 0 || !cell.is_empty()) && seen.insert(cell));
     if !distinct {
-        return false;
+        // A title has more empty cells.
+        let named = 2 * first.iter().filter(|cell| !cell.is_empty()).count() > first.len();
+        return named && !comes_again() && (0..first.len()).all(|column| has_few_values(rest, column));
     }
     let numbers_below = rest.iter().any(|row| row.iter().any(is_number));
     numbers_below || !comes_again()
+}
+
+/// Whether a cell of the column occurs twice or more on average.
+fn has_few_values(rows: &[ByteRecord], column: usize) -> bool {
+    let cells: Vec<&[u8]> = rows.iter().filter_map(|row| row.get(column)).collect();
+    2 * cells.iter().collect::<HashSet<_>>().len() <= cells.len()
 }
 
 /// Most rows above the names.
@@ -167,6 +176,23 @@ mod tests {
         assert_eq!(names(&["a", "", " a ", "a", ""], true), ("a 2 a.2 a.3 5".to_owned(), vec![2, 3]));
         assert_eq!(names(&["a", "a.2", "a", "", "4"], true), ("a a.2 a.3 4.2 4".to_owned(), vec![2]));
         assert_eq!(names(&["7", "7"], false), ("1 2".to_owned(), vec![]));
+    }
+
+    /// Names may be repeated or absent where words alone are below them, as far as these occur again and
+    /// again.
+    #[test]
+    fn words_above_words() {
+        for (lines, want) in [
+            ("a,b x,y z,w x,y x,w", true),
+            ("a,a x,y z,w x,y x,w", true),
+            ("a,b, x,y,u z,w,v x,y,u x,w,v", true),
+            ("a,, x,y,u z,w,v x,y,u x,w,v", false),
+            ("x,x x,y z,w x,y x,w", false),
+            ("u,u x,y z,w v,y x,p", false),
+        ] {
+            let rows = lines.split(' ').map(|line| ByteRecord::from(line.split(',').collect::<Vec<_>>()));
+            assert_eq!(has_header(&rows.collect::<Vec<_>>(), &[]), want, "{lines}");
+        }
     }
 
     #[test]
