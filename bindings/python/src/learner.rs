@@ -259,7 +259,7 @@ impl Learner {
         let out = self.inner.read(py, |inner| -> Done<Vec<f64>> {
             check_one(x, inner.encoder.columns)?;
             let list = |at: &Prediction| if scores { at.scores.clone() } else { at.probabilities.clone() };
-            Ok(self.predict_checked(inner, Features::Dense(x), list))
+            Ok(self.predict_checked(inner, Features::Dense(x), false, list))
         })??;
         Ok(PyArray1::from_vec(py, out))
     }

@@ -112,7 +112,7 @@ pub(crate) fn learn_mapping<'py>(
     Ok(())
 }
 
-/// Probabilities (or scores) of a dictionary. Unknown features are ignored.
+/// Probabilities (or scores) of a dictionary, scaled as if it came next. Unknown features are ignored.
 #[pyfunction]
 pub(crate) fn predict_mapping<'py>(
     py: Python<'py>,
@@ -126,6 +126,6 @@ pub(crate) fn predict_mapping<'py>(
         let x = Features::Sparse { indices: &indices, values: &values };
         check_row(x, inner.encoder.columns)?;
         let list = |at: &Prediction| if scores { at.scores.clone() } else { at.probabilities.clone() };
-        Ok(learner.predict_checked(inner, x, list))
+        Ok(learner.predict_checked(inner, x, true, list))
     })??)
 }

@@ -87,7 +87,8 @@ def test_the_merged_learner_does_not_depend_on_blocks():
     again = fit(pieces, engine=ENGINE)
     assert whole.learner.rounds == again.learner.rounds == 300
     np.testing.assert_allclose(whole.learner.scores(x), again.learner.scores(x), rtol=1e-7, atol=1e-7)
-    assert whole.rates["errors"] == again.rates["errors"]
+    # Not the errors: at first, classes that did not occur have equal scores, up to rounding.
+    assert whole.rates["log_loss"] == pytest.approx(again.rates["log_loss"], rel=1e-9)
 
 
 def test_the_certificate_covers_all_shards_or_is_withheld():

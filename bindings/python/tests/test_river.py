@@ -127,3 +127,18 @@ def test_tables_of_rows():
     assert table.shape == (100, len(set(labels)))
     for at, x in enumerate(rows):
         assert table.iloc[at].to_dict() == one.predict_proba_one(x)
+
+
+def test_forecasts_are_those_of_a_run():
+    """A row is scaled for its forecast as for learning, so that the forecasts are those of the command line's loop."""
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.normal(3.0, 2.0, 200), rng.exponential(50.0, 200)])
+    y = (x[:, 0] + 0.1 * x[:, 1] > 8.0).tolist()
+    model = face.Aioli(radius=8.0)
+    forecasts = []
+    for row, label in zip(x.tolist(), y, strict=True):
+        forecasts.append(model.predict_proba_one(dict(zip("ab", row, strict=True))).get(True, 0.5))
+        model.learn_one(dict(zip("ab", row, strict=True)), label)
+    learner = Learner("aioli", classes=2, features=2, radius=8.0, scale="standard", intercept=True)
+    run = learner.run(x, np.array(y, dtype=int), look_ahead=False, probabilities=True)
+    np.testing.assert_allclose(forecasts, run.probabilities[:, 1], rtol=0, atol=1e-12)

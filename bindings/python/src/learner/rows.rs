@@ -2,13 +2,12 @@
 
 use std::sync::PoisonError;
 
-use noregret::algorithm::Model;
 use noregret::example::{Features, Target};
 use noregret::param::ParamError;
 use noregret::prediction::Prediction;
 use noregret::registry;
 use noregret_stream::Columns;
-use noregret_stream::encode::Example;
+use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::RunError;
 
 use super::{Inner, Learner};
@@ -17,6 +16,8 @@ use crate::making::check_memory;
 
 /// Buffers and their content.
 pub(super) struct Spare {
+    /// Encodes a row as if it came next.
+    encoder: Encoder,
     example: Example,
     prediction: Prediction,
     /// The version of the learner that has made `prediction` for `example`.
@@ -24,11 +25,12 @@ pub(super) struct Spare {
 }
 
 impl Learner {
-    fn take_spare(&self, learner: &dyn Model) -> Spare {
+    fn take_spare(&self, inner: &Inner) -> Spare {
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
         spare.unwrap_or_else(|| Spare {
+            encoder: inner.encoder.clone(),
             example: Example::default(),
-            prediction: learner.prediction(),
+            prediction: inner.learner.prediction(),
             state: None,
         })
     }
@@ -37,15 +39,22 @@ impl Learner {
         *self.spare.lock().unwrap_or_else(PoisonError::into_inner) = spare;
     }
 
-    /// Predicts one checked row, and calls `see` with the prediction.
+    /// Predicts one checked row, and calls `see` with the prediction. With `comes_next`, dense rows are scaled as
+    /// when they are learnt next, so that the prediction is reused then.
     pub(crate) fn predict_checked<T>(
         &self,
         inner: &Inner,
         x: Features<'_>,
+        comes_next: bool,
         see: impl FnOnce(&Prediction) -> T,
     ) -> T {
-        let mut spare = self.take_spare(&*inner.learner);
-        inner.encoder.transform(x, &mut spare.example).expect("rows are checked before");
+        let mut spare = self.take_spare(inner);
+        if comes_next && !inner.encoder.sparse {
+            spare.encoder.scaler.follow(&inner.encoder.scaler);
+            spare.encoder.encode_features(x, &mut spare.example).expect("rows are checked before");
+        } else {
+            inner.encoder.transform(x, &mut spare.example).expect("rows are checked before");
+        }
         inner.learner.predict(spare.example.features(), &mut spare.prediction);
         spare.state = Some(inner.state);
         let seen = see(&spare.prediction);
@@ -55,7 +64,7 @@ impl Learner {
 
     /// Learns one checked row, reusing its last prediction.
     pub(crate) fn learn_checked(&self, inner: &mut Inner, x: Features<'_>, target: Target<'_>) -> Done<()> {
-        let mut spare = self.take_spare(&*inner.learner);
+        let mut spare = self.take_spare(inner);
         let Inner { learner, encoder, example, state, facts, .. } = inner;
         encoder.encode_features(x, example).expect("rows are checked before");
         if spare.state != Some(*state) || spare.example.features() != example.features() {

@@ -135,7 +135,9 @@ class Classifier(base.MiniBatchClassifier):
         return self.radius
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """Probabilities of the classes so far, with sum 1. Unknown features are ignored.
+        """Probabilities of the classes so far, with sum 1, for the row that comes next. Unknown features are ignored.
+
+        Columns are scaled by the rows so far and this one, as in `learn_one` and by `noregret run`.
 
         Parameters
         ----------
