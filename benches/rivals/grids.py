@@ -44,13 +44,13 @@ def settings(rival, stream):
         return VW_CBIFY
     if rival == "river":
         # The tables name contestants that did not end within an hour.
-        forests = ("adaptive-random-forest", "mondrian-forest") if features <= 1024 else ()
+        forests = ("adaptive-random-forest", "mondrian-forest")
         linear = ("sgd 0.1 raw", "sgd 0.02 raw", "sgd 0.1 scaled", "sgd 0.02 scaled")
         more = ("sgd 0.005 scaled", "adam 0.01 raw", "adam 0.01 scaled", "hoeffding-tree")
         if large:
             return ("sgd 0.1 raw", "sgd 0.02 scaled") + forests
         if features > 1024:
-            return ("sgd 0.1 raw", "sgd 1 raw", "sgd 10 raw", "adam 0.01 raw")
+            return ("sgd 0.1 raw", "sgd 1 raw", "sgd 10 raw", "adam 0.01 raw") + forests
         return linear + (more if features <= 256 and rows <= 120_000 else ("hoeffding-tree",)) + forests
     if rival == "sklearn":
         block = 1 if rows <= 3_000 else 16 if rows <= SMALL else 64

@@ -39,8 +39,8 @@ impl Learner {
         *self.spare.lock().unwrap_or_else(PoisonError::into_inner) = spare;
     }
 
-    /// Predicts one checked row, and calls `see` with the prediction. With `comes_next`, dense rows are scaled as
-    /// when they are learnt next, so that the prediction is reused then.
+    /// Predicts one checked row, and calls `see` with the prediction. With `comes_next`, dense rows are
+    /// scaled as when they are learnt next, so that the prediction is reused then.
     pub(crate) fn predict_checked<T>(
         &self,
         inner: &Inner,

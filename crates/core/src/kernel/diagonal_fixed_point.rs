@@ -152,8 +152,8 @@ impl WithSimd for Step<'_> {
     }
 }
 
-/// $1/M$ of some classes; adds $(1 - 1/M)(u - p)$ and $p/M$ to `sums`. A function, since closures would not be
-/// compiled for the processor's vectors.
+/// $1/M$ of some classes; adds $(1 - 1/M)(u - p)$ and $p/M$ to `sums`. A function, since closures would not
+/// be compiled for the processor's vectors.
 #[inline(always)]
 fn add_share<S: Simd>(simd: S, [a, p, u]: [S::f64s; 3], sums: &mut [S::f64s; 2]) -> S::f64s {
     let one = simd.splat_f64s(1.0);

@@ -79,7 +79,8 @@ fn rows_together_are_predicted_as_one_by_one() {
     });
 }
 
-/// Rounds with known targets, in parts of several lengths, give the forecasts and the state of rounds one by one.
+/// Rounds with known targets, in parts of several lengths, give the forecasts and the state of rounds one by
+/// one.
 #[test]
 fn rounds_together_are_played_as_one_by_one() {
     every_case("rounds together = one by one", |case| {

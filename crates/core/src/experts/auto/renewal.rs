@@ -21,8 +21,8 @@ pub(super) struct Renewal {
 }
 
 impl Renewal {
-    /// Records that the member lost `own` nats in a round in which the frequencies lost `frequencies`. True if
-    /// the member should begin anew.
+    /// Records that the member lost `own` nats in a round in which the frequencies lost `frequencies`. True
+    /// if the member should begin anew.
     pub(super) fn is_due(&mut self, own: f64, frequencies: f64) -> bool {
         self.fallen += own - frequencies;
         if self.fallen < 0.0 {

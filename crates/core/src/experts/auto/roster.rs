@@ -530,7 +530,7 @@ impl Roster {
         self.members.iter_mut().flatten().all(|member| member.restored())
             && self.base.restored()
             && self.unit.is_consistent()
-            && self.records.iter().all(Record::is_consistent)
+            && self.records.iter_mut().all(Record::restored)
             && self.ahead.is_consistent(self.problem.features, self.members.len())
     }
 }

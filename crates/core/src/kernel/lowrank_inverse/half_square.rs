@@ -10,8 +10,8 @@ use crate::parallel::Workers;
 /// The least number of rows of a diagonal panel: few enough for fast mirroring, enough for fast products.
 const PANEL_ROWS: usize = 128;
 
-/// Number of columns of a block that are multiplied together: of what is above the square that they form on the
-/// diagonal, nothing is read.
+/// Number of columns of a block that are multiplied together: of what is above the square that they form on
+/// the diagonal, nothing is read.
 const COLUMNS_AT_ONCE: usize = 64;
 
 /// Number of rows of a product in one piece of parallel work, if the matrix is large.
@@ -252,8 +252,8 @@ fn add_symmetric(b: &[f64], stride: usize, x: &[f64], out: &mut [f64]) {
     }
 }
 
-/// `out += b x` and, in the same pass, `transposed += bᵀ own` unless that is empty, for a `b` with a column for
-/// each number of `x` and a row for each of `own`; successive columns are `stride` numbers apart.
+/// `out += b x` and, in the same pass, `transposed += bᵀ own` unless that is empty, for a `b` with a column
+/// for each number of `x` and a row for each of `own`; successive columns are `stride` numbers apart.
 ///
 /// In vectors, since the compiler finds none in the loops: they would be three to four times as slow.
 struct Product<'a> {

@@ -115,8 +115,8 @@ struct Seat<'a> {
 }
 
 impl Seat<'_> {
-    /// Predicts and learns a stretch. `frequencies` are the losses of the frequencies of the classes, if there
-    /// are any.
+    /// Predicts and learns a stretch. `frequencies` are the losses of the frequencies of the classes, if
+    /// there are any.
     fn play(mut self, shared: &Shared<'_>, frequencies: Option<&[f64; STRETCH]>) {
         let rounds = shared.part.targets().zip(shared.rows.iter().flatten()).zip(self.kept);
         for (later, ((y, row), kept)) in rounds.enumerate() {
@@ -233,8 +233,8 @@ impl Roster {
         self.unit.is_constant()
     }
 
-    /// Predicts and learns the rounds `range` of `rounds`, in which no members join, with mixture and stacks a
-    /// stretch behind the members. `inputs`, `at`, `mixed` and `columns` are buffers for the forecasts of
+    /// Predicts and learns the rounds `range` of `rounds`, in which no members join, with mixture and stacks
+    /// a stretch behind the members. `inputs`, `at`, `mixed` and `columns` are buffers for the forecasts of
     /// members, stacks and mixture, and for the stacks' inputs. Calls `each` with every round's index and
     /// prediction.
     pub(in crate::experts::auto) fn play(
