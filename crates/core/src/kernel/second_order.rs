@@ -14,7 +14,7 @@ use gram_block::GramBlock;
 
 use super::linalg::{Store, columns, columns_mut, product};
 use super::lowrank_inverse::{LowRankInverse, is_semidefinite};
-use super::vector::{dot, take};
+use super::vector::{NEGLIGIBLE, dot, shrink, take};
 use crate::example::{Batch, Features};
 use crate::parallel::Workers;
 use crate::prediction::PreparedRow;
@@ -367,12 +367,13 @@ impl SecondOrder {
     pub fn discount(&mut self, keep: f64, regularization: f64) {
         self.settle();
         let Some(mut a) = self.inverse.precision() else { return };
-        a.iter_mut().for_each(|entry| *entry *= keep);
+        let negligible = NEGLIGIBLE * regularization;
+        shrink(&mut a, keep, negligible);
         a.iter_mut()
             .step_by(self.inverse.side() + 1)
             .for_each(|entry| *entry += (1.0 - keep) * regularization);
         if self.inverse.set_precision(a) {
-            self.b.iter_mut().for_each(|b| *b *= keep);
+            shrink(&mut self.b, keep, negligible);
         }
     }
 

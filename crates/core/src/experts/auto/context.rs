@@ -2,6 +2,7 @@
 //! class.
 
 use crate::example::{Features, Target};
+use crate::kernel::vector::{NEGLIGIBLE, shrink};
 use crate::prediction::Prediction;
 use crate::state::{State, Tensor};
 
@@ -82,7 +83,7 @@ impl Member for Context {
                 let share = self.share(row, last);
                 if share > 0.0 {
                     let counts = &mut self.counts[(head * rows + row) * k..][..k];
-                    counts.iter_mut().for_each(|count| *count *= 1.0 - share * rate);
+                    shrink(counts, 1.0 - share * rate, NEGLIGIBLE);
                     y.truth.add_to(share * y.weight, counts); // eq. (2)
                 }
             }

@@ -134,3 +134,22 @@ fn large_inverses_take_a_quarter_more_than_themselves() {
         );
     }
 }
+
+/// What is forgotten again and again ends as 0, and not as subnormal numbers, with which a round takes many times
+/// as long.
+#[test]
+fn forgetting_leaves_no_subnormal_numbers() {
+    let mut state = SecondOrder::new(1, 3, 1.0);
+    let mut scratch = vec![0.0; state.scratch_len()];
+    for t in 0..8000 {
+        // The first two features occur only once.
+        let x = Features::Dense(if t == 0 { &[1.0, 0.5, 0.0] } else { &[0.0, 0.0, 1.0] });
+        let prepared = state.project(x, &mut scratch).prepared;
+        state.absorb(x, &scratch, prepared, RoundUpdate { coefficients: &[1.0], mix: &[0.5] });
+        // Products with more than one half never round to 0.
+        state.discount(0.9, 1.0);
+    }
+    let precision = state.precision().expect("definite");
+    assert_eq!((precision[1], state.vector()[0], state.vector()[1]), (0.0, 0.0, 0.0));
+    assert!(precision.iter().chain(state.vector()).all(|number| *number == 0.0 || number.is_normal()));
+}

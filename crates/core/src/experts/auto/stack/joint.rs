@@ -17,7 +17,7 @@ use crate::example::Target;
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::softmax::covariance_times;
-use crate::kernel::vector::take;
+use crate::kernel::vector::{NEGLIGIBLE, shrink, take};
 use crate::prediction::Prediction;
 use crate::state::Tensor;
 
@@ -186,11 +186,11 @@ impl Joint {
         if !linalg::invert(&mut precision, w) {
             return;
         }
-        precision.iter_mut().for_each(|a| *a *= keep);
+        shrink(&mut precision, keep, NEGLIGIBLE);
         precision.iter_mut().step_by(w + 1).for_each(|a| *a += (1.0 - keep) * self.ratio);
         if linalg::invert(&mut precision, w) {
             self.inverse = precision;
-            self.gradient.iter_mut().for_each(|g| *g *= keep);
+            shrink(&mut self.gradient, keep, NEGLIGIBLE);
         }
     }
 

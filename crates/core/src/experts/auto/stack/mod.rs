@@ -159,6 +159,7 @@ fn write_member(base: &[f64], scores: &[f64], column: &mut [f64]) {
 mod tests {
     use super::*;
     use crate::rng::Rng;
+    use crate::state::Slot;
 
     /// A stack of each kind for four classes and two members.
     fn both(forgetting: f64) -> [Stack; 2] {
@@ -295,5 +296,26 @@ mod tests {
         stack.predict(&base.scores, &columns, &mut at);
         // The average over all labels in FOLKLORE's forecast makes it more cautious.
         assert!((0.45..0.7).contains(&at.probabilities[0]), "{:?}", at.probabilities);
+    }
+
+    /// Evidence that no longer comes is forgotten altogether, and not kept as subnormal numbers.
+    #[test]
+    fn forgetting_leaves_no_subnormal_numbers() {
+        // Products with more than one half never round to 0.
+        for mut stack in both(0.01) {
+            let (mut at, base) = (stack.prediction(), [0.25f64.ln(); 4]);
+            for t in 0..1200 * EVERY {
+                let seen = f64::from(u8::from(t < 9));
+                let columns: Vec<f64> = (0..12).map(|at| seen * f64::from(at % 5)).collect();
+                stack.predict(&base, &columns, &mut at);
+                stack.update(&base, &columns, Target::class((t % 3) as usize), &at);
+            }
+            for tensor in stack.tensors() {
+                if let Slot::Real { data, .. } | Slot::Symmetric { data, .. } = tensor.slot {
+                    let odd = data.iter().find(|number| **number != 0.0 && !number.is_normal());
+                    assert_eq!(odd, None, "{}", tensor.name);
+                }
+            }
+        }
     }
 }

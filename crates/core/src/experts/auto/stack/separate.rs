@@ -15,7 +15,7 @@
 use crate::example::Target;
 use crate::kernel::linalg;
 use crate::kernel::softmax::{covariance_times, quick_softmax};
-use crate::kernel::vector::{axpy, dot, take};
+use crate::kernel::vector::{NEGLIGIBLE, axpy, dot, shrink, take};
 use crate::prediction::Prediction;
 use crate::state::Tensor;
 
@@ -125,7 +125,7 @@ impl Separate {
     fn forget(&mut self) {
         let keep = (1.0 - self.forgetting).powi(EVERY as i32);
         let side = self.weights.len();
-        self.precision.iter_mut().for_each(|entry| *entry *= keep);
+        shrink(&mut self.precision, keep, NEGLIGIBLE);
         for entry in self.precision.iter_mut().step_by(side + 1) {
             *entry += (1.0 - keep) * self.ratio;
         }
