@@ -197,7 +197,8 @@ fn foreign_rows_are_refused() {
     let ran = folder.run_with("predict model -", foreign);
     ran.complained(2, sentence);
     assert_eq!(ran.stdout, "\n");
-    for row in ["{\"a\": 0}\n", "{\"hue\": \"green\"}\n", "{\"b\": 1, \"a\": 1}\n", "{}\n"] {
+    folder.run_with("predict model -", "{}\n").complained(2, sentence);
+    for row in ["{\"a\": 0}\n", "{\"hue\": \"green\"}\n", "{\"b\": 1, \"a\": 1}\n", "{\"a\": null}\n"] {
         folder.run_with("predict model -", row).succeeded();
     }
     let ran = folder

@@ -149,7 +149,8 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     Ok(LineReader::boxed(source, columns, parser))
 }
 
-/// Whether a row has no categorical column of the model, in any category.
+/// Whether a row has no column of the model: neither a categorical one, in any category, nor another without
+/// a value.
 #[cold]
 fn is_foreign(line: &str, columns: &Columns) -> bool {
     let Columns::Named(names) = columns else { return true };
@@ -158,10 +159,12 @@ fn is_foreign(line: &str, columns: &Columns) -> bool {
         Some(Value::Object(features)) => features,
         _ => &object,
     };
-    let is_category = |key: &String| {
-        names.iter().any(|name| name.strip_prefix(key.as_str()).is_some_and(|rest| rest.starts_with('=')))
+    let is_known = |key: &String| {
+        let rest =
+            |name: &str| name.strip_prefix(key.as_str()).map(|rest| rest.is_empty() || rest.starts_with('='));
+        names.iter().any(|name| rest(name) == Some(true))
     };
-    !features.keys().any(is_category)
+    !features.keys().any(is_known)
 }
 
 fn objects(peek: &Peek<'_>) -> Vec<Map<String, Value>> {
@@ -221,7 +224,7 @@ impl LineParser for Ndjson {
         }
         if self.strict
             && self.scratch.known == 0
-            && self.scratch.unknown > 0
+            && (self.scratch.unknown > 0 || self.keys.shape == Shape::Flat)
             && is_foreign(line, columns.columns())
         {
             let what = "the saved model has none of the row's features";

@@ -14,7 +14,8 @@ const ENOUGH: usize = 50;
 /// label column, such as `class`, and no cell is repeated in its column. Otherwise it contains no number,
 /// and either a word above a column of numbers; or all its cells differ, at most the first one (above row
 /// names) is empty, and there are numbers below, or no cell is repeated in its column; or most of its cells
-/// are not empty, and none is repeated in its column, where all others are.
+/// are not empty, or half of them and the row below is no header, and none is repeated in its column, where all
+/// others are.
 pub(crate) fn has_header(rows: &[ByteRecord], asked: &[&str]) -> bool {
     let (first, rest) = (&rows[0], &rows[1..]);
     // A number may be the number of a column.
@@ -43,9 +44,11 @@ pub(crate) fn has_header(rows: &[ByteRecord], asked: &[&str]) -> bool {
     let distinct =
         first.iter().enumerate().all(|(column, cell)| (column == 0 || !cell.is_empty()) && seen.insert(cell));
     if !distinct {
-        // A title has more empty cells.
-        let named = 2 * first.iter().filter(|cell| !cell.is_empty()).count() > first.len();
-        return named && !comes_again() && (0..first.len()).all(|column| has_few_values(rest, column));
+        let named = 2 * first.iter().filter(|cell| !cell.is_empty()).count();
+        let differs =
+            named >= first.len() && !comes_again() && (0..first.len()).all(|at| has_few_values(rest, at));
+        // A title has more empty cells, or names below it.
+        return differs && (named > first.len() || rest.is_empty() || !has_header(rest, asked));
     }
     let numbers_below = rest.iter().any(|row| row.iter().any(is_number));
     numbers_below || !comes_again()
@@ -187,6 +190,8 @@ mod tests {
             ("a,a x,y z,w x,y x,w", true),
             ("a,b, x,y,u z,w,v x,y,u x,w,v", true),
             ("a,, x,y,u z,w,v x,y,u x,w,v", false),
+            ("a, x,y z,w x,y x,w", true),
+            ("a, b,c x,y z,w x,y x,w", false),
             ("x,x x,y z,w x,y x,w", false),
             ("u,u x,y z,w v,y x,p", false),
         ] {
