@@ -183,7 +183,7 @@ impl Archive {
                     if stored.shape != shape {
                         return Err(wrong_shape(&shape));
                     }
-                    data.copy_from_slice(stored_data);
+                    copy_changed(data, stored_data);
                 }
                 (Slot::Symmetric { side, data }, Data::Real(lower)) => {
                     if stored.shape != [side * (side + 1) / 2] {
@@ -478,9 +478,9 @@ fn unpacked(places: &Numbers, values: &Numbers) -> Option<Numbers> {
     if bits.len() != length.div_ceil(64) || ones != values.len() || beyond {
         return None;
     }
-    let mut data = Vec::new();
-    data.try_reserve_exact(length).ok()?;
-    data.resize(length, 0.0);
+    // Memory of zeros takes no pages until they are written, but `vec` aborts where there is none.
+    Vec::<f64>::new().try_reserve_exact(length).ok()?;
+    let mut data = vec![0.0; length];
     let mut values = values.iter();
     for (block, word) in data.chunks_mut(64).zip(bits) {
         let mut left = *word;
@@ -492,18 +492,23 @@ fn unpacked(places: &Numbers, values: &Numbers) -> Option<Numbers> {
     Some(Numbers { shape, data: Data::Real(data) })
 }
 
+/// Copies the pages of `from` that differ from those of `to`, by their bits. Ranges of zeros that were never
+/// written stay so, and take no memory on systems that allocate pages when they are first written.
+fn copy_changed(to: &mut [f64], from: &[f64]) {
+    const PAGE: usize = 512;
+    for (to, from) in to.chunks_mut(PAGE).zip(from.chunks(PAGE)) {
+        if to.iter().zip(from).any(|(to, from)| to.to_bits() != from.to_bits()) {
+            to.copy_from_slice(from);
+        }
+    }
+}
+
 impl Data {
     /// A copy of real numbers. Ranges of zeros, as for hashed columns that never occurred, take no memory on
     /// systems that allocate pages when they are first written.
     pub fn of(numbers: &[f64]) -> Self {
-        const PAGE: usize = 512;
         let mut copy = vec![0.0; numbers.len()];
-        for (to, from) in copy.chunks_mut(PAGE).zip(numbers.chunks(PAGE)) {
-            // A negative zero has other bits, and is written.
-            if from.iter().any(|number| number.to_bits() != 0) {
-                to.copy_from_slice(from);
-            }
-        }
+        copy_changed(&mut copy, numbers);
         Self::Real(copy)
     }
 
