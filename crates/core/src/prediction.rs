@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::algorithm::Forecast;
 use crate::example::{LEAST_PROBABILITY, Label};
 use crate::kernel::inverse_gap::largest;
 use crate::kernel::softmax::quick_logarithms;
@@ -76,6 +77,16 @@ impl Prediction {
     /// Whether all scores are finite; otherwise there was an overflow.
     pub fn is_finite(&self) -> bool {
         self.scores.iter().all(|score| score.is_finite())
+    }
+
+    /// Whether all scores are finite and, for probabilities, below $2^{53}$ in magnitude: neighbouring
+    /// numbers beyond are more than 1 apart, so that a softmax would consist of rounding errors.
+    pub fn is_sound(&self, forecast: Forecast) -> bool {
+        const LARGEST: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
+        match forecast {
+            Forecast::Probabilities => self.scores.iter().all(|score| score.abs() < LARGEST),
+            _ => self.is_finite(),
+        }
     }
 
     /// Whether this prediction, from an untrusted source, has the sizes of `model` (possibly fewer

@@ -70,7 +70,7 @@ impl Learner {
         if spare.state != Some(*state) || spare.example.features() != example.features() {
             learner.predict(example.features(), &mut spare.prediction);
         }
-        let finite = spare.prediction.is_finite();
+        let finite = spare.prediction.is_sound(learner.about().forecast);
         if finite && target.weight > 0.0 {
             facts.note(learner.problem(), example.features(), target.weight);
             learner.update(example.features(), target, &spare.prediction);

@@ -233,12 +233,13 @@ fn bad_rows_are_skipped_and_counted() {
 fn numbers_that_outgrow_64_bits_end_the_run() {
     let text = "a 1:1\nb 1:8\na 1:-1\nb 1:1\n";
     let learner = "--scale none --learner ogd --set ball=none --set schedule=constant --set rate";
-    let scores =
-        "a.svm: from row 2 on, the scores are not finite: parameters, values or weights are too large";
+    let scores = "a.svm: from row 2 on, the scores are not finite or 2^53 and more: parameters, values or weights are too large";
     refused("a.svm", text, &format!("{learner}=1e308"), scores);
+    refused("a.svm", text, &format!("{learner}=1e50"), scores);
+    refused("a.svm", text, "--scale none --learner folklore --set radius=1e-50", scores);
     // The state may outgrow them before the scores do. Such a model would be refused when it is loaded.
-    let folder = Folder::with("a.svm", text);
-    let ran = folder.run(&format!("run a.svm --quiet --save model {learner}=1e200"));
+    let folder = Folder::with("a.svm", "a 1:1e160\nb 2:1\n");
+    let ran = folder.run(&format!("run a.svm --quiet --save model {learner}=1"));
     ran.failed(
         2,
         "model: not written: the model's 'learner/weights_norm_squared' holds a number that is not finite",

@@ -47,10 +47,13 @@ impl Engine {
         self.encoder.transform(row, &mut self.example).map_err(|what| Refusal::invalid("x", what))?;
         let AnyModel::Full(learner) = &self.learner else { unreachable!("full feedback") };
         learner.predict(self.example.features(), &mut self.prediction);
-        if !self.prediction.is_finite() {
-            return Err(Refusal::invalid("x", "the scores are not finite: values are too large"));
-        }
         let forecast = learner.about().forecast;
+        if !self.prediction.is_sound(forecast) {
+            return Err(Refusal::invalid(
+                "x",
+                "the scores are not finite or 2^53 and more: values are too large",
+            ));
+        }
         let played = play(forecast, &self.prediction, &mut self.play.generator);
         let answer = forecasted(forecast, &self.prediction, played, &self.encoder);
         let asked = Asked {
@@ -155,10 +158,12 @@ impl Engine {
         }
         let AnyModel::Full(learner) = &mut self.learner else { unreachable!("full feedback") };
         learner.predict(self.example.features(), &mut self.prediction);
-        if !self.prediction.is_finite() {
-            return Err(self.break_off("the scores are not finite: values or weights are too large"));
-        }
         let forecast = learner.about().forecast;
+        if !self.prediction.is_sound(forecast) {
+            return Err(
+                self.break_off("the scores are not finite or 2^53 and more: values or weights are too large")
+            );
+        }
         let played = play(forecast, &self.prediction, &mut self.play.generator);
         let answer = forecasted(forecast, &self.prediction, played, &self.encoder);
         if let Some(target) = self.example.target() {

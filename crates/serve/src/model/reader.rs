@@ -70,10 +70,13 @@ impl Reader {
             AnyModel::Full(learner) => {
                 let mut at: Prediction = learner.prediction();
                 learner.predict(example.features(), &mut at);
-                if !at.is_finite() {
-                    return Err(Refusal::invalid("x", "the scores are not finite: values are too large"));
-                }
                 let forecast = learner.about().forecast;
+                if !at.is_sound(forecast) {
+                    return Err(Refusal::invalid(
+                        "x",
+                        "the scores are not finite or 2^53 and more: values are too large",
+                    ));
+                }
                 let top = if forecast == Forecast::Value { Label(0) } else { at.top() };
                 Ok(forecasted(forecast, &at, top, &self.encoder))
             }

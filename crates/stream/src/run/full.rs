@@ -134,8 +134,10 @@ pub enum RunError {
     /// The data could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The learner's scores are not finite.
-    #[error("from row {0} on, the scores are not finite: parameters, values or weights are too large")]
+    /// The learner's scores are not finite, or too large for probabilities, see [`Prediction::is_sound`].
+    #[error(
+        "from row {0} on, the scores are not finite or 2^53 and more: parameters, values or weights are too large"
+    )]
     NotFinite(u64),
     /// A row has only some of the labels on offer.
     #[error(
@@ -225,7 +227,7 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
                 (played, round)
             } else {
                 learner.predict(x, &mut prediction);
-                if !prediction.is_finite() {
+                if !prediction.is_sound(options.forecast) {
                     return Err(RunError::NotFinite(standing.rounds));
                 }
                 let played = play(options.forecast, &prediction, generator);
@@ -400,7 +402,7 @@ impl Block {
                 return;
             }
             *rounds += 1;
-            if !prediction.is_finite() {
+            if !prediction.is_sound(*forecast) {
                 result = Err(RunError::NotFinite(*rounds));
                 return;
             }
