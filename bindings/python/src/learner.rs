@@ -11,6 +11,7 @@ use noregret::example::Features;
 use noregret::guarantee::RunFacts;
 use noregret::merge::Merge;
 use noregret::model::Archive;
+use noregret::parallel::Workers;
 use noregret::param::ParamError;
 use noregret::prediction::Prediction;
 use noregret::registry;
@@ -33,7 +34,7 @@ use crate::error::{Done, Failure};
 use crate::making::{Facts, array_schema, scaling};
 use crate::record::{Ran, Record};
 use crate::shared::Shared;
-use crate::signals::Signals;
+use crate::signals::with_threads;
 use crate::target::PyTarget;
 use crate::values;
 
@@ -282,7 +283,7 @@ impl Learner {
     }
 
     /// Predicts, scores and learns rows in order.
-    #[pyo3(signature = (rows, targets, weights=None, *, look_ahead=true, seed=0, keep=false, frozen=false, progress=None))]
+    #[pyo3(signature = (rows, targets, weights=None, *, look_ahead=true, seed=0, keep=false, frozen=false, threads=1, progress=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
     fn run<'py>(
         &self,
@@ -294,6 +295,7 @@ impl Learner {
         seed: u64,
         keep: bool,
         frozen: bool,
+        threads: usize,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Ran<'py>> {
         let (rows, targets) = (rows.borrow()?, targets.borrow()?);
@@ -306,16 +308,19 @@ impl Learner {
             let forecast = inner.learner.about().forecast;
             let options =
                 RunOptions { forecast, delay: Lateness::default(), look_ahead, window: 1, limit: None, seed };
-            let mut record = Record::new(forecast, keep, rows.len());
-            let Inner { learner, encoder, .. } = inner;
-            let signals = Signals::telling(progress);
-            let mut examples = ArrayExamples { rows, targets, weights, encoder, frozen, at: 0, signals };
-            let ran = run(&mut examples, learner.as_mut(), &mut record.rounds, &options);
-            examples.signals.into_result()?;
-            let score = ran?;
-            inner.facts.extend(&score.facts);
-            record.score = Some(score);
-            Ok(record)
+            with_threads(threads, progress, |workers, signals| {
+                let mut record = Record::new(forecast, keep, rows.len());
+                let Inner { learner, encoder, facts, .. } = inner;
+                let mut examples = ArrayExamples { rows, targets, weights, encoder, frozen, at: 0, signals };
+                learner.set_workers(workers);
+                let ran = run(&mut examples, learner.as_mut(), &mut record.rounds, &options);
+                learner.set_workers(Workers::none());
+                let score = ran?;
+                facts.extend(&score.facts);
+                record.score = Some(score);
+                examples.signals.into_result()?;
+                Ok(record)
+            })
         })??;
         record.into_python(py)
     }

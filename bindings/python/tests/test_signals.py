@@ -28,7 +28,7 @@ INTERRUPTED = BEGIN + """
     learner = KIND("NAME", **facts)
     print("learning", flush=True)
     try:
-        learner.run(x, y)
+        learner.run(x, yMORE)
         raise SystemExit("nothing came")
     except KeyboardInterrupt:
         rows = learner.rounds
@@ -38,6 +38,19 @@ INTERRUPTED = BEGIN + """
     np.testing.assert_array_equal(again.scores(x[:9]), learner.scores(x[:9]))
     learner.run(x[rows:rows + 100], y[rows:rows + 100])
     print(learner.rounds - rows)
+"""
+VOID = BEGIN + """
+    learner = Learner("folklore", features=30, classes=10, radius=1.0)
+    print("learning", flush=True)
+    try:
+        learner.run(x, y)
+        raise SystemExit("nothing came")
+    except KeyboardInterrupt:
+        pass
+    try:
+        learner.certificate()
+    except ValueError as void:
+        print(void)
 """
 HANDLED = BEGIN + """
     learner = Learner("folklore", **facts)
@@ -73,9 +86,12 @@ def interrupted(script):
         return out
 
 
-@pytest.mark.parametrize(("kind", "name"), [("Learner", "folklore"), ("Bandit", "newtron")])
-def test_after_an_interrupt_whole_rounds_are_learnt(kind, name):
-    script = INTERRUPTED.replace("KIND", kind).replace("NAME", name)
+@pytest.mark.parametrize(
+    ("kind", "name", "more"),
+    [("Learner", "folklore", ""), ("Learner", "auto", ", threads=2"), ("Bandit", "newtron", "")],
+)
+def test_after_an_interrupt_whole_rounds_are_learnt(kind, name, more):
+    script = INTERRUPTED.replace("KIND", kind).replace("NAME", name).replace("MORE", more)
     assert interrupted(script) == "100\n"
 
 
@@ -131,3 +147,7 @@ COMMAND_LINE = HEEDED + """
 def test_commands_in_this_process_leave_the_signals_as_they_were():
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(COMMAND_LINE)], capture_output=True, text=True, timeout=120)
     assert (done.stdout.splitlines()[-1], done.returncode) == ("7", -signal.SIGTERM), done.stderr
+
+
+def test_an_interrupted_run_counts_the_rows_that_void_a_certificate():
+    assert "is void" in interrupted(VOID)

@@ -3,9 +3,11 @@
 import threading
 
 import numpy as np
+import pytest
 from conftest import stream
 
 from noregret import Learner
+from noregret.sklearn import AutoClassifier
 
 
 def test_other_threads_go_on_meanwhile():
@@ -54,3 +56,43 @@ def test_no_round_is_lost():
     for thread in threads:
         thread.join()
     assert learner.rounds == 800
+
+
+@pytest.mark.parametrize("name", ["auto", "folklore"])
+def test_bits_do_not_depend_on_the_number_of_threads(name):
+    x, y = stream(400, 12, 4)
+    table = [{"a": row[0], "b": row[1], "word": "xyz"[label % 3]} for row, label in zip(x.tolist(), y.tolist(), strict=True)]
+    expected = None
+    for threads in (1, 2, 3):
+        learners = Learner(name, features=12, classes=4, radius=4.0), Learner(name)
+        runs = [
+            learner.run(rows, y, threads=threads, probabilities=True)
+            for learner, rows in zip(learners, (x, table), strict=True)
+        ]
+        found = *(run.probabilities.tobytes() for run in runs), *(learner.to_bytes() for learner in learners)
+        assert found == (expected or found), threads
+        expected = found
+
+
+def test_classifiers_learn_with_threads():
+    x, y = stream(300, 6, 3)
+    expected = AutoClassifier(orders=1).fit(x, y).partial_fit(x, y).predict_proba(x)
+    found = AutoClassifier(orders=1, n_jobs=2).fit(x, y).partial_fit(x, y).predict_proba(x)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_progress_is_told_from_other_threads():
+    x, y = stream(2000, 20, 5)
+    told = []
+    learner = Learner("auto", features=20, classes=5, radius=4.0)
+    learner._core.run(np.ascontiguousarray(x), y, threads=2, progress=told.append)
+    assert 0 < sum(told) <= 2000
+
+
+@pytest.mark.parametrize("threads", [0, 1025])
+def test_the_number_of_threads_is_checked(threads):
+    x, y = stream(10, 2, 2)
+    learner = Learner("auto", features=2, classes=2, radius=1.0)
+    with pytest.raises(ValueError, match=f"threads = {threads}: must be from 1 to 1024"):
+        learner.run(x, y, threads=threads)
+    assert learner.rounds == 0

@@ -83,6 +83,7 @@ def run_table(
     look_ahead: bool = True,
     seed: int = 0,
     keep: bool = False,
+    threads: int = 1,
     progress: Callable[[int], object] | None = None,
 ) -> tuple[_Ran, list[str]]: ...
 def predict_table(learner: Learner, csv: bytes, scores: bool) -> Floats: ...
@@ -138,6 +139,7 @@ class Learner:
         seed: int = 0,
         keep: bool = False,
         frozen: bool = False,
+        threads: int = 1,
         progress: Callable[[int], object] | None = None,
     ) -> _Ran: ...
     def set_scaling(self, rows: int, first: list[float], second: list[float]) -> None: ...

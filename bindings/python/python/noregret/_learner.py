@@ -239,7 +239,7 @@ class Learner(Described):
         row = _arrays.row(x)
         self._core.learn_row(row, self._target(y), weight * self._importance(y))
 
-    def update(self, x: Any, y: Any, weight: Any = None, *, look_ahead: bool = True) -> None:
+    def update(self, x: Any, y: Any, weight: Any = None, *, look_ahead: bool = True, threads: int = 1) -> None:
         """Learns rows in order.
 
         Parameters
@@ -254,6 +254,9 @@ class Learner(Described):
         look_ahead
             Whether second-order learners may process several rows at once. Results are then equal to those of single
             rows up to rounding (1e-9); without it they are bit-equal, however the rows are divided into calls.
+        threads
+            Number of threads, from 1 to 1024, for the members of a mixture (`auto`) and for large matrix products. Results
+            are bit-equal for all numbers.
 
         Raises
         ------
@@ -264,7 +267,7 @@ class Learner(Described):
         KeyboardInterrupt
             Between two rounds; the rows before are learnt, and `rounds` counts them.
         """
-        self._run(x, y, weight, {"look_ahead": look_ahead})
+        self._run(x, y, weight, {"look_ahead": look_ahead, "threads": threads})
 
     def run(
         self,
@@ -275,6 +278,7 @@ class Learner(Described):
         look_ahead: bool = True,
         probabilities: bool = False,
         seed: int = 0,
+        threads: int = 1,
         progress: bool | None = None,
     ) -> Run:
         """Predicts every row, scores the prediction, and then learns the row (test-then-train).
@@ -290,7 +294,7 @@ class Learner(Described):
         >>> Learner("ogd", classes=2, features=2, radius=1.0).run(x, [0, 1] * 50)
         Run(rounds=100, errors=1, error_rate=0.01, greedy_error_rate=0.01, log_loss=0.0138629)
         """
-        how = {"look_ahead": look_ahead, "keep": probabilities, "seed": seed}
+        how = {"look_ahead": look_ahead, "keep": probabilities, "seed": seed, "threads": threads}
         with bar(x, progress) as told:
             found, notes = self._run(x, y, weight, {**how, "progress": told})
         outputs = [] if self._real else self._labels_out()

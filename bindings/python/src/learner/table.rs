@@ -10,6 +10,7 @@ use noregret::example::Features;
 use noregret::guarantee::RunFacts;
 use noregret::learner::Classes;
 use noregret::open_classes::FEWEST;
+use noregret::parallel::Workers;
 use noregret::param::{ParamError, Values};
 use noregret::problem::Problem;
 use noregret::registry;
@@ -31,7 +32,7 @@ use crate::arrays::{ArrayReader, PyRows, PyTargets, check_weights};
 use crate::error::{Done, Failure};
 use crate::making::{check_memory, scaling};
 use crate::record::{Ran, Record};
-use crate::signals::Signals;
+use crate::signals::{Signals, with_threads};
 use crate::values;
 
 /// The name of a table in errors.
@@ -128,7 +129,7 @@ pub(crate) fn learner_for_table(
 /// Predicts, scores and learns the rows of a table in order; with `grows`, new labels are added.
 /// Returns the rounds, and remarks on the columns.
 #[pyfunction]
-#[pyo3(signature = (learner, csv, label, weights=None, *, grows=false, look_ahead=true, seed=0, keep=false, progress=None))]
+#[pyo3(signature = (learner, csv, label, weights=None, *, grows=false, look_ahead=true, seed=0, keep=false, threads=1, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
 pub(crate) fn run_table<'py>(
     py: Python<'py>,
@@ -140,6 +141,7 @@ pub(crate) fn run_table<'py>(
     look_ahead: bool,
     seed: u64,
     keep: bool,
+    threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Ran<'py>, Vec<String>)> {
     let csv: Arc<[u8]> = Arc::from(csv);
@@ -155,19 +157,23 @@ pub(crate) fn run_table<'py>(
         let forecast = inner.learner.about().forecast;
         let options_of_run =
             RunOptions { forecast, delay: Lateness::default(), look_ahead, window: 1, limit: None, seed };
-        let mut record = Record::new(forecast, keep, rows);
-        let reader = open(&csv, &options)?;
-        let inside = ReadExamples::new(reader, inner.encoder.clone(), NAME, BadRows::Fail);
-        let mut examples = TableExamples { inside, weights, at: 0, signals: Signals::telling(progress) };
-        let ran = run(&mut examples, inner.learner.as_mut(), &mut record.rounds, &options_of_run);
-        inner.encoder = examples.inside.encoder;
-        inner.encoder.absent.clear();
-        let notes = notes(examples.inside.reader.as_ref());
-        examples.signals.into_result()?;
-        let score = ran?;
-        inner.facts.extend(&score.facts);
-        record.score = Some(score);
-        Ok((record, notes))
+        with_threads(threads, progress, |workers, signals| {
+            let mut record = Record::new(forecast, keep, rows);
+            let reader = open(&csv, &options)?;
+            let inside = ReadExamples::new(reader, inner.encoder.clone(), NAME, BadRows::Fail);
+            let mut examples = TableExamples { inside, weights, at: 0, signals };
+            inner.learner.set_workers(workers);
+            let ran = run(&mut examples, inner.learner.as_mut(), &mut record.rounds, &options_of_run);
+            inner.learner.set_workers(Workers::none());
+            inner.encoder = examples.inside.encoder;
+            inner.encoder.absent.clear();
+            let notes = notes(examples.inside.reader.as_ref());
+            let score = ran?;
+            inner.facts.extend(&score.facts);
+            record.score = Some(score);
+            examples.signals.into_result()?;
+            Ok((record, notes))
+        })
     })??;
     Ok((record.into_python(py)?, notes))
 }

@@ -1,13 +1,16 @@
 //! Threads for learners: used for members of a mixture, and for large matrix products.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 use noregret::parallel::{Parallel, Workers};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// The calling thread and a pool, whose threads spin for a while when idle, since there is new work
 /// every few microseconds.
-struct Threads(ThreadPool);
+struct Threads(Arc<ThreadPool>);
 
 impl Parallel for Threads {
     fn run(&self, pieces: usize, piece: &(dyn Fn(usize) + Sync)) {
@@ -41,7 +44,37 @@ pub fn workers(threads: usize) -> Workers {
     // The calling thread joins the pool, unless it belongs to another one already.
     let builder = || ThreadPoolBuilder::new().num_threads(threads).thread_name(|at| format!("learner {at}"));
     let pool = builder().use_current_thread().build().or_else(|_| builder().build());
-    pool.map_or_else(|_| Workers::default(), |pool| Workers::new(Threads(pool)))
+    pool.map_or_else(|_| Workers::default(), |pool| Workers::new(Threads(Arc::new(pool))))
+}
+
+/// Calls `work` on one of `threads` new threads, with all of them as its workers, while the calling
+/// thread waits and calls `meanwhile` every `interval`. Without new threads, if `threads` is below 2
+/// or the system cannot start any, the calling thread does all work, and `meanwhile` is not called.
+///
+/// For calls within a longer program: the calling thread belongs to no pool afterwards.
+pub fn on_threads<T: Send>(
+    threads: usize,
+    interval: Duration,
+    work: impl FnOnce(Workers) -> T + Send,
+    mut meanwhile: impl FnMut(),
+) -> T {
+    let pool = (threads > 1).then(|| ThreadPoolBuilder::new().num_threads(threads).build().ok()).flatten();
+    let Some(pool) = pool.map(Arc::new) else { return work(Workers::default()) };
+    let workers = Workers::new(Threads(Arc::clone(&pool)));
+    let (done, is_done) = mpsc::channel::<()>();
+    let mut out = None;
+    let place = &mut out;
+    pool.in_place_scope(|scope| {
+        scope.spawn(move |_| {
+            // Dropped at the end, even of a panic, which the scope passes on.
+            let _done = done;
+            *place = Some(work(workers));
+        });
+        while is_done.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+            meanwhile();
+        }
+    });
+    out.expect("the scope has waited for the work")
 }
 
 #[cfg(test)]
@@ -55,6 +88,31 @@ mod tests {
             workers(threads).each(counts.iter_mut(), |count| *count += 1);
             assert_eq!(counts, [1; 10], "{threads} threads");
         }
+    }
+
+    #[test]
+    fn work_on_other_threads_is_waited_for() {
+        for threads in 1..4 {
+            let (mut counts, mut waits) = ([0; 10], 0);
+            let here = std::thread::current().id();
+            let away = on_threads(
+                threads,
+                Duration::from_millis(1),
+                |workers| {
+                    workers.each(counts.iter_mut(), |count| *count += 1);
+                    std::thread::sleep(Duration::from_millis(20));
+                    std::thread::current().id() != here
+                },
+                || waits += 1,
+            );
+            assert_eq!((counts, away, waits > 0), ([1; 10], threads > 1, threads > 1), "{threads} threads");
+        }
+    }
+
+    #[test]
+    #[should_panic = "at work"]
+    fn a_panic_at_work_is_passed_on() {
+        on_threads(2, Duration::from_secs(1), |_| panic!("at work"), || ());
     }
 
     /// Products within a member use the same threads.

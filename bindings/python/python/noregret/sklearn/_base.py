@@ -6,6 +6,7 @@ import inspect
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.metaestimators import available_if
@@ -55,6 +56,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         fit_intercept: bool = True,
         radius: float | None = None,
         random_state: Any = 0,
+        n_jobs: int | None = None,
         text: Any = None,
         categorical: Any = None,
         numeric: Any = None,
@@ -72,6 +74,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.fit_intercept = fit_intercept
         self.radius = radius
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.text = text
         self.categorical = categorical
         self.numeric = numeric
@@ -181,6 +184,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scale = self._scale(rows)
         seen, first, second, radius = _core.survey(rows, weights, scale, self.fit_intercept)
         rng = check_random_state(self.random_state)
+        threads = effective_n_jobs(self.n_jobs)
         learners = []
         for _ in range(self._number_of_orders(len(targets))):
             learner = self._learner(rows, scale, radius, len(targets) * int(self.passes), _seed(rng))
@@ -192,6 +196,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     targets[order],
                     None if weights is None else weights[order],
                     frozen=True,
+                    threads=threads,
                 )
             learners.append(learner)
         self._core, *self._others = learners
@@ -226,9 +231,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             scale = self._scale(rows)
             radius = _core.survey(rows, None, scale, self.fit_intercept)[3] if scale == "none" else None
             learner = self._learner(rows, scale, radius, None, _seed(check_random_state(self.random_state)))
-        learner.run(rows, targets, weights)
-        for other in getattr(self, "_others", ()):
-            other.run(rows, targets, weights)
+        threads = effective_n_jobs(self.n_jobs)
+        for each in (learner, *getattr(self, "_others", ())):
+            each.run(rows, targets, weights, threads=threads)
         self._core = learner
         return self
 
@@ -260,7 +265,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table: Any = self._table
         weights = self._weights_of(y, sample_weight, whole)
         for _ in range(passes):
-            table.update(X, y, weights)
+            table.update(X, y, weights, threads=effective_n_jobs(self.n_jobs))
         self._core = table._core
         names = {str(label): at for at, label in enumerate(self._core.labels)}
         spelt = _core.spelling([str(label) for label in self.classes_])

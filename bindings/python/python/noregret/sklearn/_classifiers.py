@@ -26,6 +26,9 @@ radius : float, default=None
     `partial_fit` what `scale` guarantees.
 random_state : int, RandomState instance or None, default=0
     Decides the order of rows in `fit` and the learner's own randomness.
+n_jobs : int, default=None
+    Number of threads for the members of `auto` and for large matrix products: None is 1, -1 all processors. Results are
+    bit-equal for all numbers.
 text, categorical, numeric, time, drop : list of str, default=None
     Columns of tables that hold free text, categories, numbers, times, or are left out, whatever they look like.
 memory : int, default=8192
