@@ -43,5 +43,5 @@ pub use read::options::{CsvField, CsvRole, CsvSchema, Offers, ReadOptions, Schem
 pub use read::reader::Reader;
 pub use read::row::{ActionCost, Row, RowLabel};
 pub use write::create;
-pub use write::replace::Replacement;
+pub use write::replace::{Replacement, remove_abandoned};
 pub use write::writer::{RowWriter, WriteError};

@@ -32,7 +32,11 @@ fn the_model_is_always_whole() {
     assert!(killed > 0, "no run was caught while it saved");
     eprintln!("{killed} of {KILLS} runs were killed while they saved");
     assert_eq!(folder.names(), ["a.svm", "model"], "nothing else is left behind");
+    // The next save removes what a killed one has left, and nothing else.
+    folder.write(".model.123456.tmp", "half");
+    folder.write(".other.123456.tmp", "half");
     folder.run(&save(20)).succeeded();
+    assert_eq!(folder.names(), [".other.123456.tmp", "a.svm", "model"]);
     assert_eq!(folder.run("inspect model --json").objects()[0]["rounds"], 20);
 }
 

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use noregret::model::Archive;
+use noregret_stream::remove_abandoned;
 use noregret_stream::save::file as model_file;
 
 /// The folder of automatic snapshots.
@@ -38,8 +39,9 @@ pub(crate) fn write_snapshot(folder: &Path, seq: u64, archive: &Archive) -> Resu
     remove_old(folder, SNAPSHOTS, KEPT)
 }
 
-/// Removes all but the newest `most`.
+/// Removes all but the newest `most`, and the hidden files of killed writers.
 pub(super) fn remove_old(folder: &Path, kind: &str, most: usize) -> Result<(), String> {
+    remove_abandoned(&folder.join(kind), |name| name.ends_with(".safetensors"));
     let all = seqs(&folder.join(kind))?;
     for old in &all[..all.len().saturating_sub(most)] {
         // Files that cannot be removed are harmless.

@@ -8,10 +8,13 @@ use tempfile::NamedTempFile;
 
 /// A file being written. A file at its path is unchanged until [`Replacement::finish`].
 ///
-/// The bytes go to a hidden file in the same folder, which is synced and renamed at the end.
-/// Symbolic links are followed, permissions are kept. Other files than regular ones, such as pipes
+/// The bytes go to a hidden file in the same folder, which is synced and renamed at the end, and locked until
+/// then: [`remove_abandoned`] removes those of killed writers, which nobody holds a lock on. Symbolic links are followed, permissions are kept. Other files than regular ones, such as pipes
 /// or `/dev/stdout`, are written directly.
 pub struct Replacement(Target);
+
+/// Number of random characters in the name of a hidden file.
+const RANDOM: usize = 6;
 
 enum Target {
     Hidden(BufWriter<NamedTempFile>, PathBuf),
@@ -37,15 +40,34 @@ impl Replacement {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let prefix = format!(".{name}.");
         let mut builder = tempfile::Builder::new();
-        builder.prefix(&prefix).suffix(".tmp");
+        builder.prefix(&prefix).rand_bytes(RANDOM).suffix(".tmp");
         // Temporary files are private; this one becomes an ordinary file.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder(&path))?;
+        let file = loop {
+            let file = builder.tempfile_in(folder(&path))?;
+            // Where there are no locks, nobody removes it; else somebody may have before it was locked.
+            if file.as_file().lock().is_err() || file.path().exists() {
+                break file;
+            }
+        };
         if let Some(old) = old {
             file.as_file().set_permissions(old.permissions())?;
         }
         Ok(Self(Target::Hidden(BufWriter::new(file), path)))
+    }
+
+    /// Checks that the file at `path` can be written, and removes the hidden files of writers that were killed.
+    ///
+    /// # Errors
+    /// Those of [`Replacement::open`].
+    pub fn check(path: &Path) -> io::Result<()> {
+        let new = Self::open(path)?;
+        if let Target::Hidden(_, path) = &new.0 {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            remove_abandoned(folder(path), |of| of == name);
+        }
+        Ok(())
     }
 
     /// Replaces the old file by the written bytes.
@@ -80,6 +102,23 @@ impl Write for Replacement {
         match &mut self.0 {
             Target::Hidden(file, _) => file.flush(),
             Target::Direct(file) => file.flush(),
+        }
+    }
+}
+
+/// Removes the hidden files of killed writers in `folder` whose file, by its name, `is_ours`. Files that
+/// cannot be removed are harmless.
+pub fn remove_abandoned(folder: &Path, is_ours: impl Fn(&str) -> bool) {
+    let is_hidden = |name: &str| {
+        let middle = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".tmp"));
+        let parts = middle.and_then(|middle| middle.rsplit_once('.'));
+        parts.is_some_and(|(file, random)| random.len() == RANDOM && is_ours(file))
+    };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if is_hidden(&entry.file_name().to_string_lossy())
+            && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok())
+        {
+            let _ = fs::remove_file(entry.path());
         }
     }
 }
@@ -119,6 +158,23 @@ mod tests {
             (vec!["a".into()], b"new".into())
         );
         assert!(Replacement::open(folder.path()).is_err(), "a directory");
+    }
+
+    #[test]
+    fn files_of_killed_writers_are_removed() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("a");
+        let others = [".a.123456.tmp", ".a.tmp", ".b.123456.tmp", ".a.1234567.tmp"];
+        others.iter().for_each(|name| fs::write(folder.path().join(name), "").expect("writable"));
+        // One that is at work keeps its file.
+        let mut new = Replacement::open(&path).expect("opens");
+        new.write_all(b"new").expect("writes");
+        Replacement::check(&path).expect("writable");
+        assert_eq!(names(folder.path()).len(), others.len());
+        assert!(!folder.path().join(others[0]).exists());
+        new.finish().expect("finishes");
+        assert_eq!(fs::read(&path).expect("readable"), b"new");
+        assert!(Replacement::check(folder.path()).is_err(), "a directory");
     }
 
     #[cfg(unix)]

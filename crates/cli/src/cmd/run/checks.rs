@@ -137,7 +137,7 @@ pub(crate) fn check_target(option: &str, path: &Path) -> Result<(), Failure> {
         ))),
         // A pipe is not opened, because its reader would notice.
         Ok(old) if !old.is_file() => Ok(()),
-        _ => Replacement::open(path).map(drop).map_err(|error| {
+        _ => Replacement::check(path).map_err(|error| {
             Failure::data(format!("{option} {}: cannot be written: {error}", path.display()))
         }),
     }
