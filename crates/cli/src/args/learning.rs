@@ -163,8 +163,8 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "COST", value_parser = fraction)]
     pub(crate) abstain_cost: Option<f64>,
     /// Print the contribution of each column to the scores: for every row, as NDJSON with the
-    /// label; or with =columns the mean over all rows, as a table instead of labels [default: not;
-    /// rows without a value]
+    /// label; or with =columns the mean over all rows, as a table instead of labels. Takes a
+    /// prediction for each feature of a row [default: not; rows without a value]
     #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "rows")]
     pub(crate) explain: Option<ExplainOf>,
     /// Always predict the label with the best score, also with learners that draw their labels,
