@@ -155,7 +155,7 @@ pub(crate) fn statistics(
     for (row, entries) in a.chunks_exact(side).enumerate() {
         list.extend_from_slice(&entries[..=row]);
     }
-    list.extend_from_slice(state.vector());
+    list.extend_from_slice(&state.vector());
     list.extend(sums);
     Ok(list)
 }

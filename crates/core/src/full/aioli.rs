@@ -273,7 +273,7 @@ mod tests {
         learner.predict(x, &mut at);
         assert_eq!((&at.scores[..], &at.probabilities[..]), (&[0.0, 0.0][..], &[0.5, 0.5][..]));
         learner.update(x, Target::class(1), &at);
-        assert_eq!(learner.state.vector(), [0.25]);
+        assert_eq!(*learner.state.vector(), [0.25]);
         // Regret ≤ λB² + 0 + b²/A.
         assert_close(
             learner.certificate().expect("has one").expect("holds"),

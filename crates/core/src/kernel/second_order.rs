@@ -10,9 +10,11 @@
 
 mod gram_block;
 
+use std::borrow::Cow;
+
 use gram_block::GramBlock;
 
-use super::linalg::{Store, columns, columns_mut, product};
+use super::linalg::{Store, columns, columns_mut, part, product};
 use super::lowrank_inverse::{LowRankInverse, is_semidefinite};
 use super::vector::{NEGLIGIBLE, dot, shrink, take};
 use crate::example::{Batch, Features};
@@ -26,6 +28,7 @@ pub struct SecondOrder {
     inverse: LowRankInverse,
     /// Number of vectors $b$, which are stored one after another.
     vectors: usize,
+    /// In a block, the updates of its rows may be missing here: see [`SecondOrder::add_updates`].
     b: Vec<f64>,
     /// The largest factor by which the learner multiplies $N$, see [`SecondOrder::project`].
     sharpness: f64,
@@ -121,9 +124,10 @@ impl SecondOrder {
                     self.block.correct(x, self.inverse.prepared().1, self.inverse.next(), y, rest);
                 }
                 self.inverse.gram(x, y, gram);
-                let b = columns(&self.b, n, self.vectors);
+                let b = self.vector();
                 let image = columns_mut(image, q, self.vectors);
-                product(image, Store::Replace, 1.0, columns(y, n, q).transpose(), b);
+                let y = columns(y, n, q).transpose();
+                product(image, Store::Replace, 1.0, y, columns(&b, n, self.vectors));
             }
         }
         if !is_semidefinite(gram, self.sharpness, &mut rest[..q * q]) {
@@ -159,13 +163,14 @@ impl SecondOrder {
         let mut y = vec![0.0; most * n * q];
         let mut images = vec![0.0; most * q * vectors];
         let mut system = vec![0.0; q * q];
+        let b = self.vector();
         let portions = rows.chunks(most * d).zip(out.chunks_mut(most * self.foreseen_len()));
         for (rows, out) in portions {
             let count = rows.len() / d;
             let y = &mut y[..count * n * q];
             self.inverse.columns_of_many(rows, y);
             self.inverse.correct_many(rows, &f, y);
-            let b = columns(&self.b, n, vectors);
+            let b = columns(&b, n, vectors);
             let images = &mut images[..count * q * vectors];
             product(
                 columns_mut(images, vectors, q * count),
@@ -238,9 +243,6 @@ impl SecondOrder {
         let (n, q, d) = (self.inverse.side(), self.inverse.blocks(), self.inverse.features());
         let (gram, rest) = by_products[..self.kept()].split_at(q * q);
         let (image, y) = rest.split_at(self.vectors * q);
-        for (b, c) in self.b.chunks_exact_mut(d).zip(update.coefficients) {
-            x.add_to(*c, b);
-        }
         if let Some(PreparedRow { at, .. }) = prepared {
             self.updates.push(at as f64);
             self.updates.extend_from_slice(update.coefficients);
@@ -249,7 +251,49 @@ impl SecondOrder {
             self.inverse.expect(at + 1);
         } else {
             self.settle();
+            for (b, c) in self.b.chunks_exact_mut(d).zip(update.coefficients) {
+                x.add_to(*c, b);
+            }
             self.inverse.downdate(&y[..n * q], update.mix);
+        }
+    }
+
+    /// $b \mathrel{+}= X^\top C$ for the rows $X$ of the block that were learnt and their coefficients: one
+    /// product at the end of the block, instead of as many passes over $b$.
+    fn add_updates(&self, b: &mut [f64]) {
+        let (len, d) = (self.update_len(), self.inverse.features());
+        let width = self.vectors * self.inverse.blocks();
+        let (rows, _) = self.inverse.prepared();
+        let count = self.updates.len() / len;
+        if self.updates.iter().step_by(len).zip(0..).any(|(at, place)| *at as usize != place) {
+            // Some rows were not learnt.
+            for update in self.updates.chunks_exact(len) {
+                let x = Features::Dense(&rows[update[0] as usize * d..][..d]);
+                b.chunks_exact_mut(d).zip(&update[1..]).for_each(|(b, c)| x.add_to(*c, b));
+            }
+        } else if count > 0 {
+            let coefficients = part(&self.updates[1..], len, width, count).transpose();
+            product(columns_mut(b, d, width), Store::Add, 1.0, columns(rows, d, count), coefficients);
+        }
+    }
+
+    /// Every $b$.
+    pub(crate) fn vector(&self) -> Cow<'_, [f64]> {
+        if self.updates.is_empty() {
+            return Cow::Borrowed(&self.b);
+        }
+        let mut b = self.before.clone();
+        self.add_updates(&mut b);
+        Cow::Owned(b)
+    }
+
+    /// Adds the updates of the block to `b`.
+    fn refresh(&mut self) {
+        if !self.updates.is_empty() {
+            let mut b = std::mem::take(&mut self.b);
+            b.copy_from_slice(&self.before);
+            self.add_updates(&mut b);
+            self.b = b;
         }
     }
 
@@ -265,6 +309,7 @@ impl SecondOrder {
 
     /// Ends the block; returns whether it was in use.
     fn end_block(&mut self) -> bool {
+        self.refresh();
         self.before.clear();
         self.updates.clear();
         self.block.end()
@@ -335,7 +380,8 @@ impl SecondOrder {
 
     /// $b^\top A^{-1} b$ for the first vector; reads the whole inverse.
     pub fn square(&self) -> f64 {
-        let b = &self.b[..self.inverse.side()];
+        let b = self.vector();
+        let b = &b[..self.inverse.side()];
         let mut image = vec![0.0; b.len()];
         self.inverse.apply(b, &mut image);
         dot(b, &image) - self.block.square(self.inverse.next() * self.inverse.blocks())
@@ -414,6 +460,7 @@ impl SecondOrder {
     /// The state; `b` is the name under which the vectors are saved. Saving in the middle of a block is
     /// exact.
     pub fn tensors(&mut self, b: &'static str) -> Vec<Tensor<'_>> {
+        self.refresh();
         let mut tensors = Vec::from(self.inverse.tensors());
         tensors.push(Tensor::vector(b, &mut self.b));
         tensors.push(Tensor::list("prepared_before", &mut self.before));
@@ -457,11 +504,6 @@ impl SecondOrder {
         let (n, ahead) = (q * d, LowRankInverse::delay(q, d, q));
         let (delayed, prepared) = (ahead * q * n, ahead * (q * n + d));
         n * n + n + delayed + prepared + GramBlock::most_numbers(ahead, q) + 2 * (n * q + 3 * ahead * q * q)
-    }
-
-    /// $b$.
-    pub(crate) fn vector(&self) -> &[f64] {
-        &self.b
     }
 }
 

@@ -151,5 +151,5 @@ fn forgetting_leaves_no_subnormal_numbers() {
     }
     let precision = state.precision().expect("definite");
     assert_eq!((precision[1], state.vector()[0], state.vector()[1]), (0.0, 0.0, 0.0));
-    assert!(precision.iter().chain(state.vector()).all(|number| *number == 0.0 || number.is_normal()));
+    assert!(precision.iter().chain(&*state.vector()).all(|number| *number == 0.0 || number.is_normal()));
 }
