@@ -153,3 +153,33 @@ fn forgetting_leaves_no_subnormal_numbers() {
     assert_eq!((precision[1], state.vector()[0], state.vector()[1]), (0.0, 0.0, 0.0));
     assert!(precision.iter().chain(&*state.vector()).all(|number| *number == 0.0 || number.is_normal()));
 }
+
+/// $A \leftarrow \delta A + (1 - \delta) \lambda I + w\ xx^\top$, by inversions and updates of $A^{-1}$, stays what it
+/// is by itself.
+#[test]
+fn forgetting_does_not_drift() {
+    const D: usize = 5;
+    let (keep, ratio, weight) = (0.8, 1e-3, 0.25);
+    let (mut state, mut rng) = (SecondOrder::new(1, D, ratio), Rng::new(5, 0));
+    let (mut scratch, mut want) = (vec![0.0; state.scratch_len()], vec![0.0; D * D]);
+    want.iter_mut().step_by(D + 1).for_each(|entry| *entry = ratio);
+    for round in 1..=20_000 {
+        let x: Vec<f64> = (0..D).map(|_| rng.normal()).collect();
+        let gram = state.project(Features::Dense(&x), &mut scratch).gram[0];
+        let mix = [(weight / (1.0 + weight * gram)).sqrt()];
+        state.absorb(Features::Dense(&x), &scratch, None, RoundUpdate { coefficients: &[0.0], mix: &mix });
+        for (at, entry) in want.iter_mut().enumerate() {
+            *entry += weight * x[at / D] * x[at % D];
+        }
+        if round % 4 == 0 {
+            state.discount(keep, ratio);
+            for (at, entry) in want.iter_mut().enumerate() {
+                *entry = keep * *entry + if at % (D + 1) == 0 { (1.0 - keep) * ratio } else { 0.0 };
+            }
+        }
+    }
+    let found = state.precision().expect("definite");
+    let scale = want.iter().fold(0.0, |max: f64, entry| max.max(entry.abs()));
+    let worst = found.iter().zip(&want).fold(0.0, |max: f64, (a, b)| max.max((a - b).abs() / scale));
+    assert!(worst < 1e-12, "{worst}");
+}
