@@ -62,14 +62,14 @@ def test_no_round_is_lost():
 def test_bits_do_not_depend_on_the_number_of_threads(name):
     x, y = stream(400, 12, 4)
     table = [{"a": row[0], "b": row[1], "word": "xyz"[label % 3]} for row, label in zip(x.tolist(), y.tolist(), strict=True)]
-    expected = None
+    expected, weight = None, np.arange(400) % 3
     for threads in (1, 2, 3):
         learners = Learner(name, features=12, classes=4, radius=4.0), Learner(name)
         runs = [
-            learner.run(rows, y, threads=threads, probabilities=True)
+            learner.run(rows, y, weight, threads=threads, probabilities=True)
             for learner, rows in zip(learners, (x, table), strict=True)
         ]
-        found = *(run.probabilities.tobytes() for run in runs), *(learner.to_bytes() for learner in learners)
+        found = *(run.probabilities.tobytes() for run in runs), *(learner._core.to_bytes() for learner in learners)
         assert found == (expected or found), threads
         expected = found
 

@@ -23,9 +23,9 @@ class AdaboostOlmClassifier(Classifier):
         self, *, weak: str | None = None, copies: int | None = None,
         play: Literal["hedge", "best", "last", "mixture", "vote"] | None = None,
         candidates: str | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
-        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
-        **nested: Any,
+        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
+        n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192, **nested: Any,
     ) -> None: ...
 class AioliClassifier(WeightedClassifier):
     norm: float | None
@@ -37,8 +37,8 @@ class AioliClassifier(WeightedClassifier):
         curvature: float | Literal["safe", "tight", "paper"] | None = None,
         improper_weight: float | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
         fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
-        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        random_state: Any = 0, n_jobs: int | None = None, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class AutoClassifier(WeightedClassifier):
     budget: float | None
@@ -49,8 +49,8 @@ class AutoClassifier(WeightedClassifier):
         self, *, budget: float | None = None, member_memory: int | None = None, members: str | None = None,
         cost_factors: str | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
         fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
-        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        random_state: Any = 0, n_jobs: int | None = None, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class FolkloreClassifier(WeightedClassifier):
     norm: float | None
@@ -61,8 +61,9 @@ class FolkloreClassifier(WeightedClassifier):
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, linear_term: bool | None = None,
         passes: int = 1, orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0,
+        n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class FolkloreDiagClassifier(WeightedClassifier):
     norm: float | None
@@ -72,8 +73,9 @@ class FolkloreDiagClassifier(WeightedClassifier):
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, passes: int = 1,
         orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0,
+        n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class FolkloreSketchClassifier(WeightedClassifier):
     rank: int | None
@@ -86,16 +88,17 @@ class FolkloreSketchClassifier(WeightedClassifier):
         norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, passes: int = 1,
         orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0,
+        n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class FtrlClassifier(WeightedClassifier):
     regularization: float | None
     def __init__(
         self, *, regularization: float | None = None, passes: int = 1, orders: int | None = None,
         scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        class_weight: Any = None, random_state: Any = 0, n_jobs: int | None = None, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class GafClassifier(WeightedClassifier):
     norm: float | None
@@ -107,8 +110,9 @@ class GafClassifier(WeightedClassifier):
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | None = None, smoothing: float | None = None, samples: int | None = None,
         passes: int = 1, orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0,
+        n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class GaptronHingeClassifier(Classifier):
     rate: float | None
@@ -117,8 +121,9 @@ class GaptronHingeClassifier(Classifier):
     def __init__(
         self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
         norm: float | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
-        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
+        n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class GaptronLogisticClassifier(Classifier):
     rate: float | None
@@ -127,8 +132,9 @@ class GaptronLogisticClassifier(Classifier):
     def __init__(
         self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
         norm: float | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
-        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
+        n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class GaptronSmoothClassifier(Classifier):
     rate: float | None
@@ -137,8 +143,9 @@ class GaptronSmoothClassifier(Classifier):
     def __init__(
         self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
         norm: float | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
-        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
+        n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class KernelAioliClassifier(WeightedClassifier):
     kernel: Literal["linear", "polynomial", "rbf"] | None
@@ -157,8 +164,9 @@ class KernelAioliClassifier(WeightedClassifier):
         curvature: float | Literal["safe", "tight", "paper"] | None = None,
         improper_weight: float | None = None, max_rounds: int | None = None, passes: int = 1,
         orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0,
+        n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class LabelTreeClassifier(WeightedClassifier):
     node: str | None
@@ -166,9 +174,9 @@ class LabelTreeClassifier(WeightedClassifier):
     def __init__(
         self, *, node: str | None = None, balance: float | None = None, passes: int = 1,
         orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
-        **nested: Any,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0,
+        n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192, **nested: Any,
     ) -> None: ...
 class OgdClassifier(WeightedClassifier):
     norm: float | None
@@ -180,8 +188,8 @@ class OgdClassifier(WeightedClassifier):
         schedule: Literal["sqrt", "constant"] | None = None,
         ball: Literal["frobenius", "rows", "none"] | None = None, passes: int = 1, orders: int | None = None,
         scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        class_weight: Any = None, random_state: Any = 0, n_jobs: int | None = None, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class OnsClassifier(WeightedClassifier):
     norm: float | None
@@ -192,8 +200,8 @@ class OnsClassifier(WeightedClassifier):
         self, *, norm: float | None = None, rate: float | None = None, regularization: float | None = None,
         projection: bool | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
         fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
-        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        random_state: Any = 0, n_jobs: int | None = None, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class OnsDiagClassifier(WeightedClassifier):
     norm: float | None
@@ -204,8 +212,8 @@ class OnsDiagClassifier(WeightedClassifier):
         self, *, norm: float | None = None, rate: float | None = None, regularization: float | None = None,
         projection: bool | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
         fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
-        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        random_state: Any = 0, n_jobs: int | None = None, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class OnsSketchClassifier(WeightedClassifier):
     rank: int | None
@@ -217,14 +225,15 @@ class OnsSketchClassifier(WeightedClassifier):
         self, *, rank: int | None = None, norm: float | None = None, rate: float | None = None,
         regularization: float | None = None, projection: bool | None = None, passes: int = 1,
         orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0,
+        n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class PerceptronClassifier(Classifier):
     def __init__(
         self, *, passes: int = 1, orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        radius: float | None = None, random_state: Any = 0, n_jobs: int | None = None, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class SecondOrderPerceptronClassifier(Classifier):
     regularization: float | None
@@ -232,8 +241,8 @@ class SecondOrderPerceptronClassifier(Classifier):
     def __init__(
         self, *, regularization: float | None = None, margin_updates: bool | None = None, passes: int = 1,
         orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        radius: float | None = None, random_state: Any = 0, n_jobs: int | None = None, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class SecondOrderPerceptronDiagClassifier(Classifier):
     regularization: float | None
@@ -241,6 +250,6 @@ class SecondOrderPerceptronDiagClassifier(Classifier):
     def __init__(
         self, *, regularization: float | None = None, margin_updates: bool | None = None, passes: int = 1,
         orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        radius: float | None = None, random_state: Any = 0, n_jobs: int | None = None, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
