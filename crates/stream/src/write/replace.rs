@@ -8,9 +8,10 @@ use tempfile::NamedTempFile;
 
 /// A file being written. A file at its path is unchanged until [`Replacement::finish`].
 ///
-/// The bytes go to a hidden file in the same folder, which is synced and renamed at the end, and locked until
-/// then: [`remove_abandoned`] removes those of killed writers, which nobody holds a lock on. Symbolic links are followed, permissions are kept. Other files than regular ones, such as pipes
-/// or `/dev/stdout`, are written directly.
+/// The bytes go to a hidden file in the same folder, which is synced and renamed at the end, and
+/// locked until then: [`remove_abandoned`] removes those of killed writers, which nobody holds a
+/// lock on. Symbolic links are followed, permissions are kept. Other files than regular ones, such
+/// as pipes or `/dev/stdout`, are written directly.
 pub struct Replacement(Target);
 
 /// Number of random characters in the name of a hidden file.
@@ -57,7 +58,8 @@ impl Replacement {
         Ok(Self(Target::Hidden(BufWriter::new(file), path)))
     }
 
-    /// Checks that the file at `path` can be written, and removes the hidden files of writers that were killed.
+    /// Checks that the file at `path` can be written, and removes the hidden files of writers that
+    /// were killed.
     ///
     /// # Errors
     /// Those of [`Replacement::open`].

@@ -135,8 +135,8 @@ fn large_inverses_take_a_quarter_more_than_themselves() {
     }
 }
 
-/// What is forgotten again and again ends as 0, and not as subnormal numbers, with which a round takes many times
-/// as long.
+/// What is forgotten again and again ends as 0, and not as subnormal numbers, with which a round takes many
+/// times as long.
 #[test]
 fn forgetting_leaves_no_subnormal_numbers() {
     let mut state = SecondOrder::new(1, 3, 1.0);
@@ -154,8 +154,8 @@ fn forgetting_leaves_no_subnormal_numbers() {
     assert!(precision.iter().chain(&*state.vector()).all(|number| *number == 0.0 || number.is_normal()));
 }
 
-/// $A \leftarrow \delta A + (1 - \delta) \lambda I + w\ xx^\top$, by inversions and updates of $A^{-1}$, stays what it
-/// is by itself.
+/// $A \leftarrow \delta A + (1 - \delta) \lambda I + w\ xx^\top$, by inversions and updates of $A^{-1}$, stays
+/// what it is by itself.
 #[test]
 fn forgetting_does_not_drift() {
     const D: usize = 5;

@@ -14,8 +14,8 @@ const ENOUGH: usize = 50;
 /// label column, such as `class`, and no cell is repeated in its column. Otherwise it contains no number,
 /// and either a word above a column of numbers; or all its cells differ, at most the first one (above row
 /// names) is empty, and there are numbers below, or no cell is repeated in its column; or most of its cells
-/// are not empty, or half of them and the row below is no header, and none is repeated in its column, where all
-/// others are.
+/// are not empty, or half of them and the row below is no header, and none is repeated in its column, where
+/// all others are.
 pub(crate) fn has_header(rows: &[ByteRecord], asked: &[&str]) -> bool {
     let (first, rest) = (&rows[0], &rows[1..]);
     // A number may be the number of a column.
