@@ -154,8 +154,8 @@ fn forgetting_leaves_no_subnormal_numbers() {
     assert!(precision.iter().chain(&*state.vector()).all(|number| *number == 0.0 || number.is_normal()));
 }
 
-/// $A \leftarrow \delta A + (1 - \delta) \lambda I + w\ xx^\top$, by inversions and updates of $A^{-1}$, stays
-/// what it is by itself.
+/// $A \leftarrow \delta A + (1 - \delta) \lambda I + w\ xx^\top$, by inversions and updates of $A^{-1}$,
+/// stays what it is by itself.
 #[test]
 fn forgetting_does_not_drift() {
     const D: usize = 5;
