@@ -82,8 +82,8 @@ fn whatever_the_path_the_file_is_the_same() {
     assert_eq!(folder.read("d.svm"), before);
 }
 
-/// Columns that never came up take no memory in what is saved and loaded, either: the state of four million of
-/// them is 32 MiB a vector, of which `pnewtron` has several.
+/// Columns that never came up take no memory in what is saved and loaded, either: the state of four million
+/// of them is 32 MiB a vector, of which `pnewtron` has several.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_hashed_model_is_saved_and_loaded_in_the_memory_of_its_run() {
