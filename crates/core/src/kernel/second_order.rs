@@ -277,7 +277,7 @@ impl SecondOrder {
         }
     }
 
-    /// Every $b$.
+    /// Every $b$, with the updates of the block.
     pub(crate) fn vector(&self) -> Cow<'_, [f64]> {
         if self.updates.is_empty() {
             return Cow::Borrowed(&self.b);
@@ -287,7 +287,8 @@ impl SecondOrder {
         Cow::Owned(b)
     }
 
-    /// Adds the updates of the block to `b`.
+    /// Adds the updates of the block to `b`, as [`SecondOrder::vector`] but in place: every block ends with
+    /// it, and rounds allocate nothing.
     fn refresh(&mut self) {
         if !self.updates.is_empty() {
             let mut b = std::mem::take(&mut self.b);

@@ -84,3 +84,26 @@ pub(super) fn seqs(folder: &Path) -> Result<Vec<u64>, String> {
     found.sort_unstable();
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_killed_writers_left_goes_with_old_files() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let snapshots = folder.path().join(SNAPSHOTS);
+        std::fs::create_dir(&snapshots).expect("writable");
+        let left = ".00000000000000000007.safetensors.123456.tmp";
+        for name in ["00000000000000000003.safetensors", "00000000000000000005.safetensors", left] {
+            std::fs::write(snapshots.join(name), "").expect("writable");
+        }
+        remove_old(folder.path(), SNAPSHOTS, 1).expect("removable");
+        assert_eq!(snapshots_and_others(&snapshots), ["00000000000000000005.safetensors"]);
+    }
+
+    fn snapshots_and_others(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("readable");
+        entries.map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned()).collect()
+    }
+}
