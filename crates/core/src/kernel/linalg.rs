@@ -3,13 +3,17 @@
 //! Matrices are column-major unless a name says otherwise. Products use one thread; for several threads the
 //! caller divides them.
 
+use std::array;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::{matmul, triangular_solve};
 use faer::{Accum, MatMut, MatRef, Par};
+
+use super::vector::widest;
 
 /// Whether a product replaces its destination or is added to it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,11 +78,37 @@ pub(crate) fn symmetric_downdate(c: MatMut<'_, f64>, f: MatRef<'_, f64>) {
 /// upper one, tile by tile so that both stay in cache.
 pub(crate) fn mirror_lower(c: &mut [f64], stride: usize, side: usize) {
     const TILE: usize = 32;
-    for left in (0..side).step_by(TILE) {
-        for top in (left..side).step_by(TILE) {
-            for col in left..(left + TILE).min(side) {
-                for row in top.max(col + 1)..(top + TILE).min(side) {
-                    c[col + stride * row] = c[row + stride * col];
+    widest(
+        #[inline(always)]
+        || {
+            for left in (0..side).step_by(TILE) {
+                for top in (left..side).step_by(TILE) {
+                    mirror_tile(c, stride, left..(left + TILE).min(side), top..(top + TILE).min(side));
+                }
+            }
+        },
+    );
+}
+
+/// [`mirror_lower`] for the entries of these columns and rows that are below the diagonal, in squares that
+/// fit into registers.
+#[inline(always)]
+fn mirror_tile(c: &mut [f64], stride: usize, cols: Range<usize>, rows: Range<usize>) {
+    const SIDE: usize = 4;
+    for left in cols.clone().step_by(SIDE) {
+        for top in (rows.start.max(left)..rows.end).step_by(SIDE) {
+            if top > left && left + SIDE <= cols.end && top + SIDE <= rows.end {
+                let square: [[f64; SIDE]; SIDE] =
+                    array::from_fn(|col| array::from_fn(|row| c[stride * (left + col) + top..][..SIDE][row]));
+                for row in 0..SIDE {
+                    let out = &mut c[stride * (top + row) + left..][..SIDE];
+                    out.copy_from_slice(&square.map(|col| col[row]));
+                }
+            } else {
+                for col in left..(left + SIDE).min(cols.end) {
+                    for row in top.max(col + 1)..(top + SIDE).min(rows.end) {
+                        c[stride * row + col] = c[stride * col + row];
+                    }
                 }
             }
         }
@@ -168,6 +198,20 @@ pub(crate) fn solve(a: &mut [f64], side: usize, b: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_lower_triangle_is_copied_and_nothing_else() {
+        for (side, stride) in [(0, 1), (1, 1), (3, 5), (4, 4), (31, 31), (33, 40), (66, 70), (101, 101)] {
+            let number = |row: usize, col: usize| (row * 1000 + col) as f64;
+            let mut c: Vec<f64> = (0..stride * side).map(|at| number(at % stride, at / stride)).collect();
+            mirror_lower(&mut c, stride, side);
+            for (at, c) in c.iter().enumerate() {
+                let (row, col) = (at % stride, at / stride);
+                let want = if row < side { number(row.max(col), row.min(col)) } else { number(row, col) };
+                assert_eq!(*c, want, "row {row}, column {col} of {side}");
+            }
+        }
+    }
 
     /// 2y + z = 7, x + y = 3, 4x + z = 4 has the solution (1/2, 5/2, 2); the first pivot requires a row
     /// exchange.

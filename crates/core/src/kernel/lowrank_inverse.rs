@@ -32,6 +32,9 @@ const COLUMNS: usize = 384;
 /// below [`SMALL`].
 const SHARE: usize = 12;
 
+/// 8-byte numbers of $U$ that are read together, half a megabyte.
+const CACHED: usize = 1 << 16;
+
 /// 8-byte numbers, 16 MiB.
 const SMALL: usize = 1 << 21;
 
@@ -114,12 +117,14 @@ impl LowRankInverse {
             Some(at) => y.copy_from_slice(self.ahead.columns(at, n * q)),
             None => self.base.columns(x, y),
         }
-        let used = self.used as usize;
-        if used > 0 {
+        // Each part of U is used twice while it is in cache.
+        let at_once = (CACHED / n.max(1)).max(1);
+        for u in self.buffer[..n * self.used as usize].chunks(at_once * n) {
+            let used = u.len() / n;
             let e = &mut scratch[..q * used];
-            project(x, &self.buffer[..n * used], n, e);
-            let (u, e) = (columns(&self.buffer, n, used), columns(e, q, used));
-            product(columns_mut(y, n, q), Store::Add, -1.0, u, e.transpose());
+            project(x, u, n, e);
+            let e = columns(e, q, used).transpose();
+            product(columns_mut(y, n, q), Store::Add, -1.0, columns(u, n, used), e);
         }
     }
 
@@ -137,14 +142,15 @@ impl LowRankInverse {
         }
     }
 
-    /// Writes $N = (I \otimes x)^\top Y$, $q \times q$, to `gram`. One triangle is computed and copied, so
+    /// Writes $N = (I \otimes x)^\top Y$, $q \times q$, to `gram`. One triangle is copied from the other, so
     /// that it is exactly symmetric.
     pub fn gram(&self, x: Features<'_>, y: &[f64], gram: &mut [f64]) {
-        let (q, d) = (self.blocks, self.features);
-        for (j, y) in y.chunks_exact(q * d).enumerate() {
-            for (k, y) in y.chunks_exact(d).enumerate().skip(j) {
+        let q = self.blocks;
+        project(x, y, self.side(), gram);
+        for j in 0..q {
+            for k in j..q {
                 // An empty sum is -0, by which a learner might divide.
-                let entry = x.dot(y) + 0.0;
+                let entry = gram[j * q + k] + 0.0;
                 (gram[j * q + k], gram[k * q + j]) = (entry, entry);
             }
         }

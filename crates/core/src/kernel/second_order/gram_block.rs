@@ -22,6 +22,9 @@ use crate::kernel::vector::dot;
 /// Number of columns of $F$ that are computed at a time.
 const AT_ONCE: usize = 48;
 
+/// Number of rows of $F$ that are computed at a time, so that those of $Z$ stay in cache.
+const ROWS_AT_ONCE: usize = 192;
+
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub(super) struct GramBlock {
@@ -204,10 +207,14 @@ impl GramBlock {
         let (side, learnt) = (self.side(), f.len() / n);
         // A few columns at a time, so that few of T's zeros are multiplied.
         let step = (AT_ONCE / self.q).max(1) * self.q;
-        for (start, f) in (0..learnt).step_by(step).zip(f.chunks_mut(step * n)) {
-            let end = (start + step).min(learnt);
-            let t = part(&self.triangle[start * side..], side, end, end - start);
-            product(columns_mut(f, n, end - start), Store::Replace, 1.0, columns(products, n, end), t);
+        for top in (0..n).step_by(ROWS_AT_ONCE) {
+            let rows = ROWS_AT_ONCE.min(n - top);
+            for (start, f) in (0..learnt).step_by(step).zip(f.chunks_mut(step * n)) {
+                let end = (start + step).min(learnt);
+                let t = part(&self.triangle[start * side..], side, end, end - start);
+                let z = part(&products[top..], n, rows, end);
+                product(part_mut(&mut f[top..], n, rows, end - start), Store::Replace, 1.0, z, t);
+            }
         }
     }
 
