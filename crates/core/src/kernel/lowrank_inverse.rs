@@ -252,9 +252,17 @@ impl LowRankInverse {
         }
     }
 
-    /// The number of rows that [`LowRankInverse::prepare`] uses.
-    pub fn lookahead(&self) -> usize {
+    /// The number of rounds that are delayed.
+    pub(super) fn delayed(&self) -> usize {
         self.capacity / self.rank
+    }
+
+    /// The number of rows that [`LowRankInverse::prepare`] uses: the rounds that are delayed, or the largest
+    /// multiple of four below, since products are computed four columns at a time.
+    pub fn lookahead(&self) -> usize {
+        const AT_ONCE: usize = 4;
+        let delayed = self.delayed();
+        if delayed < AT_ONCE { delayed } else { delayed / AT_ONCE * AT_ONCE }
     }
 
     /// Multiplies the announced rows with $P_0$ in one product. Returns false, without a change, if the batch
@@ -293,8 +301,9 @@ impl LowRankInverse {
     /// Computes $P_0 (I \otimes x)$ for all prepared rows.
     fn multiply_prepared(&mut self) {
         let numbers = self.side() * self.blocks;
+        let delayed = self.delayed();
         let ahead = &mut self.ahead;
-        ahead.products.resize(self.capacity / self.rank * numbers, 0.0);
+        ahead.products.resize(delayed * numbers, 0.0);
         let len = ahead.rows.len() / self.features;
         self.base.products(&ahead.rows, &mut ahead.products[..len * numbers]);
     }
@@ -389,7 +398,7 @@ impl LowRankInverse {
         let len = rows.len() / self.features;
         let possible = self.used as usize <= self.capacity
             && rows.len().is_multiple_of(self.features)
-            && len <= self.lookahead()
+            && len <= self.delayed()
             && *next <= len as u64
             && rows.iter().all(|value| value.is_finite());
         if possible && len > 0 {

@@ -97,7 +97,7 @@ impl SecondOrder {
     /// Length of the scratch memory of [`SecondOrder::project`].
     pub fn scratch_len(&self) -> usize {
         let q = self.inverse.blocks();
-        self.kept() + self.inverse.scratch_len().max(2 * q * q * self.inverse.lookahead())
+        self.kept() + self.inverse.scratch_len().max(2 * q * q * self.inverse.delayed())
     }
 
     /// Writes the quantities that depend on `x` and the state to the beginning of `scratch`: those that it
@@ -336,7 +336,7 @@ impl SecondOrder {
         if self.inverse.prepare(coming) {
             self.before.extend_from_slice(&self.b);
             // Memory is reserved here, so that learning allocates none.
-            self.updates.reserve(self.update_len() * self.inverse.lookahead());
+            self.updates.reserve(self.update_len() * self.inverse.delayed());
             self.start_block();
         }
     }
@@ -352,7 +352,7 @@ impl SecondOrder {
     /// Starts the block of prepared rows, without updates.
     fn start_block(&mut self) {
         let (rows, products) = self.inverse.prepared();
-        let (blocks, most) = (self.inverse.blocks(), self.inverse.lookahead());
+        let (blocks, most) = (self.inverse.blocks(), self.inverse.delayed());
         self.block.start(rows, products, (&self.before, self.vectors), blocks, most);
     }
 
