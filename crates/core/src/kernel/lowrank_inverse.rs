@@ -19,7 +19,9 @@ mod half_square;
 
 use half_square::HalfSquare;
 
-use super::linalg::{Store, cholesky, columns, columns_mut, invert, part_mut, product, symmetric_downdate};
+use super::linalg::{
+    Store, cholesky, columns, columns_mut, invert, mirror_lower, product, symmetric_downdate,
+};
 use super::vector::{axpy, dot};
 use crate::example::{Batch, Features};
 use crate::parallel::Workers;
@@ -240,16 +242,10 @@ impl LowRankInverse {
         true
     }
 
-    /// Writes $A^{-1} v$ to `out`.
+    /// Writes $A^{-1} V$ to `out`, for the columns of `v` $= V$ of length $n$.
     pub fn apply(&self, v: &[f64], out: &mut [f64]) {
-        let (n, used) = (self.side(), self.used as usize);
-        out.fill(0.0);
-        for (block, v) in v.chunks_exact(self.features).enumerate() {
-            self.base.add_product(block, Features::Dense(v), 1.0, out);
-        }
-        for column in self.buffer.chunks_exact(n).take(used) {
-            axpy(-dot(column, v), column, out);
-        }
+        self.base.times(v, out);
+        subtract_square(&self.buffer[..self.used as usize * self.side()], self.side(), v, out);
     }
 
     /// The number of rounds that are delayed.
@@ -308,33 +304,44 @@ impl LowRankInverse {
         self.base.products(&ahead.rows, &mut ahead.products[..len * numbers]);
     }
 
-    /// Writes $Y$ for each of the dense rows `rows`, one after another, to `out`: the numbers of
-    /// [`LowRankInverse::columns`], by wide products, which are not stored.
-    pub fn columns_of_many(&self, rows: &[f64], out: &mut [f64]) {
-        self.base.products(rows, out);
-        self.correct_many(rows, &self.buffer[..self.used as usize * self.side()], out);
+    /// Writes $(I \otimes x)^\top (A^{-1} - FF^\top) (I \otimes x)$, $q \times q$ and exactly symmetric, for
+    /// each of the dense rows `rows`, one after another, to the beginning of each of as many parts of `out`.
+    /// `f` $= F$ has columns of length $n$.
+    pub(super) fn forms(&self, rows: &[f64], f: &[f64], out: &mut [f64]) {
+        let (q, d) = (self.blocks, self.features);
+        self.base.forms(rows, out);
+        let count = rows.len() / d;
+        let stride = out.len() / count;
+        for u in [&self.buffer[..self.used as usize * self.side()], f] {
+            let used = u.len() / self.side();
+            if used == 0 {
+                continue;
+            }
+            // The memory of U, interpreted as a d x (q r) matrix.
+            let slabs = columns(u, d, q * used).transpose();
+            let mut e = vec![0.0; q * used * count];
+            product(
+                columns_mut(&mut e, q * used, count),
+                Store::Replace,
+                1.0,
+                slabs,
+                columns(rows, d, count),
+            );
+            for (out, e) in out.chunks_exact_mut(stride).zip(e.chunks_exact(q * used)) {
+                if q == 1 {
+                    // A call of the library takes longer than a short sum.
+                    out[0] -= dot(e, e);
+                } else {
+                    symmetric_downdate(columns_mut(out, q, q), columns(e, q, used));
+                    mirror_lower(out, q, q);
+                }
+            }
+        }
     }
 
-    /// Subtracts $UU^\top (I \otimes x)$ from the $Y$ of each of the dense rows `rows`, for the columns `u`
-    /// $= U$.
-    pub(super) fn correct_many(&self, rows: &[f64], u: &[f64], out: &mut [f64]) {
-        let (n, q, d) = (self.side(), self.blocks, self.features);
-        let (used, count) = (u.len() / n, rows.len() / d);
-        if used == 0 {
-            return;
-        }
-        // The memory of U, interpreted as a d x (q r) matrix.
-        let mut e = vec![0.0; q * used * count];
-        let slabs = columns(u, d, q * used).transpose();
-        product(columns_mut(&mut e, q * used, count), Store::Replace, 1.0, slabs, columns(rows, d, count));
-        let u = columns(u, n, used);
-        let mut own = vec![0.0; used * count];
-        for block in 0..q {
-            let entries = e.iter().skip(block).step_by(q);
-            own.iter_mut().zip(entries).for_each(|(own, e)| *own = *e);
-            let y = part_mut(&mut out[block * n..], q * n, n, count);
-            product(y, Store::Add, -1.0, u, columns(&own, used, count));
-        }
+    /// The threads among which products with the whole inverse are divided, if it is large.
+    pub(super) fn workers(&self) -> Workers {
+        self.base.workers_if_large()
     }
 
     /// Whether a flush pays off for a batch of `len` rows.
@@ -451,6 +458,18 @@ pub(super) fn is_semidefinite(gram: &[f64], sharpness: f64, system: &mut [f64]) 
     }
     system.iter_mut().step_by(q + 1).for_each(|entry| *entry += 1.0);
     gram.iter().step_by(q + 1).all(|n| *n >= 0.0) && cholesky(system, q)
+}
+
+/// `out -= U Uᵀ V` for the columns of `u`, `v` and `out`, each of length `side`.
+pub(super) fn subtract_square(u: &[f64], side: usize, v: &[f64], out: &mut [f64]) {
+    let (used, count) = (u.len() / side, v.len() / side);
+    if used == 0 {
+        return;
+    }
+    let mut e = vec![0.0; used * count];
+    let (u, v) = (columns(u, side, used), columns(v, side, count));
+    product(columns_mut(&mut e, used, count), Store::Replace, 1.0, u.transpose(), v);
+    product(columns_mut(out, side, count), Store::Add, -1.0, u, columns(&e, used, count));
 }
 
 /// Writes $E = (I \otimes x)^\top U$, $q \times r$ column-major, for the columns `u` $= U$ of length `side`

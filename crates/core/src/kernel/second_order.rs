@@ -14,8 +14,8 @@ use std::borrow::Cow;
 
 use gram_block::GramBlock;
 
-use super::linalg::{Store, columns, columns_mut, part, product};
-use super::lowrank_inverse::{LowRankInverse, is_semidefinite};
+use super::linalg::{Store, columns, columns_mut, part, part_mut, product};
+use super::lowrank_inverse::{LowRankInverse, is_semidefinite, subtract_square};
 use super::vector::{NEGLIGIBLE, dot, shrink, take};
 use crate::example::{Batch, Features};
 use crate::parallel::Workers;
@@ -145,9 +145,12 @@ impl SecondOrder {
 
     /// Writes $N$ followed by $h$ for each of the dense rows `rows`, one after another, to `out`: the numbers
     /// of [`SecondOrder::project`], by wide products, for predictions that are not learnt.
+    ///
+    /// $h = (I \otimes x)^\top W$ with $W = A^{-1} b$, and of $A^{-1}$, which is symmetric, $N$ needs one
+    /// triangle: neither needs $A^{-1} (I \otimes x)$.
     pub fn project_many(&self, rows: &[f64], out: &mut [f64]) {
-        /// Numbers of all products that are computed at a time, 16 MiB.
-        const AT_ONCE: usize = 1 << 21;
+        /// Number of rows that are computed at a time, by one thread.
+        const AT_ONCE: usize = 128;
         if rows.is_empty() {
             return;
         }
@@ -159,40 +162,26 @@ impl SecondOrder {
         if learnt > 0 {
             self.block.columns(n, self.inverse.prepared().1, &mut f);
         }
-        let most = (AT_ONCE / (n * q)).max(1).min(rows.len() / d);
-        let mut y = vec![0.0; most * n * q];
-        let mut images = vec![0.0; most * q * vectors];
-        let mut system = vec![0.0; q * q];
         let b = self.vector();
-        let portions = rows.chunks(most * d).zip(out.chunks_mut(most * self.foreseen_len()));
-        for (rows, out) in portions {
+        let mut w = vec![0.0; vectors * n];
+        self.inverse.apply(&b, &mut w);
+        subtract_square(&f, n, &b, &mut w);
+        // The memory of W, interpreted as a d x (q vectors) matrix.
+        let w = columns(&w, d, q * vectors);
+        let len = self.foreseen_len();
+        let portions = rows.chunks(AT_ONCE * d).zip(out.chunks_mut(AT_ONCE * len));
+        self.inverse.workers().each(portions, |(rows, out)| {
             let count = rows.len() / d;
-            let y = &mut y[..count * n * q];
-            self.inverse.columns_of_many(rows, y);
-            self.inverse.correct_many(rows, &f, y);
-            let b = columns(&b, n, vectors);
-            let images = &mut images[..count * q * vectors];
-            product(
-                columns_mut(images, vectors, q * count),
-                Store::Replace,
-                1.0,
-                b.transpose(),
-                columns(y, n, q * count),
-            );
-            let parts = rows.chunks_exact(d).zip(y.chunks_exact(n * q)).zip(images.chunks_exact(q * vectors));
-            for (out, ((x, y), images)) in out.chunks_exact_mut(self.foreseen_len()).zip(parts) {
-                let (gram, image) = out.split_at_mut(q * q);
-                self.inverse.gram(Features::Dense(x), y, gram);
-                for (block, of_block) in images.chunks_exact(vectors).enumerate() {
-                    for (out, h) in image.iter_mut().skip(block).step_by(q).zip(of_block) {
-                        *out = *h;
-                    }
-                }
-                if !is_semidefinite(gram, self.sharpness, &mut system) {
+            let images = part_mut(&mut out[q * q..], len, q * vectors, count);
+            product(images, Store::Replace, 1.0, w.transpose(), columns(rows, d, count));
+            self.inverse.forms(rows, &f, out);
+            let mut system = vec![0.0; q * q];
+            for out in out.chunks_exact_mut(len) {
+                if !is_semidefinite(&out[..q * q], self.sharpness, &mut system) {
                     out.fill(0.0);
                 }
             }
-        }
+        });
     }
 
     /// Calls `each` with the index, $N$ and $h$ of each of `rows`, in order: see

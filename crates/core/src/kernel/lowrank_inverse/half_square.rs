@@ -1,12 +1,13 @@
 //! A symmetric matrix of which little more than the lower triangle is kept up to date.
 
+use faer::{MatMut, MatRef};
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::example::Features;
 use crate::kernel::linalg::{
     Store, columns, columns_mut, mirror_lower, part, part_mut, product, symmetric_downdate,
 };
-use crate::kernel::vector::{axpy, take};
+use crate::kernel::vector::{axpy, dot, take};
 use crate::parallel::Workers;
 
 /// The least number of rows of a diagonal panel: few enough for fast mirroring, enough for fast products.
@@ -98,15 +99,80 @@ impl HalfSquare {
     /// `out += scale P (e ⊗ x)` for the unit vector of `block`.
     pub(super) fn add_product(&self, block: usize, x: Features<'_>, scale: f64, out: &mut [f64]) {
         let (n, d, start) = (self.side(), self.features, self.start(block));
-        let (above, below) = out.split_at_mut(start);
         match x {
-            Features::Dense(x) => self.add_products(block, scale, x, above, below, n),
+            Features::Dense(x) => self.add_block(block, scale, part(x, d, d, 1), columns_mut(out, n, 1)),
             Features::Sparse { .. } => {
+                let (above, below) = out.split_at_mut(start);
                 for (i, value) in x.iter() {
                     axpy(scale * value, &self.data[(block * d + i) * n..][start..n], below);
                 }
                 for (out, column) in above.iter_mut().zip(self.data.chunks_exact(n)) {
                     *out += scale * x.dot(&column[block * d..][..d]);
+                }
+            }
+        }
+    }
+
+    /// Writes $PV$ to `out`, for the columns of `v` $= V$ of length $n$.
+    pub(super) fn times(&self, v: &[f64], out: &mut [f64]) {
+        let (n, d, count) = (self.side(), self.features, v.len() / self.side());
+        out.fill(0.0);
+        for block in 0..self.blocks {
+            self.add_block(block, 1.0, part(&v[block * d..], n, d, count), columns_mut(out, n, count));
+        }
+    }
+
+    /// `out += scale P (e ⊗ x)` for the unit vector of `block` and every column of `x`.
+    fn add_block(&self, block: usize, scale: f64, x: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+        let (n, d, start) = (self.side(), self.features, self.start(block));
+        let (above, below) = out.split_at_row_mut(start);
+        product(below, Store::Add, scale, part(&self.data[block * d * n + start..], n, n - start, d), x);
+        if start > 0 {
+            product(above, Store::Add, scale, part(&self.data[block * d..], n, d, start).transpose(), x);
+        }
+    }
+
+    /// Writes $(I \otimes x)^\top P (I \otimes x)$, $q \times q$ and exactly symmetric, for each of the rows
+    /// `x`, one after another, to the beginning of each of as many parts of `out`.
+    ///
+    /// Half of the flops of [`HalfSquare::products`]: each entry below the diagonal is multiplied once.
+    pub(super) fn forms(&self, x: &[f64], out: &mut [f64]) {
+        let (n, d, q) = (self.side(), self.features, self.blocks);
+        let rows = x.len() / d;
+        let stride = out.len() / rows;
+        let mut sums = vec![0.0; n * rows];
+        for block in 0..q {
+            // P below the diagonal, times x; twice within the block, where no other product has the mirrored
+            // entries.
+            let (tall, corner) = (n - block * d, block * d * (n + 1));
+            let sums = &mut sums[..tall * rows];
+            sums[..].fill(0.0);
+            for start in (0..d).step_by(COLUMNS_AT_ONCE) {
+                let end = d.min(start + COLUMNS_AT_ONCE);
+                let own = part(&x[start..], d, end - start, rows);
+                let columns = &self.data[corner + start * n..];
+                for (top, bottom, scale) in [(start, end, 1.0), (end, d, 2.0)] {
+                    let tile = part(&columns[top..], n, bottom - top, end - start);
+                    let sums = part_mut(&mut sums[top..], tall, bottom - top, rows);
+                    product(sums, Store::Add, scale, tile, own);
+                }
+            }
+            if tall > d {
+                let tile = part(&self.data[corner + d..], n, tall - d, d);
+                product(
+                    part_mut(&mut sums[d..], tall, tall - d, rows),
+                    Store::Add,
+                    1.0,
+                    tile,
+                    part(x, d, d, rows),
+                );
+            }
+            let rows = x.chunks_exact(d).zip(sums.chunks_exact(tall));
+            for (out, (x, sums)) in out.chunks_exact_mut(stride).zip(rows) {
+                for (other, sums) in (block..).zip(sums.chunks_exact(d)) {
+                    // An empty sum is -0, by which a learner might divide.
+                    let entry = dot(x, sums) + 0.0;
+                    (out[block * q + other], out[other * q + block]) = (entry, entry);
                 }
             }
         }
@@ -142,29 +208,15 @@ impl HalfSquare {
         });
     }
 
+    /// The threads, if products are large enough to be divided.
+    pub(super) fn workers_if_large(&self) -> Workers {
+        if self.is_large() { self.workers.clone() } else { Workers::none() }
+    }
+
     /// Whether products are large enough to be divided.
     fn is_large(&self) -> bool {
         const LARGE: usize = 1024;
         self.side() >= LARGE
-    }
-
-    fn add_products(
-        &self,
-        block: usize,
-        scale: f64,
-        x: &[f64],
-        above: &mut [f64],
-        below: &mut [f64],
-        n: usize,
-    ) {
-        let (d, start) = (self.features, above.len());
-        let x = part(x, d, d, 1);
-        let column = part(&self.data[block * d * n + start..], n, n - start, d);
-        product(columns_mut(below, n - start, 1), Store::Add, scale, column, x);
-        if start > 0 {
-            let row = part(&self.data[block * d..], n, d, start).transpose();
-            product(columns_mut(above, start, 1), Store::Add, scale, row, x);
-        }
     }
 
     /// `P -= f fᵀ` for `f` of `rank` columns.
@@ -222,7 +274,7 @@ impl HalfSquare {
 
 /// `c -= f fᵀ` for the lower triangle of some columns of a matrix of `n` rows, tile by tile; `start` is the
 /// first of these columns, and `f` has the rows from `start` on.
-fn downdate_columns(c: &mut [f64], n: usize, start: usize, f: faer::MatRef<'_, f64>) {
+fn downdate_columns(c: &mut [f64], n: usize, start: usize, f: MatRef<'_, f64>) {
     for (at, c) in (0..).step_by(TILE_COLUMNS).zip(c.chunks_mut(TILE_COLUMNS * n)) {
         let (own, below) = f.split_at_row(at).1.split_at_row(c.len() / n);
         let diagonal = start + at;

@@ -1,5 +1,6 @@
 use super::*;
 use crate::rng::{Rng, Uniforms};
+use crate::testing::Threads;
 use proptest::prelude::*;
 
 /// By-products of a row, and the prepared row they were computed from.
@@ -96,6 +97,48 @@ proptest! {
                 d += 1;
                 both.ahead.grow(q, d, 0.1);
                 both.plain.grow(q, d, 0.1);
+            }
+        }
+    }
+}
+
+/// Rows together have the numbers of each alone: with updates that are delayed, and in the middle of a block,
+/// with fewer and with more columns than are multiplied at a time, in one panel and in several.
+#[test]
+fn rows_together_are_as_alone() {
+    for (q, d, threads) in
+        [(1, 1, 1), (1, 40, 1), (1, 150, 1), (1, 1030, 2), (3, 40, 1), (2, 70, 1), (4, 130, 1)]
+    {
+        let (mut both, mut rng) = (Both::new(q, d), Rng::new(4, 0));
+        both.ahead.set_workers(Workers::new(Threads(threads)));
+        // Two blocks, after which the inverse is no longer diagonal, and a part of a third.
+        let len = both.ahead.lookahead();
+        for learnt in [len, len, len / 2] {
+            let rows: Vec<Vec<f64>> = (0..len).map(|_| (0..d).map(|_| rng.normal()).collect()).collect();
+            let announced: Vec<Features<'_>> = rows.iter().map(|x| Features::Dense(x)).collect();
+            both.ahead.prepare(&announced.as_slice());
+            for x in &rows[..learnt] {
+                let seen = both.project(x);
+                both.absorb(x, &seen, &mut rng);
+            }
+        }
+        let others: Vec<f64> = (0..130 * d).map(|_| rng.normal()).collect();
+        let mut out = vec![f64::NAN; 130 * both.ahead.foreseen_len()];
+        for state in [&both.ahead, &both.plain] {
+            state.project_many(&others, &mut out);
+            for (x, out) in others.chunks_exact(d).zip(out.chunks_exact(state.foreseen_len())) {
+                let mut scratch = vec![f64::NAN; state.scratch_len()];
+                let Projection { gram, image, .. } = state.project(Features::Dense(x), &mut scratch);
+                let alone: Vec<f64> = gram.iter().chain(&*image).copied().collect();
+                let scale = 1.0 + alone.iter().fold(0.0, |max: f64, entry| max.max(entry.abs()));
+                for (together, alone) in out.iter().zip(&alone) {
+                    assert!(
+                        (together - alone).abs() <= 1e-11 * scale,
+                        "q = {q}, d = {d}: {together}, {alone}"
+                    );
+                }
+                let entry = |j: usize, k: usize| out[j * q + k].to_bits();
+                assert!((0..q * q).all(|at| entry(at / q, at % q) == entry(at % q, at / q)), "symmetric");
             }
         }
     }
