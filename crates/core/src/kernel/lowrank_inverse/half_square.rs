@@ -17,8 +17,7 @@ const PANEL_ROWS: usize = 128;
 /// the diagonal, nothing is read.
 const COLUMNS_AT_ONCE: usize = 64;
 
-/// Number of rows of a tile in products with a large matrix. The tile stays in cache, and the addresses of
-/// its columns in the cache of the processor for addresses: larger ones took a tenth more time.
+/// Number of rows of a tile in products with a large matrix: larger tiles took a tenth more time.
 const TILE_ROWS: usize = 192;
 
 /// Number of columns of a tile in downdates of a large matrix.
