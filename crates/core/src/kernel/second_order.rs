@@ -156,6 +156,17 @@ impl SecondOrder {
         }
         let (n, q, d, vectors) =
             (self.inverse.side(), self.inverse.blocks(), self.inverse.features(), self.vectors);
+        let len = self.foreseen_len();
+        if rows.len() / d <= vectors {
+            // W would take longer than the rows one by one.
+            let mut scratch = vec![0.0; self.scratch_len()];
+            for (x, out) in rows.chunks_exact(d).zip(out.chunks_exact_mut(len)) {
+                let Projection { gram, image, .. } = self.project(Features::Dense(x), &mut scratch);
+                out[..q * q].copy_from_slice(gram);
+                out[q * q..].copy_from_slice(image);
+            }
+            return;
+        }
         // The updates that are still in the block.
         let learnt = if self.block.is_live() { self.inverse.next() * q } else { 0 };
         let mut f = vec![0.0; learnt * n];
@@ -168,7 +179,6 @@ impl SecondOrder {
         subtract_square(&f, n, &b, &mut w);
         // The memory of W, interpreted as a d x (q vectors) matrix.
         let w = columns(&w, d, q * vectors);
-        let len = self.foreseen_len();
         let portions = rows.chunks(AT_ONCE * d).zip(out.chunks_mut(AT_ONCE * len));
         self.inverse.workers().each(portions, |(rows, out)| {
             let count = rows.len() / d;
