@@ -104,7 +104,8 @@ def test_data_sets_keep_their_order(cluster, tmp_path):
     here = fit_on(split(x, y, 3), "folklore", engine=HERE)
     for source in (str(tmp_path / "rows.parquet"), str(tmp_path / "rows.csv"), ray.data.from_pandas(table)):
         there = fit(source, "folklore", 3)
-        assert there.rates["errors"] == here.rates["errors"]
+        # Blocks of other lengths are rounded otherwise, which decides between classes whose scores are equal: so not the errors.
+        assert there.rates["log_loss"] == pytest.approx(here.rates["log_loss"], rel=1e-9)
         np.testing.assert_allclose(there.learner.scores(x), here.learner.scores(x), rtol=1e-6, atol=1e-6)
 
 
