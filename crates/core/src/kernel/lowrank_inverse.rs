@@ -120,7 +120,7 @@ impl LowRankInverse {
             None => self.base.columns(x, y),
         }
         // Each part of U is used twice while it is in cache.
-        let at_once = (CACHED / n.max(1)).max(1);
+        let at_once = (CACHED / n).max(1);
         for u in self.buffer[..n * self.used as usize].chunks(at_once * n) {
             let used = u.len() / n;
             let e = &mut scratch[..q * used];

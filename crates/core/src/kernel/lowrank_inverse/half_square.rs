@@ -145,7 +145,7 @@ impl HalfSquare {
             // entries.
             let (tall, corner) = (n - block * d, block * d * (n + 1));
             let sums = &mut sums[..tall * rows];
-            sums[..].fill(0.0);
+            sums.fill(0.0);
             for start in (0..d).step_by(COLUMNS_AT_ONCE) {
                 let end = d.min(start + COLUMNS_AT_ONCE);
                 let own = part(&x[start..], d, end - start, rows);
