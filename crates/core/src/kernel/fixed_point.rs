@@ -1,6 +1,7 @@
 //! The inner problem of the improper logistic learners: $z = g - A\ \sigma(z)$.
 
 use super::basis::LogitBasis;
+use super::flat_start;
 use super::linalg;
 use super::softmax::{covariance_factor_column, quick_softmax, softmax, tails};
 use super::vector::{axpy, dot_in_lanes, max_abs, take};
@@ -164,11 +165,12 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Writes the solution to `z` and its $\sigma$ to `p`, which contains the initial $u$. Returns the number of
+/// Writes the solution to `z` and its $\sigma$ to `p`, which contains a guess of it. Returns the number of
 /// steps.
 fn newton(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64]) -> usize {
-    const MAX_STEPS: usize = 200;
+    const MAX_STEPS: usize = 500;
     let w = &mut Work::new(g.len(), scratch);
+    flat_start::start(a.iter().step_by(g.len() + 1).copied(), g, p);
     w.u.copy_from_slice(p);
     multiply(a, w.u, z);
     for (z, g) in z.iter_mut().zip(g) {
@@ -333,7 +335,7 @@ fn multiply(a: &[f64], x: &[f64], out: &mut [f64]) {
 
 /// A step size in (0, 1] at which `slope`, which increases from `start` < 0 at 0, is small compared with
 /// `start`: 1 if it is still negative there.
-pub(super) fn inexact_step(start: f64, mut slope: impl FnMut(f64) -> f64) -> f64 {
+fn inexact_step(start: f64, mut slope: impl FnMut(f64) -> f64) -> f64 {
     let full = slope(1.0);
     if full <= 0.0 || full.abs() <= 0.2 * start.abs() {
         return 1.0;
@@ -354,6 +356,7 @@ pub(super) fn inexact_step(start: f64, mut slope: impl FnMut(f64) -> f64) -> f64
 mod tests {
     use super::*;
     use crate::kernel::vector::dot;
+    use crate::rng::{Rng, Uniforms as _};
     use crate::testing::{assert_close, items, numbers, vector};
     use proptest::prelude::*;
 
@@ -388,6 +391,22 @@ mod tests {
         }
     }
 
+    /// From $\sigma(g)$, such problems take up to several hundred steps (theory: second-order 1.3).
+    #[test]
+    fn large_multiples_of_the_identity_take_few_steps() {
+        let (k, scale, mut rng) = (40, 1e5, Rng::new(1, 0));
+        for _ in 0..20 {
+            let g: Vec<f64> = (0..k).map(|_| scale * (2.0 * rng.uniform() - 1.0)).collect();
+            let mut a = vec![0.0; k * k];
+            a.iter_mut().step_by(k + 1).for_each(|diagonal| *diagonal = scale);
+            let solved = solve(&FixedPoint::full(k), &a, &g);
+            assert!(solved.steps < 20, "{} steps", solved.steps);
+            for ((z, g), p) in solved.z.iter().zip(&g).zip(&solved.probabilities) {
+                assert!((z + scale * p - g).abs() < 1e-5, "{z} + {scale} {p} is not {g}");
+            }
+        }
+    }
+
     #[test]
     fn by_products_belong_to_the_solution() {
         let problem = FixedPoint::reduced(LogitBasis::new(3));
@@ -415,7 +434,7 @@ mod tests {
     }
 
     prop_compose! {
-        fn problems()(classes in 2..7usize)(
+        fn problems()(classes in 2..24usize)(
             classes in Just(classes),
             rank in 0..=classes,
             magnitude in -6.0..6.0f64,
@@ -434,7 +453,7 @@ mod tests {
         #[test]
         fn solutions_are_fixed_points((classes, a, g) in problems()) {
             let solved = solve(&FixedPoint::full(classes), &a, &g);
-            prop_assert!(solved.steps < 60, "{} steps", solved.steps);
+            prop_assert!(solved.steps < 150, "{} steps", solved.steps);
             let mut p = vec![0.0; classes];
             softmax(&solved.z, &mut p);
             prop_assert_eq!(&p, &solved.probabilities);
@@ -475,7 +494,7 @@ mod tests {
             for (z, expanded) in full.z.iter().zip(&expanded) {
                 prop_assert!((z - expanded - shift).abs() <= 1e-12 * scale, "{z} {expanded} {scale}");
             }
-            prop_assert!(small.steps < 60, "{} steps", small.steps);
+            prop_assert!(small.steps < 150, "{} steps", small.steps);
         }
     }
 }

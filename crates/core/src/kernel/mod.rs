@@ -9,6 +9,7 @@ pub(crate) mod eigen;
 pub mod expected_softmax;
 pub mod exploration;
 pub mod fixed_point;
+pub(crate) mod flat_start;
 pub mod inverse_gap;
 pub(crate) mod linalg;
 pub mod lowrank_inverse;

@@ -62,7 +62,7 @@ const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
 
 /// $e^x$ for every $x \le 0$; $e^{-708}$ below -708.
 #[inline(always)]
-fn exp_of_negative<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
+pub(super) fn exp_of_negative<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     let x = simd.max_f64s(x, simd.splat_f64s(-708.0));
     let shifted = simd.mul_add_e_f64s(x, simd.splat_f64s(std::f64::consts::LOG2_E), simd.splat_f64s(ROUND));
     let n = simd.sub_f64s(shifted, simd.splat_f64s(ROUND));
@@ -136,7 +136,7 @@ impl WithSimd for QuickLogarithms<'_> {
 
 /// $\ln x$ for positive normal numbers.
 #[inline(always)]
-fn ln_of_normal<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
+pub(super) fn ln_of_normal<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     /// The bits of $\sqrt{1/2}$: mantissas are in $[\sqrt{1/2}, \sqrt2)$.
     const START: u64 = 0x3FE6_A09E_667F_3BCD;
     /// The bits of $2^{52}$: the last ones are a whole number that is added to it.

@@ -31,7 +31,8 @@
 
 use crate::example::{Batch, Features, Target};
 use crate::kernel::basis::LogitBasis;
-use crate::kernel::diagonal_fixed_point;
+use crate::kernel::diagonal_fixed_point::rows::{Problems, ROWS, solve_rows};
+use crate::kernel::diagonal_fixed_point::{self};
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::second_order::{RoundUpdate, SecondOrder};
@@ -254,6 +255,54 @@ impl Family {
         }
     }
 
+    /// [`Family::forecast_shared`] of many rows, whose $N$ and $h$ are in `projected`, one row after another:
+    /// for each row, the scores and the probabilities of every head.
+    fn forecast_rows(&self, projected: &[f64]) -> Vec<f64> {
+        let (k, heads) = (self.classes, self.curvatures.len());
+        let (len, own) = (self.state.foreseen_len(), heads * 2 * k);
+        let mut forecasts = vec![0.0; projected.len() / len * own];
+        let [mut g, mut z, mut p, mut near] = [const { Vec::new() }; 4].map(|mut list: Vec<[f64; ROWS]>| {
+            list.resize(k, [0.0; ROWS]);
+            list
+        });
+        let mut scratch = vec![[0.0; ROWS]; 2 * k];
+        let mut spare = vec![0.0; 2 * k + diagonal_fixed_point::scratch_len(k)];
+        for (rows, out) in projected.chunks(ROWS * len).zip(forecasts.chunks_mut(ROWS * own)) {
+            let mut a = [0.0; ROWS];
+            for (head, gamma) in self.curvatures.iter().enumerate() {
+                let scale = 0.5 / gamma;
+                for (row, projected) in rows.chunks_exact(len).enumerate() {
+                    let (gram, image) = (projected[0], &projected[1..]);
+                    a[row] = scale * gram; // eq. (2)
+                    for (g, h) in g.iter_mut().zip(image.iter().skip(head).step_by(heads)) {
+                        g[row] = scale * (0.5 * gram - h); // eq. (3)
+                    }
+                }
+                let problems = Problems { a: &a, g: &g, near: (head > 0).then_some(&near) };
+                let solved = solve_rows(problems, &mut z, &mut p, &mut scratch);
+                for (row, out) in out.chunks_exact_mut(own).enumerate() {
+                    let (before, own) = out[..2 * k * (head + 1)].split_at_mut(2 * k * head);
+                    let (scores, probabilities) = own.split_at_mut(k);
+                    if solved[row] {
+                        for (class, (z, p)) in z.iter().zip(&p).enumerate() {
+                            (scores[class], probabilities[class]) = (z[row], p[row]);
+                        }
+                    } else {
+                        let rest = &mut &mut spare[..];
+                        let (matrix, linear) = (take(rest, k), take(rest, k));
+                        matrix.fill(a[row]);
+                        linear.iter_mut().zip(&g).for_each(|(linear, g)| *linear = g[row]);
+                        let near = (head > 0).then(|| &before[before.len() - k..]);
+                        diagonal_fixed_point::solve_single(matrix, linear, near, scores, probabilities, rest);
+                        p.iter_mut().zip(&*probabilities).for_each(|(lane, p)| lane[row] = *p);
+                    }
+                }
+                std::mem::swap(&mut p, &mut near);
+            }
+        }
+        forecasts
+    }
+
     /// Writes the coefficients of (4), $p - y - 2\gamma S(\bar p)\ z$, to `out`, for every head.
     fn slopes(&self, y: Target<'_>, at: &Prediction, spread: f64, work: &mut [f64], out: &mut [f64]) {
         let (k, heads) = (self.classes, self.curvatures.len());
@@ -336,17 +385,20 @@ impl Member for Family {
         }
         let mut foreseen = vec![0.0; rows.len() * self.state.foreseen_len()];
         self.state.project_many(&expanded, &mut foreseen);
-        foreseen
+        if self.shared { self.forecast_rows(&foreseen) } else { foreseen }
     }
 
     fn predict_foreseen(&self, _: Features<'_>, foreseen: &[f64], out: &mut Prediction) {
         let Prediction { scratch, stamp, members, .. } = out;
-        let rest = &mut scratch[self.room() + self.state.scratch_len()..];
-        let blocks = if self.shared { 1 } else { self.classes - 1 };
-        let (gram, image) = foreseen.split_at(blocks * blocks);
         if self.shared {
-            self.forecast_shared(gram[0], image, rest, members);
+            for (at, own) in members.iter_mut().zip(foreseen.chunks_exact(2 * self.classes)) {
+                let (scores, probabilities) = own.split_at(self.classes);
+                at.scores.copy_from_slice(scores);
+                at.probabilities.copy_from_slice(probabilities);
+            }
         } else {
+            let rest = &mut scratch[self.room() + self.state.scratch_len()..];
+            let (gram, image) = foreseen.split_at((self.classes - 1).pow(2));
             self.forecast(gram, image, rest, members);
         }
         *stamp = None;

@@ -133,3 +133,34 @@ fn center(scores: &mut [f64]) {
     let mean = scores.iter().sum::<f64>() / scores.len() as f64;
     scores.iter_mut().for_each(|score| *score -= mean);
 }
+
+/// Rows of every length, so that steps of the heads' equations are short, long, and too many for several rows
+/// at once; the number of rows is no multiple of those that are solved together.
+#[test]
+fn rows_foreseen_are_as_alone() {
+    for (classes, shared) in [(2, true), (5, true), (11, true), (5, false)] {
+        let mut family = Family::new(classes, 6, Expansion::Plain, shared, (0.01, 0.0), &[0.5, 0.08, 0.01]);
+        played(&mut family, &unit_rows(3, 150, 6), false);
+        let lengths = [1.0, 0.0, 10.0, 1.0, 100.0, 0.1].into_iter().cycle();
+        let rows: Vec<Vec<f64>> = (unit_rows(5, 61, 6).iter().zip(lengths))
+            .map(|(x, length)| x.iter().map(|x| length * x).collect())
+            .collect();
+        let features: Vec<Features<'_>> = rows.iter().map(|x| Features::Dense(x)).collect();
+        let foreseen = family.foresee(&&features[..]);
+        let (mut at, mut alone) = (family.prediction(), family.prediction());
+        for (x, foreseen) in features.iter().zip(foreseen.chunks_exact(foreseen.len() / rows.len())) {
+            family.predict_foreseen(*x, foreseen, &mut at);
+            family.predict(*x, &mut alone);
+            for (got, want) in at.members.iter().zip(&alone.members) {
+                for (got, want) in got.probabilities.iter().zip(&want.probabilities) {
+                    assert_close(*got, *want, 1e-9, "p");
+                }
+                // For long rows, scores are small differences of large numbers.
+                let is_long = x.norm_squared() > 1e3;
+                for (got, want) in got.scores.iter().zip(&want.scores).filter(|_| !is_long) {
+                    assert_close(*got, *want, 1e-8, "z");
+                }
+            }
+        }
+    }
+}
