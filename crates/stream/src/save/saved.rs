@@ -179,7 +179,7 @@ impl Saved {
 
 /// Number of rows predicted together, counted from the first row. Matrices are read once for all of
 /// them; a fixed number gives bit-equal forecasts in every interface.
-pub const PREDICTED_TOGETHER: usize = 256;
+pub const PREDICTED_TOGETHER: usize = 1024;
 
 /// A predictor that does not learn.
 pub enum Forecaster {

@@ -31,8 +31,10 @@
 
 use crate::example::{Batch, Features, Target};
 use crate::kernel::basis::LogitBasis;
-use crate::kernel::diagonal_fixed_point::rows::{Problems, ROWS, solve_rows};
-use crate::kernel::diagonal_fixed_point::{self};
+use crate::kernel::diagonal_fixed_point::{
+    self,
+    rows::{Problems, ROWS, solve_rows},
+};
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::second_order::{RoundUpdate, SecondOrder};
@@ -256,19 +258,16 @@ impl Family {
     }
 
     /// [`Family::forecast_shared`] of many rows, whose $N$ and $h$ are in `projected`, one row after another:
-    /// for each row, the scores and the probabilities of every head.
+    /// for each row, the probabilities of every head.
     fn forecast_rows(&self, projected: &[f64]) -> Vec<f64> {
         let (k, heads) = (self.classes, self.curvatures.len());
-        let (len, own) = (self.state.foreseen_len(), heads * 2 * k);
+        let (len, own) = (self.state.foreseen_len(), heads * k);
         let mut forecasts = vec![0.0; projected.len() / len * own];
-        let [mut g, mut z, mut p, mut near] = [const { Vec::new() }; 4].map(|mut list: Vec<[f64; ROWS]>| {
-            list.resize(k, [0.0; ROWS]);
-            list
-        });
-        let mut scratch = vec![[0.0; ROWS]; 2 * k];
-        let mut spare = vec![0.0; 2 * k + diagonal_fixed_point::scratch_len(k)];
+        let list = || vec![[0.0; ROWS]; k];
+        let (mut a, mut g, mut p, mut near) = ([0.0; ROWS], list(), list(), list());
+        let mut scratch = vec![[0.0; ROWS]; 3 * k];
+        let mut spare = vec![0.0; 3 * k + diagonal_fixed_point::scratch_len(k)];
         for (rows, out) in projected.chunks(ROWS * len).zip(forecasts.chunks_mut(ROWS * own)) {
-            let mut a = [0.0; ROWS];
             for (head, gamma) in self.curvatures.iter().enumerate() {
                 let scale = 0.5 / gamma;
                 for (row, projected) in rows.chunks_exact(len).enumerate() {
@@ -279,23 +278,19 @@ impl Family {
                     }
                 }
                 let problems = Problems { a: &a, g: &g, near: (head > 0).then_some(&near) };
-                let solved = solve_rows(problems, &mut z, &mut p, &mut scratch);
+                let solved = solve_rows(problems, &mut p, &mut scratch);
                 for (row, out) in out.chunks_exact_mut(own).enumerate() {
-                    let (before, own) = out[..2 * k * (head + 1)].split_at_mut(2 * k * head);
-                    let (scores, probabilities) = own.split_at_mut(k);
-                    if solved[row] {
-                        for (class, (z, p)) in z.iter().zip(&p).enumerate() {
-                            (scores[class], probabilities[class]) = (z[row], p[row]);
-                        }
-                    } else {
+                    let (before, own) = out[..k * (head + 1)].split_at_mut(k * head);
+                    if !solved[row] {
                         let rest = &mut &mut spare[..];
-                        let (matrix, linear) = (take(rest, k), take(rest, k));
+                        let (matrix, linear, scores) = (take(rest, k), take(rest, k), take(rest, k));
                         matrix.fill(a[row]);
                         linear.iter_mut().zip(&g).for_each(|(linear, g)| *linear = g[row]);
-                        let near = (head > 0).then(|| &before[before.len() - k..]);
-                        diagonal_fixed_point::solve_single(matrix, linear, near, scores, probabilities, rest);
-                        p.iter_mut().zip(&*probabilities).for_each(|(lane, p)| lane[row] = *p);
+                        let near = before.rchunks_exact(k).next();
+                        diagonal_fixed_point::solve_single(matrix, linear, near, scores, own, rest);
+                        p.iter_mut().zip(&*own).for_each(|(p, own)| p[row] = *own);
                     }
+                    own.iter_mut().zip(&p).for_each(|(own, p)| *own = p[row]);
                 }
                 std::mem::swap(&mut p, &mut near);
             }
@@ -391,10 +386,8 @@ impl Member for Family {
     fn predict_foreseen(&self, _: Features<'_>, foreseen: &[f64], out: &mut Prediction) {
         let Prediction { scratch, stamp, members, .. } = out;
         if self.shared {
-            for (at, own) in members.iter_mut().zip(foreseen.chunks_exact(2 * self.classes)) {
-                let (scores, probabilities) = own.split_at(self.classes);
-                at.scores.copy_from_slice(scores);
-                at.probabilities.copy_from_slice(probabilities);
+            for (at, own) in members.iter_mut().zip(foreseen.chunks_exact(self.classes)) {
+                at.probabilities.copy_from_slice(own);
             }
         } else {
             let rest = &mut scratch[self.room() + self.state.scratch_len()..];

@@ -394,11 +394,15 @@ impl Predictor for Auto {
         out: &mut Prediction,
         each: &mut dyn FnMut(usize, &Prediction),
     ) {
-        let foreseen = self.roster.foresee(rows);
-        for at in 0..rows.len() {
-            self.forecast(rows.features(at), Some((&foreseen[..], at, rows.len())), out);
-            out.stamp = None;
-            each(at, out);
+        let at_once = self.roster.rows_foreseen_together();
+        for start in (0..rows.len()).step_by(at_once) {
+            let range = start..rows.len().min(start + at_once);
+            let foreseen = self.roster.foresee(rows, range.clone());
+            for at in range.clone() {
+                self.forecast(rows.features(at), Some((&foreseen[..], at - start, range.len())), out);
+                out.stamp = None;
+                each(at, out);
+            }
         }
     }
 }

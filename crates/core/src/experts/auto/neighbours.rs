@@ -156,15 +156,14 @@ fn most_rows(features: usize) -> usize {
 }
 
 /// Replaces `votes` by probabilities, (1) and (2), and writes the class with the most votes and its rounded
-/// share to `kept`.
-fn forecast(votes: &mut [f64], counts: &[f64], records: &[[f64; 2]], kept: &mut [f64]) {
-    let k = votes.len() as f64;
-    let (all, seen) = (votes.iter().sum::<f64>(), counts.iter().sum::<f64>());
+/// share to `kept`. `frequencies` are $a q$.
+fn forecast(votes: &mut [f64], frequencies: &[f64], records: &[[f64; 2]], kept: &mut [f64]) {
+    let all = votes.iter().sum::<f64>();
     let top = argmax(votes);
     let step = if all > 0.0 { (votes[top] / all * SHARE_STEPS as f64).round() as usize } else { 0 };
-    let (own, total) = (SMOOTHING / (seen + 1.0), all + SMOOTHING);
-    for (p, count) in votes.iter_mut().zip(counts) {
-        *p = (*p + own * (count + 1.0 / k)) / total; // eq. (1)
+    let scale = 1.0 / (all + SMOOTHING);
+    for (p, share) in votes.iter_mut().zip(frequencies) {
+        *p = scale * (*p + share); // eq. (1)
     }
     let uncalibrated = votes[top];
     let [right, rounds] = records[step];
@@ -183,11 +182,16 @@ impl Member for Neighbours {
         let k = self.counts.len();
         // `kept` has the class with the most votes, and its rounded share.
         let head = Prediction { kept: vec![0.0; 2], ..Prediction::sized(k, 0) };
-        Prediction { members: vec![head; Self::HEADS], ..Prediction::sized(k, self.room.len()) }
+        Prediction { members: vec![head; Self::HEADS], ..Prediction::sized(k, self.room.len() + k) }
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        let Prediction { scratch: row, members, .. } = out;
+        let Prediction { scratch, members, .. } = out;
+        let (row, frequencies) = scratch.split_at_mut(self.room.len());
+        let (k, seen) = (self.counts.len() as f64, self.counts.iter().sum::<f64>());
+        for (share, count) in frequencies.iter_mut().zip(&self.counts) {
+            *share = SMOOTHING * (count + 1.0 / k) / (seen + 1.0);
+        }
         row.fill(0.0);
         x.add_to(1.0, row);
         Latest::round(row);
@@ -203,7 +207,7 @@ impl Member for Neighbours {
                     at.probabilities[self.classes[place] as usize] += vote;
                 }
                 let records = &self.records[head * (SHARE_STEPS + 1)..][..SHARE_STEPS + 1];
-                forecast(&mut at.probabilities, &self.counts, records, &mut at.kept);
+                forecast(&mut at.probabilities, frequencies, records, &mut at.kept);
             }
         });
     }

@@ -1,5 +1,7 @@
 //! The list of members, active and dropped, and the mixture over their heads.
 
+use std::ops::Range;
+
 use crate::example::{Batch, Features, Target};
 use crate::parallel::Workers;
 use crate::param::ParamError;
@@ -161,9 +163,19 @@ impl Roster {
         self.members.iter().map(member).collect()
     }
 
-    /// Calls [`Member::foresee`] for the families; an empty list for every other member. In the order of the
-    /// members.
-    pub(super) fn foresee(&self, rows: &dyn Batch) -> Vec<Vec<f64>> {
+    /// How many rows [`Roster::foresee`] should be given: so many that the products are wide, and so few that
+    /// their numbers and forecasts take some 32 MB at most.
+    pub(super) fn rows_foreseen_together(&self) -> usize {
+        const MOST_NUMBERS: usize = 1 << 22;
+        let families = self.active().filter(|(description, _)| description.is_family());
+        let heads: usize = families.map(|(description, _)| description.heads()).sum();
+        let numbers = heads * self.problem.classes + 4 * self.problem.features;
+        (MOST_NUMBERS / numbers.max(1)).clamp(16, 1024)
+    }
+
+    /// Calls [`Member::foresee`] for the families, with the rows of `range`; an empty list for every other
+    /// member. In the order of the members.
+    pub(super) fn foresee(&self, rows: &dyn Batch, range: Range<usize>) -> Vec<Vec<f64>> {
         let features = self.problem.features;
         let shared = |(description, member): (&Description, &Option<Box<dyn Member>>)| {
             member.is_some() && description.is_family()
@@ -171,8 +183,8 @@ impl Roster {
         if !self.descriptions.iter().zip(&self.members).any(shared) {
             return vec![Vec::new(); self.descriptions.len()];
         }
-        let mut scaled = vec![0.0; rows.len() * features];
-        for (at, row) in scaled.chunks_exact_mut(features).enumerate() {
+        let mut scaled = vec![0.0; range.len() * features];
+        for (at, row) in range.zip(scaled.chunks_exact_mut(features)) {
             rows.features(at).views(features).0.add_to(self.unit.scale(), row);
         }
         let scaled = Portion { features, rows: &scaled };

@@ -7,7 +7,7 @@ use crate::model::Archive;
 use crate::param::{ParamValue, Params, Value, Values};
 use crate::prediction::argmax;
 use crate::rng::{Rng, Uniforms};
-use crate::testing::{Threads, plays, unit_rows};
+use crate::testing::{Threads, assert_close, plays, unit_rows};
 
 fn auto(classes: usize, features: usize, values: &[(&str, &str)]) -> Auto {
     let values: Values =
@@ -387,6 +387,29 @@ fn threads_change_no_bit() {
     for threads in [2, 3] {
         assert!(played(threads) == alone, "{threads} threads");
     }
+}
+
+/// More rows than are foreseen together.
+#[test]
+fn many_rows_are_predicted_as_one_by_one() {
+    let mut auto = auto(3, 4, &[]);
+    let (mut at, mut alone) = (auto.prediction(), auto.prediction());
+    for (t, x) in unit_rows(2, 100, 4).iter().enumerate() {
+        auto.predict(Features::Dense(x), &mut at);
+        auto.update(Features::Dense(x), Target::class((t * t / 3) % 3), &at);
+    }
+    let rows = unit_rows(9, auto.roster.rows_foreseen_together() + 40, 4);
+    let features: Vec<Features<'_>> = rows.iter().map(|x| Features::Dense(x)).collect();
+    let mut count = 0;
+    auto.predict_batch(&&features[..], &mut at, &mut |row, at| {
+        assert_eq!(row, count);
+        count += 1;
+        auto.predict(features[row], &mut alone);
+        for (got, want) in at.probabilities.iter().zip(&alone.probabilities) {
+            assert_close(*got, *want, 1e-9, "p");
+        }
+    });
+    assert_eq!(count, rows.len());
 }
 
 /// Rounds with known targets are played as one by one, to the bit, for every number of threads: the
