@@ -24,9 +24,9 @@ pub fn scratch_len(classes: usize) -> usize {
 /// $r = u - \sigma(z)$, a step solves $(I + S\ \mathrm{diag}(a))\ \delta = -r$, which for a diagonal is a
 /// division and a rank-one correction. A step with $s = \lVert a \circ \delta \rVert_\infty > \frac12$ is
 /// damped by $\tau = \ln(1 + 2s)/(2s)$, which decreases the dual function for every $s$ without a search:
-/// the third derivative of log-sum-exp along $h$ is at most $2 \lVert h \rVert_\infty$ times the second (Tianxiao
-/// Sun, Quoc Tran-Dinh, *Generalized Self-Concordant Functions*, 2019, the damped step for $\nu = 2$;
-/// `references.bib`: `sun2019generalized`; theory: second-order 1.1).
+/// the third derivative of log-sum-exp along $h$ is at most $2 \lVert h \rVert_\infty$ times the second
+/// (Tianxiao Sun, Quoc Tran-Dinh, *Generalized Self-Concordant Functions*, 2019, the damped step for $\nu =
+/// 2$; `references.bib`: `sun2019generalized`; theory: second-order 1.1).
 ///
 /// Two classes have one equation in one unknown.
 pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64]) {

@@ -6,8 +6,8 @@
 /// without further measures: for $m > 0$ the left side is increasing and concave, and $\max(m/(1+h/2), m-h)$
 /// is at most the root, so that the iterates increase to it.
 ///
-/// The error after a step is at most half of its square: after one of $10^{-9} s$, for every root below $10^3$,
-/// it is below rounding. Larger roots are exact earlier, since $\tanh$ is constant there.
+/// The error after a step is at most half of its square: after one of $10^{-9} s$, for every root below
+/// $10^3$, it is below rounding. Larger roots are exact earlier, since $\tanh$ is constant there.
 pub fn shrink(m: f64, h: f64) -> f64 {
     shrink_until(m, h, 1e-9)
 }

@@ -122,8 +122,8 @@ impl WithSimd for Newton<'_> {
                     u[at] = simd.sub_f64s(u[at], simd.mul_f64s(tau, share[at]));
                 }
             }
-            // The last step $x$ of a row changes its exponentials by the factor $e^x$, of which three terms are
-            // enough.
+            // The last step $x$ of a row changes its exponentials by the factor $e^x$, of which three terms
+            // are enough.
             let (tau, mut total) = (simd.mul_f64s(a, tau), zero);
             for at in (0..z.len()).step_by(stride) {
                 let x = simd.mul_f64s(tau, share[at]);
