@@ -4,7 +4,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::fixed_point::LAST;
 use super::flat_start;
-use super::scalar_root::shrink_until;
+use super::scalar_root::{EXACT, shrink_until};
 use super::softmax::{quick_softmax, softmax};
 use super::vector::{axpy, larger, max_abs, take};
 
@@ -30,7 +30,7 @@ pub fn scratch_len(classes: usize) -> usize {
 ///
 /// Two classes have one equation in one unknown.
 pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64]) {
-    if two(a, g, z, p, f64::EPSILON) {
+    if two(a, g, z, p, EXACT) {
         return;
     }
     quick_softmax(g, p);

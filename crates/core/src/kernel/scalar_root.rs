@@ -5,12 +5,13 @@
 /// It has the sign of $m$, and $|m| - h \le |s| \le |m|$: $m$ is shrunk towards 0. Newton's method converges
 /// without further measures: for $m > 0$ the left side is increasing and concave, and $\max(m/(1+h/2), m-h)$
 /// is at most the root, so that the iterates increase to it.
-///
-/// The error after a step is at most half of its square: after one of $10^{-9} s$, for every root below
-/// $10^3$, it is below rounding. Larger roots are exact earlier, since $\tanh$ is constant there.
 pub fn shrink(m: f64, h: f64) -> f64 {
-    shrink_until(m, h, 1e-9)
+    shrink_until(m, h, EXACT)
 }
+
+/// The error after a step is at most half of its square: after a step of this many times the root, it is
+/// below rounding if the root is below 200. Beyond, $h \tanh(s/2)$ is constant unless $h$ is above $10^{70}$.
+pub(crate) const EXACT: f64 = 1e-9;
 
 /// As [`shrink`], until a step is at most `last` times the root. Newton's method squares the error in each
 /// step.
