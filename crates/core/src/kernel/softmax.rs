@@ -88,7 +88,7 @@ pub(super) fn exp_of_negative<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
         sum = simd.mul_add_e_f64s(sum, r, simd.splat_f64s(1.0 / factorial));
     }
     let (mut sum, shifted) = (simd.transmute_u64s_f64s(sum), simd.transmute_u64s_f64s(shifted));
-    for (bits, shifted) in lanes_mut(&mut sum).iter_mut().zip(lanes(&shifted)) {
+    for (bits, shifted) in lanes_mut::<u64, _>(&mut sum).iter_mut().zip(lanes::<u64, _>(&shifted)) {
         *bits = bits.wrapping_add(shifted << 52);
     }
     simd.transmute_f64s_u64s(sum)
@@ -96,12 +96,12 @@ pub(super) fn exp_of_negative<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
 
 /// The numbers of a vector.
 #[inline(always)]
-fn lanes<V: Pod>(vector: &V) -> &[u64] {
+pub(super) fn lanes<T: Pod, V: Pod>(vector: &V) -> &[T] {
     cast_slice(std::slice::from_ref(vector))
 }
 
 #[inline(always)]
-fn lanes_mut<V: Pod>(vector: &mut V) -> &mut [u64] {
+pub(super) fn lanes_mut<T: Pod, V: Pod>(vector: &mut V) -> &mut [T] {
     cast_slice_mut(std::slice::from_mut(vector))
 }
 
@@ -144,7 +144,9 @@ pub(super) fn ln_of_normal<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     /// $2^{52} + 2^{11}$.
     const SHIFT: f64 = 4_503_599_627_372_544.0;
     let (mut mantissa, mut exponent) = (simd.transmute_u64s_f64s(x), simd.transmute_u64s_f64s(x));
-    for (mantissa, exponent) in lanes_mut(&mut mantissa).iter_mut().zip(lanes_mut(&mut exponent)) {
+    for (mantissa, exponent) in
+        lanes_mut::<u64, _>(&mut mantissa).iter_mut().zip(lanes_mut::<u64, _>(&mut exponent))
+    {
         let above = mantissa.wrapping_sub(START);
         *mantissa = (above & 0x000F_FFFF_FFFF_FFFF).wrapping_add(START);
         // The exponent is at least -2048.

@@ -3,12 +3,11 @@
 //! A row's numbers are in one lane of the vectors, so that the exponentials of different classes do not wait
 //! for each other, and no sum runs across a vector. A row does not depend on its neighbours.
 
-use pulp::bytemuck::{Pod, cast_slice, cast_slice_mut};
 use pulp::{Arch, Simd, WithSimd};
 
 use super::{LAST_SINGLE, damping};
 use crate::kernel::flat_start::{HUGE, LARGE};
-use crate::kernel::softmax::exp_of_negative;
+use crate::kernel::softmax::{exp_of_negative, lanes, lanes_mut};
 
 /// Number of rows that are solved together: a multiple of the lanes of a vector.
 pub(crate) const ROWS: usize = 8;
@@ -113,7 +112,8 @@ impl WithSimd for Newton<'_> {
                     longest = simd.max_f64s(longest, simd.abs_f64s(share[at]));
                 }
                 let step = simd.mul_f64s(a, longest);
-                let rows = numbers_mut(&mut tau).iter_mut().zip(numbers(&step)).zip(&mut *solved);
+                let rows =
+                    lanes_mut::<f64, _>(&mut tau).iter_mut().zip(lanes::<f64, _>(&step)).zip(&mut *solved);
                 for ((tau, step), solved) in rows {
                     *tau = if *solved { 0.0 } else { damping(*step) };
                     *solved |= *step <= LAST_SINGLE;
@@ -140,24 +140,13 @@ impl WithSimd for Newton<'_> {
     }
 }
 
-/// The numbers of a vector.
-#[inline(always)]
-fn numbers<V: Pod>(vector: &V) -> &[f64] {
-    cast_slice(std::slice::from_ref(vector))
-}
-
-#[inline(always)]
-fn numbers_mut<V: Pod>(vector: &mut V) -> &mut [f64] {
-    cast_slice_mut(std::slice::from_mut(vector))
-}
-
 /// The start of [`flat_start`](crate::kernel::flat_start): its eq. (1) in place of `u`, for every row whose
 /// `a` is above [`LARGE`] and at most [`HUGE`].
 #[inline(always)]
 fn start<S: Simd>(simd: S, a: S::f64s, g: &[S::f64s], stride: usize, u: &mut [S::f64s]) {
     let [zero, one] = [0.0, 1.0].map(|number| simd.splat_f64s(number));
     let mut replaced = zero;
-    for (replaced, a) in numbers_mut(&mut replaced).iter_mut().zip(numbers(&a)) {
+    for (replaced, a) in lanes_mut::<f64, _>(&mut replaced).iter_mut().zip(lanes::<f64, _>(&a)) {
         *replaced = if *a > LARGE && *a <= HUGE { 1.0 } else { 0.0 };
     }
     let kept = simd.sub_f64s(one, replaced);

@@ -134,8 +134,8 @@ fn center(scores: &mut [f64]) {
     scores.iter_mut().for_each(|score| *score -= mean);
 }
 
-/// Rows of every length, so that steps of the heads' equations are short, long, and too many for several rows
-/// at once; the number of rows is no multiple of those that are solved together.
+/// Rows of every length, so that steps of the heads' equations are short and long; the number of rows is no
+/// multiple of those that are solved together.
 #[test]
 fn rows_foreseen_are_as_alone() {
     for (classes, shared) in [(2, true), (5, true), (11, true), (5, false)] {
