@@ -61,7 +61,7 @@ fn look(rows: Rows<'_>, weights: Option<&[f64]>, scaling: Scaling, intercept: bo
         radius = radius.max(example.features().norm_squared());
     }
     let (rows, first, second) = encoder.scaler.state();
-    Ok((rows, first.to_vec(), second.to_vec(), radius.sqrt() * (1.0 + 1e-12)))
+    Ok((rows, first, second, radius.sqrt() * (1.0 + 1e-12)))
 }
 
 /// The largest magnitude of every column.

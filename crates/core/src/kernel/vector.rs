@@ -98,6 +98,12 @@ pub fn max_abs(a: &[f64]) -> f64 {
 
 /// $\sum_i a_i$.
 pub(crate) fn sum(a: &[f64]) -> f64 {
+    sum_in_lanes(a)
+}
+
+/// [`sum`], to be inlined into the argument of [`widest`].
+#[inline(always)]
+pub fn sum_in_lanes(a: &[f64]) -> f64 {
     let (blocks, rest) = a.as_chunks::<LANES>();
     let mut lanes = [0.0; LANES];
     for block in blocks {

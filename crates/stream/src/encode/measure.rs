@@ -3,12 +3,9 @@
 //! Most rows are much smaller than the largest. An upper bound on their norm, which needs neither
 //! division nor square root, excludes them.
 
-use noregret::kernel::vector::{dot, widest};
+use noregret::kernel::vector::{dot, sum_in_lanes};
 
-use crate::encode::scale::{CLIP, Scaler, Scaling, is_indicator, note};
-
-/// Partial sums of a squared norm.
-const LANES: usize = 8;
+use crate::encode::scale::{CLIP, Scaler, Scaling};
 
 /// Smaller sums of squared deviations are not used as divisors, because the dividend may have
 /// underflowed.
@@ -53,7 +50,7 @@ impl Trial {
             return;
         }
         self.spread(indices, values, columns);
-        if self.note_and_bound(indices) * MARGIN >= self.square {
+        if self.note_and_bound(indices, values) * MARGIN >= self.square {
             self.spread(indices, values, columns);
             self.square = self.square.max(self.measure());
         }
@@ -70,28 +67,26 @@ impl Trial {
 
     /// Updates the scaler with the expanded row, which is overwritten. Returns a bound on its
     /// squared norm, up to rounding.
-    fn note_and_bound(&mut self, indices: &[u32]) -> f64 {
-        let (rows, means, squares) = self.scaler.next(indices);
-        if rows > self.until || self.inverses.len() < means.len() {
+    fn note_and_bound(&mut self, indices: &[u32], values: &[f64]) -> f64 {
+        let (rows, moments) = self.scaler.next(indices);
+        if rows > self.until || self.inverses.len() < moments.columns() {
             self.until = rows + rows / 16;
             let most = self.until as f64;
             // A previously constant column has an infinite bound when it changes.
-            let inverse = |squares: &f64| {
-                if *squares < SMALLEST_SQUARES { f64::MAX } else { (most / squares).sqrt() }
-            };
+            let inverse =
+                |squares: f64| if squares < SMALLEST_SQUARES { f64::MAX } else { (most / squares).sqrt() };
             self.inverses.clear();
-            self.inverses.extend(squares.iter().map(inverse));
+            self.inverses.extend(moments.deviations(rows - 1).map(inverse));
         }
-        let inverse = 1.0 / rows as f64;
-        let values = &mut self.values[..means.len()];
-        let inverses = &self.inverses[..means.len()];
-        widest(
+        let (inverses, mut bound) = (&self.inverses, 0.0);
+        let ones = moments.note_row(
+            indices,
+            values,
+            &mut self.values,
+            rows,
             #[inline(always)]
-            || {
-                for (((value, mean), squares), over) in
-                    values.iter_mut().zip(means).zip(squares).zip(inverses)
-                {
-                    note(*value, inverse, mean, squares);
+            |columns, values, means, _| {
+                for ((value, mean), over) in values.iter_mut().zip(means).zip(&inverses[columns]) {
                     let scaled = (*value - *mean) * over;
                     let square = scaled * scaled;
                     let square = if square < CLIP * CLIP { square } else { CLIP * CLIP };
@@ -99,49 +94,17 @@ impl Trial {
                     let own = if *value == 1.0 { 1.0 } else { 0.0 };
                     *value = if square > own { square } else { own };
                 }
-                sum(values)
+                bound += sum_in_lanes(values);
             },
-        )
+        );
+        bound + ones
     }
 
     /// The squared norm of the expanded row after standardisation.
     fn measure(&mut self) -> f64 {
-        let (rows, means, squares) = self.scaler.state();
-        let inverse = 1.0 / rows as f64;
-        let (mut total, mut least) = ([0.0; LANES], f64::INFINITY);
-        for (at, ((value, mean), squares)) in self.values.iter().zip(means).zip(squares).enumerate() {
-            total[at % LANES] += standardised_square(*value, inverse, *mean, *squares);
-            // Constant columns become 0.
-            least = if *squares > 0.0 { squares.min(least) } else { least };
-        }
-        if least < SMALLEST_SQUARES {
-            self.scaler.scale_dense(&mut self.values);
-            return dot(&self.values, &self.values);
-        }
-        total.iter().sum()
+        self.scaler.scale_dense(&mut self.values);
+        dot(&self.values, &self.values)
     }
-}
-
-/// In eight lanes.
-#[inline(always)]
-fn sum(values: &[f64]) -> f64 {
-    let (blocks, rest) = values.as_chunks::<LANES>();
-    let mut lanes = [0.0; LANES];
-    for block in blocks {
-        for lane in 0..LANES {
-            lanes[lane] += block[lane];
-        }
-    }
-    lanes.iter().chain(rest).sum()
-}
-
-/// The square of a standardised value, see [`Scaling::Standard`], without the root.
-fn standardised_square(value: f64, inverse: f64, mean: f64, squares: f64) -> f64 {
-    let (variance, deviation) = (squares * inverse, value - mean);
-    let constant = (variance <= 1e-24 * (mean * mean)) | (variance == 0.0);
-    let square =
-        if is_indicator(inverse, mean, squares) { value * value } else { deviation * deviation / variance };
-    if constant { 0.0 } else { square.min(CLIP * CLIP) }
 }
 
 #[cfg(test)]
@@ -208,7 +171,7 @@ mod tests {
             ];
             let indices = [0, 1, 2, 3, 4, 5];
             trial.spread(&indices, &row, 6);
-            let bound = trial.note_and_bound(&indices);
+            let bound = trial.note_and_bound(&indices, &row);
             trial.spread(&indices, &row, 6);
             let square = trial.measure();
             assert!(square <= bound * MARGIN, "{t}: {square} > {bound}");

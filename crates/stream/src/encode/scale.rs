@@ -4,8 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use noregret::batch::online_to_batch::Reservoir;
-use noregret::kernel::vector::{dot, max_abs, widest};
+use noregret::kernel::vector::{dot, max_abs};
 use serde::{Deserialize, Serialize};
+
+pub(crate) use moments::Moments;
+
+mod moments;
 
 /// How features are scaled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,9 +32,6 @@ pub enum Scaling {
 
 /// Standardised values are kept within this many standard deviations: the guarantees need bounded rows.
 pub const CLIP: f64 = 5.0;
-
-/// Number of columns that are expanded at a time.
-const BLOCK: usize = 64;
 
 impl Scaling {
     /// All kinds.
@@ -87,11 +88,12 @@ impl FromStr for Scaling {
 pub struct Scaler {
     scaling: Scaling,
     rows: u64,
-    /// `MaxAbs`: largest magnitudes; `Standard`: means; `Mixed`: means of the numbers, then their
-    /// counts.
+    /// `MaxAbs`: largest magnitudes; `Mixed`: means of the numbers, then their counts.
     first: Vec<f64>,
-    /// `Standard`, `Mixed`: sums of squared deviations from the mean.
+    /// `Mixed`: sums of squared deviations from the mean.
     second: Vec<f64>,
+    /// `Standard`.
+    moments: Moments,
     kept: Option<Box<Kept>>,
 }
 
@@ -112,7 +114,8 @@ impl PartialEq for Scaler {
 impl Scaler {
     /// A scaler without data.
     pub fn new(scaling: Scaling) -> Self {
-        Self { scaling, rows: 0, first: Vec::new(), second: Vec::new(), kept: None }
+        let (first, second, moments) = (Vec::new(), Vec::new(), Moments::default());
+        Self { scaling, rows: 0, first, second, moments, kept: None }
     }
 
     /// A scaler without data. For [`Scaling::Mixed`], the first `numbers` columns are numbers, and
@@ -129,7 +132,7 @@ impl Scaler {
     /// The value that replaces a missing one in a standardised column: the mean, which becomes 0.
     pub(crate) fn mean(&self, column: usize) -> f64 {
         match self.scaling {
-            Scaling::Standard => self.first.get(column).copied().unwrap_or(0.0),
+            Scaling::Standard => self.moments.mean(column, self.rows),
             _ => 0.0,
         }
     }
@@ -152,16 +155,29 @@ impl Scaler {
         (self.scaling, self.rows, self.kept) = (other.scaling, other.rows, None);
         self.first.clone_from(&other.first);
         self.second.clone_from(&other.second);
+        self.moments.follow(&other.moments);
     }
 
-    /// The state, for saving: rows seen, and two lists of one number for each column.
-    pub fn state(&self) -> (u64, &[f64], &[f64]) {
-        (self.rows, &self.first, &self.second)
+    /// The state, for saving: rows seen, and two lists of numbers. `MaxAbs`: largest magnitudes, and none;
+    /// `Standard`: means, and sums of squared deviations; `Mixed`: means of the numbers followed by their counts,
+    /// and sums of squared deviations.
+    pub fn state(&self) -> (u64, Vec<f64>, Vec<f64>) {
+        let (first, second) = match self.scaling {
+            Scaling::Standard => self.moments.lists(self.rows),
+            _ => (self.first.clone(), self.second.clone()),
+        };
+        (self.rows, first, second)
     }
 
     /// The scaler that [`Scaler::state`] was taken from.
     pub fn from_state(scaling: Scaling, rows: u64, first: Vec<f64>, second: Vec<f64>) -> Self {
-        Self { scaling, rows, first, second, kept: None }
+        match scaling {
+            Scaling::Standard => {
+                let moments = Moments::from_lists(rows, first, second);
+                Self { rows, moments, ..Self::new(scaling) }
+            }
+            _ => Self { rows, first, second, ..Self::new(scaling) },
+        }
     }
 
     /// Stores the scaling at the labelled row that
@@ -208,62 +224,26 @@ impl Scaler {
                     *largest = largest.max(value.abs());
                 }
             }
-            Scaling::Standard => {
-                self.grow(columns);
-                let inverse = 1.0 / self.rows as f64;
-                let mut seen = indices.iter().map(|column| *column as usize).zip(values).peekable();
-                // Expanded block by block, so that the arithmetic has no branches.
-                let blocks = self.first.chunks_mut(BLOCK).zip(self.second.chunks_mut(BLOCK));
-                for (number, (means, squares)) in blocks.enumerate() {
-                    let mut values = [0.0; BLOCK];
-                    let start = number * BLOCK;
-                    while let Some((column, value)) = seen.next_if(|(column, _)| *column < start + BLOCK) {
-                        values[column - start] = *value;
-                    }
-                    for ((mean, squares), value) in means.iter_mut().zip(squares).zip(&values) {
-                        note(*value, inverse, mean, squares);
-                    }
-                }
-            }
+            Scaling::Standard => self.moments.note(indices, values, self.rows),
         }
     }
 
     /// [`Scaler::observe`] followed by [`Scaler::scale_dense`], in one pass, for a dense `row` that
     /// has `values` in columns `indices` and 0 elsewhere.
     pub fn observe_and_scale(&mut self, indices: &[u32], values: &[f64], row: &mut [f64]) {
-        if self.scaling != Scaling::Standard || self.first.len() > row.len() {
+        if self.scaling != Scaling::Standard || self.moments.columns() > row.len() {
             self.observe(indices, values);
             return self.scale_dense(row);
         }
-        let (rows, means, squares) = self.next(indices);
-        let inverse = 1.0 / rows as f64;
-        let (seen, unseen) = row.split_at_mut(means.len());
-        widest(
-            #[inline(always)]
-            || {
-                for ((value, mean), squares) in seen.iter_mut().zip(means).zip(squares) {
-                    note(*value, inverse, mean, squares);
-                    *value = standardised(*value, inverse, *mean, *squares);
-                }
-            },
-        );
-        unseen.fill(0.0);
+        let (rows, moments) = self.next(indices);
+        moments.note_and_scale(indices, values, row, rows);
     }
 
-    /// Counts a row to be standardised; returns the number of rows, and the columns' means and sums
-    /// of squares.
-    pub(crate) fn next(&mut self, indices: &[u32]) -> (u64, &mut [f64], &mut [f64]) {
+    /// Counts a row to be standardised; returns the number of rows, and the statistics with room for its columns.
+    pub(crate) fn next(&mut self, indices: &[u32]) -> (u64, &mut Moments) {
         self.rows += 1;
-        self.grow(indices.last().map_or(0, |last| *last as usize + 1));
-        (self.rows, &mut self.first, &mut self.second)
-    }
-
-    /// Makes room for `columns` columns. A new one was 0 in all rows before: mean 0, no deviation.
-    fn grow(&mut self, columns: usize) {
-        if self.first.len() < columns {
-            self.first.resize(columns, 0.0);
-            self.second.resize(columns, 0.0);
-        }
+        self.moments.grow(indices.last().map_or(0, |last| *last as usize + 1));
+        (self.rows, &mut self.moments)
     }
 
     /// Adds the statistics of `other`, of the same kind.
@@ -291,17 +271,7 @@ impl Scaler {
                     *largest = largest.max(theirs(&other.first, column));
                 }
             }
-            Scaling::Standard => {
-                self.second.resize(columns, 0.0);
-                let total = self.rows.saturating_add(other.rows).max(1) as f64;
-                let share = other.rows as f64 / total;
-                for (column, (mean, squares)) in self.first.iter_mut().zip(&mut self.second).enumerate() {
-                    let deviation = theirs(&other.first, column) - *mean;
-                    *squares +=
-                        theirs(&other.second, column) + deviation * deviation * share * self.rows as f64;
-                    *mean += deviation * share;
-                }
-            }
+            Scaling::Standard => self.moments.add(self.rows, &other.moments, other.rows),
         }
         self.rows = self.rows.saturating_add(other.rows);
     }
@@ -362,21 +332,7 @@ impl Scaler {
                     values[column] = if missing { 0.0 } else { self.mixed(column, values[column]) };
                 }
             }
-            Scaling::Standard => {
-                let inverse = 1.0 / self.rows as f64;
-                let (means, squares) = (&self.first[..], &self.second[..]);
-                widest(
-                    #[inline(always)]
-                    || {
-                        for ((value, mean), squares) in values.iter_mut().zip(means).zip(squares) {
-                            *value = standardised(*value, inverse, *mean, *squares);
-                        }
-                    },
-                );
-                // Columns without data have no statistics.
-                let known = self.first.len().min(values.len());
-                values[known..].fill(0.0);
-            }
+            Scaling::Standard => self.moments.scale(values, self.rows),
         }
     }
 

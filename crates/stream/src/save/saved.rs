@@ -336,8 +336,8 @@ fn surround(archive: &mut Archive, encoder: &Encoder, schema: &Schema) {
     archive.set_text("encoding", json(&Encoding::of(encoder)));
     let (rows, first, second) = encoder.scaler.state();
     let real = |data: &[f64]| Numbers { shape: vec![data.len()], data: Data::of(data) };
-    archive.set_tensor("scaling/first", real(first));
-    archive.set_tensor("scaling/second", real(second));
+    archive.set_tensor("scaling/first", real(&first));
+    archive.set_tensor("scaling/second", real(&second));
     archive.set_tensor("scaling/rows", Numbers { shape: vec![1], data: Data::Count(vec![rows]) });
 }
 

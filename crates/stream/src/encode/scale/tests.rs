@@ -143,7 +143,7 @@ fn tables_are_mixed() {
     let [mut sum, other] = parts;
     sum.add(&other);
     for (got, want) in [(sum.state().1, scaler.state().1), (sum.state().2, scaler.state().2)] {
-        assert!(got.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-12), "{got:?} {want:?}");
+        assert!(got.iter().zip(&want).all(|(a, b)| (a - b).abs() < 1e-12), "{got:?} {want:?}");
     }
 }
 

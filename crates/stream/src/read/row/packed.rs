@@ -1,4 +1,7 @@
 //! Many rows packed into a few long lists.
+//!
+//! A file's rows are kept in memory between two passes, so their size counts: numbers take half of their
+//! bytes where that loses nothing, and what most rows do not have takes none.
 
 use super::{LabelKind, Row};
 
@@ -6,32 +9,47 @@ use super::{LabelKind, Row};
 #[derive(Debug, Default)]
 pub(crate) struct PackedRows {
     heads: Vec<Head>,
-    indices: Vec<u32>,
-    values: Vec<f64>,
+    extras: Vec<Extra>,
+    indices: Narrow<u16, u32>,
+    values: Narrow<f32, f64>,
     /// For each row, the name of its class or the names of its actions, its tag, and the labels on offer.
     text: String,
     distributions: Vec<f64>,
     costs: Vec<Cost>,
     /// Where the names of labels on offer end in the text.
     offered: Vec<u32>,
+    /// Of the first row.
+    line: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// What every row has. Its parts of the lists start where those of the row before end.
+#[derive(Clone, Copy, Debug, Default)]
 struct Head {
+    /// Where its features end.
+    features: u32,
+    /// Where its text ends.
+    text: u32,
+    /// Lines after the first row.
+    line: u32,
+    /// Its place in `extras`; or [`NAMED`], or [`UNLABELLED`], for a row with the weight 1 and nothing else.
+    extra: u32,
+}
+
+/// A row that has a class and nothing else.
+const NAMED: u32 = u32::MAX;
+/// A row that has no label.
+const UNLABELLED: u32 = u32::MAX - 1;
+
+/// What few rows have. Its parts of the lists start where those of the extra before end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extra {
     weight: f64,
     line: u64,
     kind: LabelKind,
-    ends: Ends,
-}
-
-/// The ends of a row's parts in the lists, which are the starts of the next row's.
-#[derive(Clone, Copy, Debug, Default)]
-struct Ends {
-    features: u32,
+    /// Where the name of its class, or those of its actions, end in the text.
     name: u32,
+    /// Where its tag ends in the text.
     tag: u32,
-    /// Where its text ends.
-    text: u32,
     distribution: u32,
     costs: u32,
     offered: u32,
@@ -61,8 +79,9 @@ impl PackedRows {
     /// Size of the rows in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(&*self.heads)
-            + size_of_val(&*self.indices)
-            + size_of_val(&*self.values)
+            + size_of_val(&*self.extras)
+            + self.indices.bytes()
+            + self.values.bytes()
             + self.text.len()
             + size_of_val(&*self.distributions)
             + size_of_val(&*self.costs)
@@ -72,6 +91,7 @@ impl PackedRows {
     /// Removes the rows; keeps the allocations.
     pub(crate) fn clear(&mut self) {
         self.heads.clear();
+        self.extras.clear();
         self.indices.clear();
         self.values.clear();
         self.text.clear();
@@ -95,8 +115,31 @@ impl PackedRows {
 
     /// Adds a row. All rows together take less than 4 GiB.
     pub(crate) fn push(&mut self, row: &Row) {
-        self.indices.extend_from_slice(row.indices());
-        self.values.extend_from_slice(row.values());
+        self.indices.extend(row.indices());
+        self.values.extend(row.values());
+        if self.heads.is_empty() {
+            self.line = row.line;
+        }
+        let line = row.line.checked_sub(self.line).and_then(|lines| u32::try_from(lines).ok());
+        let plain = row.weight == 1.0 && row.tag.is_empty() && row.offered().is_empty() && line.is_some();
+        let extra = match row.kind {
+            LabelKind::Missing if plain => UNLABELLED,
+            LabelKind::Name if plain => {
+                self.text.push_str(&row.name);
+                NAMED
+            }
+            _ => self.push_extra(row),
+        };
+        self.heads.push(Head {
+            features: self.indices.len() as u32,
+            text: self.text.len() as u32,
+            line: line.unwrap_or(0),
+            extra,
+        });
+    }
+
+    /// Adds all of a row but its features. Returns its place.
+    fn push_extra(&mut self, row: &Row) -> u32 {
         match row.kind {
             LabelKind::Missing => {}
             LabelKind::Name => self.text.push_str(&row.name),
@@ -116,54 +159,145 @@ impl PackedRows {
             self.text.push_str(label);
             self.offered.push(self.text.len() as u32);
         }
-        let ends = Ends {
-            features: self.indices.len() as u32,
+        self.extras.push(Extra {
+            weight: row.weight,
+            line: row.line,
+            kind: row.kind,
             name,
             tag,
-            text: self.text.len() as u32,
             distribution: self.distributions.len() as u32,
             costs: self.costs.len() as u32,
             offered: self.offered.len() as u32,
-        };
-        self.heads.push(Head { weight: row.weight, line: row.line, kind: row.kind, ends });
+        });
+        self.extras.len() as u32 - 1
     }
 
     /// Copies the row at `at` to `row`.
     pub(crate) fn copy_to(&self, at: usize, row: &mut Row) {
-        let Head { weight, line, kind, ends } = self.heads[at];
-        let starts = if at == 0 { Ends::default() } else { self.heads[at - 1].ends };
+        let head = self.heads[at];
+        let starts = if at == 0 { Head::default() } else { self.heads[at - 1] };
         row.clear();
-        (row.weight, row.line) = (weight, line);
-        let features = starts.features as usize..ends.features as usize;
+        let features = starts.features as usize..head.features as usize;
         let (indices, values) = row.room(features.len());
-        indices[..features.len()].copy_from_slice(&self.indices[features.clone()]);
-        values[..features.len()].copy_from_slice(&self.values[features.clone()]);
+        self.indices.copy_to(features.clone(), indices);
+        self.values.copy_to(features.clone(), values);
         row.filled(features.len(), true);
-        let text = |start: u32, end: u32| &self.text[start as usize..end as usize];
-        row.tag.push_str(text(ends.name, ends.tag));
-        let mut start = ends.tag;
-        for &end in &self.offered[starts.offered as usize..ends.offered as usize] {
-            row.next_offered().push_str(text(start, end));
-            row.offered_count += 1;
-            start = end;
+        row.line = self.line + u64::from(head.line);
+        match head.extra {
+            UNLABELLED => {}
+            NAMED => {
+                row.kind = LabelKind::Name;
+                row.name.push_str(&self.text[starts.text as usize..head.text as usize]);
+            }
+            extra => self.copy_extra(extra as usize, starts.text, row),
         }
-        match kind {
+    }
+
+    /// Copies all of a row but its features, whose text starts at `start`.
+    fn copy_extra(&self, at: usize, start: u32, row: &mut Row) {
+        let extra = self.extras[at];
+        let starts = if at == 0 { Extra::default() } else { self.extras[at - 1] };
+        (row.weight, row.line, row.kind) = (extra.weight, extra.line, extra.kind);
+        let text = |start: u32, end: u32| &self.text[start as usize..end as usize];
+        row.tag.push_str(text(extra.name, extra.tag));
+        let mut from = extra.tag;
+        for &end in &self.offered[starts.offered as usize..extra.offered as usize] {
+            row.next_offered().push_str(text(from, end));
+            row.offered_count += 1;
+            from = end;
+        }
+        match extra.kind {
             LabelKind::Missing => {}
-            LabelKind::Name => row.name.push_str(text(starts.text, ends.name)),
+            LabelKind::Name => row.name.push_str(text(start, extra.name)),
             LabelKind::Distribution => {
-                let places = starts.distribution as usize..ends.distribution as usize;
+                let places = starts.distribution as usize..extra.distribution as usize;
                 row.distribution.extend_from_slice(&self.distributions[places]);
             }
             LabelKind::Costs => {
-                let mut start = starts.text;
-                for cost in &self.costs[starts.costs as usize..ends.costs as usize] {
+                let mut start = start;
+                for cost in &self.costs[starts.costs as usize..extra.costs as usize] {
                     row.next_cost(cost.cost, cost.probability).push_str(text(start, cost.action));
                     row.cost_count += 1;
                     start = cost.action;
                 }
             }
         }
-        row.kind = kind;
+    }
+}
+
+/// A list of numbers, of the type `N` if all of them have an equal one of that type, and otherwise of the type `W`.
+#[derive(Debug, Default)]
+struct Narrow<N, W> {
+    narrow: Vec<N>,
+    /// Empty, or in place of `narrow`.
+    wide: Vec<W>,
+}
+
+/// A number type with half of the bytes of `W`.
+trait Half<W>: Copy {
+    /// The nearest number, or any.
+    fn narrowed(wide: W) -> Self;
+    fn widened(self) -> W;
+}
+
+impl Half<u32> for u16 {
+    fn narrowed(wide: u32) -> Self {
+        wide as u16
+    }
+
+    fn widened(self) -> u32 {
+        self.into()
+    }
+}
+
+impl Half<f64> for f32 {
+    fn narrowed(wide: f64) -> Self {
+        wide as f32
+    }
+
+    fn widened(self) -> f64 {
+        self.into()
+    }
+}
+
+impl<N: Half<W>, W: Copy + PartialEq> Narrow<N, W> {
+    fn len(&self) -> usize {
+        self.narrow.len().max(self.wide.len())
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&*self.narrow) + size_of_val(&*self.wide)
+    }
+
+    fn clear(&mut self) {
+        self.narrow.clear();
+        self.wide.clear();
+    }
+
+    fn reserve(&mut self, count: usize) {
+        self.narrow.reserve(count);
+    }
+
+    fn extend(&mut self, numbers: &[W]) {
+        if self.wide.is_empty() {
+            if numbers.iter().fold(true, |all, wide| all & (N::narrowed(*wide).widened() == *wide)) {
+                self.narrow.extend(numbers.iter().map(|wide| N::narrowed(*wide)));
+                return;
+            }
+            self.wide.extend(self.narrow.drain(..).map(N::widened));
+        }
+        self.wide.extend_from_slice(numbers);
+    }
+
+    /// Copies the numbers in `places` to the first places of `out`.
+    fn copy_to(&self, places: std::ops::Range<usize>, out: &mut [W]) {
+        if self.wide.is_empty() {
+            for (out, narrow) in out.iter_mut().zip(&self.narrow[places]) {
+                *out = narrow.widened();
+            }
+        } else {
+            out[..places.len()].copy_from_slice(&self.wide[places]);
+        }
     }
 }
 
@@ -208,7 +342,53 @@ mod tests {
                 assert_eq!(row, rows[at], "{at}");
             }
         }
+        let (heads, extras) = (6 * size_of::<Head>(), 4 * size_of::<Extra>());
         let costs = 4 * size_of::<Cost>();
-        assert_eq!(packed.bytes(), 6 * size_of::<Head>() + 3 * 12 + 25 + 16 + costs + 4 * 4);
+        assert_eq!(packed.bytes(), heads + extras + 3 * (2 + 4) + 25 + 16 + costs + 4 * 4);
+    }
+
+    /// From the first number on that needs all of its bytes, and not before.
+    #[test]
+    fn numbers_are_the_same_whatever_their_bytes() {
+        let rows: Vec<Row> = [
+            [(0, 1.0), (65_535, -0.5)],
+            [(1, f64::from(f32::MAX)), (2, 1e-30_f32.into())],
+            [(7, 0.1), (65_536, 1e300)],
+            [(3, 5e-324), (4, 16_777_217.0)],
+        ]
+        .into_iter()
+        .map(|pairs| {
+            let mut row = Row::new();
+            pairs.iter().for_each(|(index, value)| row.push(*index, *value));
+            row
+        })
+        .collect();
+        let mut packed = PackedRows::default();
+        for _ in 0..2 {
+            packed.clear();
+            for (count, bytes) in [(2, 4 * (2 + 4)), (4, 8 * (4 + 8))] {
+                rows[packed.len()..count].iter().for_each(|row| packed.push(row));
+                assert_eq!(packed.indices.bytes() + packed.values.bytes(), bytes);
+                let mut row = Row::new();
+                for (at, want) in rows[..count].iter().enumerate() {
+                    packed.copy_to(at, &mut row);
+                    assert_eq!(row, *want, "{at}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lines_may_be_far_apart_or_go_back() {
+        let mut packed = PackedRows::default();
+        let lines = [1 << 40, (1 << 40) + 7, 1 << 50, 3];
+        for line in lines {
+            packed.push(&Row { line, ..Row::new() });
+        }
+        for (at, line) in lines.into_iter().enumerate() {
+            let mut row = Row::new();
+            packed.copy_to(at, &mut row);
+            assert_eq!(row.line, line);
+        }
     }
 }
