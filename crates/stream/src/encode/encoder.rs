@@ -162,10 +162,20 @@ impl Encoder {
         for (column, value) in indices.iter().zip(values) {
             dense[*column as usize] = *value;
         }
-        for &column in &self.absent {
-            dense[column as usize] = self.scaler.mean(column as usize);
+        if self.absent.is_empty() || self.scaler.scaling() != Scaling::Standard {
+            self.scaler.observe_and_scale(indices, values, dense);
+        } else {
+            // The means in place of what is absent are noted, too, so that they stay.
+            for &column in &self.absent {
+                dense[column as usize] = self.scaler.mean(column as usize);
+            }
+            out.indices.extend((0u32..).take(self.columns));
+            out.values.extend_from_within(at..);
+            let (dense, noted) = out.values[at..].split_at_mut(self.columns);
+            self.scaler.observe_and_scale(&out.indices, noted, dense);
+            out.indices.clear();
+            out.values.truncate(at + self.columns);
         }
-        self.scaler.observe_and_scale(indices, values, dense);
         self.add_plain(Features::Sparse { indices, values }, out);
         let beyond = self.bound(out);
         self.counted(beyond)

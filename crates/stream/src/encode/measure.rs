@@ -5,7 +5,7 @@
 
 use noregret::kernel::vector::{dot, sum_in_lanes};
 
-use crate::encode::scale::{CLIP, Scaler, Scaling};
+use crate::encode::scale::{CLIP, Scaler, Scaling, note};
 
 /// Smaller sums of squared deviations are not used as divisors, because the dividend may have
 /// underflowed.
@@ -78,15 +78,17 @@ impl Trial {
             self.inverses.clear();
             self.inverses.extend(moments.deviations(rows - 1).map(inverse));
         }
-        let (inverses, mut bound) = (&self.inverses, 0.0);
+        let (inverse, inverses, mut bound) = (1.0 / rows as f64, &self.inverses, 0.0);
         let ones = moments.note_row(
             indices,
             values,
             &mut self.values,
             rows,
             #[inline(always)]
-            |columns, values, means, _| {
-                for ((value, mean), over) in values.iter_mut().zip(means).zip(&inverses[columns]) {
+            |columns, values, means, squares| {
+                let moments = means.iter_mut().zip(squares).zip(&inverses[columns]);
+                for (value, ((mean, squares), over)) in values.iter_mut().zip(moments) {
+                    note(*value, inverse, mean, squares);
                     let scaled = (*value - *mean) * over;
                     let square = scaled * scaled;
                     let square = if square < CLIP * CLIP { square } else { CLIP * CLIP };

@@ -56,6 +56,30 @@ fn features_in_memory_give_the_examples_of_rows() {
     }
 }
 
+/// Of columns with means 1/2, 1/2 and 5, the first and the last are absent from a later row: they become 0, and
+/// their means stay.
+#[test]
+fn means_replace_what_is_absent() {
+    let mut encoder = Encoder { columns: 9, ..encoder(Scaling::Standard, false) };
+    let mut example = Example::default();
+    let mut learn = |encoder: &mut Encoder, values: [f64; 3]| {
+        let mut row = Row::new();
+        let pairs = [0, 1, 8].into_iter().zip(values).filter(|(_, value)| *value != 0.0);
+        pairs.for_each(|(column, value)| row.push(column, value));
+        encoder.encode(&row, &mut example).expect("a good row");
+        assert!(example.indices.is_empty());
+        [1, 2, 9].map(|feature| example.values[feature])
+    };
+    for values in [[1.0, 0.0, 4.0], [0.0, 1.0, 6.0]] {
+        learn(&mut encoder, values);
+    }
+    encoder.absent = vec![0, 8];
+    let scaled = learn(&mut encoder, [0.0, 1.0, 0.0]);
+    assert_eq!([scaled[0], scaled[2]], [0.0, 0.0]);
+    assert_eq!([0, 8].map(|column| encoder.scaler.mean(column)), [0.5, 5.0]);
+    assert!((encoder.scaler.mean(1) - 2.0 / 3.0).abs() < 1e-15);
+}
+
 /// ln(1 + (e - 1)) = 1 and ln(1 + (e² - 1)) = 2, with norm √5; the intercept is 1 in both views.
 #[test]
 fn a_sparse_row_has_its_logarithms_behind() {

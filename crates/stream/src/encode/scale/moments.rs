@@ -92,6 +92,7 @@ impl Moments {
     pub(crate) fn note(&mut self, indices: &[u32], values: &[f64], rows: u64) {
         self.grow(indices.last().map_or(0, |last| *last as usize + 1));
         self.count(indices, values, rows, |_| {});
+        let inverse = 1.0 / rows as f64;
         let mut seen = indices.iter().map(|column| *column as usize).zip(values).peekable();
         for block in 0..self.counted.len() {
             let columns = self.columns_of(block);
@@ -100,7 +101,10 @@ impl Moments {
                 row[column - columns.start] = *value;
             }
             if !self.counted[block] {
-                note_all(&row, &mut self.first[columns.clone()], &mut self.second[columns], rows);
+                let moments = self.first[columns.clone()].iter_mut().zip(&mut self.second[columns]);
+                for (value, (mean, squares)) in row.iter().zip(moments) {
+                    note(*value, inverse, mean, squares);
+                }
             }
         }
     }
@@ -111,13 +115,21 @@ impl Moments {
     #[inline(always)]
     fn count(&mut self, indices: &[u32], values: &[f64], rows: u64, mut constant: impl FnMut(usize)) -> f64 {
         let seen = || indices.iter().map(|column| *column as usize).zip(values);
+        let mut counts = false;
         for (column, value) in seen() {
-            if self.counted[column / BLOCK] && *value != 1.0 && *value != 0.0 {
+            if !self.counted[column / BLOCK] {
+                continue;
+            }
+            counts = true;
+            if *value != 1.0 && *value != 0.0 {
                 for column in self.columns_of(column / BLOCK) {
                     (self.first[column], self.second[column]) = self.of(column, rows - 1);
                 }
                 self.counted[column / BLOCK] = false;
             }
+        }
+        if !counts {
+            return 0.0;
         }
         let (rows, mut sum) = (rows as f64, 0.0);
         for (column, value) in seen() {
@@ -144,16 +156,17 @@ impl Moments {
             #[inline(always)]
             |_, values, means, squares| {
                 for ((value, mean), squares) in values.iter_mut().zip(means).zip(squares) {
+                    note(*value, inverse, mean, squares);
                     *value = standardised(*value, inverse, *mean, *squares);
                 }
             },
         );
     }
 
-    /// Adds the row with number `rows`, which has `values` in columns `indices` and 0 elsewhere. Of its values of
-    /// all columns in `row`, those that are counted are standardised: they stay, or become 0 if the column is
-    /// constant. For all others, `others` is called with the columns, their values, means and sums of squared
-    /// deviations. Returns the sum of what is counted.
+    /// Counts what is counted of the row with number `rows`, which has `values` in columns `indices` and 0
+    /// elsewhere, and standardises it in `row`, which has the values of all columns: it stays, or becomes 0 if the
+    /// column is constant. For all others, `others` is called with the columns, their values, means and sums of
+    /// squared deviations, and is to add the row to these. Returns the sum of what is counted.
     ///
     /// # Panics
     /// If there is no room for a column, see [`Moments::grow`].
@@ -164,7 +177,7 @@ impl Moments {
         values: &[f64],
         row: &mut [f64],
         rows: u64,
-        mut others: impl FnMut(Range<usize>, &mut [f64], &[f64], &[f64]),
+        mut others: impl FnMut(Range<usize>, &mut [f64], &mut [f64], &mut [f64]),
     ) -> f64 {
         // Not in the loop below: to read numbers in vectors that were just written one by one takes long.
         let counted = self.count(indices, values, rows, |column| row[column] = 0.0);
@@ -173,11 +186,9 @@ impl Moments {
             || {
                 for (columns, counted) in runs(&self.counted, self.first.len()) {
                     if !counted {
-                        let values = &mut row[columns.clone()];
-                        let (means, squares) =
-                            (&mut self.first[columns.clone()], &mut self.second[columns.clone()]);
-                        note_all(values, means, squares, rows);
-                        others(columns, values, means, squares);
+                        let means = &mut self.first[columns.clone()];
+                        let squares = &mut self.second[columns.clone()];
+                        others(columns.clone(), &mut row[columns], means, squares);
                     }
                 }
             },
@@ -200,7 +211,9 @@ impl Moments {
                             *value = if constant { 0.0 } else { value.clamp(-CLIP, CLIP) };
                         }
                     } else {
-                        for ((value, mean), squares) in values.iter_mut().zip(first).zip(&self.second[columns]) {
+                        for ((value, mean), squares) in
+                            values.iter_mut().zip(first).zip(&self.second[columns])
+                        {
                             *value = standardised(*value, inverse, *mean, *squares);
                         }
                     }
@@ -255,15 +268,6 @@ fn runs(counted: &[bool], columns: usize) -> impl Iterator<Item = (Range<usize>,
 fn counted_moments(ones: f64, rows: f64) -> (f64, f64) {
     let mean = ones / rows.max(1.0);
     (mean, ones * (1.0 - mean))
-}
-
-/// Adds the values of the row with number `rows`.
-#[inline(always)]
-fn note_all(values: &[f64], means: &mut [f64], squares: &mut [f64], rows: u64) {
-    let inverse = 1.0 / rows as f64;
-    for ((value, mean), squares) in values.iter().zip(means).zip(squares) {
-        note(*value, inverse, mean, squares);
-    }
 }
 
 #[cfg(test)]
