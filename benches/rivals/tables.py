@@ -86,9 +86,13 @@ def put_into(name, title, body):
     print(f"wrote '{title}' into {path}", file=sys.stderr)
 
 
-def write(name, text):
+def write(name, text, keep=()):
+    """Writes a page. The sections `keep`, which have commands of their own, stay as they were."""
     path = ROOT / "results" / f"{name}.md"
-    path.write_text(text)
+    old = path.read_text() if path.exists() else ""
+    sections = {title: body for title, _, body in (part.partition("\n") for part in old.split("\n## ")[1:])}
+    kept = [f"## {title}\n{sections[title].rstrip()}\n" for title in keep if title in sections]
+    path.write_text("\n".join([text, *kept]))
     print(f"wrote {path}", file=sys.stderr)
 
 
@@ -182,6 +186,7 @@ loop alone for River and scikit-learn (rows in memory already).
 |---|{"---|" * len(BASELINES)}
 {chr(10).join(order)}
 """,
+        keep=["River's forests", "Streams that the defaults were not chosen with", "Through a pipe"],
     )
 
 
@@ -340,5 +345,5 @@ on the same rows as text, where a ratio of 1 is its speed.
 {heads}
 {lines(python_rows.contests())}
 """,
+        keep=["`auto`"],
     )
-    print("the section on `auto` has a command of its own: rivals.py speed-of-auto", file=sys.stderr)
