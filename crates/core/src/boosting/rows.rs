@@ -71,7 +71,7 @@ impl Rows {
 
     /// A stored row.
     pub(crate) fn row(&self, number: u32) -> &[f32] {
-        &self.values[self.start(number)..][..self.features]
+        self.starting(self.start(number))
     }
 
     /// The index of the first number of a stored row.
@@ -79,9 +79,9 @@ impl Rows {
         self.place(number) * self.features
     }
 
-    /// The number of `feature` of the row that starts at `start`.
-    pub(crate) fn value(&self, start: usize, feature: usize) -> f32 {
-        self.values[start + feature]
+    /// The row that starts at `start`.
+    pub(crate) fn starting(&self, start: usize) -> &[f32] {
+        &self.values[start..][..self.features]
     }
 
     /// The state.

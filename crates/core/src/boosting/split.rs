@@ -16,6 +16,13 @@
 
 use crate::boosting::rows::Rows;
 use crate::boosting::{mixed, mixed_uniform};
+use crate::kernel::vector::widest;
+
+/// Number of splits that are evaluated together, each in a lane of vectors.
+const TOGETHER: usize = 16;
+
+/// A number for each split of those evaluated together.
+type Lanes<T> = [T; TOGETHER];
 
 /// A split: rows whose value of `feature` exceeds `threshold` belong to the right.
 #[derive(Clone, Copy, Debug)]
@@ -69,8 +76,8 @@ pub(crate) struct Splitter {
     places: Vec<(u32, usize)>,
     /// For each class with a row, the end of its rows in `places`.
     ends: Vec<usize>,
-    /// For each row, its value of one feature.
-    values: Vec<f32>,
+    /// For each row, its values of the features of some splits.
+    values: Vec<Lanes<f32>>,
 }
 
 impl Splitter {
@@ -81,7 +88,7 @@ impl Splitter {
             half_log_confidence: -0.5 * confidence.ln(),
             places: Vec::with_capacity(buffer),
             ends: Vec::with_capacity(buffer),
-            values: vec![0.0; buffer],
+            values: vec![[0.0; TOGETHER]; buffer],
         }
     }
 
@@ -103,48 +110,96 @@ impl Splitter {
         }
         let values = &mut values[..numbers.len()];
         let n = numbers.len() as f64;
-        let whole = squares(ends, |first, end| end - first);
+        let whole: usize = sizes(ends).map(|size| size * size).sum();
         let mut best: Option<Split> = None;
-        for _ in 0..self.tries {
-            let feature = draws.below(rows.features as u64) as usize;
-            let uniform = draws.uniform();
-            let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
-            for (value, (_, start)) in values.iter_mut().zip(&*places) {
-                *value = rows.value(*start, feature);
-                low = if *value < low { *value } else { low };
-                high = if *value > high { *value } else { high };
+        for first in (0..self.tries).step_by(TOGETHER) {
+            let (mut features, mut uniforms) = ([0; TOGETHER], [0.0; TOGETHER]);
+            let count = TOGETHER.min(self.tries - first);
+            for (feature, uniform) in features.iter_mut().zip(&mut uniforms).take(count) {
+                *feature = draws.below(rows.features as u64) as usize;
+                *uniform = draws.uniform();
             }
-            if low >= high {
-                continue;
+            for (values, (_, start)) in values.iter_mut().zip(&*places) {
+                let row = rows.starting(*start);
+                for (value, feature) in values.iter_mut().zip(&features) {
+                    *value = row[*feature];
+                }
             }
-            let (low, high) = (f64::from(low), f64::from(high));
-            let threshold = (low + (high - low) * uniform) as f32;
-            let above = |first, end| values[first..end].iter().map(|v| usize::from(*v > threshold)).sum();
-            let r: usize = above(0, values.len());
-            if r == 0 || r == values.len() {
-                continue;
-            }
-            let right = squares(ends, above);
-            let left = squares(ends, |first, end| end - first - above(first, end));
-            let r = r as f64;
-            let gain = (left / (n - r) + right / r - whole / n) / n; // eq. (1)
-            if best.is_none_or(|best| gain > best.gain) {
-                best = Some(Split { gain, feature, threshold });
+            let Evaluated { thresholds, above, left, right } = widest(
+                #[inline(always)]
+                || evaluate(values, ends, &uniforms),
+            );
+            for split in 0..count {
+                let r = above[split];
+                // A constant feature has none above the threshold.
+                if r == 0 || r as usize == values.len() {
+                    continue;
+                }
+                let (r, left, right) = (f64::from(r), f64::from(left[split]), f64::from(right[split]));
+                let gain = (left / (n - r) + right / r - whole as f64 / n) / n; // eq. (1)
+                if best.is_none_or(|best| gain > best.gain) {
+                    best = Some(Split { gain, feature: features[split], threshold: thresholds[split] });
+                }
             }
         }
         best.filter(|best| best.gain > (self.half_log_confidence / n).sqrt()) // eq. (1)
     }
 }
 
-/// The sum of the squares of what `count` returns for the rows of each class, from the first to the end.
-fn squares(ends: &[usize], count: impl Fn(usize, usize) -> usize) -> f64 {
-    let (mut sum, mut first) = (0, 0);
-    for &end in ends {
-        let count = count(first, end);
-        sum += count * count;
-        first = end;
+/// Splits that were evaluated together.
+struct Evaluated {
+    thresholds: Lanes<f32>,
+    /// $r$.
+    above: Lanes<u32>,
+    /// $\sum_k l_k^2$.
+    left: Lanes<u32>,
+    /// $\sum_k r_k^2$.
+    right: Lanes<u32>,
+}
+
+/// Evaluates splits at thresholds between the least and the largest of the rows' `values`, which the `uniforms` in
+/// [0, 1) choose. The rows are sorted by class; those of each class end at `ends`.
+///
+/// Written lane by lane, since there are few rows of each class.
+#[inline(always)]
+fn evaluate(values: &[Lanes<f32>], ends: &[usize], uniforms: &Lanes<f64>) -> Evaluated {
+    let (mut low, mut high) = ([f32::INFINITY; TOGETHER], [f32::NEG_INFINITY; TOGETHER]);
+    for row in values {
+        for lane in 0..TOGETHER {
+            low[lane] = if row[lane] < low[lane] { row[lane] } else { low[lane] };
+            high[lane] = if row[lane] > high[lane] { row[lane] } else { high[lane] };
+        }
     }
-    sum as f64
+    let mut thresholds = [0.0; TOGETHER];
+    for lane in 0..TOGETHER {
+        let (low, high) = (f64::from(low[lane]), f64::from(high[lane]));
+        thresholds[lane] = (low + (high - low) * uniforms[lane]) as f32;
+    }
+    let (mut above, mut left, mut right) = ([0; TOGETHER], [0; TOGETHER], [0; TOGETHER]);
+    let mut rest = values;
+    for size in sizes(ends) {
+        let (class, after) = rest.split_at(size);
+        let mut count = [0; TOGETHER];
+        for row in class {
+            for lane in 0..TOGETHER {
+                count[lane] += u32::from(row[lane] > thresholds[lane]);
+            }
+        }
+        for lane in 0..TOGETHER {
+            let others = size as u32 - count[lane];
+            above[lane] += count[lane];
+            left[lane] += others * others;
+            right[lane] += count[lane] * count[lane];
+        }
+        rest = after;
+    }
+    Evaluated { thresholds, above, left, right }
+}
+
+/// The number of rows of each class.
+fn sizes(ends: &[usize]) -> impl Iterator<Item = usize> {
+    let mut start = 0;
+    ends.iter().map(move |end| end - std::mem::replace(&mut start, *end))
 }
 
 #[cfg(test)]
