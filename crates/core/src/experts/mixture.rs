@@ -44,6 +44,8 @@
 //! importance weights up to 1 with weighted losses. Larger importance weights are accepted, without a
 //! guarantee.
 
+use crate::kernel::softmax::quick_exponentials;
+use crate::kernel::vector::{dot, sum};
 use crate::state::Tensor;
 
 /// The logarithmic weight of a dropped member; its share in the forecast is 0.
@@ -62,8 +64,12 @@ pub struct Mixture {
     /// Logarithms of the weights of the two parts, `fixed` and `tracking`, normalised.
     parts: [f64; 2],
     rounds: u64,
+    /// The weights without sharing: the exponentials of `fixed`.
+    unshared: Vec<f64>,
     /// The weights in the next forecast, computed from the fields above.
     weights: Vec<f64>,
+    /// In an update, the members' likelihoods relative to that of the best member.
+    likelihoods: Vec<f64>,
 }
 
 impl Mixture {
@@ -77,7 +83,9 @@ impl Mixture {
         let tracking: Vec<f64> = prior.iter().map(|weight| weight / total).collect();
         let fixed = tracking.iter().map(|weight| weight.ln()).collect();
         let parts = [0.75f64.ln(), 0.25f64.ln()];
-        let mut mixture = Self { fixed, weights: tracking.clone(), tracking, parts, rounds: 0 };
+        let (unshared, weights, likelihoods) = (tracking.clone(), tracking.clone(), tracking.clone());
+        let mut mixture = Self { fixed, tracking, parts, rounds: 0, unshared, weights, likelihoods };
+        mixture.exponentiate();
         mixture.refresh();
         mixture
     }
@@ -103,16 +111,22 @@ impl Mixture {
     pub fn update(&mut self, losses: &[f64]) {
         let present = self.fixed.iter().zip(losses).filter(|(fixed, _)| **fixed > DROPPED);
         let least = present.map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
-        // The likelihoods of both parts, relative to that of the best member.
-        let (mut fixed_likelihood, mut tracking_likelihood) = (0.0, 0.0);
-        let weights = self.fixed.iter_mut().zip(&mut self.tracking);
-        for ((fixed, tracking), loss) in weights.zip(losses).filter(|((fixed, _), _)| **fixed > DROPPED) {
-            let likelihood = (least - loss).exp();
-            fixed_likelihood += fixed.exp() * likelihood;
-            *fixed += least - loss; // eq. (4)
-            *tracking *= likelihood; // eq. (4)
-            tracking_likelihood += *tracking;
+        for ((likelihood, fixed), loss) in self.likelihoods.iter_mut().zip(&self.fixed).zip(losses) {
+            *likelihood = if *fixed > DROPPED { least - loss } else { f64::NEG_INFINITY };
         }
+        // eq. (4): the logarithms are added, and the weights multiplied.
+        for (fixed, logarithm) in
+            self.fixed.iter_mut().zip(&self.likelihoods).filter(|(fixed, _)| **fixed > DROPPED)
+        {
+            *fixed += logarithm;
+        }
+        quick_exponentials(&mut self.likelihoods);
+        // The likelihoods of both parts, relative to that of the best member.
+        let fixed_likelihood = dot(&self.unshared, &self.likelihoods);
+        for (tracking, likelihood) in self.tracking.iter_mut().zip(&self.likelihoods) {
+            *tracking *= likelihood;
+        }
+        let tracking_likelihood = self.tracking.iter().sum::<f64>();
         // The direction of the weights is kept even if the best member has weight 0 in a part.
         let floor = |likelihood: f64| likelihood.max(1e-300).ln();
         self.parts[0] += floor(fixed_likelihood);
@@ -130,10 +144,22 @@ impl Mixture {
     /// Normalises the weights without sharing, in logarithms.
     fn normalise(&mut self) {
         let top = self.fixed.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let log_sum = top + self.fixed.iter().map(|fixed| (fixed - top).exp()).sum::<f64>().ln();
+        for (weight, fixed) in self.unshared.iter_mut().zip(&self.fixed) {
+            *weight = fixed - top;
+        }
+        quick_exponentials(&mut self.unshared);
+        let log_sum = top + sum(&self.unshared).ln();
         for fixed in self.fixed.iter_mut().filter(|fixed| **fixed > DROPPED) {
             *fixed = (*fixed - log_sum).max(LEAST_LOG_WEIGHT);
         }
+        // Not from the exponentials above: after loading, the weights must be the same to the last bit.
+        self.exponentiate();
+    }
+
+    /// Computes the weights without sharing from their logarithms.
+    fn exponentiate(&mut self) {
+        self.unshared.clone_from(&self.fixed);
+        quick_exponentials(&mut self.unshared);
     }
 
     /// Gives a part of the weight of the method without sharing to the other one.
@@ -189,14 +215,17 @@ impl Mixture {
         self.fixed.extend(std::iter::repeat_n(own.ln(), count));
         self.tracking.extend(std::iter::repeat_n(own, count));
         self.weights.extend(std::iter::repeat_n(0.0, count));
+        self.likelihoods.extend(std::iter::repeat_n(0.0, count));
+        self.exponentiate();
         self.refresh();
     }
 
     /// Computes the weights in the forecast.
     fn refresh(&mut self) {
         let [fixed_part, tracking_part] = self.parts.map(f64::exp);
-        for ((weight, fixed), tracking) in self.weights.iter_mut().zip(&self.fixed).zip(&self.tracking) {
-            *weight = fixed_part * fixed.exp() + tracking_part * tracking;
+        for ((weight, unshared), tracking) in self.weights.iter_mut().zip(&self.unshared).zip(&self.tracking)
+        {
+            *weight = fixed_part * unshared + tracking_part * tracking;
         }
         let total: f64 = self.weights.iter().sum();
         self.weights.iter_mut().for_each(|weight| *weight /= total);
@@ -218,6 +247,7 @@ impl Mixture {
             && self.fixed.iter().chain(&self.parts).all(|log| *log <= 1e-9)
             && (self.tracking.iter().sum::<f64>() - 1.0).abs() < 1e-6;
         if valid {
+            self.exponentiate();
             self.refresh();
         }
         valid

@@ -94,6 +94,34 @@ pub(super) fn exp_of_negative<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     simd.transmute_f64s_u64s(sum)
 }
 
+/// Replaces every number $x \le 0$ by $e^x$, to a few units in the last place; by 0 below -700.
+pub(crate) fn quick_exponentials(numbers: &mut [f64]) {
+    Arch::new().dispatch(QuickExponentials(numbers));
+}
+
+struct QuickExponentials<'a>(&'a mut [f64]);
+
+impl WithSimd for QuickExponentials<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let (vectors, rest) = S::as_mut_simd_f64s(self.0);
+        for vector in vectors {
+            *vector = exp_or_zero(simd, *vector);
+        }
+        let last = exp_or_zero(simd, simd.partial_load_f64s(rest));
+        simd.partial_store_f64s(rest, last);
+    }
+}
+
+/// $e^x$ for every $x \le 0$; 0 below -700.
+#[inline(always)]
+fn exp_or_zero<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
+    let negligible = simd.less_than_f64s(x, simd.splat_f64s(-700.0));
+    simd.select_f64s(negligible, simd.splat_f64s(0.0), exp_of_negative(simd, x))
+}
+
 /// The numbers of a vector.
 #[inline(always)]
 pub(super) fn lanes<T: Pod, V: Pod>(vector: &V) -> &[T] {
@@ -275,6 +303,22 @@ mod tests {
         for (got, p) in got.iter().zip(&p) {
             let want = p.max(1e-300).ln();
             assert!((got - want).abs() <= 1e-15 * want.abs(), "ln {p} = {want}, not {got}");
+        }
+    }
+
+    #[test]
+    fn quick_exponentials_are_as_good() {
+        let x: Vec<f64> = (0..4001)
+            .map(|i| -0.175 * f64::from(i))
+            .chain([-1e-9, -1e-300, -1e12, f64::NEG_INFINITY])
+            .collect();
+        for count in [1, 2, 3, 4, x.len()] {
+            let mut got = x[x.len() - count..].to_vec();
+            quick_exponentials(&mut got);
+            for (got, x) in got.iter().zip(&x[x.len() - count..]) {
+                let want = if *x < -700.0 { 0.0 } else { x.exp() };
+                assert!((got - want).abs() <= 4.0 * f64::EPSILON * want, "e^{x} = {want}, not {got}");
+            }
         }
     }
 

@@ -17,6 +17,7 @@
 
 use crate::example::Target;
 use crate::experts::mixture::Mixture;
+use crate::kernel::softmax::quick_exponentials;
 use crate::prediction::Prediction;
 use crate::state::Tensor;
 
@@ -101,10 +102,12 @@ impl Record {
                 return mixture.update(&self.losses);
             }
         };
-        let losses = &self.losses[..heads];
+        let losses = &mut self.losses[..heads];
         let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
-        for (weight, loss) in weights.iter_mut().zip(losses) {
-            *weight *= (LEARNING_RATE * (least - loss)).exp();
+        losses.iter_mut().for_each(|loss| *loss = LEARNING_RATE * (least - *loss));
+        quick_exponentials(losses);
+        for (weight, likelihood) in weights.iter_mut().zip(losses) {
+            *weight *= *likelihood;
         }
         let (total, heads) = (weights.iter().sum::<f64>(), heads as f64);
         for weight in weights {
