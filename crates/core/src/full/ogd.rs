@@ -39,7 +39,7 @@ use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Features, Target};
 use crate::guarantee::{self, Guarantee, provided, setting};
-use crate::kernel::softmax::softmax;
+use crate::kernel::softmax::quick_softmax;
 use crate::kernel::weights::Weights;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::param::{ParamError, positive};
@@ -207,7 +207,7 @@ impl Predictor for Ogd {
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
         self.weights.scores(x, &mut out.scores); // eq. (1)
-        softmax(&out.scores, &mut out.probabilities);
+        quick_softmax(&out.scores, &mut out.probabilities);
         out.stamp = Some(self.rounds);
     }
 }
