@@ -298,7 +298,7 @@ impl Truth<'_> {
 }
 
 /// Future rows, in order, for look-ahead.
-pub trait Batch {
+pub trait Batch: Sync {
     /// The number of rows.
     fn len(&self) -> usize;
 

@@ -1,12 +1,14 @@
 //! The nearest of the latest rows: a ring buffer of rows in single precision, and a search through all of it.
 //!
 //! Rows are stored in blocks of [`LANES`], feature by feature, so that the distances of a block are computed
-//! side by side, each in the order of the features: the results do not depend on the vector width of the
-//! processor. The search proceeds from the latest block to earlier ones. After the blocks of a window, it has
-//! found the nearest rows of that window: therefore windows of several lengths take one search of the
-//! longest.
+//! side by side, each in the order of the features. The search proceeds from the latest block to earlier ones.
+//! After the blocks of a window, it has found the nearest rows of that window: therefore windows of several
+//! lengths take one search of the longest. Several rows are searched for together, since most of the time of a
+//! search is reading the blocks.
 
-use super::vector::widest;
+use pulp::{Arch, Simd, WithSimd};
+
+use super::softmax::lanes;
 
 /// Number of rows whose distances are computed at a time.
 pub(crate) const LANES: usize = 32;
@@ -39,7 +41,7 @@ pub(crate) struct Near<const MOST: usize> {
 }
 
 impl<const MOST: usize> Near<MOST> {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { found: 0, distances: [f32::INFINITY; MOST], places: [0; MOST] }
     }
 
@@ -137,24 +139,30 @@ impl Latest {
         (self.seen - self.places() as u64..self.seen).map(move |number| self.place(number))
     }
 
-    /// Finds the rows nearest to `x`, which was [rounded](Self::round), in windows of `lengths` whole blocks,
-    /// in increasing order, together with the rows of the block that is being filled; calls `each` with the
-    /// result for every window.
+    /// Finds the rows nearest to each of `rows`, one after another, which were [rounded](Self::round), in windows
+    /// of `lengths` whole blocks, in increasing order, together with the rows of the block that is being filled;
+    /// calls `each` with the number of the row, that of the window, and the result. `near` has an entry for each
+    /// row.
     pub(crate) fn nearest<const MOST: usize>(
         &self,
-        x: &[f64],
+        rows: &[f64],
         lengths: &[usize],
-        mut each: impl FnMut(usize, &Near<MOST>),
+        near: &mut [Near<MOST>],
+        mut each: impl FnMut(usize, usize, &Near<MOST>),
     ) {
-        let mut near = Near::new();
+        near.fill(Near::new());
         // Blocks by number: the one that is being filled, and the previous ones.
         let current = self.seen / LANES as u64;
         let mut searched = 0;
         for (window, &length) in lengths.iter().enumerate() {
             let end = (length.min(self.window) as u64).min(current) + 1;
-            (searched..end).for_each(|behind| self.search(x, current - behind, &mut near));
+            for behind in searched..end {
+                for (x, near) in rows.chunks_exact(self.features).zip(&mut *near) {
+                    self.search(x, current - behind, near);
+                }
+            }
             searched = end.max(searched);
-            each(window, &near);
+            near.iter().enumerate().for_each(|(row, near)| each(row, window, near));
         }
     }
 
@@ -168,11 +176,7 @@ impl Latest {
         let place = self.place(first);
         let block = &self.values[place * self.features..][..LANES * self.features];
         let farthest = near.farthest();
-        let sums = widest(
-            #[inline(always)]
-            || distances(x, block, farthest),
-        );
-        let Some(sums) = sums else { return };
+        let Some(sums) = Arch::new().dispatch(Distances { x, block, farthest }) else { return };
         for (lane, &distance) in sums[..rows].iter().enumerate().rev() {
             if distance < near.farthest() {
                 near.insert(distance, (place + lane) as u32);
@@ -204,27 +208,40 @@ impl Latest {
 }
 
 /// Squared distances of `x` to the rows of a block; `None` if all are at least `farthest`.
-#[inline(always)]
-fn distances(x: &[f64], block: &[f32], farthest: f32) -> Option<[f32; LANES]> {
-    let mut sums = [0.0; LANES];
-    let (features, _) = block.as_chunks::<LANES>();
-    for (x, features) in x.chunks(PART).zip(features.chunks(PART)) {
-        for (x, values) in x.iter().zip(features) {
-            let x = *x as f32;
-            for lane in 0..LANES {
-                let gap = x - values[lane];
-                sums[lane] += gap * gap;
+struct Distances<'a> {
+    x: &'a [f64],
+    block: &'a [f32],
+    farthest: f32,
+}
+
+impl WithSimd for Distances<'_> {
+    type Output = Option<[f32; LANES]>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+        let Self { x, block, farthest } = self;
+        // The vectors that hold a number for each row; what is left of the array is not used.
+        let vectors = LANES / (size_of::<S::f32s>() / size_of::<f32>());
+        let mut sums = [simd.splat_f32s(0.0); LANES];
+        let (features, _) = block.as_chunks::<LANES>();
+        for (x, features) in x.chunks(PART).zip(features.chunks(PART)) {
+            for (x, values) in x.iter().zip(features) {
+                let x = simd.splat_f32s(*x as f32);
+                let (values, _) = S::as_simd_f32s(values);
+                for (sum, values) in sums.iter_mut().take(vectors).zip(values) {
+                    let gap = simd.sub_f32s(x, *values);
+                    *sum = simd.mul_add_e_f32s(gap, gap, *sum);
+                }
+            }
+            let least = sums[1..vectors].iter().fold(sums[0], |least, sum| simd.min_f32s(least, *sum));
+            if !lanes::<f32, _>(&least).iter().fold(false, |some, sum| some | (*sum < farthest)) {
+                return None;
             }
         }
-        let mut some = false;
-        for sum in &sums {
-            some |= *sum < farthest;
-        }
-        if !some {
-            return None;
-        }
+        let mut out = [0.0; LANES];
+        S::as_mut_simd_f32s(&mut out).0.copy_from_slice(&sums[..vectors]);
+        Some(out)
     }
-    Some(sums)
 }
 
 #[cfg(test)]
@@ -232,10 +249,10 @@ mod tests {
     use super::*;
     use crate::rng::Rng;
 
-    /// Rows with few different values, so that many distances are equal.
+    /// Rows with few different values, so that many distances are equal, and all are exact.
     fn rows(count: usize, features: usize) -> Vec<Vec<f64>> {
         let mut rng = Rng::new(3, features as u64);
-        let mut row = || (0..features).map(|_| rng.below(4) as f64 / 3.0).collect::<Vec<f64>>();
+        let mut row = || (0..features).map(|_| rng.below(4) as f64 / 4.0).collect::<Vec<f64>>();
         (0..count)
             .map(|_| {
                 let mut row = row();
@@ -247,7 +264,13 @@ mod tests {
 
     fn found<const MOST: usize>(latest: &Latest, x: &[f64], lengths: &[usize]) -> Vec<Vec<(f64, usize)>> {
         let mut all = Vec::new();
-        latest.nearest::<MOST>(x, lengths, |window, near| {
+        // The same row twice.
+        let rows = [x, x].concat();
+        latest.nearest::<MOST>(&rows, lengths, &mut [Near::new(); 2], |row, window, near| {
+            if row == 1 {
+                assert_eq!(all.last(), Some(&near.iter().collect()));
+                return;
+            }
             assert_eq!((window, near.len()), (all.len(), near.iter().count()));
             all.push(near.iter().collect());
         });

@@ -143,25 +143,26 @@ impl SecondOrder {
         q * q + self.vectors * q
     }
 
-    /// Writes $N$ followed by $h$ for each of the dense rows `rows`, one after another, to `out`: the numbers
-    /// of [`SecondOrder::project`], by wide products, for predictions that are not learnt.
+    /// Writes $N$ followed by $h$ for each of some rows, one after another, to `out`: the numbers of
+    /// [`SecondOrder::project`], by wide products, for predictions that are not learnt. `row` is called with the
+    /// number of a row and zeros, to which it adds the row.
     ///
     /// $h = (I \otimes x)^\top W$ with $W = A^{-1} b$, and of $A^{-1}$, which is symmetric, $N$ needs one
     /// triangle: neither needs $A^{-1} (I \otimes x)$.
-    pub fn project_many(&self, rows: &[f64], out: &mut [f64]) {
+    pub fn project_many(&self, row: impl Fn(usize, &mut [f64]) + Sync, out: &mut [f64]) {
         /// Number of rows that are computed at a time, by one thread.
         const AT_ONCE: usize = 128;
-        if rows.is_empty() {
-            return;
-        }
         let (n, q, d, vectors) =
             (self.inverse.side(), self.inverse.blocks(), self.inverse.features(), self.vectors);
         let len = self.foreseen_len();
-        if rows.len() / d <= vectors {
+        if out.len() / len <= vectors {
             // W would take longer than the rows one by one.
             let mut scratch = vec![0.0; self.scratch_len()];
-            for (x, out) in rows.chunks_exact(d).zip(out.chunks_exact_mut(len)) {
-                let Projection { gram, image, .. } = self.project(Features::Dense(x), &mut scratch);
+            let mut x = vec![0.0; d];
+            for (at, out) in out.chunks_exact_mut(len).enumerate() {
+                x.fill(0.0);
+                row(at, &mut x);
+                let Projection { gram, image, .. } = self.project(Features::Dense(&x), &mut scratch);
                 out[..q * q].copy_from_slice(gram);
                 out[q * q..].copy_from_slice(image);
             }
@@ -179,12 +180,17 @@ impl SecondOrder {
         subtract_square(&f, n, &b, &mut w);
         // The memory of W, interpreted as a d x (q vectors) matrix.
         let w = columns(&w, d, q * vectors);
-        let portions = rows.chunks(AT_ONCE * d).zip(out.chunks_mut(AT_ONCE * len));
-        self.inverse.workers().each(portions, |(rows, out)| {
-            let count = rows.len() / d;
+        self.inverse.workers().each(out.chunks_mut(AT_ONCE * len).enumerate(), |(portion, out)| {
+            let count = out.len() / len;
+            // Written in portions, since few rows stay in the cache until they are multiplied.
+            let mut rows = Vec::with_capacity(count * d);
+            for at in 0..count {
+                rows.resize((at + 1) * d, 0.0);
+                row(portion * AT_ONCE + at, &mut rows[at * d..]);
+            }
             let images = part_mut(&mut out[q * q..], len, q * vectors, count);
-            product(images, Store::Replace, 1.0, w.transpose(), columns(rows, d, count));
-            self.inverse.forms(rows, &f, out);
+            product(images, Store::Replace, 1.0, w.transpose(), columns(&rows, d, count));
+            self.inverse.forms(&rows, &f, out);
             let mut system = vec![0.0; q * q];
             for out in out.chunks_exact_mut(len) {
                 if !is_semidefinite(&out[..q * q], self.sharpness, &mut system) {
@@ -199,19 +205,12 @@ impl SecondOrder {
     pub fn project_batch(&self, rows: &dyn Batch, mut each: impl FnMut(usize, &[f64], &[f64])) {
         /// Number of rows that are computed at a time.
         const AT_ONCE: usize = 256;
-        let (q, d) = (self.inverse.blocks(), self.inverse.features());
-        let most = rows.len().min(AT_ONCE);
-        let mut dense = vec![0.0; most * d];
-        let mut foreseen = vec![0.0; most * self.foreseen_len()];
+        let (q, len) = (self.inverse.blocks(), self.foreseen_len());
+        let mut foreseen = vec![0.0; rows.len().min(AT_ONCE) * len];
         for start in (0..rows.len()).step_by(AT_ONCE) {
-            let count = AT_ONCE.min(rows.len() - start);
-            let dense = &mut dense[..count * d];
-            dense.fill(0.0);
-            for (at, row) in dense.chunks_exact_mut(d).enumerate() {
-                rows.features(start + at).add_to(1.0, row);
-            }
-            self.project_many(dense, &mut foreseen[..count * self.foreseen_len()]);
-            for (at, foreseen) in foreseen.chunks_exact(self.foreseen_len()).take(count).enumerate() {
+            let foreseen = &mut foreseen[..AT_ONCE.min(rows.len() - start) * len];
+            self.project_many(|at, row| rows.features(start + at).add_to(1.0, row), foreseen);
+            for (at, foreseen) in foreseen.chunks_exact(len).enumerate() {
                 let (gram, image) = foreseen.split_at(q * q);
                 each(start + at, gram, image);
             }

@@ -181,6 +181,11 @@ impl Description {
         matches!(self, Self::Full { .. } | Self::Shared { .. } | Self::Products { .. } | Self::Waves { .. })
     }
 
+    /// Whether forecasts of many rows at once take less time than row by row.
+    pub(super) fn is_foreseen(self) -> bool {
+        self.is_family() || self == Self::Neighbours
+    }
+
     /// Whether the member depends on the scale of the features.
     pub(super) fn has_unit(self) -> bool {
         !self.counts_labels() && !self.has_trees()

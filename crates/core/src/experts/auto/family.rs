@@ -369,17 +369,15 @@ impl Member for Family {
     }
 
     fn foresee(&self, rows: &dyn Batch) -> Vec<f64> {
-        let wide = self.wide();
-        let mut expanded = vec![0.0; rows.len() * wide];
-        for (at, room) in expanded.chunks_exact_mut(wide).enumerate() {
+        let mut foreseen = vec![0.0; rows.len() * self.state.foreseen_len()];
+        let expand = |at, room: &mut [f64]| {
             if let Expansion::Plain = self.expansion {
                 rows.features(at).add_to(1.0, room);
             } else {
                 self.expansion.apply(rows.features(at), room);
             }
-        }
-        let mut foreseen = vec![0.0; rows.len() * self.state.foreseen_len()];
-        self.state.project_many(&expanded, &mut foreseen);
+        };
+        self.state.project_many(expand, &mut foreseen);
         if self.shared { self.forecast_rows(&foreseen) } else { foreseen }
     }
 

@@ -31,9 +31,11 @@
 //! A multiply-add for each stored number: at most [`VALUES`] numbers, and [`MOST_ROWS`] rows. Memory: as many
 //! numbers in single precision, allocated as rows arrive.
 
+use std::ops::Range;
+
 use crate::boosting::mixed_uniform;
-use crate::example::{Features, Target, Truth};
-use crate::kernel::nearest::{LANES, Latest};
+use crate::example::{Batch, Features, Target, Truth};
+use crate::kernel::nearest::{LANES, Latest, Near};
 use crate::prediction::{Prediction, argmax, draw};
 use crate::problem::Problem;
 use crate::state::{State, Tensor, whole};
@@ -69,6 +71,9 @@ const PRIOR: f64 = 4.0;
 
 /// The part of a record's counts that is forgotten when the record is updated.
 const FORGOTTEN: f64 = 1.0 / 512.0;
+
+/// Numbers that a head keeps of a forecast: the class with the most votes, and its rounded share.
+const KEPT: usize = 2;
 
 /// Seed, with the round, of the draw of a class from a soft label.
 const SOFT: u64 = 0x50F9;
@@ -126,6 +131,41 @@ impl Neighbours {
         problem.classes + problem.features + 2 * Self::HEADS * (SHARE_STEPS + 1)
     }
 
+    /// The heads of a window, one for each of [`NEIGHBOUR_COUNTS`].
+    fn heads_of(window: usize) -> Range<usize> {
+        window * NEIGHBOUR_COUNTS.len()..(window + 1) * NEIGHBOUR_COUNTS.len()
+    }
+
+    /// Writes $a q$.
+    fn frequencies(&self, out: &mut [f64]) {
+        let (k, seen) = (self.counts.len() as f64, self.counts.iter().sum::<f64>());
+        for (share, count) in out.iter_mut().zip(&self.counts) {
+            *share = SMOOTHING * (count + 1.0 / k) / (seen + 1.0);
+        }
+    }
+
+    /// The forecast of `head` from `count` of the rows in `near`; `frequencies` are $a q$, and `kept` is as for
+    /// [`forecast`].
+    fn forecast(
+        &self,
+        head: usize,
+        near: &Near<FOUND>,
+        count: usize,
+        frequencies: &[f64],
+        probabilities: &mut [f64],
+        kept: &mut [f64],
+    ) {
+        probabilities.fill(0.0);
+        // If there are no more neighbours, $r_{k+1}^2$ is taken as twice the last squared distance.
+        let reach = near.distance(count) * if near.len() > count { 1.0 } else { 2.0 };
+        for (distance, place) in near.iter().take(count) {
+            let vote = if reach > 0.0 { 1.0 - distance / reach } else { 1.0 };
+            probabilities[self.classes[place] as usize] += vote;
+        }
+        let records = &self.records[head * (SHARE_STEPS + 1)..][..SHARE_STEPS + 1];
+        forecast(probabilities, frequencies, records, kept);
+    }
+
     /// Stores the row that is in `room`.
     fn remember(&mut self, class: u32) {
         let place = self.rows.keep(&self.room);
@@ -180,36 +220,69 @@ fn forecast(votes: &mut [f64], frequencies: &[f64], records: &[[f64; 2]], kept: 
 impl Member for Neighbours {
     fn prediction(&self) -> Prediction {
         let k = self.counts.len();
-        // `kept` has the class with the most votes, and its rounded share.
-        let head = Prediction { kept: vec![0.0; 2], ..Prediction::sized(k, 0) };
+        let head = Prediction { kept: vec![0.0; KEPT], ..Prediction::sized(k, 0) };
         Prediction { members: vec![head; Self::HEADS], ..Prediction::sized(k, self.room.len() + k) }
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
         let Prediction { scratch, members, .. } = out;
         let (row, frequencies) = scratch.split_at_mut(self.room.len());
-        let (k, seen) = (self.counts.len() as f64, self.counts.iter().sum::<f64>());
-        for (share, count) in frequencies.iter_mut().zip(&self.counts) {
-            *share = SMOOTHING * (count + 1.0 / k) / (seen + 1.0);
-        }
+        self.frequencies(frequencies);
         row.fill(0.0);
         x.add_to(1.0, row);
         Latest::round(row);
-        self.rows.nearest::<FOUND>(row, &self.windows, |window, near| {
-            for (count, of_window) in NEIGHBOUR_COUNTS.into_iter().zip(0..) {
-                let head = window * NEIGHBOUR_COUNTS.len() + of_window;
+        self.rows.nearest::<FOUND>(row, &self.windows, &mut [Near::new()], |_, window, near| {
+            for (of_window, head) in Self::heads_of(window).enumerate() {
                 let at = &mut members[head];
-                at.probabilities.fill(0.0);
-                // If there are no more neighbours, $r_{k+1}^2$ is taken as twice the last squared distance.
-                let reach = near.distance(count) * if near.len() > count { 1.0 } else { 2.0 };
-                for (distance, place) in near.iter().take(count) {
-                    let vote = if reach > 0.0 { 1.0 - distance / reach } else { 1.0 };
-                    at.probabilities[self.classes[place] as usize] += vote;
-                }
-                let records = &self.records[head * (SHARE_STEPS + 1)..][..SHARE_STEPS + 1];
-                forecast(&mut at.probabilities, frequencies, records, &mut at.kept);
+                self.forecast(
+                    head,
+                    near,
+                    NEIGHBOUR_COUNTS[of_window],
+                    frequencies,
+                    &mut at.probabilities,
+                    &mut at.kept,
+                );
             }
         });
+    }
+
+    /// For each head, its probabilities, and what it keeps.
+    fn foresee(&self, rows: &dyn Batch) -> Vec<f64> {
+        /// Number of rows that are searched for together.
+        const TOGETHER: usize = 32;
+        let (d, k) = (self.room.len(), self.counts.len());
+        let len = Self::HEADS * (k + KEPT);
+        let mut frequencies = vec![0.0; k];
+        self.frequencies(&mut frequencies);
+        let mut foreseen = vec![0.0; rows.len() * len];
+        let mut searched = vec![0.0; rows.len().min(TOGETHER) * d];
+        for (portion, foreseen) in foreseen.chunks_mut(TOGETHER * len).enumerate() {
+            let count = foreseen.len() / len;
+            let searched = &mut searched[..count * d];
+            searched.fill(0.0);
+            for (at, row) in searched.chunks_exact_mut(d).enumerate() {
+                rows.features(portion * TOGETHER + at).add_to(1.0, row);
+            }
+            Latest::round(searched);
+            let near = &mut [Near::new(); TOGETHER][..count];
+            self.rows.nearest::<FOUND>(searched, &self.windows, near, |row, window, near| {
+                for (of_window, head) in Self::heads_of(window).enumerate() {
+                    let own = &mut foreseen[row * len + head * (k + KEPT)..][..k + KEPT];
+                    let (probabilities, kept) = own.split_at_mut(k);
+                    self.forecast(head, near, NEIGHBOUR_COUNTS[of_window], &frequencies, probabilities, kept);
+                }
+            });
+        }
+        foreseen
+    }
+
+    fn predict_foreseen(&self, _: Features<'_>, foreseen: &[f64], out: &mut Prediction) {
+        let k = self.counts.len();
+        for (at, own) in out.members.iter_mut().zip(foreseen.chunks_exact(k + KEPT)) {
+            let (probabilities, kept) = own.split_at(k);
+            at.probabilities.copy_from_slice(probabilities);
+            at.kept.copy_from_slice(kept);
+        }
     }
 
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {

@@ -167,20 +167,17 @@ impl Roster {
     /// their numbers and forecasts take some 32 MB at most.
     pub(super) fn rows_foreseen_together(&self) -> usize {
         const MOST_NUMBERS: usize = 1 << 22;
-        let families = self.active().filter(|(description, _)| description.is_family());
-        let heads: usize = families.map(|(description, _)| description.heads()).sum();
+        let foreseen = self.active().filter(|(description, _)| description.is_foreseen());
+        let heads: usize = foreseen.map(|(description, _)| description.heads()).sum();
         let numbers = heads * self.problem.classes + 4 * self.problem.features;
         (MOST_NUMBERS / numbers.max(1)).clamp(16, 1024)
     }
 
-    /// Calls [`Member::foresee`] for the families, with the rows of `range`; an empty list for every other
-    /// member. In the order of the members.
+    /// Calls [`Member::foresee`], with the rows of `range`, for the members that are
+    /// [foreseen](Description::is_foreseen); an empty list for every other member. In the order of the members.
     pub(super) fn foresee(&self, rows: &dyn Batch, range: Range<usize>) -> Vec<Vec<f64>> {
         let features = self.problem.features;
-        let shared = |(description, member): (&Description, &Option<Box<dyn Member>>)| {
-            member.is_some() && description.is_family()
-        };
-        if !self.descriptions.iter().zip(&self.members).any(shared) {
+        if !self.active().any(|(description, _)| description.is_foreseen()) {
             return vec![Vec::new(); self.descriptions.len()];
         }
         let mut scaled = vec![0.0; range.len() * features];
@@ -190,11 +187,11 @@ impl Roster {
         let scaled = Portion { features, rows: &scaled };
         let mut foreseen = vec![Vec::new(); self.descriptions.len()];
         let descriptions = self.descriptions.iter().zip(&self.members).zip(&mut foreseen);
-        let families = descriptions.filter_map(|((description, member), foreseen)| {
-            let member = member.as_ref().filter(|_| description.is_family())?;
+        let members = descriptions.filter_map(|((description, member), foreseen)| {
+            let member = member.as_ref().filter(|_| description.is_foreseen())?;
             Some((description.work(&self.problem), (member, foreseen)))
         });
-        self.workers.each_by_cost(families, |(member, foreseen)| *foreseen = member.foresee(&scaled));
+        self.workers.each_by_cost(members, |(member, foreseen)| *foreseen = member.foresee(&scaled));
         foreseen
     }
 

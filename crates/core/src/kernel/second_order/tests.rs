@@ -126,7 +126,8 @@ fn rows_together_are_as_alone() {
         let mut out = vec![f64::NAN; 130 * both.ahead.foreseen_len()];
         for (state, count) in [(&both.ahead, 130), (&both.plain, 130), (&both.ahead, 1), (&both.plain, 1)] {
             let others = &others[..count * d];
-            state.project_many(others, &mut out[..count * state.foreseen_len()]);
+            let row = |at: usize, row: &mut [f64]| row.copy_from_slice(&others[at * d..][..d]);
+            state.project_many(row, &mut out[..count * state.foreseen_len()]);
             for (x, out) in others.chunks_exact(d).zip(out.chunks_exact(state.foreseen_len())) {
                 let mut scratch = vec![f64::NAN; state.scratch_len()];
                 let Projection { gram, image, .. } = state.project(Features::Dense(x), &mut scratch);
