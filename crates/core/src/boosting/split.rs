@@ -157,8 +157,8 @@ struct Evaluated {
     right: Lanes<u32>,
 }
 
-/// Evaluates splits at thresholds between the least and the largest of the rows' `values`, which the `uniforms` in
-/// [0, 1) choose. The rows are sorted by class; those of each class end at `ends`.
+/// Evaluates splits at thresholds between the least and the largest of the rows' `values`, which the
+/// `uniforms` in [0, 1) choose. The rows are sorted by class; those of each class end at `ends`.
 ///
 /// Written lane by lane, since there are few rows of each class.
 #[inline(always)]

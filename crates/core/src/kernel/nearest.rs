@@ -1,10 +1,10 @@
 //! The nearest of the latest rows: a ring buffer of rows in single precision, and a search through all of it.
 //!
 //! Rows are stored in blocks of [`LANES`], feature by feature, so that the distances of a block are computed
-//! side by side, each in the order of the features. The search proceeds from the latest block to earlier ones.
-//! After the blocks of a window, it has found the nearest rows of that window: therefore windows of several
-//! lengths take one search of the longest. Several rows are searched for together, since most of the time of a
-//! search is reading the blocks.
+//! side by side, each in the order of the features. The search proceeds from the latest block to earlier
+//! ones. After the blocks of a window, it has found the nearest rows of that window: therefore windows of
+//! several lengths take one search of the longest. Several rows are searched for together, since most of the
+//! time of a search is reading the blocks.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -139,10 +139,10 @@ impl Latest {
         (self.seen - self.places() as u64..self.seen).map(move |number| self.place(number))
     }
 
-    /// Finds the rows nearest to each of `rows`, one after another, which were [rounded](Self::round), in windows
-    /// of `lengths` whole blocks, in increasing order, together with the rows of the block that is being filled;
-    /// calls `each` with the number of the row, that of the window, and the result. `near` has an entry for each
-    /// row.
+    /// Finds the rows nearest to each of `rows`, one after another, which were [rounded](Self::round), in
+    /// windows of `lengths` whole blocks, in increasing order, together with the rows of the block that is
+    /// being filled; calls `each` with the number of the row, that of the window, and the result. `near` has
+    /// an entry for each row.
     pub(crate) fn nearest<const MOST: usize>(
         &self,
         rows: &[f64],

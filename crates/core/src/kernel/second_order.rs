@@ -144,8 +144,8 @@ impl SecondOrder {
     }
 
     /// Writes $N$ followed by $h$ for each of some rows, one after another, to `out`: the numbers of
-    /// [`SecondOrder::project`], by wide products, for predictions that are not learnt. `row` is called with the
-    /// number of a row and zeros, to which it adds the row.
+    /// [`SecondOrder::project`], by wide products, for predictions that are not learnt. `row` is called with
+    /// the number of a row and zeros, to which it adds the row.
     ///
     /// $h = (I \otimes x)^\top W$ with $W = A^{-1} b$, and of $A^{-1}$, which is symmetric, $N$ needs one
     /// triangle: neither needs $A^{-1} (I \otimes x)$.

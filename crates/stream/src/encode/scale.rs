@@ -159,8 +159,8 @@ impl Scaler {
     }
 
     /// The state, for saving: rows seen, and two lists of numbers. `MaxAbs`: largest magnitudes, and none;
-    /// `Standard`: means, and sums of squared deviations; `Mixed`: means of the numbers followed by their counts,
-    /// and sums of squared deviations.
+    /// `Standard`: means, and sums of squared deviations; `Mixed`: means of the numbers followed by their
+    /// counts, and sums of squared deviations.
     pub fn state(&self) -> (u64, Vec<f64>, Vec<f64>) {
         let (first, second) = match self.scaling {
             Scaling::Standard => self.moments.lists(self.rows),
@@ -239,7 +239,8 @@ impl Scaler {
         moments.note_and_scale(indices, values, row, rows);
     }
 
-    /// Counts a row to be standardised; returns the number of rows, and the statistics with room for its columns.
+    /// Counts a row to be standardised; returns the number of rows, and the statistics with room for its
+    /// columns.
     pub(crate) fn next(&mut self, indices: &[u32]) -> (u64, &mut Moments) {
         self.rows += 1;
         self.moments.grow(indices.last().map_or(0, |last| *last as usize + 1));

@@ -144,8 +144,8 @@ impl Neighbours {
         }
     }
 
-    /// The forecast of `head` from `count` of the rows in `near`; `frequencies` are $a q$, and `kept` is as for
-    /// [`forecast`].
+    /// The forecast of `head` from `count` of the rows in `near`; `frequencies` are $a q$, and `kept` is as
+    /// for [`forecast`].
     fn forecast(
         &self,
         head: usize,

@@ -174,7 +174,8 @@ impl Roster {
     }
 
     /// Calls [`Member::foresee`], with the rows of `range`, for the members that are
-    /// [foreseen](Description::is_foreseen); an empty list for every other member. In the order of the members.
+    /// [foreseen](Description::is_foreseen); an empty list for every other member. In the order of the
+    /// members.
     pub(super) fn foresee(&self, rows: &dyn Batch, range: Range<usize>) -> Vec<Vec<f64>> {
         let features = self.problem.features;
         if !self.active().any(|(description, _)| description.is_foreseen()) {

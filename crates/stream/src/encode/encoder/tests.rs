@@ -56,8 +56,8 @@ fn features_in_memory_give_the_examples_of_rows() {
     }
 }
 
-/// Of columns with means 1/2, 1/2 and 5, the first and the last are absent from a later row: they become 0, and
-/// their means stay.
+/// Of columns with means 1/2, 1/2 and 5, the first and the last are absent from a later row: they become 0,
+/// and their means stay.
 #[test]
 fn means_replace_what_is_absent() {
     let mut encoder = Encoder { columns: 9, ..encoder(Scaling::Standard, false) };

@@ -110,8 +110,8 @@ impl Moments {
     }
 
     /// Adds to the counted columns the row with number `rows`, which has `values` in columns `indices` and 0
-    /// elsewhere; calls `constant` with those that have only been 1. Blocks in which the row has other numbers
-    /// are no longer counted. Returns the sum of what was counted.
+    /// elsewhere; calls `constant` with those that have only been 1. Blocks in which the row has other
+    /// numbers are no longer counted. Returns the sum of what was counted.
     #[inline(always)]
     fn count(&mut self, indices: &[u32], values: &[f64], rows: u64, mut constant: impl FnMut(usize)) -> f64 {
         let seen = || indices.iter().map(|column| *column as usize).zip(values);
@@ -144,8 +144,8 @@ impl Moments {
         sum
     }
 
-    /// Adds the row with number `rows`, which has `values` in columns `indices` and 0 elsewhere, and standardises
-    /// its values of all columns in `row`.
+    /// Adds the row with number `rows`, which has `values` in columns `indices` and 0 elsewhere, and
+    /// standardises its values of all columns in `row`.
     pub(crate) fn note_and_scale(&mut self, indices: &[u32], values: &[f64], row: &mut [f64], rows: u64) {
         let inverse = 1.0 / rows as f64;
         self.note_row(
@@ -164,9 +164,9 @@ impl Moments {
     }
 
     /// Counts what is counted of the row with number `rows`, which has `values` in columns `indices` and 0
-    /// elsewhere, and standardises it in `row`, which has the values of all columns: it stays, or becomes 0 if the
-    /// column is constant. For all others, `others` is called with the columns, their values, means and sums of
-    /// squared deviations, and is to add the row to these. Returns the sum of what is counted.
+    /// elsewhere, and standardises it in `row`, which has the values of all columns: it stays, or becomes 0
+    /// if the column is constant. For all others, `others` is called with the columns, their values, means
+    /// and sums of squared deviations, and is to add the row to these. Returns the sum of what is counted.
     ///
     /// # Panics
     /// If there is no room for a column, see [`Moments::grow`].
@@ -252,8 +252,8 @@ impl Moments {
     }
 }
 
-/// The first `columns` columns, in as few ranges as possible of which all columns are counted or none: loops over
-/// few numbers take longer.
+/// The first `columns` columns, in as few ranges as possible of which all columns are counted or none: loops
+/// over few numbers take longer.
 #[inline(always)]
 fn runs(counted: &[bool], columns: usize) -> impl Iterator<Item = (Range<usize>, bool)> {
     let mut start = 0;
@@ -264,7 +264,8 @@ fn runs(counted: &[bool], columns: usize) -> impl Iterator<Item = (Range<usize>,
     })
 }
 
-/// The mean and the sum of squared deviations of a column with so many `ones` in `rows` rows, and zeros otherwise.
+/// The mean and the sum of squared deviations of a column with so many `ones` in `rows` rows, and zeros
+/// otherwise.
 fn counted_moments(ones: f64, rows: f64) -> (f64, f64) {
     let mean = ones / rows.max(1.0);
     (mean, ones * (1.0 - mean))
@@ -276,7 +277,8 @@ mod tests {
 
     use super::*;
 
-    /// Rows of `columns` numbers: in `plain` columns any of a few, elsewhere 0 or 1, and now and then another.
+    /// Rows of `columns` numbers: in `plain` columns any of a few, elsewhere 0 or 1, and now and then
+    /// another.
     fn rows(columns: usize, plain: usize) -> impl Strategy<Value = Vec<Vec<f64>>> {
         let value = move |(column, kind, other): (usize, u8, f64)| match kind {
             _ if column < plain => other,

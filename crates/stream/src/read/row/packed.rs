@@ -225,7 +225,8 @@ impl PackedRows {
     }
 }
 
-/// A list of numbers, of the type `N` if all of them have an equal one of that type, and otherwise of the type `W`.
+/// A list of numbers, of the type `N` if all of them have an equal one of that type, and otherwise of the
+/// type `W`.
 #[derive(Debug, Default)]
 struct Narrow<N, W> {
     narrow: Vec<N>,
