@@ -101,7 +101,7 @@ pub(crate) fn sum(a: &[f64]) -> f64 {
     sum_in_lanes(a)
 }
 
-/// [`sum`], to be inlined into the argument of [`widest`].
+/// $\sum_i a_i$, to be inlined into the argument of [`widest`].
 #[inline(always)]
 pub fn sum_in_lanes(a: &[f64]) -> f64 {
     let (blocks, rest) = a.as_chunks::<LANES>();
