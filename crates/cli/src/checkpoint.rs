@@ -103,8 +103,8 @@ impl Segments {
         let (stop, due, timed) =
             (stop.clone(), Arc::clone(&segments.due), matches!(every, Some(Every::Seconds(_))));
         let late = move || timed && started.elapsed().as_millis() as u64 >= due.load(Ordering::Relaxed);
-        // The next row of a file does not keep the run waiting. Asking for every one of them would slow it
-        // down, because another thread writes to the memory beside the flag.
+        // The next row of a file does not keep the run waiting, as that of a pipe may. Asking for each of
+        // them took 4 % of the time of `ogd` on covtype.
         let blocks = if examples.reader.size().is_some() { 64u64.div_ceil(block) } else { 1 };
         let asked = Box::new(move || stop.asked().is_some() || late());
         examples.pause_by(Pause { every: blocks * block, asked });

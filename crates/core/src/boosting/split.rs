@@ -225,4 +225,59 @@ mod tests {
         let same = [numbers[1], numbers[3], numbers[5]];
         assert!(Splitter::new(4, 1.0, 8).best(&rows, &same, &mut Draws::new(1)).is_none(), "one class");
     }
+
+    /// The best of the same splits, evaluated one after the other from the definitions.
+    fn one_by_one(rows: &Rows, numbers: &[u32], tries: usize, draws: &mut Draws) -> Option<Split> {
+        let mut best: Option<Split> = None;
+        let n = numbers.len() as f64;
+        for _ in 0..tries {
+            let (feature, uniform) = (draws.below(rows.features as u64) as usize, draws.uniform());
+            let values = || numbers.iter().map(|number| rows.row(*number)[feature]);
+            let (low, high) =
+                (f64::from(values().fold(f32::MAX, f32::min)), f64::from(values().fold(f32::MIN, f32::max)));
+            let threshold = (low + (high - low) * uniform) as f32;
+            // For both sides and each class, the number of rows.
+            let mut counts = [[0.0; 3]; 2];
+            for (number, value) in numbers.iter().zip(values()) {
+                counts[usize::from(value > threshold)][rows.class(*number)] += 1.0;
+            }
+            let size = |side: usize| counts[side].iter().sum::<f64>();
+            if size(0) == 0.0 || size(1) == 0.0 {
+                continue;
+            }
+            let squares = |side: usize| counts[side].iter().map(|count| count * count).sum::<f64>();
+            let whole: f64 = (0..3).map(|class| (counts[0][class] + counts[1][class]).powi(2)).sum();
+            let gain = (squares(0) / size(0) + squares(1) / size(1) - whole / n) / n;
+            if best.is_none_or(|best| gain > best.gain) {
+                best = Some(Split { gain, feature, threshold });
+            }
+        }
+        best
+    }
+
+    /// Fewer splits than are evaluated together, as many, one more, and several times as many; of the four
+    /// features, one is constant and one has few values.
+    #[test]
+    fn splits_together_are_as_one_by_one() {
+        let mut draws = Draws::new(5);
+        for (count, tries) in [(2, 1), (9, 5), (32, 16), (31, 17), (20, 50)] {
+            let mut rows = Rows::new(4, 64);
+            let numbers: Vec<u32> = (0..count)
+                .map(|_| {
+                    let (a, b, class) = (draws.uniform(), draws.below(3), draws.below(3) as usize);
+                    let x = [a, 7.0, b as f64, a * a + class as f64];
+                    rows.keep(Features::Dense(&x), class)
+                })
+                .collect();
+            let (mut mine, mut theirs) = (draws.clone(), draws.clone());
+            let got = Splitter::new(tries, 1.0, count).best(&rows, &numbers, &mut mine);
+            let want = one_by_one(&rows, &numbers, tries, &mut theirs).filter(|split| split.gain > 0.0);
+            let facts = |split: Option<Split>| split.map(|split| (split.feature, split.threshold));
+            assert_eq!(facts(got), facts(want), "{count} rows, {tries} splits");
+            if let (Some(got), Some(want)) = (got, want) {
+                assert!((got.gain - want.gain).abs() < 1e-12, "{got:?} {want:?}");
+                assert_eq!(mine.drawn, theirs.drawn);
+            }
+        }
+    }
 }

@@ -114,6 +114,9 @@ impl Moments {
     /// numbers are no longer counted. Returns the sum of what was counted.
     #[inline(always)]
     fn count(&mut self, indices: &[u32], values: &[f64], rows: u64, mut constant: impl FnMut(usize)) -> f64 {
+        if !self.counted.contains(&true) {
+            return 0.0;
+        }
         let seen = || indices.iter().map(|column| *column as usize).zip(values);
         let mut counts = false;
         for (column, value) in seen() {

@@ -285,6 +285,7 @@ impl<N: Half<W>, W: Copy + PartialEq> Narrow<N, W> {
                 self.narrow.extend(numbers.iter().map(|wide| N::narrowed(*wide)));
                 return;
             }
+            self.wide.reserve(self.narrow.capacity());
             self.wide.extend(self.narrow.drain(..).map(N::widened));
         }
         self.wide.extend_from_slice(numbers);
