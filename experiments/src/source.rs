@@ -65,21 +65,9 @@ impl<'a> Source<'a> {
             Source::Made { recipe, values, rows, seed, sparse, .. } => {
                 let stream = recipe_named(recipe).make(values, *rows, *seed)?;
                 let names: Vec<String> = (0..stream.classes()).map(|class| class.to_string()).collect();
-                let encoder = Encoder {
-                    classes: stream.classes(),
-                    labels: names.iter().map(String::as_str).collect::<Labels>(),
-                    scaler: Scaler::new(Scaling::None),
-                    intercept: false,
-                    sparse: *sparse,
-                    columns: stream.features(),
-                    accepts: CLASSES,
-                    votes: false,
-                    large_row: LargeRow::Error,
-                    radius: f64::INFINITY,
-                    large_rows: 0,
-                    absent: vec![],
-                    costs: None,
-                };
+                let encoder = Encoder::new(stream.features(), CLASSES)
+                    .with_labels(names.iter().map(String::as_str).collect(), stream.classes())
+                    .with_sparse(*sparse);
                 Box::new(SyntheticExamples::new(stream, encoder, *rows))
             }
             Source::File { stored, rows, order } => {

@@ -42,21 +42,10 @@ impl Stored {
             .map_err(|error| ExperimentError::Survey(name.clone(), error))?;
         let schema = reader.schema();
         let reader = open(&name, &ReadOptions { schema: Some(schema), ..ReadOptions::default() })?;
-        let encoder = Encoder {
-            classes: survey.labels.len(),
-            labels: survey.labels.clone(),
-            scaler: Scaler::new(Scaling::None),
-            intercept,
-            sparse: survey.is_sparse(),
-            columns: survey.columns,
-            accepts: CLASSES,
-            votes: false,
-            large_row: LargeRow::Error,
-            radius: f64::INFINITY,
-            large_rows: 0,
-            absent: vec![],
-            costs: None,
-        };
+        let encoder = Encoder::new(survey.columns, CLASSES)
+            .with_labels(survey.labels.clone(), survey.labels.len())
+            .with_intercept(intercept)
+            .with_sparse(survey.is_sparse());
         let mut examples = ReadExamples::new(reader, encoder, &name, BadRows::Fail);
         let (mut stored, mut example) = (Vec::with_capacity(survey.rows as usize), Example::default());
         while examples.next(&mut example)? {

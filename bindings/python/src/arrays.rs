@@ -291,7 +291,7 @@ impl Examples for ArrayExamples<'_> {
         self.at += 1;
         let x = self.rows.row(at);
         let made = if self.frozen {
-            self.encoder.transform(x, out).map(|beyond| self.encoder.large_rows += u64::from(beyond))
+            self.encoder.transform(x, out).map(|beyond| self.encoder.count(beyond))
         } else {
             self.encoder.encode_features(x, out)
         };

@@ -89,7 +89,7 @@ impl Bandit {
             };
             let learner = entry.make_bandit(&params, facts.problem(entry, &params)?, seed)?;
             let mut encoder = facts.encoder(learner.about(), learner.problem())?;
-            encoder.costs = Some(costs.map_or(Ok(Costs::default()), PyCosts::range)?);
+            encoder.set_costs(Some(costs.map_or(Ok(Costs::default()), PyCosts::range)?));
             let schema = Schema { offers: block.map(Offers::Blocks), ..array_schema(features) };
             let most = 1.0 / learner.problem().classes as f64;
             if !(0.0..=most).contains(&exploration_floor) {
@@ -213,11 +213,11 @@ impl Bandit {
             let Inner { encoder, schema, pending, continuation, log, row, example, .. } = inner;
             let id = continuation.next;
             if let Some(log) = log.get_mut().unwrap_or_else(PoisonError::into_inner) {
-                log.decided(id, Raw { row, columns: &schema.columns, labels: &encoder.labels }, &decision)?;
+                log.decided(id, Raw { row, columns: &schema.columns, labels: encoder.labels() }, &decision)?;
             }
             continuation.next += 1;
             pending.keep(&id.to_string(), example, &decision).map_err(|error| error.to_string())?;
-            let name = encoder.labels.name(noregret::Label(decision.label)).to_string();
+            let name = encoder.labels().name(noregret::Label(decision.label)).to_string();
             let name = Some(name).filter(|name| *name != decision.label.to_string());
             Ok((decision.label, name, decision.probability, id))
         })??)
@@ -250,7 +250,7 @@ impl Bandit {
 
     /// Learns the cost of decision `id`, in the bandit's range.
     fn feedback_cost(&self, py: Python<'_>, id: &str, cost: f64) -> PyResult<()> {
-        let costs = self.inner.read(py, |inner| inner.encoder.costs.unwrap_or_default())?;
+        let costs = self.inner.read(py, |inner| inner.encoder.costs().unwrap_or_default())?;
         self.hear(py, id, Verdict::Earned(costs.reward(cost).map_err(Failure::Value)?))
     }
 
@@ -273,7 +273,7 @@ impl Bandit {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let rows = rows.borrow()?;
         let (out, width) = self.inner.read(py, |inner| -> Done<(Vec<f64>, usize)> {
-            rows.check(inner.encoder.columns)?;
+            rows.check(inner.encoder.columns())?;
             let (mut decision, mut example) = (Decision::default(), Example::default());
             let width = inner.learner.problem().classes;
             let mut out = Vec::with_capacity(rows.len() * width);
@@ -307,7 +307,7 @@ impl Bandit {
                     log.path().display()
                 )));
             }
-            rows.check(inner.encoder.columns)?;
+            rows.check(inner.encoder.columns())?;
             targets.check(rows.len(), classes, about.accepts)?;
             let forecast = about.forecast;
             let options = RunOptions {
@@ -377,7 +377,7 @@ impl Bandit {
     /// What labels may cost.
     #[getter]
     fn costs(&self, py: Python<'_>) -> PyResult<(f64, f64)> {
-        let [least, most] = self.inner.read(py, |inner| inner.encoder.costs.unwrap_or_default())?.into();
+        let [least, most] = self.inner.read(py, |inner| inner.encoder.costs().unwrap_or_default())?.into();
         Ok((least, most))
     }
 
@@ -399,7 +399,7 @@ impl Bandit {
 
     #[getter]
     fn features(&self, py: Python<'_>) -> PyResult<usize> {
-        self.inner.read(py, |inner| inner.encoder.columns)
+        self.inner.read(py, |inner| inner.encoder.columns())
     }
 
     #[getter]
@@ -409,7 +409,7 @@ impl Bandit {
 
     #[getter]
     fn labels(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.inner.read(py, |inner| inner.encoder.labels.iter().map(str::to_owned).collect())
+        self.inner.read(py, |inner| inner.encoder.labels().iter().map(str::to_owned).collect())
     }
 
     #[getter]

@@ -228,7 +228,7 @@ impl Learner {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let rows = rows.borrow()?;
         let (out, width) = self.inner.read(py, |inner| -> Done<(Vec<f64>, usize)> {
-            rows.check(inner.encoder.columns)?;
+            rows.check(inner.encoder.columns())?;
             let mut at = inner.learner.prediction();
             let width = if scores { at.scores.len() } else { at.probabilities.len() };
             let mut out = Vec::with_capacity(rows.len() * width);
@@ -258,7 +258,7 @@ impl Learner {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let x = row.as_slice()?;
         let out = self.inner.read(py, |inner| -> Done<Vec<f64>> {
-            check_one(x, inner.encoder.columns)?;
+            check_one(x, inner.encoder.columns())?;
             let list = |at: &Prediction| if scores { at.scores.clone() } else { at.probabilities.clone() };
             Ok(self.predict_checked(inner, Features::Dense(x), false, list))
         })??;
@@ -276,7 +276,7 @@ impl Learner {
         let x = row.as_slice()?;
         let target = target.borrow()?;
         Ok(self.inner.write(py, |inner| -> Done<()> {
-            check_one(x, inner.encoder.columns)?;
+            check_one(x, inner.encoder.columns())?;
             inner.check_targets(target.list(), 1, Some(&[weight]))?;
             self.learn_checked(inner, Features::Dense(x), target.list().target(0).weighted(weight))
         })??)
@@ -301,7 +301,7 @@ impl Learner {
         let (rows, targets) = (rows.borrow()?, targets.borrow()?);
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
         let record = self.inner.work(py, |inner| -> Done<Record> {
-            rows.check(inner.encoder.columns)?;
+            rows.check(inner.encoder.columns())?;
             inner.check_targets(targets, rows.len(), weights)?;
             self.put_spare(None);
             inner.state += 1;
@@ -328,7 +328,7 @@ impl Learner {
     /// Sets the scaling statistics before the first row, as computed by [`survey`].
     fn set_scaling(&self, py: Python<'_>, rows: u64, first: Vec<f64>, second: Vec<f64>) -> PyResult<()> {
         self.inner.write(py, |inner| {
-            inner.encoder.scaler = Scaler::from_state(inner.encoder.scaler.scaling(), rows, first, second);
+            *inner.encoder.scaler_mut() = Scaler::from_state(inner.encoder.scaler().scaling(), rows, first, second);
         })
     }
 
@@ -374,7 +374,7 @@ impl Learner {
 
     #[getter]
     fn features(&self, py: Python<'_>) -> PyResult<usize> {
-        self.inner.read(py, |inner| inner.encoder.columns)
+        self.inner.read(py, |inner| inner.encoder.columns())
     }
 
     #[getter]
@@ -384,7 +384,7 @@ impl Learner {
 
     #[getter]
     fn large_rows(&self, py: Python<'_>) -> PyResult<u64> {
-        self.inner.read(py, |inner| inner.encoder.large_rows)
+        self.inner.read(py, |inner| inner.encoder.large_rows())
     }
 
     #[getter]
@@ -394,23 +394,23 @@ impl Learner {
 
     #[getter]
     fn scale(&self, py: Python<'_>) -> PyResult<&'static str> {
-        self.inner.read(py, |inner| inner.encoder.scaler.scaling().name())
+        self.inner.read(py, |inner| inner.encoder.scaler().scaling().name())
     }
 
     #[getter]
     fn intercept(&self, py: Python<'_>) -> PyResult<bool> {
-        self.inner.read(py, |inner| inner.encoder.intercept)
+        self.inner.read(py, |inner| inner.encoder.has_intercept())
     }
 
     #[getter]
     fn labels(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.inner.read(py, |inner| inner.encoder.labels.iter().map(str::to_owned).collect())
+        self.inner.read(py, |inner| inner.encoder.labels().iter().map(str::to_owned).collect())
     }
 
     #[getter]
     fn columns(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         self.inner.read(py, |inner| {
-            let columns = inner.encoder.columns as u32;
+            let columns = inner.encoder.columns() as u32;
             (0..columns).map(|column| inner.schema.columns.name(column).into_owned()).collect()
         })
     }

@@ -7,7 +7,7 @@ use noregret::problem::Problem;
 use noregret::registry::Entry;
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::scale::{Scaler, Scaling};
-use noregret_stream::encode::{Encoder, LargeRow};
+use noregret_stream::encode::Encoder;
 use noregret_stream::{Columns, Format, Schema};
 
 use crate::error::{Done, Failure};
@@ -62,21 +62,13 @@ impl Facts {
             }
             None => (0..problem.classes).map(|class| class.to_string()).collect(),
         };
-        Ok(Encoder {
-            labels: Labels::try_from(names).map_err(|what| Failure::Value(format!("labels: {what}")))?,
-            classes: if real { 0 } else { problem.classes },
-            scaler: Scaler::new(self.scaling),
-            intercept: self.intercept,
-            sparse: problem.sparse,
-            columns: self.columns,
-            accepts: about.accepts,
-            votes: false,
-            large_row: LargeRow::Warn,
-            radius: problem.radius.unwrap_or(f64::INFINITY),
-            large_rows: 0,
-            absent: vec![],
-            costs: None,
-        })
+        let labels = Labels::try_from(names).map_err(|what| Failure::Value(format!("labels: {what}")))?;
+        Ok(Encoder::new(self.columns, about.accepts)
+            .with_labels(labels, problem.classes)
+            .with_scaler(Scaler::new(self.scaling))
+            .with_intercept(self.intercept)
+            .with_sparse(problem.sparse)
+            .with_radius(problem.radius))
     }
 }
 

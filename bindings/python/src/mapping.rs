@@ -103,7 +103,7 @@ pub(crate) fn learn_mapping<'py>(
         check_row(x, count)?;
         check_weights(Some(&[weight]), 1, inner.learner.about().accepts)?;
         let classes = inner.learner.problem().classes.max(label as usize + 1);
-        learner.grow_to(inner, classes, roomy(count, inner.encoder.columns))?;
+        learner.grow_to(inner, classes, roomy(count, inner.encoder.columns()))?;
         learner.learn_checked(inner, x, Target::class(Label(label)).weighted(weight))
     })??;
     for (column, (_, name, _)) in (first..).zip(&named) {
@@ -124,7 +124,7 @@ pub(crate) fn predict_mapping<'py>(
     let (indices, values) = sorted(map(columns, x)?.known);
     Ok(learner.inner.read(py, |inner| -> Done<Vec<f64>> {
         let x = Features::Sparse { indices: &indices, values: &values };
-        check_row(x, inner.encoder.columns)?;
+        check_row(x, inner.encoder.columns())?;
         let list = |at: &Prediction| if scores { at.scores.clone() } else { at.probabilities.clone() };
         Ok(learner.predict_checked(inner, x, true, list))
     })??)

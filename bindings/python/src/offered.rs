@@ -80,7 +80,7 @@ impl Round<'_> {
         row.clear();
         match (self, block(schema)) {
             (Self::Row(x, labels), None) => {
-                check_one(x, encoder.columns)?;
+                check_one(x, encoder.columns())?;
                 (0u32..).zip(x.iter()).for_each(|(column, value)| row.push(column, *value));
                 let Some(labels) = labels else { return Ok(()) };
                 if labels.is_empty() {
@@ -88,7 +88,7 @@ impl Round<'_> {
                 }
                 for name in labels.iter() {
                     let known = row.push_offered(name)
-                        && row.offered().last().is_some_and(|name| encoder.labels.find(name).is_some());
+                        && row.offered().last().is_some_and(|name| encoder.labels().find(name).is_some());
                     if !known {
                         return wrong(format!("the label {name:?} is none of the bandit's"));
                     }
@@ -107,11 +107,11 @@ impl Round<'_> {
                 Ok(())
             }
             (Self::Offer(context, labels), Some(width)) => {
-                if labels.is_empty() || labels.len() > encoder.classes {
+                if labels.is_empty() || labels.len() > encoder.classes() {
                     return wrong(format!(
                         "{} labels are on offer; from 1 to classes = {} were needed",
                         labels.len(),
-                        encoder.classes
+                        encoder.classes()
                     ));
                 }
                 let mut names: Vec<&String> = labels.iter().map(|(name, _)| name).collect();
@@ -145,6 +145,6 @@ impl Round<'_> {
             Self::Offer(..) => Features::Sparse { indices: row.indices(), values: row.values() },
         };
         encoder.transform(x, out)?;
-        Ok(row.offered().iter().filter_map(|name| encoder.labels.find(name)).map(|label| label.0).collect())
+        Ok(row.offered().iter().filter_map(|name| encoder.labels().find(name)).map(|label| label.0).collect())
     }
 }

@@ -39,28 +39,18 @@ fn look(rows: Rows<'_>, weights: Option<&[f64]>, scaling: Scaling, intercept: bo
         Scaling::MaxAbs => (largest(rows, columns), Vec::new()),
         Scaling::Standard => moments(rows, weights, columns),
     };
-    let encoder = Encoder {
-        labels: Labels::default(),
-        classes: 0,
-        scaler: Scaler::from_state(scaling, rows.len() as u64, first, second),
-        intercept,
-        sparse: scaling != Scaling::Standard && matches!(rows, Rows::Sparse { .. }),
-        columns,
-        accepts: Accepts { classes: Classes::Real, soft_labels: false, weights: true, plain: false },
-        votes: false,
-        large_row: LargeRow::Warn,
-        radius: f64::INFINITY,
-        large_rows: 0,
-        absent: vec![],
-        costs: None,
-    };
+    let accepts = Accepts { classes: Classes::Real, soft_labels: false, weights: true, plain: false };
+    let encoder = Encoder::new(columns, accepts)
+        .with_scaler(Scaler::from_state(scaling, rows.len() as u64, first, second))
+        .with_intercept(intercept)
+        .with_sparse(matches!(rows, Rows::Sparse { .. }));
     let mut example = Example::default();
     let mut radius: f64 = 0.0;
     for at in 0..rows.len() {
         encoder.transform(rows.row(at), &mut example)?;
         radius = radius.max(example.features().norm_squared());
     }
-    let (rows, first, second) = encoder.scaler.state();
+    let (rows, first, second) = encoder.scaler().state();
     Ok((rows, first, second, radius.sqrt() * (1.0 + 1e-12)))
 }
 

@@ -157,7 +157,7 @@ pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result
     if let Some((majority, uniform)) = comparison.guessing() {
         writeln!(out, "error of guessing: {majority:.5} always the commonest class, {uniform:.5} at random")?;
     }
-    let large = comparison.feed.encodings.iter().map(|encoding| encoding.encoder.large_rows).max();
+    let large = comparison.feed.encodings.iter().map(|encoding| encoding.encoder.large_rows()).max();
     if let Some(rows @ 1..) = large {
         note(format_args!("{} beyond a learner's radius", counted_past(rows, "row")));
     }
@@ -236,12 +236,12 @@ pub(crate) fn json(comparison: &Comparison, data: &str) -> std::io::Result<()> {
                 calibration: None,
                 calibrated: Vec::new(),
                 bad_rows: encoding.bad_rows,
-                large_rows: encoding.encoder.large_rows,
+                large_rows: encoding.encoder.large_rows(),
                 dropped_features: comparison.feed.reader.dropped_features(),
                 resolved_parameters: run.values.clone(),
                 classes: run.problem.classes,
-                features: run.problem.features - usize::from(encoding.encoder.intercept),
-                intercept: encoding.encoder.intercept,
+                features: run.problem.features - usize::from(encoding.encoder.has_intercept()),
+                intercept: encoding.encoder.has_intercept(),
                 seed: run.seed,
             },
             settings: &candidate.settings.params,

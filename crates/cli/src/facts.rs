@@ -192,36 +192,27 @@ impl<'a> Stream<'a> {
                 wanted.entry.about.name
             )));
         }
-        let radius = learner.problem().radius.unwrap_or(f64::INFINITY);
-        let encoder = Encoder {
-            classes: match accepts.classes {
-                Classes::Real => 0,
-                _ if facts.open_classes => usize::MAX,
-                _ => facts.classes,
-            },
-            labels: facts.labels.clone(),
-            scaler: Scaler::of_table(scaling, facts.numbers),
-            intercept,
-            sparse: facts.sparse,
-            columns: if facts.open_columns { u32::MAX as usize } else { facts.columns },
-            accepts,
-            votes: wanted.votes(),
-            large_row: self.plan.on_large_row,
-            radius,
-            large_rows: 0,
-            absent: vec![],
-            costs: matches!(learner, AnyModel::Bandit(_)).then_some(self.plan.costs),
-        };
+        let columns = if facts.open_columns { u32::MAX as usize } else { facts.columns };
+        let classes = if facts.open_classes { usize::MAX } else { facts.classes };
+        let encoder = Encoder::new(columns, accepts)
+            .with_labels(facts.labels.clone(), classes)
+            .with_scaler(Scaler::of_table(scaling, facts.numbers))
+            .with_intercept(intercept)
+            .with_sparse(facts.sparse)
+            .with_votes(wanted.votes())
+            .with_large_row(self.plan.on_large_row)
+            .with_radius(learner.problem().radius)
+            .with_costs(matches!(learner, AnyModel::Bandit(_)).then_some(self.plan.costs));
         Ok((learner, encoder))
     }
 
     /// The settings of data and features, as (subject, sentence).
     pub(crate) fn decisions(&self, encoder: &Encoder) -> Vec<(&'static str, String)> {
-        let intercept = if encoder.intercept { "with intercept" } else { "no intercept" };
-        let storage = if encoder.sparse { "sparse rows" } else { "dense rows" };
-        let mut features = format!("scaling {}, {intercept}, {storage}", encoder.scaler.scaling());
-        if encoder.radius.is_finite() {
-            features += &format!(", largest norm {}", short(encoder.radius));
+        let intercept = if encoder.has_intercept() { "with intercept" } else { "no intercept" };
+        let storage = if encoder.is_sparse() { "sparse rows" } else { "dense rows" };
+        let mut features = format!("scaling {}, {intercept}, {storage}", encoder.scaler().scaling());
+        if encoder.radius().is_finite() {
+            features += &format!(", largest norm {}", short(encoder.radius()));
         }
         let mut decisions = self.described.clone();
         decisions.extend([("stream", self.facts.description.clone()), ("features", features)]);

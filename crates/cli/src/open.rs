@@ -81,13 +81,13 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
         )));
     }
     let mut source = plan.source.with_schema(saved.schema.clone());
-    source.options.room = u32::try_from(saved.encoder.columns).unwrap_or(u32::MAX);
+    source.options.room = u32::try_from(saved.encoder.columns()).unwrap_or(u32::MAX);
     let reader = source.open()?;
     for sentence in reader.notes() {
         note(format_args!("noregret: {}: {sentence}", source.name()));
     }
     let new = take_in(&mut saved, &source, plan.stop())?;
-    let encoder = Encoder { large_row: plan.on_large_row, ..saved.encoder };
+    let encoder = saved.encoder.with_large_row(plan.on_large_row);
     let mut decisions = describe_reader(&source, reader.as_ref());
     if !new.is_empty() {
         let classes = if new.len() == 1 { "class" } else { "classes" };
@@ -133,21 +133,21 @@ fn take_in(saved: &mut Saved, source: &Source, stop: &Stop) -> Result<Vec<String
             Ok(false) | Err(_) => break,
         }
         if let RowLabel::Name(name) = row.label()
-            && saved.encoder.labels.find(name).is_none()
+            && saved.encoder.labels().find(name).is_none()
         {
             new.intern(name);
         }
     }
-    let (classes, features) = (saved.encoder.labels.len() + new.len(), learner.problem().features);
+    let (classes, features) = (saved.encoder.labels().len() + new.len(), learner.problem().features);
     let room = learner.problem().classes;
     // If there is room, classes are added as they occur.
     if classes <= room || classes > MOST_CLASSES || !learner.grow(classes, features) {
         return Ok(vec![]);
     }
     let new: Vec<String> = new.sorted().iter().map(str::to_owned).collect();
-    saved.encoder.classes = classes;
+    saved.encoder.make_room(classes, saved.encoder.columns());
     new.iter().for_each(|name| {
-        saved.encoder.labels.intern(name);
+        saved.encoder.labels_mut().intern(name);
     });
     Ok(new)
 }

@@ -115,10 +115,11 @@ pub(crate) fn run_all(
                 .learner(wanted, seed)
                 .map_err(|failure| failure.of(wanted.entry.about.name, candidates.len() > 1))?;
             let alike = |other: &Encoder| {
-                (other.accepts, other.radius) == (encoder.accepts, encoder.radius)
-                    && other.scaler.scaling() == encoder.scaler.scaling()
-                    && other.classes == encoder.classes
-                    && (other.intercept, other.votes) == (encoder.intercept, encoder.votes)
+                (other.accepts(), other.radius()) == (encoder.accepts(), encoder.radius())
+                    && other.scaler().scaling() == encoder.scaler().scaling()
+                    && other.classes() == encoder.classes()
+                    && (other.has_intercept(), other.has_votes())
+                        == (encoder.has_intercept(), encoder.has_votes())
             };
             if matches!(learner, AnyModel::Bandit(_)) {
                 plan.check_floor(learner.problem().classes)?;

@@ -82,7 +82,8 @@ impl RunPage {
     pub(crate) fn columns(&self, learner: &dyn Model, examples: &ReadExamples) -> Vec<(String, f64)> {
         let encoder = &examples.encoder;
         let features = u32::try_from(learner.problem().features).unwrap_or(u32::MAX);
-        let columns = influence::columns(&examples.reader.schema(), u32::from(encoder.intercept), features);
+        let columns =
+            influence::columns(&examples.reader.schema(), u32::from(encoder.has_intercept()), features);
         self.influence.report(learner, learner.about().forecast, encoder, &columns)
     }
 

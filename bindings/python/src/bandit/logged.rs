@@ -35,7 +35,7 @@ impl LoggedRounds<'_> {
                 "{name} explores by a coin toss and cannot learn from labels that another policy has played"
             ));
         }
-        self.rows.check(encoder.columns)?;
+        self.rows.check(encoder.columns())?;
         let rounds = self.rows.len();
         let lengths = [
             ("labels", self.labels.len()),
@@ -47,10 +47,10 @@ impl LoggedRounds<'_> {
             return wrong(format!("there are {found} {what} for {rounds} rows"));
         }
         for (at, label) in self.labels.iter().enumerate() {
-            if !(0..encoder.classes as i64).contains(label) {
+            if !(0..encoder.classes() as i64).contains(label) {
                 return wrong(format!(
                     "labels[{at}] = {label}: must be a label from 0 to {}",
-                    encoder.classes - 1
+                    encoder.classes() - 1
                 ));
             }
         }
@@ -78,21 +78,21 @@ impl LoggedRounds<'_> {
         let wrong = |what: String| Err(Failure::Value(format!("offered[{at}]: {what}")));
         let mut offered = Vec::with_capacity(names.len());
         for name in names {
-            match encoder.labels.find(name) {
+            match encoder.labels().find(name) {
                 Some(label) => offered.push(label.0),
                 None => return wrong(format!("the label {name:?} is none of the bandit's")),
             }
         }
         offered.sort_unstable();
         if let Some(pair) = offered.windows(2).find(|pair| pair[0] == pair[1]) {
-            let name = encoder.labels.name(noregret::Label(pair[0]));
+            let name = encoder.labels().name(noregret::Label(pair[0]));
             return wrong(format!("the label {name:?} is on offer twice"));
         }
         if !offered.contains(&(self.labels[at] as u32)) {
-            let name = encoder.labels.name(noregret::Label(self.labels[at] as u32));
+            let name = encoder.labels().name(noregret::Label(self.labels[at] as u32));
             return wrong(format!("the label {name:?} was played although it was not on offer"));
         }
-        if offered.len() == encoder.classes {
+        if offered.len() == encoder.classes() {
             return Ok(Vec::new());
         }
         if !decides_among(learner.as_ref()) {

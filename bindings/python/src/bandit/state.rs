@@ -162,7 +162,7 @@ impl Inner {
             play.generator = generator;
         }
         // As after loading: the treatment of large rows is not part of a model.
-        let encoder = Encoder { large_row: LargeRow::default(), ..encoder };
+        let encoder = encoder.with_large_row(LargeRow::default());
         let mut inner = Self::new(learner.bandit()?, encoder, schema, play, most);
         let before = model.and_then(|model| model.json::<Continuation>(GOING_ON).ok());
         let next = last_id.map_or(0, |last| last.saturating_add(1));

@@ -35,7 +35,7 @@ pub(crate) fn explain_rows<'py>(
             (inner.explainer(), inner.learner.prediction(), Example::default());
         for row in rows.rows() {
             let row = row.to_vec();
-            check_one(&row, inner.encoder.columns)?;
+            check_one(&row, inner.encoder.columns())?;
             inner.encoder.transform(Features::Dense(&row), &mut example)?;
             explainer.add(&example, &mut at, |x, at| inner.learner.predict(x, at));
         }
@@ -68,7 +68,7 @@ pub(crate) fn explain_table<'py>(py: Python<'py>, learner: &Learner, csv: &[u8])
 pub(crate) fn linear<'py>(py: Python<'py>, learner: &Learner) -> PyResult<Option<Linear<'py>>> {
     let found = learner.inner.read(py, |inner| {
         let features = inner.learner.problem().features;
-        let shift = usize::from(inner.encoder.intercept);
+        let shift = usize::from(inner.encoder.has_intercept());
         let mut at = inner.learner.prediction();
         let mut row = vec![0.0; features];
         let mut scores = |row: &[f64]| {

@@ -49,8 +49,8 @@ impl Learner {
         see: impl FnOnce(&Prediction) -> T,
     ) -> T {
         let mut spare = self.take_spare(inner);
-        if comes_next && !inner.encoder.sparse {
-            spare.encoder.scaler.follow(&inner.encoder.scaler);
+        if comes_next && !inner.encoder.is_sparse() {
+            spare.encoder.scaler_mut().follow(inner.encoder.scaler());
             spare.encoder.encode_features(x, &mut spare.example).expect("rows are checked before");
         } else {
             inner.encoder.transform(x, &mut spare.example).expect("rows are checked before");
@@ -84,9 +84,9 @@ impl Learner {
     /// Makes room for classes and columns; new classes are named by their numbers.
     pub(crate) fn grow_to(&self, inner: &mut Inner, classes: usize, columns: usize) -> Done<()> {
         self.make_room(inner, classes, columns)?;
-        if inner.encoder.classes > 0 {
-            for class in inner.encoder.labels.len()..classes {
-                inner.encoder.labels.intern(&class.to_string());
+        if inner.encoder.classes() > 0 {
+            for class in inner.encoder.labels().len()..classes {
+                inner.encoder.labels_mut().intern(&class.to_string());
             }
         }
         Ok(())
@@ -95,13 +95,13 @@ impl Learner {
     /// Makes room for classes and columns.
     pub(super) fn make_room(&self, inner: &mut Inner, classes: usize, columns: usize) -> Done<()> {
         let old = inner.learner.problem().clone();
-        let features = columns + usize::from(inner.encoder.intercept);
+        let features = columns + usize::from(inner.encoder.has_intercept());
         if (classes, features) == (old.classes, old.features) {
             return Ok(());
         }
         let about = inner.learner.about();
         for (name, value, least) in
-            [("classes", classes, old.classes), ("features", columns, inner.encoder.columns)]
+            [("classes", classes, old.classes), ("features", columns, inner.encoder.columns())]
         {
             if value < least {
                 return Err(ParamError::invalid(name, value, format!("at least {least}")).into());
@@ -117,13 +117,10 @@ impl Learner {
         }
         self.put_spare(None);
         inner.state += 1;
-        if columns > inner.encoder.columns {
-            inner.encoder.columns = columns;
+        if columns > inner.encoder.columns() {
             inner.schema.columns = Columns::Numbered { base: 0, count: columns as u32 };
         }
-        if inner.encoder.classes > 0 {
-            inner.encoder.classes = classes;
-        }
+        inner.encoder.make_room(classes, columns);
         Ok(())
     }
 }

@@ -166,7 +166,7 @@ pub(crate) fn run_table<'py>(
             let ran = run(&mut examples, inner.learner.as_mut(), &mut record.rounds, &options_of_run);
             inner.learner.set_workers(Workers::none());
             inner.encoder = examples.inside.encoder;
-            inner.encoder.absent.clear();
+            inner.encoder.set_absent(Vec::new());
             let notes = notes(examples.inside.reader.as_ref());
             let score = ran?;
             inner.facts.extend(&score.facts);
@@ -233,7 +233,7 @@ pub(crate) fn classes_of(
     Ok(learner.inner.write(py, |inner| -> Done<Vec<i64>> {
         learner.take_in(inner, &names, grows)?;
         let class =
-            |name: &String| inner.encoder.labels.find(&canonical(name)).map(|label| label.index() as i64);
+            |name: &String| inner.encoder.labels().find(&canonical(name)).map(|label| label.index() as i64);
         Ok(names.iter().map(|name| class(name).expect("taken in above")).collect())
     })??)
 }
@@ -359,21 +359,12 @@ fn made(asked: Asked, params: &Values, reader: &mut dyn Reader) -> Done<Learner>
     let sparse = problem.sparse;
     let learner = entry.make(params, problem, asked.seed)?;
     let schema = reader.schema();
-    let encoder = Encoder {
-        classes: if accepts.classes == Classes::Real { 0 } else { classes },
-        labels,
-        scaler: Scaler::of_table(survey.scaling, schema.numbers().unwrap_or(0) as usize),
-        intercept: asked.intercept,
-        sparse,
-        columns: survey.columns,
-        accepts,
-        votes: false,
-        large_row: LargeRow::Warn,
-        radius: learner.problem().radius.unwrap_or(f64::INFINITY),
-        large_rows: 0,
-        absent: vec![],
-        costs: None,
-    };
+    let encoder = Encoder::new(survey.columns, accepts)
+        .with_labels(labels, classes)
+        .with_scaler(Scaler::of_table(survey.scaling, schema.numbers().unwrap_or(0) as usize))
+        .with_intercept(asked.intercept)
+        .with_sparse(sparse)
+        .with_radius(learner.problem().radius);
     Ok(Learner::new(learner, encoder, schema, RunFacts::default(), memory))
 }
 
@@ -397,7 +388,7 @@ impl Inner {
             format: Some(Format::Csv),
             delimiter: Some(b','),
             header: Some(true),
-            room: u32::try_from(self.encoder.columns).unwrap_or(u32::MAX),
+            room: u32::try_from(self.encoder.columns()).unwrap_or(u32::MAX),
             schema: Some(self.schema.clone()),
             ..ReadOptions::default()
         }
@@ -407,10 +398,10 @@ impl Inner {
 impl Learner {
     /// Adds the new labels of `names`, if there is room for them, or the learner may grow and can.
     fn take_in(&self, inner: &mut Inner, names: &[String], grows: bool) -> Done<()> {
-        if inner.encoder.classes == 0 {
+        if inner.encoder.classes() == 0 {
             return Ok(());
         }
-        let (labels, room) = (&inner.encoder.labels, inner.learner.problem().classes);
+        let (labels, room) = (inner.encoder.labels(), inner.learner.problem().classes);
         let mut new = Labels::default();
         for name in names.iter().map(|name| canonical(name)) {
             if name.is_empty() {
@@ -425,11 +416,11 @@ impl Learner {
         }
         let classes = labels.len() + new.len();
         if classes > room {
-            let columns = inner.encoder.columns;
+            let columns = inner.encoder.columns();
             self.make_room(inner, classes, columns)?;
         }
         new.iter().for_each(|name| {
-            inner.encoder.labels.intern(name);
+            inner.encoder.labels_mut().intern(name);
         });
         Ok(())
     }

@@ -59,21 +59,10 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
             Problem { radius, ..Problem::new(stream.classes(), columns + 1).with_horizon(args.rows) };
         let mut learner = entry.make(&Values::new(), problem, args.seed)?;
         let classes: Vec<String> = (0..stream.classes()).map(|class| class.to_string()).collect();
-        let encoder = Encoder {
-            classes: classes.len(),
-            labels: classes.iter().map(String::as_str).collect::<Labels>(),
-            scaler: Scaler::new(Scaling::MaxAbs),
-            intercept: true,
-            sparse: false,
-            columns,
-            accepts: entry.about.accepts,
-            votes: false,
-            large_row: LargeRow::Warn,
-            radius: f64::INFINITY,
-            large_rows: 0,
-            absent: vec![],
-            costs: None,
-        };
+        let encoder = Encoder::new(columns, entry.about.accepts)
+            .with_labels(classes.iter().map(String::as_str).collect(), classes.len())
+            .with_scaler(Scaler::new(Scaling::MaxAbs))
+            .with_intercept(true);
         let forecast = entry.about.forecast;
         note(format_args!("\n{}", describe(learner.about().name, &learner.values())));
         let mut curve = Curve {

@@ -40,15 +40,15 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
         let value = serde_json::json!({
             "learner": learner.about().name, "parameters": learner.values(), "feedback": feedback,
             "rounds": rounds, "rows_read": rows_read(&archive),
-            "problem": problem, "labels": encoder.labels, "scaling": encoder.scaler.scaling(),
-            "intercept": encoder.intercept, "schema": saved.schema, "tensors": tensors, "run": run, "numbers": numbers,
+            "problem": problem, "labels": encoder.labels(), "scaling": encoder.scaler().scaling(),
+            "intercept": encoder.has_intercept(), "schema": saved.schema, "tensors": tensors, "run": run, "numbers": numbers,
             "weights": as_json(&weights),
             "snapshots": (taken.len() > 1).then_some(&taken),
         });
         return writeln!(out, "{value}").map_err(Failure::output);
     }
-    let labels: Vec<_> = encoder.labels.iter().take(20).map(printable).collect();
-    let more = if encoder.labels.len() > 20 { ", …" } else { "" };
+    let labels: Vec<_> = encoder.labels().iter().take(20).map(printable).collect();
+    let more = if encoder.labels().len() > 20 { ", …" } else { "" };
     // First the facts of the training run.
     let mut lines = vec![];
     let run = archive.json::<serde_json::Value>("run").ok();
@@ -91,9 +91,9 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     if feedback == "bandit" {
         lines.push(("feedback", "whether the label that was played is right".to_owned()));
     }
-    let constant = if encoder.intercept { ", the first of them the intercept" } else { "" };
+    let constant = if encoder.has_intercept() { ", the first of them the intercept" } else { "" };
     lines.push(("features", format!("{}{constant}", problem.features)));
-    lines.push(("scaling", encoder.scaler.scaling().to_string()));
+    lines.push(("scaling", encoder.scaler().scaling().to_string()));
     lines.push(("format", saved.schema.format.to_string()));
     if let Ok(file) = std::fs::metadata(&args.model) {
         let (all, single) =

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     let run = serde_json::json!({"data": names.join(" + "), "merged": args.how.name()});
     archive.set_text("run", run.to_string());
     model_file::write(&archive, &args.output).map_err(Failure::saving)?;
-    let scaling = merged.encoder.scaler.scaling();
+    let scaling = merged.encoder.scaler().scaling();
     if scaling.adapts() {
         note(format_args!(
             "noregret: every model has scaled its rows by its own statistics ({scaling}), so that their units differ: the merged model is approximate and has no guarantee; --scale none or unit merges exactly"

@@ -96,7 +96,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         let over = matches!(step, Ok(Step::End) | Err(_));
         if live || over || lines.waiting.len() == PREDICTED_TOGETHER {
             let first = lines.rows + 1;
-            let finite = lines.write(&mut out, &examples.encoder.labels).map_err(failure)?;
+            let finite = lines.write(&mut out, examples.encoder.labels()).map_err(failure)?;
             if let Some(at) = finite.err() {
                 return Err(run_failure(source.name(), RunError::NotFinite(first + at)));
             }
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     }
     if let Some(mut explainer) = explainer.filter(|_| averaged) {
         let value = forecast == Forecast::Value;
-        for line in explained(&explainer.take(), value, args.json, &examples.encoder.labels) {
+        for line in explained(&explainer.take(), value, args.json, examples.encoder.labels()) {
             writeln!(out, "{line}").map_err(failure)?;
         }
     }

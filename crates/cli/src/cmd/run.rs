@@ -78,12 +78,12 @@ fn begin<'a>(plan: &'a RunPlan, opened: Opened) -> Result<(Session<'a>, AnyModel
         decisions,
     } = opened;
     check_options(plan, &learner, &encoder)?;
-    let scaling = encoder.scaler.scaling();
+    let scaling = encoder.scaler().scaling();
     if plan.batch_model.is_some() && scaling.adapts() {
         note(format_args!(
             "noregret: --batch-model: with --scale {scaling} the scaling of a row depends on earlier rows, so that the guarantee for future rows does not hold; it holds with --scale none or unit"
         ));
-        encoder.scaler.keep_drawn(seed);
+        encoder.scaler_mut().keep_drawn(seed);
     }
     if open_classes {
         check_open(plan, "classes=K", "classes")?;

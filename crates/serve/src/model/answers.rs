@@ -40,7 +40,7 @@ impl Engine {
 
     /// The reward of a cost, in the model's range of costs.
     pub(super) fn reward_of(&self, cost: f64) -> Result<f64, Refusal> {
-        let costs = self.encoder.costs.unwrap_or_default();
+        let costs = self.encoder.costs().unwrap_or_default();
         costs.reward(cost).map(Reward::value).map_err(|what| Refusal::invalid("cost", what))
     }
 

@@ -44,7 +44,7 @@ impl Engine {
                 let what = "the model has no fixed labels: give the labels on offer";
                 return Err(Refusal::invalid("labels", what));
             }
-            None => self.encoder.labels.iter().map(str::to_owned).collect(),
+            None => self.encoder.labels().iter().map(str::to_owned).collect(),
         };
         let classes = self.learner.problem().classes;
         if names.is_empty() || names.len() > classes {
@@ -65,7 +65,7 @@ impl Engine {
             RowKind::Columns => {
                 let mut numbers = Vec::with_capacity(names.len());
                 for (at, name) in names.iter().enumerate() {
-                    let Some(label) = self.encoder.labels.find(name) else {
+                    let Some(label) = self.encoder.labels().find(name) else {
                         let what = format!("the label {} is none of the model's", shown(name));
                         return Err(Refusal::invalid(&format!("labels[{at}]"), what));
                     };

@@ -199,7 +199,7 @@ impl Engine {
         self.play.explore = before.play.explore;
         if keep == Keep::Scores {
             self.spec.shadow_of = None;
-            self.encoder.costs = before.encoder.costs;
+            self.encoder.set_costs(before.encoder.costs());
             self.standing.go_on_from(&before.standing);
         }
         (self.standing.seq, self.standing.at) = (seq, at);
@@ -220,7 +220,7 @@ impl Engine {
     /// Makes room for new features and for `labels` labels.
     pub(super) fn make_room(&mut self, features: &Flat, labels: usize) -> Result<(), Refusal> {
         let needed = self.schema.columns.count() as usize + rows::unknown(&self.schema.columns, features);
-        let mut columns = self.encoder.columns;
+        let mut columns = self.encoder.columns();
         while columns < needed {
             columns *= 2;
         }
@@ -231,21 +231,21 @@ impl Engine {
                 format!("the row brings the columns to {needed}; the limit is {}", self.limits.columns);
             return Err(Refusal::invalid("x", what));
         }
-        if (columns, classes) == (self.encoder.columns, self.learner.problem().classes) {
+        if (columns, classes) == (self.encoder.columns(), self.learner.problem().classes) {
             return Ok(());
         }
         let name = self.learner.about().name;
         let AnyModel::Full(learner) = &mut self.learner else {
             let what = format!(
                 "the row brings the columns to {needed}; the model has room for {}: make one with params.features",
-                self.encoder.columns
+                self.encoder.columns()
             );
             return Err(Refusal::invalid("x", what));
         };
         let entry =
             noregret::registry::find(name).map_err(|error| Refusal::invalid("x", error.to_string()))?;
         let mut problem = learner.problem().clone();
-        problem.features = columns + usize::from(self.encoder.intercept);
+        problem.features = columns + usize::from(self.encoder.has_intercept());
         problem.classes = classes;
         let bytes = entry.numbers(&learner.values(), &problem).unwrap_or(usize::MAX).saturating_mul(8);
         if bytes > self.limits.model_bytes {
@@ -258,10 +258,7 @@ impl Engine {
             );
             return Err(Refusal::invalid("x", what));
         }
-        self.encoder.columns = columns;
-        if self.encoder.accepts.classes != Classes::Real {
-            self.encoder.classes = classes;
-        }
+        self.encoder.make_room(classes, columns);
         self.prediction = learner.prediction();
         Ok(())
     }

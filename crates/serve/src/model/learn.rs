@@ -94,7 +94,7 @@ impl Engine {
             return Err(Refusal::conflict(what));
         }
         let features = Flat::of("x", x, &self.limits)?;
-        let accepts = self.encoder.accepts;
+        let accepts = self.encoder.accepts();
         let weight = weight.unwrap_or(1.0);
         if !(weight.is_finite() && (0.0..=LARGEST_WEIGHT).contains(&weight)) {
             let what = format!("weight is {weight}; a number from 0 to {LARGEST_WEIGHT:e} was needed");
@@ -114,7 +114,7 @@ impl Engine {
             Value::Array(list) if accepts.soft_labels => {
                 let numbers: Option<Vec<f64>> = list.iter().map(Value::as_f64).collect();
                 let fits = |p: &Vec<f64>| {
-                    p.len() == self.encoder.labels.len()
+                    p.len() == self.encoder.labels().len()
                         && p.len() == self.learner.problem().classes
                         && p.iter().all(|p| (0.0..=1.0).contains(p))
                         && (p.iter().sum::<f64>() - 1.0).abs() <= 1e-6
@@ -123,7 +123,7 @@ impl Engine {
                     let what = format!(
                         "y is {}; {} probabilities that sum to 1 were needed",
                         shown_value(y),
-                        self.encoder.labels.len()
+                        self.encoder.labels().len()
                     );
                     return Err(Refusal::invalid("y", what));
                 };
@@ -141,8 +141,8 @@ impl Engine {
                     return Err(Refusal::invalid("y", what));
                 }
             } else {
-                new = self.encoder.labels.find(name).is_none();
-                if new && self.encoder.labels.len() >= self.limits.labels {
+                new = self.encoder.labels().find(name).is_none();
+                if new && self.encoder.labels().len() >= self.limits.labels {
                     let what =
                         format!("y is {}, and there are {} labels already", shown(name), self.limits.labels);
                     return Err(Refusal::invalid("y", what));
@@ -150,7 +150,7 @@ impl Engine {
             }
         }
         self.row.weight = weight;
-        self.make_room(&features, if real { 0 } else { self.encoder.labels.len() + usize::from(new) })?;
+        self.make_room(&features, if real { 0 } else { self.encoder.labels().len() + usize::from(new) })?;
         rows::fill(&mut self.schema.columns, &features, &mut self.row)
             .map_err(|refusal| self.break_off(refusal.detail))?;
         if let Err(what) = self.encoder.encode(&self.row, &mut self.example) {
@@ -201,12 +201,12 @@ pub(super) fn forecasted(
     if forecast == Forecast::Value {
         return Forecasted { label: at.scores[0].into(), p: Vec::new() };
     }
-    let known = encoder.labels.len();
+    let known = encoder.labels().len();
     let p: Vec<(String, f64)> =
-        encoder.labels.iter().zip(&at.probabilities).map(|(name, p)| (name.to_owned(), *p)).collect();
+        encoder.labels().iter().zip(&at.probabilities).map(|(name, p)| (name.to_owned(), *p)).collect();
     let label = match played.index() {
         _ if known == 0 => Value::Null,
-        at if at < known => encoder.labels.name(played).into_owned().into(),
+        at if at < known => encoder.labels().name(played).into_owned().into(),
         // Classes without a name are reserved space.
         _ => p.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(Value::Null, |(name, _)| name.clone().into()),
     };

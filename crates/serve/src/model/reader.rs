@@ -87,9 +87,9 @@ impl Reader {
                     return Err(Refusal::invalid("x", "the scores are not finite: values are too large"));
                 }
                 self.play.mix(&mut taken.distribution);
-                let names = self.encoder.labels.iter().zip(&taken.distribution);
+                let names = self.encoder.labels().iter().zip(&taken.distribution);
                 Ok(Forecasted {
-                    label: self.encoder.labels.name(Label(taken.greedy)).into_owned().into(),
+                    label: self.encoder.labels().name(Label(taken.greedy)).into_owned().into(),
                     p: names.map(|(name, p)| (name.to_owned(), *p)).collect(),
                 })
             }

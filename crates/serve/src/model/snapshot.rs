@@ -158,10 +158,10 @@ impl Engine {
             noregret_stream::Columns::Named(_) => RowKind::Columns,
             noregret_stream::Columns::Numbered { base: 0, count }
                 if problem.sparse
-                    && !saved.encoder.intercept
+                    && !saved.encoder.has_intercept()
                     && bandit
                     && (*count as usize).is_multiple_of(problem.classes)
-                    && saved.encoder.labels.iter().enumerate().all(|(at, name)| name == at.to_string()) =>
+                    && saved.encoder.labels().iter().enumerate().all(|(at, name)| name == at.to_string()) =>
             {
                 RowKind::Offers(*count / problem.classes as u32)
             }
@@ -171,8 +171,8 @@ impl Engine {
             }
         };
         let labels = match kind {
-            RowKind::Columns if !saved.encoder.labels.is_empty() => {
-                Some(saved.encoder.labels.iter().map(str::to_owned).collect())
+            RowKind::Columns if !saved.encoder.labels().is_empty() => {
+                Some(saved.encoder.labels().iter().map(str::to_owned).collect())
             }
             _ => None,
         };
@@ -215,7 +215,7 @@ impl Engine {
             "feedback": self.spec.feedback,
             "params": self.learner.values(),
             "labels": match self.kind {
-                RowKind::Columns => self.encoder.labels.iter().collect::<Vec<_>>().into(),
+                RowKind::Columns => self.encoder.labels().iter().collect::<Vec<_>>().into(),
                 RowKind::Offers(_) => Value::Null,
             },
             "columns": self.schema.columns.count(),

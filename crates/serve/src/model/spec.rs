@@ -9,10 +9,10 @@ use noregret::learner::{Classes, Feedback as Kind};
 use noregret::param::{Value as Param, Values};
 use noregret::problem::Problem;
 use noregret::registry;
+use noregret_stream::encode::Encoder;
 use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::scale::{Scaler, Scaling};
-use noregret_stream::encode::{Encoder, LargeRow};
 use noregret_stream::run::bandit::Play;
 use noregret_stream::save::Saved;
 use noregret_stream::{Columns, Format, Names, Offers, Row, RowLabel, Schema};
@@ -365,21 +365,13 @@ impl Spec {
         } else {
             labels.iter().map(String::as_str).collect()
         };
-        let encoder = Encoder {
-            labels,
-            classes: if real { 0 } else { classes },
-            scaler: Scaler::new(scaling),
-            intercept,
-            sparse,
-            columns,
-            accepts: learner.about().accepts,
-            votes: false,
-            absent: Vec::new(),
-            costs: bandit.then(|| costs.unwrap_or_default()),
-            large_row: LargeRow::Warn,
-            radius: learner.problem().radius.unwrap_or(f64::INFINITY),
-            large_rows: 0,
-        };
+        let encoder = Encoder::new(columns, learner.about().accepts)
+            .with_labels(labels, classes)
+            .with_scaler(Scaler::new(scaling))
+            .with_intercept(intercept)
+            .with_sparse(sparse)
+            .with_radius(learner.problem().radius)
+            .with_costs(bandit.then(|| costs.unwrap_or_default()));
         let columns = match kind {
             RowKind::Columns => Columns::Named(Names::default()),
             RowKind::Offers(_) => Columns::Numbered { base: 0, count: columns as u32 },

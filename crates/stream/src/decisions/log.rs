@@ -114,9 +114,9 @@ impl Start<'_> {
             generator: Some(self.play.generator.state()),
             floor: self.play.floor,
             explore: self.play.explore,
-            labels: self.encoder.labels.clone(),
+            labels: self.encoder.labels().clone(),
             schema: self.schema.clone(),
-            on_large_row: self.encoder.large_row.to_string(),
+            on_large_row: self.encoder.large_row().to_string(),
             encoding: Encoding::of(self.encoder),
         }
     }

@@ -196,10 +196,8 @@ impl Replay {
             }
         };
         let Saved { learner, mut encoder, schema, generator: drawn_with, .. } = start(&header)?;
-        encoder.large_row = header
-            .on_large_row
-            .parse::<LargeRow>()
-            .map_err(|what| log.error(format!("on_large_row: {what}")))?;
+        let large_row = header.on_large_row.parse::<LargeRow>();
+        encoder.set_large_row(large_row.map_err(|what| log.error(format!("on_large_row: {what}")))?);
         let mut play = Play { floor: header.floor, explore: header.explore, ..Play::new(0) };
         if !(0.0..=1.0).contains(&play.floor) {
             return Err(log.error(format!("floor = {}: must be in [0, 1]", play.floor)).into());
@@ -280,15 +278,15 @@ impl Replay {
 
     fn decided(&mut self, logged: LoggedDecision) -> Result<(), ReplayError> {
         let Self { log, learner, encoder, example, expected, counts, .. } = self;
-        if encoder.labels.len() < log.labels().len() {
-            encoder.labels.clone_from(log.labels());
+        if encoder.labels().len() < log.labels().len() {
+            encoder.labels_mut().clone_from(log.labels());
         }
-        if encoder.labels.len() > encoder.classes {
-            let (labels, classes) = (encoder.labels.len(), encoder.classes);
+        if encoder.labels().len() > encoder.classes() {
+            let (labels, classes) = (encoder.labels().len(), encoder.classes());
             let what = format!("there are {labels} labels for a learner of {classes} classes");
             return Err(log.error(what).into());
         }
-        let checked = log.columns().check_row(self.row.indices(), encoder.columns);
+        let checked = log.columns().check_row(self.row.indices(), encoder.columns());
         checked.and_then(|()| encoder.encode(&self.row, example)).map_err(|what| log.error(what))?;
         let LoggedDecision { id, probability, distribution, reward, own, .. } = logged;
         counts.decisions += 1;
@@ -353,8 +351,8 @@ impl Replay {
 
     /// Classes and columns that were added after the last decision.
     fn learn_names(&mut self) {
-        if self.log.labels().len() <= self.encoder.classes {
-            self.encoder.labels.clone_from(self.log.labels());
+        if self.log.labels().len() <= self.encoder.classes() {
+            self.encoder.labels_mut().clone_from(self.log.labels());
         }
         self.schema.columns = self.log.columns().clone();
     }

@@ -122,27 +122,18 @@ mod tests {
     use noregret::learner::{Accepts, Classes};
 
     use super::*;
-    use crate::encode::encoder::{Encoder, LargeRow};
+    use crate::encode::encoder::Encoder;
     use crate::encode::examples::BadRows;
     use crate::encode::scale::{Scaler, Scaling};
     use crate::read::options::ReadOptions;
 
     fn examples(path: &str, bad_rows: BadRows) -> ReadExamples {
-        let encoder = Encoder {
-            labels: ["0", "1", "2"].into_iter().collect(),
-            classes: 3,
-            scaler: Scaler::new(Scaling::Standard),
-            intercept: true,
-            sparse: false,
-            columns: 40,
-            accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: true, plain: true },
-            votes: false,
-            large_row: LargeRow::Warn,
-            radius: 7.0,
-            large_rows: 0,
-            absent: vec![],
-            costs: None,
-        };
+        let accepts = Accepts { classes: Classes::Any, soft_labels: false, weights: true, plain: true };
+        let encoder = Encoder::new(40, accepts)
+            .with_labels(["0", "1", "2"].into_iter().collect(), 3)
+            .with_scaler(Scaler::new(Scaling::Standard))
+            .with_intercept(true)
+            .with_radius(Some(7.0));
         let reader = crate::read::open::open(path, &ReadOptions::default()).expect("a file");
         ReadExamples::new(reader, encoder, path, bad_rows)
     }
@@ -189,8 +180,8 @@ mod tests {
             let seen = drawn(&mut plain, limit);
             assert_eq!(seen.len(), count, "{bad_rows} {limit:?}");
             assert!(early.ahead(limit, |examples| drawn(examples, limit)) == seen, "{bad_rows} {limit:?}");
-            assert_eq!(early.encoder.scaler, plain.encoder.scaler);
-            assert_eq!(early.encoder.large_rows, plain.encoder.large_rows);
+            assert_eq!(early.encoder.scaler(), plain.encoder.scaler());
+            assert_eq!(early.encoder.large_rows(), plain.encoder.large_rows());
             assert_eq!(early.bad_rows(), plain.bad_rows());
             assert_eq!(early.first_bad_row(), plain.first_bad_row());
         }

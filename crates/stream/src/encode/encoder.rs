@@ -1,5 +1,7 @@
 //! Encodes rows as examples: classes, scaling, intercept.
 
+mod build;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -60,43 +62,38 @@ impl fmt::Display for LargeRow {
 #[derive(Clone, Debug)]
 pub struct Encoder {
     /// The classes seen so far; empty for a real-valued target.
-    pub labels: Labels,
+    labels: Labels,
     /// Largest number of classes: new ones are added up to this number. [`usize::MAX`] for a
     /// learner that grows.
-    pub classes: usize,
+    classes: usize,
     /// The scaling and its statistics.
-    pub scaler: Scaler,
+    scaler: Scaler,
     /// Whether feature 0 is the constant 1.
-    pub intercept: bool,
+    intercept: bool,
     /// Whether examples are sparse.
-    pub sparse: bool,
+    sparse: bool,
     /// Number of columns of the data, without the intercept.
-    pub columns: usize,
+    columns: usize,
     /// What the learner accepts (soft labels, weights, targets). If it takes the row before scaling, rows
     /// have two views ([`Features::views`]) where scaling depends on the rows before: dense ones, and sparse
     /// ones with [`Scaling::MaxAbs`].
-    pub accepts: Accepts,
+    accepts: Accepts,
     /// Whether features are votes, which must be in [-1, 1].
-    pub votes: bool,
+    votes: bool,
     /// Treatment of rows beyond the learner's radius.
-    pub large_row: LargeRow,
+    large_row: LargeRow,
     /// The learner's bound on the norm of rows.
-    pub radius: f64,
+    radius: f64,
     /// Number of rows beyond it.
-    pub large_rows: u64,
+    large_rows: u64,
     /// Columns that are absent from the data; their values are replaced by the mean.
-    pub absent: Vec<u32>,
+    absent: Vec<u32>,
     /// The range of costs, for a learner that learns from the reward of the played label; `None` for a
     /// learner that needs the true label.
-    pub costs: Option<Costs>,
+    costs: Option<Costs>,
 }
 
 impl Encoder {
-    /// Number of features of an example.
-    pub fn features(&self) -> usize {
-        self.columns + usize::from(self.intercept)
-    }
-
     /// Encodes `row`, after updating the scaler with it.
     ///
     /// # Errors
@@ -544,21 +541,8 @@ pub(crate) fn row_error(source_name: &str, row: &Row, what: String) -> ReadError
 impl Encoder {
     /// With an intercept, for two classes.
     pub(crate) fn unscaled(columns: usize) -> Self {
-        Self {
-            labels: Labels::default(),
-            classes: 2,
-            scaler: Scaler::new(Scaling::None),
-            intercept: true,
-            sparse: false,
-            columns,
-            accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: true, plain: false },
-            votes: false,
-            large_row: LargeRow::Warn,
-            radius: f64::INFINITY,
-            large_rows: 0,
-            absent: vec![],
-            costs: None,
-        }
+        let accepts = Accepts { classes: Classes::Any, soft_labels: false, weights: true, plain: false };
+        Self::new(columns, accepts).with_labels(Labels::default(), 2).with_intercept(true)
     }
 }
 

@@ -150,7 +150,7 @@ pub enum Step {
 impl ReadExamples {
     /// The rows of `reader`, which is called `name` in errors.
     pub fn new(reader: Box<dyn Reader>, mut encoder: Encoder, name: &str, bad_rows: BadRows) -> Self {
-        encoder.absent = reader.absent();
+        encoder.set_absent(reader.absent());
         let name = if name == "-" { "standard input" } else { name };
         Self {
             reader,
@@ -241,7 +241,7 @@ impl ReadExamples {
     }
 
     fn encode(&mut self, out: &mut Example) -> Result<(), String> {
-        self.reader.columns().check_row(self.row.indices(), self.encoder.columns)?;
+        self.reader.columns().check_row(self.row.indices(), self.encoder.columns())?;
         if !self.frozen {
             return self.encoder.encode(&self.row, out);
         }
@@ -322,6 +322,6 @@ impl Examples for ReadExamples {
     }
 
     fn raw(&self) -> Option<Raw<'_>> {
-        Some(Raw { row: &self.row, columns: self.reader.columns(), labels: &self.encoder.labels })
+        Some(Raw { row: &self.row, columns: self.reader.columns(), labels: self.encoder.labels() })
     }
 }

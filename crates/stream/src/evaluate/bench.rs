@@ -52,7 +52,7 @@ impl Bench<'_> {
         let mut example = Example::default();
         match policy {
             Policy::Model { model, .. } => {
-                log.columns().check_row(row.indices(), model.encoder.columns)?;
+                log.columns().check_row(row.indices(), model.encoder.columns())?;
                 model.encoder.encode_frozen(row, &mut example)?;
             }
             _ if model.is_some() => own.encode(row, &mut example)?,
@@ -145,7 +145,7 @@ impl Bench<'_> {
                     return Err("the model's scores are not finite".to_owned());
                 }
                 // In the order of the log's labels, without labels that are not on offer.
-                let names = &model.encoder.labels;
+                let names = model.encoder.labels();
                 let known = |class: usize| self.labels.find(&names.name(Label::from(class)));
                 let mut distribution = vec![0.0; count];
                 if *greedy || model.predictor.about().forecast != Forecast::RandomisedLabel {

@@ -15,11 +15,11 @@ use noregret::problem::Problem;
 use crate::decisions::event::Event;
 use crate::decisions::logged::Logged;
 use crate::decisions::pending::Pending;
+use crate::encode::Encoder;
 use crate::encode::examples::BadRows;
 use crate::encode::labels::Labels;
 use crate::encode::scale::Scaler;
 use crate::encode::survey::suitable;
-use crate::encode::{Encoder, LargeRow};
 use crate::evaluate::reward_model::RewardModel;
 use crate::read::error::ReadError;
 use crate::read::row::Row;
@@ -126,7 +126,7 @@ pub(super) fn with_terms(
     }
     let mut labels = facts.labels.clone();
     if let Policy::Model { model, .. } = policy {
-        for name in model.encoder.labels.iter() {
+        for name in model.encoder.labels().iter() {
             labels.intern(name);
         }
     }
@@ -139,7 +139,9 @@ pub(super) fn with_terms(
     let mut encoder = own_encoder(&facts);
     let problem = match policy {
         Policy::Model { model, .. } => Problem { classes: 2, ..model.predictor.problem().clone() },
-        _ => Problem::new(2, encoder.features()).with_radius(encoder.radius).with_sparse(encoder.sparse),
+        _ => {
+            Problem::new(2, encoder.features()).with_radius(encoder.radius()).with_sparse(encoder.is_sparse())
+        }
     };
     let mut model = make
         .map(|make| RewardModel::new(labels.len(), facts.rewards, !facts.whole, &|| make(problem.clone())))
@@ -249,21 +251,10 @@ pub(super) fn with_terms(
 fn own_encoder(facts: &Facts) -> Encoder {
     let scaling = suitable(facts.columns);
     let accepts = Accepts { classes: Classes::Two, soft_labels: true, weights: false, plain: false };
-    let sparse = facts.columns > 4096;
     let radius = scaling.radius(facts.columns.max(1)).unwrap_or(1.0);
-    Encoder {
-        labels: Labels::default(),
-        classes: 0,
-        scaler: Scaler::new(scaling),
-        intercept: true,
-        sparse,
-        columns: facts.columns,
-        accepts,
-        votes: false,
-        large_row: LargeRow::Warn,
-        radius: (radius * radius + 1.0).sqrt(),
-        large_rows: 0,
-        absent: vec![],
-        costs: None,
-    }
+    Encoder::new(facts.columns, accepts)
+        .with_scaler(Scaler::new(scaling))
+        .with_intercept(true)
+        .with_sparse(facts.columns > 4096)
+        .with_radius(Some((radius * radius + 1.0).sqrt()))
 }

@@ -142,7 +142,7 @@ impl Feed {
         while rows < MOST_ROWS && numbers < MOST_NUMBERS && !self.over {
             self.row(batch)?;
             rows += 1;
-            let dense = self.encodings.first().is_some_and(|encoding| !encoding.encoder.sparse);
+            let dense = self.encodings.first().is_some_and(|encoding| !encoding.encoder.is_sparse());
             numbers += if dense { self.reader.columns().count() as usize } else { self.row.values().len() };
         }
         Ok(batch.0.iter().any(|filled| filled.filled > 0) || !self.over)
@@ -180,7 +180,7 @@ impl Feed {
                 continue;
             }
             let example = filled.next();
-            let columns = encoding.encoder.columns;
+            let columns = encoding.encoder.columns();
             let encoded = self.reader.columns().check_row(self.row.indices(), columns);
             if let Err(what) = encoded.and_then(|()| encoding.encoder.encode(&self.row, example)) {
                 let error = row_error(&self.name, &self.row, what);

@@ -30,7 +30,7 @@ pub fn merge(mut parts: Vec<Saved>, how: Merge) -> Result<Saved, MergeError> {
     let learners: Vec<&AnyModel> = parts.iter().map(|part| &part.learner).collect();
     let learner = merge_any(&learners, how)?;
     let mut merged = parts.swap_remove(0);
-    merged.encoder.radius = learner.problem().radius.unwrap_or(f64::INFINITY);
+    merged.encoder = merged.encoder.with_radius(learner.problem().radius);
     Ok(Saved { learner, ..merged })
 }
 
@@ -41,20 +41,24 @@ impl Saved {
     /// Extends the encoder and schema by those of `other`.
     fn take_in(&mut self, other: &Saved) -> Result<(), Difference> {
         let (mine, theirs) = (&mut self.encoder, &other.encoder);
-        if mine.scaler.scaling() != theirs.scaler.scaling() {
-            return Err(("scaling", theirs.scaler.scaling().to_string(), mine.scaler.scaling().to_string()));
+        if mine.scaler().scaling() != theirs.scaler().scaling() {
+            return Err((
+                "scaling",
+                theirs.scaler().scaling().to_string(),
+                mine.scaler().scaling().to_string(),
+            ));
         }
-        if mine.intercept != theirs.intercept {
-            return Err(("intercept", theirs.intercept.to_string(), mine.intercept.to_string()));
+        if mine.has_intercept() != theirs.has_intercept() {
+            return Err(("intercept", theirs.has_intercept().to_string(), mine.has_intercept().to_string()));
         }
-        if mine.columns != theirs.columns {
-            return Err(("columns", theirs.columns.to_string(), mine.columns.to_string()));
+        if mine.columns() != theirs.columns() {
+            return Err(("columns", theirs.columns().to_string(), mine.columns().to_string()));
         }
-        if mine.labels.iter().zip(theirs.labels.iter()).any(|(mine, theirs)| mine != theirs) {
-            return Err(("labels", listed(&theirs.labels), listed(&mine.labels)));
+        if mine.labels().iter().zip(theirs.labels().iter()).any(|(mine, theirs)| mine != theirs) {
+            return Err(("labels", listed(theirs.labels()), listed(mine.labels())));
         }
-        if mine.costs != theirs.costs {
-            return Err(("costs", json(&theirs.costs), json(&mine.costs)));
+        if mine.costs() != theirs.costs() {
+            return Err(("costs", json(&theirs.costs()), json(&mine.costs())));
         }
         let columns = self.schema.columns.joined(&other.schema.columns);
         let Some(columns) = columns else {
@@ -66,12 +70,12 @@ impl Saved {
             return Err(("data", json(&other.schema), json(&self.schema)));
         }
         self.schema = schema;
-        if theirs.labels.len() > mine.labels.len() {
-            mine.labels = theirs.labels.clone();
+        if theirs.labels().len() > mine.labels().len() {
+            mine.labels_mut().clone_from(theirs.labels());
         }
-        mine.scaler.add(&theirs.scaler);
+        mine.scaler_mut().add(theirs.scaler());
         self.facts.extend(&other.facts);
-        self.facts.merged_scalings |= mine.scaler.scaling().adapts();
+        self.facts.merged_scalings |= mine.scaler().scaling().adapts();
         Ok(())
     }
 }

@@ -12,10 +12,10 @@ use noregret::problem::Problem;
 use noregret::rng::Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::encode::Encoder;
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
 use crate::encode::scale::{Scaler, Scaling};
-use crate::encode::{Encoder, LargeRow};
 use crate::read::options::Schema;
 
 /// The tensor of the generator's position.
@@ -55,12 +55,12 @@ impl Encoding {
     /// That of `encoder`.
     pub(crate) fn of(encoder: &Encoder) -> Self {
         Self {
-            scaling: encoder.scaler.scaling(),
-            intercept: encoder.intercept,
-            sparse: encoder.sparse,
-            columns: encoder.columns,
-            plain: encoder.accepts.plain,
-            costs: encoder.costs.filter(|costs| *costs != Costs::default()),
+            scaling: encoder.scaler().scaling(),
+            intercept: encoder.has_intercept(),
+            sparse: encoder.is_sparse(),
+            columns: encoder.columns(),
+            plain: encoder.accepts().plain,
+            costs: encoder.costs().filter(|costs| *costs != Costs::default()),
         }
     }
 
@@ -81,22 +81,16 @@ impl Encoding {
         {
             return Err(ModelError::Damaged("its classes or columns do not fit its learner".to_owned()));
         }
-        Ok(Encoder {
-            labels,
-            classes,
-            scaler,
-            intercept: self.intercept,
-            sparse: self.sparse && self.scaling != Scaling::Standard,
-            columns: self.columns,
-            accepts: Accepts { plain: self.plain, ..about.accepts },
-            votes: noregret::registry::find(about.name)
-                .is_ok_and(|entry| entry.feedback == Feedback::Experts),
-            large_row: LargeRow::default(),
-            radius: problem.radius.unwrap_or(f64::INFINITY),
-            large_rows: 0,
-            absent: vec![],
-            costs: self.costs,
-        })
+        let votes =
+            noregret::registry::find(about.name).is_ok_and(|entry| entry.feedback == Feedback::Experts);
+        Ok(Encoder::new(self.columns, Accepts { plain: self.plain, ..about.accepts })
+            .with_labels(labels, classes)
+            .with_scaler(scaler)
+            .with_intercept(self.intercept)
+            .with_sparse(self.sparse)
+            .with_votes(votes)
+            .with_radius(problem.radius)
+            .with_costs(self.costs))
     }
 }
 
@@ -162,7 +156,7 @@ impl Saved {
         let learner = archive.any_model()?;
         let (mut encoder, schema) = surroundings(archive, learner.about(), learner.problem())?;
         if let AnyModel::Bandit(_) = learner {
-            encoder.costs.get_or_insert_default();
+            encoder.set_costs(Some(encoder.costs().unwrap_or_default()));
         }
         let generator = match archive.tensor(GENERATOR).map(|tensor| &tensor.data) {
             Err(_) => None,
@@ -329,12 +323,12 @@ impl Frozen {
 
 /// Writes the encoder and the schema.
 fn surround(archive: &mut Archive, encoder: &Encoder, schema: &Schema) {
-    archive.set_text("labels", json(&encoder.labels));
+    archive.set_text("labels", json(encoder.labels()));
     // Rejected rows may have added names of columns that the learner has no room for.
-    let columns = schema.columns.clone().first(u32::try_from(encoder.columns).unwrap_or(u32::MAX));
+    let columns = schema.columns.clone().first(u32::try_from(encoder.columns()).unwrap_or(u32::MAX));
     archive.set_text("schema", json(&Schema { columns, ..schema.clone() }));
     archive.set_text("encoding", json(&Encoding::of(encoder)));
-    let (rows, first, second) = encoder.scaler.state();
+    let (rows, first, second) = encoder.scaler().state();
     let real = |data: &[f64]| Numbers { shape: vec![data.len()], data: Data::of(data) };
     archive.set_tensor("scaling/first", real(&first));
     archive.set_tensor("scaling/second", real(&second));

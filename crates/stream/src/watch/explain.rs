@@ -118,7 +118,7 @@ impl Explainer {
             numbers.resize(scores.len(), 0.0);
         }
         let encoder = Arc::clone(&self.encoder);
-        let shift = u32::from(encoder.intercept);
+        let shift = u32::from(encoder.has_intercept());
         let mut without = |feature: u32, x: Features<'_>| {
             predict(x, at);
             let place = self.place(feature - shift);

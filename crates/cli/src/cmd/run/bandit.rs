@@ -106,7 +106,7 @@ impl Session<'_> {
         let (encoder, schema) = (&self.examples.encoder, self.examples.reader.schema());
         if let Some(bytes) = whole {
             let file = LogFile::go_on(path, bytes).map_err(refused)?;
-            return Ok(LogWriter::go_on(file, &encoder.labels, &schema.columns));
+            return Ok(LogWriter::go_on(file, encoder.labels(), &schema.columns));
         }
         let file = LogFile::create(path).map_err(refused)?;
         let continues = self.continues.clone();

@@ -67,10 +67,11 @@ pub(super) fn check_options(plan: &RunPlan, learner: &AnyModel, encoder: &Encode
     if bandit {
         stream.check_floor(learner.problem().classes)?;
     }
-    if plan.log.is_some() && stream.source.on_bad_row != BadRows::Fail && encoder.scaler.scaling().adapts() {
+    if plan.log.is_some() && stream.source.on_bad_row != BadRows::Fail && encoder.scaler().scaling().adapts()
+    {
         return Err(Failure::usage(format!(
             "--log: needs --on-bad-row fail, or --scale none or unit: a skipped row changes the scaling ({}) but has no line in the log",
-            encoder.scaler.scaling()
+            encoder.scaler().scaling()
         )));
     }
     match &plan.batch_model {
@@ -80,11 +81,11 @@ pub(super) fn check_options(plan: &RunPlan, learner: &AnyModel, encoder: &Encode
                 batch.snapshots
             )))
         }
-        Some(batch) if batch.snapshots > 1 && encoder.scaler.scaling().adapts() => {
+        Some(batch) if batch.snapshots > 1 && encoder.scaler().scaling().adapts() => {
             Err(Failure::usage(format!(
                 "--snapshots {}: must be 1 with --scale {}, because states of different times would scale a row differently; or use --scale none or unit",
                 batch.snapshots,
-                encoder.scaler.scaling()
+                encoder.scaler().scaling()
             )))
         }
         _ => Ok(()),

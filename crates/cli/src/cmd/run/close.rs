@@ -103,7 +103,7 @@ impl<'a> Session<'a> {
         let mut numbers: BTreeMap<_, _> = learner.figures().into_iter().collect();
         numbers.extend(first_appearances.map(|losses| (FIRST_APPEARANCES, losses)));
         let (examples, about, rates) = (&self.examples, learner.about(), score.rates());
-        let name = |label| examples.encoder.labels.name(label).into_owned();
+        let name = |label| examples.encoder.labels().name(label).into_owned();
         let baselines = self.observers.baselines.as_ref();
         let baselines = baselines.and_then(|all| all.report(rates.error_rate, rates.log_loss));
         let commonest = baselines.as_ref().and_then(|report| report.commonest);
@@ -123,7 +123,7 @@ impl<'a> Session<'a> {
             abstention,
             numbers,
             bad_rows: examples.bad_rows(),
-            large_rows: examples.encoder.large_rows,
+            large_rows: examples.encoder.large_rows(),
             dropped_features: examples.reader.dropped_features(),
             resolved_parameters: learner.values(),
             weights: as_json(&learner.weights()),
@@ -133,8 +133,8 @@ impl<'a> Session<'a> {
             },
             calibration: self.observers.calibration.as_ref().map(|calibration| calibration.report()),
             classes,
-            features: learner.problem().features - usize::from(examples.encoder.intercept),
-            intercept: examples.encoder.intercept,
+            features: learner.problem().features - usize::from(examples.encoder.has_intercept()),
+            intercept: examples.encoder.has_intercept(),
             seed: self.options.seed,
         })
     }
@@ -155,7 +155,7 @@ impl<'a> Session<'a> {
             columns,
             score: &learnt.score,
             summary,
-            labels: &self.examples.encoder.labels,
+            labels: self.examples.encoder.labels(),
             record: self.observers.record.as_ref(),
             certificate: promised.certificate,
             bound: promised.bound,
@@ -175,8 +175,8 @@ impl<'a> Session<'a> {
         let schema = self.examples.reader.schema();
         if let (Some(batch), Some(average)) = (&plan.batch_model, average) {
             let (mut encoder, schema) = (self.examples.encoder.clone(), schema.clone());
-            if let Some(scaler) = encoder.scaler.take_drawn() {
-                encoder.scaler = scaler;
+            if let Some(scaler) = encoder.scaler_mut().take_drawn() {
+                *encoder.scaler_mut() = scaler;
             }
             let predictor = Forecaster::Average(average);
             write(Frozen { predictor, encoder, schema }.archive(), &batch.path)?;
@@ -212,7 +212,7 @@ impl<'a> Session<'a> {
         };
         let certified = record.certify(guarantee.expect("asked for before the run"), theorem, certificate);
         let mut certified = certified.map_err(|error| Failure::data(format!("--certify: {error}")))?;
-        let scaling = self.examples.encoder.scaler.scaling();
+        let scaling = self.examples.encoder.scaler().scaling();
         if scaling.adapts() {
             // Scaling changes during the run, so that the comparator is not linear in the raw rows.
             certified.comparator +=

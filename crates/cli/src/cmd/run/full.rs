@@ -100,7 +100,8 @@ impl Session<'_> {
         }
         if self.open_columns {
             let encoder = &mut self.examples.encoder;
-            encoder.columns = learner.problem().features - usize::from(encoder.intercept);
+            let columns = learner.problem().features - usize::from(encoder.has_intercept());
+            encoder.make_room(encoder.classes(), columns);
         }
         let score = standing.score.clone();
         let whole = plan.checkpoint.is_some() || stop.asked().is_some();

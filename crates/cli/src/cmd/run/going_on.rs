@@ -94,7 +94,7 @@ pub(super) fn go_on(
     }
     let Counts { bad_rows: (bad, first), large_rows, before, .. } = counts;
     examples.count_on(bad, first);
-    examples.encoder.large_rows = large_rows;
+    examples.encoder.set_large_rows(large_rows);
     before
 }
 
@@ -167,7 +167,7 @@ fn keep(archive: &mut Archive, watching: Watching) {
 
 fn counts(examples: &ReadExamples, log: Option<u64>, before: RunFacts) -> Counts {
     let bad_rows = (examples.bad_rows(), examples.first_bad_row().map(str::to_owned));
-    Counts { bad_rows, large_rows: examples.encoder.large_rows, log, before }
+    Counts { bad_rows, large_rows: examples.encoder.large_rows(), log, before }
 }
 
 /// The message of an interrupted run.

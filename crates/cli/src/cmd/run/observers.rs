@@ -67,7 +67,7 @@ impl Observers {
                 json: is_ndjson(path) || plan.top_k.is_some(),
                 probabilities: plan.top_k.map(Shown::Best),
             };
-            Forecasts::open(path, columns, about.forecast, encoder.labels.clone(), live)
+            Forecasts::open(path, columns, about.forecast, encoder.labels().clone(), live)
         });
         let page = observe.report.as_ref();
         let page = page.map(|path| RunPage::open(path, observe.title.as_deref(), about.forecast, decisions));

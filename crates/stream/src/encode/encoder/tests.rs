@@ -2,21 +2,9 @@ use super::*;
 use crate::encode::scale::Scaling;
 
 fn encoder(scaling: Scaling, sparse: bool) -> Encoder {
-    Encoder {
-        labels: Labels::default(),
-        classes: 0,
-        scaler: Scaler::new(scaling),
-        intercept: true,
-        sparse,
-        columns: 3,
-        accepts: Accepts { classes: Classes::Real, soft_labels: false, weights: true, plain: true },
-        votes: false,
-        large_row: LargeRow::Warn,
-        radius: 2.0,
-        large_rows: 0,
-        absent: vec![],
-        costs: None,
-    }
+    let accepts = Accepts { classes: Classes::Real, soft_labels: false, weights: true, plain: true };
+    let encoder = Encoder::new(3, accepts).with_scaler(Scaler::new(scaling)).with_intercept(true);
+    encoder.with_sparse(sparse).with_radius(Some(2.0))
 }
 
 #[test]

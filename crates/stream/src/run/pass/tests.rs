@@ -50,21 +50,11 @@ fn make(name: &str, values: &[(&str, &str)], seed: u64) -> (AnyModel, Encoder, R
     let values: Values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
     let problem = Problem::new(3, 3).with_radius(3.0).with_horizon(5000);
     let learner = entry.make_any(&values, problem, seed).expect("valid");
-    let encoder = Encoder {
-        classes: 3,
-        labels: ["1", "2", "3"].into_iter().collect::<Labels>(),
-        scaler: Scaler::new(Scaling::MaxAbs),
-        intercept: true,
-        sparse: false,
-        columns: 2,
-        accepts: entry.about.accepts,
-        votes: false,
-        large_row: LargeRow::Warn,
-        radius: 3.0,
-        large_rows: 0,
-        absent: vec![],
-        costs: None,
-    };
+    let encoder = Encoder::new(2, entry.about.accepts)
+        .with_labels(["1", "2", "3"].into_iter().collect(), 3)
+        .with_scaler(Scaler::new(Scaling::MaxAbs))
+        .with_intercept(true)
+        .with_radius(Some(3.0));
     let forecast = learner.about().forecast;
     let options =
         RunOptions { forecast, delay: Lateness::Fixed(3), look_ahead: true, window: 100, limit: None, seed };
@@ -139,7 +129,7 @@ fn every_run_has_the_result_of_a_separate_run() {
             let encoding = &feed.encodings[at];
             assert_eq!(encoding.bad_rows, examples.bad_rows(), "{}", RUNS[at].0);
             assert_eq!(encoding.first_bad_row.as_deref(), examples.first_bad_row());
-            assert_eq!(encoding.encoder.large_rows, examples.encoder.large_rows);
+            assert_eq!(encoding.encoder.large_rows(), examples.encoder.large_rows());
         }
     }
 }
