@@ -4,8 +4,7 @@ use noregret::param::Values;
 use noregret::problem::Problem;
 use noregret_stream::encode::examples::Examples;
 use noregret_stream::encode::labels::Labels;
-use noregret_stream::encode::scale::{Scaler, Scaling};
-use noregret_stream::encode::{Encoder, Example, LargeRow};
+use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::synthetic::{Recipe, SyntheticExamples};
 
 use crate::error::ExperimentError;
@@ -64,9 +63,8 @@ impl<'a> Source<'a> {
         Ok(match self {
             Source::Made { recipe, values, rows, seed, sparse, .. } => {
                 let stream = recipe_named(recipe).make(values, *rows, *seed)?;
-                let names: Vec<String> = (0..stream.classes()).map(|class| class.to_string()).collect();
                 let encoder = Encoder::new(stream.features(), CLASSES)
-                    .with_labels(names.iter().map(String::as_str).collect(), stream.classes())
+                    .with_labels(Labels::numbered(stream.classes()), stream.classes())
                     .with_sparse(*sparse);
                 Box::new(SyntheticExamples::new(stream, encoder, *rows))
             }

@@ -5,9 +5,9 @@ use std::path::Path;
 use noregret::learner::{Accepts, Classes};
 use noregret::rng::Rng;
 use noregret_stream::encode::examples::{BadRows, Examples, ReadExamples};
-use noregret_stream::encode::scale::{Scaler, Scaling};
+use noregret_stream::encode::scale::Scaling;
 use noregret_stream::encode::survey::{Survey, SurveyOptions};
-use noregret_stream::encode::{Encoder, Example, LargeRow};
+use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::{ReadError, ReadOptions, open};
 
 use crate::error::ExperimentError;

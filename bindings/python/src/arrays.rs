@@ -12,7 +12,6 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::error::{Done, Failure};
-use crate::making::array_schema;
 use crate::signals::Signals;
 
 /// Rows from Python: a C-contiguous array, or the three arrays of a CSR matrix and its number of
@@ -314,7 +313,7 @@ pub(crate) struct ArrayReader<'a> {
 impl<'a> ArrayReader<'a> {
     /// Classes are indices into `names`.
     pub(crate) fn new(rows: Rows<'a>, targets: Targets<'a>, names: &'a [String]) -> Self {
-        let columns = array_schema(rows.width()).columns;
+        let columns = Schema::of_arrays(rows.width()).columns;
         Self { rows, targets, names, columns, at: 0 }
     }
 }
@@ -359,7 +358,7 @@ impl Reader for ArrayReader<'_> {
     }
 
     fn schema(&self) -> Schema {
-        array_schema(self.rows.width())
+        Schema::of_arrays(self.rows.width())
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {

@@ -8,10 +8,12 @@ use std::sync::{Mutex, PoisonError};
 
 use noregret::algorithm::{AnyModel, BanditModel};
 use noregret::example::Features;
+use noregret::learner::Feedback;
 use noregret::model::Archive;
 use noregret::param::ParamError;
 use noregret::prediction::Decision;
 use noregret::registry;
+use noregret_stream::Row;
 use noregret_stream::decisions::log::Start;
 use noregret_stream::decisions::pending::Verdict;
 use noregret_stream::decisions::reader::LogReader;
@@ -22,8 +24,9 @@ use noregret_stream::encode::examples::Raw;
 use noregret_stream::run::bandit::{Play, run_bandit_as};
 use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunError, RunOptions};
+use noregret_stream::save::Saved;
 use noregret_stream::save::file as model_file;
-use noregret_stream::{Offers, Row, Schema};
+use noregret_stream::setup::{Asked, Facts};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -35,7 +38,7 @@ use crate::arrays::{ArrayExamples, PyRows, PyTargets};
 use crate::error::{Done, Failure, text_of};
 use crate::learner::how_of;
 use crate::log::Log;
-use crate::making::{Facts, array_schema, scaling};
+use crate::making::{asked, called, scaling};
 use crate::offered::{PyCosts, PyRound, block};
 use crate::record::{Ran, Record};
 use crate::shared::Shared;
@@ -76,21 +79,15 @@ impl Bandit {
         let make = || -> Done<Self> {
             let entry = registry::find(name)?;
             let scaling = scaling(scale)?;
-            let facts = Facts {
-                classes,
-                columns: features,
-                radius,
-                horizon,
-                sparse,
-                scaling,
-                intercept,
-                labels,
-                memory,
+            let facts = match block {
+                Some(width) => Facts::of_blocks(classes, width),
+                None => Facts { scaling, intercept, sparse, ..Facts::of_arrays(classes, features) },
             };
-            let learner = entry.make_bandit(&params, facts.problem(entry, &params)?, seed)?;
-            let mut encoder = facts.encoder(learner.about(), learner.problem())?;
-            encoder.set_costs(Some(costs.map_or(Ok(Costs::default()), PyCosts::range)?));
-            let schema = Schema { offers: block.map(Offers::Blocks), ..array_schema(features) };
+            let costs = costs.map_or(Ok(Costs::default()), PyCosts::range)?;
+            let asked =
+                Asked { params, seed, radius, horizon, costs, memory, ..asked(scaling, Feedback::Bandit) };
+            let Saved { learner, encoder, schema, .. } = called(entry, facts, labels)?.make(entry, &asked)?;
+            let learner = learner.bandit()?;
             let most = 1.0 / learner.problem().classes as f64;
             if !(0.0..=most).contains(&exploration_floor) {
                 let need = format!("from 0 to {most:.6}, one over the number of classes");

@@ -45,6 +45,8 @@ fn described<'py>(py: Python<'py>, entry: &Entry) -> PyResult<Bound<'py, PyDict>
     )?;
     dict.set_item("soft_labels", about.accepts.soft_labels)?;
     dict.set_item("weights", about.accepts.weights)?;
+    dict.set_item("blocks", entry.takes_blocks())?;
+    dict.set_item("mixture", entry.is_mixture())?;
     dict.set_item("nested", entry.prefix.map(|prefix| prefix.trim_end_matches('.')))?;
     let typical = typical(entry);
     dict.set_item("general", typical.is_some())?;

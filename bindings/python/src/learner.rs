@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use noregret::algorithm::{AnyModel, Model};
 use noregret::example::Features;
 use noregret::guarantee::RunFacts;
+use noregret::learner::Feedback;
 use noregret::merge::Merge;
 use noregret::model::Archive;
 use noregret::parallel::Workers;
@@ -23,6 +24,7 @@ use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunOptions, run};
 use noregret_stream::save::file as model_file;
 use noregret_stream::save::{PREDICTED_TOGETHER, Saved};
+use noregret_stream::setup::{Asked, Facts};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyBytes, PyDict};
@@ -31,7 +33,7 @@ use self::rows::Spare;
 use crate::arrays::{ArrayExamples, PyRows, PyTargets, Targets, check_one, check_weights};
 use crate::catalogue::forecast_name;
 use crate::error::{Done, Failure};
-use crate::making::{Facts, array_schema, scaling};
+use crate::making::{asked, called, scaling};
 use crate::record::{Ran, Record};
 use crate::shared::Shared;
 use crate::signals::with_threads;
@@ -118,20 +120,9 @@ impl Learner {
         let make = || -> Done<Self> {
             let entry = registry::find(name)?;
             let scaling = scaling(scale)?;
-            let facts = Facts {
-                classes,
-                columns: features,
-                radius,
-                horizon,
-                sparse,
-                scaling,
-                intercept,
-                labels,
-                memory,
-            };
-            let learner = entry.make(&params, facts.problem(entry, &params)?, seed)?;
-            let encoder = facts.encoder(learner.about(), learner.problem())?;
-            Ok(Self::new(learner, encoder, array_schema(features), RunFacts::default(), memory))
+            let facts = Facts { scaling, intercept, sparse, ..Facts::of_arrays(classes, features) };
+            let asked = Asked { params, seed, radius, horizon, memory, ..asked(scaling, Feedback::Full) };
+            Self::of_saved(called(entry, facts, labels)?.make(entry, &asked)?, memory)
         };
         Ok(make()?)
     }
@@ -328,7 +319,8 @@ impl Learner {
     /// Sets the scaling statistics before the first row, as computed by [`survey`].
     fn set_scaling(&self, py: Python<'_>, rows: u64, first: Vec<f64>, second: Vec<f64>) -> PyResult<()> {
         self.inner.write(py, |inner| {
-            *inner.encoder.scaler_mut() = Scaler::from_state(inner.encoder.scaler().scaling(), rows, first, second);
+            *inner.encoder.scaler_mut() =
+                Scaler::from_state(inner.encoder.scaler().scaling(), rows, first, second);
         })
     }
 

@@ -2,9 +2,9 @@
 
 use noregret::learner::{Accepts, Classes};
 use noregret_stream::encode::Encoder;
-use noregret_stream::encode::labels::Labels;
+use noregret_stream::encode::Example;
 use noregret_stream::encode::scale::{Scaler, Scaling};
-use noregret_stream::encode::{Example, LargeRow};
+use noregret_stream::setup::roomy;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
@@ -51,7 +51,7 @@ fn look(rows: Rows<'_>, weights: Option<&[f64]>, scaling: Scaling, intercept: bo
         radius = radius.max(example.features().norm_squared());
     }
     let (rows, first, second) = encoder.scaler().state();
-    Ok((rows, first, second, radius.sqrt() * (1.0 + 1e-12)))
+    Ok((rows, first, second, roomy(radius.sqrt())))
 }
 
 /// The largest magnitude of every column.

@@ -3,14 +3,13 @@
 mod pipe;
 
 use noregret::algorithm::AnyModel;
-use noregret::learner::{Accepts, Classes};
+use noregret::learner::Classes;
 use noregret::problem::Problem;
 use noregret_stream::encode::Encoder;
-use noregret_stream::encode::labels::Labels;
-use noregret_stream::encode::scale::{Scaler, Scaling};
+use noregret_stream::encode::scale::Scaling;
 use noregret_stream::encode::survey::{Survey, SurveyOptions};
-use noregret_stream::run::bandit::decides_among;
-use noregret_stream::{Columns, Reader};
+use noregret_stream::setup::{Facts, leaves_rows};
+use noregret_stream::{Columns, Reader, Schema};
 
 use crate::failure::Failure;
 use crate::hint::survey_error;
@@ -21,6 +20,7 @@ use crate::progress::Mode;
 use crate::settings::Settings;
 use crate::wanted::Wanted;
 use crate::watched::Watched;
+use pipe::of_pipe;
 
 /// Largest size in bytes of the rows that are kept from the first pass for the second one.
 const MOST_KEPT: usize = 256 << 20;
@@ -30,8 +30,8 @@ pub(crate) struct Stream<'a> {
     plan: &'a StreamPlan,
     pub(crate) reader: Box<dyn Reader>,
     facts: Facts,
-    /// The columns of a block, where labels on offer have features of their own.
-    block: Option<u32>,
+    /// Description of the facts.
+    description: String,
     /// Description of the recognised properties.
     described: Vec<(&'static str, String)>,
 }
@@ -68,7 +68,7 @@ impl<'a> Stream<'a> {
         check_settings(wanted)?;
         let mut as_they_are = true;
         for wanted in wanted {
-            as_they_are &= wanted.scale_free()?;
+            as_they_are &= leaves_rows(wanted.entry, &wanted.settings.params)?;
         }
         let scale = plan.scaling.or((as_they_are || block.is_some()).then_some(Scaling::None));
         let Settings { classes, features, .. } = wanted[0].settings;
@@ -82,7 +82,7 @@ impl<'a> Stream<'a> {
         for sentence in reader.notes() {
             note(format_args!("noregret: {}: {sentence}", plan.source.name()));
         }
-        let facts = if reader.size().is_some() {
+        let (facts, description) = if reader.size().is_some() {
             // A separate line, before the table of the second pass.
             let shown = (plan.mode == Mode::Table).then_some("first pass");
             reader.keep(MOST_KEPT);
@@ -105,13 +105,13 @@ impl<'a> Stream<'a> {
                 Some(kept) => kept,
                 None => source.with_schema(schema).open()?,
             };
-            let numbers = reader.schema().numbers().unwrap_or(0) as usize;
-            Facts { numbers, ..Facts::of_file(plan, wanted, &survey, block)? }
+            of_file(plan, wanted, &survey, reader.schema())?
         } else {
-            Facts::of_pipe(scale, wanted, reader.as_ref())?
+            of_pipe(plan, scale, wanted, reader.as_ref())?
         };
-        let stream = Self { plan, reader, facts, block, described };
-        check_memory(plan, wanted, &stream.problem())?;
+        let stream = Self { plan, reader, facts, description, described };
+        let problem = stream.facts.problem(wanted[0].entry, &wanted[0].asked(plan, plan.seed))?;
+        check_memory(plan, wanted, &problem)?;
         Ok(stream)
     }
 
@@ -135,75 +135,16 @@ impl<'a> Stream<'a> {
         self.facts.rows
     }
 
-    /// The problem by the data and the arguments, before a learner's own radius.
-    fn problem(&self) -> Problem {
-        let facts = &self.facts;
-        let intercept = self.has_intercept();
-        let radius = facts.radius.map(|radius| {
-            // Slightly larger, so that rounding never puts the largest row outside.
-            let radius = (radius * radius + f64::from(u8::from(intercept))).sqrt() * (1.0 + 1e-12);
-            if radius > 0.0 { radius } else { 1.0 }
-        });
-        let features = facts.columns + usize::from(intercept);
-        Problem { classes: facts.classes, features, radius, horizon: facts.rows, sparse: facts.sparse }
-    }
-
-    /// Whether rows have a constant feature; blocks have one each.
-    fn has_intercept(&self) -> bool {
-        self.plan.intercept && self.block.is_none()
+    /// The settings, as the learner is made with them.
+    fn wanted(&self, wanted: &Wanted) -> Result<Wanted, Failure> {
+        self.facts.schema.block().map_or_else(|| Ok(wanted.clone()), |width| wanted.for_blocks(width))
     }
 
     /// Makes a learner and its encoder.
     pub(crate) fn learner(&self, wanted: &Wanted, seed: u64) -> Result<(AnyModel, Encoder), Failure> {
-        let substitute = self.block.map(|width| wanted.for_blocks(width)).transpose()?;
-        let wanted = substitute.as_ref().unwrap_or(wanted);
-        let (facts, accepts) = (&self.facts, wanted.entry.about.accepts);
-        // Probability vectors have all classes.
-        let accepts = Accepts { soft_labels: accepts.soft_labels && !facts.open_classes, ..accepts };
-        // Also in comparisons with learners that need scaling, so that every run is the same as
-        // alone.
-        let as_they_are = self.plan.scaling.is_none() && wanted.scale_free()?;
-        let scaling = if as_they_are { Scaling::None } else { facts.scaling };
-        let mut problem = self.problem();
-        if scaling != facts.scaling {
-            // The measured radius is that of scaled rows, which this learner does not use.
-            problem.radius = None;
-        }
-        // The constant feature is no expert.
-        let intercept = self.has_intercept() && !wanted.votes();
-        problem.features = facts.columns + usize::from(intercept);
-        problem.horizon = wanted.settings.horizon.or(problem.horizon);
-        let learner = wanted.entry.make_any(&wanted.settings.params, problem, seed)?;
-        if let AnyModel::Bandit(learner) = &learner
-            && facts.some_only
-            && !decides_among(learner.as_ref())
-        {
-            return Err(Failure::usage(format!(
-                "{}: some rows have only some of the labels on offer, and it cannot play some of its labels only; auto can",
-                wanted.entry.about.name
-            )));
-        }
-        if let AnyModel::Bandit(learner) = &learner
-            && facts.logged
-            && !learner.learns_of_others()
-        {
-            return Err(Failure::usage(format!(
-                "{}: learns from rounds in which it has tossed a coin, and another policy has played the labels of the data; auto learns from any",
-                wanted.entry.about.name
-            )));
-        }
-        let columns = if facts.open_columns { u32::MAX as usize } else { facts.columns };
-        let classes = if facts.open_classes { usize::MAX } else { facts.classes };
-        let encoder = Encoder::new(columns, accepts)
-            .with_labels(facts.labels.clone(), classes)
-            .with_scaler(Scaler::of_table(scaling, facts.numbers))
-            .with_intercept(intercept)
-            .with_sparse(facts.sparse)
-            .with_votes(wanted.votes())
-            .with_large_row(self.plan.on_large_row)
-            .with_radius(learner.problem().radius)
-            .with_costs(matches!(learner, AnyModel::Bandit(_)).then_some(self.plan.costs));
-        Ok((learner, encoder))
+        let wanted = self.wanted(wanted)?;
+        let made = self.facts.clone().make(wanted.entry, &wanted.asked(self.plan, seed))?;
+        Ok((made.learner, made.encoder))
     }
 
     /// The settings of data and features, as (subject, sentence).
@@ -215,134 +156,91 @@ impl<'a> Stream<'a> {
             features += &format!(", largest norm {}", short(encoder.radius()));
         }
         let mut decisions = self.described.clone();
-        decisions.extend([("stream", self.facts.description.clone()), ("features", features)]);
+        decisions.extend([("stream", self.description.clone()), ("features", features)]);
         decisions
     }
 }
 
-/// Facts about a stream before its first round.
-struct Facts {
-    classes: usize,
-    /// Whether there may be more classes.
-    open_classes: bool,
-    labels: Labels,
-    /// Number of columns, or, if there may be more, of those known.
-    columns: usize,
-    open_columns: bool,
-    /// For a table, the number of numeric columns.
-    numbers: usize,
-    scaling: Scaling,
-    radius: Option<f64>,
-    sparse: bool,
-    rows: Option<u64>,
-    /// Whether some rows may have only some of the labels on offer.
-    some_only: bool,
-    /// Whether another policy has played labels.
-    logged: bool,
-    description: String,
-}
-
-impl Facts {
-    /// The facts from a first pass and from settings; with labels on offer, in blocks of `block` columns.
-    fn of_file(
-        plan: &StreamPlan,
-        wanted: &[Wanted],
-        survey: &Survey,
-        block: Option<u32>,
-    ) -> Result<Self, Failure> {
-        let settings = &wanted[0].settings;
-        if survey.rows == 0 {
-            return Err(Failure::data(format!("{}: has no rows that can be read", plan.source.data)));
-        }
-        if survey.labelled == 0 {
-            return Err(Failure::data(format!(
-                "{}: none of its {} rows has a label",
-                plan.source.data, survey.rows
-            )));
-        }
-        let columns = survey.columns;
-        if columns == 0 && settings.features.is_none() {
-            return Err(Failure::data(format!(
-                "{}: none of its {} rows has a feature to learn from (or --set features=D)",
-                plan.source.data, survey.rows
-            )));
-        }
-        let different = survey.labels.len() as u64;
-        if different == survey.labelled && different >= 20 {
-            note(format_args!(
-                "noregret: {}: every one of its {different} labels is different; is it the right label column?",
-                plan.source.data
-            ));
-        }
-        let takes = wanted[0].entry.about.accepts.classes;
-        if let Some(line) = survey.costs
-            && takes != Classes::Real
-            && !wanted.iter().all(Wanted::is_bandit)
-        {
-            return Err(Failure::data(format!(
-                "{}:{line}: the label gives costs of actions, where a class was needed; `--feedback bandit` learns from them, and `noregret evaluate --format vw` reads such data",
-                plan.source.data
-            )));
-        }
-        let classes = match takes {
-            Classes::Real => 1,
-            Classes::Two | Classes::Any => {
-                let found = survey.labels.len();
-                let classes = settings.classes.map_or(found, |classes| classes as usize);
-                if classes < found {
-                    return Err(Failure::data(format!(
-                        "{}: has {found} classes; at most classes = {classes} were declared",
-                        plan.source.data
-                    )));
-                }
-                if classes < 2 {
-                    let only = survey.labels.iter().next().unwrap_or_default();
-                    return Err(Failure::data(format!(
-                        "{}: every label is {only:?}; at least 2 classes were needed (or --set classes=K)",
-                        plan.source.data
-                    )));
-                }
-                classes
-            }
-        };
-        let mut description = counted(survey.rows, "row");
-        if survey.labelled < survey.rows {
-            description += &format!(", {} labelled", survey.labelled);
-        }
-        if takes == Classes::Real {
-            description += ", real-valued target";
-        } else {
-            description += &format!(", {classes} classes");
-        }
-        let columns = block.map_or(columns, |width| classes.saturating_mul(width as usize));
-        let features = match block {
-            Some(width) => format!("{width} columns for each label on offer"),
-            None => counted(columns as u64, "feature"),
-        };
-        description +=
-            &format!(", {features}, {:.1} non-zero a row", survey.non_zeros as f64 / survey.rows as f64);
-        Ok(Self {
-            classes,
-            open_classes: false,
-            labels: if block.is_some() { positions(classes) } else { survey.labels.clone() },
-            columns,
-            open_columns: false,
-            numbers: 0,
-            scaling: survey.scaling,
-            radius: Some(survey.radius),
-            sparse: block.is_some() || (survey.is_sparse() && survey.scaling != Scaling::Standard),
-            some_only: survey.fewest_offered < classes,
-            logged: survey.logged,
-            rows: Some(plan.limit.map_or(survey.rows, |limit| limit.min(survey.rows))),
-            description,
-        })
+/// The facts from a first pass and from settings, and their description.
+fn of_file(
+    plan: &StreamPlan,
+    wanted: &[Wanted],
+    survey: &Survey,
+    schema: Schema,
+) -> Result<(Facts, String), Failure> {
+    let settings = &wanted[0].settings;
+    if survey.rows == 0 {
+        return Err(Failure::data(format!("{}: has no rows that can be read", plan.source.data)));
     }
-}
-
-/// Labels that are called by their positions in a row.
-fn positions(count: usize) -> Labels {
-    let names: Vec<String> = (0..count).map(|position| position.to_string()).collect();
-    names.iter().map(String::as_str).collect()
+    if survey.labelled == 0 {
+        return Err(Failure::data(format!(
+            "{}: none of its {} rows has a label",
+            plan.source.data, survey.rows
+        )));
+    }
+    let columns = survey.columns;
+    if columns == 0 && settings.features.is_none() {
+        return Err(Failure::data(format!(
+            "{}: none of its {} rows has a feature to learn from (or --set features=D)",
+            plan.source.data, survey.rows
+        )));
+    }
+    let different = survey.labels.len() as u64;
+    if different == survey.labelled && different >= 20 {
+        note(format_args!(
+            "noregret: {}: every one of its {different} labels is different; is it the right label column?",
+            plan.source.data
+        ));
+    }
+    let takes = wanted[0].entry.about.accepts.classes;
+    if let Some(line) = survey.costs
+        && takes != Classes::Real
+        && !wanted.iter().all(Wanted::is_bandit)
+    {
+        return Err(Failure::data(format!(
+            "{}:{line}: the label gives costs of actions, where a class was needed; `--feedback bandit` learns from them, and `noregret evaluate --format vw` reads such data",
+            plan.source.data
+        )));
+    }
+    let classes = match takes {
+        Classes::Real => 1,
+        Classes::Two | Classes::Any => {
+            let found = survey.labels.len();
+            let classes = settings.classes.map_or(found, |classes| classes as usize);
+            if classes < found {
+                return Err(Failure::data(format!(
+                    "{}: has {found} classes; at most classes = {classes} were declared",
+                    plan.source.data
+                )));
+            }
+            if classes < 2 {
+                let only = survey.labels.iter().next().unwrap_or_default();
+                return Err(Failure::data(format!(
+                    "{}: every label is {only:?}; at least 2 classes were needed (or --set classes=K)",
+                    plan.source.data
+                )));
+            }
+            classes
+        }
+    };
+    let mut description = counted(survey.rows, "row");
+    if survey.labelled < survey.rows {
+        description += &format!(", {} labelled", survey.labelled);
+    }
+    if takes == Classes::Real {
+        description += ", real-valued target";
+    } else {
+        description += &format!(", {classes} classes");
+    }
+    let features = match schema.block() {
+        Some(width) => format!("{width} columns for each label on offer"),
+        None => counted(columns as u64, "feature"),
+    };
+    description +=
+        &format!(", {features}, {:.1} non-zero a row", survey.non_zeros as f64 / survey.rows as f64);
+    let rows = plan.limit.map_or(survey.rows, |limit| limit.min(survey.rows));
+    let facts = Facts::of_survey(survey, classes, schema);
+    Ok((Facts { intercept: plan.intercept, rows: Some(rows), ..facts }, description))
 }
 
 /// Refuses parameters that cannot be right, before a long first pass; dimensions are not known yet.

@@ -90,6 +90,12 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
+impl From<noregret_stream::setup::SetupError> for Failure {
+    fn from(error: noregret_stream::setup::SetupError) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
 impl From<noregret::param::ParamError> for Failure {
     fn from(error: noregret::param::ParamError) -> Self {
         Self::Usage(error.to_string())

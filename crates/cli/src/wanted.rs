@@ -7,9 +7,11 @@ use noregret::param::{ParamValue as _, Value};
 use noregret::problem::Problem;
 use noregret::registry::{Entry, of_offers};
 use noregret_stream::Offers;
+use noregret_stream::setup::Asked;
 
 use crate::choices::FeedbackChoice;
 use crate::failure::Failure;
+use crate::plan::StreamPlan;
 use crate::settings::Settings;
 
 /// A requested learner with its settings.
@@ -26,11 +28,6 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Whether the columns are experts' votes.
-    pub(crate) fn votes(&self) -> bool {
-        self.entry.feedback == Feedback::Experts
-    }
-
     /// Whether it hears no more than what the label that it played earned.
     pub(crate) fn is_bandit(&self) -> bool {
         self.settings.is_bandit(self.entry)
@@ -39,7 +36,7 @@ impl Wanted {
     /// The columns of a block, for labels on offer that have features of their own.
     pub(crate) fn block(&self) -> Result<u32, Failure> {
         // Other learners have a parameter of this name with another meaning.
-        let other = self.named && self.entry.about.name != of_offers().about.name;
+        let other = self.named && !self.entry.takes_blocks();
         let Some(asked) = self.settings.params.get("width").filter(|_| !other) else {
             return Ok(Offers::WIDTH);
         };
@@ -52,7 +49,7 @@ impl Wanted {
     /// The learner of labels on offer with features of their own, in blocks of `width` columns.
     pub(crate) fn for_blocks(&self, width: u32) -> Result<Self, Failure> {
         let entry = of_offers();
-        if self.named && self.entry.about.name != entry.about.name {
+        if self.named && !self.entry.takes_blocks() {
             return Err(Failure::usage(format!(
                 "{}: knows labels by name; those of the data have features of their own, which {} learns from",
                 self.entry.about.name, entry.about.name
@@ -64,9 +61,17 @@ impl Wanted {
         Ok(wanted)
     }
 
-    /// Whether the features should not be scaled, because their units are irrelevant or meaningful.
-    pub(crate) fn scale_free(&self) -> Result<bool, Failure> {
-        Ok(self.votes() || self.entry.scale_free(&self.settings.params)?)
+    /// What is asked for on the streams of `plan`, with `seed`.
+    pub(crate) fn asked(&self, plan: &StreamPlan, seed: u64) -> Asked {
+        Asked {
+            params: self.settings.params.clone(),
+            seed,
+            scaling: plan.scaling,
+            horizon: self.settings.horizon,
+            costs: plan.costs,
+            large_row: plan.on_large_row,
+            ..Asked::default()
+        }
     }
 
     /// Rejects a learner that cannot add classes.

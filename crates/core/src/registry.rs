@@ -154,7 +154,7 @@ pub struct Entry {
 impl Entry {
     /// Whether it is a mixture of learners, which is no part of another learner: its predictions consist of
     /// those of its members.
-    pub(crate) fn is_mixture(&self) -> bool {
+    pub fn is_mixture(&self) -> bool {
         self.about.name == Auto::ABOUT.name
     }
 
@@ -307,6 +307,16 @@ impl Entry {
     /// Checks the dimensions of `problem` alone, before a long first pass over data.
     pub fn check_problem(&self, problem: &Problem) -> Result<(), ParamError> {
         check_problem(self.about, problem)
+    }
+
+    /// Whether it knows labels by features of their own, which stand in blocks of columns.
+    pub fn takes_blocks(&self) -> bool {
+        self.about.name == Offers::ABOUT.name
+    }
+
+    /// Whether its columns are the votes of experts.
+    pub fn takes_votes(&self) -> bool {
+        self.feedback == Feedback::Experts
     }
 
     /// Whether results are independent of the features' units with the parameters `values`.

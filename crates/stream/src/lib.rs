@@ -9,6 +9,7 @@
 //! | `write` | rows to bytes: [`create`] and [`RowWriter`] |
 //! | [`synthetic`] | generated streams |
 //! | [`encode`] | the first pass over a stream; rows to examples: classes, scaling, intercept |
+//! | [`setup`] | the learner with its encoder, for the facts about a stream and what somebody asks for |
 //! | [`run`] | the loop: predict, score, update, with full or bandit feedback, for one learner or many |
 //! | [`watch`] | observers of a run: abstention, calibration, regret, curves |
 //! | [`save`] | model files, with encoder and state of the run |
@@ -27,6 +28,7 @@ pub mod evaluate;
 pub mod mean;
 pub mod run;
 pub mod save;
+pub mod setup;
 pub mod synthetic;
 #[cfg(test)]
 mod testing;

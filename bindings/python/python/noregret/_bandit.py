@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _arrays, _core, _offers
 from ._arrays import Floats
-from ._kinds import number_of_classes
+from ._kinds import KINDS, number_of_classes
 from ._run import Run
 from ._model import Model
 
@@ -142,7 +142,7 @@ class Bandit(Model[_core.Bandit]):
         names = None if labels is None else [str(label) for label in labels]
         block = None
         if features is None:
-            if name != "offers":
+            if not KINDS.get(name, {}).get("blocks"):
                 raise TypeError(f"features: the number of columns must be given; only Bandit('offers') has none, and the learner is {name}")
             if names is not None or scale != "none" or intercept:
                 raise TypeError("labels, scale and intercept have no meaning for labels on offer with features of their own")

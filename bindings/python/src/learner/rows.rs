@@ -9,10 +9,10 @@ use noregret::registry;
 use noregret_stream::Columns;
 use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::RunError;
+use noregret_stream::setup::check_memory;
 
 use super::{Inner, Learner};
 use crate::error::{Done, Failure};
-use crate::making::check_memory;
 
 /// Buffers and their content.
 pub(super) struct Spare {

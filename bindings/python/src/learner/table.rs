@@ -7,21 +7,20 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use noregret::example::Features;
-use noregret::guarantee::RunFacts;
-use noregret::learner::Classes;
+use noregret::learner::{Classes, Feedback};
 use noregret::open_classes::FEWEST;
 use noregret::parallel::Workers;
 use noregret::param::{ParamError, Values};
-use noregret::problem::Problem;
 use noregret::registry;
+use noregret_stream::encode::Example;
 use noregret_stream::encode::examples::{BadRows, Examples, ReadExamples};
 use noregret_stream::encode::labels::Labels;
-use noregret_stream::encode::scale::{Scaler, Scaling};
+use noregret_stream::encode::scale::Scaling;
 use noregret_stream::encode::survey::{Survey, SurveyOptions};
-use noregret_stream::encode::{Encoder, Example, LargeRow};
 use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunOptions, run};
 use noregret_stream::save::PREDICTED_TOGETHER;
+use noregret_stream::setup::{Asked as ToMake, Facts, Norm, leaves_rows};
 use noregret_stream::{CsvRole, Format, ReadError, ReadOptions, Reader, Row, RowLabel};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -30,7 +29,7 @@ use pyo3::types::PyDict;
 use super::{Inner, Learner};
 use crate::arrays::{ArrayReader, PyRows, PyTargets, check_weights};
 use crate::error::{Done, Failure};
-use crate::making::{check_memory, scaling};
+use crate::making::scaling;
 use crate::record::{Ran, Record};
 use crate::signals::{Signals, with_threads};
 use crate::values;
@@ -303,7 +302,7 @@ fn made(asked: Asked, params: &Values, reader: &mut dyn Reader) -> Done<Learner>
     entry.check_values(params)?;
     let accepts = entry.about.accepts;
     let scale = asked.scale.as_deref().map(scaling).transpose()?;
-    let as_they_are = entry.scale_free(params)?;
+    let as_they_are = leaves_rows(entry, params)?;
     let survey = Survey::take(
         reader,
         &SurveyOptions {
@@ -342,30 +341,27 @@ fn made(asked: Asked, params: &Values, reader: &mut dyn Reader) -> Done<Learner>
             "every label is {only:?}; at least 2 classes were needed (or classes=K)"
         )));
     }
-    // Slightly larger, so that rounding never puts the largest row outside.
-    let norm = (survey.radius * survey.radius + f64::from(u8::from(asked.intercept))).sqrt();
-    let measured = if norm > 0.0 { norm * (1.0 + 1e-12) } else { 1.0 };
-    let promised = survey.scaling.radius(survey.columns);
-    let promised = promised.map(|radius| radius.hypot(f64::from(u8::from(asked.intercept))) * (1.0 + 1e-12));
-    let problem = Problem {
-        classes,
-        features: survey.columns + usize::from(asked.intercept),
-        radius: asked.radius.or(if asked.ahead { promised } else { Some(measured) }),
-        horizon: asked.horizon.or((!asked.ahead).then_some(survey.rows)),
-        sparse: survey.is_sparse() && survey.scaling != Scaling::Standard,
+    let facts = Facts::of_survey(&survey, classes, reader.schema());
+    let facts = Facts {
+        labels,
+        // Rows that are to come are known by their scaling alone.
+        norm: if asked.ahead { Norm::OfScaling } else { facts.norm },
+        rows: facts.rows.filter(|_| !asked.ahead),
+        intercept: asked.intercept,
+        ..facts
     };
     let memory = asked.memory.saturating_mul(1 << 20);
-    check_memory(entry, params, &problem, memory)?;
-    let sparse = problem.sparse;
-    let learner = entry.make(params, problem, asked.seed)?;
-    let schema = reader.schema();
-    let encoder = Encoder::new(survey.columns, accepts)
-        .with_labels(labels, classes)
-        .with_scaler(Scaler::of_table(survey.scaling, schema.numbers().unwrap_or(0) as usize))
-        .with_intercept(asked.intercept)
-        .with_sparse(sparse)
-        .with_radius(learner.problem().radius);
-    Ok(Learner::new(learner, encoder, schema, RunFacts::default(), memory))
+    let to_make = ToMake {
+        params: params.clone(),
+        seed: asked.seed,
+        feedback: Some(Feedback::Full),
+        scaling: scale,
+        radius: asked.radius,
+        horizon: asked.horizon,
+        memory,
+        ..ToMake::default()
+    };
+    Learner::of_saved(facts.make(entry, &to_make)?, memory)
 }
 
 /// Rejects a label that is not in `labels`.

@@ -5,15 +5,14 @@ use std::ops::Range;
 use std::path::Path;
 
 use noregret::param::{Value, Values};
-use noregret::problem::Problem;
 use noregret::registry::find;
 use noregret_stream::draw::plot::{Chart, Line};
-use noregret_stream::encode::labels::Labels;
-use noregret_stream::encode::scale::{Scaler, Scaling};
-use noregret_stream::encode::{Encoder, LargeRow};
+use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::score::Score;
 use noregret_stream::run::{Outcome, RunOptions, Sink, run as learn};
+use noregret_stream::save::Saved;
+use noregret_stream::setup::{Asked, Facts};
 use noregret_stream::synthetic::{Recipe, SyntheticExamples};
 
 use crate::args::DemoArgs;
@@ -54,15 +53,15 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         let stream = recipe.make(&values, args.rows, args.seed)?;
         let entry = find(name)?;
         let columns = stream.features();
-        let radius = Scaling::MaxAbs.radius(columns).map(|radius| (radius * radius + 1.0).sqrt());
-        let problem =
-            Problem { radius, ..Problem::new(stream.classes(), columns + 1).with_horizon(args.rows) };
-        let mut learner = entry.make(&Values::new(), problem, args.seed)?;
-        let classes: Vec<String> = (0..stream.classes()).map(|class| class.to_string()).collect();
-        let encoder = Encoder::new(columns, entry.about.accepts)
-            .with_labels(classes.iter().map(String::as_str).collect(), classes.len())
-            .with_scaler(Scaler::new(Scaling::MaxAbs))
-            .with_intercept(true);
+        let facts = Facts {
+            scaling: Scaling::MaxAbs,
+            intercept: true,
+            rows: Some(args.rows),
+            ..Facts::of_arrays(stream.classes(), columns)
+        };
+        let asked = Asked { seed: args.seed, scaling: Some(Scaling::MaxAbs), ..Asked::default() };
+        let Saved { learner, encoder, .. } = facts.make(entry, &asked)?;
+        let mut learner = learner.full()?;
         let forecast = entry.about.forecast;
         note(format_args!("\n{}", describe(learner.about().name, &learner.values())));
         let mut curve = Curve {

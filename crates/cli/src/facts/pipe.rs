@@ -8,98 +8,97 @@ use noregret::problem::Problem;
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::scale::Scaling;
 use noregret_stream::encode::survey::suitable;
+use noregret_stream::setup::{Facts, Norm};
 use noregret_stream::{Columns, CsvRole, Format, Reader};
 
-use super::{Facts, positions};
 use crate::failure::Failure;
 use crate::note::counted;
+use crate::plan::StreamPlan;
 use crate::wanted::Wanted;
 
-impl Facts {
-    /// The facts about a pipe, which has no first pass.
-    pub(super) fn of_pipe(
-        scale: Option<Scaling>,
-        wanted: &[Wanted],
-        reader: &dyn Reader,
-    ) -> Result<Self, Failure> {
-        let settings = &wanted[0].settings;
-        if let Some(wanted) = wanted.iter().find(|wanted| wanted.votes()) {
-            return Err(Failure::usage(format!(
-                "{}: needs a file: the class of the vote 1 is determined from all classes, and a pipe cannot be read twice",
-                wanted.entry.about.name
-            )));
+/// The facts about a pipe, which has no first pass.
+pub(super) fn of_pipe(
+    plan: &StreamPlan,
+    scale: Option<Scaling>,
+    wanted: &[Wanted],
+    reader: &dyn Reader,
+) -> Result<(Facts, String), Failure> {
+    let settings = &wanted[0].settings;
+    if let Some(wanted) = wanted.iter().find(|wanted| wanted.entry.takes_votes()) {
+        return Err(Failure::usage(format!(
+            "{}: needs a file: the class of the vote 1 is determined from all classes, and a pipe cannot be read twice",
+            wanted.entry.about.name
+        )));
+    }
+    let mut open_classes = false;
+    let is = |classes| wanted.iter().any(|wanted| wanted.entry.about.accepts.classes == classes);
+    let classes = match settings.classes {
+        _ if is(Classes::Real) => 1,
+        Some(classes) => classes as usize,
+        None if is(Classes::Two) => 2,
+        None if wanted.iter().all(|wanted| wanted.open_classes) => {
+            wanted.iter().try_for_each(Wanted::check_growth)?;
+            open_classes = true;
+            FEWEST
         }
-        let mut open_classes = false;
-        let is = |classes| wanted.iter().any(|wanted| wanted.entry.about.accepts.classes == classes);
-        let classes = match settings.classes {
-            _ if is(Classes::Real) => 1,
-            Some(classes) => classes as usize,
-            None if is(Classes::Two) => 2,
-            None if wanted.iter().all(|wanted| wanted.open_classes) => {
-                wanted.iter().try_for_each(Wanted::check_growth)?;
-                open_classes = true;
-                FEWEST
-            }
-            None => {
-                return Err(Failure::usage(
-                    "--set classes=K: must be given for a pipe, which cannot be read twice",
-                ));
-            }
-        };
-        let block = reader.schema().block();
-        let known = match block {
-            Some(width) => Some(classes.saturating_mul(width as usize)),
-            None => known_columns(reader),
-        };
-        let declared = settings.features.filter(|_| block.is_none()).map(|features| features as usize);
-        let columns = declared.or(known);
-        let open_columns = columns.is_none();
-        if open_columns {
-            check_open_columns(scale, wanted)?;
-        }
-        let columns = columns.unwrap_or_else(|| (reader.columns().count() as usize).max(1));
-        let numbers = reader.schema().numbers();
-        let suitable = || match numbers {
-            Some(_) => Scaling::Mixed,
-            // Standardised rows are dense, which needs the number of columns.
-            None if open_columns => Scaling::MaxAbs,
-            None => suitable(columns),
-        };
-        let scaling = scale.unwrap_or_else(suitable);
-        let radius = scaling.radius(columns).filter(|_| !open_columns);
-        let needs = |wanted: &Wanted| {
-            !wanted.settings.params.contains_key("radius") && wanted.entry.param("radius").is_some()
-        };
-        if radius.is_none() && wanted.iter().any(needs) {
+        None => {
             return Err(Failure::usage(
-                "--set radius=R: the largest Euclidean norm of a row must be given for a pipe with --scale none",
+                "--set classes=K: must be given for a pipe, which cannot be read twice",
             ));
         }
-        let found = if open_classes {
-            "classes added as they occur".to_owned()
-        } else {
-            format!("{classes} classes")
-        };
-        let features = match open_columns {
-            true => "features added as they occur".to_owned(),
-            false => counted(columns as u64, "feature"),
-        };
-        Ok(Self {
-            classes,
-            open_classes,
-            labels: if block.is_some() { positions(classes) } else { Labels::default() },
-            columns,
-            open_columns,
-            numbers: numbers.unwrap_or(0) as usize,
-            scaling,
-            radius,
-            sparse: open_columns || block.is_some() || (columns > 4096 && scaling != Scaling::Standard),
-            some_only: reader.schema().offers.is_some(),
-            logged: false,
-            rows: None,
-            description: format!("a pipe, {found}, {features}"),
-        })
+    };
+    let block = reader.schema().block();
+    let known = match block {
+        Some(width) => Some(classes.saturating_mul(width as usize)),
+        None => known_columns(reader),
+    };
+    let declared = settings.features.filter(|_| block.is_none()).map(|features| features as usize);
+    let columns = declared.or(known);
+    let open_columns = columns.is_none();
+    if open_columns {
+        check_open_columns(scale, wanted)?;
     }
+    let columns = columns.unwrap_or_else(|| (reader.columns().count() as usize).max(1));
+    let numbers = reader.schema().numbers();
+    let suitable = || match numbers {
+        Some(_) => Scaling::Mixed,
+        // Standardised rows are dense, which needs the number of columns.
+        None if open_columns => Scaling::MaxAbs,
+        None => suitable(columns),
+    };
+    let scaling = scale.unwrap_or_else(suitable);
+    let radius = scaling.radius(columns).filter(|_| !open_columns);
+    let needs = |wanted: &Wanted| {
+        !wanted.settings.params.contains_key("radius") && wanted.entry.param("radius").is_some()
+    };
+    if radius.is_none() && wanted.iter().any(needs) {
+        return Err(Failure::usage(
+            "--set radius=R: the largest Euclidean norm of a row must be given for a pipe with --scale none",
+        ));
+    }
+    let found =
+        if open_classes { "classes added as they occur".to_owned() } else { format!("{classes} classes") };
+    let features = match open_columns {
+        true => "features added as they occur".to_owned(),
+        false => counted(columns as u64, "feature"),
+    };
+    let schema = reader.schema();
+    let facts = match block {
+        Some(width) => Facts::of_blocks(classes, width),
+        None => Facts { labels: Labels::default(), ..Facts::of_arrays(classes, columns) },
+    };
+    let facts = Facts {
+        open_classes,
+        open_columns,
+        scaling,
+        norm: radius.map_or(Norm::Unknown, Norm::Known),
+        intercept: plan.intercept,
+        sparse: open_columns || block.is_some() || columns > 4096,
+        some_only: schema.offers.is_some(),
+        schema,
+        ..facts
+    };
+    Ok((facts, format!("a pipe, {found}, {features}")))
 }
 
 /// Refuses settings that need the number of columns before the first row.

@@ -6,6 +6,7 @@ use noregret::algorithm::AnyModel;
 use noregret::example::Features;
 use noregret::prediction::Decision;
 use noregret_stream::encode::Example;
+use noregret_stream::run::bandit::decides_among;
 
 use super::answers::Waits;
 use super::engine::{Answer, Chosen, Done, Engine};
@@ -189,8 +190,7 @@ impl Engine {
     /// Whether the learner can be restricted to some of its labels.
     pub(super) fn decides_among(&self) -> bool {
         let AnyModel::Bandit(learner) = &self.learner else { return false };
-        let zeros = vec![0.0; learner.problem().features];
-        learner.predict_among(Features::Dense(&zeros), &[0], &mut Decision::default())
+        decides_among(learner.as_ref())
     }
 }
 

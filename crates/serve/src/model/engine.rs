@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use noregret::algorithm::{AnyModel, Forecast};
-use noregret::learner::Classes;
 use noregret::prediction::Prediction;
 use noregret_stream::Row;
 use noregret_stream::Schema;

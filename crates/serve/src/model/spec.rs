@@ -3,19 +3,15 @@
 
 use std::fmt;
 
-use noregret::algorithm::AnyModel;
-use noregret::guarantee::RunFacts;
 use noregret::learner::{Classes, Feedback as Kind};
 use noregret::param::{Value as Param, Values};
-use noregret::problem::Problem;
 use noregret::registry;
-use noregret_stream::encode::Encoder;
 use noregret_stream::encode::costs::Costs;
-use noregret_stream::encode::labels::Labels;
-use noregret_stream::encode::scale::{Scaler, Scaling};
+use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::bandit::Play;
 use noregret_stream::save::Saved;
-use noregret_stream::{Columns, Format, Names, Offers, Row, RowLabel, Schema};
+use noregret_stream::setup::{Asked, Facts};
+use noregret_stream::{Columns, Names, Offers, Row, RowLabel, Schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -267,10 +263,13 @@ impl Spec {
         self.service.check()?;
         let labels = self.names(limits)?;
         let bandit = self.feedback == Feedback::Bandit;
-        let offers =
-            bandit && labels.is_empty() && self.learner.as_deref().is_none_or(|name| name == OFFERING);
-        let name = self.learner.as_deref().unwrap_or(if offers { OFFERING } else { "auto" });
-        let entry = registry::find(name).map_err(|error| Refusal::invalid("learner", error.to_string()))?;
+        let unlabelled = bandit && labels.is_empty();
+        let entry = match self.learner.as_deref() {
+            None if unlabelled => Ok(registry::of_offers()),
+            name => registry::find(name.unwrap_or("auto")),
+        };
+        let entry = entry.map_err(|error| Refusal::invalid("learner", error.to_string()))?;
+        let (name, offers) = (entry.about.name, unlabelled && entry.takes_blocks());
         if entry.feedback == Kind::Experts {
             let what = format!("{name} learns from experts' losses, which the service does not support");
             return Err(Refusal::invalid("learner", what));
@@ -280,7 +279,7 @@ impl Spec {
             let what = format!("feedback is {is}, and {name} learns from {needs} feedback");
             return Err(Refusal::invalid("feedback", what));
         }
-        if bandit && labels.is_empty() && !offers {
+        if unlabelled && !offers {
             let what = format!("{name} needs fixed labels");
             return Err(Refusal::invalid("labels", what));
         }
@@ -295,7 +294,7 @@ impl Spec {
         let classes: Option<usize> = take(&mut params, "classes", whole)?;
         let features: Option<usize> = take(&mut params, "features", whole)?;
         let real = entry.about.accepts.classes == Classes::Real;
-        let (classes, columns, kind, scaling, sparse) = if offers {
+        let (facts, kind) = if offers {
             let width: u32 = take(&mut params, "width", whole)?.unwrap_or(WIDTH);
             let classes = classes.unwrap_or(OFFERS);
             if !(16..=1 << 20).contains(&width) || !(2..=limits.labels).contains(&classes) {
@@ -306,7 +305,7 @@ impl Spec {
                 );
                 return Err(Refusal::invalid("params.width", what));
             }
-            (classes, classes * width as usize, RowKind::Offers(width), Scaling::None, true)
+            (Facts::of_blocks(classes, width), RowKind::Offers(width))
         } else {
             let least = if real { 1 } else { 2 };
             let classes = if real { 1 } else { classes.unwrap_or(0).max(labels.len()).max(least) };
@@ -326,64 +325,30 @@ impl Spec {
                     Refusal::invalid("params.scale", what)
                 })?,
             };
-            (classes, columns, RowKind::Columns, scaling, false)
+            let labels = labels.iter().map(String::as_str).collect();
+            let arrays = Facts::of_arrays(classes, columns);
+            let schema = Schema { columns: Columns::Named(Names::default()), ..arrays.schema };
+            (Facts { labels, scaling, intercept: true, schema, ..arrays }, RowKind::Columns)
         };
-        let intercept = !offers;
-        let scaled = scaling.radius(columns).map(|radius| radius.hypot(f64::from(u8::from(intercept))));
-        let problem = Problem {
-            classes,
-            features: columns + usize::from(intercept),
-            radius: radius.or(scaled.map(|radius| radius * (1.0 + 1e-12)).filter(|radius| *radius > 0.0)),
+        let classes = facts.classes;
+        let asked = Asked {
+            params: values(params)?,
+            seed,
+            feedback: Some(if bandit { Kind::Bandit } else { Kind::Full }),
+            scaling: Some(facts.scaling),
+            radius,
             horizon,
-            sparse,
+            costs: costs.unwrap_or_default(),
+            memory: limits.model_bytes,
+            ..Asked::default()
         };
-        let values = values(params)?;
-        let wrong = |error: noregret::ParamError| Refusal::invalid("params", error.to_string());
-        entry.check_problem(&problem).map_err(wrong)?;
-        let bytes = entry.numbers(&values, &problem).map_err(wrong)?.saturating_mul(8);
-        if bytes > limits.model_bytes {
-            let what = format!(
-                "{name} would take {} MiB for {classes} classes and {columns} columns; at most {} MiB are allowed",
-                bytes >> 20,
-                limits.model_bytes >> 20
-            );
-            return Err(Refusal::invalid("params", what));
-        }
-        let learner = if bandit {
-            entry.make_bandit(&values, problem, seed).map(AnyModel::Bandit)
-        } else {
-            entry.make(&values, problem, seed).map(AnyModel::Full)
-        };
-        let learner = learner.map_err(wrong)?;
+        let saved = facts.make(entry, &asked);
+        let saved = saved.map_err(|error| Refusal::invalid("params", error.to_string()))?;
         if !(0.0..=1.0 / classes as f64).contains(&floor) {
             let what = format!("floor is {floor}; from 0 to one over the number of labels was needed");
             return Err(Refusal::invalid("params.floor", what));
         }
-        let labels: Labels = if offers {
-            let positions: Vec<String> = (0..classes).map(|position| position.to_string()).collect();
-            positions.iter().map(String::as_str).collect()
-        } else {
-            labels.iter().map(String::as_str).collect()
-        };
-        let encoder = Encoder::new(columns, learner.about().accepts)
-            .with_labels(labels, classes)
-            .with_scaler(Scaler::new(scaling))
-            .with_intercept(intercept)
-            .with_sparse(sparse)
-            .with_radius(learner.problem().radius)
-            .with_costs(bandit.then(|| costs.unwrap_or_default()));
-        let columns = match kind {
-            RowKind::Columns => Columns::Named(Names::default()),
-            RowKind::Offers(_) => Columns::Numbered { base: 0, count: columns as u32 },
-        };
-        let offers = match kind {
-            RowKind::Columns => None,
-            RowKind::Offers(width) => Some(Offers::Blocks(width)),
-        };
-        let schema = Schema { format: Format::Ndjson, columns, label: None, weight: None, csv: None, offers };
         let play = Play { floor, ..Play::new(seed) };
-        let generator = bandit.then(|| play.generator.clone());
-        let saved = Saved { learner, encoder, schema, generator, facts: RunFacts::default() };
         Ok(Made { saved, play, seed, kind })
     }
 
@@ -407,9 +372,6 @@ impl Spec {
         Ok(names)
     }
 }
-
-/// The learner for labels on offer.
-const OFFERING: &str = "offers";
 
 /// Parameters as learners take them.
 fn values(params: Map<String, Value>) -> Result<Values, Refusal> {

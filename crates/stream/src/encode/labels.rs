@@ -17,6 +17,12 @@ pub struct Labels {
 }
 
 impl Labels {
+    /// `count` classes that are called by their numbers, from 0.
+    pub fn numbered(count: usize) -> Self {
+        let names: Vec<String> = (0..count).map(|class| class.to_string()).collect();
+        names.iter().map(String::as_str).collect()
+    }
+
     /// Number of classes.
     pub fn len(&self) -> usize {
         self.names.len()

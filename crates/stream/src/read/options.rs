@@ -119,6 +119,12 @@ impl CsvSchema {
 }
 
 impl Schema {
+    /// `columns` columns without names, numbered from 0, as arrays have them.
+    pub fn of_arrays(columns: usize) -> Self {
+        let columns = Columns::Numbered { base: 0, count: u32::try_from(columns).unwrap_or(u32::MAX) };
+        Self { format: Format::Ndjson, columns, label: None, weight: None, csv: None, offers: None }
+    }
+
     /// Number of columns of a block, if labels on offer have features of their own.
     pub fn block(&self) -> Option<u32> {
         match self.offers {

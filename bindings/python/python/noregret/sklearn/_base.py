@@ -205,7 +205,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _number_of_orders(self, rows: int) -> int:
         if self.orders is not None:
             return int(self.orders)
-        return min(max(_FEW_ROWS // rows, 1), _MOST_ORDERS) if self._learner_name == "auto" else 1
+        return min(max(_FEW_ROWS // rows, 1), _MOST_ORDERS) if KINDS[self._learner_name]["mixture"] else 1
 
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
         learner: _core.Learner | None = getattr(self, "_core", None)

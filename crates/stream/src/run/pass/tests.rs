@@ -6,10 +6,9 @@ use noregret::problem::Problem;
 use noregret::registry::find;
 
 use super::*;
+use crate::encode::Encoder;
 use crate::encode::examples::{BadRows, ReadExamples};
-use crate::encode::labels::Labels;
 use crate::encode::scale::{Scaler, Scaling};
-use crate::encode::{Encoder, LargeRow};
 use crate::read::open::from_read;
 use crate::read::options::ReadOptions;
 use crate::read::reader::Reader;
