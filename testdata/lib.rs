@@ -1,7 +1,7 @@
 //! Data for tests: reference vectors, which are part of the project, and data sets, which are not.
 //!
-//! A missing vector is an error. A data set may be absent: then the test that needs it checks less, with a
-//! message on stderr and in the summary of `cargo xtask test`.
+//! A missing vector is an error. A data set or a program may be absent: then the test that needs it checks less,
+//! with a message on stderr and in the summary of `cargo xtask test`.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The environment variable with the path of a file to which tests append the data sets that were absent, one
-/// in a line.
-const ABSENT: &str = "NOREGRET_ABSENT_DATA";
+/// The environment variable with the path of a file to which tests append the data sets and programs that
+/// were absent, one in a line.
+const ABSENT: &str = "NOREGRET_ABSENT";
 
 /// The environment variable with the path of a folder that contains `data`, in place of `../shared`.
 const SHARED: &str = "NOREGRET_SHARED";
@@ -51,10 +51,18 @@ pub fn data(name: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    eprintln!(
-        "{} is absent: this test checks less ({SHARED} names the folder that has data/)",
-        path.display()
-    );
+    absent(name, &format!("{SHARED} names the folder that has data/"));
+    None
+}
+
+/// Says that `what`, a data set or a program, is absent, so that the calling test checks less: on stderr, with
+/// the `remedy`, and in the summary of `cargo xtask test`.
+///
+/// # Panics
+///
+/// If the file of the summary cannot be written.
+pub fn absent(what: &str, remedy: &str) {
+    eprintln!("{what} is absent: this test checks less ({remedy})");
     if let Some(list) = std::env::var_os(ABSENT) {
         let thread = std::thread::current();
         // Under nextest each test is a process, otherwise a thread.
@@ -63,9 +71,8 @@ pub fn data(name: &str) -> Option<PathBuf> {
         let mut file =
             std::fs::OpenOptions::new().append(true).create(true).open(list).expect("the list can be opened");
         // One write of a short line, so that lines of concurrent tests do not mix.
-        file.write_all(format!("{test}\t{name}\n").as_bytes()).expect("the list can be written");
+        file.write_all(format!("{test}\t{what}\n").as_bytes()).expect("the list can be written");
     }
-    None
 }
 
 /// A JSON number.

@@ -22,7 +22,7 @@ pub(crate) fn build() -> Result<(), String> {
         return Ok(());
     };
     let python = absolute(&program(&venv, "python"))?;
-    cargo(&["build", "--quiet", "--workspace", crate::PARQUET], &[])?;
+    cargo(&["build", "--quiet", "--workspace", crate::OPTIONAL], &[])?;
     let binary =
         absolute(&Path::new("target/debug").join(format!("noregret{}", std::env::consts::EXE_SUFFIX)))?;
     run(Command::new(&python).args(["docs/reference.py", &binary]))?;

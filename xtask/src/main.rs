@@ -44,11 +44,11 @@ fn main() -> ExitCode {
         Some("test") => test().and_then(|absent| {
             docs::build()?;
             python::test()?;
-            println!("{}", absent_data(&std::fs::read_to_string(absent).unwrap_or_default()));
+            println!("{}", absent_things(&std::fs::read_to_string(absent).unwrap_or_default()));
             Ok(())
         }),
         Some("python") => {
-            cargo(&["build", "--quiet", "--workspace", PARQUET], &[]).and_then(|()| python::test())
+            cargo(&["build", "--quiet", "--workspace", OPTIONAL], &[]).and_then(|()| python::test())
         }
         Some("wheel") => python::release(),
         Some("crates") => crates::check(),
@@ -68,25 +68,25 @@ fn main() -> ExitCode {
     }
 }
 
-/// The feature that enables the reader of Parquet.
-const PARQUET: &str = "--features=noregret-cli/parquet";
+/// The optional features: downloads, and Parquet.
+const OPTIONAL: &str = "--features=noregret-cli/fetch,noregret-cli/parquet";
 
-/// All checks before a change is merged. Returns the file with the list of data sets that were
-/// absent in tests.
+/// All checks before a change is merged. Returns the file with the list of data sets and programs
+/// that were absent in tests.
 fn test() -> Result<PathBuf, String> {
-    let absent = std::env::current_dir().map_err(|error| error.to_string())?.join("target/absent-data.txt");
+    let absent = std::env::current_dir().map_err(|error| error.to_string())?.join("target/absent.txt");
     match std::fs::remove_file(&absent) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             return Err(format!("{}: {error}", absent.display()));
         }
         _ => {}
     }
-    let tests = [("NOREGRET_ABSENT_DATA", absent.to_str().ok_or("the path of the project is not UTF-8")?)];
+    let tests = [("NOREGRET_ABSENT", absent.to_str().ok_or("the path of the project is not UTF-8")?)];
     cargo(&["fmt", "--all", "--check"], &[])?;
     // Without the optional features, then with them.
     cargo(&["clippy", "--workspace", "--no-default-features", "--quiet", "--", "-D", "warnings"], &[])?;
-    cargo(&["clippy", "--workspace", "--all-targets", PARQUET, "--quiet", "--", "-D", "warnings"], &[])?;
-    cargo(&["doc", "--workspace", "--no-deps", PARQUET, "--quiet"], &[("RUSTDOCFLAGS", "-D warnings")])?;
+    cargo(&["clippy", "--workspace", "--all-targets", OPTIONAL, "--quiet", "--", "-D", "warnings"], &[])?;
+    cargo(&["doc", "--workspace", "--no-deps", OPTIONAL, "--quiet"], &[("RUSTDOCFLAGS", "-D warnings")])?;
     // Nextest runs tests of different binaries in parallel; without an installation, the plain runner is
     // used.
     if Command::new("cargo")
@@ -94,24 +94,27 @@ fn test() -> Result<PathBuf, String> {
         .output()
         .is_ok_and(|output| output.status.success())
     {
-        cargo(&["nextest", "run", "--workspace", PARQUET, "--run-ignored", "all", "--no-fail-fast"], &tests)?;
-        cargo(&["test", "--workspace", PARQUET, "--doc", "--quiet"], &[])?;
+        cargo(
+            &["nextest", "run", "--workspace", OPTIONAL, "--run-ignored", "all", "--no-fail-fast"],
+            &tests,
+        )?;
+        cargo(&["test", "--workspace", OPTIONAL, "--doc", "--quiet"], &[])?;
     } else {
-        cargo(&["test", "--workspace", PARQUET, "--", "--include-ignored"], &tests)?;
+        cargo(&["test", "--workspace", OPTIONAL, "--", "--include-ignored"], &tests)?;
     }
     Ok(absent)
 }
 
-/// A sentence on the data sets that were absent in tests: each line of `list` has a test and a data set.
-fn absent_data(list: &str) -> String {
-    let (tests, sets): (BTreeSet<_>, BTreeSet<_>) =
+/// A sentence on what was absent in tests: each line of `list` has a test and a data set or a program.
+fn absent_things(list: &str) -> String {
+    let (tests, things): (BTreeSet<_>, BTreeSet<_>) =
         list.lines().filter_map(|line| line.split_once('\t')).unzip();
     if tests.is_empty() {
-        return "data sets: all are present".to_owned();
+        return "data sets and programs: all are present".to_owned();
     }
-    let sets: Vec<&str> = sets.into_iter().collect();
+    let things: Vec<&str> = things.into_iter().collect();
     let check = if tests.len() == 1 { "1 test checks" } else { &format!("{} tests check", tests.len()) };
-    format!("data sets absent: {}; {check} less (testdata/README.md says where they belong)", sets.join(", "))
+    format!("ABSENT: {}; {check} less (testdata/README.md says where data sets belong)", things.join(", "))
 }
 
 /// A row of the table of results: a data set, and the sizes for which full matrices are affordable.

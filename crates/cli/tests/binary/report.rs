@@ -211,7 +211,7 @@ document.body.textContent = 'MEASURED' + JSON.stringify(found) + 'MEASURED';
 #[ignore = "slow: starts a browser"]
 fn a_browser_shows_it_on_a_phone_and_in_the_dark() {
     let Some(browser) = browser() else {
-        eprintln!("skipped: no chromium on the path");
+        noregret_testdata::absent("chromium", "install a browser");
         return;
     };
     let folder = stream(5);

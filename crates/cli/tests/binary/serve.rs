@@ -201,7 +201,7 @@ fn the_lines_of_the_readme() {
     let folder = Folder::new();
     let served = Served::start(&folder, "");
     if Command::new("curl").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no curl");
+        noregret_testdata::absent("curl", "install it");
         return;
     }
     for line in &lines[1..] {

@@ -31,7 +31,7 @@ fn the_unit_of_systemd() {
     let verified =
         Command::new("systemd-analyze").arg("verify").arg(folder.path("noregret.service")).output();
     let Ok(verified) = verified else {
-        eprintln!("skipped: there is no systemd-analyze");
+        noregret_testdata::absent("systemd-analyze", "install systemd");
         return;
     };
     let said = String::from_utf8_lossy(&verified.stderr);
@@ -135,7 +135,7 @@ fn tls_by_nginx() {
         Command::new(program).arg(argument).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
     };
     if !(there("nginx", "-v") && there("openssl", "version") && there("curl", "--version")) {
-        eprintln!("skipped: nginx, openssl and curl are needed");
+        noregret_testdata::absent("nginx, openssl or curl", "install them");
         return;
     }
     let made = Command::new("openssl")
