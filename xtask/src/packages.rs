@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::python::{self, MANIFEST, absolute, program};
-use crate::{PARQUET, cargo, musl, run};
+use crate::{OPTIONAL, cargo, musl, run};
 
 const FOLDER: &str = "target/packages";
 const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -50,7 +50,7 @@ pub(crate) fn build() -> Result<(), String> {
 /// The program, its manual pages and completions, and the licences.
 fn archive() -> Result<(), String> {
     cargo(
-        &["build", "--profile", "dist", "--quiet", "--package", "noregret-cli", PARQUET, "--target", TARGET],
+        &["build", "--profile", "dist", "--quiet", "--package", "noregret-cli", OPTIONAL, "--target", TARGET],
         &[],
     )?;
     let binary = PathBuf::from(format!("target/{TARGET}/dist/noregret"));

@@ -76,8 +76,8 @@ pub(crate) enum Command {
     /// Reproduce a figure of the papers: data, runs, claims, plots
     Reproduce(ReproduceArgs),
     /// Show the public data sets, or download one
-    #[cfg(feature = "fetch")]
     #[command(subcommand)]
+    #[cfg_attr(not(feature = "fetch"), command(hide = true))]
     Data(SetsCommand),
     /// Serve decisions, predictions and learning over HTTP, with durable answers
     #[cfg(feature = "serve")]
@@ -227,7 +227,7 @@ pub(crate) struct ReproduceArgs {
 }
 
 /// The subcommands of `noregret data`.
-#[cfg(feature = "fetch")]
+#[cfg_attr(not(feature = "fetch"), allow(dead_code, reason = "only told what they need"))]
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum SetsCommand {
     /// Show the data sets: sources, terms, and whether they are downloaded
@@ -242,7 +242,7 @@ pub(crate) enum SetsCommand {
 }
 
 /// Arguments of `noregret data fetch`.
-#[cfg(feature = "fetch")]
+#[cfg_attr(not(feature = "fetch"), allow(dead_code, reason = "only told what it needs"))]
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FetchArgs {
     /// The data set, see `noregret data list`

@@ -80,6 +80,10 @@ fn execute(command: &Command) -> Result<(), Failure> {
         Command::Reproduce(args) => cmd::reproduce::run(args),
         #[cfg(feature = "fetch")]
         Command::Data(command) => cmd::data::run(command),
+        #[cfg(not(feature = "fetch"))]
+        Command::Data(_) => Err(Failure::usage(
+            "data: this program was built without downloads; `cargo install noregret-cli --features fetch` makes one that has them",
+        )),
         #[cfg(feature = "serve")]
         Command::Serve(args) => cmd::serve::run(args),
         Command::Completions(args) => {
