@@ -159,7 +159,7 @@ def evaluate(
     Parameters
     ----------
     log
-        A file of `Bandit.log` or `noregret run --log`, of another program (see README.md for the required keys), or
+        A file of `Bandit.log` or `noregret run --log`, of another program (see docs/how-to/bandit-feedback.md for the required keys), or
         Vowpal Wabbit text with `action:cost:probability`. It is read twice.
     policy
         A learner or a bandit; `uniform`, `logged`, `greedy` (the logged distribution's best label) or `constant:LABEL`;

@@ -1,17 +1,18 @@
-//! The README's table of learners agrees with the registry.
+//! The table of learners in `docs/which-learner.md` agrees with the registry.
 
 use std::fmt::Write as _;
 
 use noregret::registry::ALGORITHMS;
 
-const BEGIN: &str = "<!-- learners: checked against the registry by crates/core/tests/readme.rs -->\n";
+const BEGIN: &str =
+    "<!-- learners: checked against the registry by crates/core/tests/table_of_learners.rs -->\n";
 const END: &str = "<!-- /learners -->";
 
 #[test]
 fn the_table_of_learners_is_current() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-    let readme = std::fs::read_to_string(path).expect("the README is there");
-    let (_, rest) = readme.split_once(BEGIN).expect("the table begins");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/which-learner.md");
+    let page = std::fs::read_to_string(path).expect("the page is there");
+    let (_, rest) = page.split_once(BEGIN).expect("the table begins");
     let (table, _) = rest.split_once(END).expect("the table ends");
     let mut current = "| learner | what it is | paper |\n|---|---|---|\n".to_owned();
     for entry in ALGORITHMS {
@@ -19,5 +20,5 @@ fn the_table_of_learners_is_current() {
         writeln!(current, "| `{}` | {} | {} |", about.name, about.summary, about.paper.key)
             .expect("a string");
     }
-    assert!(table == current, "the README's table should be\n\n{current}");
+    assert!(table == current, "the table should be\n\n{current}");
 }
