@@ -4,7 +4,7 @@ use crate::learner::OnlineLearner;
 use crate::param::ParamError;
 use crate::problem::Problem;
 
-use super::choice::{Limits, candidates, diagonals};
+use super::choice::{Limits, diagonals};
 use super::costs::Costs;
 use super::description::{Description, Lineup, Place};
 use super::{Auto, AutoParams};
@@ -35,22 +35,22 @@ pub fn members(problem: &Problem) -> Result<Vec<Measurable>, ParamError> {
     let limits = Limits { work: MOST_WORK, numbers: 1 << 27, costs: Costs::default() };
     let mut measured: Vec<Description> = vec![];
     let linear = problem.sparse.then(|| diagonals(problem, limits, limits.numbers));
-    for member in candidates(problem).into_iter().chain(linear) {
-        let suits = member.suits(problem) && member.work(problem) <= MOST_WORK;
-        let first = !measured.iter().any(|other| other.kind() == member.kind());
+    for member in Description::candidates(problem).into_iter().chain(linear) {
+        let suits = member.kind().suits(problem) && member.work(problem) <= MOST_WORK;
+        let first = !measured.iter().any(|other| other.position() == member.position());
         // `pairs` is chosen whatever it costs.
-        if suits && first && member != Description::Pairs {
+        if suits && first && member.kind().name() != "pairs" {
             measured.push(member);
         }
     }
     let learner = |member: Description| {
-        let mut lineup = vec![Place { member: Description::Labels, dropped: false }];
-        if member != Description::Labels {
+        let mut lineup = vec![Place { member: Description::labels(), dropped: false }];
+        if member != Description::labels() {
             lineup.push(Place { member, dropped: false });
         }
         let params = AutoParams { members: Some(Lineup(lineup)), ..AutoParams::default() };
         Ok(Measurable {
-            kind: member.name(),
+            kind: member.kind().name(),
             nanoseconds: member.work(problem) / SPEED,
             learner: Box::new(Auto::fixed(params, problem.clone(), 0)?),
         })

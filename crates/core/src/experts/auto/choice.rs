@@ -5,53 +5,12 @@ use crate::problem::Problem;
 use super::costs::Costs;
 use super::description::{Description, Lineup, Place};
 use super::diagonals::{Diagonals, HEADS};
-use super::neighbours::MOST_FEATURES;
-
-/// Ratios and forgetting rates of the families over the features, in order of preference. The families that
-/// forget are the best members on streams that drift; on other streams their weight is close to 0.
-const SHARED: [(f64, f64); 6] =
-    [(0.01, 0.0), (0.01, 0.004), (0.1, 0.0), (0.001, 0.0), (1.0, 0.0), (0.01, 0.016)];
-
-/// Ratios and forgetting rates of the families over products of features, in order of preference. Products
-/// are numerous and smaller than the features, hence the smaller ratios.
-const PRODUCTS: [(f64, f64); 4] = [(0.01, 0.0), (0.1, 0.0), (0.0001, 0.016), (0.001, 0.0)];
-
-/// Ratios of the families over random Fourier features, and the standard deviations of their kernels in
-/// multiples of the unit. Most rows have norms between half a unit and one unit, so that the deviations range
-/// from a small neighbourhood to nearly the whole data.
-const WAVES_OF: [(f64, f64); 3] = [(0.3, 0.6), (0.01, 0.3), (0.001, 0.8)];
-
-/// Ratios of the families whose matrix has one block for every pair of classes.
-const FULL: [f64; 4] = [0.1, 0.01, 1.0, 0.001];
-
-/// Sparse rows with more features than this usually hold words or categories, where most pairs of features
-/// never occur together: a matrix over all pairs then costs far more time and memory than it gains over a
-/// diagonal one.
-const MOST_PAIRS_OF_SPARSE: usize = 1024;
-
-/// `pairs` needs $K^2$ numbers, and is left out for more classes than this.
-const MOST_PAIRED: usize = 256;
 
 /// All members together may cost this many budgets in the first rounds.
 pub(super) const TRIAL_BUDGETS: f64 = 2.5;
 
 /// For more classes than this, all members together may cost only one budget from the start.
 pub(super) const MANY_CLASSES: usize = 32;
-
-/// A member that costs less than this part of the budget is not dropped.
-const CHEAP: f64 = 0.02;
-
-/// The same for trees and forests, which represent thresholds that no other kind of member represents.
-const CHEAP_TREES: f64 = 0.8;
-
-/// The best `shared` family that costs less than this part of the budget is not dropped: it represents the
-/// lines that trees represent poorly.
-const CHEAP_SHARED: f64 = 0.15;
-
-/// Boosted trees and the forest are left out if they cost more than these parts of the budget: rows are then
-/// so wide that the families make better use of the time.
-const MOST_FOR_TREES: f64 = 0.6;
-const MOST_FOR_FOREST: f64 = 0.3;
 
 /// Limits on the costs of the members.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,58 +21,6 @@ pub(super) struct Limits {
     pub(super) numbers: usize,
     /// The machine's factors of the members' costs.
     pub(super) costs: Costs,
-}
-
-impl Description {
-    /// Whether the member is useful for `problem`, however large the budget is.
-    pub(super) fn suits(self, problem: &Problem) -> bool {
-        let wide_and_sparse = problem.sparse && problem.features > MOST_PAIRS_OF_SPARSE;
-        match self {
-            Self::Neighbours => problem.features <= MOST_FEATURES,
-            Self::Forest => !wide_and_sparse,
-            _ => !(wide_and_sparse && self.is_family()),
-        }
-    }
-
-    /// The part of the budget that the member may cost at most to be chosen.
-    fn affordable(self) -> f64 {
-        match self {
-            Self::Trees => MOST_FOR_TREES,
-            Self::Forest => MOST_FOR_FOREST,
-            _ => 1.0,
-        }
-    }
-
-    /// The part of the budget up to which the member is never dropped.
-    pub(super) fn tolerated(self) -> f64 {
-        if self.has_trees() { CHEAP_TREES } else { CHEAP }
-    }
-
-    /// The same for the best member that is within it.
-    pub(super) fn tolerated_once(self) -> f64 {
-        if let Self::Shared { .. } = self { CHEAP_SHARED } else { 0.0 }
-    }
-}
-
-/// All members to consider, in order of preference: first one of each kind, then the second of each kind, and
-/// so on, since the stacks gain most from members of different kinds.
-pub(super) fn candidates(problem: &Problem) -> Vec<Description> {
-    let mut all = vec![Description::Labels];
-    if problem.classes <= MOST_PAIRED {
-        all.push(Description::Pairs);
-    }
-    all.extend([Description::Trees, Description::Forest, Description::Neighbours]);
-    for at in 0..SHARED.len() {
-        let shared = SHARED.get(at).map(|&(ratio, forgetting)| Description::Shared { ratio, forgetting });
-        let waves = WAVES_OF.get(at).map(|&(ratio, deviation)| Description::Waves { ratio, deviation });
-        let products =
-            PRODUCTS.get(at).map(|&(ratio, forgetting)| Description::Products { ratio, forgetting });
-        // For two classes `full` equals `shared`.
-        let full = FULL.get(at).filter(|_| problem.classes > 2);
-        let full = full.map(|&ratio| Description::Full { ratio, forgetting: 0.0 });
-        all.extend([shared, waves, products, full].into_iter().flatten());
-    }
-    all
 }
 
 impl Lineup {
@@ -127,21 +34,22 @@ impl Lineup {
         let trial = if problem.classes > MANY_CLASSES { 1.0 } else { TRIAL_BUDGETS };
         let (mut work, mut numbers) = (0.0, 0usize);
         let mut members = Vec::new();
-        for member in candidates(problem) {
-            if !member.suits(problem) {
+        for member in Description::candidates(problem) {
+            let kind = member.kind();
+            if !kind.suits(problem) {
                 continue;
             }
             let (own_work, own_numbers) = (limits.costs.work(member, problem), member.numbers(problem));
             let in_time =
-                own_work <= member.affordable() * limits.work && work + own_work <= trial * limits.work;
+                own_work <= kind.affordable() * limits.work && work + own_work <= trial * limits.work;
             let in_memory = numbers.saturating_add(own_numbers) <= limits.numbers;
-            if member == Description::Labels || (in_memory && (member.counts_labels() || in_time)) {
+            if member == Description::labels() || (in_memory && (kind.counts_labels() || in_time)) {
                 work += own_work;
                 numbers = numbers.saturating_add(own_numbers);
                 members.push(member);
             }
         }
-        if !members.iter().any(|member| member.is_family()) {
+        if !members.iter().any(|member| member.kind().is_family()) {
             members.push(diagonals(problem, limits, limits.numbers.saturating_sub(numbers)));
         }
         Self(members.into_iter().map(|member| Place { member, dropped: false }).collect())
@@ -150,24 +58,15 @@ impl Lineup {
     /// The names of the kinds of members that [`Lineup::within`] left out for `problem`, and what it made
     /// smaller.
     pub(super) fn left_out(&self, problem: &Problem) -> Vec<String> {
-        let has = |name: &str| self.0.iter().any(|place| place.member.name() == name);
+        let has = |name: &str| self.0.iter().any(|place| place.member.kind().name() == name);
         let mut names: Vec<String> = Vec::new();
-        for member in candidates(problem) {
-            let name = member.name();
+        for member in Description::candidates(problem) {
+            let name = member.kind().name();
             if !has(name) && !names.iter().any(|known| known == name) {
                 names.push(name.to_owned());
             }
         }
-        for place in &self.0 {
-            if let Description::Diagonals { heads, cells } = place.member {
-                if heads < HEADS {
-                    names.push(format!("{} of {} diagonals", HEADS - heads, HEADS));
-                }
-                if let Some(cells) = cells.filter(|cells| *cells < problem.features) {
-                    names.push(format!("room for more than {cells} of {} features", problem.features));
-                }
-            }
-        }
+        names.extend(self.0.iter().flat_map(|place| place.member.made_smaller(problem)));
         names
     }
 }
@@ -175,15 +74,16 @@ impl Lineup {
 /// As many diagonal learners as fit into `limits` and into `numbers` 8-byte numbers; at least one, with fewer
 /// cells than features if necessary.
 pub(super) fn diagonals(problem: &Problem, limits: Limits, numbers: usize) -> Description {
+    let member = |heads: usize, cells: usize| Description::of("diagonals", [heads as f64, cells as f64]);
     let fits = |heads: &usize| {
-        let member = Description::Diagonals { heads: *heads, cells: None };
+        let member = member(*heads, 0);
         member.numbers(problem) <= numbers && limits.costs.work(member, problem) <= limits.work
     };
     if let Some(heads) = (1..=HEADS).rev().find(fits) {
-        return Description::Diagonals { heads, cells: None };
+        return member(heads, 0);
     }
     let cells = (numbers / Diagonals::numbers(problem, 1, 1)).clamp(1, u32::MAX as usize - 1);
-    Description::Diagonals { heads: 1, cells: (cells < problem.features).then_some(cells) }
+    member(1, if cells < problem.features { cells } else { 0 })
 }
 
 #[cfg(test)]
@@ -252,7 +152,7 @@ mod tests {
             let numbers: usize = lineup.0.iter().map(|place| place.member.numbers(&problem)).sum();
             assert!(numbers <= limits.numbers, "{numbers} for {classes} classes and {features} features");
             let last = lineup.0.last().expect("diagonals").member;
-            assert!(matches!(last, Description::Diagonals { .. }), "{last}");
+            assert!(last.kind().is_diagonal(), "{last}");
             assert!(!lineup.left_out(&problem).is_empty());
         }
         let last = |classes, features| {

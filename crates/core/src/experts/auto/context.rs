@@ -3,10 +3,106 @@
 
 use crate::example::{Features, Target};
 use crate::kernel::vector::{NEGLIGIBLE, shrink};
+use crate::param::ParamError;
 use crate::prediction::Prediction;
+use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
+use super::kind::{Kind, Settings};
 use super::member::Member;
+use super::row::View;
+
+/// $\delta$ of the heads.
+const FORGETTING: [f64; 3] = [0.0, 1.0 / 256.0, 1.0 / 32.0];
+
+/// `pairs` needs $K^2$ numbers, and is left out for more classes than this.
+const MOST_PAIRED: usize = 256;
+
+/// Frequencies of the classes.
+pub(super) struct LabelsKind;
+
+/// Frequencies of the classes after each previous class.
+pub(super) struct PairsKind;
+
+impl Kind for LabelsKind {
+    fn name(&self) -> &'static str {
+        "labels"
+    }
+
+    fn title(&self, _: Settings) -> String {
+        "frequencies of labels".to_owned()
+    }
+
+    fn make(&self, _: Settings, problem: &Problem, _: u64) -> Result<Box<dyn Member>, ParamError> {
+        Ok(Box::new(Context::new(problem.classes, false, &FORGETTING)))
+    }
+
+    fn heads(&self, _: Settings) -> usize {
+        FORGETTING.len()
+    }
+
+    fn view(&self) -> View {
+        View::Plain
+    }
+
+    fn work(&self, _: Settings, problem: &Problem) -> f64 {
+        FORGETTING.len() as f64 * problem.classes as f64
+    }
+
+    fn numbers(&self, _: Settings, problem: &Problem) -> usize {
+        FORGETTING.len().saturating_mul(problem.classes)
+    }
+
+    fn counts_labels(&self) -> bool {
+        true
+    }
+
+    fn keeps_all(&self) -> bool {
+        false
+    }
+}
+
+impl Kind for PairsKind {
+    fn name(&self) -> &'static str {
+        "pairs"
+    }
+
+    fn title(&self, _: Settings) -> String {
+        "labels given the previous label".to_owned()
+    }
+
+    fn candidates(&self, problem: &Problem) -> Vec<Settings> {
+        if problem.classes <= MOST_PAIRED { vec![[0.0; 2]] } else { Vec::new() }
+    }
+
+    fn make(&self, _: Settings, problem: &Problem, _: u64) -> Result<Box<dyn Member>, ParamError> {
+        Ok(Box::new(Context::new(problem.classes, true, &FORGETTING)))
+    }
+
+    fn heads(&self, _: Settings) -> usize {
+        FORGETTING.len()
+    }
+
+    fn view(&self) -> View {
+        View::Plain
+    }
+
+    fn work(&self, settings: Settings, problem: &Problem) -> f64 {
+        LabelsKind.work(settings, problem)
+    }
+
+    fn numbers(&self, settings: Settings, problem: &Problem) -> usize {
+        LabelsKind.numbers(settings, problem).saturating_mul(problem.classes)
+    }
+
+    fn counts_labels(&self) -> bool {
+        true
+    }
+
+    fn keeps_all(&self) -> bool {
+        false
+    }
+}
 
 /// Counts of the classes (with `ordered`, for each previous class), with one forecast for each forgetting
 /// rate.

@@ -37,6 +37,8 @@ use crate::state::{State, Tensor};
 
 use super::member::Member;
 
+pub(super) mod kind;
+
 /// The largest number of heads.
 pub(super) const HEADS: usize = 9;
 

@@ -47,16 +47,18 @@ use crate::state::{State, Tensor};
 use super::expansion::Expansion;
 use super::member::Member;
 
+pub(super) mod kind;
+
 /// Logits are clipped to ± this before the surrogate is taken at them. With its own $S$ as in FOLKLORE,
 /// larger logits have no effect; with the family's $S$, they would dominate after a huge row.
 const LARGEST: f64 = 50.0;
 
 /// Number of rounds between two shrinkings of the matrix, $m$ above.
-pub(super) const EVERY: u64 = 64;
+const EVERY: u64 = 64;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
-pub(super) struct Family {
+struct Family {
     classes: usize,
     /// Number of features before expansion.
     features: usize,
@@ -101,7 +103,7 @@ impl Batch for Expanded<'_> {
 }
 
 impl Family {
-    pub(super) fn new(
+    fn new(
         classes: usize,
         features: usize,
         expansion: Expansion,
@@ -142,7 +144,7 @@ impl Family {
     }
 
     /// 8-byte numbers of state; `wide` is the number of features after expansion.
-    pub(super) fn numbers(classes: usize, wide: usize, shared: bool, heads: usize) -> usize {
+    fn numbers(classes: usize, wide: usize, shared: bool, heads: usize) -> usize {
         let blocks = if shared { 1 } else { classes - 1 };
         let gradients = heads.saturating_mul(classes).saturating_mul(wide);
         SecondOrder::numbers(blocks, wide).saturating_add(gradients)

@@ -1,11 +1,9 @@
 //! The interface of the mixture's members.
 
-use crate::algorithm::Model;
 use crate::example::{Batch, Features, Target};
-use crate::learner::{OnlineLearner, Predictor};
 use crate::parallel::Workers;
 use crate::prediction::Prediction;
-use crate::state::{State, Tensor};
+use crate::state::State;
 
 /// A group of forecasters that share work and state; each of its *heads* makes one forecast of probabilities.
 pub(super) trait Member: State + Send + Sync {
@@ -63,54 +61,5 @@ pub(super) trait Member: State + Send + Sync {
 impl Clone for Box<dyn Member> {
     fn clone(&self) -> Self {
         self.boxed_clone()
-    }
-}
-
-/// A learner of the registry, as a member with one head.
-#[derive(Clone)]
-pub(super) struct Learner(pub(super) Box<dyn Model>);
-
-impl Member for Learner {
-    fn prediction(&self) -> Prediction {
-        let head = self.0.prediction();
-        Prediction { members: vec![head], ..Prediction::sized(self.0.problem().classes, 0) }
-    }
-
-    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        self.0.predict(x, &mut out.members[0]);
-    }
-
-    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        self.0.update(x, y, &at.members[0]);
-    }
-
-    fn lookahead(&self) -> usize {
-        self.0.lookahead()
-    }
-
-    fn prepare(&mut self, coming: &dyn Batch) {
-        self.0.prepare(coming);
-    }
-
-    fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
-        self.0.prepare_rest(at, coming);
-    }
-
-    fn grow(&mut self, classes: usize, features: usize) -> bool {
-        self.0.grow(classes, features)
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Member> {
-        Box::new(self.clone())
-    }
-}
-
-impl State for Learner {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        self.0.tensors()
-    }
-
-    fn restored(&mut self) -> bool {
-        self.0.restored()
     }
 }

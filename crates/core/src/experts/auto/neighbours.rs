@@ -36,10 +36,12 @@ use std::ops::Range;
 use crate::boosting::mixed_uniform;
 use crate::example::{Batch, Features, Target, Truth};
 use crate::kernel::nearest::{LANES, Latest, Near};
+use crate::param::ParamError;
 use crate::prediction::{Prediction, argmax, draw};
 use crate::problem::Problem;
 use crate::state::{State, Tensor, whole};
 
+use super::kind::{Kind, Settings};
 use super::member::Member;
 
 /// Limit on the stored numbers: they fit into the second-level cache of a core.
@@ -49,7 +51,7 @@ const VALUES: usize = 1 << 18;
 const MOST_ROWS: usize = 1 << 13;
 
 /// With more features than this, too few rows are stored to contain near ones.
-pub(super) const MOST_FEATURES: usize = 512;
+const MOST_FEATURES: usize = 512;
 
 /// The lengths of the windows, as divisors of the longest.
 const WINDOWS: [usize; 4] = [64, 16, 4, 1];
@@ -78,9 +80,59 @@ const KEPT: usize = 2;
 /// Seed, with the round, of the draw of a class from a soft label.
 const SOFT: u64 = 0x50F9;
 
+pub(super) struct NeighboursKind;
+
+impl Kind for NeighboursKind {
+    fn name(&self) -> &'static str {
+        "neighbours"
+    }
+
+    fn title(&self, _: Settings) -> String {
+        "nearest neighbours in windows".to_owned()
+    }
+
+    fn make(&self, _: Settings, problem: &Problem, _: u64) -> Result<Box<dyn Member>, ParamError> {
+        Ok(Box::new(Neighbours::new(problem)))
+    }
+
+    fn heads(&self, _: Settings) -> usize {
+        Neighbours::HEADS
+    }
+
+    /// Measured, a nanosecond for each stored row, whose distance is compared, and a twelfth of a nanosecond
+    /// for each of its numbers.
+    fn work(&self, _: Settings, problem: &Problem) -> f64 {
+        let (rows, d) = (most_rows(problem.features) as f64, problem.features as f64);
+        rows * (5.0 + 0.42 * d) + Neighbours::HEADS as f64 * (500.0 + 10.0 * problem.classes as f64)
+    }
+
+    fn numbers(&self, settings: Settings, problem: &Problem) -> usize {
+        let rows = most_rows(problem.features);
+        let stored = (Latest::numbers(problem.features, rows) + rows) / 2;
+        stored + self.numbers_at_first(settings, problem)
+    }
+
+    fn numbers_at_first(&self, _: Settings, problem: &Problem) -> usize {
+        problem.classes + problem.features + 2 * Neighbours::HEADS * (SHARE_STEPS + 1)
+    }
+
+    fn suits(&self, problem: &Problem) -> bool {
+        problem.features <= MOST_FEATURES
+    }
+
+    fn is_foreseen(&self) -> bool {
+        true
+    }
+
+    /// Its windows forget.
+    fn keeps_all(&self) -> bool {
+        false
+    }
+}
+
 /// See the [module](self).
 #[derive(Clone, Debug)]
-pub(super) struct Neighbours {
+struct Neighbours {
     rows: Latest,
     /// The lengths of the windows, in blocks of rows.
     windows: [usize; WINDOWS.len()],
@@ -98,9 +150,9 @@ pub(super) struct Neighbours {
 
 impl Neighbours {
     /// Number of heads: one for each window and number of neighbours.
-    pub(super) const HEADS: usize = WINDOWS.len() * NEIGHBOUR_COUNTS.len();
+    const HEADS: usize = WINDOWS.len() * NEIGHBOUR_COUNTS.len();
 
-    pub(super) fn new(problem: &Problem) -> Self {
+    fn new(problem: &Problem) -> Self {
         let rows = Latest::new(problem.features, most_rows(problem.features));
         Self {
             windows: WINDOWS.map(|part| (rows.window() / part).max(1)),
@@ -111,24 +163,6 @@ impl Neighbours {
             room: vec![0.0; problem.features],
             saved: Vec::new(),
         }
-    }
-
-    /// The time of a round in multiply-adds: measured, a nanosecond for each stored row, whose distance is
-    /// compared, and a twelfth of a nanosecond for each of its numbers.
-    pub(super) fn work(problem: &Problem) -> f64 {
-        let (rows, d) = (most_rows(problem.features) as f64, problem.features as f64);
-        rows * (5.0 + 0.42 * d) + Self::HEADS as f64 * (500.0 + 10.0 * problem.classes as f64)
-    }
-
-    /// 8-byte numbers of state at most.
-    pub(super) fn numbers(problem: &Problem) -> usize {
-        let rows = most_rows(problem.features);
-        (Latest::numbers(problem.features, rows) + rows) / 2 + Self::numbers_at_first(problem)
-    }
-
-    /// The part of [`Neighbours::numbers`] that is allocated before the first row.
-    pub(super) fn numbers_at_first(problem: &Problem) -> usize {
-        problem.classes + problem.features + 2 * Self::HEADS * (SHARE_STEPS + 1)
     }
 
     /// The heads of a window, one for each of [`NEIGHBOUR_COUNTS`].
@@ -473,7 +507,7 @@ mod tests {
             member.predict(Features::Dense(&x), &mut at);
             member.update(Features::Dense(&x), Target::class(t % 3), &at);
         }
-        let most = Neighbours::numbers(&Problem::new(3, 400));
+        let most = NeighboursKind.numbers([0.0; 2], &Problem::new(3, 400));
         member.tensors();
         // The list is in double precision.
         assert!(member.saved.len() < 2 * most, "{} numbers of {most}", member.saved.len());

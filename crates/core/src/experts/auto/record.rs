@@ -23,6 +23,7 @@ use crate::state::Tensor;
 
 use super::description::Description;
 use super::renewal::Renewal;
+use super::row::View;
 
 /// $\eta$.
 const LEARNING_RATE: f64 = 1.0 / 3.0;
@@ -53,7 +54,7 @@ enum Weights {
 impl Record {
     pub(super) fn new(description: Description) -> Self {
         let heads = description.heads();
-        let weights = if description.takes_both_views() {
+        let weights = if description.kind().view() == View::Both {
             let mut prior = vec![1.0; heads];
             prior.push(heads as f64);
             Weights::OfViews(Mixture::new(&prior))
@@ -155,7 +156,7 @@ mod tests {
     fn heads_are_weighted_among_each_other() {
         let head = |p: f64| Prediction { probabilities: vec![p, 1.0 - p], ..Prediction::default() };
         let mut at = Prediction { members: vec![head(0.8), head(0.1)], ..Prediction::sized(2, 0) };
-        let mut record = Record::new(Description::Trees);
+        let mut record = Record::new(Description::of("trees", [0.0; 2]));
         record.mix(&mut at);
         assert!((at.probabilities[0] - 0.45).abs() < 1e-15, "{:?}", at.probabilities);
         record.update(Target::class(0), &at);
@@ -177,7 +178,7 @@ mod tests {
     #[test]
     fn heads_of_views_are_compared_with_guessing() {
         let head = |p: f64| Prediction { probabilities: vec![p, 1.0 - p], ..Prediction::default() };
-        let mut record = Record::new(Description::Diagonals { heads: 2, cells: None });
+        let mut record = Record::new(Description::of("diagonals", [2.0, 0.0]));
         let mut play = |p: [f64; 2]| {
             let mut at = Prediction { members: p.map(head).to_vec(), ..Prediction::sized(2, 0) };
             record.mix(&mut at);
@@ -197,7 +198,7 @@ mod tests {
     fn late_predictions_of_a_predecessor_have_no_by_products() {
         let mut at = Prediction::sized(3, 2);
         at.stamp = Some(7);
-        let mut record = Record::new(Description::Forest);
+        let mut record = Record::new(Description::of("forest", [0.0; 2]));
         assert!(record.without_by_products(true, &at).is_none(), "it never began anew");
         assert!((0..200).all(|_| !record.renewal.is_due(0.5, 1.0)));
         assert!((0..100).any(|_| record.renewal.is_due(2.0, 1.0)));

@@ -13,8 +13,10 @@ use super::ahead::{Ahead, Portion};
 use super::choice::{Limits, diagonals};
 use super::costs::Costs;
 use super::description::{Description, Lineup, Place};
+use super::kind::KINDS;
 use super::member::Member;
 use super::record::Record;
+use super::row::{Row, View};
 use super::unit::Unit;
 use crate::experts::mixture::Mixture;
 use rounds::ROWS_TO_ANNOUNCE;
@@ -29,37 +31,6 @@ const LEAST_LEAD: f64 = 1.0;
 
 /// Limit on the number of members that join.
 const MOST_JOINING: u64 = 12;
-
-/// A row in the forms that the members take.
-#[derive(Clone, Copy)]
-struct Row<'a> {
-    /// In multiples of the unit, with its second view if it is sparse and has one.
-    both: Features<'a>,
-    /// In multiples of the unit.
-    scaled: Features<'a>,
-    /// For members without a unit: a dense row before scaling if it has two views, otherwise the row as it
-    /// was given.
-    plain: Features<'a>,
-}
-
-impl<'a> Row<'a> {
-    /// The row `x` of a problem with `features` features; `room` is for its multiples of the unit.
-    fn new(x: Features<'a>, unit: &Unit, features: usize, room: &'a mut Vec<f64>) -> Self {
-        let both = unit.scaled(x, room);
-        let (first, second) = x.views(features);
-        let plain = if let Features::Dense(_) = x { second } else { first };
-        Self { both, scaled: both.views(features).0, plain }
-    }
-
-    /// The form that this member takes.
-    fn seen_by(self, description: Description) -> Features<'a> {
-        match description {
-            _ if description.takes_both_views() => self.both,
-            _ if description.has_unit() => self.scaled,
-            _ => self.plain,
-        }
-    }
-}
 
 /// See the [module](self).
 #[derive(Clone)]
@@ -167,18 +138,18 @@ impl Roster {
     /// their numbers and forecasts take some 32 MB at most.
     pub(super) fn rows_foreseen_together(&self) -> usize {
         const MOST_NUMBERS: usize = 1 << 22;
-        let foreseen = self.active().filter(|(description, _)| description.is_foreseen());
+        let foreseen = self.active().filter(|(description, _)| description.kind().is_foreseen());
         let heads: usize = foreseen.map(|(description, _)| description.heads()).sum();
         let numbers = heads * self.problem.classes + 4 * self.problem.features;
         (MOST_NUMBERS / numbers.max(1)).clamp(16, 1024)
     }
 
     /// Calls [`Member::foresee`], with the rows of `range`, for the members that are
-    /// [foreseen](Description::is_foreseen); an empty list for every other member. In the order of the
+    /// [foreseen](super::kind::Kind::is_foreseen); an empty list for every other member. In the order of the
     /// members.
     pub(super) fn foresee(&self, rows: &dyn Batch, range: Range<usize>) -> Vec<Vec<f64>> {
         let features = self.problem.features;
-        if !self.active().any(|(description, _)| description.is_foreseen()) {
+        if !self.active().any(|(description, _)| description.kind().is_foreseen()) {
             return vec![Vec::new(); self.descriptions.len()];
         }
         let mut scaled = vec![0.0; range.len() * features];
@@ -189,7 +160,7 @@ impl Roster {
         let mut foreseen = vec![Vec::new(); self.descriptions.len()];
         let descriptions = self.descriptions.iter().zip(&self.members).zip(&mut foreseen);
         let members = descriptions.filter_map(|((description, member), foreseen)| {
-            let member = member.as_ref().filter(|_| description.is_foreseen())?;
+            let member = member.as_ref().filter(|_| description.kind().is_foreseen())?;
             Some((description.work(&self.problem), (member, foreseen)))
         });
         self.workers.each_by_cost(members, |(member, foreseen)| *foreseen = member.foresee(&scaled));
@@ -218,7 +189,7 @@ impl Roster {
                 at.members.clear();
                 return;
             };
-            let own = row.seen_by(*description);
+            let own = row.seen_as(description.kind().view());
             match foreseen.map(|(all, row, count)| (&all[place], row, count)) {
                 Some((all, row, count)) if !all.is_empty() => {
                     let len = all.len() / count;
@@ -253,14 +224,14 @@ impl Roster {
         workers.each_by_cost(costs, |(((description, member), record), at)| {
             if let Some(member) = member {
                 let without = record.without_by_products(late, at);
-                member.update(row.seen_by(*description), y, without.as_ref().unwrap_or(at));
+                member.update(row.seen_as(description.kind().view()), y, without.as_ref().unwrap_or(at));
                 record.update(y, at);
             }
         });
         let latest =
             self.descriptions.iter().zip(&mut self.members).zip(&mut self.records).skip(inputs.len());
         for ((description, member), record) in latest {
-            let (Some(member), own) = (member, row.seen_by(*description)) else { continue };
+            let (Some(member), own) = (member, row.seen_as(description.kind().view())) else { continue };
             let mut at = member.prediction();
             member.predict(own, &mut at);
             record.mix(&mut at);
@@ -281,14 +252,14 @@ impl Roster {
     /// Replaces members by new ones that have fallen behind the frequencies of the classes, see [`Renewal`].
     fn renew(&mut self, y: Target<'_>, inputs: &[Prediction]) {
         let mut descriptions = self.descriptions.iter();
-        let counts = descriptions.position(|description| *description == Description::Labels);
+        let counts = descriptions.position(|description| *description == Description::labels());
         let Some([frequencies, ..]) = counts.and_then(|at| inputs.get(at)).map(|at| &at.members[..]) else {
             return;
         };
         let frequencies = y.log_loss(&frequencies.probabilities);
         let members = self.descriptions.iter().zip(&mut self.members).zip(&mut self.records);
         for (place, (((description, member), record), at)) in members.zip(inputs).enumerate() {
-            let Some(member) = member.as_mut().filter(|_| description.keeps_all()) else { continue };
+            let Some(member) = member.as_mut().filter(|_| description.kind().keeps_all()) else { continue };
             if record.renewal.is_due(y.log_loss(&at.probabilities), frequencies) {
                 let mut fresh = description.make(&self.problem, self.seed).expect("made before");
                 fresh.set_workers(&self.workers);
@@ -309,7 +280,7 @@ impl Roster {
             let mut fresh = description.make(&self.problem, self.seed).expect("made before");
             let mut at = fresh.prediction();
             self.unit.replay(|x, y| {
-                let own = if description.takes_both_views() { x } else { x.views(features).0 };
+                let own = if description.kind().view() == View::Both { x } else { x.views(features).0 };
                 fresh.predict(own, &mut at);
                 record.mix(&mut at);
                 fresh.update(own, y, &at);
@@ -356,19 +327,19 @@ impl Roster {
         active.sort_by(|a, b| log_weight[*b].total_cmp(&log_weight[*a]));
         let mut kinds = Vec::new();
         let (best, others): (Vec<usize>, Vec<usize>) = active.into_iter().partition(|at| {
-            let kind = self.descriptions[*at].name();
+            let kind = self.descriptions[*at].kind().name();
             let first = !kinds.contains(&kind);
             kinds.push(kind);
             first
         });
         let in_order: Vec<usize> = best.into_iter().chain(others).collect();
         let work = |at: usize| self.costs.work(self.descriptions[at], &self.problem);
-        let once = |at: usize| work(at) <= self.descriptions[at].tolerated_once() * budget;
+        let once = |at: usize| work(at) <= self.descriptions[at].kind().tolerated_once() * budget;
         let shared = in_order.iter().copied().find(|at| once(*at));
         let is_certain = |at: usize| {
             in_order.first() == Some(&at)
                 || shared == Some(at)
-                || work(at) <= self.descriptions[at].tolerated() * budget
+                || work(at) <= self.descriptions[at].kind().tolerated() * budget
         };
         let (certain, others): (Vec<usize>, Vec<usize>) =
             in_order.iter().copied().partition(|at| is_certain(*at));
@@ -385,8 +356,8 @@ impl Roster {
     /// provided that all members stay within `limits`. Returns the number of added members.
     pub(super) fn extend(&mut self, limits: Limits) -> usize {
         let mut count = 0;
-        for kind in ["shared", "products", "full"] {
-            let Some((at, ratio)) = self.beyond(kind) else { continue };
+        for kind in KINDS.iter().filter(|kind| kind.has_grid()) {
+            let Some((at, ratio)) = self.beyond(kind.name()) else { continue };
             let description = self.descriptions[at].with_ratio(ratio);
             let in_time = self.work() + limits.costs.work(description, &self.problem) <= limits.work;
             let in_memory =
@@ -404,8 +375,11 @@ impl Roster {
     /// the edge of the grid and leads by [`LEAST_LEAD`].
     fn beyond(&self, kind: &str) -> Option<(usize, f64)> {
         let of_kind = || {
-            let descriptions =
-                self.descriptions.iter().enumerate().filter(|(_, description)| description.name() == kind);
+            let descriptions = self
+                .descriptions
+                .iter()
+                .enumerate()
+                .filter(|(_, description)| description.kind().name() == kind);
             descriptions
                 .filter_map(|(at, description)| description.extensible_ratio().map(|ratio| (at, ratio)))
         };
@@ -480,11 +454,11 @@ impl Roster {
     /// first member: they are always affordable.
     fn shrink(&mut self, limits: Limits, budget: f64) {
         for (at, description) in self.descriptions.clone().into_iter().enumerate() {
-            let counts = description.counts_labels();
+            let counts = description.kind().counts_labels();
             let work = self.costs.work(description, &self.problem);
-            let in_time = description.suits(&self.problem) && work <= budget;
+            let in_time = description.kind().suits(&self.problem) && work <= budget;
             let in_memory = description.numbers(&self.problem) <= limits.numbers;
-            let always_kept = description.is_diagonal() || (counts && at == 0);
+            let always_kept = description.kind().is_diagonal() || (counts && at == 0);
             let affordable = in_memory && (counts || in_time);
             if !always_kept && !affordable && self.members[at].is_some() {
                 self.drop_member(at);
@@ -495,7 +469,8 @@ impl Roster {
 
     /// Adds diagonal learners, untrained, if there are none and no family is left.
     fn join_diagonals(&mut self, limits: Limits) -> bool {
-        let enough = |description: Description| description.is_family() || description.is_diagonal();
+        let enough =
+            |description: Description| description.kind().is_family() || description.kind().is_diagonal();
         if self.active().any(|(description, _)| enough(description)) {
             return false;
         }

@@ -15,7 +15,9 @@ use crate::prediction::{Prediction, draw};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
+use super::kind::{Kind, Settings};
 use super::member::Member;
+use super::row::View;
 
 /// Number of copies of the weak learner.
 const COPIES: u64 = 30;
@@ -36,15 +38,66 @@ const UNIFORM: f64 = 1e-2;
 /// Seed, with the round, of the draw of a class from a soft label.
 const SOFT: u64 = 0x50F7;
 
+/// Left out if they cost more than this part of the budget: rows are then so wide that the families make
+/// better use of the time.
+const MOST_OF_BUDGET: f64 = 0.6;
+
+/// Trees that cost less than this part of the budget are not dropped, since they represent thresholds that no
+/// other kind of member represents.
+pub(super) const CHEAP: f64 = 0.8;
+
+pub(super) struct TreesKind;
+
+impl Kind for TreesKind {
+    fn name(&self) -> &'static str {
+        "trees"
+    }
+
+    fn title(&self, _: Settings) -> String {
+        "boosted trees".to_owned()
+    }
+
+    fn make(&self, _: Settings, problem: &Problem, seed: u64) -> Result<Box<dyn Member>, ParamError> {
+        Ok(Box::new(Trees::new(problem, seed)?))
+    }
+
+    /// The mixture of the prefixes, and the votes of the copies.
+    fn heads(&self, _: Settings) -> usize {
+        2
+    }
+
+    fn view(&self) -> View {
+        View::Plain
+    }
+
+    /// Forecasts, costs, and the cache misses of the rows on which splits are evaluated.
+    fn work(&self, _: Settings, problem: &Problem) -> f64 {
+        let (k, d) = (problem.classes as f64, problem.features as f64);
+        let touched = (d + k).min(8.0 * Trees::tries(problem) as f64);
+        COPIES as f64 * (5000.0 + 40.0 * k + 10.0 * touched + 2.0 * d)
+    }
+
+    /// Before the first row; leaves and stored rows are not included.
+    fn numbers(&self, _: Settings, problem: &Problem) -> usize {
+        let own = BoosterParams { copies: Some(COPIES), ..BoosterParams::default() };
+        AdaBoostOlm::numbers_for(&AdaBoostOlmParams { own, ..AdaBoostOlmParams::default() }, problem)
+    }
+
+    fn affordable(&self) -> f64 {
+        MOST_OF_BUDGET
+    }
+
+    fn tolerated(&self) -> f64 {
+        CHEAP
+    }
+}
+
 /// See the [module](self).
 #[derive(Clone)]
-pub(super) struct Trees(AdaBoostOlm);
+struct Trees(AdaBoostOlm);
 
 impl Trees {
-    /// Number of heads.
-    pub(super) const HEADS: usize = 2;
-
-    pub(super) fn new(problem: &Problem, seed: u64) -> Result<Self, ParamError> {
+    fn new(problem: &Problem, seed: u64) -> Result<Self, ParamError> {
         let (copies, horizon) = (Some(COPIES), Some(Horizon::Anytime));
         let own = BoosterParams { copies, horizon, play: Some(Answer::Mixture), ..BoosterParams::default() };
         let rows = if problem.sparse { SPARSE_ROWS } else { ROWS };
@@ -57,20 +110,6 @@ impl Trees {
     /// The number of candidate splits.
     fn tries(problem: &Problem) -> u64 {
         (2 * problem.features as u64).clamp(16, MOST_TRIES)
-    }
-
-    /// The time of a round in multiply-adds: forecasts, costs, and the cache misses of the rows on which
-    /// splits are evaluated.
-    pub(super) fn work(problem: &Problem) -> f64 {
-        let (k, d) = (problem.classes as f64, problem.features as f64);
-        let touched = (d + k).min(8.0 * Self::tries(problem) as f64);
-        COPIES as f64 * (5000.0 + 40.0 * k + 10.0 * touched + 2.0 * d)
-    }
-
-    /// 8-byte numbers of state before the first row; leaves and stored rows are not included.
-    pub(super) fn numbers(problem: &Problem) -> usize {
-        let own = BoosterParams { copies: Some(COPIES), ..BoosterParams::default() };
-        AdaBoostOlm::numbers_for(&AdaBoostOlmParams { own, ..AdaBoostOlmParams::default() }, problem)
     }
 }
 

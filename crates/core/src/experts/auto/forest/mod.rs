@@ -30,13 +30,17 @@ use crate::boosting::{mixed, mixed_uniform};
 use crate::example::{Features, Target, Truth};
 use crate::kernel::softmax::{quick_logarithms, softmax};
 use crate::kernel::vector::take;
+use crate::param::ParamError;
 use crate::prediction::{Prediction, draw};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
 use self::succession::{Succession, Verdict};
 use self::tree::{Path, Tree};
+use super::kind::{Kind, Settings, is_wide_and_sparse};
 use super::member::Member;
+use super::row::View;
+use super::trees::CHEAP;
 
 mod succession;
 mod tree;
@@ -71,9 +75,64 @@ const SEED: u64 = 0xF0E5;
 /// Seed, with the round, of the draw of a class from a soft label.
 const SOFT: u64 = 0x50F8;
 
+/// Left out if it costs more than this part of the budget, as boosted trees are.
+const MOST_OF_BUDGET: f64 = 0.3;
+
+pub(super) struct ForestKind;
+
+impl Kind for ForestKind {
+    fn name(&self) -> &'static str {
+        "forest"
+    }
+
+    fn title(&self, _: Settings) -> String {
+        "forest of trees".to_owned()
+    }
+
+    fn make(&self, _: Settings, problem: &Problem, seed: u64) -> Result<Box<dyn Member>, ParamError> {
+        Ok(Box::new(Forest::new(problem, seed)))
+    }
+
+    fn heads(&self, _: Settings) -> usize {
+        Forest::HEADS
+    }
+
+    fn view(&self) -> View {
+        View::Plain
+    }
+
+    /// Paths, counts, and the rows on which splits are evaluated.
+    fn work(&self, _: Settings, problem: &Problem) -> f64 {
+        let (k, d) = (problem.classes as f64, problem.features as f64);
+        let touched = d.min(8.0 * tries(problem.features) as f64);
+        TREES as f64 * (3500.0 + 40.0 * k + 15.0 * touched) + 4.0 * d
+    }
+
+    fn numbers(&self, _: Settings, problem: &Problem) -> usize {
+        let rows = capacity(problem.features).saturating_mul(1 + problem.features) / 2;
+        rows.saturating_add((2 * TREES).saturating_mul(tree::numbers(problem.classes)))
+    }
+
+    fn numbers_at_first(&self, _: Settings, problem: &Problem) -> usize {
+        TREES.saturating_mul(problem.classes)
+    }
+
+    fn suits(&self, problem: &Problem) -> bool {
+        !is_wide_and_sparse(problem)
+    }
+
+    fn affordable(&self) -> f64 {
+        MOST_OF_BUDGET
+    }
+
+    fn tolerated(&self) -> f64 {
+        CHEAP
+    }
+}
+
 /// See the [module](self).
 #[derive(Clone)]
-pub(super) struct Forest {
+struct Forest {
     classes: usize,
     rows: Rows,
     trees: Box<[Tree; TREES]>,
@@ -97,9 +156,9 @@ struct Second {
 
 impl Forest {
     /// Number of heads.
-    pub(super) const HEADS: usize = 1 + POWERS.len();
+    const HEADS: usize = 1 + POWERS.len();
 
-    pub(super) fn new(problem: &Problem, seed: u64) -> Self {
+    fn new(problem: &Problem, seed: u64) -> Self {
         let Problem { classes, features, .. } = *problem;
         Self {
             classes,
@@ -112,24 +171,6 @@ impl Forest {
             list: Vec::with_capacity(tree::BUFFER),
             saved: Vec::new(),
         }
-    }
-
-    /// The time of a round in multiply-adds: paths, counts, and the rows on which splits are evaluated.
-    pub(super) fn work(problem: &Problem) -> f64 {
-        let (k, d) = (problem.classes as f64, problem.features as f64);
-        let touched = d.min(8.0 * tries(problem.features) as f64);
-        TREES as f64 * (3500.0 + 40.0 * k + 15.0 * touched) + 4.0 * d
-    }
-
-    /// 8-byte numbers of state at most.
-    pub(super) fn numbers(problem: &Problem) -> usize {
-        let rows = capacity(problem.features).saturating_mul(1 + problem.features) / 2;
-        rows.saturating_add((2 * TREES).saturating_mul(tree::numbers(problem.classes)))
-    }
-
-    /// The part of [`Forest::numbers`] that is allocated before the first row.
-    pub(super) fn numbers_at_first(problem: &Problem) -> usize {
-        TREES.saturating_mul(problem.classes)
     }
 
     /// New trees that have learnt the latest `count` of the stored rows.
@@ -392,7 +433,7 @@ mod tests {
         losses(&mut forest, 0..1200, many);
         let mut list = Vec::new();
         forest.trees.iter().for_each(|tree| tree.list(&mut list));
-        let most = Forest::numbers(&Problem::new(30, 900));
+        let most = ForestKind.numbers([0.0; 2], &Problem::new(30, 900));
         let rows = capacity(900) * 901 / 2;
         assert!(list.len() + rows < most, "{} and {rows} of {most}", list.len());
     }

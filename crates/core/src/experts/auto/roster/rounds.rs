@@ -17,10 +17,11 @@ use super::super::ahead::Announced;
 use super::super::description::Description;
 use super::super::member::Member;
 use super::super::record::Record;
+use super::super::row::Row;
 use super::super::stack::write_columns;
 use super::super::stacks::Stacks;
 use super::super::unit::Unit;
-use super::{Roster, Row, mix_heads, write_losses};
+use super::{Roster, mix_heads, write_losses};
 
 /// Number of rounds of a stretch.
 const STRETCH: usize = 16;
@@ -120,14 +121,14 @@ impl Seat<'_> {
     fn play(mut self, shared: &Shared<'_>, frequencies: Option<&[f64; STRETCH]>) {
         let rounds = shared.part.targets().zip(shared.rows.iter().flatten()).zip(self.kept);
         for (later, ((y, row), kept)) in rounds.enumerate() {
-            let x = row.seen_by(self.description);
+            let x = row.seen_as(self.description.kind().view());
             self.member.predict(x, self.at);
             self.record.mix(self.at);
             keep(self.at, kept);
             self.member.update(x, y, self.at);
             self.record.update(y, self.at);
             let own = y.log_loss(&self.at.probabilities);
-            if let Some(frequencies) = frequencies.filter(|_| self.description.keeps_all())
+            if let Some(frequencies) = frequencies.filter(|_| self.description.kind().keeps_all())
                 && self.record.renewal.is_due(own, frequencies[later])
             {
                 *self.member = self.description.make(shared.problem, shared.seed).expect("made before");
@@ -195,7 +196,7 @@ struct Seats<'a> {
 impl Seats<'_> {
     /// The index of the member that counts labels.
     fn labels(&self) -> Option<usize> {
-        self.descriptions.iter().position(|description| *description == Description::Labels)
+        self.descriptions.iter().position(|description| *description == Description::labels())
     }
 
     /// Plays a stretch with the member that counts labels, at `place`. Returns the losses of its first head,
