@@ -4,7 +4,7 @@ use crate::param::{Kind, ParamValue, Value};
 use crate::problem::Problem;
 
 use super::description::{Description, position};
-use super::kind::KINDS;
+use super::kinds::KINDS;
 
 /// Factors by kind of member: its time on a machine, divided by that of the cost model.
 #[derive(Clone, Copy, Debug, PartialEq)]

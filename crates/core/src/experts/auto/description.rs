@@ -6,7 +6,8 @@ use std::str::FromStr;
 use crate::param::{self, ParamError, ParamValue, Value};
 use crate::problem::Problem;
 
-use super::kind::{KINDS, Kind, Settings};
+use super::kind::{Kind, Settings};
+use super::kinds::KINDS;
 use super::member::Member;
 use super::row::View;
 

@@ -3,8 +3,8 @@
 use crate::algorithm::Algorithm as _;
 use crate::example::{Features, Target};
 use crate::full::folklore_diag::{FolkloreDiag, FolkloreDiagParams};
-use crate::kernel::curvature::Curvature;
 use crate::learner::{OnlineLearner as _, Predictor as _};
+use crate::loss::curvature::Curvature;
 use crate::param::ParamError;
 use crate::prediction::Prediction;
 use crate::problem::Problem;

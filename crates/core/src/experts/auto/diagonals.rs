@@ -416,8 +416,8 @@ mod tests {
     use super::*;
     use crate::algorithm::Algorithm as _;
     use crate::full::folklore_diag::{FolkloreDiag, FolkloreDiagParams};
-    use crate::kernel::curvature::Curvature;
     use crate::learner::{OnlineLearner as _, Predictor as _};
+    use crate::loss::curvature::Curvature;
     use crate::testing::unit_rows;
 
     /// All forecasts; curvatures are taken at those of the head `leader`. Rows of twice as many values as

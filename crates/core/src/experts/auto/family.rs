@@ -81,7 +81,7 @@ struct Family {
     work: Vec<f64>,
     /// The announced rows if they are dense, and their expansions.
     announced: Vec<f64>,
-    ahead: Vec<f64>,
+    expansions: Vec<f64>,
     /// The first announced row that was not learnt yet.
     next: usize,
 }
@@ -131,7 +131,7 @@ impl Family {
             spare: Vec::new(),
             work: Vec::new(),
             announced: Vec::new(),
-            ahead: Vec::new(),
+            expansions: Vec::new(),
             next: 0,
         };
         family.make_room();
@@ -170,19 +170,19 @@ impl Family {
         let (k, heads) = (self.classes, self.curvatures.len());
         self.spare = vec![0.0; self.scratch_len()];
         self.work = vec![0.0; 3 * k + k * heads + 3 * k * k];
-        self.ahead = vec![0.0; self.state.lookahead() * self.room()];
+        self.expansions = vec![0.0; self.state.lookahead() * self.room()];
         self.announced.clear();
     }
 
-    /// Writes the expansions of the announced rows to `ahead`, as many as can be prepared. Returns how many
+    /// Writes the expansions of the announced rows to `expansions`, as many as can be prepared. Returns how many
     /// numbers were written.
-    fn expand(&mut self, coming: &dyn Batch) -> usize {
+    fn expand(&mut self, announced: &dyn Batch) -> usize {
         let wide = self.room();
-        let len = coming.len().min(self.state.lookahead());
+        let len = announced.len().min(self.state.lookahead());
         self.announced.clear();
         self.next = 0;
-        for (at, row) in self.ahead.chunks_exact_mut(wide).take(len).enumerate() {
-            let x = coming.features(at);
+        for (at, row) in self.expansions.chunks_exact_mut(wide).take(len).enumerate() {
+            let x = announced.features(at);
             self.expansion.apply(x, row);
             match x {
                 Features::Dense(x) if self.announced.len() == at * self.features => {
@@ -205,7 +205,7 @@ impl Family {
     fn expanded<'a>(&self, x: Features<'a>, room: &'a mut [f64]) -> Features<'a> {
         match self.announced(x) {
             Some(at) if !room.is_empty() => {
-                room.copy_from_slice(&self.ahead[at * room.len()..][..room.len()]);
+                room.copy_from_slice(&self.expansions[at * room.len()..][..room.len()]);
                 Features::Dense(room)
             }
             _ => self.expansion.apply(x, room),
@@ -370,8 +370,8 @@ impl Member for Family {
         *stamp = Some(self.rounds);
     }
 
-    fn foresee(&self, rows: &dyn Batch) -> Vec<f64> {
-        let mut foreseen = vec![0.0; rows.len() * self.state.foreseen_len()];
+    fn batch(&self, rows: &dyn Batch) -> Vec<f64> {
+        let mut numbers = vec![0.0; rows.len() * self.state.foreseen_len()];
         let expand = |at, room: &mut [f64]| {
             if let Expansion::Plain = self.expansion {
                 rows.features(at).add_to(1.0, room);
@@ -379,19 +379,19 @@ impl Member for Family {
                 self.expansion.apply(rows.features(at), room);
             }
         };
-        self.state.project_many(expand, &mut foreseen);
-        if self.shared { self.forecast_rows(&foreseen) } else { foreseen }
+        self.state.project_many(expand, &mut numbers);
+        if self.shared { self.forecast_rows(&numbers) } else { numbers }
     }
 
-    fn predict_foreseen(&self, _: Features<'_>, foreseen: &[f64], out: &mut Prediction) {
+    fn predict_in_batch(&self, _: Features<'_>, numbers: &[f64], out: &mut Prediction) {
         let Prediction { scratch, stamp, members, .. } = out;
         if self.shared {
-            for (at, own) in members.iter_mut().zip(foreseen.chunks_exact(self.classes)) {
+            for (at, own) in members.iter_mut().zip(numbers.chunks_exact(self.classes)) {
                 at.probabilities.copy_from_slice(own);
             }
         } else {
             let rest = &mut scratch[self.room() + self.state.scratch_len()..];
-            let (gram, image) = foreseen.split_at((self.classes - 1).pow(2));
+            let (gram, image) = numbers.split_at((self.classes - 1).pow(2));
             self.forecast(gram, image, rest, members);
         }
         *stamp = None;
@@ -437,20 +437,20 @@ impl Member for Family {
         self.state.lookahead()
     }
 
-    fn prepare(&mut self, coming: &dyn Batch) {
+    fn prepare(&mut self, announced: &dyn Batch) {
         if self.room() == 0 {
-            return self.state.prepare(coming);
+            return self.state.prepare(announced);
         }
-        let len = self.expand(coming);
-        self.state.prepare(&Expanded { rows: &self.ahead[..len], features: self.room() });
+        let len = self.expand(announced);
+        self.state.prepare(&Expanded { rows: &self.expansions[..len], features: self.room() });
     }
 
-    fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
+    fn prepare_rest(&mut self, at: usize, announced: &dyn Batch) {
         if self.room() == 0 {
-            return self.state.prepare_rest(at, coming);
+            return self.state.prepare_rest(at, announced);
         }
-        let len = self.expand(coming);
-        self.state.prepare_rest(at, &Expanded { rows: &self.ahead[..len], features: self.room() });
+        let len = self.expand(announced);
+        self.state.prepare_rest(at, &Expanded { rows: &self.expansions[..len], features: self.room() });
     }
 
     fn set_workers(&mut self, workers: &Workers) {

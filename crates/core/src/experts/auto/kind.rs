@@ -1,33 +1,11 @@
 //! What the mixture knows of a kind of member. A new kind is a file that implements [`Kind`] beside its
-//! [`Member`], and a line of [`KINDS`].
+//! [`Member`], and a line of [`KINDS`](super::kinds::KINDS).
 
 use crate::param::ParamError;
 use crate::problem::Problem;
 
-use super::context::{LabelsKind, PairsKind};
-use super::diagonal::DiagonalKind;
-use super::diagonals::kind::DiagonalsKind;
-use super::family::kind::FamilyKind;
-use super::forest::ForestKind;
 use super::member::Member;
-use super::neighbours::NeighboursKind;
 use super::row::View;
-use super::trees::TreesKind;
-
-/// Every kind of member, in order of preference.
-pub(super) const KINDS: [&dyn Kind; 11] = [
-    &LabelsKind,
-    &PairsKind,
-    &TreesKind,
-    &ForestKind,
-    &NeighboursKind,
-    &FamilyKind::Shared,
-    &FamilyKind::Waves,
-    &FamilyKind::Products,
-    &FamilyKind::Full,
-    &DiagonalsKind,
-    &DiagonalKind,
-];
 
 /// The numbers that follow the name of a kind, as in `shared@0.1:0.001`: positive, and 0 for one that is not
 /// given. Each kind says what they mean.
@@ -129,8 +107,8 @@ pub(super) trait Kind: Send + Sync {
         false
     }
 
-    /// Whether forecasts of many rows at once take less time than row by row, see [`Member::foresee`].
-    fn is_foreseen(&self) -> bool {
+    /// Whether forecasts of many rows at once take less time than row by row, see [`Member::batch`].
+    fn works_in_batches(&self) -> bool {
         false
     }
 

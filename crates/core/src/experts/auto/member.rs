@@ -15,15 +15,15 @@ pub(super) trait Member: State + Send + Sync {
     fn predict(&self, x: Features<'_>, out: &mut Prediction);
 
     /// Computes quantities for the forecasts of many rows at once: equally many numbers for each of `rows`,
-    /// one row after another, as [`Member::predict_foreseen`] takes them; empty if the member computes
+    /// one row after another, as [`Member::predict_in_batch`] takes them; empty if the member computes
     /// nothing for several rows at once.
-    fn foresee(&self, _rows: &dyn Batch) -> Vec<f64> {
+    fn batch(&self, _rows: &dyn Batch) -> Vec<f64> {
         Vec::new()
     }
 
-    /// The same as [`Member::predict`], from the numbers that [`Member::foresee`] computed for the row; does
+    /// The same as [`Member::predict`], from the numbers that [`Member::batch`] computed for the row; does
     /// not write the by-products that `update` reuses.
-    fn predict_foreseen(&self, x: Features<'_>, _foreseen: &[f64], out: &mut Prediction) {
+    fn predict_in_batch(&self, x: Features<'_>, _numbers: &[f64], out: &mut Prediction) {
         self.predict(x, out);
     }
 
@@ -36,10 +36,10 @@ pub(super) trait Member: State + Send + Sync {
     }
 
     /// See [`OnlineLearner::prepare`].
-    fn prepare(&mut self, _: &dyn Batch) {}
+    fn prepare(&mut self, _announced: &dyn Batch) {}
 
     /// See [`OnlineLearner::prepare_rest`].
-    fn prepare_rest(&mut self, _at: usize, _: &dyn Batch) {}
+    fn prepare_rest(&mut self, _at: usize, _announced: &dyn Batch) {}
 
     /// See [`OnlineLearner::set_workers`].
     fn set_workers(&mut self, _: &Workers) {}

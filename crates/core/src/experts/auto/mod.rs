@@ -18,7 +18,7 @@
 //! | paper | here | meaning |
 //! |---|---|---|
 //! | $\xi_t^\theta$ | `members` | forecasts: every member has several *heads*, which share its work |
-//! | $P_t(\theta)$ | `base`, `Stacks::top` | weights of the heads; of their mixture and the stacks |
+//! | $P_t(\theta)$ | `Combined`, `Stacks` | weights of the heads; of their mixture and the stacks |
 //! | $\eta$ | | learning rate 1: log loss is mixable |
 //! | $\alpha_t$ | | share that flows to the others after round $t$: $1/(t+1)$ |
 //!
@@ -120,17 +120,18 @@ use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
 use self::choice::{Limits, MANY_CLASSES, TRIAL_BUDGETS};
+use self::combined::Parts;
 pub use self::costs::Costs;
-use self::roster::Roster;
-use self::roster::rounds::Stretch;
-use self::stack::write_columns;
-use self::stacks::{STACKS, Stacks};
+use self::roster::stretches::Stretch;
+use self::roster::{Numbers, Roster};
+use self::stacks::STACKS;
 
 pub use self::description::{Description, Lineup, Place};
 
-mod ahead;
+mod announced;
 pub mod calibration;
 mod choice;
+mod combined;
 mod context;
 mod costs;
 mod description;
@@ -141,6 +142,7 @@ mod family;
 mod forest;
 mod fourier;
 mod kind;
+mod kinds;
 mod member;
 mod neighbours;
 mod record;
@@ -219,31 +221,6 @@ params! {
     }
 }
 
-/// The parts of the list `members` of a prediction, in its order.
-struct Parts<Several, One> {
-    /// One for each member, in order; empty for members that were dropped.
-    inputs: Several,
-    stacks: Several,
-    /// The mixture of the inputs.
-    base: One,
-}
-
-impl<'a> Parts<&'a [Prediction], &'a Prediction> {
-    fn of(members: &'a [Prediction]) -> Self {
-        let (base, rest) = members.split_last().expect("the base is the last");
-        let (inputs, stacks) = rest.split_at(rest.len() - STACKS.len());
-        Self { inputs, stacks, base }
-    }
-}
-
-impl<'a> Parts<&'a mut [Prediction], &'a mut Prediction> {
-    fn of_room(members: &'a mut [Prediction]) -> Self {
-        let (base, rest) = members.split_last_mut().expect("the base is the last");
-        let (inputs, stacks) = rest.split_at_mut(rest.len() - STACKS.len());
-        Self { inputs, stacks, base }
-    }
-}
-
 /// See the [module](self).
 #[derive(Clone)]
 pub struct Auto {
@@ -257,18 +234,17 @@ pub struct Auto {
     costs: Costs,
     problem: Problem,
     roster: Roster,
-    stacks: Stacks,
     rounds: u64,
     /// The stacks' input columns, for a prediction that was stored without them.
     rewritten: Vec<f64>,
-    /// For rounds that are played ahead.
+    /// For rounds that are played in stretches.
     stretches: [Stretch; 2],
 }
 
 impl std::fmt::Debug for Auto {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Auto")
-            .field("members", &self.roster.descriptions)
+            .field("members", &self.roster.lineup())
             .field("rounds", &self.rounds)
             .finish_non_exhaustive()
     }
@@ -296,10 +272,7 @@ impl Auto {
         if self.rounds as f64 >= SETTLED as f64 / TRIAL_BUDGETS {
             self.roster.retire(limits.work, self.limit);
         }
-        if self.roster.extend(limits) > 0 {
-            let (classes, inputs) = (self.problem.classes, self.roster.columns());
-            self.stacks.grow(classes, inputs);
-        }
+        self.roster.extend(limits);
     }
 }
 
@@ -326,7 +299,6 @@ impl Algorithm for Auto {
         let costs = params.cost_factors.unwrap_or_default();
         let limits = Limits { work: budget_work(budget), numbers: numbers_in(memory), costs };
         let lineup = params.members.unwrap_or_else(|| Lineup::within(&problem, limits));
-        let inputs = lineup.0.iter().map(|place| place.member.columns()).sum();
         if params.mode == Some(Mode::Bandit) {
             return Err(ParamError::invalid("mode", "bandit", "full where the label is revealed"));
         }
@@ -338,7 +310,6 @@ impl Algorithm for Auto {
             costs,
             rewritten: Vec::new(),
             stretches: Default::default(),
-            stacks: Stacks::new(problem.classes, inputs),
             roster: Roster::new(lineup, costs, problem.clone(), seed)?,
             problem,
             rounds: 0,
@@ -379,12 +350,8 @@ impl Predictor for Auto {
         &self.problem
     }
 
-    /// Its `members` are in the order of `Parts`.
     fn prediction(&self) -> Prediction {
-        let mut members = self.roster.predictions();
-        members.extend(self.stacks.predictions());
-        members.push(Prediction::sized(self.problem.classes, 0));
-        Prediction { members, ..Prediction::sized(self.problem.classes, self.columns()) }
+        self.roster.prediction()
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
@@ -397,12 +364,12 @@ impl Predictor for Auto {
         out: &mut Prediction,
         each: &mut dyn FnMut(usize, &Prediction),
     ) {
-        let at_once = self.roster.rows_foreseen_together();
+        let at_once = self.roster.rows_of_batch();
         for start in (0..rows.len()).step_by(at_once) {
             let range = start..rows.len().min(start + at_once);
-            let foreseen = self.roster.foresee(rows, range.clone());
-            for at in range.clone() {
-                self.forecast(rows.features(at), Some((&foreseen[..], at - start, range.len())), out);
+            let numbers = self.roster.batch(rows, range.clone());
+            for at in range {
+                self.forecast(rows.features(at), Some((&numbers, at - start)), out);
                 out.stamp = None;
                 each(at, out);
             }
@@ -411,20 +378,10 @@ impl Predictor for Auto {
 }
 
 impl Auto {
-    /// The length of the stacks' input columns.
-    fn columns(&self) -> usize {
-        self.problem.classes * (1 + self.roster.columns())
-    }
-
-    /// Predicts `x`; `foreseen` is as in [`Roster::predict`].
-    fn forecast(&self, x: Features<'_>, foreseen: Option<(&[Vec<f64>], usize, usize)>, out: &mut Prediction) {
+    /// Predicts `x`; `batch` is as in [`Roster::predict`].
+    fn forecast(&self, x: Features<'_>, batch: Option<(&Numbers, usize)>, out: &mut Prediction) {
         self.make_room(out);
-        let Prediction { members, probabilities, scratch, .. } = out;
-        let Parts { inputs, stacks, base } = Parts::of_room(members);
-        self.roster.predict(x, foreseen, inputs, base); // eq. (1)
-        write_columns(&base.scores, self.roster.with_columns(inputs), scratch);
-        self.stacks.predict(base, scratch, stacks, probabilities); // eq. (2)
-        out.set_scores_to_logarithms();
+        self.roster.predict(x, batch, out); // eq. (1), (2)
         out.stamp = Some(self.rounds);
     }
 
@@ -438,7 +395,7 @@ impl Auto {
 
     /// Makes `out` a buffer for the present members.
     fn make_room(&self, out: &mut Prediction) {
-        if out.members.len() != self.roster.descriptions.len() + STACKS.len() + 1 {
+        if !self.roster.combined.fits(out) {
             *out = self.prediction();
         }
     }
@@ -446,18 +403,17 @@ impl Auto {
 
 impl OnlineLearner for Auto {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        let Parts { inputs, stacks, base } = Parts::of(&at.members);
-        self.roster.update(x, y, inputs, base, !at.is_fresh(self.rounds));
-        let len = self.columns();
-        let columns = if at.is_fresh(self.rounds) && at.scratch.len() == len {
+        let (fresh, len) = (at.is_fresh(self.rounds), self.roster.combined.columns_len());
+        let columns = if fresh && at.scratch.len() == len {
             &at.scratch
         } else {
             // The prediction is from an earlier round, or was stored without its by-products.
+            let Parts { inputs, base, .. } = Parts::of(&at.members);
             self.rewritten.resize(len, 0.0);
-            write_columns(&base.scores, self.roster.with_columns(inputs), &mut self.rewritten);
+            self.roster.combined.write_columns(inputs.iter(), base, &mut self.rewritten);
             &self.rewritten
         };
-        self.stacks.update(base, columns, y, stacks);
+        self.roster.update(x, y, at, columns, !fresh);
         self.count_rounds(1);
     }
 
@@ -473,7 +429,7 @@ impl OnlineLearner for Auto {
     ) {
         let mut start = 0;
         while start < rounds.len() {
-            if !self.roster.can_work_ahead() {
+            if !self.roster.can_play_stretches() {
                 self.predict(rounds.features(start), out);
                 self.update(rounds.features(start), rounds.target(start), out);
                 each(start, out);
@@ -484,8 +440,8 @@ impl OnlineLearner for Auto {
             let until_change = (self.rounds + 1).next_power_of_two().max(FIRST_CHANGE) - self.rounds;
             let end = rounds.len().min(start.saturating_add(until_change as usize));
             self.make_room(out);
-            let Self { roster, stacks, stretches, .. } = self;
-            roster.play(stacks, stretches, (rounds, start..end), out, each);
+            let Self { roster, stretches, .. } = self;
+            roster.play(stretches, (rounds, start..end), out, each);
             self.count_rounds((end - start) as u64);
             start = end;
         }
@@ -500,12 +456,12 @@ impl OnlineLearner for Auto {
         self.roster.lookahead()
     }
 
-    fn prepare(&mut self, coming: &dyn Batch) {
-        self.roster.prepare(coming);
+    fn prepare(&mut self, announced: &dyn Batch) {
+        self.roster.prepare(announced);
     }
 
-    fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
-        self.roster.prepare_rest(at, coming);
+    fn prepare_rest(&mut self, at: usize, announced: &dyn Batch) {
+        self.roster.prepare_rest(at, announced);
     }
 
     fn set_workers(&mut self, workers: Workers) {
@@ -520,11 +476,7 @@ impl OnlineLearner for Auto {
             return (classes, features) == known;
         }
         let limits = (!self.fixed).then(|| (self.limits(), self.limit));
-        let joined = self.roster.grow(classes, features, limits);
-        if joined || classes > self.problem.classes {
-            let inputs = self.roster.columns();
-            self.stacks.grow(classes, inputs);
-        }
+        self.roster.grow(classes, features, limits);
         self.problem = Problem { classes, features, ..self.problem.clone() };
         true
     }
@@ -532,7 +484,7 @@ impl OnlineLearner for Auto {
     /// Equation (4). Of all intervals within the rounds, the last round alone has the largest bound.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let bound = |members| adaptive_regret(members, self.rounds.max(2), self.rounds.max(2));
-        let bound = bound(self.roster.base.weights().len()) + bound(1 + STACKS.len()) + 2f64.ln();
+        let bound = bound(self.roster.combined.heads()) + bound(1 + STACKS.len()) + 2f64.ln();
         Some(Guarantee::AdaptiveRegret { bound: Ok(bound) })
     }
 
@@ -543,7 +495,7 @@ impl OnlineLearner for Auto {
 
     /// The weight in the forecast of every active member and every stack, with its name in English.
     fn weights(&self) -> Vec<(String, f64)> {
-        let (first, others) = self.stacks.weights();
+        let (first, others) = self.roster.combined.weights();
         let members = self.roster.active();
         let mut numbers: Vec<_> = members.map(|(member, share)| (member.title(), first * share)).collect();
         numbers.extend(STACKS.iter().zip(others).map(|((forgetting, _), share)| {
@@ -560,13 +512,12 @@ impl OnlineLearner for Auto {
 impl State for Auto {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         let mut tensors = self.roster.tensors();
-        tensors.extend(self.stacks.tensors());
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors
     }
 
     fn restored(&mut self) -> bool {
-        self.roster.restored() && self.stacks.restored()
+        self.roster.restored()
     }
 }
 

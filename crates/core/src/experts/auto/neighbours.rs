@@ -120,7 +120,7 @@ impl Kind for NeighboursKind {
         problem.features <= MOST_FEATURES
     }
 
-    fn is_foreseen(&self) -> bool {
+    fn works_in_batches(&self) -> bool {
         true
     }
 
@@ -281,38 +281,38 @@ impl Member for Neighbours {
     }
 
     /// For each head, its probabilities, and what it keeps.
-    fn foresee(&self, rows: &dyn Batch) -> Vec<f64> {
+    fn batch(&self, rows: &dyn Batch) -> Vec<f64> {
         /// Number of rows that are searched for together.
         const TOGETHER: usize = 32;
         let (d, k) = (self.room.len(), self.counts.len());
         let len = Self::HEADS * (k + KEPT);
         let mut frequencies = vec![0.0; k];
         self.frequencies(&mut frequencies);
-        let mut foreseen = vec![0.0; rows.len() * len];
+        let mut numbers = vec![0.0; rows.len() * len];
         let mut searched = vec![0.0; rows.len().min(TOGETHER) * d];
-        for (portion, foreseen) in foreseen.chunks_mut(TOGETHER * len).enumerate() {
-            let count = foreseen.len() / len;
+        for (part, numbers) in numbers.chunks_mut(TOGETHER * len).enumerate() {
+            let count = numbers.len() / len;
             let searched = &mut searched[..count * d];
             searched.fill(0.0);
             for (at, row) in searched.chunks_exact_mut(d).enumerate() {
-                rows.features(portion * TOGETHER + at).add_to(1.0, row);
+                rows.features(part * TOGETHER + at).add_to(1.0, row);
             }
             Latest::round(searched);
             let near = &mut [Near::new(); TOGETHER][..count];
             self.rows.nearest::<FOUND>(searched, &self.windows, near, |row, window, near| {
                 for (of_window, head) in Self::heads_of(window).enumerate() {
-                    let own = &mut foreseen[row * len + head * (k + KEPT)..][..k + KEPT];
+                    let own = &mut numbers[row * len + head * (k + KEPT)..][..k + KEPT];
                     let (probabilities, kept) = own.split_at_mut(k);
                     self.forecast(head, near, NEIGHBOUR_COUNTS[of_window], &frequencies, probabilities, kept);
                 }
             });
         }
-        foreseen
+        numbers
     }
 
-    fn predict_foreseen(&self, _: Features<'_>, foreseen: &[f64], out: &mut Prediction) {
+    fn predict_in_batch(&self, _: Features<'_>, numbers: &[f64], out: &mut Prediction) {
         let k = self.counts.len();
-        for (at, own) in out.members.iter_mut().zip(foreseen.chunks_exact(k + KEPT)) {
+        for (at, own) in out.members.iter_mut().zip(numbers.chunks_exact(k + KEPT)) {
             let (probabilities, kept) = own.split_at(k);
             at.probabilities.copy_from_slice(probabilities);
             at.kept.copy_from_slice(kept);

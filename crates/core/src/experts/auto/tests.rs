@@ -40,15 +40,15 @@ fn losses_by_round(
     let (mut rng, mut at) = (Rng::new(5, 0), auto.prediction());
     let mut by_round = Vec::new();
     // Members that join later are not counted.
-    let count = auto.roster.descriptions.len();
+    let count = auto.roster.lineup().0.len();
     for t in 0..rounds {
         let (x, class) = round(t, &mut rng);
         let (x, y) = (Features::Dense(&x), Target::class(class));
         auto.predict(x, &mut at);
         let played = y.log_loss(&at.probabilities);
-        let (inputs, stacks) = at.members.split_at(auto.roster.descriptions.len());
-        let members = inputs.iter().zip(&auto.roster.descriptions).take(count);
-        let heads = members.flat_map(|(input, word)| input.members.iter().take(word.heads()));
+        let (inputs, stacks) = at.members.split_at(auto.roster.lineup().0.len());
+        let members = inputs.iter().zip(auto.roster.lineup().0).take(count);
+        let heads = members.flat_map(|(input, place)| input.members.iter().take(place.member.heads()));
         let all: Vec<f64> =
             heads.chain(&stacks[..STACKS.len()]).map(|at| y.log_loss(&at.probabilities)).collect();
         by_round.push((played, all));
@@ -82,8 +82,8 @@ fn no_head_is_much_better_than_the_mixture() {
         let mut auto = auto(3, 4, &[]);
         let (total, others) = losses(&mut auto, 1500, round);
         let (members, heads) = (
-            auto.roster.descriptions.len() as f64,
-            auto.roster.descriptions.iter().map(|word| word.heads()).max(),
+            auto.roster.lineup().0.len() as f64,
+            auto.roster.lineup().0.iter().map(|place| place.member.heads()).max(),
         );
         let bound =
             members.ln() + (heads.expect("some") as f64).ln() + (1.0 + STACKS.len() as f64).ln() + 8f64.ln();
@@ -110,7 +110,7 @@ fn the_loss_of_every_interval_is_within_the_bound() {
         let mut auto = auto(3, 4, &[("members", "labels+pairs+trees+shared@0.01+products@0.01+full@0.01")]);
         let by_round = losses_by_round(&mut auto, 2400, round);
         let stacks = by_round[0].1.len() - STACKS.len();
-        let heads = auto.roster.base.weights().len();
+        let heads = auto.roster.combined.heads();
         let mut bites = 0;
         for first in (2..2400u64).step_by(37) {
             let mut sums = vec![0.0; 1 + by_round[0].1.len()];
@@ -146,13 +146,8 @@ fn products_and_repetitions_are_found() {
     let numbers = learner.weights();
     assert!((numbers.iter().map(|(_, weight)| weight).sum::<f64>() - 1.0).abs() < 1e-9, "{numbers:?}");
     let share = |auto: &Auto, name: &str| -> f64 {
-        auto.roster
-            .descriptions
-            .iter()
-            .zip(auto.roster.shares())
-            .filter(|(word, _)| word.to_string().starts_with(name))
-            .map(|(_, share)| share)
-            .sum()
+        let members = auto.roster.active().filter(|(word, _)| word.to_string().starts_with(name));
+        members.map(|(_, share)| share).sum()
     };
     assert!(share(&learner, "products") > 0.99, "{numbers:?}");
     let mut learner = auto(3, 4, &[]);
@@ -174,7 +169,7 @@ fn the_grid_extends_itself() {
     let (mut early, x) = (wrong.prediction(), Features::Dense(&[0.5, 0.1, 0.0, -0.2]));
     wrong.predict(x, &mut early);
     let (total, _) = losses(&mut wrong, 1000, noisy);
-    let words = wrong.roster.descriptions.iter().map(ToString::to_string).collect::<Vec<_>>().join("+");
+    let words = wrong.roster.lineup().to_value().to_string();
     assert!(
         words.starts_with("labels+shared@1000+shared@100+full@1000+full@100+shared@10+full@10"),
         "{words}"
@@ -389,7 +384,7 @@ fn threads_change_no_bit() {
     }
 }
 
-/// More rows than are foreseen together.
+/// More rows than a batch has.
 #[test]
 fn many_rows_are_predicted_as_one_by_one() {
     let mut auto = auto(3, 4, &[]);
@@ -398,7 +393,7 @@ fn many_rows_are_predicted_as_one_by_one() {
         auto.predict(Features::Dense(x), &mut at);
         auto.update(Features::Dense(x), Target::class((t * t / 3) % 3), &at);
     }
-    let rows = unit_rows(9, auto.roster.rows_foreseen_together() + 40, 4);
+    let rows = unit_rows(9, auto.roster.rows_of_batch() + 40, 4);
     let features: Vec<Features<'_>> = rows.iter().map(|x| Features::Dense(x)).collect();
     let mut count = 0;
     auto.predict_batch(&&features[..], &mut at, &mut |row, at| {

@@ -104,7 +104,12 @@ impl Trees {
         let values = [("rows", rows), ("tries", Self::tries(problem))];
         let weak_values = values.map(|(name, value)| (name.to_owned(), value.to_value()));
         let weak_values = Values::from(weak_values);
-        AdaBoostOlm::new(AdaBoostOlmParams { own, weak_values }, problem.clone(), seed).map(Self)
+        AdaBoostOlm::new(
+            AdaBoostOlmParams { own, weak_values, ..AdaBoostOlmParams::default() },
+            problem.clone(),
+            seed,
+        )
+        .map(Self)
     }
 
     /// The number of candidate splits.

@@ -9,6 +9,8 @@ use crate::example::{Features, Target};
 use crate::problem::Problem;
 use crate::state::Tensor;
 
+use super::row::Row;
+
 /// Number of rows that determine the unit: more than one or two, since online scaling makes the first row 0
 /// and the second one small.
 const ROWS: usize = 8;
@@ -40,9 +42,17 @@ impl Unit {
         if self.measured == 0 { 0.0 } else { 1.0 / self.value }
     }
 
+    /// The row `x` in all forms; `room` is for its multiples of the unit.
+    pub(super) fn row<'a>(&self, x: Features<'a>, room: &'a mut Vec<f64>) -> Row<'a> {
+        let both = self.scaled(x, room);
+        let (first, second) = x.views(self.features);
+        let plain = if let Features::Dense(_) = x { second } else { first };
+        Row { both, scaled: both.views(self.features).0, plain }
+    }
+
     /// `x` in multiples of the unit, written to `room`. The second view of a sparse row, which has norm 1, is
     /// kept as it is; that of a dense row is left out.
-    pub(super) fn scaled<'a>(&self, x: Features<'a>, room: &'a mut Vec<f64>) -> Features<'a> {
+    fn scaled<'a>(&self, x: Features<'a>, room: &'a mut Vec<f64>) -> Features<'a> {
         let scale = self.scale();
         let first = x.views(self.features).0;
         if scale == 1.0 {
@@ -122,8 +132,8 @@ impl Unit {
         grown
     }
 
-    /// Calls `learn` with the recorded rows, in multiples of the unit, and their targets.
-    pub(super) fn replay(&mut self, mut learn: impl FnMut(Features<'_>, Target<'_>)) {
+    /// Calls `learn` with the recorded rows, in multiples of the unit only, and their targets.
+    pub(super) fn replay(&self, mut learn: impl FnMut(Row<'_>, Target<'_>)) {
         let scale = self.scale();
         let (mut positions, mut scaled) = (Vec::new(), Vec::new());
         for (row, truth) in self.recorded() {
@@ -141,7 +151,8 @@ impl Unit {
                 Features::Dense(&scaled)
             };
             let (shares, weight) = truth.split_at(self.classes);
-            learn(x, Target::distribution(shares).weighted(weight[0]));
+            let scaled = x.views(self.features).0;
+            learn(Row { both: x, scaled, plain: scaled }, Target::distribution(shares).weighted(weight[0]));
         }
     }
 
@@ -206,10 +217,10 @@ mod tests {
         assert_eq!(unit.scaled(Features::Dense(&[4.0, 2.0]), &mut room), Features::Dense(&[0.5, 0.25]));
         let mut rows = Vec::new();
         unit.grow(3, 3);
-        unit.replay(|x, y| {
+        unit.replay(|row, y| {
             let Truth::Distribution(y) = y.truth else { panic!("kept as shares") };
             assert_eq!(y, [0.0, 1.0, 0.0]);
-            rows.push(x.values().to_vec());
+            rows.push(row.both.values().to_vec());
         });
         assert_eq!(rows.len(), 8);
         assert_eq!(rows[2], [0.375, 0.5, 0.0]);
@@ -230,9 +241,9 @@ mod tests {
         assert!(!unit.measure(Features::Sparse { indices: &[7], values: &[1.0] }, Target::class(0)));
         unit.grow(3, features + 1);
         let mut rows = Vec::new();
-        unit.replay(|x, y| {
+        unit.replay(|row, y| {
             let Truth::Distribution(shares) = y.truth else { panic!("kept as shares") };
-            rows.push((x.iter().collect::<Vec<_>>(), shares.to_vec(), y.weight));
+            rows.push((row.both.iter().collect::<Vec<_>>(), shares.to_vec(), y.weight));
         });
         assert!(unit.is_consistent());
         let first = (vec![(3, 0.375), (9, 0.5)], vec![0.0, 1.0, 0.0], 2.0);
@@ -258,8 +269,8 @@ mod tests {
         unit.grow(3, 10);
         assert!(unit.is_consistent());
         let mut rows = Vec::new();
-        unit.replay(|x, _| {
-            let (first, second) = x.views(10);
+        unit.replay(|row, _| {
+            let (first, second) = row.both.views(10);
             rows.push((first.iter().collect::<Vec<_>>(), second.iter().collect::<Vec<_>>()));
         });
         assert_eq!(rows, [(vec![(3, 0.375), (8, 0.5)], vec![(3, 0.6), (8, 0.8)])]);

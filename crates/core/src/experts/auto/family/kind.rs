@@ -158,7 +158,7 @@ impl Kind for FamilyKind {
         *self != Self::Waves
     }
 
-    fn is_foreseen(&self) -> bool {
+    fn works_in_batches(&self) -> bool {
         true
     }
 }

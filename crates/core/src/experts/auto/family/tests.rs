@@ -137,7 +137,7 @@ fn center(scores: &mut [f64]) {
 /// Rows of every length, so that steps of the heads' equations are short and long; the number of rows is no
 /// multiple of those that are solved together.
 #[test]
-fn rows_foreseen_are_as_alone() {
+fn rows_of_a_batch_are_as_alone() {
     for (classes, shared) in [(2, true), (5, true), (11, true), (5, false)] {
         let mut family = Family::new(classes, 6, Expansion::Plain, shared, (0.01, 0.0), &[0.5, 0.08, 0.01]);
         played(&mut family, &unit_rows(3, 150, 6), false);
@@ -146,10 +146,10 @@ fn rows_foreseen_are_as_alone() {
             .map(|(x, length)| x.iter().map(|x| length * x).collect())
             .collect();
         let features: Vec<Features<'_>> = rows.iter().map(|x| Features::Dense(x)).collect();
-        let foreseen = family.foresee(&&features[..]);
+        let numbers = family.batch(&&features[..]);
         let (mut at, mut alone) = (family.prediction(), family.prediction());
-        for (x, foreseen) in features.iter().zip(foreseen.chunks_exact(foreseen.len() / rows.len())) {
-            family.predict_foreseen(*x, foreseen, &mut at);
+        for (x, numbers) in features.iter().zip(numbers.chunks_exact(numbers.len() / rows.len())) {
+            family.predict_in_batch(*x, numbers, &mut at);
             family.predict(*x, &mut alone);
             for (got, want) in at.members.iter().zip(&alone.members) {
                 for (got, want) in got.probabilities.iter().zip(&want.probabilities) {

@@ -21,8 +21,7 @@ use crate::kernel::vector::{NEGLIGIBLE, shrink, take};
 use crate::prediction::Prediction;
 use crate::state::Tensor;
 
-use super::EVERY;
-use super::separate::Separate;
+use super::separate::{EVERY, Separate};
 
 /// $\gamma$.
 const GAMMA: f64 = 0.25;

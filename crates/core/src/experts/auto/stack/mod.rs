@@ -24,9 +24,6 @@ use separate::Separate;
 /// Inputs are clipped to ± this many nats.
 const LARGEST_INPUT: f64 = 8.0;
 
-/// Number of rounds between two shrinkings of the matrices, for stacks that forget.
-const EVERY: u64 = 64;
-
 /// Number of classes whose logarithms are computed at a time.
 const CHUNK: usize = 64;
 
@@ -304,7 +301,7 @@ mod tests {
         // Products with more than one half never round to 0.
         for mut stack in both(0.01) {
             let (mut at, base) = (stack.prediction(), [0.25f64.ln(); 4]);
-            for t in 0..1200 * EVERY {
+            for t in 0..1200 * separate::EVERY {
                 let seen = f64::from(u8::from(t < 9));
                 let columns: Vec<f64> = (0..12).map(|at| seen * f64::from(at % 5)).collect();
                 stack.predict(&base, &columns, &mut at);

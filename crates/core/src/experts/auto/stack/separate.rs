@@ -19,10 +19,11 @@ use crate::kernel::vector::{NEGLIGIBLE, axpy, dot, shrink, take};
 use crate::prediction::Prediction;
 use crate::state::Tensor;
 
-use super::EVERY;
-
 /// The factor 2 in (1): the length of a weight's step, relative to a Newton step on the sum of the losses.
 const STEP_LENGTH: f64 = 2.0;
+
+/// Number of rounds between two shrinkings of the matrices, for stacks that forget.
+pub(super) const EVERY: u64 = 64;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
