@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use noregret::algorithm::{AnyModel, Model};
 use noregret::example::Features;
-use noregret::guarantee::RunFacts;
+use noregret::facts::RunFacts;
 use noregret::learner::Feedback;
 use noregret::merge::Merge;
 use noregret::model::Archive;

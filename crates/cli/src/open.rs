@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use noregret::algorithm::AnyModel;
-use noregret::guarantee::RunFacts;
+use noregret::facts::RunFacts;
 use noregret::learner::{Classes, Feedback, OnlineLearner as _, Predictor as _};
 use noregret::model::{Archive, ModelError};
 use noregret::param::{Value, Values};

@@ -5,6 +5,7 @@ use std::any::Any;
 use crate::learner::{Accepts, BanditLearner, ExpertLearner, OnlineLearner};
 use crate::merge::how::{Merge, MergeError};
 use crate::param::{ParamError, Params, Values};
+pub use crate::prediction::Forecast;
 use crate::problem::Problem;
 use crate::state::State;
 
@@ -15,19 +16,6 @@ pub struct Paper {
     pub key: &'static str,
     /// Where in the paper: algorithm, section, theorem.
     pub place: &'static str,
-}
-
-/// The meaning of a learner's scores and probabilities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Forecast {
-    /// Scores are logits and probabilities their softmax: scored by log loss, deterministic.
-    Probabilities,
-    /// Scores are margins, and the best class has probability 1: scored by mistakes.
-    Label,
-    /// Scores are margins, the played label is drawn from the probabilities: scored by expected mistakes.
-    RandomisedLabel,
-    /// One score, a real number.
-    Value,
 }
 
 /// An algorithm's description, used by the registry, help, tables and law tests.

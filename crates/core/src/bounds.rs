@@ -14,6 +14,18 @@
 
 use std::f64::consts::SQRT_2;
 
+/// The norm of comparators that is at most $B$.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ball {
+    /// Every row of $W$: $\max_k \lVert w_k \rVert_2 \le B$ (FOLKLORE's theorem).
+    Rows,
+    /// $\lVert W \rVert_F \le B$ (GAF's theorem, gradient descent, online Newton step).
+    Frobenius,
+    /// Two classes, one vector: $\lVert \theta \rVert_2 \le B$, with $\theta^\top x$ the logit of class 1
+    /// over class 0 (AIOLI's theorem).
+    Euclidean,
+}
+
 /// The quantities in bounds other than a learner's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
@@ -114,7 +126,7 @@ pub fn aioli(setting: &Setting, regularization: f64) -> f64 {
     aioli_curvature(
         setting,
         regularization,
-        crate::kernel::curvature::aioli_paper(setting.norm * setting.radius),
+        crate::loss::curvature::aioli_paper(setting.norm * setting.radius),
     )
 }
 
@@ -227,7 +239,7 @@ pub fn ftrl(setting: &Setting, regularization: f64) -> f64 {
 /// $\alpha = e^{-\sqrt2BR}/(K-1)$ (derived, exact; theory: baselines 2.1, 2.3),
 /// $\gamma = \frac12\min(\frac1{4GD}, \alpha)$ and $\varepsilon = 1/(\gamma D)^2$.
 pub fn ons(setting: &Setting) -> f64 {
-    let spread = crate::kernel::curvature::frobenius_spread(setting.norm, setting.radius);
+    let spread = crate::loss::curvature::frobenius_spread(setting.norm, setting.radius);
     let inverse_concavity = (setting.k() - 1.0) * spread.exp();
     let gradient_diameter = SQRT_2 * setting.radius * 2.0 * setting.norm;
     5.0 * (inverse_concavity + gradient_diameter) * setting.k() * setting.d() * setting.rounds.ln()

@@ -1,154 +1,12 @@
 //! Guarantees: a learner's theorem, evaluated for the rounds that it has learnt.
 
-use serde::{Deserialize, Serialize};
-
+pub use crate::bounds::Ball;
 use crate::bounds::Setting;
-use crate::example::Features;
-use crate::learner::{BanditLearner, OnlineLearner};
 use crate::problem::Problem;
-
-pub use crate::batch::comparator::Ball;
 
 /// A bound, or the reason for its absence, as part of a sentence: "the curvature is larger than any
 /// valid one".
 pub type Promise = Result<f64, String>;
-
-/// The rounds over which the regret is measured, with the events that void theorems. Certificates
-/// and bounds must be obtained from here, so that they are only shown when they hold.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RunFacts {
-    /// Number of labelled rounds.
-    pub rounds: u64,
-    /// Number of rounds that the learner had learnt before the first of them.
-    pub earlier: u64,
-    /// Labels that came after later rows had been predicted.
-    pub late: u64,
-    /// Rows whose norm was larger than the learner's radius.
-    pub beyond_radius: u64,
-    /// Rounds with an importance weight other than 1.
-    pub weighted: u64,
-    /// Least probability of every label by additional uniform draws; 0 for none.
-    pub floor: f64,
-    /// Whether models with different scalings were merged.
-    pub merged_scalings: bool,
-}
-
-impl RunFacts {
-    /// The facts before the first round, for a learner that has learnt `earlier` rounds.
-    pub fn new(earlier: u64) -> Self {
-        Self { earlier, ..Self::default() }
-    }
-
-    /// Records a labelled round with row `x` and importance `weight`, for a learner of `problem`.
-    pub fn note(&mut self, problem: &Problem, x: Features<'_>, weight: f64) {
-        self.rounds += 1;
-        self.weighted += u64::from(weight != 1.0);
-        let norm_squared = x.views(problem.features).0.norm_squared();
-        let beyond = problem.radius.is_some_and(|radius| is_beyond(norm_squared, radius));
-        self.beyond_radius += u64::from(beyond);
-    }
-
-    /// Appends the rounds of `later`.
-    pub fn extend(&mut self, later: &RunFacts) {
-        self.rounds += later.rounds;
-        self.late += later.late;
-        self.beyond_radius += later.beyond_radius;
-        self.weighted += later.weighted;
-        self.floor = self.floor.max(later.floor);
-        self.merged_scalings |= later.merged_scalings;
-    }
-
-    /// The counts as numbers that can be added over shards: rounds, late labels, rows beyond the
-    /// radius, weighted rounds.
-    pub fn sums(&self) -> [f64; 4] {
-        [self.rounds, self.late, self.beyond_radius, self.weighted].map(|count| count as f64)
-    }
-
-    /// The facts from the [`sums`](RunFacts::sums) of shards.
-    pub fn of_sums(sums: [f64; 4]) -> Self {
-        let [rounds, late, beyond_radius, weighted] = sums.map(|sum| sum.round() as u64);
-        Self { rounds, late, beyond_radius, weighted, ..Self::default() }
-    }
-
-    /// Why the theorem does not apply to the rounds, if it does not, for a learner that has learnt
-    /// `learnt` rounds in total.
-    fn void(&self, learnt: u64) -> Option<String> {
-        let known = learnt.saturating_sub(self.earlier);
-        if self.earlier > 0 {
-            let were = were(self.earlier, "round");
-            Some(format!("{were} learnt before this run, and the comparison is about this run alone"))
-        } else if self.late > 0 {
-            let labels = if self.late == 1 { "label" } else { "labels" };
-            Some(format!("{} {labels} came late, after later rows had been predicted", self.late))
-        } else if known < self.rounds {
-            let rounds = self.rounds - known;
-            Some(format!(
-                "the labels of {rounds} round{} have not come yet",
-                if rounds == 1 { "" } else { "s" }
-            ))
-        } else if known > self.rounds {
-            Some(format!("{} learnt of which nothing is known", were(known - self.rounds, "round")))
-        } else if self.floor > 0.0 {
-            Some(format!("labels were drawn with an exploration floor of {}", self.floor))
-        } else if self.beyond_radius > 0 {
-            Some(format!("{} beyond the learner's radius", were(self.beyond_radius, "row")))
-        } else if self.merged_scalings {
-            Some("it was merged of models that had scaled their rows differently".to_owned())
-        } else {
-            None
-        }
-    }
-
-    /// The certificate of `learner` for these rounds, if it computes one. That of a mixture is its bound. All
-    /// others hold with importance weights, since surrogates of weighted rounds are still lower bounds.
-    pub fn certificate<L: OnlineLearner + ?Sized>(&self, learner: &L) -> Option<Promise> {
-        if let Some(Guarantee::AdaptiveRegret { bound }) = self.guarantee(learner) {
-            return Some(bound);
-        }
-        let certificate = learner.certificate()?;
-        Some(self.void(learner.rounds()).map_or(certificate, Err))
-    }
-
-    /// The guarantee of `learner`'s theorem for these rounds, for learners that have one.
-    pub fn guarantee<'a, L: OnlineLearner + ?Sized>(&self, learner: &'a L) -> Option<Guarantee<'a>> {
-        Some(self.applied(learner.guarantee()?, learner.rounds()))
-    }
-
-    /// As [`RunFacts::guarantee`], for a learner with bandit feedback.
-    pub fn bandit_guarantee<'a, L: BanditLearner + ?Sized>(&self, learner: &'a L) -> Option<Guarantee<'a>> {
-        Some(self.applied(learner.guarantee()?, learner.rounds()))
-    }
-
-    /// The bound of `learner` on these rounds where abstaining costs `cost`, see
-    /// [`OnlineLearner::abstention_bound`].
-    pub fn abstention_bound<L: OnlineLearner + ?Sized>(&self, learner: &L, cost: f64) -> Option<Promise> {
-        let bound = learner.abstention_bound(cost)?;
-        Some(self.void(learner.rounds()).map_or(bound, Err))
-    }
-
-    /// The guarantee without its bound, if the rounds do not satisfy the theorem's assumptions.
-    fn applied<'a>(&self, guarantee: Guarantee<'a>, learnt: u64) -> Guarantee<'a> {
-        let weighted = || (self.weighted > 0).then(|| "rounds had importance weights".to_owned());
-        let facts = match guarantee {
-            // It is about forecasts, whatever the rows.
-            Guarantee::AdaptiveRegret { .. } => Self { beyond_radius: 0, ..self.clone() },
-            _ => self.clone(),
-        };
-        let Some(why) = facts.void(learnt).or_else(weighted) else { return guarantee };
-        match guarantee {
-            Guarantee::Regret { ball, norm, bound } => {
-                Guarantee::Regret { ball, norm, bound: bound.and(Err(why)) }
-            }
-            Guarantee::SquaredRegret { norm, bound } => {
-                Guarantee::SquaredRegret { norm, bound: bound.and(Err(why)) }
-            }
-            Guarantee::PolicyRegret { bound } => Guarantee::PolicyRegret { bound: bound.and(Err(why)) },
-            Guarantee::AdaptiveRegret { bound } => Guarantee::AdaptiveRegret { bound: bound.and(Err(why)) },
-            Guarantee::Mistakes { norm, bound } => Guarantee::Mistakes { norm, bound: bound.and(Err(why)) },
-        }
-    }
-}
 
 /// "1 row was", "2 rows were".
 pub(crate) fn were(count: u64, noun: &str) -> String {
@@ -165,7 +23,7 @@ pub(crate) fn is_beyond(norm_squared: f64, radius: f64) -> bool {
 const REFERENCE_LOGIT: f64 = 10.0;
 
 /// A theorem evaluated for a learner in its present state. It assumes rows within the learner's
-/// radius and immediate labels, which [`RunFacts`] checks.
+/// radius and immediate labels, which [`RunFacts`](crate::facts::RunFacts) checks.
 #[non_exhaustive]
 pub enum Guarantee<'a> {
     /// Total log loss minus that of the best linear predictor of a ball.

@@ -51,7 +51,7 @@ pub trait Predictor: Send + Sync {
     /// afterwards, except that it may be passed to `update` for the same `x`.
     fn best(&self, x: Features<'_>, count: usize, out: &mut Prediction, best: &mut Vec<(Label, f64)>) {
         self.predict(x, out);
-        largest(&out.probabilities, count, best);
+        most_probable(&out.probabilities, count, best);
     }
 
     /// The probability of `label`; `out` is as in [`best`](Predictor::best).
@@ -61,11 +61,10 @@ pub trait Predictor: Send + Sync {
     }
 }
 
-/// The `count` largest of `values` with their indices, in descending order; the first of equal
-/// ones.
-fn largest(values: &[f64], count: usize, best: &mut Vec<(Label, f64)>) {
+/// The labels with the `count` largest `probabilities`, in descending order; the first of equal ones.
+fn most_probable(probabilities: &[f64], count: usize, best: &mut Vec<(Label, f64)>) {
     best.clear();
-    best.extend((0..values.len()).map(|at| (Label::from(at), values[at])));
+    best.extend((0..probabilities.len()).map(|at| (Label::from(at), probabilities[at])));
     let order = |a: &(Label, f64), b: &(Label, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
     if count < best.len() {
         best.select_nth_unstable_by(count, order);
@@ -139,7 +138,7 @@ pub trait OnlineLearner: Predictor {
 
     /// The guarantee of the learner's theorem for the rounds so far, if it has one, under the
     /// theorem's assumptions. To check these as well, use
-    /// [`RunFacts::guarantee`](crate::guarantee::RunFacts::guarantee).
+    /// [`RunFacts::guarantee`](crate::facts::RunFacts::guarantee).
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         None
     }
@@ -158,7 +157,7 @@ pub trait OnlineLearner: Predictor {
     /// The certificate: a data-dependent upper bound on the regret so far against every comparator
     /// of the theorem's ball, or the reason why there is none; `None` for learners that compute
     /// none. To check its assumptions as well, use
-    /// [`RunFacts::certificate`](crate::guarantee::RunFacts::certificate).
+    /// [`RunFacts::certificate`](crate::facts::RunFacts::certificate).
     fn certificate(&self) -> Option<Promise> {
         None
     }

@@ -32,7 +32,7 @@
 //! * [`state`] and [`model`]: the state of learners, and model files; [`merge`]: merging of
 //!   learners.
 //! * [`loss`]: losses of scores. [`bounds`]: the theorems' right-hand sides; [`guarantee`]: a
-//!   theorem evaluated for a learner in its present state.
+//!   theorem evaluated for a learner in its present state; [`facts`]: whether a run is as it assumes.
 //! * [`batch`]: the best predictor in hindsight; online-to-batch conversion.
 //! * [`rng`]: the seeded generator; [`parallel`]: work on threads of the caller.
 //!
@@ -49,8 +49,10 @@ pub mod bandit;
 pub mod batch;
 pub mod boosting;
 pub mod bounds;
+mod entry;
 pub mod example;
 pub mod experts;
+pub mod facts;
 pub mod full;
 pub mod guarantee;
 #[doc(hidden)]

@@ -6,8 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::kernel::curvature::{Curvature, CurvatureError};
-pub use crate::kernel::exploration::Exploration;
+pub mod exploration;
 
 /// A parameter's value from a front end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -171,6 +170,16 @@ pub fn non_negative(name: &str, value: f64) -> Result<f64, ParamError> {
     } else {
         Err(ParamError::invalid(name, value, "a finite number >= 0"))
     }
+}
+
+/// Checks the parameter `rank`.
+pub(crate) fn checked_rank(rank: Option<u64>) -> Result<usize, ParamError> {
+    const LARGEST: u64 = 1000;
+    let rank = rank.unwrap_or(10);
+    if !(1..=LARGEST).contains(&rank) {
+        return Err(ParamError::invalid("rank", rank, format!("between 1 and {LARGEST}")));
+    }
+    Ok(rank as usize)
 }
 
 /// Checks that `value` is in [0, 1].
@@ -360,10 +369,15 @@ pub trait Params: Default + Clone {
         Ok(())
     }
 
-    /// Fills a struct from `values`; every name must be a field, or begin with the prefix. Errors name
+    /// A struct with these `values`; every name must be a field, or begin with the prefix. Errors name
     /// `learner`.
     fn from_values(learner: &str, values: &Values) -> Result<Self, ParamError> {
-        let mut params = Self::default();
+        Self::default().filled(learner, values)
+    }
+
+    /// This struct with these `values` set, as in [`Params::from_values`].
+    fn filled(self, learner: &str, values: &Values) -> Result<Self, ParamError> {
+        let mut params = self;
         for (name, value) in values {
             if let Some(inner) = Self::PREFIX.and_then(|prefix| name.strip_prefix(prefix)) {
                 params.set_inner(inner, value);

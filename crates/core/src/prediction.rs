@@ -2,20 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::Forecast;
 use crate::example::{LEAST_PROBABILITY, Label};
 use crate::kernel::inverse_gap::largest;
+pub use crate::kernel::second_order::PreparedRow;
 use crate::kernel::softmax::quick_logarithms;
+pub use crate::kernel::vector::argmax;
 
-/// A prepared row from whose products a prediction's scratch memory was computed, for learners with a
-/// second-order state.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PreparedRow {
-    /// The number of the block of prepared rows.
-    pub(crate) block: u64,
-    /// The row's index in the block.
-    pub(crate) at: usize,
+/// The meaning of a learner's scores and probabilities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Forecast {
+    /// Scores are logits and probabilities their softmax: scored by log loss, deterministic.
+    Probabilities,
+    /// Scores are margins, and the best class has probability 1: scored by mistakes.
+    Label,
+    /// Scores are margins, the played label is drawn from the probabilities: scored by expected mistakes.
+    RandomisedLabel,
+    /// One score, a real number.
+    Value,
 }
 
 /// A prediction with its by-products: written by the learner, owned and reused by the caller.
@@ -127,17 +130,6 @@ impl Prediction {
     pub(crate) fn is_fresh(&self, state: u64) -> bool {
         self.stamp == Some(state)
     }
-}
-
-/// The index of the largest value; the first of several equal ones.
-pub fn argmax(values: &[f64]) -> usize {
-    let mut best = 0;
-    for (at, &value) in values.iter().enumerate() {
-        if value > values[best] {
-            best = at;
-        }
-    }
-    best
 }
 
 /// Writes the distribution that plays class `top`, but with probability `rate` $= \varepsilon$ a uniformly

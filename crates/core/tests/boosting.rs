@@ -1,19 +1,19 @@
 //! Boosting: Proposition 4.4 over many seeds, and streams on which a chain of weak learners must behave well.
 
 use noregret::algorithm::{Algorithm, Model};
-use noregret::boosting::adaboost_olm::{AdaBoostOlm, AdaBoostOlmParams};
+use noregret::boosting::adaboost_olm::AdaBoostOlm;
 use noregret::bounds;
 use noregret::example::{Features, Target};
 use noregret::learner::{OnlineLearner, Predictor};
-use noregret::param::{Params, Value};
+use noregret::param::Value;
 use noregret::prediction::{Prediction, draw};
 use noregret::problem::Problem;
-use noregret::registry::find;
+use noregret::registry::{LEARNERS, find};
 use noregret::rng::{Rng, Uniforms};
 
 fn boost(settings: &[(&str, &str)], problem: Problem, seed: u64) -> AdaBoostOlm {
     let values = settings.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect();
-    let params = AdaBoostOlmParams::from_values("adaboost-olm", &values).expect("known names");
+    let params = LEARNERS.read("adaboost-olm", &values).expect("known names");
     AdaBoostOlm::new(params, problem, seed).expect("valid")
 }
 

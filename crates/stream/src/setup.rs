@@ -3,7 +3,7 @@
 //! [`Asked`], and decide nothing themselves.
 
 use noregret::algorithm::AnyModel;
-use noregret::guarantee::RunFacts;
+use noregret::facts::RunFacts;
 use noregret::learner::{Accepts, Feedback};
 use noregret::param::{ParamError, Values};
 use noregret::problem::Problem;

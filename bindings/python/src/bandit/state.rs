@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use noregret::algorithm::{AnyModel, BanditModel};
-use noregret::guarantee::RunFacts;
+use noregret::facts::RunFacts;
 use noregret::merge::Merge;
 use noregret::model::{Archive, ModelError};
 use noregret_stream::decisions::pending::{Decisions, Verdict};

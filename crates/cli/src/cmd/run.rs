@@ -9,7 +9,7 @@ mod observers;
 
 use noregret::algorithm::{AnyModel, Model};
 use noregret::batch::online_to_batch::Average;
-use noregret::guarantee::RunFacts;
+use noregret::facts::RunFacts;
 use noregret::model::Archive;
 use noregret::rng::Rng;
 use noregret_stream::Stop;

@@ -62,6 +62,7 @@
 use std::fmt;
 
 use crate::algorithm::{About, Algorithm, Forecast};
+use crate::entry::Learners;
 use crate::example::{Features, LEAST_PROBABILITY, Revealed, Target};
 use crate::experts::auto::{Auto, AutoParams};
 use crate::experts::mixture::Mixture;
@@ -115,6 +116,7 @@ fn separate_params(problem: &Problem) -> OracleParams {
         schedule: Some(Schedule::Root),
         factor: Some(1.0),
         oracle_values: members_of_one(problem.features, problem.classes, problem.sparse),
+        learners: Learners::default(),
     }
 }
 

@@ -117,14 +117,13 @@ impl GapRule for FastRule {
 
 #[cfg(test)]
 mod tests {
-    use super::super::oracle::OracleParams;
     use super::*;
     use crate::algorithm::Algorithm as _;
     use crate::example::Features;
     use crate::guarantee::Guarantee;
     use crate::learner::BanditLearner as _;
     use crate::loss::logistic::sigmoid;
-    use crate::param::{Params as _, Value, Values};
+    use crate::param::{Value, Values};
     use crate::prediction::{Decision, Reward};
     use crate::problem::Problem;
     use crate::testing::{assert_close, vector};
@@ -136,7 +135,7 @@ mod tests {
     fn two_rounds_by_hand() {
         let values: Values =
             ["oracle.norm", "oracle.radius"].map(|name| (name.to_owned(), Value::from(1.0))).into();
-        let params = OracleParams::from_values("fastcb", &values).expect("known");
+        let params = crate::registry::LEARNERS.read("fastcb", &values).expect("known");
         let mut learner = FastCb::new(params, Problem::new(2, 1), 0).expect("valid");
         let x = Features::Dense(&[1.0]);
         let mut at = Decision::default();

@@ -39,6 +39,8 @@ pub mod gaptron;
 pub mod newtron;
 pub mod offers;
 pub mod oracle;
+#[doc(hidden)]
+pub mod quadratic_leader;
 pub mod reduction;
 mod scales;
 pub mod soba;

@@ -50,8 +50,8 @@
 //! round ($O(Kd)$ with the exact projection), memory $3Kd$ numbers, allocated only for features that occur.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bandit::quadratic_leader::{DiagonalLeader, FullLeader, Leader, Projection};
 use crate::example::Features;
-use crate::kernel::quadratic_leader::{DiagonalLeader, FullLeader, Leader, Projection};
 use crate::kernel::softmax::softmax;
 use crate::kernel::vector::dot;
 use crate::learner::{Accepts, BanditLearner, Classes};

@@ -9,14 +9,15 @@
 use std::f64::consts::SQRT_2;
 
 use crate::algorithm::{Algorithm as _, Forecast, Model};
+use crate::entry::{Entry, Learners, Wraps};
 use crate::example::{Features, Target};
 use crate::experts::auto::{Auto, AutoParams};
+use crate::full::aioli::Aioli;
 use crate::learner::{Classes, Feedback};
 use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, read};
 use crate::param_words;
 use crate::prediction::{Prediction, Reward};
 use crate::problem::Problem;
-use crate::registry::{self, Entry};
 use crate::state::Tensor;
 
 /// The least bound on the regret of a label's learner that a schedule uses: what a forecast of ½ loses in its
@@ -61,6 +62,8 @@ pub struct OracleParams {
     pub factor: Option<f64>,
     /// Parameters of the oracle, without the prefix `oracle.`.
     pub oracle_values: Values,
+    /// The learners that can be the oracle, beside the default and `auto`.
+    pub learners: Learners,
 }
 
 impl Params for OracleParams {
@@ -133,11 +136,21 @@ impl Params for OracleParams {
     }
 }
 
+impl Wraps for OracleParams {
+    fn among(self, learners: Learners) -> Self {
+        Self { learners, ..self }
+    }
+}
+
 impl OracleParams {
     /// The entry of the oracle.
     fn entry(&self) -> Result<&'static Entry, ParamError> {
-        let name = self.oracle.as_deref().unwrap_or("aioli");
-        let entry = registry::find(name)?;
+        static KNOWN: [Entry; 2] = [Entry::full::<Aioli>(), Entry::full::<Auto>().mixture()];
+        let name = self.oracle.as_deref().unwrap_or(KNOWN[0].about.name);
+        if let Some(entry) = KNOWN.iter().find(|entry| entry.about.name == name) {
+            return Ok(entry);
+        }
+        let entry = self.learners.find(name)?;
         let about = entry.about;
         let full = matches!(entry.feedback, Feedback::Full | Feedback::Either);
         if !full || about.forecast != Forecast::Probabilities || about.accepts.classes == Classes::Real {
@@ -294,6 +307,7 @@ impl Oracle {
             schedule: Some(self.schedule),
             factor: Some(self.factor),
             oracle_values: self.models[0].values(),
+            learners: self.params.learners,
         }
     }
 

@@ -44,13 +44,14 @@ use std::fmt;
 
 use crate::algorithm::{About, Algorithm, Forecast, Model, Paper};
 use crate::bounds;
+use crate::entry::{Entry, Learners, Wraps};
 use crate::example::{Features, Target};
+use crate::full::folklore::Folklore;
 use crate::guarantee::{Ball, Guarantee, MistakeBound, reference_norm, setting};
 use crate::learner::{Accepts, BanditLearner, Classes, Feedback};
 use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, fraction, read};
 use crate::prediction::{Decision, Prediction, Reward};
 use crate::problem::Problem;
-use crate::registry::{self, Entry};
 use crate::rng::Uniforms;
 use crate::state::{State, Tensor};
 
@@ -68,6 +69,8 @@ pub struct BanditReductionParams {
     pub horizon: Option<u64>,
     /// Parameters of the base learner, without the prefix `base.`.
     pub base_values: Values,
+    /// The learners that can be the base learner, beside the default.
+    pub learners: Learners,
 }
 
 impl Params for BanditReductionParams {
@@ -124,10 +127,20 @@ impl Params for BanditReductionParams {
     }
 }
 
+impl Wraps for BanditReductionParams {
+    fn among(self, learners: Learners) -> Self {
+        Self { learners, ..self }
+    }
+}
+
 /// The entry of the base learner.
 fn base_entry(params: &BanditReductionParams) -> Result<&'static Entry, ParamError> {
-    let name = params.base.as_deref().unwrap_or("folklore");
-    let entry = registry::find(name)?;
+    static DEFAULT: Entry = Entry::full::<Folklore>();
+    let name = params.base.as_deref().unwrap_or(DEFAULT.about.name);
+    if name == DEFAULT.about.name {
+        return Ok(&DEFAULT);
+    }
+    let entry = params.learners.find(name)?;
     let probabilities = entry.feedback != Feedback::Bandit && entry.about.forecast == Forecast::Probabilities;
     if !probabilities || entry.is_mixture() {
         let need =
@@ -142,6 +155,7 @@ pub struct BanditReduction {
     exploration: f64,
     horizon: Option<u64>,
     base: Box<dyn Model>,
+    learners: Learners,
     rounds: u64,
     /// The scores and the forecast of a decision, in the form that the base learner takes.
     at: Prediction,
@@ -199,7 +213,14 @@ impl Algorithm for BanditReduction {
                 }
                 error => error,
             })?;
-        Ok(Self { exploration, horizon, base, rounds: 0, at: Prediction::default() })
+        Ok(Self {
+            exploration,
+            horizon,
+            base,
+            learners: params.learners,
+            rounds: 0,
+            at: Prediction::default(),
+        })
     }
 
     fn params(&self) -> BanditReductionParams {
@@ -208,6 +229,7 @@ impl Algorithm for BanditReduction {
             exploration: Some(self.exploration),
             horizon: self.horizon,
             base_values: self.base.values(),
+            learners: self.learners,
         }
     }
 
@@ -319,9 +341,9 @@ impl State for BanditReduction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::full::folklore::{Folklore, FolkloreParams};
-    use crate::kernel::curvature::Curvature;
+    use crate::full::folklore::FolkloreParams;
     use crate::learner::{OnlineLearner, Predictor};
+    use crate::loss::curvature::Curvature;
     use crate::testing::{assert_close, count, items, number, numbers, vector};
 
     fn values(pairs: &[(&str, &str)]) -> Values {
@@ -329,7 +351,7 @@ mod tests {
     }
 
     fn reduction(pairs: &[(&str, &str)], problem: Problem) -> Result<BanditReduction, ParamError> {
-        let params = BanditReductionParams::from_values("bandit-reduction", &values(pairs))?;
+        let params = crate::registry::LEARNERS.read("bandit-reduction", &values(pairs))?;
         BanditReduction::new(params, problem, 0)
     }
 
@@ -357,7 +379,7 @@ mod tests {
             set("base.regularization", "lam"),
             set("base.curvature", "coef"),
         ]);
-        let entry = registry::find("bandit-reduction").expect("registered");
+        let entry = crate::registry::find("bandit-reduction").expect("registered");
         let problem = Problem::new(count(&reference["K"]), count(&reference["d"]));
         let mut learner = entry.make_bandit(&values, problem, 0).expect("valid");
         let mut at = Decision::default();

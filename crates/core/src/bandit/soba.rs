@@ -58,14 +58,12 @@
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::Features;
+use crate::full::second_order_margin::{DiagonalMetric, FullMetric, Metric, PlainMetric, SecondOrderMargin};
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
-use crate::kernel::exploration::Exploration;
-use crate::kernel::second_order_margin::{
-    DiagonalMetric, FullMetric, Metric, PlainMetric, SecondOrderMargin,
-};
 use crate::learner::{Accepts, BanditLearner, Classes};
 use crate::loss::hinge::{eta_loss, hinge};
 use crate::merge::{self, Merge, MergeError};
+use crate::param::exploration::Exploration;
 use crate::param::{ParamError, invertible};
 use crate::params;
 use crate::prediction::{Decision, Reward};

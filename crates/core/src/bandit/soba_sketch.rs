@@ -63,13 +63,13 @@
 use super::soba::{Soba, SobaParams};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::Features;
+use crate::full::second_order_margin::{Metric, Pair, SecondOrderMargin, Step};
 use crate::guarantee::{Guarantee, reference_norm};
-use crate::kernel::exploration::Exploration;
-use crate::kernel::second_order_margin::{Metric, Pair, SecondOrderMargin, Step};
-use crate::kernel::sketched_inverse::{SketchedInverse, checked_rank};
+use crate::kernel::sketched_inverse::SketchedInverse;
 use crate::learner::{Accepts, BanditLearner, Classes};
 use crate::merge::{self, Merge, MergeError};
-use crate::param::ParamError;
+use crate::param::exploration::Exploration;
+use crate::param::{ParamError, checked_rank};
 use crate::params;
 use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
@@ -176,7 +176,7 @@ impl Metric for SketchedMetric {
     fn merged(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
         let sketches: Vec<&SketchedInverse> = parts.iter().map(|part| &part.sketch).collect();
         let mut merged = parts[0].clone();
-        (merged.sketch, _) = SketchedInverse::merged(&sketches, how);
+        (merged.sketch, _) = SketchedInverse::merged(&sketches, |one, parts| how.regularization(one, parts));
         merged.solve();
         Ok(merged)
     }
@@ -302,7 +302,7 @@ impl State for SobaSketch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::second_order_margin::FullMetric;
+    use crate::full::second_order_margin::FullMetric;
     use crate::kernel::vector::dot;
     use crate::loss::hinge::margin;
     use crate::rng::{Rng, Uniforms};

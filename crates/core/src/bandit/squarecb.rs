@@ -112,14 +112,13 @@ impl GapRule for SquareRule {
 
 #[cfg(test)]
 mod tests {
-    use super::super::oracle::OracleParams;
     use super::*;
     use crate::algorithm::Algorithm as _;
     use crate::example::Features;
     use crate::guarantee::Guarantee;
     use crate::learner::BanditLearner as _;
     use crate::loss::logistic::sigmoid;
-    use crate::param::{ParamError, Params as _, Value, Values};
+    use crate::param::{ParamError, Value, Values};
     use crate::prediction::{Decision, Reward};
     use crate::problem::Problem;
     use crate::testing::{assert_close, count, items, number, numbers, vector};
@@ -127,7 +126,7 @@ mod tests {
     fn learner(pairs: &[(&str, Value)], problem: Problem) -> Result<SquareCb, ParamError> {
         let values =
             pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Values>();
-        SquareCb::new(OracleParams::from_values("squarecb", &values)?, problem, 0)
+        SquareCb::new(crate::registry::LEARNERS.read("squarecb", &values)?, problem, 0)
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! FISTA (Beck, Teboulle, 2009) with step sizes found by backtracking; momentum is reset when it points
 //! uphill (O'Donoghue, Candès, 2015, the gradient scheme).
 
-use super::comparator::{Constrained, Found, Stop, dot};
+use super::constrained::{Constrained, Found, Stop, dot};
 
 pub(super) fn solve(problem: &Constrained<'_>, stop: Stop) -> Found {
     let n = problem.objective.dimension();

@@ -15,38 +15,12 @@
 use thiserror::Error;
 
 use super::accelerated;
+use super::constrained::Constrained;
+pub use super::constrained::Stop;
 use super::data::Data;
 use super::interior_point;
 use super::objective::Objective;
-
-/// The norm that is at most $B$.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ball {
-    /// Every row of $W$: $\max_k \lVert w_k \rVert_2 \le B$ (FOLKLORE's theorem).
-    Rows,
-    /// $\lVert W \rVert_F \le B$ (GAF's theorem, gradient descent, online Newton step).
-    Frobenius,
-    /// Two classes, one vector: $\lVert \theta \rVert_2 \le B$, with $\theta^\top x$ the logit of class 1
-    /// over class 0 (AIOLI's theorem).
-    Euclidean,
-}
-
-/// When to stop.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stop {
-    /// The gap to reach, as a fraction of max(1, value): above 0. Below about 1e-13 rounding prevents
-    /// progress.
-    pub tolerance: f64,
-    /// The largest number of passes over the data. A Hessian counts as one.
-    pub passes: usize,
-}
-
-impl Default for Stop {
-    /// A gap of 1e-8, and 20 000 passes.
-    fn default() -> Self {
-        Self { tolerance: 1e-8, passes: 20_000 }
-    }
-}
+pub use crate::bounds::Ball;
 
 /// A predictor in the ball, with a bound on its distance from the minimum.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,42 +89,6 @@ pub fn best_in_hindsight(
         Ball::Rows | Ball::Frobenius => problem.objective.weights(&found.u),
     };
     Ok(Comparator { value: found.value, weights, gap: found.gap, iterations: found.iterations })
-}
-
-/// Minimises the objective where each of `groups` equal parts of the parameters has Euclidean norm at most
-/// `norm`.
-pub(super) struct Constrained<'a> {
-    pub(super) objective: Objective<'a>,
-    pub(super) groups: usize,
-    pub(super) norm: f64,
-}
-
-/// The result of a method.
-pub(super) struct Found {
-    pub(super) u: Vec<f64>,
-    pub(super) value: f64,
-    pub(super) gap: f64,
-    pub(super) iterations: usize,
-}
-
-impl Constrained<'_> {
-    /// The number of parameters of a group.
-    pub(super) fn group(&self) -> usize {
-        self.objective.dimension() / self.groups
-    }
-
-    /// The Frank-Wolfe gap at a feasible `u` with this value and gradient: the sum over groups of $\langle
-    /// \nabla_k, u_k \rangle + B \lVert \nabla_k \rVert_2$; or the value, if that is smaller, since losses
-    /// are not negative.
-    pub(super) fn gap(&self, u: &[f64], value: f64, gradient: &[f64]) -> f64 {
-        let groups = u.chunks_exact(self.group()).zip(gradient.chunks_exact(self.group()));
-        let gap: f64 = groups.map(|(u, g)| (dot(u, g) + self.norm * dot(g, g).sqrt()).max(0.0)).sum();
-        gap.min(value)
-    }
-}
-
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@
 
 use faer::{Mat, Side, linalg::solvers::Solve};
 
-use super::comparator::{Constrained, Found, Stop, dot};
+use super::constrained::{Constrained, Found, Stop, dot};
 
 /// The largest fraction of the distance to the boundary that a step may take.
 const BOUNDARY: f64 = 0.995;

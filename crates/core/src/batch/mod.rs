@@ -6,5 +6,6 @@ pub mod online_to_batch;
 pub mod ridge;
 
 mod accelerated;
+mod constrained;
 mod interior_point;
 mod objective;

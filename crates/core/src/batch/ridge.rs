@@ -2,7 +2,7 @@
 
 use faer::{Accum, Mat, MatRef, Par, Side, linalg::matmul::matmul};
 
-use super::comparator::dot;
+use super::constrained::dot;
 use super::data::{DataError, Rows};
 
 /// The parameters of the regularisation.

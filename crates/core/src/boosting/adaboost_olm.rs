@@ -59,11 +59,11 @@
 use std::fmt;
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::boosting::copies::{BOOSTING, Copies, Weak};
 use crate::boosting::costs;
 pub use crate::boosting::params::{AdaBoostOlmParams, Answer, BoosterParams, WeakName};
 use crate::boosting::powers::Powers;
 use crate::boosting::regression::{BoostingRegression, Constants, Horizon};
-use crate::boosting::weak::{Copies, Weak};
 use crate::example::{Features, LEAST_PROBABILITY, Target};
 use crate::kernel::softmax::softmax;
 use crate::kernel::vector::take;
@@ -174,7 +174,7 @@ impl Algorithm for AdaBoostOlm {
     type Params = AdaBoostOlmParams;
 
     const ABOUT: About = About {
-        name: "adaboost-olm",
+        name: BOOSTING,
         summary: "AdaBoost.OLM++: online multiclass boosting of trees, stumps or any learner",
         paper: Paper { key: "agarwal2022folklore", place: "Algorithm 4, Proposition 4.4" },
         guarantee: "mistakes <= 4 min_i M_i + 2 ln(N/delta) with probability 1 - delta, M_i those of prefix i",
@@ -228,7 +228,7 @@ impl Algorithm for AdaBoostOlm {
             candidates: params.own.candidates,
         };
         Ok(Self {
-            params: AdaBoostOlmParams { own, weak_values },
+            params: AdaBoostOlmParams { own, weak_values, learners: params.learners },
             horizon,
             play,
             mistakes: vec![0; count as usize],

@@ -1,10 +1,10 @@
 use super::*;
-use crate::param::{Params, Value};
+use crate::param::Value;
 use crate::testing::{assert_close, count, items, number, numbers, vector};
 
 fn made(pairs: &[(&str, &str)], problem: Problem) -> Result<AdaBoostOlm, ParamError> {
     let values = pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect();
-    AdaBoostOlm::new(AdaBoostOlmParams::from_values("adaboost-olm", &values)?, problem, 0)
+    AdaBoostOlm::new(crate::registry::LEARNERS.read("adaboost-olm", &values)?, problem, 0)
 }
 
 #[test]

@@ -14,6 +14,7 @@
 
 pub mod adaboost_olm;
 pub mod adapter;
+mod copies;
 pub mod costs;
 pub mod linear_cost;
 pub mod params;

@@ -1,8 +1,9 @@
 //! Parameters of AdaBoost.OLM++: its own, and those of its weak learner with the prefix `weak.`.
 
+use crate::boosting::copies::{PREFIX, Weak};
 use crate::boosting::regression::Horizon;
 use crate::boosting::stump::Candidates;
-use crate::boosting::weak::{PREFIX, Weak};
+use crate::entry::{Learners, Wraps};
 use crate::param::{Kind, ParamError, ParamInfo, ParamValue, Params, Value, Values};
 use crate::{param_words, params};
 
@@ -70,6 +71,8 @@ pub struct AdaBoostOlmParams {
     pub own: BoosterParams,
     /// Those of the weak learner, without the prefix `weak.`.
     pub weak_values: Values,
+    /// The learners that can be weak learners.
+    pub learners: Learners,
 }
 
 impl Params for AdaBoostOlmParams {
@@ -95,11 +98,17 @@ impl Params for AdaBoostOlmParams {
     }
 }
 
+impl Wraps for AdaBoostOlmParams {
+    fn among(self, learners: Learners) -> Self {
+        Self { learners, ..self }
+    }
+}
+
 impl AdaBoostOlmParams {
     /// The weak learner.
     pub(crate) fn weak(&self) -> Result<Weak, ParamError> {
         let name = self.own.weak.as_ref().map_or("tree", |name| &name.0);
-        let mut weak = Weak::find(name, &self.weak_values)?;
+        let mut weak = Weak::find(name, &self.weak_values, self.learners)?;
         match (&mut weak, &self.own.candidates) {
             (Weak::BestStump(params), Some(given)) => params.candidates = Some(given.clone()),
             (Weak::Stump(params), Some(given)) => params.candidates = Some(given.clone()),

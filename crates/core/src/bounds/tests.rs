@@ -111,7 +111,7 @@ fn kernel_aioli_reference() {
     let reference = vector("kernel_aioli_rbf");
     let (setting, lambda) = (setting(&reference), number(&reference["params"]["lam"]));
     let x = numbers(&reference["data"]["x"]);
-    let kappa = crate::kernel::curvature::aioli_paper(setting.norm * setting.radius);
+    let kappa = crate::loss::curvature::aioli_paper(setting.norm * setting.radius);
     let rbf =
         |u: &[f64], v: &[f64]| (-0.5 * u.iter().zip(v).map(|(u, v)| (u - v) * (u - v)).sum::<f64>()).exp();
     let gram = regularised_gram(&x, 3, kappa / (4.0 * lambda), rbf);

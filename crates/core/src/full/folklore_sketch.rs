@@ -69,14 +69,14 @@ use super::folklore::{FolkloreParams, Resolved};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Features, Target};
 use crate::guarantee::{Ball, Guarantee, Promise, curved};
-use crate::kernel::curvature::{self, Curvature};
 use crate::kernel::diagonal_fixed_point::{scratch_len, solve};
-use crate::kernel::sketched_inverse::{SketchedInverse, checked_rank};
+use crate::kernel::sketched_inverse::SketchedInverse;
 use crate::kernel::softmax::least_eigenvalue;
 use crate::kernel::vector::{dot, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::loss::curvature::{self, Curvature};
 use crate::merge::{self, Merge, MergeError};
-use crate::param::ParamError;
+use crate::param::{ParamError, checked_rank};
 use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
@@ -216,7 +216,8 @@ impl Algorithm for FolkloreSketch {
         let params = FolkloreSketchParams { regularization: Some(regularization), ..first.params() };
         let mut merged = Self::new(params, problem, 0)?;
         let sketches: Vec<&SketchedInverse> = parts.iter().map(|part| &part.sketch).collect();
-        let (sketch, constants) = SketchedInverse::merged(&sketches, how);
+        let (sketch, constants) =
+            SketchedInverse::merged(&sketches, |one, parts| how.regularization(one, parts));
         merged.sketch = sketch;
         merged.slack = constants + parts.iter().map(|part| part.slack).sum::<f64>();
         merged.rounds = parts.iter().map(|part| part.rounds).sum();

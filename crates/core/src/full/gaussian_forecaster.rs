@@ -25,10 +25,10 @@ mod squared_loss;
 
 #[cfg(test)]
 pub(super) use mixable_loss::newton;
-pub use mixable_loss::{Forecast, MixableLoss, Posterior, settle_len};
+pub use mixable_loss::{Forecast, Gaussian, GaussianForecaster, MixableLoss, Posterior, settle_len};
 pub use squared_loss::SquaredLoss;
 
-use super::second_order::{Row, SecondOrderLearner, Sums, Surrogate};
+use super::second_order::{Row, Sums, Surrogate};
 use crate::example::Target;
 use crate::guarantee::{Guarantee, Promise};
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
@@ -36,18 +36,6 @@ use crate::kernel::second_order::RoundUpdate;
 use crate::kernel::vector::{dot, take};
 use crate::prediction::Prediction;
 use crate::state::Tensor;
-
-/// See the [module](self).
-pub type GaussianForecaster<L> = SecondOrderLearner<Gaussian<L>>;
-
-/// The surrogates of a mixable loss.
-#[derive(Clone, Debug)]
-pub struct Gaussian<L> {
-    /// The loss.
-    pub loss: L,
-    /// $\lambda > 0$.
-    pub regularization: f64,
-}
 
 /// The algorithm's part of a prediction's scratch memory. `update` reuses the first two fields.
 struct Scratch<'a> {

@@ -65,6 +65,7 @@ use std::collections::BinaryHeap;
 use std::fmt;
 
 use crate::algorithm::{About, Algorithm, Forecast, Model, Paper};
+use crate::entry::{Entry, Learners};
 use crate::example::{Features, Label, Target, Truth};
 use crate::guarantee::{Guarantee, Promise};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
@@ -72,7 +73,6 @@ use crate::merge::{Merge, MergeError};
 use crate::param::{ParamError, Value, Values};
 use crate::prediction::Prediction;
 use crate::problem::Problem;
-use crate::registry::Entry;
 use crate::state::{State, Tensor};
 
 pub use self::params::LabelTreeParams;
@@ -109,6 +109,7 @@ struct Node {
 #[derive(Clone)]
 pub struct LabelTree {
     entry: &'static Entry,
+    learners: Learners,
     /// The parameters of the nodes' learners, with defaults computed.
     node_values: Values,
     balance: f64,
@@ -285,6 +286,7 @@ impl Algorithm for LabelTree {
         let first = params.make(entry, two, seed)?;
         Ok(Self {
             entry,
+            learners: params.learners,
             node_values: first.values(),
             balance,
             places: vec![None; problem.classes],
@@ -306,6 +308,7 @@ impl Algorithm for LabelTree {
             node: Some(self.entry.about.name.to_owned()),
             balance: Some(self.balance),
             node_values: self.node_values.clone(),
+            learners: self.learners,
         }
     }
 

@@ -17,5 +17,7 @@ pub mod ons_diag;
 pub mod ons_sketch;
 pub mod perceptron;
 pub mod second_order;
+#[doc(hidden)]
+pub mod second_order_margin;
 pub mod second_order_perceptron;
 pub mod vaw;

@@ -51,8 +51,8 @@
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Features, Target};
+use crate::full::second_order_margin::{DiagonalMetric, FullMetric, PlainMetric, SecondOrderMargin};
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm};
-use crate::kernel::second_order_margin::{DiagonalMetric, FullMetric, PlainMetric, SecondOrderMargin};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::loss::hinge::eta_loss;
 use crate::param::{ParamError, invertible};

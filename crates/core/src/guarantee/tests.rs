@@ -1,5 +1,6 @@
 use super::*;
-use crate::example::Target;
+use crate::example::{Features, Target};
+use crate::facts::RunFacts;
 use crate::param::{Value, Values};
 use crate::registry::{self, ALGORITHMS};
 use crate::testing::{plays, unit_rows};
@@ -41,7 +42,7 @@ fn curvature_beyond_what_is_proven_voids_certificate_and_bound() {
 #[test]
 fn the_edge_of_the_proof_is_the_edge_of_the_promise() {
     let folklore = registry::find("folklore").expect("known");
-    let tight = crate::kernel::curvature::tight(4.0 + 2f64.ln());
+    let tight = crate::loss::curvature::tight(4.0 + 2f64.ln());
     for (curvature, holds) in [(tight, true), (1.001 * tight, false)] {
         let values = values(&[("norm", 2.0.into()), ("curvature", curvature.into())]);
         let learner = folklore.make(&values, Problem::new(3, 2).with_radius(1.0), 0).expect("valid");

@@ -5,7 +5,7 @@ use super::flat_start;
 use super::linalg;
 use super::softmax::{covariance_factor_column, quick_softmax, softmax, tails};
 use super::vector::{axpy, dot_in_lanes, max_abs, take};
-use crate::prediction::argmax;
+use crate::kernel::vector::argmax;
 
 /// Solves $z = g - A\ s(z)$ for a symmetric positive semidefinite $A$, possibly singular or 0 (theory:
 /// second-order 1.1).

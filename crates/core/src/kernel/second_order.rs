@@ -13,13 +13,13 @@ mod gram_block;
 use std::borrow::Cow;
 
 use gram_block::GramBlock;
+pub use gram_block::RoundUpdate;
 
 use super::linalg::{Store, columns, columns_mut, part, part_mut, product};
 use super::lowrank_inverse::{LowRankInverse, is_semidefinite, subtract_square};
 use super::vector::{NEGLIGIBLE, dot, shrink, take};
 use crate::example::{Batch, Features};
 use crate::parallel::Workers;
-use crate::prediction::PreparedRow;
 use crate::state::Tensor;
 
 /// See the [module](self).
@@ -39,6 +39,17 @@ pub struct SecondOrder {
     updates: Vec<f64>,
 }
 
+/// A prepared row from whose products a prediction's scratch memory was computed, for learners with a
+/// second-order state.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PreparedRow {
+    /// The number of the block of prepared rows.
+    pub(crate) block: u64,
+    /// The row's index in the block.
+    pub(crate) at: usize,
+}
+
 /// By-products of a row, see [`SecondOrder::project`].
 pub struct Projection<'a> {
     /// $N$, $q \times q$, exactly symmetric.
@@ -47,14 +58,6 @@ pub struct Projection<'a> {
     pub image: &'a mut [f64],
     /// The prepared row from which the by-products were computed, to be passed on with them.
     pub prepared: Option<PreparedRow>,
-}
-
-/// The update of a round, see [`SecondOrder::absorb`].
-pub struct RoundUpdate<'a> {
-    /// $c$, $q$ numbers for every vector.
-    pub coefficients: &'a [f64],
-    /// $M$, $q \times q$, column-major.
-    pub mix: &'a [f64],
 }
 
 impl SecondOrder {

@@ -24,8 +24,6 @@ use super::eigen::jacobi;
 use super::vector::{axpy, dot};
 use super::weights::scores_by_feature;
 use crate::example::Features;
-use crate::merge::Merge;
-use crate::param::ParamError;
 use crate::state::Tensor;
 
 /// A difference that is smaller than this, relative to the terms of which it is the difference, is 0: it is
@@ -67,16 +65,6 @@ pub(crate) struct SketchedInverse {
 pub(crate) fn difference(a: f64, b: f64, terms: f64) -> f64 {
     let difference = a - b;
     if difference.is_finite() && difference.abs() > LEAST_DIFFERENCE * terms { difference } else { 0.0 }
-}
-
-/// Checks the parameter `rank`.
-pub(crate) fn checked_rank(rank: Option<u64>) -> Result<usize, ParamError> {
-    const LARGEST: u64 = 1000;
-    let rank = rank.unwrap_or(10);
-    if !(1..=LARGEST).contains(&rank) {
-        return Err(ParamError::invalid("rank", rank, format!("between 1 and {LARGEST}")));
-    }
-    Ok(rank as usize)
 }
 
 impl SketchedInverse {
@@ -427,13 +415,14 @@ impl SketchedInverse {
 
     /// The sum of the quadratics $W^\top AW + G^\top W$ of `parts`, of equal sizes and $\lambda$: it has the
     /// rows of all of them, and the sums of their vectors. Where these are $2m$ rows or more, they shrink to
-    /// $m$ as in [`SketchedInverse::shrink_about_minimum`]. The second result is the sum of the constants
+    /// $m$ as in [`SketchedInverse::shrink_about_minimum`]. `regularization` is the $\lambda$ of the sum, of so many parts
+    /// with this $\lambda$. The second result is the sum of the constants
     /// (theory: sketches 1.5).
-    pub(crate) fn merged(parts: &[&Self], how: Merge) -> (Self, f64) {
+    pub(crate) fn merged(parts: &[&Self], regularization: impl Fn(f64, usize) -> f64) -> (Self, f64) {
         let mut sum = parts[0].clone();
         let mut constants = 0.0;
         for (taken, part) in (2..).zip(&parts[1..]) {
-            constants += sum.take_in(part, how.regularization(part.regularization, taken));
+            constants += sum.take_in(part, regularization(part.regularization, taken));
         }
         (sum, constants)
     }

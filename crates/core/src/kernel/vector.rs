@@ -140,6 +140,17 @@ pub(crate) fn take<'a>(rest: &mut &'a mut [f64], len: usize) -> &'a mut [f64] {
     head
 }
 
+/// The index of the largest value; the first of several equal ones.
+pub fn argmax(values: &[f64]) -> usize {
+    let mut best = 0;
+    for (at, &value) in values.iter().enumerate() {
+        if value > values[best] {
+            best = at;
+        }
+    }
+    best
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

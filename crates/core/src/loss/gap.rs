@@ -16,7 +16,7 @@
 use std::f64::consts::LN_2;
 
 use super::{hinge, logistic, smooth_hinge};
-use crate::prediction::argmax;
+use crate::kernel::vector::argmax;
 
 /// The losses that Gaptron descends on. With $m^*$ the distance between best and second best score:
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The multiclass hinge loss and related losses, as functions of the margin $m$ of the true class.
 
-use crate::prediction::argmax;
+use crate::kernel::vector::argmax;
 
 /// The margin of the true class.
 #[derive(Clone, Copy, Debug, PartialEq)]

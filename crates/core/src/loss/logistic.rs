@@ -5,7 +5,7 @@
 //! correct prediction has a loss of about $e^{-\text{gap}}$, not 0.
 
 use crate::kernel::softmax::softmax;
-use crate::prediction::argmax;
+use crate::kernel::vector::argmax;
 
 /// $\ln(1 + e^s)$, the softplus function.
 ///

@@ -3,6 +3,7 @@
 //! For a linear learner with scores $s = Wx$ the gradient of a loss in $W$ is $c \otimes x$, where $c \in
 //! \mathbb{R}^K$ is the gradient in the scores; the functions here compute $c$.
 
+pub mod curvature;
 pub mod gap;
 pub mod hinge;
 pub mod logistic;

@@ -5,8 +5,8 @@ use noregret::bounds::{Setting, folklore, folklore_paper, folklore_trace, ogd_co
 use noregret::example::{Features, Target};
 use noregret::full::folklore::{Folklore, FolkloreParams};
 use noregret::full::ogd::{Ogd, OgdBall, OgdParams, Schedule};
-use noregret::kernel::curvature::Curvature;
 use noregret::learner::OnlineLearner;
+use noregret::loss::curvature::Curvature;
 use noregret::prediction::argmax;
 use noregret::problem::Problem;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use noregret::algorithm::AnyModel;
-use noregret::guarantee::RunFacts;
+use noregret::facts::RunFacts;
 use noregret::model::{Archive, Data, ModelError, Numbers};
 use noregret_stream::decisions::pending::{Decisions, Pending};
 use noregret_stream::run::bandit::Play;

@@ -1,7 +1,7 @@
 //! Replays a decision log, which gives the same learner, bit for bit.
 
 use noregret::algorithm::{AnyModel, BanditModel};
-use noregret::guarantee::RunFacts;
+use noregret::facts::RunFacts;
 use noregret::learner::BanditLearner;
 use noregret::model::{Archive, ModelError};
 use noregret::param::ParamError;

@@ -5,7 +5,7 @@ use std::io;
 
 use noregret::algorithm::BanditModel;
 use noregret::example::{Features, Label};
-use noregret::guarantee::RunFacts;
+use noregret::facts::RunFacts;
 use noregret::learner::BanditLearner;
 use noregret::param::ParamValue as _;
 use noregret::prediction::{Decision, Prediction, Reward};

@@ -50,11 +50,11 @@ pub struct Outcome<'a> {
     /// The scores of the round; `None` without a target.
     pub round: RoundScore,
     /// The learner's certificate over the rounds before this one, see
-    /// [`RunFacts::certificate`](noregret::guarantee::RunFacts::certificate). Takes time in
+    /// [`RunFacts::certificate`](noregret::facts::RunFacts::certificate). Takes time in
     /// proportion to the learner's state.
     pub certificate: &'a dyn Fn() -> Option<Promise>,
     /// The theorem's bound on the regret over the rounds before this one, see
-    /// [`RunFacts::guarantee`](noregret::guarantee::RunFacts::guarantee).
+    /// [`RunFacts::guarantee`](noregret::facts::RunFacts::guarantee).
     pub bound: &'a dyn Fn() -> Option<Promise>,
     /// The weights of its members, see [`OnlineLearner::weights`].
     pub weights: &'a dyn Fn() -> Vec<(String, f64)>,

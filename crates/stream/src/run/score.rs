@@ -2,7 +2,7 @@
 
 use noregret::algorithm::Forecast;
 use noregret::example::{Label, Target, Truth};
-use noregret::guarantee::RunFacts;
+use noregret::facts::RunFacts;
 use noregret::loss::logistic;
 use noregret::prediction::{Prediction, argmax};
 use serde::{Deserialize, Serialize, Serializer};

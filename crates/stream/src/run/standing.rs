@@ -1,7 +1,7 @@
 //! The state of a run between two rows: what is needed, in addition to learner, encoder and rows,
 //! to continue it bit for bit.
 
-use noregret::guarantee::RunFacts;
+use noregret::facts::RunFacts;
 use noregret::learner::{Accepts, OnlineLearner};
 use noregret::model::{Archive, Data, ModelError, Numbers};
 use noregret::prediction::{Decision, Prediction};

@@ -3,7 +3,7 @@
 use noregret::algorithm::{About, AnyModel, BanditModel, Model};
 use noregret::batch::online_to_batch::Average;
 use noregret::example::Features;
-use noregret::guarantee::RunFacts;
+use noregret::facts::RunFacts;
 use noregret::learner::{Accepts, Classes, Feedback, Predictor};
 use noregret::model::{Archive, Data, ModelError, Numbers};
 use noregret::param::Values;

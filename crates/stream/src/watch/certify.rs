@@ -151,7 +151,7 @@ impl Record {
     }
 
     /// Computes the comparator and the report. `guarantee` and `certificate` are for the recorded
-    /// rounds, see [`RunFacts`](noregret::guarantee::RunFacts); `theorem` is its printed name.
+    /// rounds, see [`RunFacts`](noregret::facts::RunFacts); `theorem` is its printed name.
     ///
     /// # Errors
     /// If the comparator cannot be computed.

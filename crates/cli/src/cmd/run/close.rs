@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use noregret::algorithm::{AnyModel, Model};
-use noregret::guarantee::{Guarantee, Promise, RunFacts};
+use noregret::facts::RunFacts;
+use noregret::guarantee::{Guarantee, Promise};
 use noregret::model::Archive;
 use noregret_stream::run::bandit::warning_after;
 use noregret_stream::run::score::Score;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use noregret::guarantee::RunFacts;
+use noregret::facts::RunFacts;
 use noregret::model::{Archive, Data, Numbers};
 use noregret::rng::Rng;
 use noregret_stream::encode::examples::ReadExamples;

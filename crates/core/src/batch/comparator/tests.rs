@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use rand_distr::{Distribution, StandardNormal};
 
+use super::super::constrained::dot;
 use super::*;
 use crate::batch::data::{Labels, Rows};
 use crate::loss::logistic;

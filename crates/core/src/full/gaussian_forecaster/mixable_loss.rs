@@ -1,12 +1,24 @@
 //! The interface of a loss for the Gaussian forecaster, and the computation of the point at which it is
 //! expanded.
 
-use super::GaussianForecaster;
+use super::super::second_order::SecondOrderLearner;
 use crate::example::Truth;
 use crate::guarantee::{Guarantee, Promise};
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::vector::{axpy, dot, max_abs, take};
 use crate::state::Tensor;
+
+/// See the [module](super).
+pub type GaussianForecaster<L> = SecondOrderLearner<Gaussian<L>>;
+
+/// The surrogates of a mixable loss.
+#[derive(Clone, Debug)]
+pub struct Gaussian<L> {
+    /// The loss.
+    pub loss: L,
+    /// $\lambda > 0$.
+    pub regularization: f64,
+}
 
 /// A convex loss of $z = \Phi(x)\theta \in \mathbb{R}^q$ that is $\alpha$-mixable and has curvature $\beta$.
 ///

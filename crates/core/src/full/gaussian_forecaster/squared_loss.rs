@@ -1,6 +1,6 @@
 //! The squared loss, for which the Gaussian forecaster is VAW.
 
-use super::{Forecast, MixableLoss, Posterior};
+use super::mixable_loss::{Forecast, MixableLoss, Posterior};
 use crate::example::Truth;
 
 /// The squared loss $(z - y)^2$ of targets in $[-Y, Y]$: mixable with $\alpha = 1/(2Y^2)$, and its own

@@ -234,6 +234,7 @@ pub(super) fn merged(parts: &[&LabelTree], how: Merge) -> Result<LabelTree, Merg
         nodes,
         places,
         entry: first.entry,
+        learners: first.learners,
         balance: first.balance,
         seed: first.seed,
         spare: Prediction::default(),

@@ -1,10 +1,12 @@
 //! Parameters of label trees: the learner of the nodes, and how it is made.
 
 use crate::algorithm::{Forecast, Model};
+use crate::entry::{Entry, Learners, Wraps};
+use crate::full::aioli::Aioli;
+use crate::full::folklore_diag::FolkloreDiag;
 use crate::learner::{Classes, Feedback};
 use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, fraction, read};
 use crate::problem::Problem;
-use crate::registry::{self, Entry};
 
 /// The prefix of the parameters of the nodes' learners.
 const PREFIX: &str = "node.";
@@ -15,7 +17,11 @@ const MATRICES: usize = 1 << 24;
 
 /// Parameters of the default learner without matrices, with which it learns faster than with its own
 /// defaults.
-const DIAGONAL: [(&str, f64); 2] = [("curvature", 0.5), ("regularization", 0.005)];
+const FASTER: [(&str, f64); 2] = [("curvature", 0.5), ("regularization", 0.005)];
+
+/// The default learners, with matrices and without.
+static AIOLI: Entry = Entry::full::<Aioli>();
+static DIAGONAL: Entry = Entry::full::<FolkloreDiag>();
 
 /// Parameters of [`LabelTree`](super::LabelTree).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +32,8 @@ pub struct LabelTreeParams {
     pub balance: Option<f64>,
     /// Parameters of the nodes' learners, without the prefix `node.`.
     pub node_values: Values,
+    /// The learners that can be in a node, beside the defaults.
+    pub learners: Learners,
 }
 
 impl Params for LabelTreeParams {
@@ -77,11 +85,11 @@ impl Params for LabelTreeParams {
 
     fn check(&self) -> Result<(), ParamError> {
         match &self.node {
-            Some(name) => named(name)?.check_names(&self.node_values),
+            Some(name) => self.named(name)?.check_names(&self.node_values),
             // The default is one of two learners; which one depends on the problem.
-            None => named("aioli")?
+            None => AIOLI
                 .check_names(&self.node_values)
-                .or_else(|error| named("folklore-diag")?.check_names(&self.node_values).map_err(|_| error)),
+                .or_else(|error| DIAGONAL.check_names(&self.node_values).map_err(|_| error)),
         }
     }
 }
@@ -90,8 +98,8 @@ impl LabelTreeParams {
     /// The entry of the nodes' learner.
     pub(super) fn entry(&self, problem: &Problem) -> Result<&'static Entry, ParamError> {
         let matrices = problem.features.saturating_pow(2).saturating_mul(problem.classes);
-        let default = if matrices <= MATRICES { "aioli" } else { "folklore-diag" };
-        named(self.node.as_deref().unwrap_or(default))
+        let default = if matrices <= MATRICES { &AIOLI } else { &DIAGONAL };
+        self.node.as_deref().map_or(Ok(default), |name| self.named(name))
     }
 
     /// The value of `balance`.
@@ -109,7 +117,7 @@ impl LabelTreeParams {
         let mut values = self.node_values.clone();
         if self.node.is_none() && entry.about.name == "folklore-diag" {
             let radius = two.radius.unwrap_or(1.0);
-            for (name, value) in DIAGONAL {
+            for (name, value) in FASTER {
                 let scale = if name == "regularization" { radius * radius } else { 1.0 };
                 values.entry(name.to_owned()).or_insert(Value::Float(scale * value));
             }
@@ -127,18 +135,28 @@ impl LabelTreeParams {
         let two = Problem { classes: 2, ..problem.clone() };
         self.entry(problem).and_then(|entry| entry.numbers_at_first(&self.node_values, &two)).unwrap_or(0)
     }
+
+    /// The entry called `name`, if it is suitable for a node.
+    fn named(&self, name: &str) -> Result<&'static Entry, ParamError> {
+        let need = "a learner that forecasts probabilities of two classes, learns from labels, takes weights and is no mixture";
+        let refused = || ParamError::invalid("node", name, need);
+        if let Some(default) = [&AIOLI, &DIAGONAL].into_iter().find(|entry| entry.about.name == name) {
+            return Ok(default);
+        }
+        let entry = self.learners.find(name).map_err(|_| refused())?;
+        let about = entry.about;
+        let full = matches!(entry.feedback, Feedback::Full | Feedback::Either);
+        let probabilities =
+            about.forecast == Forecast::Probabilities && about.accepts.classes != Classes::Real;
+        if !full || !probabilities || !about.accepts.weights || name == "label-tree" || entry.is_mixture() {
+            return Err(refused());
+        }
+        Ok(entry)
+    }
 }
 
-/// The entry called `name`, if it is suitable for a node.
-fn named(name: &str) -> Result<&'static Entry, ParamError> {
-    let need = "a learner that forecasts probabilities of two classes, learns from labels, takes weights and is no mixture";
-    let refused = || ParamError::invalid("node", name, need);
-    let entry = registry::find(name).map_err(|_| refused())?;
-    let about = entry.about;
-    let full = matches!(entry.feedback, Feedback::Full | Feedback::Either);
-    let probabilities = about.forecast == Forecast::Probabilities && about.accepts.classes != Classes::Real;
-    if !full || !probabilities || !about.accepts.weights || name == "label-tree" || entry.is_mixture() {
-        return Err(refused());
+impl Wraps for LabelTreeParams {
+    fn among(self, learners: Learners) -> Self {
+        Self { learners, ..self }
     }
-    Ok(entry)
 }

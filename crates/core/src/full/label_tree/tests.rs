@@ -1,13 +1,12 @@
 use super::*;
 use crate::full::aioli::{Aioli, AioliParams};
 use crate::model::Archive;
-use crate::param::Params as _;
 use crate::rng::{Rng, Uniforms as _};
 use crate::testing::{assert_close, unit_rows};
 
 fn tree(classes: usize, features: usize, settings: &[(&str, f64)]) -> LabelTree {
     let values = settings.iter().map(|(name, value)| ((*name).to_owned(), Value::Float(*value))).collect();
-    let params = LabelTreeParams::from_values("label-tree", &values).expect("known names");
+    let params: LabelTreeParams = crate::registry::LEARNERS.read("label-tree", &values).expect("known names");
     LabelTree::new(params, Problem::new(classes, features).with_radius(1.0), 0).expect("valid parameters")
 }
 
@@ -391,7 +390,8 @@ fn trees_that_differ_are_refused() {
     assert_eq!(refused([&[0, 1], &[1, 0]]), want);
     let node = |name: &str| {
         let values = [("node".to_owned(), Value::from(name))].into_iter().collect();
-        let params = LabelTreeParams::from_values("label-tree", &values).expect("known names");
+        let params: LabelTreeParams =
+            crate::registry::LEARNERS.read("label-tree", &values).expect("known names");
         LabelTree::new(params, Problem::new(3, 1).with_radius(1.0), 0).expect("valid parameters")
     };
     let error =
@@ -404,7 +404,7 @@ fn trees_that_differ_are_refused() {
 fn nodes_have_parameters_of_their_own() {
     let new = |values: &[(&str, &str)], features| {
         let values = values.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect();
-        let params = LabelTreeParams::from_values("label-tree", &values)?;
+        let params: LabelTreeParams = crate::registry::LEARNERS.read("label-tree", &values)?;
         LabelTree::new(params, Problem::new(5, features), 0)
     };
     let node = |features| new(&[], features).expect("defaults").params().node.expect("resolved");

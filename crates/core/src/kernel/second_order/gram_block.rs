@@ -13,7 +13,6 @@
 //! with the block upper triangular matrix $T_s = \bigl(I_s - \sum_{r<s} T_r E_{sr}^\top\bigr) M_s$. Rows are
 //! learnt in their order; a skipped row has $M = 0$.
 
-use super::RoundUpdate;
 use crate::example::Features;
 use crate::kernel::linalg::{Store, columns, columns_mut, part, part_mut, product};
 use crate::kernel::lowrank_inverse::project;
@@ -24,6 +23,14 @@ const AT_ONCE: usize = 48;
 
 /// Number of rows of $F$ that are computed at a time, so that those of $Z$ stay in cache.
 const ROWS_AT_ONCE: usize = 192;
+
+/// The update of a round, see [`SecondOrder::absorb`](super::SecondOrder::absorb).
+pub struct RoundUpdate<'a> {
+    /// $c$, $q$ numbers for every vector.
+    pub coefficients: &'a [f64],
+    /// $M$, $q \times q$, column-major.
+    pub mix: &'a [f64],
+}
 
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]

@@ -328,7 +328,7 @@ fn merged_by_hand() {
     let row =
         |x: [f64; 2], added: f64| Row { blocks: vec![1.0], weight: 1.0, x: x.to_vec(), added: vec![added] };
     let parts = [learnt(1, 1, 1.0, &[row([2.0, 0.0], -5.0)]), learnt(1, 1, 1.0, &[row([0.0, 1.0], -4.0)])];
-    let (merged, constants) = SketchedInverse::merged(&[&parts[0], &parts[1]], Merge::LambdaOnce);
+    let (merged, constants) = SketchedInverse::merged(&[&parts[0], &parts[1]], |one, _| one);
     assert_close(constants, 2.0, 1e-14, "constants");
     assert_eq!((merged.used(), merged.discarded()), (1, 1.0));
     let vector: Vec<f64> = (0..2).map(|i| merged.cells.get(i).expect("seen")[2]).collect();
@@ -361,7 +361,8 @@ fn merged_quadratics_are_below_the_sum() {
                 learnt(rank, 1, 0.5, &rows)
             })
             .collect();
-        let (merged, constants) = SketchedInverse::merged(&parts.iter().collect::<Vec<_>>(), Merge::SumAll);
+        let (merged, constants) =
+            SketchedInverse::merged(&parts.iter().collect::<Vec<_>>(), |one, parts| parts as f64 * one);
         assert_eq!(merged.regularization(), 0.5 * count as f64);
         let sum = |w: &[f64]| parts.iter().map(|part| value_at(part, w)).sum::<f64>();
         let mine = |w: &[f64]| value_at(&merged, w) - constants;

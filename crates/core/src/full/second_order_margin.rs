@@ -18,11 +18,11 @@
 
 use std::fmt::Debug;
 
-use super::cells::Cells;
-use super::lowrank_inverse::LowRankInverse;
-use super::vector::{axpy, dot};
-use super::weights::scores_by_feature;
 use crate::example::Features;
+use crate::kernel::cells::Cells;
+use crate::kernel::lowrank_inverse::LowRankInverse;
+use crate::kernel::vector::{axpy, dot};
+use crate::kernel::weights::scores_by_feature;
 use crate::loss::hinge::margin;
 use crate::merge::{Merge, MergeError};
 use crate::state::Tensor;

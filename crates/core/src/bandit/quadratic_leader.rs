@@ -13,10 +13,10 @@
 
 use std::fmt::Debug;
 
-use super::ball;
-use super::lowrank_inverse::LowRankInverse;
-use super::vector::{axpy, dot};
 use crate::example::Features;
+use crate::kernel::ball;
+use crate::kernel::lowrank_inverse::LowRankInverse;
+use crate::kernel::vector::{axpy, dot};
 use crate::param_words;
 use crate::state::Tensor;
 

@@ -1,0 +1,357 @@
+//! An algorithm of the registry, and how its learner is made.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::algorithm::{About, Algorithm, AnyModel, BanditModel, ExpertModel, Model, check_problem};
+use crate::experts::votes::Votes;
+use crate::learner::{Classes, ExpertLearner, Feedback};
+use crate::param::{ParamError, ParamInfo, Params, Value, Values};
+use crate::problem::Problem;
+use crate::state::State;
+
+/// Where a wrapper finds the learner that it wraps. The registry lists wrappers, too: therefore they do not
+/// ask it, but are given its learners.
+#[derive(Clone, Copy, Default)]
+pub struct Learners(Option<Find>);
+
+/// Finds the algorithm of a name.
+type Find = fn(&str) -> Result<&'static Entry, ParamError>;
+
+impl Learners {
+    /// Those that `find` finds.
+    pub const fn found_by(find: fn(&str) -> Result<&'static Entry, ParamError>) -> Self {
+        Self(Some(find))
+    }
+
+    /// The algorithm called `name`.
+    ///
+    /// # Errors
+    /// If there is none, as always if no learners were given.
+    pub fn find(self, name: &str) -> Result<&'static Entry, ParamError> {
+        let none = || ParamError::UnknownLearner {
+            name: name.to_owned(),
+            near: None,
+            known: "none, since no learners were given to the wrapper".to_owned(),
+        };
+        self.0.ok_or_else(none)?(name)
+    }
+
+    /// The parameters `values` of a wrapper, whose name is `learner`, that wraps one of these learners.
+    ///
+    /// # Errors
+    /// If a name or a value is not valid.
+    pub fn read<P: Wraps>(self, learner: &str, values: &Values) -> Result<P, ParamError> {
+        P::default().among(self).filled(learner, values)
+    }
+}
+
+impl fmt::Debug for Learners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Learners(some)" } else { "Learners(none)" })
+    }
+}
+
+/// Parameters are equal if their values are.
+impl PartialEq for Learners {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// Parameters of a learner that wraps another one.
+pub trait Wraps: Params {
+    /// The same parameters, with these learners to choose from.
+    fn among(self, learners: Learners) -> Self;
+}
+
+/// What gives wrappers their learners.
+pub(crate) trait Catalogue {
+    /// These learners.
+    const LEARNERS: Learners;
+}
+
+/// Reads parameters.
+trait Reads<P> {
+    fn read(learner: &str, values: &Values) -> Result<P, ParamError>;
+}
+
+/// Reads parameters of a learner that wraps no other one.
+struct Plain;
+
+/// Reads parameters of a wrapper, which is given the learners of `C`.
+struct Among<C>(PhantomData<C>);
+
+impl<P: Params> Reads<P> for Plain {
+    fn read(learner: &str, values: &Values) -> Result<P, ParamError> {
+        P::from_values(learner, values)
+    }
+}
+
+impl<P: Wraps, C: Catalogue> Reads<P> for Among<C> {
+    fn read(learner: &str, values: &Values) -> Result<P, ParamError> {
+        C::LEARNERS.read(learner, values)
+    }
+}
+
+/// Practical settings for learners whose theorem's defaults learn too slowly for streams of ordinary length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Practice {
+    /// Settings for standardised data, `name=value` separated by spaces. The theorem does not hold for them.
+    pub settings: &'static str,
+    /// The measurement that supports them.
+    pub why: &'static str,
+}
+
+/// A learner, or the error.
+type Made = Result<AnyModel, ParamError>;
+
+/// As [`Made`], for a learner that weights experts.
+type MadeExperts = Result<Box<dyn ExpertModel>, ParamError>;
+
+/// An algorithm of the registry: plain data, and the function that makes its learner.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its description.
+    pub about: &'static About,
+    /// Its parameters.
+    pub params: &'static [ParamInfo],
+    /// The kind of feedback.
+    pub feedback: Feedback,
+    /// The prefix of the parameters of a wrapped learner, see [`Params::PREFIX`].
+    pub prefix: Option<&'static str>,
+    /// Practical settings, if the theorem's defaults are too cautious.
+    pub practice: Option<Practice>,
+    mixture: bool,
+    blocks: bool,
+    make: fn(&Values, Problem, u64) -> Made,
+    make_experts: Option<fn(&Values, Problem, u64) -> MadeExperts>,
+    check_names: fn(&Values) -> Result<(), ParamError>,
+    numbers: fn(&Values, &Problem) -> Result<usize, ParamError>,
+    numbers_at_first: fn(&Values, &Problem) -> Result<usize, ParamError>,
+    scale_free: fn(&Values) -> Result<bool, ParamError>,
+}
+
+impl Entry {
+    /// Whether it is a mixture of learners, which is no part of another learner: its predictions consist of
+    /// those of its members.
+    pub fn is_mixture(&self) -> bool {
+        self.mixture
+    }
+
+    /// An algorithm that learns from full information.
+    pub(crate) const fn full<L: Algorithm + Model + 'static>() -> Self {
+        Self::full_read::<L, Plain>()
+    }
+
+    /// As [`Entry::full`], for a wrapper, which is given the learners of `C`.
+    pub(crate) const fn full_among<L, C: Catalogue>() -> Self
+    where
+        L: Algorithm<Params: Wraps> + Model + 'static,
+    {
+        Self::full_read::<L, Among<C>>()
+    }
+
+    const fn full_read<L: Algorithm + Model + 'static, R: Reads<L::Params>>() -> Self {
+        Self {
+            feedback: Feedback::Full,
+            make: |values, problem, seed| {
+                let params = R::read(L::ABOUT.name, values)?;
+                Ok(AnyModel::Full(Box::new(L::new(params, problem, seed)?)))
+            },
+            ..Self::described::<L, R>()
+        }
+    }
+
+    /// An algorithm that learns from bandit feedback.
+    pub(crate) const fn bandit<L: Algorithm + BanditModel + 'static>() -> Self {
+        Self::bandit_read::<L, Plain>()
+    }
+
+    /// As [`Entry::bandit`], for a wrapper, which is given the learners of `C`.
+    pub(crate) const fn bandit_among<L, C: Catalogue>() -> Self
+    where
+        L: Algorithm<Params: Wraps> + BanditModel + 'static,
+    {
+        Self::bandit_read::<L, Among<C>>()
+    }
+
+    const fn bandit_read<L: Algorithm + BanditModel + 'static, R: Reads<L::Params>>() -> Self {
+        Self {
+            feedback: Feedback::Bandit,
+            make: |values, problem, seed| {
+                let params = R::read(L::ABOUT.name, values)?;
+                Ok(AnyModel::Bandit(Box::new(L::new(params, problem, seed)?)))
+            },
+            ..Self::described::<L, R>()
+        }
+    }
+
+    /// An algorithm that weights experts, given by the columns of a stream or by their losses.
+    pub(crate) const fn experts<L: Algorithm + ExpertLearner + State + Clone + 'static>() -> Self {
+        Self {
+            feedback: Feedback::Experts,
+            make_experts: Some(|values, problem, seed| {
+                let params = L::Params::from_values(L::ABOUT.name, values)?;
+                Ok(Box::new(L::new(params, problem, seed)?))
+            }),
+            ..Self::full::<Votes<L>>()
+        }
+    }
+
+    /// An algorithm that learns from full information as `F`, and with `mode = bandit` from bandit feedback
+    /// as `B`.
+    pub(crate) const fn either<F, B>() -> Self
+    where
+        F: Algorithm + Model + 'static,
+        B: Algorithm<Params = F::Params> + BanditModel + 'static,
+    {
+        Self {
+            feedback: Feedback::Either,
+            make: |values, problem, seed| {
+                let params = F::Params::from_values(F::ABOUT.name, values)?;
+                if values.get("mode") == Some(&Value::from("bandit")) {
+                    Ok(AnyModel::Bandit(Box::new(B::new(params, problem, seed)?)))
+                } else {
+                    Ok(AnyModel::Full(Box::new(F::new(params, problem, seed)?)))
+                }
+            },
+            ..Self::described::<F, Plain>()
+        }
+    }
+
+    /// The part that does not depend on the feedback.
+    const fn described<L: Algorithm, R: Reads<L::Params>>() -> Self {
+        Self {
+            about: const { &L::ABOUT },
+            params: L::Params::FIELDS,
+            feedback: Feedback::Full,
+            prefix: L::Params::PREFIX,
+            practice: None,
+            mixture: false,
+            blocks: false,
+            make: |_, _, _| unreachable!("replaced by the constructors, which know the feedback"),
+            make_experts: None,
+            check_names: |values| R::read(L::ABOUT.name, values).map(drop),
+            numbers: |values, problem| Ok(L::numbers_for(&R::read(L::ABOUT.name, values)?, problem)),
+            numbers_at_first: |values, problem| {
+                Ok(L::numbers_at_first(&R::read(L::ABOUT.name, values)?, problem))
+            },
+            scale_free: |values| Ok(L::scale_free(&R::read(L::ABOUT.name, values)?)),
+        }
+    }
+
+    /// The entry of a mixture of learners.
+    pub(crate) const fn mixture(self) -> Self {
+        Self { mixture: true, ..self }
+    }
+
+    /// The entry of a learner that knows labels by features of their own.
+    pub(crate) const fn in_blocks(self) -> Self {
+        Self { blocks: true, ..self }
+    }
+
+    /// The entry with practical settings, and the measurement that supports them.
+    pub(crate) const fn in_practice(self, settings: &'static str, why: &'static str) -> Self {
+        Self { practice: Some(Practice { settings, why }), ..self }
+    }
+
+    /// Makes a learner for `problem` with the parameters `values`, for the kind of feedback that they select;
+    /// parameters that are not given have the theorem's defaults.
+    pub fn make_any(&self, values: &Values, problem: Problem, seed: u64) -> Made {
+        check_problem(self.about, &problem)?;
+        (self.make)(values, problem, seed)
+    }
+
+    /// As [`Entry::make_any`], for a learner that learns from labels.
+    ///
+    /// # Errors Also if the algorithm learns from bandit feedback only.
+    pub fn make(&self, values: &Values, problem: Problem, seed: u64) -> Result<Box<dyn Model>, ParamError> {
+        self.make_any(values, problem, seed)?.full()
+    }
+
+    /// As [`Entry::make_any`], for a learner with bandit feedback; `mode = bandit` need not be given.
+    ///
+    /// # Errors Also if the algorithm needs labels.
+    pub fn make_bandit(
+        &self,
+        values: &Values,
+        problem: Problem,
+        seed: u64,
+    ) -> Result<Box<dyn BanditModel>, ParamError> {
+        let mut values = values.clone();
+        if self.feedback == Feedback::Either {
+            values.entry("mode".to_owned()).or_insert_with(|| Value::from("bandit"));
+        }
+        self.make_any(&values, problem, seed)?.bandit()
+    }
+
+    /// Makes a learner that weights experts by their losses, `problem.features` of them.
+    ///
+    /// # Errors Also if the algorithm does not weight experts.
+    pub fn make_experts(&self, values: &Values, problem: Problem, seed: u64) -> MadeExperts {
+        check_problem(self.about, &problem)?;
+        let need = || ParamError::invalid("learner", self.about.name, "one that follows experts");
+        self.make_experts.ok_or_else(need)?(values, problem, seed)
+    }
+
+    /// Checks the names and types of `values` alone, before the problem is known.
+    pub fn check_names(&self, values: &Values) -> Result<(), ParamError> {
+        (self.check_names)(values)
+    }
+
+    /// Checks names, types and values before the problem is known: rejects values that are invalid
+    /// for several very different problems.
+    pub fn check_values(&self, values: &Values) -> Result<(), ParamError> {
+        self.check_names(values)?;
+        let probe = |scale: usize| {
+            let classes = match self.about.accepts.classes {
+                Classes::Any => scale + 1,
+                Classes::Two => 2,
+                Classes::Real => 1,
+            };
+            let problem = Problem::new(classes, scale).with_radius(scale as f64 / 3.0).with_horizon(100);
+            self.make_any(values, problem, 0).err()
+        };
+        match (probe(1), probe(9)) {
+            (Some(first), Some(second)) if first == second => Err(first),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the dimensions of `problem` alone, before a long first pass over data.
+    pub fn check_problem(&self, problem: &Problem) -> Result<(), ParamError> {
+        check_problem(self.about, problem)
+    }
+
+    /// Whether it knows labels by features of their own, which stand in blocks of columns.
+    pub fn takes_blocks(&self) -> bool {
+        self.blocks
+    }
+
+    /// Whether its columns are the votes of experts.
+    pub fn takes_votes(&self) -> bool {
+        self.feedback == Feedback::Experts
+    }
+
+    /// Whether results are independent of the features' units with the parameters `values`.
+    pub fn scale_free(&self, values: &Values) -> Result<bool, ParamError> {
+        (self.scale_free)(values)
+    }
+
+    /// The number of 8-byte numbers of state of a learner for `problem` with the parameters `values`, at
+    /// most.
+    pub fn numbers(&self, values: &Values, problem: &Problem) -> Result<usize, ParamError> {
+        (self.numbers)(values, problem)
+    }
+
+    /// As [`Entry::numbers`], before the first row.
+    pub fn numbers_at_first(&self, values: &Values, problem: &Problem) -> Result<usize, ParamError> {
+        (self.numbers_at_first)(values, problem)
+    }
+
+    /// The field `name` of the parameters, if there is one.
+    pub fn param(&self, name: &str) -> Option<&'static ParamInfo> {
+        self.params.iter().find(|param| param.name == name)
+    }
+}
