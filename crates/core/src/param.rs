@@ -116,6 +116,21 @@ impl ParamError {
     pub fn invalid(name: &str, value: impl fmt::Display, need: impl Into<String>) -> Self {
         Self::Invalid { name: name.to_owned(), value: value.to_string(), need: need.into() }
     }
+
+    /// The error of a wrapped learner's parameter as that of its wrapper, with `prefix` before the name.
+    pub(crate) fn within(self, prefix: &str) -> Self {
+        match self {
+            Self::Invalid { name, value, need } => {
+                Self::Invalid { name: format!("{prefix}{name}"), value, need }
+            }
+            error => error,
+        }
+    }
+}
+
+/// The parameters of a wrapped learner as those of its wrapper, with `prefix` before their names.
+pub(crate) fn prefixed(prefix: &str, inner: &Values) -> impl Iterator<Item = (String, Value)> {
+    inner.iter().map(move |(name, value)| (format!("{prefix}{name}"), value.clone()))
 }
 
 fn suggestion(near: &Option<String>) -> String {

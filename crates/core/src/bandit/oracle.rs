@@ -14,7 +14,7 @@ use crate::example::{Features, Target};
 use crate::experts::auto::{Auto, AutoParams};
 use crate::full::aioli::Aioli;
 use crate::learner::{Classes, Feedback};
-use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, read};
+use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, prefixed, read};
 use crate::param_words;
 use crate::prediction::{Prediction, Reward};
 use crate::problem::Problem;
@@ -123,8 +123,7 @@ impl Params for OracleParams {
             ("factor", self.factor.map(|factor| factor.to_value())),
         ];
         let own = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        own.chain(self.oracle_values.iter().map(|(name, value)| (format!("{PREFIX}{name}"), value.clone())))
-            .collect()
+        own.chain(prefixed(PREFIX, &self.oracle_values)).collect()
     }
 
     fn set_inner(&mut self, name: &str, value: &Value) {
@@ -292,12 +291,7 @@ impl Oracle {
         } else {
             self.entry.make(values, two, seed)
         };
-        made.map_err(|error| match error {
-            ParamError::Invalid { name, value, need } => {
-                ParamError::Invalid { name: format!("{PREFIX}{name}"), value, need }
-            }
-            error => error,
-        })
+        made.map_err(|error| error.within(PREFIX))
     }
 
     pub(super) fn params(&self) -> OracleParams {

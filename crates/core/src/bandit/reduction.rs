@@ -49,7 +49,7 @@ use crate::example::{Features, Target};
 use crate::full::folklore::Folklore;
 use crate::guarantee::{Ball, Guarantee, MistakeBound, reference_norm, setting};
 use crate::learner::{Accepts, BanditLearner, Classes, Feedback};
-use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, fraction, read};
+use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, fraction, prefixed, read};
 use crate::prediction::{Decision, Prediction, Reward};
 use crate::problem::Problem;
 use crate::rng::Uniforms;
@@ -114,8 +114,7 @@ impl Params for BanditReductionParams {
             ("horizon", self.horizon.map(|horizon| horizon.to_value())),
         ];
         let own = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        own.chain(self.base_values.iter().map(|(name, value)| (format!("{PREFIX}{name}"), value.clone())))
-            .collect()
+        own.chain(prefixed(PREFIX, &self.base_values)).collect()
     }
 
     fn set_inner(&mut self, name: &str, value: &Value) {
@@ -206,13 +205,8 @@ impl Algorithm for BanditReduction {
             (k * k * d * t.ln_1p() / t).sqrt().min(1.0)
         });
         let exploration = fraction("exploration", params.exploration.or(theory).unwrap_or(0.1))?;
-        let base =
-            base_entry(&params)?.make(&params.base_values, problem, seed).map_err(|error| match error {
-                ParamError::Invalid { name, value, need } => {
-                    ParamError::Invalid { name: format!("{PREFIX}{name}"), value, need }
-                }
-                error => error,
-            })?;
+        let base = base_entry(&params)?.make(&params.base_values, problem, seed);
+        let base = base.map_err(|error| error.within(PREFIX))?;
         Ok(Self {
             exploration,
             horizon,

@@ -118,14 +118,9 @@ pub(crate) enum Weak {
     Learner(&'static Entry, Values),
 }
 
-/// The error of a weak learner's parameter, with the prefix of its name.
-fn prefixed(error: ParamError) -> ParamError {
-    match error {
-        ParamError::Invalid { name, value, need } => {
-            ParamError::Invalid { name: format!("{PREFIX}{name}"), value, need }
-        }
-        error => error,
-    }
+/// The error of a weak learner's parameter.
+fn of_weak(error: ParamError) -> ParamError {
+    error.within(PREFIX)
 }
 
 impl Weak {
@@ -133,10 +128,10 @@ impl Weak {
     /// prefix `weak.`.
     pub(crate) fn find(name: &str, values: &Values, learners: Learners) -> Result<Self, ParamError> {
         Ok(match name {
-            "tree" => Self::Tree(TreeParams::from_values(name, values).map_err(prefixed)?),
-            "best-stump" => Self::BestStump(BestStumpParams::from_values(name, values).map_err(prefixed)?),
-            "stump" => Self::Stump(StumpParams::from_values(name, values).map_err(prefixed)?),
-            "linear-cost" => Self::LinearCost(LinearCostParams::from_values(name, values).map_err(prefixed)?),
+            "tree" => Self::Tree(TreeParams::from_values(name, values).map_err(of_weak)?),
+            "best-stump" => Self::BestStump(BestStumpParams::from_values(name, values).map_err(of_weak)?),
+            "stump" => Self::Stump(StumpParams::from_values(name, values).map_err(of_weak)?),
+            "linear-cost" => Self::LinearCost(LinearCostParams::from_values(name, values).map_err(of_weak)?),
             _ => {
                 let entry = learners.find(name).ok();
                 let usable = |entry: &&Entry| {
@@ -154,7 +149,7 @@ impl Weak {
                     );
                     return Err(ParamError::invalid("weak", name, need));
                 };
-                entry.check_names(values).map_err(prefixed)?;
+                entry.check_names(values).map_err(of_weak)?;
                 Self::Learner(entry, values.clone())
             }
         })
@@ -183,7 +178,7 @@ impl Weak {
                 Ok(Box::new(Adapter::new(learner, own(copy))))
             }),
         };
-        copies.map_err(prefixed)
+        copies.map_err(of_weak)
     }
 
     /// 8-byte numbers of a copy before its first row.

@@ -4,7 +4,7 @@ use crate::boosting::copies::{PREFIX, Weak};
 use crate::boosting::regression::Horizon;
 use crate::boosting::stump::Candidates;
 use crate::entry::{Learners, Wraps};
-use crate::param::{Kind, ParamError, ParamInfo, ParamValue, Params, Value, Values};
+use crate::param::{Kind, ParamError, ParamInfo, ParamValue, Params, Value, Values, prefixed};
 use crate::{param_words, params};
 
 /// Default number of copies.
@@ -85,8 +85,7 @@ impl Params for AdaBoostOlmParams {
     }
 
     fn values(&self) -> Values {
-        let weak = self.weak_values.iter().map(|(name, value)| (format!("{PREFIX}{name}"), value.clone()));
-        self.own.values().into_iter().chain(weak).collect()
+        self.own.values().into_iter().chain(prefixed(PREFIX, &self.weak_values)).collect()
     }
 
     fn set_inner(&mut self, name: &str, value: &Value) {

@@ -5,7 +5,7 @@ use crate::entry::{Entry, Learners, Wraps};
 use crate::full::aioli::Aioli;
 use crate::full::folklore_diag::FolkloreDiag;
 use crate::learner::{Classes, Feedback};
-use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, fraction, read};
+use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, fraction, prefixed, read};
 use crate::problem::Problem;
 
 /// The prefix of the parameters of the nodes' learners.
@@ -75,8 +75,7 @@ impl Params for LabelTreeParams {
             ("balance", self.balance.map(|balance| balance.to_value())),
         ];
         let own = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        own.chain(self.node_values.iter().map(|(name, value)| (format!("{PREFIX}{name}"), value.clone())))
-            .collect()
+        own.chain(prefixed(PREFIX, &self.node_values)).collect()
     }
 
     fn set_inner(&mut self, name: &str, value: &Value) {
@@ -122,12 +121,7 @@ impl LabelTreeParams {
                 values.entry(name.to_owned()).or_insert(Value::Float(scale * value));
             }
         }
-        entry.make(&values, two, seed).map_err(|error| match error {
-            ParamError::Invalid { name, value, need } => {
-                ParamError::Invalid { name: format!("{PREFIX}{name}"), value, need }
-            }
-            error => error,
-        })
+        entry.make(&values, two, seed).map_err(|error| error.within(PREFIX))
     }
 
     /// 8-byte numbers of a node before its first row.
