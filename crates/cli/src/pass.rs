@@ -73,7 +73,7 @@ pub(crate) fn draws(plan: &StreamPlan, candidate: &Candidate) -> bool {
 
 /// Whether it is a mixture with trees among its members, which draw their splits.
 fn grows_trees(Candidate { entry, settings, .. }: &Candidate) -> bool {
-    let tree = |member: &str| ["trees", "forest"].contains(&member);
+    let tree = |member: &str| ["booster", "trees", "forest"].contains(&member);
     // By default, there are trees, unless they are too expensive for the data.
     entry.param("members").is_some()
         && settings.params.get("members").is_none_or(|members| members.to_string().split('+').any(tree))

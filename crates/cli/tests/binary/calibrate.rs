@@ -6,7 +6,8 @@ use crate::util::Folder;
 fn the_printed_setting_is_one_of_auto() {
     let folder = Folder::new();
     let ran = folder.run("calibrate --rows 32").succeeded();
-    let kinds = ["trees", "forest", "neighbours", "full", "shared", "products", "waves", "diagonals"];
+    let kinds =
+        ["booster", "trees", "forest", "neighbours", "full", "shared", "products", "waves", "diagonals"];
     for kind in kinds {
         assert!(ran.stdout.lines().any(|line| line.trim().starts_with(kind)), "{kind}: {}", ran.stdout);
     }

@@ -176,7 +176,7 @@ impl ParamValue for Lineup {
 
     const WORDS: &'static [&'static str] = &["labels+shared@0.1+products@0.001"];
 
-    const NEED: &'static str = "words as labels, pairs, trees, forest, neighbours, full@0.1, shared@0.1, products@0.01 (or shared@0.1:0.001, which forgets), waves@0.01:0.3, diagonals@3 or diagonal@0.1:0.5, with + between them, of which at least one stays";
+    const NEED: &'static str = "words as labels, pairs, booster, trees, forest, neighbours, part, full@0.1, shared@0.1, products@0.01 (or shared@0.1:0.001, which forgets), waves@0.01:0.3, diagonals@3 or diagonal@0.1:0.5, with + between them, of which at least one stays";
 
     fn from_value(value: &Value) -> Option<Self> {
         let Value::Text(text) = value else { return None };

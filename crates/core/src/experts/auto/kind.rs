@@ -36,6 +36,11 @@ pub(super) trait Kind: Send + Sync {
     /// The number of heads: the forecasts that the member makes.
     fn heads(&self, settings: Settings) -> usize;
 
+    /// Whether the heads are so alike that none of them is much better than the others.
+    fn has_similar_heads(&self) -> bool {
+        true
+    }
+
     /// The number of columns that a stack has for the member: by default one, for the mixture of its heads;
     /// otherwise one for each head.
     fn columns(&self, _settings: Settings) -> usize {

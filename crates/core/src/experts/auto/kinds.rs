@@ -1,5 +1,6 @@
 //! The table of the kinds of members.
 
+use super::booster::BoosterKind;
 use super::context::{LabelsKind, PairsKind};
 use super::diagonal::DiagonalKind;
 use super::diagonals::kind::DiagonalsKind;
@@ -7,15 +8,18 @@ use super::family::kind::FamilyKind;
 use super::forest::ForestKind;
 use super::kind::Kind;
 use super::neighbours::NeighboursKind;
+use super::part::PartKind;
 use super::trees::TreesKind;
 
 /// Every kind of member, in order of preference.
-pub(super) const KINDS: [&dyn Kind; 11] = [
+pub(super) const KINDS: [&dyn Kind; 13] = [
     &LabelsKind,
     &PairsKind,
+    &BoosterKind,
     &TreesKind,
     &ForestKind,
     &NeighboursKind,
+    &PartKind,
     &FamilyKind::Shared,
     &FamilyKind::Waves,
     &FamilyKind::Products,

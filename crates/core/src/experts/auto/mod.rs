@@ -1,8 +1,8 @@
 //! # auto: a mixture that needs no tuning
 //!
 //! Members: second-order logistic learners over a grid of regularizations and curvatures, over the features,
-//! their products and random Fourier features; trees and nearest neighbours; frequencies of labels, for
-//! streams whose labels repeat. Stacks learn weights of the members' scores. Vovk's aggregation combines all
+//! their products and random Fourier features; boosted trees that are fitted again and again, a forest and
+//! nearest neighbours; frequencies of labels, for streams whose labels repeat. Stacks learn weights of the members' scores. Vovk's aggregation combines all
 //! of these, so that the total log loss exceeds that of the best member by at most a few nats, also if the
 //! best member changes over time.
 //!
@@ -65,12 +65,18 @@
 //!   hashing. Some of them use the square roots of the features, scaled to norm 1, and for sparse rows also
 //!   the logarithms of the features before scaling, of norm 1, which suits counts of words.
 //! * `diagonal@r:g` is `folklore-diag`.
-//! * `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm));
-//!   `forest` are twelve trees that undo splits which do not reduce the loss, with three heads.
+//! * `booster` are gradient-boosted trees, fitted again whenever the rows have grown by a quarter, with three
+//!   heads; the fit is divided among the rounds that follow. (3) and (4) are about its forecasts, whichever
+//!   trees they come from.
+//! * `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)), which
+//!   see each row once, and at once; `forest` are twelve trees that undo splits which do not reduce the loss,
+//!   with three heads.
+//! * `part` is a mixture of its own for sparse rows that are too wide for booster, forest, neighbours and
+//!   families: it has these members, for the features that occur most often.
 //! * `neighbours` forecasts from the classes of the nearest rows among the latest ones, in windows of several
 //!   lengths.
 //!
-//! Trees and the forest compare values with thresholds that they found in earlier rows, and scaling by the
+//! Booster, trees and the forest compare values with thresholds that they found in earlier rows, and scaling by the
 //! rows so far moves these values: if a dense row has twice as many values as features, they take its second
 //! half, the row before scaling, and all others its first half ([`Features::views`]). If a sparse row has two
 //! views, `diagonals` take both, and all others the first, which is scaled.
@@ -84,7 +90,7 @@
 //! its own $r$, and that member's gradients. In the first rounds, all members together may cost two and a
 //! half budgets. At rounds 4096, 8192 and 16384, expensive members with high losses are dropped (a minus in
 //! `members`) until the others are within two budgets, one, and half of one; the best of each kind is dropped
-//! last, and the best member, trees, the forest and one cheap `shared` family are kept. When classes or
+//! last, and the best member, the booster, trees, the forest and one cheap `shared` family are kept. When classes or
 //! features are added, members that would not be chosen for the larger problem are dropped before they grow,
 //! and if no family is left, `diagonals` join.
 //!
@@ -95,9 +101,9 @@
 //! * Heads of a family take their gradients at their own scores, but their curvature at the family's mixture,
 //!   so that they can share a matrix; `family.rs` has the formulas. The heads have no theorem of their own;
 //!   (3) is about their losses, whatever they are.
-//! * Trees, forest and neighbours learn each row once, whatever its importance weight, and replace a soft
-//!   label by a class drawn from it. Trees and forest cannot grow, and start again when classes or features
-//!   are added.
+//! * Trees, forest and neighbours learn each row once, whatever its importance weight; they and the booster
+//!   replace a soft label by a class drawn from it. Trees and forest cannot grow, and start again when classes
+//!   or features are added; the booster keeps its rows, and a fit in progress begins again.
 //! * An importance weight multiplies a round's losses; (3) and (4) hold for weights up to 1.
 //!
 //! ## Cost
@@ -129,6 +135,7 @@ use self::stacks::STACKS;
 pub use self::description::{Description, Lineup, Place};
 
 mod announced;
+mod booster;
 pub mod calibration;
 mod choice;
 mod combined;
@@ -145,6 +152,7 @@ mod kind;
 mod kinds;
 mod member;
 mod neighbours;
+mod part;
 mod record;
 mod renewal;
 mod roster;
@@ -206,12 +214,14 @@ params! {
         /// is active even if it needs more.
         member_memory: u64 = "1024",
         /// The active members, as in `labels+shared@0.1+products@0.001`; dropped members have a minus before
-        /// their names. `labels` and `pairs` count labels, alone and after the previous label; `trees` are
-        /// boosted, and those of the `forest` adapt to a stream that changes; `neighbours` are the nearest
-        /// of the latest rows; `full`, `shared`, `products` and `waves` are linear learners with one matrix:
-        /// of classes and features, of features for all classes, of features and their products, and of
-        /// features and random Fourier features; `diagonals` are linear learners with diagonal matrices, for
-        /// many features. The number after `@` is the regularization; after `diagonals` it is their number.
+        /// their names. `labels` and `pairs` count labels, alone and after the previous label; `booster`
+        /// fits boosted trees again as the rows grow, `trees` are boosted and see each row once, and those
+        /// of the `forest` adapt to a stream that changes; `neighbours` are the nearest of the latest rows;
+        /// `part` has such members for the most frequent features, where rows are sparse and wide; `full`,
+        /// `shared`, `products` and `waves` are linear learners with one matrix: of classes and features, of
+        /// features for all classes, of features and their products, and of features and random Fourier
+        /// features; `diagonals` are linear learners with diagonal matrices, for many features. The number
+        /// after `@` is the regularization; after `diagonals` it is their number.
         members: Lineup = "what the budget allows",
         /// Factors of the members' costs on this machine, by kind, as `noregret calibrate` prints them:
         /// decides which members are active. Without them, the same members are active on every machine.

@@ -11,7 +11,7 @@
 //! $s = 0$ and $\eta = 1$, the log-loss of `auto` is up to 5 % higher on real streams. The theorem of
 //! [`auto`](super) is about the heads with weights of their own, whatever $\bar p$ is.
 //!
-//! Heads that learn from different views of a row are weighted by Vovk's aggregation, in which guessing takes
+//! Heads that learn from different views of a row, or are the same trees in different number, are weighted by Vovk's aggregation, in which guessing takes
 //! part: if the first head that is a little better than the others had all of the weight, all would learn
 //! more slowly for a long time (15 % more log-loss on some streams of texts).
 
@@ -23,7 +23,6 @@ use crate::state::Tensor;
 
 use super::description::Description;
 use super::renewal::Renewal;
-use super::row::View;
 
 /// $\eta$.
 const LEARNING_RATE: f64 = 1.0 / 3.0;
@@ -45,19 +44,18 @@ pub(super) struct Record {
 enum Weights {
     /// By eq. (1).
     Alike(Vec<f64>),
-    /// By Vovk's aggregation, for heads that learn from different views of a row, some of which suit it much
-    /// better than others. Guessing takes part, as the last one: as long as no head is better, they all have
+    /// By Vovk's aggregation, for heads some of which may suit a stream much better than others. Guessing takes part, as the last one: as long as no head is better, they all have
     /// about the same weight.
-    OfViews(Mixture),
+    Unlike(Mixture),
 }
 
 impl Record {
     pub(super) fn new(description: Description) -> Self {
         let heads = description.heads();
-        let weights = if description.kind().view() == View::Both {
+        let weights = if !description.kind().has_similar_heads() {
             let mut prior = vec![1.0; heads];
             prior.push(heads as f64);
-            Weights::OfViews(Mixture::new(&prior))
+            Weights::Unlike(Mixture::new(&prior))
         } else {
             Weights::Alike(vec![1.0 / heads as f64; heads])
         };
@@ -72,7 +70,7 @@ impl Record {
     pub(super) fn mix(&self, at: &mut Prediction) {
         let (weights, total) = match &self.weights {
             Weights::Alike(weights) => (&weights[..], 1.0),
-            Weights::OfViews(mixture) => {
+            Weights::Unlike(mixture) => {
                 let weights = &mixture.weights()[..self.heads()];
                 (weights, weights.iter().sum())
             }
@@ -98,7 +96,7 @@ impl Record {
         }
         let weights = match &mut self.weights {
             Weights::Alike(weights) => weights,
-            Weights::OfViews(mixture) => {
+            Weights::Unlike(mixture) => {
                 self.losses[heads] = y.weight * (at.probabilities.len() as f64).ln();
                 return mixture.update(&self.losses);
             }
@@ -127,7 +125,7 @@ impl Record {
         let mut tensors = Vec::from(self.renewal.tensors());
         match &mut self.weights {
             Weights::Alike(weights) => tensors.push(Tensor::vector("weights", weights)),
-            Weights::OfViews(mixture) => tensors.extend(mixture.tensors()),
+            Weights::Unlike(mixture) => tensors.extend(mixture.tensors()),
         }
         tensors
     }
@@ -135,7 +133,7 @@ impl Record {
     /// Whether a loaded state is valid.
     pub(super) fn restored(&mut self) -> bool {
         let weights = match &mut self.weights {
-            Weights::OfViews(mixture) => mixture.restored(),
+            Weights::Unlike(mixture) => mixture.restored(),
             Weights::Alike(weights) => {
                 let least = SHARE / weights.len() as f64;
                 weights.iter().all(|weight| (0.5 * least..=1.0 + 1e-6).contains(weight))

@@ -262,7 +262,7 @@ fn sparse_rows_have_two_views() {
         play(&mut make(members), 0..200, informative).iter().sum()
     };
     assert!(total("labels+diagonals@9", true) < 0.7 * total("labels+diagonals@9", false));
-    let others = "labels+trees+forest+neighbours+shared@0.1+products@0.1+waves@0.1:0.5";
+    let others = "labels+booster+trees+forest+neighbours+shared@0.1+products@0.1+waves@0.1:0.5";
     assert_eq!(total(others, true), total(others, false), "the first view only");
     for at in [3, 100] {
         let mut learner = make("labels+diagonals@9+shared@0.1");
@@ -502,7 +502,8 @@ fn members_take_their_view_of_a_row() {
             (x, noise, usize::from(x[1] * x[2] > 0.0))
         })
         .collect();
-    for (members, second) in [("labels+trees+forest", true), ("labels+shared@0.1+neighbours", false)] {
+    for (members, second) in [("labels+booster+trees+forest", true), ("labels+shared@0.1+neighbours", false)]
+    {
         let members = Lineup::from_value(&Value::from(members));
         let make = || {
             let params = AutoParams { members: members.clone(), ..Default::default() };

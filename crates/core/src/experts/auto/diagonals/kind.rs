@@ -46,6 +46,10 @@ impl Kind for DiagonalsKind {
     }
 
     /// One for each head, since their regularizations differ.
+    fn has_similar_heads(&self) -> bool {
+        false
+    }
+
     fn columns(&self, settings: Settings) -> usize {
         whole(settings).0
     }

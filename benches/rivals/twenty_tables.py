@@ -1,0 +1,72 @@
+"""Runs `auto` on a folder of tables and writes results/tables.md, beside the rivals' figures of the folder's README.md.
+
+    python3 benches/rivals/twenty_tables.py FOLDER [PROGRAM]
+
+README.md has a table with the columns file, label, rows and columns and classes, order, source, auto, seconds, best by
+error, best by log-loss, and LightGBM retrained with its seconds; figures are error/log-loss.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PAGE = ROOT / "results" / "tables.md"
+
+TEXT = """\
+# Twenty tables
+
+Written by `python3 benches/rivals/twenty_tables.py FOLDER`: `noregret run FILE --label LABEL`, nothing set, one pass, every
+prediction made before its label was seen. *Before* is the program of 2026-11-25, without the booster; LightGBM 4.7 is fitted again on
+all rows so far whenever their number has grown by a quarter (the better of its defaults and of 15 leaves, `min_child_weight=1`,
+`lambda=1`, with the amount of uniform that suits it best in hindsight), and *best rival* is the lowest log-loss of LightGBM, VW's grid, and
+MOA's forests with and without the previous label. Log-loss in nats; bold where it is the lowest of the row.
+
+| table | rows, columns, classes | error before | error now | LightGBM | log-loss before | log-loss now | LightGBM | best rival |
+|---|---|---:|---:|---:|---:|---:|---:|---:|
+"""
+
+
+def tables(folder):
+    """The cells of each row of the README's table."""
+    for line in (folder / "README.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if cells[0].endswith(".csv.gz"):
+            yield cells
+
+
+def own(program, path, label):
+    """Error and log-loss of `auto`."""
+    command = [program, "run", path, "--label", label, "--json", "--quiet"]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    summary = json.loads(lines[-1])
+    return summary["error_rate"], summary["log_loss"]
+
+
+def main():
+    """Writes the page."""
+    folder = pathlib.Path(sys.argv[1])
+    program = sys.argv[2] if len(sys.argv) > 2 else ROOT / "target" / "release" / "noregret"
+    rows, lowest, least_errors = [], 0, 0
+    for file, label, size, _, _, before, _, by_error, by_loss, light, *_ in tables(folder):
+        error, loss = own(program, folder / file, label.strip("`"))
+        error_before, loss_before = map(float, before.split("/"))
+        light_error, light_loss = map(float, light.split()[0].split("/"))
+        rival, rival_error = (float(text.strip("*").split()[-1]) for text in (by_loss, by_error))
+        lowest += loss < rival
+        least_errors += error < rival_error
+        shown = f"**{loss:.4f}**" if loss < rival else f"{loss:.4f}"
+        rivals = f"{rival:.4f}" if loss < rival else f"**{rival:.4f}**"
+        name = file.removesuffix(".csv.gz")
+        rows.append(
+            f"| {name} | {size} | {error_before:.4f} | {error:.4f} | {light_error:.4f} "
+            f"| {loss_before:.4f} | {shown} | {light_loss:.4f} | {rivals} |"
+        )
+        print(rows[-1], flush=True)
+    close = f"\nThe lowest log-loss on {lowest} of {len(rows)}, the lowest error on {least_errors}.\n"
+    PAGE.write_text(TEXT + "\n".join(rows) + "\n" + close)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,369 @@
+//! Gradient-boosted trees that are fitted again when the rows have grown by a quarter, as a member: they
+//! revise what earlier trees got wrong, which trees that see a row once do not.
+//!
+//! Each row is kept by its non-zero entries ([`store`]), as long as there is room: then the oldest rows leave.
+//! A fit ([`fit`]) is to the rows that are kept when it begins, by the columns of bins of [`columns`]. It is
+//! divided among the rounds that follow, in portions of equal work, and the trees of the fit before forecast
+//! until it is done. Until the first fit is done, all classes have the same probability.
+//!
+//! The heads are the forecasts of a quarter, half and all of the trees, so that the mixture decides how many
+//! are best; a little of each is uniform.
+//!
+//! ## Reference
+//!
+//! Guolin Ke et al., *LightGBM: A Highly Efficient Gradient Boosting Decision Tree*, NIPS 2017.
+//! `references.bib`: `ke2017lightgbm`; theory: mixtures 2.8.
+//!
+//! ## Why our own
+//!
+//! Crates of boosted trees (perpetual, hessboost, forust, gbdt) fit in one call. None of them fits in portions
+//! that can be counted, interrupted and repeated to the bit.
+//!
+//! ## Cost
+//!
+//! Fits take up to a tenth of a millisecond of a round, on average, and up to four times as much in a round
+//! with a portion: with many classes or columns there are fewer trees. They take a quarter of it when rows
+//! have to double before the next fit. A forecast follows one path in each tree.
+
+use crate::boosting::mixed_uniform;
+use crate::example::{Features, Target, Truth};
+use crate::param::ParamError;
+use crate::prediction::{Prediction, draw};
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+use self::fit::{Fit, rounds_between};
+use self::store::Store;
+use self::trees::{Trees, outputs, write_probabilities};
+use super::kind::{Kind, Settings, is_wide_and_sparse};
+use super::member::Member;
+use super::row::View;
+
+mod columns;
+mod fit;
+mod split;
+mod store;
+mod trees;
+
+/// The first fit begins with this many rows.
+const FIRST: u64 = 64;
+
+/// Limit on the 32-bit words of the rows of a fit, 8 MiB; in the file of a model they take twice as much.
+const WORDS: usize = 1 << 21;
+
+/// Limit on the number of rows of a fit.
+const ROWS: usize = 1 << 16;
+
+/// Limit on the number of rows times classes of a fit: 16 MiB for scores and probabilities.
+const ROWS_AND_CLASSES: usize = 1 << 21;
+
+/// The multiply-adds of a round that go into fits, when there are many rows; up to twice as many before.
+const WORK: f64 = 125_000.0;
+
+/// The part of the trees in each head, as its inverse.
+const HEADS: [usize; 3] = [4, 2, 1];
+
+/// Weight of the uniform distribution in every head.
+const UNIFORM: f64 = 1e-3;
+
+/// Seed, with the round, of the draw of a class from a soft label.
+const SOFT: u64 = 0x50F9;
+
+pub(super) struct BoosterKind;
+
+impl Kind for BoosterKind {
+    fn name(&self) -> &'static str {
+        "booster"
+    }
+
+    fn title(&self, _: Settings) -> String {
+        "boosted trees, fitted again".to_owned()
+    }
+
+    fn make(&self, _: Settings, problem: &Problem, seed: u64) -> Result<Box<dyn Member>, ParamError> {
+        Ok(Box::new(Booster::new(problem, seed)))
+    }
+
+    fn heads(&self, _: Settings) -> usize {
+        HEADS.len()
+    }
+
+    fn has_similar_heads(&self) -> bool {
+        false
+    }
+
+    fn view(&self) -> View {
+        View::Plain
+    }
+
+    /// Fitting has the same portion for every problem; forecasts follow a path in each tree.
+    fn work(&self, _: Settings, problem: &Problem) -> f64 {
+        WORK + 50.0 * problem.features as f64 + 500.0 * problem.classes as f64
+    }
+
+    fn numbers(&self, _: Settings, problem: &Problem) -> usize {
+        let rows = WORDS.min((2 + 2 * problem.features).saturating_mul(ROWS));
+        // Rows, which may grow by a quarter, and scores, probabilities and bins of a fit.
+        2 * rows + ROWS_AND_CLASSES.min(ROWS.saturating_mul(problem.classes))
+    }
+
+    fn numbers_at_first(&self, _: Settings, _: &Problem) -> usize {
+        0
+    }
+
+    fn suits(&self, problem: &Problem) -> bool {
+        !is_wide_and_sparse(problem)
+    }
+
+    /// Thresholds and categories may become important at any time, as with other trees.
+    fn tolerated(&self) -> f64 {
+        1.0
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone)]
+struct Booster {
+    classes: usize,
+    features: usize,
+    seed: u64,
+    store: Store,
+    /// Those of the last fit.
+    trees: Option<Box<Trees>>,
+    /// Number of rows of the present or last fit, 0 before the first; rounds since it began; whether it is
+    /// done (1 or 0); all rounds.
+    counts: [u64; 4],
+    /// The fit in progress; `None` also after loading, until the next round repeats it.
+    fit: Option<Box<Fit>>,
+    /// The trees as a list, while they are saved or loaded.
+    saved: Vec<f64>,
+}
+
+impl Booster {
+    fn new(problem: &Problem, seed: u64) -> Self {
+        let Problem { classes, features, .. } = *problem;
+        let (store, counts) = (Store::default(), [0, 0, 1, 0]);
+        Self { classes, features, seed, store, trees: None, counts, fit: None, saved: Vec::new() }
+    }
+
+    /// The present fit, which is repeated up to the present round after loading.
+    fn fit(&mut self) -> Option<Box<Fit>> {
+        let [rows, since, done, _] = self.counts;
+        if done == 1 {
+            return None;
+        }
+        let Self { store, classes, features, seed, .. } = self;
+        Some(self.fit.take().unwrap_or_else(|| {
+            let mut fit = Fit::new(store, rows as usize, *classes, *features, *seed);
+            for _ in 0..since {
+                fit.advance(store, fit.portion());
+            }
+            Box::new(fit)
+        }))
+    }
+
+    /// Does the round's portion of the present fit, or begins the next one.
+    fn work_on(&mut self) {
+        if let Some(mut fit) = self.fit() {
+            self.counts[1] += 1;
+            match fit.advance(&self.store, fit.portion()) {
+                Some(trees) => (self.trees, self.counts[2]) = (Some(trees), 1),
+                None => self.fit = Some(fit),
+            }
+            return;
+        }
+        self.counts[1] += 1;
+        let [rows, since, ..] = self.counts;
+        if self.classes > 1 && self.store.len() as u64 >= FIRST && since >= rounds_between(rows as usize) {
+            let most = ROWS.min(ROWS_AND_CLASSES / self.classes);
+            self.store.shorten(WORDS, most);
+            let rows = self.store.len() as u64;
+            if rows > 0 {
+                (self.counts[0], self.counts[1], self.counts[2]) = (rows, 0, 0);
+            }
+        }
+    }
+}
+
+impl Member for Booster {
+    fn prediction(&self) -> Prediction {
+        let members = vec![Prediction::sized(self.classes, 0); HEADS.len()];
+        // Scores of the outputs, and logits of the classes.
+        Prediction { members, ..Prediction::sized(self.classes, outputs(self.classes) + self.classes) }
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        let uniform = 1.0 / self.classes as f64;
+        let Some(trees) = &self.trees else {
+            for head in &mut out.members {
+                head.probabilities.fill(uniform);
+                head.set_scores_to_logarithms();
+            }
+            return;
+        };
+        let Prediction { members, scratch, indices: bins, .. } = out;
+        trees.columns.of(x, bins);
+        let (scores, logits) = scratch.split_at_mut(trees.base.len());
+        scores.copy_from_slice(&trees.base);
+        let logits = &mut logits[..trees.classes];
+        let mut done = 0;
+        for (head, part) in members.iter_mut().zip(HEADS) {
+            let to = trees.rounds() / part;
+            trees.add(bins, done, to, scores);
+            done = to;
+            let (known, new) = head.probabilities.split_at_mut(trees.classes);
+            write_probabilities(scores, logits, known);
+            new.fill(0.0);
+            head.probabilities.iter_mut().for_each(|p| *p += UNIFORM * (uniform - *p));
+            head.set_scores_to_logarithms();
+        }
+    }
+
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, _: &Prediction) {
+        self.saved = Vec::new();
+        let class = match y.truth {
+            Truth::Class(label) => label.index(),
+            Truth::Distribution(shares) => draw(shares, mixed_uniform(SOFT, self.counts[3])).index(),
+            Truth::Value(_) => return,
+        };
+        self.counts[3] += 1;
+        self.store.push(x, class, y.curvature());
+        self.work_on();
+    }
+
+    /// The kept rows and the trees stay; a fit in progress begins again.
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        (self.classes, self.features) = (classes, features);
+        if self.counts[2] == 0 {
+            (self.fit, self.counts) = (None, [self.counts[0], u64::MAX >> 12, 1, self.counts[3]]);
+        }
+        true
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Member> {
+        Box::new(self.clone())
+    }
+}
+
+impl State for Booster {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        self.saved.clear();
+        if let Some(trees) = &self.trees {
+            trees.list(&mut self.saved);
+        }
+        let mut tensors = Vec::from(self.store.tensors());
+        tensors.push(Tensor::list("trees", &mut self.saved));
+        tensors.push(Tensor::counts("counts", &mut self.counts));
+        tensors.push(Tensor::count("seed", &mut self.seed));
+        tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        let saved = std::mem::take(&mut self.saved);
+        let list = &mut &saved[..];
+        (self.fit, self.trees) = (None, None);
+        if !list.is_empty() {
+            let Some(trees) = Trees::from_list(list, self.classes, self.features) else { return false };
+            self.trees = Some(Box::new(trees));
+        }
+        let [rows, since, done, _] = self.counts;
+        let fitting = done == 1 || done == 0 && rows > 0 && rows + since == self.store.len() as u64;
+        list.is_empty() && fitting && self.store.is_consistent(self.classes, self.features)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use super::*;
+    use crate::experts::auto::tests::check_saved;
+
+    /// The class is whether two of three numbers are on the same side of ½.
+    fn round(t: usize) -> ([f64; 3], usize) {
+        let x = [1, 2, 3].map(|seed| mixed_uniform(seed, t as u64));
+        (x, usize::from((x[0] > 0.5) == (x[1] > 0.5)))
+    }
+
+    fn play(booster: &mut Booster, rounds: Range<usize>) -> Vec<f64> {
+        let mut at = booster.prediction();
+        let play = |t| {
+            let (x, class) = round(t);
+            booster.predict(Features::Dense(&x), &mut at);
+            booster.update(Features::Dense(&x), Target::class(class), &at);
+            at.members[2].probabilities[class]
+        };
+        rounds.map(play).collect()
+    }
+
+    #[test]
+    fn interactions_are_learnt() {
+        let mut booster = Booster::new(&Problem::new(2, 3), 1);
+        assert!(play(&mut booster, 0..FIRST as usize).iter().all(|p| *p == 0.5), "untrained");
+        let loss = play(&mut booster, 64..3000)[1936..].iter().map(|p| -p.ln()).sum::<f64>() / 1000.0;
+        assert!(loss < 0.05, "{loss}");
+    }
+
+    /// In mid-fit, too: the fit is repeated from the kept rows.
+    #[test]
+    fn a_saved_member_continues() {
+        let fresh = |seed| Booster::new(&Problem::new(2, 3), seed);
+        check_saved(fresh, |booster: &mut Booster, rounds| play(booster, rounds));
+        let mut booster = fresh(1);
+        let mut in_fits = 0;
+        for t in 0..700 {
+            play(&mut booster, t..t + 1);
+            if booster.fit.is_none() || t % 5 > 0 {
+                continue;
+            }
+            let mut list = Vec::new();
+            booster.tensors().into_iter().for_each(|tensor| tensor.pack(&mut list));
+            let (mut loaded, mut rest) = (fresh(9), list.iter().copied());
+            assert!(loaded.tensors().into_iter().all(|tensor| tensor.unpack(&mut rest).is_some()));
+            assert!(loaded.restored() && loaded.fit.is_none());
+            let mut original = booster.clone();
+            assert_eq!(play(&mut loaded, t + 1..t + 200), play(&mut original, t + 1..t + 200), "{t}");
+            in_fits += 1;
+        }
+        assert!(in_fits > 5, "{in_fits}");
+    }
+
+    /// New classes and features come in the middle of a fit.
+    #[test]
+    fn it_grows() {
+        let mut booster = Booster::new(&Problem::new(2, 3), 1);
+        let mut t = 500;
+        play(&mut booster, 0..t);
+        while booster.fit.is_none() {
+            play(&mut booster, t..t + 1);
+            t += 1;
+        }
+        assert!(booster.grow(3, 4) && booster.fit.is_none());
+        let mut at = booster.prediction();
+        let mut total = 0.0;
+        for t in 0..1500 {
+            let (x, class) = round(t);
+            let (x, class) = ([x[0], x[1], x[2], (t % 2) as f64], if t % 2 == 1 { 2 } else { class });
+            booster.predict(Features::Dense(&x), &mut at);
+            let p = &at.members[2].probabilities;
+            assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{p:?}");
+            total += if t < 1000 { 0.0 } else { -p[class].ln() };
+            booster.update(Features::Dense(&x), Target::class(class), &at);
+        }
+        assert!(total < 0.1 * 500.0, "{total}");
+    }
+
+    /// Rows of weight 9 outweigh rows with the other class.
+    #[test]
+    fn weights_count() {
+        let mut booster = Booster::new(&Problem::new(2, 1), 1);
+        let mut at = booster.prediction();
+        for t in 0..400 {
+            let x = Features::Dense(&[1.0]);
+            booster.predict(x, &mut at);
+            let weight = if t % 2 == 0 { 9.0 } else { 1.0 };
+            booster.update(x, Target::class(t % 2).weighted(weight), &at);
+        }
+        assert!((at.members[2].probabilities[0] - 0.9).abs() < 0.01, "{:?}", at.members[2].probabilities);
+    }
+}
