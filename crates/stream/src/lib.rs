@@ -44,6 +44,7 @@ pub use read::open::{from_read, open};
 pub use read::options::{CsvField, CsvRole, CsvSchema, Offers, ReadOptions, Schema, Style};
 pub use read::reader::Reader;
 pub use read::row::{ActionCost, Row, RowLabel};
+pub use read::table::time_features;
 pub use write::create;
 pub use write::replace::{Replacement, remove_abandoned};
 pub use write::writer::{RowWriter, WriteError};

@@ -16,6 +16,10 @@ use crate::read::row::{Row, RowLabel};
 /// column, if most rows have different labels.
 const MANY_CLASSES: usize = 10_000;
 
+/// More classes than this that are fractions are assumed to be a real-valued target, if most rows have different
+/// ones.
+const MANY_FRACTIONS: usize = 20;
+
 /// More classes than this are not learnt.
 pub const MOST_CLASSES: usize = 1_000_000;
 
@@ -161,7 +165,8 @@ impl Survey {
             }
         }
         let different = survey.labels.len();
-        if different > MANY_CLASSES && 2 * different as u64 > survey.labelled {
+        let many = if survey.labels.iter().all(is_fraction) { MANY_FRACTIONS } else { MANY_CLASSES };
+        if different > many && 2 * different as u64 > survey.labelled {
             return Err(SurveyError::LabelsHardlyRepeat(different, survey.labelled));
         }
         survey.columns = features.unwrap_or(reader.columns().count() as usize);
@@ -174,6 +179,11 @@ impl Survey {
     pub fn is_sparse(&self) -> bool {
         self.columns > ALWAYS_DENSE && self.non_zeros as f64 <= 0.1 * self.rows as f64 * self.columns as f64
     }
+}
+
+/// Whether a label is a number; nearly all of a real-valued target are fractions.
+fn is_fraction(name: &str) -> bool {
+    name.contains(['.', 'e']) && name.parse::<f64>().is_ok()
 }
 
 /// Rejects a row that the run would reject, so that it affects no decision.

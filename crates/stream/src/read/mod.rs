@@ -21,5 +21,5 @@ mod parquet;
 pub(crate) mod reader;
 pub(crate) mod row;
 pub(crate) mod source;
-mod table;
+pub(crate) mod table;
 mod vw;

@@ -16,6 +16,7 @@ pub(crate) use roles::{Decided, Sample, decide};
 #[cfg(feature = "parquet")]
 pub(crate) use roles::{count_numbers, role_word};
 use text::Words;
+pub use time::time_features;
 
 use crate::read::columns::ColumnMap;
 use crate::read::options::{CsvField, CsvRole, Style};

@@ -34,6 +34,16 @@ impl Moment {
     }
 }
 
+/// The features of a column `name` for a time in ISO notation, as those of a cell of a table; `None` for any other
+/// text.
+pub fn time_features(name: &str, text: &str) -> Option<Vec<(String, f64)>> {
+    let moment = parse(text, Style::Iso)?;
+    let numbers =
+        NUMBERS.iter().zip(moment.numbers()).map(|(number, value)| (format!("{name}:{number}"), value));
+    let weekday = (format!("{name}:weekday={}", moment.weekday()), 1.0);
+    Some(numbers.chain([weekday]).collect())
+}
+
 /// Parses a time in `style`.
 pub(crate) fn parse(cell: &str, style: Style) -> Option<Moment> {
     let styles = match style {
