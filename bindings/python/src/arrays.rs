@@ -91,6 +91,15 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Checks a single row for a learner of `columns` columns.
+    pub(crate) fn check_one(&self, columns: usize) -> Done<()> {
+        match *self {
+            _ if self.len() != 1 => Err(Failure::Value(format!("x has {} rows; one was needed", self.len()))),
+            Rows::Dense { values, .. } => check_one(values, columns),
+            Rows::Sparse { .. } => self.check(columns),
+        }
+    }
+
     /// Checks the rows for a learner of `columns` columns.
     pub(crate) fn check(&self, columns: usize) -> Done<()> {
         let width = self.width();
@@ -152,6 +161,9 @@ impl PyTargets<'_> {
     }
 }
 
+/// The class of a row without a label, which is not learnt.
+pub(crate) const UNLABELLED: i64 = i64::MIN;
+
 /// Borrowed targets.
 #[derive(Clone, Copy)]
 pub(crate) enum Targets<'a> {
@@ -169,15 +181,16 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// Target `at` of checked targets.
-    pub(crate) fn target(&self, at: usize) -> Target<'a> {
-        match *self {
+    /// Target `at` of checked targets; `None` without a label.
+    pub(crate) fn target(&self, at: usize) -> Option<Target<'a>> {
+        Some(match *self {
+            Targets::Classes(y) if y[at] == UNLABELLED => return None,
             Targets::Classes(y) => Target::class(Label(y[at] as u32)),
             Targets::Values(y) => Target::value(y[at]),
             Targets::Distributions { values, classes, .. } => {
                 Target::distribution(&values[at * classes..][..classes])
             }
-        }
+        })
     }
 
     /// Checks that these are `rows` targets.
@@ -201,7 +214,10 @@ impl<'a> Targets<'a> {
             Targets::Values(_) if accepts.classes != Classes::Real => Err(Failure::Type(
                 "y: the learner's targets are classes; an array of whole numbers was needed".to_owned(),
             )),
-            Targets::Classes(y) => match y.iter().position(|class| !(0..classes as i64).contains(class)) {
+            Targets::Classes(y) => match y
+                .iter()
+                .position(|class| *class != UNLABELLED && !(0..classes as i64).contains(class))
+            {
                 Some(at) => value(format!("y[{at}] = {}: must be a class from 0 to {}", y[at], classes - 1)),
                 None => Ok(()),
             },
@@ -296,7 +312,7 @@ impl Examples for ArrayExamples<'_> {
         };
         made.expect("rows are checked before the loop");
         let weight = self.weights.map_or(1.0, |weights| weights[at]);
-        out.set_target(Some(self.targets.target(at).weighted(weight)));
+        out.set_target(self.targets.target(at).map(|target| target.weighted(weight)));
         Ok(true)
     }
 }
@@ -327,7 +343,9 @@ impl Reader for ArrayReader<'_> {
         self.rows.row(self.at).iter().for_each(|(column, value)| row.push(column as u32, value));
         match self.targets {
             Targets::Classes(y) => {
-                row.set_name(&self.names[y[self.at] as usize]);
+                if let Some(name) = usize::try_from(y[self.at]).ok().and_then(|class| self.names.get(class)) {
+                    row.set_name(name);
+                }
             }
             Targets::Values(y) => {
                 row.set_name(&y[self.at].to_string());

@@ -2,6 +2,7 @@
 
 mod logged;
 mod state;
+pub(crate) mod text;
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -13,6 +14,7 @@ use noregret::model::Archive;
 use noregret::param::ParamError;
 use noregret::prediction::Decision;
 use noregret::registry;
+use noregret_stream::Columns;
 use noregret_stream::Row;
 use noregret_stream::decisions::log::Start;
 use noregret_stream::decisions::pending::Verdict;
@@ -21,6 +23,7 @@ use noregret_stream::decisions::replay::{Limits, ReplayError, replay};
 use noregret_stream::encode::Example;
 use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::examples::Raw;
+use noregret_stream::encode::survey::suitable;
 use noregret_stream::run::bandit::{Play, run_bandit_as};
 use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunError, RunOptions};
@@ -37,6 +40,7 @@ use self::state::Inner;
 use crate::arrays::{ArrayExamples, PyRows, PyTargets};
 use crate::error::{Done, Failure, text_of};
 use crate::learner::how_of;
+use crate::learner::table::roles_of;
 use crate::log::Log;
 use crate::making::{asked, called, scaling};
 use crate::offered::{PyCosts, PyRound, block};
@@ -78,7 +82,7 @@ impl Bandit {
         let memory = memory.saturating_mul(1 << 20);
         let make = || -> Done<Self> {
             let entry = registry::find(name)?;
-            let scaling = scaling(scale)?;
+            let scaling = if scale == "auto" { suitable(features) } else { scaling(scale)? };
             let facts = match block {
                 Some(width) => Facts::of_blocks(classes, width),
                 None => Facts { scaling, intercept, sparse, ..Facts::of_arrays(classes, features) },
@@ -88,12 +92,8 @@ impl Bandit {
                 Asked { params, seed, radius, horizon, costs, memory, ..asked(scaling, Feedback::Bandit) };
             let Saved { learner, encoder, schema, .. } = called(entry, facts, labels)?.make(entry, &asked)?;
             let learner = learner.bandit()?;
-            let most = 1.0 / learner.problem().classes as f64;
-            if !(0.0..=most).contains(&exploration_floor) {
-                let need = format!("from 0 to {most:.6}, one over the number of classes");
-                return Err(ParamError::invalid("exploration_floor", exploration_floor, need).into());
-            }
-            let play = Play { floor: exploration_floor, ..Play::new(seed) };
+            let floor = checked_floor(exploration_floor, learner.problem().classes)?;
+            let play = Play { floor, ..Play::new(seed) };
             let inner = Inner::new(learner, encoder, schema, play, most_waiting);
             Ok(Self { inner: Shared::new(Inner { fresh: Some(seed), ..inner }) })
         };
@@ -228,9 +228,12 @@ impl Bandit {
             let Inner { learner, encoder, schema, play, .. } = inner;
             let (mut row, mut example, mut decision) = (Row::new(), Example::default(), Decision::default());
             round.fill(learner.as_ref(), encoder, schema, &mut row)?;
-            let wanted = round.example(encoder, &row, &mut example)?;
+            let mut wanted = round.example(encoder, &row, &mut example)?;
             let mut offered = wanted.clone();
             offered.sort_unstable();
+            if wanted.is_empty() {
+                wanted = (0..learner.problem().classes as u32).collect();
+            }
             look(learner.as_ref(), example.features(), &offered, &mut decision)?;
             play.mix_in(&mut decision);
             // As when a label is played: sums of shares may exceed 1 by a rounding.
@@ -378,6 +381,33 @@ impl Bandit {
         Ok((least, most))
     }
 
+    /// Whether it learns from any reward in [0, 1], not only from right and wrong.
+    #[getter]
+    fn takes_rewards(&self, py: Python<'_>) -> PyResult<bool> {
+        self.inner.read(py, |inner| inner.learner.takes_rewards())
+    }
+
+    /// Whether the columns have names, by which rows are read.
+    #[getter]
+    fn named(&self, py: Python<'_>) -> PyResult<bool> {
+        self.inner.read(py, |inner| matches!(inner.schema.columns, Columns::Named(_)))
+    }
+
+    /// The roles of a table's columns, by name; empty for rows of numbers and rows of names.
+    #[getter]
+    fn roles(&self, py: Python<'_>) -> PyResult<Vec<(String, &'static str)>> {
+        self.inner.read(py, |inner| roles_of(&inner.schema))
+    }
+
+    /// Names of the features in order.
+    #[getter]
+    fn columns(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.inner.read(py, |inner| {
+            let columns = &inner.schema.columns;
+            (0..columns.count()).map(|column| columns.name(column).into_owned()).collect()
+        })
+    }
+
     /// Columns of a block, if labels on offer have features of their own.
     #[getter]
     fn block(&self, py: Python<'_>) -> PyResult<Option<u32>> {
@@ -413,6 +443,16 @@ impl Bandit {
     fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         values::to_python(py, &self.inner.read(py, |inner| inner.learner.values())?)
     }
+}
+
+/// The exploration floor, for a bandit of `classes` labels.
+fn checked_floor(floor: f64, classes: usize) -> Done<f64> {
+    let most = 1.0 / classes as f64;
+    if (0.0..=most).contains(&floor) {
+        return Ok(floor);
+    }
+    let need = format!("from 0 to {most:.6}, one over the number of classes");
+    Err(ParamError::invalid("exploration_floor", floor, need).into())
 }
 
 /// Predicts a row, among the labels on offer; all if that is empty.

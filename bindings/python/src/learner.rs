@@ -34,6 +34,7 @@ use crate::arrays::{ArrayExamples, PyRows, PyTargets, Targets, check_one, check_
 use crate::catalogue::forecast_name;
 use crate::error::{Done, Failure};
 use crate::making::{asked, called, scaling};
+use crate::reading::parsed;
 use crate::record::{Ran, Record};
 use crate::shared::Shared;
 use crate::signals::with_threads;
@@ -51,7 +52,7 @@ pub(crate) struct Learner {
 pub(crate) struct Inner {
     pub(crate) learner: Box<dyn Model>,
     pub(crate) encoder: Encoder,
-    schema: Schema,
+    pub(crate) schema: Schema,
     /// Facts about the learnt rounds, on which theorems depend.
     facts: RunFacts,
     /// Increased by every change.
@@ -78,7 +79,7 @@ impl Learner {
         Self::of_saved(Saved::from_archive(archive)?, memory)
     }
 
-    fn of_saved(saved: Saved, memory: usize) -> Done<Self> {
+    pub(crate) fn of_saved(saved: Saved, memory: usize) -> Done<Self> {
         let Saved { learner, encoder, schema, facts, .. } = saved;
         Ok(Self::new(learner.full()?, encoder, schema, facts, memory))
     }
@@ -99,7 +100,7 @@ impl Inner {
 #[pymethods]
 impl Learner {
     #[new]
-    #[pyo3(signature = (name, classes, features, params, *, radius=None, horizon=None, seed=0, sparse=false, scale="none", intercept=false, labels=None, memory=8192))]
+    #[pyo3(signature = (name, classes, features, params, *, radius=None, horizon=None, seed=0, sparse=false, scale="none", intercept=false, labels=None, memory=8192, schema=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
     fn py_new(
         name: &str,
@@ -114,6 +115,7 @@ impl Learner {
         intercept: bool,
         labels: Option<Vec<String>>,
         memory: usize,
+        schema: Option<&str>,
     ) -> PyResult<Self> {
         let params = values::from_python(params)?;
         let memory = memory.saturating_mul(1 << 20);
@@ -121,6 +123,10 @@ impl Learner {
             let entry = registry::find(name)?;
             let scaling = scaling(scale)?;
             let facts = Facts { scaling, intercept, sparse, ..Facts::of_arrays(classes, features) };
+            let facts = match schema {
+                Some(schema) => Facts { schema: parsed(schema)?, ..facts },
+                None => facts,
+            };
             let asked = Asked { params, seed, radius, horizon, memory, ..asked(scaling, Feedback::Full) };
             Self::of_saved(called(entry, facts, labels)?.make(entry, &asked)?, memory)
         };
@@ -269,7 +275,10 @@ impl Learner {
         Ok(self.inner.write(py, |inner| -> Done<()> {
             check_one(x, inner.encoder.columns())?;
             inner.check_targets(target.list(), 1, Some(&[weight]))?;
-            self.learn_checked(inner, Features::Dense(x), target.list().target(0).weighted(weight))
+            match target.list().target(0) {
+                Some(target) => self.learn_checked(inner, Features::Dense(x), target.weighted(weight)),
+                None => Ok(()),
+            }
         })??)
     }
 

@@ -129,3 +129,9 @@ pub(crate) fn predict_mapping<'py>(
         Ok(learner.predict_checked(inner, x, true, list))
     })??)
 }
+
+/// The features of a time under `name`, as those of a cell of a table; `None` for a text that is none.
+#[pyfunction]
+pub(crate) fn time_features(name: &str, text: &str) -> Option<Vec<(String, f64)>> {
+    noregret_stream::time_features(name, text)
+}

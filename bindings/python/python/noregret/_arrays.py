@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,9 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Sparse = tuple[Floats, npt.NDArray[np.uint32], Ints, int]
 Rows = Floats | Sparse
+
+UNLABELLED = int(np.iinfo(np.int64).min)
+"""The class of a row without a label, which is not learnt."""
 
 
 def rows(x: Any) -> Rows:
@@ -53,17 +56,20 @@ def targets(y: Any, real: bool, index: Mapping[str, int]) -> Floats | Ints:
     if array.ndim != 1:
         raise ValueError(f"y has {array.ndim} axes; one was needed, or two for probability vectors")
     if array.dtype.kind in "OUST":
-        return np.array([name_of(name, index) for name in array.tolist()], dtype=np.int64)
+        names = array.tolist()
+        return np.array([UNLABELLED if is_missing(name) else name_of(name, index) for name in names], dtype=np.int64)
     whole = _numeric(array, "y")
     if whole.dtype.kind == "f":
-        wrong = np.flatnonzero(whole != np.rint(whole))
+        missing = np.isnan(whole)
+        wrong = np.flatnonzero((whole != np.rint(whole)) & ~missing)
         if wrong.size:
             raise ValueError(f"y[{wrong[0]}] = {whole[wrong[0]]}: must be a class, a whole number from 0")
+        return np.where(missing, UNLABELLED, np.where(missing, 0.0, whole).astype(np.int64))
     return np.ascontiguousarray(whole, dtype=np.int64)
 
 
 def distinct(y: Any) -> tuple[list[Any], Ints]:
-    """The distinct labels in `y`, as Python objects, and the index of each element."""
+    """The distinct labels in `y`, as Python objects, and the index of each element; `UNLABELLED` where it is missing."""
     array = np.asarray(y)
     if array.ndim != 1:
         raise ValueError(f"y has {array.ndim} axes; one was needed, or two for probability vectors")
@@ -72,11 +78,32 @@ def distinct(y: Any) -> tuple[list[Any], Ints]:
         return values.tolist(), places.astype(np.int64)
     at: dict[Any, int] = {}
     places = np.empty(len(array), dtype=np.int64)
-    for row, label in enumerate(array.tolist()):
-        if label is None or label != label:
-            raise ValueError(f"y[{row}] is missing; every row of an array needs a label")
-        places[row] = at.setdefault(label, len(at))
+    # Lists of times would be whole numbers.
+    for row, label in enumerate(array if array.dtype.kind in "mM" else array.tolist()):
+        places[row] = UNLABELLED if is_missing(label) else at.setdefault(label, len(at))
     return list(at), places
+
+
+def placed(classes: list[int], places: Ints) -> Ints:
+    """The classes of rows, from those of the distinct labels and the places of `distinct`."""
+    return np.array([*classes, UNLABELLED], dtype=np.int64)[np.where(places < 0, len(classes), places)]
+
+
+def is_missing(value: Any) -> bool:
+    """Whether `value` is None, NaN, NA or NaT."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating | np.datetime64 | np.timedelta64) and bool(value != value)
+
+
+def one_by_one(rows: Rows) -> Iterator[Rows]:
+    """Every row, as rows of one."""
+    if isinstance(rows, np.ndarray):
+        yield from (rows[at : at + 1] for at in range(len(rows)))
+        return
+    values, indices, starts, width = rows
+    for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        yield values[begin:end], indices[begin:end], np.array([0, end - begin], dtype=np.int64), width
 
 
 def name_of(name: Any, index: Mapping[str, int]) -> int:

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from . import _arrays, _core, _offers
+from . import _arrays, _core, _offers, _tables
 from ._arrays import Floats
 from ._kinds import KINDS, number_of_classes
-from ._run import Run
-from ._model import Model
+from ._rounds import Rounds, named
+from ._run import Run, as_array
 
 _B = TypeVar("_B", bound="Bandit")
 
@@ -71,9 +71,15 @@ class DecisionLog:
         return f"DecisionLog({self.path!r}, {'closed' if self._core is None else 'open'})"
 
 
-class Bandit(Model[_core.Bandit]):
+class Bandit(Rounds):
     """A learner with bandit feedback, by its name in the registry: it plays a label and learns from the feedback for
     it.
+
+    Without `features` it is made by the first rows, with the scaling and the intercept of the command line. Rows that
+    are learnt at once (`run`, `learn`) determine columns, labels and the largest norm as in
+    `noregret run --feedback bandit`. A first `decide` knows one row only: a list of numbers determines the number of
+    columns, and features by name get columns as they come, up to 64, as in the service; the labels must be given then.
+    A missing number (None, NaN) counts as 0.
 
     Parameters
     ----------
@@ -88,10 +94,13 @@ class Bandit(Model[_core.Bandit]):
     seed
         Seed of the played labels and of the learner's randomness.
     features
-        Number of columns of a row. `Bandit("offers")` without it knows labels by features of their own, which are
+        Number of columns of a row, or the most features for rows by name; 0 for rounds without a context.
+        None: determined by the first rows. `Bandit("offers")` without it knows labels by features of their own, which are
         hashed into `width` columns (4096) each; `classes` (50) is then the largest number of labels on offer.
     name, classes, radius, horizon, scale, intercept, sparse, labels, memory, **params
         As in `noregret.Learner`.
+    text, categorical, numeric, time, drop
+        As in `noregret.Learner`, for tables.
 
     Examples
     --------
@@ -104,6 +113,14 @@ class Bandit(Model[_core.Bandit]):
     >>> bandit.rounds, bandit.waiting
     (2, [])
 
+    Rows by name, with texts, categories and missing values, sized by the data:
+
+    >>> shop = Bandit("auto", labels=["banner", "coupon"], seed=1)
+    >>> decision = shop.decide({"hour": 9, "device": "phone", "age": None})
+    >>> shop.feedback(decision.id, reward=0.3)
+    >>> shop.predict({"hour": 9, "device": "phone"}) in shop.labels
+    True
+
     Labels that come and go, with features of their own and costs from 0 to 10:
 
     >>> articles = Bandit("offers", width=256, costs=(0, 10))
@@ -114,10 +131,8 @@ class Bandit(Model[_core.Bandit]):
     (True, 1)
     """
 
-    __slots__ = ("_given",)
+    __slots__ = ()
     _compiled = _core.Bandit
-    _given: dict[str, Any]
-    """The labels as they were given, by their text; empty where only their text is known, as in a model file."""
 
     def __init__(
         self,
@@ -128,50 +143,52 @@ class Bandit(Model[_core.Bandit]):
         radius: float | None = None,
         horizon: int | None = None,
         seed: int = 0,
-        scale: str = "none",
-        intercept: bool = False,
+        scale: str | None = None,
+        intercept: bool | None = None,
         sparse: bool = False,
-        labels: Sequence[str] | None = None,
+        labels: Sequence[Any] | None = None,
+        text: Sequence[str] = (),
+        categorical: Sequence[str] = (),
+        numeric: Sequence[str] = (),
+        time: Sequence[str] = (),
+        drop: Sequence[str] = (),
         memory: int = 8192,
         most_waiting: int = 1_000_000,
         exploration_floor: float = 0.0,
         costs: tuple[float, float] | str | None = None,
         **params: float | int | str | bool | None,
     ) -> None:
-        self._given = {} if labels is None else _named(labels)
-        names = None if labels is None else [str(label) for label in labels]
-        block = None
+        self._given = {} if labels is None else named(labels)
+        names = None if labels is None else list(self._given)
+        self._held = self._index = None
+        playing: dict[str, Any] = {
+            "most_waiting": most_waiting,
+            "exploration_floor": exploration_floor,
+            "costs": costs if costs is None or isinstance(costs, str) else _pair(costs),
+        }
+        facts: dict[str, Any] = {"radius": radius, "horizon": horizon, "seed": seed, "labels": names, "memory": memory}
+        if features is None and not KINDS.get(name, {}).get("blocks"):
+            # Checks names and parameters before there are rows.
+            _core.check(name, params)
+            given = intercept is None or bool(intercept)
+            facts |= {"name": name, "classes": classes, "scale": scale, "intercept": given}
+            roles = {"text": text, "categorical": categorical, "numeric": numeric, "time": time, "drop": drop}
+            roles = {role: [str(name) for name in columns] for role, columns in roles.items()}
+            self._asked = {"facts": facts, "params": params, "playing": playing, "roles": roles}
+            return
+        self._asked, block = {}, None
         if features is None:
-            if not KINDS.get(name, {}).get("blocks"):
-                raise TypeError(f"features: the number of columns must be given; only Bandit('offers') has none, and the learner is {name}")
-            if names is not None or scale != "none" or intercept:
+            if names is not None or scale not in (None, "none") or intercept:
                 raise TypeError("labels, scale and intercept have no meaning for labels on offer with features of their own")
             width = params["width"] if params.get("width") is not None else WIDTH
             if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or not 0 < width < 1 << 20:
                 raise ValueError(f"width = {width!r}: must be a whole number from 1 to {(1 << 20) - 1}")
             classes = OFFERED if classes is None else classes
             block, features = int(width), classes * int(width)
-        self._held = _core.Bandit(
-            name,
-            number_of_classes(name, classes, names),
-            features,
-            params,
-            radius=radius,
-            horizon=horizon,
-            seed=seed,
-            sparse=sparse or block is not None,
-            scale=scale,
-            intercept=intercept,
-            labels=names,
-            memory=memory,
-            most_waiting=most_waiting,
-            exploration_floor=exploration_floor,
-            costs=costs if costs is None or isinstance(costs, str) else _pair(costs),
-            block=block,
-        )
-        self._index = None
-        if warning := self._core.warning():
-            warnings.warn(warning, stacklevel=2)
+        count, sparse = number_of_classes(name, classes, names), sparse or block is not None
+        # Without a context there is the intercept.
+        facts |= {"sparse": sparse, "scale": scale or "none", "intercept": bool(intercept) or features == 0}
+        self._take(_core.Bandit(name, count, features, params, block=block, **facts, **playing))
 
     @property
     def waiting(self) -> list[int | str]:
@@ -184,13 +201,14 @@ class Bandit(Model[_core.Bandit]):
         """What labels may cost: from the reward 1 to the reward 0."""
         return self._core.costs
 
-    def decide(self, x: Any, labels: Any = None) -> Decision:
+    def decide(self, x: Any = None, labels: Any = None) -> Decision:
         """Plays a label for the row `x`.
 
         Parameters
         ----------
         x
-            The numbers of the row, shape (features,). For labels on offer with features of their own: the features of the
+            The numbers of the row, shape (features,); or its columns by name: a dictionary (with dictionaries and lists in
+            it), or a row of a table; None for a round without a context. For labels on offer with features of their own: the features of the
             round, a dictionary whose members are numbers, texts (categories), lists and dictionaries (columns by path,
             `user.age`), or a list of numbers.
         labels
@@ -202,23 +220,13 @@ class Bandit(Model[_core.Bandit]):
         an invalid row, invalid labels, and for some of the labels where the learner can only play all; then no label is
         played. Raises OSError if the decision cannot be logged.
         """
-        given, row = self._round(x, labels)
+        if self._held is None:
+            self._start(x, labels)
+        given, row = self._round(x, labels, learns=True)
         label, name, probability, id = self._core.decide(row)
         if given is not None:
             return Decision(given[label], probability, id)
-        return Decision(label if name is None else self._given.get(name, name), probability, id)
-
-    @classmethod
-    def _wrap(cls: type[_B], core: Any) -> _B:
-        bandit = super()._wrap(core)
-        bandit._given = {}
-        return bandit
-
-    def copy(self: _B) -> _B:
-        """An independent copy, with the pending decisions."""
-        bandit = super().copy()
-        bandit._given = self._given
-        return bandit
+        return Decision(self._given.get(str(label), label) if name is None else self._given.get(name, name), probability, id)
 
     @classmethod
     def merge(cls: type[_B], bandits: Iterable[Bandit], how: str = "sum-all") -> _B:
@@ -241,19 +249,12 @@ class Bandit(Model[_core.Bandit]):
             bandit._given.update(part._given)
         return bandit
 
-    def __getstate__(self) -> Any:
-        return super().__getstate__(), self._given
-
-    def __setstate__(self, state: Any) -> None:
-        core, self._given = state
-        super().__setstate__(core)
-
-    def _round(self, x: Any, labels: Any) -> tuple[list[Any] | None, Any]:
+    def _round(self, x: Any, labels: Any, learns: bool) -> tuple[list[Any] | None, Any]:
         """The labels as given, if they are called by their position, and the round for the compiled part."""
         if self._core.block is None:
             if isinstance(labels, Mapping):
                 raise TypeError("the bandit has fixed labels; labels with features of their own need Bandit('offers') without features")
-            return None, (_arrays.row(x), None if labels is None else [str(name) for name in _offers.names(labels)])
+            return None, (self._one(x, learns), None if labels is None else [str(name) for name in _offers.names(labels)])
         if labels is None:
             raise TypeError("labels: the labels on offer must be given, with their features")
         given, offered = _offers.on_offer(labels)
@@ -331,6 +332,8 @@ class Bandit(Model[_core.Bandit]):
         >>> again.rounds, bool((again.scores([1.0, 0.0]) == bandit.scores([1.0, 0.0])).all())
         (40, True)
         """
+        if self._held is None:
+            self._start({}, None)
         self._core.begin_log(path)
         return DecisionLog(self._core, os.fspath(path))
 
@@ -364,27 +367,37 @@ class Bandit(Model[_core.Bandit]):
         """
         return cls._wrap(_core.Bandit.replay(log, model, most_waiting, memory))
 
-    def predict_proba(self, x: Any, labels: Any = None) -> Floats:
-        """The distribution of the played label: shape (classes,) for one row, (rows, classes) for rows. With `labels`, as in
-        `decide`, of those on offer in one row, in their order."""
+    def predict_proba(self, x: Any = None, labels: Any = None) -> Floats:
+        """The distribution of the played label: shape (classes,) for one row, (rows, classes) for rows, which may be a table.
+        With `labels`, as in `decide`, of those on offer, in their order."""
         return self._predict(x, labels, scores=False)
 
-    def scores(self, x: Any, labels: Any = None) -> Floats:
+    def scores(self, x: Any = None, labels: Any = None) -> Floats:
         """Margins of the classes, in the shapes of `predict_proba`."""
         return self._predict(x, labels, scores=True)
 
-    def predict(self, x: Any) -> Any:
-        """The class with the highest score, without exploration: an int for one row, else an array of shape (rows,)."""
-        scores = self.scores(x)
-        return scores.argmax(axis=1) if scores.ndim == 2 else int(scores.argmax())
+    def predict(self, x: Any = None, labels: Any = None) -> Any:
+        """The label with the highest score (the first of equal ones), without exploration, as `decide` names it: a label
+        for one row, else an array of shape (rows,). With `labels`, among those on offer."""
+        best = self._predict(x, labels, scores=True).argmax(axis=-1)
+        if labels is None:
+            outputs = self._labels_out()
+        else:
+            outputs = as_array(_offers.on_offer(labels)[0] if self._core.block is not None else _offers.names(labels))
+        return outputs[best] if best.ndim == 1 else outputs[best : best + 1].tolist()[0]
 
     def _predict(self, x: Any, labels: Any, scores: bool) -> Floats:
-        if labels is not None or self._core.block is not None:
-            return np.array(self._core.look(self._round(x, labels)[1], scores))
-        if _arrays.is_row(x):
-            one: Floats = self._core.predict(_arrays.row(x)[None, :], scores)[0]
-            return one
-        return self._core.predict(_arrays.rows(x), scores)
+        if self._core.block is not None:
+            return np.array(self._core.look(self._round(x, labels, learns=False)[1], scores))
+        if isinstance(labels, Mapping):
+            self._round(x, labels, learns=False)  # Raises.
+        offered = None if labels is None else [str(name) for name in _offers.names(labels)]
+        if x is None or (_tables.is_row(x) if _tables.is_table(x) else _arrays.is_row(x)):
+            return np.array(self._core.look((self._one(x, learns=False), offered), scores))
+        rows = self._many(x, learns=False)
+        if offered is None:
+            return self._core.predict(rows, scores)
+        return np.array([self._core.look((row, offered), scores) for row in _arrays.one_by_one(rows)])
 
     def run(self, x: Any, y: Any, *, probabilities: bool = False, seed: int = 0) -> Run:
         """Simulates bandit feedback on labelled rows: plays them in order and reveals only right or wrong.
@@ -392,7 +405,8 @@ class Bandit(Model[_core.Bandit]):
         Parameters
         ----------
         x, y
-            Rows of shape (rows, features) and their classes or names, shape (rows,).
+            Rows of shape (rows, features), or a table, and their labels, shape (rows,); rows without a label (None, NaN) are
+            played, and nothing is learnt from them.
         probabilities
             Whether the distributions are stored.
         seed
@@ -404,12 +418,14 @@ class Bandit(Model[_core.Bandit]):
 
         Raises KeyboardInterrupt between two rounds; the rows before are learnt, and `rounds` counts them.
         """
-        if self._core.block is not None:
+        if self._held is not None and self._core.block is not None:
             raise TypeError("a run needs rows of numbers with classes; this bandit knows labels by their features")
-        targets = _arrays.targets(y, False, self._names())
-        found = self._core.run(_arrays.rows(x), targets, seed=seed, keep=probabilities)
+        x, y = _tables.whole(x), _tables.labels(y)
+        if self._held is None:
+            self._begin(x, y)
+        found = self._core.run(self._many(x, learns=True), self._classes(y), seed=seed, keep=probabilities)
         losses, kept, played, rates, truth = found
-        return Run(losses, kept, played, rates, truth, list(self.labels), self.name)
+        return Run(losses, kept, played, rates, truth, self._labels_out().tolist(), self.name)
 
     def learn(
         self, x: Any, labels: Any, rewards: Any, probabilities: Any, offered: Sequence[Sequence[Any]] | None = None
@@ -424,7 +440,8 @@ class Bandit(Model[_core.Bandit]):
         Parameters
         ----------
         x
-            Rows of shape (rounds, features), in their order.
+            Rows of shape (rounds, features), or a table, in their order; for `Bandit("offers")` a list of the features of
+            each round, as in `decide`.
         labels
             The labels that were played, or their numbers, shape (rounds,).
         rewards
@@ -433,7 +450,7 @@ class Bandit(Model[_core.Bandit]):
         probabilities
             The probabilities in (0, 1] with which they were played, shape (rounds,).
         offered
-            The labels on offer in each round, if not all were.
+            The labels on offer in each round, if not all were; for `Bandit("offers")` as in `decide`.
 
         Raises ValueError or TypeError for invalid rounds, with their number from 0; then nothing is learnt. Raises
         KeyboardInterrupt between two rounds; the rounds before are learnt, and `rounds` counts them.
@@ -447,18 +464,36 @@ class Bandit(Model[_core.Bandit]):
         >>> click = (chosen == "yes") == (x[:, 0] > 0)
         >>> bandit = Bandit("squarecb", labels=["no", "yes"], features=2, radius=4)
         >>> bandit.learn(x, chosen, click, np.where(chosen == "yes", 0.25, 0.75))
-        >>> bandit.rounds, bandit.labels[bandit.predict([2.0, 0.0])]
+        >>> bandit.rounds, bandit.predict([2.0, 0.0])
         (500, 'yes')
         """
-        if self._core.block is not None:
-            raise TypeError("arrays of rows have no labels with features of their own, which this bandit needs")
-        self._core.learn(
-            _arrays.rows(x),
-            _arrays.targets(labels, False, self._names()),
-            _arrays.one_axis(rewards, "rewards"),
-            _arrays.one_axis(probabilities, "probabilities"),
-            None if offered is None else [[str(label) for label in labels] for labels in offered],
-        )
+        rewards, probabilities = _arrays.one_axis(rewards, "rewards"), _arrays.one_axis(probabilities, "probabilities")
+        if self._held is not None and self._core.block is not None:
+            self._learn_offers(x, labels, rewards, probabilities, offered)
+            return
+        if self._held is None:
+            every = [label for on_offer in offered for label in on_offer] if offered is not None else None
+            self._begin(x, labels, None if every is None else sorted({str(label) for label in every}))
+        names = None if offered is None else [[str(label) for label in on_offer] for on_offer in offered]
+        self._core.learn(self._many(x, learns=True), self._classes(labels), rewards, probabilities, names)
+
+    def _learn_offers(self, x: Any, labels: Any, rewards: Floats, probabilities: Floats, offered: Any) -> None:
+        """Learns rounds of labels with features of their own, which another policy has played."""
+        if offered is None:
+            raise TypeError("offered: the labels on offer in each round must be given, with their features")
+        contexts, played = list(x), list(labels)
+        lengths = {"labels": len(played), "rewards": len(rewards), "probabilities": len(probabilities), "offered": len(offered)}
+        for what, found in lengths.items():
+            if found != len(contexts):
+                raise ValueError(f"there are {found} {what} for {len(contexts)} rounds")
+        rounds = []
+        for at, (label, on_offer) in enumerate(zip(played, offered, strict=True)):
+            given, described = _offers.on_offer(on_offer)
+            if label not in given:
+                raise ValueError(f"the label {label!r} was played in round {at} although it was not on offer")
+            rounds.append(((_offers.described(contexts[at], "x"), described), given.index(label)))
+        for (round, place), reward, probability in zip(rounds, rewards, probabilities, strict=True):
+            _core.learn_round(self._core, round, place, float(reward), float(probability))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a model file, with the pending decisions. `noregret predict` reads it, and `noregret run --load`
@@ -476,16 +511,6 @@ class Bandit(Model[_core.Bandit]):
         Raises OSError if it cannot be read, ValueError if it is damaged or not a model file of a bandit learner.
         """
         return cls._wrap(_core.Bandit.load(path))
-
-
-def _named(labels: Any) -> dict[str, Any]:
-    """Labels by their text."""
-    if isinstance(labels, (str, set, frozenset)):
-        raise TypeError(f"labels is {labels!r}; a list of labels was needed, whose order is that of the classes")
-    for label in labels:
-        if not isinstance(label, (str, int, float, np.bool_, np.integer, np.floating)):
-            raise TypeError(f"labels has {label!r}; a text or a number was needed")
-    return {str(label): label for label in labels}
 
 
 def _is_number(value: Any) -> bool:

@@ -4,15 +4,18 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-from ._arrays import Floats, Ints, Rows
+from ._arrays import Floats, Ints, Rows, Sparse
 from ._offers import Described
 
-_Round = tuple[Floats, list[str] | None] | tuple[Described, list[tuple[str, Described]]]
+_Round = tuple[Rows, list[str] | None] | tuple[Described, list[tuple[str, Described]]]
 
 __all__ = [
     "Bandit",
     "Learner",
     "__version__",
+    "add_labels",
+    "bandit_for_array",
+    "bandit_for_table",
     "catalogue",
     "check",
     "classes_of",
@@ -21,17 +24,24 @@ __all__ = [
     "explain_rows",
     "explain_table",
     "learn_mapping",
+    "joined_schema",
+    "learn_round",
     "learner_for_array",
     "learner_for_table",
+    "learner_rows",
     "linear",
     "main",
     "page",
     "predict_mapping",
     "predict_table",
     "roles",
+    "rows_of",
     "run_table",
     "spelling",
     "survey",
+    "table_rows",
+    "table_schema",
+    "time_features",
 ]
 
 _Params = dict[str, float | int | str | bool | None]
@@ -73,6 +83,19 @@ def learner_for_array(
     asked: dict[str, Any], params: _Params, rows: Rows, targets: Floats | Ints, names: list[str]
 ) -> Learner: ...
 def learner_for_table(asked: dict[str, Any], params: _Params, csv: bytes, reading: dict[str, Any]) -> Learner: ...
+def bandit_for_array(
+    asked: dict[str, Any], playing: dict[str, Any], params: _Params, rows: Rows, targets: Ints, names: list[str]
+) -> Bandit: ...
+def bandit_for_table(
+    asked: dict[str, Any], playing: dict[str, Any], params: _Params, csv: bytes, reading: dict[str, Any]
+) -> Bandit: ...
+def table_schema(csv: bytes, reading: dict[str, Any]) -> str: ...
+def table_rows(csv: bytes, schema: str) -> tuple[Sparse, str]: ...
+def joined_schema(a: str, b: str) -> str: ...
+def learner_rows(learner: Learner, csv: bytes) -> Sparse: ...
+def rows_of(bandit: Bandit, text: bytes, learns: bool) -> Rows: ...
+def add_labels(bandit: Bandit, names: list[str]) -> None: ...
+def learn_round(bandit: Bandit, round: _Round, played: int, reward: float, probability: float) -> None: ...
 def run_table(
     learner: Learner,
     csv: bytes,
@@ -96,6 +119,7 @@ def spelling(names: list[str]) -> list[str]: ...
 def page(title: str, below: str, parts: str, data: str, fragment: bool) -> str: ...
 def learn_mapping(learner: Learner, columns: dict[Any, int], x: dict[Any, Any], label: int, weight: float) -> None: ...
 def predict_mapping(learner: Learner, columns: dict[Any, int], x: dict[Any, Any], scores: bool) -> list[float]: ...
+def time_features(name: str, text: str) -> list[tuple[str, float]] | None: ...
 @final
 class Learner:
     def __new__(
@@ -113,6 +137,7 @@ class Learner:
         intercept: bool = False,
         labels: list[str] | None = None,
         memory: int = 8192,
+        schema: str | None = None,
     ) -> Learner: ...
     @staticmethod
     def from_bytes(bytes: bytes, memory: int = 8192) -> Learner: ...
@@ -222,6 +247,14 @@ class Bandit:
     def costs(self) -> tuple[float, float]: ...
     @property
     def block(self) -> int | None: ...
+    @property
+    def takes_rewards(self) -> bool: ...
+    @property
+    def named(self) -> bool: ...
+    @property
+    def roles(self) -> list[tuple[str, str]]: ...
+    @property
+    def columns(self) -> list[str]: ...
     def forget(self, id: str) -> None: ...
     def predict(self, rows: Rows, scores: bool) -> Floats: ...
     def run(

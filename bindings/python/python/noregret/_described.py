@@ -118,7 +118,7 @@ class Described(Labelled):
         outputs = None if self._real else self._labels_out()
         labels = list(range(self.classes)) if outputs is None and not self._real else [] if outputs is None else outputs.tolist()
         if self._takes_tables(x):
-            found = _core.explain_table(self._core, _tables.table(x).csv())
+            found = _core.explain_table(self._core, self._table(x).csv())
         else:
             rows = _arrays.row(x)[None, :] if _arrays.is_row(x) else np.asarray(_arrays.rows(x))
             found = _core.explain_rows(self._core, np.ascontiguousarray(rows, dtype=np.float64))
@@ -144,13 +144,27 @@ class Described(Labelled):
         parts += [{"heading": "Parameters"}, {"list": [(name, str(value)) for name, value in self.params.items()]}]
         return _core.page(self.name, KINDS[self.name]["summary"], json.dumps(parts), "{}", True)
 
+    def _texts(self, x: Any) -> Any:
+        """A list of texts as rows of one column, for a learner that has no other."""
+        columns = [] if self._held is None else [name for name, role in self.roles.items() if role != "label"]
+        return _tables.texts(x) if self._held is None or columns == ["text"] else x
+
+    def _table(self, x: Any) -> _tables.Table:
+        """The table in `x`; the columns of an array are those of the learner, in their order."""
+        table = _tables.table(x)
+        if self._held is None or not isinstance(x, np.ndarray):
+            return table
+        names = self.feature_names_in_
+        if set(table.names) & set(names):
+            return table
+        if len(names) != len(table.names):
+            raise ValueError(f"x has {len(table.names)} columns; the {len(names)} of the learner were needed: {', '.join(names[:10])}")
+        return table._replace(names=list(names))
+
     def _takes_tables(self, x: Any) -> bool:
         """Whether `x` is read as a table."""
         if self._held is None:
-            if _tables.is_table(x) or _tables.has_texts(x):
-                return True
-            # Only tables may have missing numbers.
-            return isinstance(x, np.ndarray) and x.ndim == 2 and x.dtype.kind == "f" and bool(np.isnan(x).any())
+            return _tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)
         if not self.roles:
             return False
         return _tables.is_table(x) or (isinstance(x, np.ndarray) and x.ndim == 2)

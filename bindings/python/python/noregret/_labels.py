@@ -56,7 +56,7 @@ class Labelled(Promising):
             _core.classes_of(self._core, names, True)
             self._remember(values)
             index = self._names()
-        return np.array([_arrays.name_of(name, index) for name in names], dtype=np.int64)[places]
+        return _arrays.placed([_arrays.name_of(name, index) for name in names], places)
 
     def _by_name(self, array: Any) -> bool:
         """Whether these labels are names."""

@@ -202,8 +202,9 @@ class Learner(Described):
         return order if outputs is None else outputs[order], np.take_along_axis(known, order, axis=-1)
 
     def _predict(self, x: Any, scores: bool) -> Floats:
+        x = self._texts(_tables.whole(x))
         if self._takes_tables(x):
-            table = _tables.table(x)
+            table = self._table(x)
             found = _core.predict_table(self._core, table.csv(), scores)
             return np.ascontiguousarray(found[0]) if _tables.is_row(x) else found
         if _arrays.is_row(x):
@@ -221,7 +222,7 @@ class Learner(Described):
             The numbers of the row, shape (features,), or a dictionary of its columns for a learner of tables.
         y
             The label, a probability vector of shape (classes,) if the learner accepts it, or a number for a real-valued
-            target.
+            target. Missing ones (None, NaN) are not learnt.
         weight
             Importance weight >= 0, for learners that accept weights. Rows of weight 0 are not learnt.
 
@@ -232,6 +233,8 @@ class Learner(Described):
         OverflowError
             If scores become infinite: parameters, values or weights are too large.
         """
+        if _arrays.is_missing(y):
+            return
         if self._held is None or self._takes_tables(x):
             row = x if _tables.is_table(x) else np.asarray(x)[None, :]
             self._run(row, [y], [weight], {}, {"ahead": True})
@@ -245,10 +248,10 @@ class Learner(Described):
         Parameters
         ----------
         x
-            Rows of shape (rows, features), or a table, as in `predict_proba`.
+            Rows of shape (rows, features), or a table, as in `predict_proba`; or a list of texts, one for each row.
         y
             Labels of shape (rows,), probability vectors of shape (rows, classes), or numbers of shape (rows,); for a
-            table also the name of the label column.
+            table also the name of the label column. Rows without a label (None, NaN) are not learnt.
         weight
             Importance of every row, shape (rows,).
         look_ahead
@@ -267,7 +270,7 @@ class Learner(Described):
         KeyboardInterrupt
             Between two rounds; the rows before are learnt, and `rounds` counts them.
         """
-        self._run(x, y, weight, {"look_ahead": look_ahead, "threads": threads})
+        self._run(_tables.whole(x), _tables.labels(y), weight, {"look_ahead": look_ahead, "threads": threads})
 
     def run(
         self,
@@ -295,6 +298,7 @@ class Learner(Described):
         Run(rounds=100, errors=1, error_rate=0.01, greedy_error_rate=0.01, log_loss=0.0138629)
         """
         how = {"look_ahead": look_ahead, "keep": probabilities, "seed": seed, "threads": threads}
+        x, y = _tables.whole(x), _tables.labels(y)
         with bar(x, progress) as told:
             found, notes = self._run(x, y, weight, {**how, "progress": told})
         outputs = [] if self._real else self._labels_out()
@@ -307,6 +311,7 @@ class Learner(Described):
     ) -> tuple[Any, list[str]]:
         """Learns rows; returns the result of the compiled part, and remarks on the columns."""
         facts = {"ahead": False, **(facts or {})}
+        x = self._texts(x)
         if self._takes_tables(x):
             return self._run_table(x, y, weight, how, facts)
         rows = _arrays.rows(x)
@@ -317,38 +322,28 @@ class Learner(Described):
     def _run_table(
         self, x: Any, y: Any, weight: Any, how: dict[str, Any], facts: dict[str, Any]
     ) -> tuple[Any, list[str]]:
-        table = _tables.table(x)
+        table = self._table(x)
         if isinstance(y, str) and y in table.names:
             name, targets = y, table.cells[table.names.index(y)]
         else:
             if isinstance(y, str) and table.rows != 1:
                 raise ValueError(f"y: there is no column {y!r}; the columns are {', '.join(map(repr, table.names[:10]))}")
-            name = self._label_name(getattr(y, "name", None), table.names)
+            name = getattr(y, "name", None)
+            name = _tables.free(name if isinstance(name, str) and name else "label", table.names)
             targets = _tables.column([y] if isinstance(y, str) else y, name)
         if len(targets) != table.rows:
             raise ValueError(f"y has {len(targets)} targets for {table.rows} rows")
         table = table.without(name)
         weights = self._weights(targets, weight)
         if self._held is None:
-            roles = {**self._asked["roles"]}
-            given = {column for columns in roles.values() for column in columns}
-            roles["categorical"] = [*roles["categorical"], *(c for c in table.categorical if c not in given)]
-            asked = {**self._asked["facts"], **facts}
-            csv = table.csv(name, targets)
-            reading = {"label": name, **roles}
+            asked = {**self._asked["facts"], **facts, "bandit": False}
+            csv, reading = table.csv(name, targets), {"label": name, **_tables.roles(self._asked["roles"], table)}
             self._make(lambda params: _core.learner_for_table(asked, params, csv, reading))
         known = next((column for column, role in self.roles.items() if role == "label"), name)
         csv = table.without(known).csv(known, targets)
         found, notes = _core.run_table(self._core, csv, known, weights, grows=self._grows, **how)
         self._remember(targets)
         return found, notes
-
-    @staticmethod
-    def _label_name(name: Any, others: list[str]) -> str:
-        free = name if isinstance(name, str) and name else "label"
-        while free in others:
-            free += "_"
-        return free
 
     def _begin(self, rows: Any, y: Any, facts: dict[str, Any]) -> Floats | Ints:
         """Makes the learner for the given rows; returns their targets."""
@@ -361,13 +356,12 @@ class Learner(Described):
         else:
             values, targets = _arrays.distinct(y)
             names = [_tables.text_of(value) for value in values]
-        asked = {**self._asked["facts"], **facts}
+        asked = {**self._asked["facts"], **facts, "bandit": False}
         self._make(lambda params: _core.learner_for_array(asked, params, rows, targets, names))
         if names:
             self._remember(values)
             index = self._names()
-            places = np.array([index[name] for name in _core.spelling(names)], dtype=np.int64)
-            return places[targets]
+            return _arrays.placed([index[name] for name in _core.spelling(names)], targets)
         return targets
 
     def _make(self, make: Callable[[dict[str, Any]], _core.Learner]) -> None:

@@ -25,7 +25,7 @@ class Model(Generic[_C]):
     def _core(self) -> _C:
         if self._held is None:
             raise RuntimeError(
-                "the learner is made by the first rows that it learns, and there were none yet (features= and classes= make it at once)"
+                "the learner is made by its first rows, and there were none yet (features= and classes= make it at once)"
             )
         return self._held
 

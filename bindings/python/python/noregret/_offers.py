@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+
+from . import _core
+from ._arrays import is_missing
 
 LARGEST = 1e100
 """The largest number in a feature."""
@@ -16,7 +20,7 @@ Described = list[tuple[str, float]]
 
 def described(x: Any, what: str) -> Described:
     """The features of `x`: nested dictionaries by their path (`user.age`), lists by position, a text as the category
-    `path=text`; None is left out."""
+    `path=text`; missing values (None, NaN, NA) are left out."""
     found: Described = []
     if x is not None:
         if not isinstance(x, Mapping) and not _is_list(x):
@@ -26,10 +30,12 @@ def described(x: Any, what: str) -> Described:
 
 
 def on_offer(labels: Any) -> tuple[list[Any], list[tuple[str, Described]]]:
-    """The labels on offer as given, and with their names and features: a dictionary of labels and features, or labels
-    without features."""
+    """The labels on offer as given, and with their names and features: a dictionary of labels and features, labels
+    without features, or features without labels, which are called by their places."""
     if isinstance(labels, Mapping):
         return list(labels), [(str(name), described(own, f"labels[{name!r}]")) for name, own in labels.items()]
+    if isinstance(labels, list | tuple) and labels and all(isinstance(own, Mapping) or _is_list(own) for own in labels):
+        return list(range(len(labels))), [("", described(own, f"labels[{at}]")) for at, own in enumerate(labels)]
     return (given := names(labels)), [(str(name), []) for name in given]
 
 
@@ -49,7 +55,10 @@ def _is_list(x: Any) -> bool:
 
 
 def _flatten(path: str, value: Any, into: Described) -> None:
-    if value is None:
+    if is_missing(value):
+        return
+    if isinstance(value, datetime.date | np.datetime64) and (features := _core.time_features(path, str(value))):
+        into.extend(features)
         return
     if isinstance(value, str):
         into.append((f"{path}={value}", 1.0))

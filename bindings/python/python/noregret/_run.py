@@ -244,7 +244,7 @@ def _named(labels: list[Any], classes: Ints) -> Any:
 def as_array(labels: list[Any]) -> Any:
     """Labels as an array of one axis, of their common type if they have one."""
     kinds = {type(label) for label in labels}
-    if len(kinds) == 1 and kinds <= {int, str, bool, float}:
+    if len(kinds) == 1 and kinds <= {int, str, bool, float, np.datetime64}:
         return np.array(labels)
     out = np.empty(len(labels), dtype=object)
     out[:] = labels

@@ -9,10 +9,12 @@ import decimal
 import io
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from . import _core
 
 ROLES = ("text", "categorical", "numeric", "time", "drop")
 """The roles that columns can be given, named as in the command line."""
@@ -37,10 +39,22 @@ class Table(NamedTuple):
         categorical = [other for other in self.categorical if other != name]
         return Table([self.names[at] for at in kept], [self.cells[at] for at in kept], categorical)
 
+    def only(self, names: Sequence[str]) -> Table:
+        """The table with these columns only, in this order."""
+        unknown = next((name for name in names if name not in self.names), None)
+        if unknown is not None:
+            raise ValueError(f"column {unknown!r}: the columns are {', '.join(self.names)}")
+        cells = [self.cells[self.names.index(name)] for name in names]
+        return Table(list(names), cells, [name for name in self.categorical if name in names])
+
+    def part(self, low: int, high: int) -> Table:
+        """The rows from `low` to before `high`."""
+        return self._replace(cells=[column[low:high] for column in self.cells])
+
     def csv(self, label: str | None = None, targets: list[Any] | None = None) -> bytes:
         """The text of a CSV file, with the label's column at the end; of an NDJSON file, if cells are lists or dictionaries."""
         if any(isinstance(cell, list | dict) for column in self.cells for cell in column):
-            return self._json(label, targets)
+            return self.lines(label, targets)
         names, cells = self.names, self.cells
         if label is not None and targets is not None:
             names, cells = [*names, label], [*cells, targets]
@@ -54,12 +68,13 @@ class Table(NamedTuple):
             writer.writerows(zip(*cells, strict=True))
         return out.getvalue().encode()
 
-    def _json(self, label: str | None, targets: list[Any] | None) -> bytes:
+    def lines(self, label: str | None = None, targets: list[Any] | None = None, *, times: bool = False) -> bytes:
         """NDJSON, with objects such as `{"x": {"colour": "red"}, "label": "a"}`, which the reader recognises by the
-        first character."""
+        first characters; with `times`, dates and times are written as their features."""
         lines = []
         for at, row in enumerate(zip(*self.cells, strict=True)):
-            line: dict[str, Any] = {"x": dict(zip(self.names, map(_plain, row), strict=True))}
+            cells = zip(self.names, row, strict=True)
+            line: dict[str, Any] = {"x": dict(pair for name, cell in cells for pair in _members(name, cell, times))}
             if label is not None and targets is not None:
                 line[label] = _plain(targets[at])
             lines.append(json.dumps(line) + "\n")
@@ -74,6 +89,7 @@ def is_table(x: Any) -> bool:
         return True
     if isinstance(x, list | tuple):
         return bool(x) and isinstance(x[0], Mapping)
+    # A Series is a row if its cells have names, otherwise a column.
     return _is_pandas(x) or _is_polars(x) or _is_series(x) or hasattr(x, "__arrow_c_stream__")
 
 
@@ -85,6 +101,59 @@ def has_texts(x: Any) -> bool:
     return x.dtype.kind == "U" or any(isinstance(cell, str) for cell in x.flat)
 
 
+def whole(x: Any) -> Any:
+    """`x` in memory: a LazyFrame of polars is collected, what an iterator yields is listed."""
+    if hasattr(x, "collect") and hasattr(x, "collect_schema"):
+        return x.collect()
+    return list(x) if isinstance(x, Iterator) else x
+
+
+def texts(x: Any) -> Any:
+    """A list of texts, one for each row, as a table of the column `text`; anything else as it is."""
+    if isinstance(x, np.ndarray):
+        found = x.ndim == 1 and x.dtype.kind in "OUT" and len(x) > 0 and all(isinstance(text, str) for text in x)
+    else:
+        found = isinstance(x, list | tuple) and bool(x) and all(isinstance(text, str) for text in x)
+    return {"text": list(x)} if found else x
+
+
+def labels(y: Any) -> Any:
+    """Labels, one for each row: also those of a table of one column, of an array of shape (rows, 1), or of an iterator.
+    Probability vectors stay as they are.
+
+    Raises ValueError for several labels in a row.
+    """
+    y = whole(y)
+    if isinstance(y, str | Mapping) or y is None:
+        return y
+    if _is_pandas(y) or _is_polars(y) or hasattr(y, "column_names"):
+        frame = table(y)
+        if len(frame.names) == 1:
+            return y.iloc[:, 0] if _is_pandas(y) else y.get_columns()[0] if _is_polars(y) else y.column(0).to_pylist()
+        return _vectors(np.column_stack([np.asarray(cells) for cells in frame.cells]))
+    if isinstance(y, np.ndarray):
+        return _vectors(y) if y.ndim == 2 else y
+    if isinstance(y, list | tuple) and y and isinstance(y[0], list | tuple | np.ndarray):
+        if len({np.size(label) for label in y}) == 1:
+            return _vectors(np.asarray(y))
+    return y
+
+
+def _vectors(y: Any) -> Any:
+    if y.ndim == 2 and y.shape[1] == 1:
+        return y[:, 0]
+    if y.dtype.kind not in "fiub":
+        raise ValueError(
+            f"y has {y.shape[1]} labels in a row, {y[0].tolist()} in the first; one was needed: several labels need a learner each"
+        )
+    return y
+
+
+def has_holes(x: Any) -> bool:
+    """Whether `x` is an array of rows with missing numbers, which only tables may have."""
+    return isinstance(x, np.ndarray) and x.ndim == 2 and x.dtype.kind == "f" and bool(np.isnan(x).any())
+
+
 def is_row(x: Any) -> bool:
     """Whether a table is one row: a row of a DataFrame, or a dictionary whose values are not all lists."""
     return _is_series(x) or isinstance(x, Mapping) and not (x and all(_is_column(value) for value in x.values()))
@@ -94,6 +163,8 @@ def table(x: Any) -> Table:
     """The table in `x`."""
     if _is_series(x):
         x = x.to_dict()
+    if _is_column_series(x):
+        x = x.to_frame(x.name or "x")
     if isinstance(x, np.ndarray):
         return _checked([str(at) for at in range(x.shape[1])], [x[:, at] for at in range(x.shape[1])], [])
     if isinstance(x, Mapping):
@@ -115,8 +186,34 @@ def table(x: Any) -> Table:
     return _of_arrow(x)
 
 
+def roles(given: Mapping[str, Sequence[str]], table: Table) -> dict[str, Sequence[str]]:
+    """The given roles of columns, with those of a categorical type among the categories."""
+    known = {column for columns in given.values() for column in columns}
+    categories = [*given["categorical"], *(column for column in table.categorical if column not in known)]
+    return {**given, "categorical": categories}
+
+
+def free(name: str, others: Sequence[str]) -> str:
+    """`name`, or a name like it that no column has."""
+    while name in others:
+        name += "_"
+    return name
+
+
+def numbers_of(x: Any) -> Sequence[Any] | None:
+    """The numbers of a row that is a list of them or None; None for a row by name or with texts."""
+    if x is None:
+        return []
+    if is_table(x) or not isinstance(x, list | tuple | np.ndarray) or np.ndim(x) != 1:
+        return None
+    plain = isinstance(x, np.ndarray) and x.dtype.kind in "fiub"
+    return x if plain or all(isinstance(value, int | float | np.number | np.bool_) for value in x) else None
+
+
 def column(y: Any, name: str) -> list[Any]:
-    """The cells of a column: labels, for instance."""
+    """The cells of a column of labels, as they were given; None where one is missing."""
+    if isinstance(y, np.ndarray) and y.dtype.kind == "M":
+        return [None if np.isnat(value) else value for value in y]
     return _cells(y, name)
 
 
@@ -178,6 +275,8 @@ def _cell(value: Any, name: str, at: int) -> Any:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(value, float | np.floating):
+        if math.isinf(value):
+            raise ValueError(f"column {name!r}, row {at}: {value}; a finite number was needed")
         return None if math.isnan(value) else float(value)
     if isinstance(value, str | bool | int | np.bool_ | np.integer | decimal.Decimal | datetime.date):
         return value
@@ -195,6 +294,13 @@ def _cell(value: Any, name: str, at: int) -> Any:
         f"column {name!r}, row {at}: a value of type {type(value).__name__}; numbers, texts, times, booleans, and lists and "
         "dictionaries of them can be learnt from"
     )
+
+
+def _members(name: str, cell: Any, times: bool) -> list[tuple[str, Any]]:
+    """A cell as members of a JSON object."""
+    if times and isinstance(cell, datetime.date):
+        return _core.time_features(name, str(cell)) or [(name, str(cell))]
+    return [(name, _plain(cell))]
 
 
 def _plain(value: Any) -> Any:
@@ -228,6 +334,11 @@ def _is_series(x: Any) -> bool:
     """Whether `x` is a row of a pandas DataFrame, `frame.iloc[0]`: cells by the names of columns."""
     names = getattr(getattr(x, "index", None), "dtype", None)
     return hasattr(x, "iloc") and not hasattr(x, "columns") and getattr(names, "kind", None) == "O"
+
+
+def _is_column_series(x: Any) -> bool:
+    """Whether `x` is a column of pandas or polars."""
+    return hasattr(x, "to_frame") and hasattr(x, "name") and not hasattr(x, "columns") and not _is_series(x)
 
 
 def _is_polars(x: Any) -> bool:

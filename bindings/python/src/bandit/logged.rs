@@ -10,7 +10,7 @@ use crate::error::{Done, Failure};
 use crate::signals::Signals;
 
 /// The least probability: the square of its inverse, an importance weight, is finite.
-const LEAST_PROBABILITY: f64 = 1e-100;
+pub(super) const LEAST_PROBABILITY: f64 = 1e-100;
 
 /// Borrowed rounds.
 pub(super) struct LoggedRounds<'a> {

@@ -16,12 +16,12 @@ use noregret_stream::encode::Example;
 use noregret_stream::encode::examples::{BadRows, Examples, ReadExamples};
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::scale::Scaling;
-use noregret_stream::encode::survey::{Survey, SurveyOptions};
+use noregret_stream::encode::survey::{Survey, SurveyError, SurveyOptions};
 use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunOptions, run};
-use noregret_stream::save::PREDICTED_TOGETHER;
+use noregret_stream::save::{PREDICTED_TOGETHER, Saved};
 use noregret_stream::setup::{Asked as ToMake, Facts, Norm, leaves_rows};
-use noregret_stream::{CsvRole, Format, ReadError, ReadOptions, Reader, Row, RowLabel};
+use noregret_stream::{CsvRole, Format, ReadError, ReadOptions, Reader, Row, RowLabel, Schema};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -50,7 +50,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    fn options(&self) -> ReadOptions {
+    pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {
             format: Some(Format::Csv),
             delimiter: Some(b','),
@@ -81,6 +81,19 @@ pub(crate) struct Asked {
     memory: usize,
     /// Whether these rows determine the learner.
     ahead: bool,
+    /// Whether it learns from the reward of the played label.
+    bandit: bool,
+}
+
+impl Asked {
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Largest size of the learner's state.
+    fn bytes(&self) -> usize {
+        self.memory.saturating_mul(1 << 20)
+    }
 }
 
 /// Checks the learner's name and parameters.
@@ -106,7 +119,8 @@ pub(crate) fn learner_for_array<'py>(
     let make = || {
         rows.check(rows.width())?;
         targets.check_length(rows.len())?;
-        made(asked, &params, &mut ArrayReader::new(rows, targets, &names))
+        let memory = asked.bytes();
+        Learner::of_saved(made(asked, &params, &mut ArrayReader::new(rows, targets, &names))?, memory)
     };
     Ok(py.detach(make)?)
 }
@@ -122,7 +136,11 @@ pub(crate) fn learner_for_table(
 ) -> PyResult<Learner> {
     let params = values::from_python(params)?;
     let csv = Arc::from(csv);
-    Ok(py.detach(|| made(asked, &params, open(&csv, &reading.options())?.as_mut()))?)
+    let make = || {
+        let memory = asked.bytes();
+        Learner::of_saved(made(asked, &params, open(&csv, &reading.options())?.as_mut())?, memory)
+    };
+    Ok(py.detach(make)?)
 }
 
 /// Predicts, scores and learns the rows of a table in order; with `grows`, new labels are added.
@@ -215,10 +233,13 @@ pub(crate) fn predict_table<'py>(
 /// The roles of a table's columns, by name; empty for a learner that was made for arrays.
 #[pyfunction]
 pub(crate) fn roles(py: Python<'_>, learner: &Learner) -> PyResult<Vec<(String, &'static str)>> {
-    learner.inner.read(py, |inner| {
-        let fields = inner.schema.csv.iter().flat_map(|csv| &csv.fields);
-        fields.map(|field| (field.name.clone(), role_name(field.role))).collect()
-    })
+    learner.inner.read(py, |inner| roles_of(&inner.schema))
+}
+
+/// The same of a schema.
+pub(crate) fn roles_of(schema: &Schema) -> Vec<(String, &'static str)> {
+    let fields = schema.csv.iter().flat_map(|csv| &csv.fields);
+    fields.map(|field| (field.name.clone(), role_name(field.role))).collect()
 }
 
 /// The classes named `names`; with `grows`, new ones are added.
@@ -264,7 +285,7 @@ fn role_name(role: CsvRole) -> &'static str {
     }
 }
 
-pub(super) fn open(csv: &Arc<[u8]>, options: &ReadOptions) -> Done<Box<dyn Reader>> {
+pub(crate) fn open(csv: &Arc<[u8]>, options: &ReadOptions) -> Done<Box<dyn Reader>> {
     // Rows with lists and dictionaries come as objects; names of CSV with a quote in them stand in quotes.
     if csv.starts_with(b"{\"x\": {") {
         let options =
@@ -297,10 +318,10 @@ fn look(reader: &mut dyn Reader) -> Done<(usize, Vec<String>)> {
 }
 
 /// A learner for the rows of `reader`, after a first pass over them, as in the command line.
-fn made(asked: Asked, params: &Values, reader: &mut dyn Reader) -> Done<Learner> {
+pub(crate) fn made(asked: Asked, params: &Values, reader: &mut dyn Reader) -> Done<Saved> {
     let entry = registry::find(&asked.name)?;
     entry.check_values(params)?;
-    let accepts = entry.about.accepts;
+    let (accepts, memory) = (entry.about.accepts, asked.bytes());
     let scale = asked.scale.as_deref().map(scaling).transpose()?;
     let as_they_are = leaves_rows(entry, params)?;
     let survey = Survey::take(
@@ -313,8 +334,17 @@ fn made(asked: Asked, params: &Values, reader: &mut dyn Reader) -> Done<Learner>
             bad_rows: BadRows::Fail,
         },
     );
-    let survey = survey.map_err(|error| Failure::Value(error.to_string()))?;
-    if survey.rows == 0 || survey.columns == 0 {
+    let survey = survey.map_err(|error| match error {
+        SurveyError::LabelsHardlyRepeat(..) => {
+            let mut real =
+                registry::ALGORITHMS.iter().filter(|entry| entry.about.accepts.classes == Classes::Real);
+            let name = real.next().map_or("", |entry| entry.about.name);
+            Failure::Value(format!("y: {error} Learner({name:?}) forecasts numbers"))
+        }
+        error => Failure::Value(error.to_string()),
+    })?;
+    // A bandit may learn which label is best without any context.
+    if survey.rows == 0 || (survey.columns == 0 && !(asked.bandit && asked.intercept)) {
         return Err(Failure::Value("there are no rows with columns to learn from".to_owned()));
     }
     let labels = match (accepts.classes, asked.labels) {
@@ -350,18 +380,17 @@ fn made(asked: Asked, params: &Values, reader: &mut dyn Reader) -> Done<Learner>
         intercept: asked.intercept,
         ..facts
     };
-    let memory = asked.memory.saturating_mul(1 << 20);
     let to_make = ToMake {
         params: params.clone(),
         seed: asked.seed,
-        feedback: Some(Feedback::Full),
+        feedback: Some(if asked.bandit { Feedback::Bandit } else { Feedback::Full }),
         scaling: scale,
         radius: asked.radius,
         horizon: asked.horizon,
         memory,
         ..ToMake::default()
     };
-    Learner::of_saved(facts.make(entry, &to_make)?, memory)
+    Ok(facts.make(entry, &to_make)?)
 }
 
 /// Rejects a label that is not in `labels`.

@@ -1,0 +1,194 @@
+"""The rows of a bandit: numbers, those of a table, or features by name; and the bandit that the first rows determine."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from . import _arrays, _core, _tables
+from ._arrays import Floats, Ints, Rows
+from ._model import Model
+from ._run import as_array
+
+_R = TypeVar("_R", bound="Rounds")
+
+ROOM = 64
+"""Columns of a bandit for features by name, as in the service, unless `features` says otherwise."""
+
+
+class Rounds(Model[_core.Bandit]):
+    """Rows and labels of a bandit."""
+
+    __slots__ = ("_asked", "_given")
+    _given: dict[str, Any]
+    """The labels as they were given, by their text; empty where only their text is known."""
+    _asked: dict[str, Any]
+    """The arguments, until the bandit is made by its first rows."""
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        return str(self._asked["facts"]["name"]) if self._held is None else self._held.name
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The roles of the table's columns, by name; empty for rows of numbers and for features by name."""
+        return dict(self._core.roles)
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the features in order: numeric columns, and features of other columns, such as `colour=red`."""
+        return self._core.columns
+
+    # Making
+
+    def _start(self, x: Any, offered: Any) -> None:
+        """Makes the bandit for a first row, which is decided: its numbers have places, other features have names."""
+        facts, params = dict(self._asked["facts"]), self._asked["params"]
+        if facts["labels"] is None and facts["classes"] is None:
+            if offered is None:
+                raise TypeError("labels: the labels that may be played must be given, labels=[...], or classes=K for numbers from 0")
+            self._given = named(offered)
+            facts["labels"] = list(self._given)
+        numbers = _tables.numbers_of(x)
+        columns = ROOM if numbers is None else len(numbers)
+        classes = len(facts["labels"]) if facts["classes"] is None else facts["classes"]
+        scale, playing = facts.pop("scale") or "auto", self._asked["playing"]
+        facts |= {"intercept": facts["intercept"] or columns == 0}
+        name = facts.pop("name")
+        del facts["classes"]
+        self._take(_core.Bandit(name, classes, columns, params, scale=scale, **facts, **playing))
+        if numbers is None:
+            # Its columns have names from the beginning, which a log tells.
+            _core.rows_of(self._core, self._text({}), True)
+
+    def _begin(self, x: Any, y: Any, labels: list[str] | None = None) -> None:
+        """Makes the bandit for rows `x` of the labels `y`, as `noregret run --feedback bandit` does for a file."""
+        facts, playing, params = self._asked["facts"], self._asked["playing"], self._asked["params"]
+        asked = {**facts, "labels": facts["labels"] if labels is None else labels, "ahead": False, "bandit": True}
+        values, places = _arrays.distinct(y)
+        if self._reads_tables(x):
+            table = _tables.table(x)
+            target = _tables.free("label", table.names)
+            texts = [None if at < 0 else values[at] for at in places.tolist()]
+            csv, reading = table.csv(target, texts), {"label": target, **_tables.roles(self._asked["roles"], table)}
+            self._take(_core.bandit_for_table(asked, playing, params, csv, reading))
+        else:
+            names = [_tables.text_of(value) for value in values]
+            self._take(_core.bandit_for_array(asked, playing, params, _full(_arrays.rows(x)), places, names))
+        if not self._given:
+            texts = [_tables.text_of(value) for value in values]
+            self._given = dict(zip(_core.spelling(texts), values, strict=True))
+
+    def _take(self, core: _core.Bandit) -> None:
+        self._held, self._index, self._asked = core, None, {}
+        if warning := core.warning():
+            warnings.warn(warning, stacklevel=4)
+
+    @staticmethod
+    def _reads_tables(x: Any) -> bool:
+        """Whether first rows are those of a table: they have names, texts or missing numbers."""
+        if _tables.is_table(x) or _tables.has_texts(x):
+            return True
+        return _tables.has_holes(x)
+
+    # Rows
+
+    def _one(self, x: Any, learns: bool) -> Rows:
+        """A row, as rows of the compiled part; with `learns`, new names get columns."""
+        if not self._core.named and not isinstance(x, Mapping):
+            if x is None:
+                x = []
+            return _full(_arrays.row(x)[None, :])
+        if x is None:
+            x = {}
+        if not _tables.is_table(x):
+            x = {str(at): value for at, value in enumerate(x)}
+        if not _tables.is_row(x) and _tables.table(x).rows != 1:
+            raise ValueError(f"x has {_tables.table(x).rows} rows; one was needed")
+        return _core.rows_of(self._core, self._text(x), learns)
+
+    def _many(self, x: Any, learns: bool) -> Rows:
+        """The rows of `x`; with `learns`, new names get columns."""
+        by_name = isinstance(x, Mapping) or (isinstance(x, list | tuple) and bool(x) and isinstance(x[0], Mapping))
+        if not self._core.named and not by_name:
+            return _full(_arrays.rows(x))
+        return _core.rows_of(self._core, self._text(x if _tables.is_table(x) else np.asarray(x)), learns)
+
+    def _text(self, x: Any) -> bytes:
+        """Rows as the text that their reader takes."""
+        if isinstance(x, Mapping) and not x:
+            return b'{"x": {}}\n'
+        table = _tables.table(x)
+        return table.csv() if self._core.roles else table.lines(times=True)
+
+    # Labels
+
+    def _classes(self, y: Any) -> Ints:
+        """Labels as indices: by what they are called, or numbers of classes where labels have other names."""
+        array = np.asarray(y)
+        by_name = any(not isinstance(value, str) for value in self._given.values())
+        if array.ndim != 1 or (array.dtype.kind in "iu" and not by_name):
+            return np.asarray(_arrays.targets(y, False, self._names()), dtype=np.int64)
+        values, places = _arrays.distinct(y)
+        index = self._names()
+        names = [_tables.text_of(value) for value in values]
+        spelt = _core.spelling(names)
+        found = [_arrays.name_of(name if name in index else other, index) for name, other in zip(names, spelt, strict=True)]
+        return _arrays.placed(found, places)
+
+    def _labels_out(self) -> Any:
+        """The label of each class as it was named: by the bandit's `labels`, by the data, or else its number."""
+        names = self._core.labels
+        if not self._given and names == [str(at) for at in range(len(names))]:
+            return np.arange(len(names))
+        return as_array([self._given.get(name, name) for name in names])
+
+    # Copies and pickles
+
+    @classmethod
+    def _wrap(cls: type[_R], core: Any) -> _R:
+        bandit = super()._wrap(core)
+        bandit._given, bandit._asked = {}, {}
+        return bandit
+
+    def copy(self: _R) -> _R:
+        """An independent copy, with the pending decisions."""
+        bandit = self._wrap(None if self._held is None else self._held.copy())
+        bandit._given, bandit._asked = self._given, self._asked
+        return bandit
+
+    def __getstate__(self) -> Any:
+        return None if self._held is None else self._held.to_bytes(), self._given, self._asked
+
+    def __setstate__(self, state: Any) -> None:
+        core, self._given, self._asked = state
+        self._held = None if core is None else self._compiled.from_bytes(core)
+        self._index = None
+
+    def __repr__(self) -> str:
+        if self._held is not None:
+            return super().__repr__()
+        kind = f"{self.name!r}, " if "_compiled" in vars(type(self)) else ""
+        return f"{type(self).__name__}({kind}no rows yet)"
+
+
+def _full(rows: Rows) -> Rows:
+    """Rows of numbers, in which a missing one counts as 0, as in a file of numbers."""
+    if isinstance(rows, np.ndarray):
+        return np.nan_to_num(rows, nan=0.0, posinf=np.inf, neginf=-np.inf) if np.isnan(rows).any() else rows
+    values: Floats = rows[0]
+    return (np.where(np.isnan(values), 0.0, values), *rows[1:]) if np.isnan(values).any() else rows
+
+
+def named(labels: Sequence[Any] | Mapping[Any, Any]) -> dict[str, Any]:
+    """Labels by their text."""
+    if isinstance(labels, (str, set, frozenset)):
+        raise TypeError(f"labels is {labels!r}; a list of labels was needed, whose order is that of the classes")
+    for label in labels:
+        if not isinstance(label, (str, int, float, np.bool_, np.integer, np.floating)):
+            raise TypeError(f"labels has {label!r}; a text or a number was needed")
+    return {str(label): label for label in labels}

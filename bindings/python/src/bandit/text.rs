@@ -1,0 +1,204 @@
+//! Bandits for tables and for rows of names: their rows come as text, which the readers of the command line
+//! parse, so that all interfaces have the same features.
+
+use std::sync::Arc;
+
+use noregret::algorithm::BanditModel;
+use noregret::prediction::{Decision, Reward};
+use noregret_stream::encode::Example;
+use noregret_stream::run::bandit::Play;
+use noregret_stream::save::Saved;
+use noregret_stream::{Columns, Names, Row, RowLabel};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::logged::LEAST_PROBABILITY;
+use super::state::Inner;
+use super::{Bandit, look};
+use crate::arrays::{ArrayReader, PyRows, PyTargets};
+use crate::error::{Done, Failure};
+use crate::learner::table::{Asked, Reading, made, open};
+use crate::offered::{PyCosts, PyRound};
+use crate::reading::{Numbers, Sparse, numbers};
+use crate::shared::Shared;
+use crate::values;
+
+/// How a bandit plays, beside what determines its learner.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Playing {
+    most_waiting: usize,
+    exploration_floor: f64,
+    costs: Option<PyCosts>,
+}
+
+/// A bandit for the rows of an array. Labels are indices into `names`.
+#[pyfunction]
+pub(crate) fn bandit_for_array<'py>(
+    py: Python<'py>,
+    asked: Asked,
+    playing: Playing,
+    params: &Bound<'py, PyDict>,
+    rows: PyRows<'py>,
+    targets: PyTargets<'py>,
+    names: Vec<String>,
+) -> PyResult<Bandit> {
+    let params = values::from_python(params)?;
+    let (rows, targets) = (rows.borrow()?, targets.borrow()?);
+    let make = || {
+        rows.check(rows.width())?;
+        targets.check_length(rows.len())?;
+        let seed = asked.seed();
+        bandit(made(asked, &params, &mut ArrayReader::new(rows, targets, &names))?, seed, playing)
+    };
+    Ok(py.detach(make)?)
+}
+
+/// A bandit for the rows of a table.
+#[pyfunction]
+pub(crate) fn bandit_for_table(
+    py: Python<'_>,
+    asked: Asked,
+    playing: Playing,
+    params: &Bound<'_, PyDict>,
+    csv: &[u8],
+    reading: Reading,
+) -> PyResult<Bandit> {
+    let params = values::from_python(params)?;
+    let csv = Arc::from(csv);
+    let make = || {
+        let seed = asked.seed();
+        bandit(made(asked, &params, open(&csv, &reading.options())?.as_mut())?, seed, playing)
+    };
+    Ok(py.detach(make)?)
+}
+
+fn bandit(made: Saved, seed: u64, playing: Playing) -> Done<Bandit> {
+    let Saved { learner, encoder, schema, .. } = made;
+    let learner = learner.bandit()?;
+    let encoder = encoder.with_costs(Some(playing.costs.map_or(Ok(Default::default()), PyCosts::range)?));
+    let floor = super::checked_floor(playing.exploration_floor, learner.problem().classes)?;
+    let play = Play { floor, ..Play::new(seed) };
+    let inner = Inner::new(learner, encoder, schema, play, playing.most_waiting);
+    Ok(Bandit { inner: Shared::new(Inner { fresh: Some(seed), ..inner }) })
+}
+
+/// The rows of a table, or of rows of names, as numbers. With `learns`, new names get columns.
+#[pyfunction]
+pub(crate) fn rows_of<'py>(
+    py: Python<'py>,
+    bandit: &Bandit,
+    text: &[u8],
+    learns: bool,
+) -> PyResult<Sparse<'py>> {
+    let text = Arc::from(text);
+    let (rows, width) = bandit.inner.work(py, |inner| inner.rows(&text, learns))??;
+    Ok(rows.into_python(py, width))
+}
+
+/// Makes room for `names`, new labels that are played only where they are on offer.
+#[pyfunction]
+pub(crate) fn add_labels(py: Python<'_>, bandit: &Bandit, names: Vec<String>) -> PyResult<()> {
+    Ok(bandit.inner.work(py, |inner| inner.grow(&names))??)
+}
+
+/// Learns the reward of the label number `played` of a round in which another policy has played it with
+/// `probability`.
+#[pyfunction]
+pub(crate) fn learn_round(
+    py: Python<'_>,
+    bandit: &Bandit,
+    round: PyRound<'_>,
+    played: u32,
+    reward: f64,
+    probability: f64,
+) -> PyResult<()> {
+    let round = round.borrow()?;
+    Ok(bandit.inner.write(py, |inner| -> Done<()> {
+        let Inner { learner, encoder, schema, row, example, .. } = inner;
+        let reward = checked(learner.as_ref(), reward, probability)?;
+        round.fill(learner.as_ref(), encoder, schema, row)?;
+        encoder.encode(row, example)?;
+        let mut decision = Decision::default();
+        look(learner.as_ref(), example.features(), example.offered(), &mut decision)?;
+        (decision.label, decision.probability) = (played, probability);
+        inner.fresh = None;
+        learner.learn(example.features(), &decision, reward);
+        Ok(())
+    })??)
+}
+
+/// The reward of a label that another policy has played with `probability`.
+fn checked(learner: &dyn BanditModel, reward: f64, probability: f64) -> Done<Reward> {
+    let name = learner.about().name;
+    let wrong = |what: String| Err(Failure::Value(what));
+    if !learner.learns_of_others() {
+        return wrong(format!(
+            "{name} explores by a coin toss and cannot learn from labels that another policy has played"
+        ));
+    }
+    if !(probability >= LEAST_PROBABILITY && probability <= 1.0) {
+        return wrong(format!("probability = {probability}: must be in (0, 1]"));
+    }
+    match Reward::new(reward).filter(|known| known.is_verdict() || learner.takes_rewards()) {
+        Some(reward) => Ok(reward),
+        None => {
+            let need = if learner.takes_rewards() { "from 0 to 1" } else { "0 or 1" };
+            wrong(format!("reward = {reward}: must be {need} for {name}"))
+        }
+    }
+}
+
+impl Inner {
+    /// Reads rows as numbers, and returns the number of columns.
+    fn rows(&mut self, text: &Arc<[u8]>, learns: bool) -> Done<(Numbers, usize)> {
+        let mut schema = self.schema.clone();
+        if matches!(schema.columns, Columns::Numbered { .. }) {
+            if self.fresh.is_none() || !learns {
+                return Err(Failure::Type(
+                    "x has columns with names, and the bandit knows its columns by their numbers".to_owned(),
+                ));
+            }
+            schema.columns = Columns::Named(Names::default());
+        }
+        let (by_name, room) = (schema.csv.is_none(), self.encoder.columns());
+        let (rows, schema, dropped) = numbers(text, schema, room)?;
+        if by_name && learns {
+            if dropped > 0 {
+                return Err(Failure::Value(format!(
+                    "x brings more than {room} different features; Bandit(features=N) makes room for N"
+                )));
+            }
+            self.schema = schema;
+        }
+        Ok((rows, room))
+    }
+
+    fn grow(&mut self, names: &[String]) -> Done<()> {
+        let (name, problem) = (self.learner.about().name, self.learner.problem().clone());
+        if !self.pending.is_empty() {
+            return Err(Failure::Value(
+                "new labels cannot be added while decisions wait for their feedback".to_owned(),
+            ));
+        }
+        let mut labels = self.encoder.labels().clone();
+        for name in names {
+            let mut row = Row::new();
+            row.set_name(name);
+            if let RowLabel::Name(name) = row.label() {
+                labels.intern(name);
+            }
+        }
+        if labels.len() > problem.classes && !self.learner.grow(labels.len(), problem.features) {
+            return Err(Failure::Value(format!(
+                "{name} cannot take in new labels: give all of them at the start, or use Bandit(\"offers\")"
+            )));
+        }
+        self.fresh = None;
+        let (classes, columns) = (self.learner.problem().classes, self.encoder.columns());
+        self.encoder.make_room(classes, columns);
+        *self.encoder.labels_mut() = labels;
+        self.example = Example::default();
+        Ok(())
+    }
+}

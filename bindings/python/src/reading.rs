@@ -1,0 +1,107 @@
+//! Tables as numbers: the text of a table, or of rows by name, read by the command line's readers with a known
+//! schema, as the arrays of a CSR matrix.
+
+use std::sync::Arc;
+
+use noregret_stream::{Columns, Format, ReadOptions, Row, Schema};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+
+use crate::error::{Done, Failure};
+use crate::learner::Learner;
+use crate::learner::table::{Reading, open};
+
+/// Rows as the arrays of a CSR matrix.
+#[derive(Default)]
+pub(crate) struct Numbers {
+    values: Vec<f64>,
+    columns: Vec<u32>,
+    starts: Vec<i64>,
+}
+
+/// The same for Python, with the number of columns.
+pub(crate) type Sparse<'py> =
+    (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>, usize);
+
+impl Numbers {
+    pub(crate) fn into_python(self, py: Python<'_>, width: usize) -> Sparse<'_> {
+        let Self { values, columns, starts } = self;
+        let starts = PyArray1::from_vec(py, starts);
+        (PyArray1::from_vec(py, values), PyArray1::from_vec(py, columns), starts, width)
+    }
+}
+
+/// Reads `text` with `schema`; new features get columns while there are fewer than `room`. Returns the rows, the
+/// schema with the new columns, and how many features found no column.
+pub(crate) fn numbers(text: &Arc<[u8]>, schema: Schema, room: usize) -> Done<(Numbers, Schema, u64)> {
+    let by_name = schema.csv.is_none();
+    let options = ReadOptions {
+        format: Some(if by_name { Format::Ndjson } else { Format::Csv }),
+        delimiter: (!by_name).then_some(b','),
+        header: (!by_name).then_some(true),
+        room: u32::try_from(room).unwrap_or(u32::MAX),
+        schema: Some(schema),
+        ..ReadOptions::default()
+    };
+    let mut reader = open(text, &options)?;
+    let mut found = Numbers { starts: vec![0], ..Numbers::default() };
+    let mut row = Row::new();
+    while reader.read(&mut row)? {
+        found.values.extend_from_slice(row.values());
+        found.columns.extend_from_slice(row.indices());
+        found.starts.push(found.values.len() as i64);
+    }
+    Ok((found, reader.schema(), reader.dropped_features()))
+}
+
+/// The schema of a table, as JSON: the kinds of its columns, and their features.
+#[pyfunction]
+pub(crate) fn table_schema(py: Python<'_>, csv: &[u8], reading: Reading) -> PyResult<String> {
+    let csv = Arc::from(csv);
+    Ok(py.detach(|| -> Done<String> {
+        let mut reader = open(&csv, &reading.options())?;
+        let mut row = Row::new();
+        while reader.read(&mut row)? {}
+        Ok(written(&reader.schema()))
+    })?)
+}
+
+/// The rows of a table as numbers, with the kinds of columns of `schema`, and the schema with the new features.
+#[pyfunction]
+pub(crate) fn table_rows<'py>(py: Python<'py>, csv: &[u8], schema: &str) -> PyResult<(Sparse<'py>, String)> {
+    let (csv, schema) = (Arc::from(csv), parsed(schema)?);
+    let (rows, schema, _) = py.detach(|| numbers(&csv, schema, u32::MAX as usize))?;
+    let width = schema.columns.count() as usize;
+    Ok((rows.into_python(py, width), written(&schema)))
+}
+
+/// The schema with the features of both.
+#[pyfunction]
+pub(crate) fn joined_schema(a: &str, b: &str) -> PyResult<String> {
+    let (mut a, b) = (parsed(a)?, parsed(b)?);
+    match (&mut a.columns, &b.columns) {
+        (Columns::Named(names), Columns::Named(others)) => others.iter().for_each(|name| {
+            names.intern(name);
+        }),
+        (names, others) if *names == *others => {}
+        _ => return Err(Failure::Value("the tables have different columns".to_owned()).into()),
+    }
+    Ok(written(&a))
+}
+
+/// The rows of a table as numbers, for a learner that was made for such tables. Unknown features are left out.
+#[pyfunction]
+pub(crate) fn learner_rows<'py>(py: Python<'py>, learner: &Learner, csv: &[u8]) -> PyResult<Sparse<'py>> {
+    let csv = Arc::from(csv);
+    let (schema, width) = learner.inner.read(py, |inner| (inner.schema.clone(), inner.encoder.columns()))?;
+    let (rows, ..) = py.detach(|| numbers(&csv, schema, width))?;
+    Ok(rows.into_python(py, width))
+}
+
+fn written(schema: &Schema) -> String {
+    serde_json::to_string(schema).expect("plain data")
+}
+
+pub(crate) fn parsed(schema: &str) -> Done<Schema> {
+    serde_json::from_str(schema).map_err(|error| Failure::Value(format!("schema: {error}")))
+}

@@ -1,0 +1,157 @@
+"""Bandits that their first rows determine: tables, features by name, missing values, no context."""
+
+import copy
+import datetime
+import pickle
+
+import numpy as np
+import pytest
+from conftest import needs_the_command_line, noregret, stream
+
+from noregret import Bandit
+
+pandas = pytest.importorskip("pandas")
+
+
+def visits(rows=300, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pandas.DataFrame({
+        "hour": rng.integers(0, 24, rows),
+        "device": rng.choice(["phone", "desk"], rows),
+        "age": np.where(rng.random(rows) < 0.2, np.nan, rng.normal(40, 10, rows).round(1)),
+    })
+    return frame, np.where(frame["device"] == "phone", "short", "long")
+
+
+@needs_the_command_line
+@pytest.mark.parametrize("name", ["auto", "soba", "squarecb"])
+def test_a_bandit_of_a_table_is_the_command_lines(name, tmp_path):
+    frame, y = visits()
+    frame.assign(ad=y).to_csv(tmp_path / "rows.csv", index=False)
+    words = ["--label", "ad", "--json", "--feedback", "bandit", "--learner", name, "--save", tmp_path / "model"]
+    summary = noregret("run", tmp_path / "rows.csv", *words)[-1]
+    bandit = Bandit(name)
+    run = bandit.run(frame, y)
+    assert run.rates["errors"] == summary["errors"] and run.rates["expected_error_rate"] == summary["expected_error_rate"]
+    assert bandit.labels == ["long", "short"] and run.labels == ["long", "short"]
+    assert bandit.roles["device"] == "categorical" and set(np.unique(run.predictions)) <= {"long", "short"}
+    theirs = Bandit.load(tmp_path / "model")
+    np.testing.assert_array_equal(theirs.scores(frame), bandit.scores(frame))
+    lines = noregret("predict", tmp_path / "model", tmp_path / "rows.csv", "--probabilities")
+    p = [[line["probabilities"][label] for label in bandit.labels] for line in lines]
+    np.testing.assert_array_equal(bandit.predict_proba(frame), p)
+    # Other orders of columns, one row, and rows as dictionaries are the same.
+    np.testing.assert_array_equal(bandit.predict_proba(frame[["age", "device", "hour"]]), p)
+    np.testing.assert_array_equal(bandit.predict_proba(frame[:3].to_dict("records")), p[:3])
+    np.testing.assert_array_equal(bandit.predict_proba(frame.iloc[5]), p[5])
+    decision = bandit.decide({"device": "phone", "hour": 3, "age": None})
+    assert decision.label in ("long", "short")
+    bandit.feedback(decision.id, decision.label == "short")
+
+
+@needs_the_command_line
+def test_a_bandit_of_an_array_is_the_command_lines(tmp_path):
+    x, at = stream(200, 3, 3)
+    x, y = 30 * x + 5, np.array(["a", "b", "c"])[at]
+    pandas.DataFrame(x, columns=["p", "q", "r"]).assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
+    words = ["--label", "y", "--json", "--feedback", "bandit"]
+    summary = noregret("run", tmp_path / "rows.csv", *words)[-1]
+    run = Bandit().run(x, y)
+    assert run.rates["expected_error_rate"] == summary["expected_error_rate"]
+
+
+def test_features_by_name_get_columns_as_they_come(tmp_path):
+    bandit = Bandit("auto", labels=["u", "v"], seed=1)
+    assert repr(bandit) == "Bandit('auto', no rows yet)" and bandit.name == "auto"
+    with pytest.raises(RuntimeError, match="there were none yet"):
+        bandit.predict({"hour": 9})
+    with bandit.log(tmp_path / "log.ndjson"):
+        for t in range(60):
+            row = {"hour": t % 24, "device": ["phone", "desk"][t % 2], "user": {"age": None if t % 3 else 31}, "when": datetime.date(2026, 1, 1)}
+            decision = bandit.decide(row)
+            assert decision.label in ("u", "v")
+            bandit.feedback(decision.id, reward=0.9 if (decision.label == "u") == (t % 2 == 0) else 0.1)
+    assert {"hour", "device=phone", "device=desk", "user.age", "when:days"} <= set(bandit.columns)
+    before = bandit.predict_proba({"device": "phone", "new": 3.0})
+    assert "new" not in bandit.columns, "predictions change nothing"
+    for again in (Bandit.replay(tmp_path / "log.ndjson"), bandit.copy(), copy.deepcopy(bandit), pickle.loads(pickle.dumps(bandit))):
+        np.testing.assert_array_equal(again.predict_proba({"device": "phone", "new": 3.0}), before)
+    bandit.save(tmp_path / "model")
+    np.testing.assert_array_equal(Bandit.load(tmp_path / "model").predict_proba({"device": "phone"}), before)
+    assert bandit.predict({"device": "phone"}) == "u" and bandit.predict({"device": "desk"}) == "v"
+    assert bandit.predict([{"device": "phone"}, {"device": "desk"}]).tolist() == ["u", "v"]
+    assert bandit.predict({"device": "phone"}, ["v"]) == "v" and bandit.predict_proba({"device": "phone"}, ["v", "u"]).shape == (2,)
+
+
+def test_room_for_features_by_name():
+    bandit = Bandit("squarecb", labels=["u", "v"], features=3)
+    bandit.decide({"a": 1, "b": "x"})
+    bandit.decide({"b": "y"})
+    with pytest.raises(ValueError, match=r"x brings more than 3 different features; Bandit\(features=N\) makes room for N"):
+        bandit.decide({"b": "z"})
+    assert bandit.predict({"b": "z"}) in ("u", "v")
+    with pytest.raises(TypeError, match="labels: the labels that may be played must be given"):
+        Bandit().decide({"a": 1})
+    assert Bandit().decide({"a": 1}, ["u", "v"]).label in ("u", "v")
+
+
+def test_a_first_list_of_numbers_says_how_many():
+    bandit, same = Bandit("auto", labels=["u", "v"], seed=3), Bandit("auto", labels=["u", "v"], features=2, scale="standard", intercept=True, seed=3)
+    for t in range(40):
+        row = [t % 2, 100.0 * (t % 3)]
+        ours, theirs = bandit.decide(row), same.decide(row)
+        assert ours == theirs
+        for each in (bandit, same):
+            each.feedback(ours.id, ours.label == "u")
+    np.testing.assert_array_equal(bandit.predict_proba([1.0, 2.0]), same.predict_proba([1.0, 2.0]))
+
+
+def test_without_a_context_the_best_label_is_found():
+    for make, x in [
+        (lambda: Bandit("auto", labels=["u", "v"], seed=1), None),
+        (lambda: Bandit("auto", labels=["u", "v"], features=0, seed=1), []),
+        (lambda: Bandit("squarecb", labels=["u", "v"], seed=1), {}),
+    ]:
+        bandit = make()
+        for _ in range(200):
+            decision = bandit.decide(x)
+            bandit.feedback(decision.id, reward=0.9 if decision.label == "v" else 0.2)
+        assert bandit.predict(x) == "v" and bandit.predict_proba(x)[1] > 0.6
+    assert bandit.decide().label in ("u", "v")
+
+
+def test_a_missing_number_counts_as_0():
+    bandit = Bandit("soba", labels=["u", "v"], features=2, exploration=0.1)
+    np.testing.assert_array_equal(bandit.predict_proba([np.nan, 1.0]), bandit.predict_proba([0.0, 1.0]))
+    rows = np.array([[np.nan, 1.0], [0.0, 1.0]])
+    assert (bandit.scores(rows)[0] == bandit.scores(rows)[1]).all()
+
+
+def test_labels_come_out_as_they_went_in_and_missing_ones_teach_nothing():
+    x, at = stream(200, 2, 2)
+    for labels in (["no", "yes"], [10, 20], [False, True], [0.5, 1.5]):
+        y = [labels[label] for label in at]
+        bandit, gaps = Bandit("soba", exploration=0.1), Bandit("soba", exploration=0.1)
+        run = bandit.run(x, y)
+        assert run.labels == labels and bandit.predict(x[0]) in labels and type(bandit.predict(x[0])) is type(labels[0])
+        assert type(bandit.decide(x[0]).label) is type(labels[0])
+        assert (run.predictions == np.array(y)).mean() == 1 - run.rates["error_rate"]
+        run = gaps.run(x, [None if i % 4 == 0 else label for i, label in enumerate(y)])
+        assert run.rates["rounds"] == 150 and gaps.rounds == 150 and (run.truth[::4] == -1).all()
+    assert Bandit("soba", exploration=0.1).run(x.tolist(), np.array(labels)[at].reshape(-1, 1)).rates["rounds"] == 200
+
+
+def test_a_warm_start_of_a_table():
+    frame, best = visits()
+    rng = np.random.default_rng(1)
+    played = rng.choice(["short", "long"], len(frame))
+    bandit = Bandit("auto")
+    bandit.learn(frame, played, (played == best).astype(float), [0.5] * len(frame))
+    assert bandit.rounds == len(frame) and (bandit.predict(frame) == best).mean() > 0.9
+    offered = Bandit("auto")
+    offered.learn(frame, played, (played == best).astype(float), [0.5] * len(frame), [["short", "long", "none"]] * len(frame))
+    assert sorted(offered.labels) == ["long", "none", "short"]
+    named = Bandit("auto", labels=["long", "short"])
+    named.decide({"device": "phone"})
+    named.learn(frame[["device"]].to_dict("records"), played, (played == best).astype(float), [0.5] * len(frame))
+    assert named.predict({"device": "phone"}) == "short"
