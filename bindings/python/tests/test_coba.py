@@ -55,10 +55,64 @@ def test_scores_are_probabilities():
     assert sum(learner.score((1.0, 2.0), ["a", "b", "c"], action) for action in "abc") == pytest.approx(1)
     action, probability = prediction["action_prob"]
     assert probability == learner.score((1.0, 2.0), ["a", "b", "c"], action)
-    with pytest.raises(ValueError, match="not from a log"):
-        learner.learn((1.0, 2.0), "a", 1.0, 0.5)
-    learner.learn((1.0, 2.0), action, 2, probability, **kept)
+    learner.learn((1.0, 2.0), action, 1.0, probability, **kept)
     with pytest.raises(KeyError, match="no decision 0 is pending"):
         learner.learn((1.0, 2.0), action, 1, probability, **kept)
-    with pytest.raises(ValueError, match="there are 2 actions: must be 3, as before"):
-        learner.predict((1.0, 2.0), ["a", "b"])
+
+
+def test_features_of_actions_are_learnt_from():
+    environments = cb.Environments.from_linear_synthetic(1500, n_actions=3, n_action_features=2, seed=1)
+    offers, random = rewards(environments, [BanditLearner("offers"), cb.RandomLearner()], 1500)
+    assert offers > random + 0.03, (offers, random)
+    learner = BanditLearner("auto")
+    learner.predict((1.0,), [[0.1, 0.2], [0.3, 0.4]])
+    with pytest.raises(ValueError, match=r"has features of its own and is new.*BanditLearner\("):
+        learner.predict((1.0,), [[0.5, 0.6], [0.7, 0.8]])
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1.0, 0.0), (-5.0, 5.0), (0.0, 300.0)])
+def test_rewards_of_any_range_are_learnt(low, high):
+    env = cb.Environments.from_lambda(600, lambda i: (i % 3,), lambda i, c: ["a", "b"], lambda i, c, a: low if a == "a" else high)
+    for given in (None, (low, high)):
+        (mean,) = rewards(env, [BanditLearner("auto", rewards=given)], 600)
+        assert mean > low + 0.8 * (high - low), (given, mean)
+    with pytest.raises(ValueError, match=r"the reward 7 is not within rewards = \(0, 1\)"):
+        BanditLearner("auto", rewards=(0, 1)).learn((1.0,), "a", 7.0, 0.5)
+
+
+class Changing:
+    """Actions that come and go, and contexts with holes."""
+
+    params = {}
+
+    def read(self):
+        for at in range(900):
+            actions = ["a", "b", "c"][: 2 + at // 300] if at % 4 else ["b", "a"]
+            yield cb.SimulatedInteraction((float(at % 2), float("nan") if at % 3 else None), actions, [float(a == actions[-1]) for a in actions])
+
+
+def test_actions_come_and_go():
+    means = rewards(cb.Environments(Changing()), [BanditLearner("auto"), BanditLearner("squarecb"), cb.RandomLearner()], 900)
+    assert means[0] > means[2] + 0.05, means
+
+
+class Logged:
+    """Interactions of a log."""
+
+    params = {}
+
+    def read(self):
+        rng = np.random.default_rng(0)
+        for _ in range(400):
+            x, action = float(rng.integers(2)), ["a", "b"][rng.integers(2)]
+            yield cb.LoggedInteraction((x,), action, float((action == "a") == (x > 0)), 0.5, actions=["a", "b"])
+
+
+def test_logs_are_learnt():
+    for name in ("auto", "soba", "offers"):
+        learner = BanditLearner(name)
+        cb.Experiment(cb.Environments(Logged()), [learner], evaluator=cb.SequentialCB(learn="off", eval=None)).run(quiet=True)
+        learner = BanditLearner(name)
+        for interaction in Logged().read():
+            learner.learn(interaction["context"], interaction["action"], interaction["reward"], interaction["probability"])
+        assert learner.score((1.0,), ["a", "b"], "a") > 0.5 > learner.score((0.0,), ["a", "b"], "a")

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Floats
-from ._bandit import Bandit
+from . import _core
+from ._arrays import Floats, is_missing
+from ._bandit import OFFERED, Bandit
 
 __all__ = ["BanditLearner"]
 
@@ -17,17 +18,22 @@ __all__ = ["BanditLearner"]
 class BanditLearner:
     """A bandit learner of the registry as a learner of coba.
 
-    Actions are classes by their position in the list, whose length must be the same in all interactions; the actions'
-    features are not used. Rewards are clipped to [0, 1]; one strictly between 0 and 1 counts as right with that
-    probability, which preserves expectations. Contexts may be numbers, sequences of numbers, mappings of features, or
-    absent. It learns from its own decisions only, not from those of a log.
+    `offers` learns from the features of the actions. The other learners know an action by what it is: a text, a number,
+    or a list or dictionary that comes again (such as an action of zeros and a one); they refuse actions whose features
+    change from round to round. Actions may come and go. Contexts may be numbers, sequences, mappings of features, or
+    absent; missing values (None, NaN) are left out. Interactions of a log are learnt with their probabilities.
 
     Parameters
     ----------
     name
-        A name of `noregret.bandits`, such as `soba`.
+        A name of `noregret.bandits`, such as `auto` or `offers`.
     bits
-        Mappings and contexts with texts are hashed into 2**bits features.
+        Mappings and contexts with texts are hashed into 2**bits features; not for `offers`.
+    rewards
+        The least and the largest reward; others are refused. None: rewards from 0 to 1 are taken as they are, and the few
+        beyond are clipped; if more than a tenth of those so far are beyond, their range (with 0, if all are on one side of
+        it) is scaled to that. A learner that knows right and wrong only learns a reward in between as right with that
+        probability, which preserves expectations.
     scale, seed, **params
         As in `noregret.Bandit`; there always is an intercept.
 
@@ -43,15 +49,24 @@ class BanditLearner:
     """
 
     def __init__(
-        self, name: str, *, bits: int = 8, scale: str = "unit", seed: int = 1, **params: Any
+        self,
+        name: str,
+        *,
+        bits: int = 8,
+        scale: str = "unit",
+        rewards: tuple[float, float] | None = None,
+        seed: int = 1,
+        **params: Any,
     ) -> None:
-        self._name = name
-        self._bits = bits
-        self._scale = scale
-        self._seed = seed
-        self._params = params
+        if rewards is not None and not rewards[0] < rewards[1]:
+            raise ValueError(f"rewards = {rewards!r}: must be the least and the largest reward")
+        self._name, self._bits, self._scale, self._seed, self._params = name, bits, scale, seed, params
+        self._rewards = rewards
+        self._seen: list[float] = []
+        self._heard = self._beyond = 0
         self._bandit: Bandit | None = None
         self._hashed = False
+        self._actions: dict[Any, str] = {}
         self._rng = np.random.default_rng(seed)
 
     @property
@@ -61,55 +76,143 @@ class BanditLearner:
 
     def predict(self, context: Any, actions: Sequence[Any]) -> Any:
         """Plays an action; returns it with its probability and the data for `learn`."""
-        bandit = self._started(context, actions)
-        decision = bandit.decide(self._row(context, bandit.features))
-        return {"action_prob": (actions[int(decision.label)], decision.probability)}, {"decision": decision.id}
+        bandit, x, labels = self._round(context, actions)
+        decision = bandit.decide(x, labels)
+        at = int(decision.label) if self._is_offers else self._places(actions)[str(decision.label)]
+        return {"action_prob": (actions[at], decision.probability)}, {"decision": decision.id}
 
     def score(self, context: Any, actions: Sequence[Any], action: Any) -> float:
         """The probability of playing `action`."""
-        bandit = self._started(context, actions)
-        probabilities = bandit.predict_proba(self._row(context, bandit.features))
-        return float(probabilities[list(actions).index(action)])
+        bandit, x, labels = self._round(context, actions)
+        return float(bandit.predict_proba(x, labels)[list(actions).index(action)])
 
     def learn(
         self, context: Any, action: Any, reward: float, probability: float | None, decision: int | None = None
     ) -> None:
-        """Learns the reward of a decision of `predict`."""
-        if self._bandit is None or decision is None:
-            raise ValueError(f"{self._name} learns from its own decisions only, not from a log")
-        self._bandit.feedback(decision, bool(self._rng.random() < reward))
+        """Learns the reward of a decision of `predict`, or of an action that the policy of a log has played."""
+        scaled = self._scaled(float(reward))
+        if decision is not None:
+            if self._bandit is None:
+                raise KeyError(f"no decision {decision} is pending: nothing was played yet")
+            self._bandit.feedback(decision, **self._verdict(self._bandit, scaled))
+            return
+        bandit, x, labels = self._round(context, [action])
+        if probability is None:
+            if not bandit._core.takes_rewards:
+                raise ValueError(f"the log has no probabilities, by which {self._name} weights its rounds; auto needs none")
+            probability = 1.0
+        verdict = next(iter(self._verdict(bandit, scaled).values()))
+        offered = [labels] if self._is_offers else None
+        played = [0 if self._is_offers else self._actions[_key(action)]]
+        bandit.learn([x] if self._is_offers else x[None, :], played, [verdict], [probability], offered)
 
-    def _started(self, context: Any, actions: Sequence[Any]) -> Bandit:
+    @property
+    def _is_offers(self) -> bool:
+        return self._name == "offers"
+
+    def _scaled(self, reward: float) -> float:
+        """The reward in [0, 1]."""
+        if self._rewards is not None:
+            least, most = self._rewards
+            if not least <= reward <= most:
+                raise ValueError(f"the reward {reward:g} is not within rewards = ({least:g}, {most:g})")
+            return (reward - least) / (most - least)
+        if not np.isfinite(reward):
+            raise ValueError(f"the reward is {reward}; a finite number was needed")
+        low, high = min([reward, 0.0, *self._seen]), max([reward, *(self._seen or [reward])])
+        self._seen = [low, high]
+        self._heard += 1
+        self._beyond += not 0 <= reward <= 1
+        if self._beyond <= 0.1 * self._heard:
+            return min(max(reward, 0.0), 1.0)
+        high = max(high, 0.0)
+        return (reward - low) / (high - low)
+
+    def _verdict(self, bandit: Bandit, reward: float) -> dict[str, Any]:
+        """The feedback for a reward in [0, 1]."""
+        if bandit._core.takes_rewards:
+            return {"reward": reward}
+        return {"correct": bool(self._rng.random() < reward)}
+
+    def _round(self, context: Any, actions: Sequence[Any]) -> tuple[Bandit, Any, Any]:
+        """The bandit, the context as it takes it, and the actions on offer."""
+        if self._is_offers:
+            if self._bandit is None:
+                most = max(self._params.get("classes", OFFERED), len(actions))
+                params = {name: value for name, value in self._params.items() if name != "classes"}
+                self._bandit = Bandit("offers", classes=most, seed=self._seed, **params)
+            return self._bandit, _described(context), [_described(action) for action in actions]
+        new = [key for key in dict.fromkeys(map(_key, actions)) if key not in self._actions]
         if self._bandit is None:
             numbers = _numbers(context)
             self._hashed = numbers is None
             features = 2**self._bits if numbers is None else max(len(numbers), 1)
             self._bandit = Bandit(
                 self._name,
-                classes=len(actions),
+                classes=max(len(new), 2),
                 features=features,
                 scale=self._scale,
                 intercept=True,
                 seed=self._seed,
                 **self._params,
             )
-        elif len(actions) != self._bandit.classes:
-            raise ValueError(f"there are {len(actions)} actions: must be {self._bandit.classes}, as before")
-        return self._bandit
+        elif self._actions:
+            self._check(new, actions)
+        bandit = self._bandit
+        for key in new:
+            self._actions[key] = str(len(self._actions))
+        if len(self._actions) > bandit.classes:
+            for waiting in bandit.waiting:
+                bandit.forget(waiting)
+            _core.add_labels(bandit._core, list(self._actions.values()))
+            bandit._index = None
+        names = [self._actions[_key(action)] for action in actions]
+        every = len(names) == bandit.classes and names == sorted(names, key=int)
+        return bandit, self._row(context, bandit.features), None if every else names
+
+    def _check(self, new: list[Any], actions: Sequence[Any]) -> None:
+        """Refuses actions that are told apart by features, which change from round to round."""
+        for action in actions:
+            if not isinstance(action, str | int | float) and _key(action) in new:
+                raise ValueError(
+                    f"the action {action!r} has features of its own and is new, and {self._name} knows actions by what they are: "
+                    'BanditLearner("offers") learns from their features'
+                )
+
+    def _places(self, actions: Sequence[Any]) -> dict[str, int]:
+        return {self._actions[_key(action)]: at for at, action in enumerate(actions)}
 
     def _row(self, context: Any, features: int) -> Floats:
         row = np.zeros(features)
         if self._hashed:
             items = context.items() if isinstance(context, Mapping) else enumerate(_sequence(context))
             for name, value in items:
+                if is_missing(value):
+                    continue
                 text, number = (f"{name}={value}", 1.0) if isinstance(value, str) else (str(name), float(value))
                 row[zlib.crc32(text.encode()) % features] += number
-        else:
-            numbers = _numbers(context)
-            if numbers is None:
-                raise TypeError(f"the context is {context!r}; numbers were needed, as in the first interaction")
-            row[: len(numbers)] = numbers
+            return row
+        numbers = _numbers(context)
+        if numbers is None:
+            raise TypeError(f"the context is {context!r}; numbers were needed, as in the first interaction")
+        if len(numbers) > features:
+            raise ValueError(f"the context has {len(numbers)} numbers; at most {features} were needed, as in the first interaction")
+        row[: len(numbers)] = numbers
         return row
+
+
+def _key(action: Any) -> Any:
+    """An action as a key: what it is."""
+    if isinstance(action, Mapping):
+        return tuple(sorted((str(name), _key(value)) for name, value in action.items()))
+    if isinstance(action, str) or not hasattr(action, "__iter__"):
+        return action
+    return tuple(map(_key, action))
+
+
+def _described(features: Any) -> Any:
+    """Features by name: those of a sequence by their places."""
+    return features if isinstance(features, Mapping) else {str(at): value for at, value in enumerate(_sequence(features))}
 
 
 def _sequence(context: Any) -> Sequence[Any]:
@@ -119,9 +222,10 @@ def _sequence(context: Any) -> Sequence[Any]:
 
 
 def _numbers(context: Any) -> list[float] | None:
-    """The numbers of a context, if it contains only numbers."""
+    """The numbers of a context, if it contains only numbers; missing ones count as 0."""
     if isinstance(context, Mapping):
         return None
     values = _sequence(context)
-    return None if any(isinstance(value, str) for value in values) else [float(value) for value in values]
-
+    if any(isinstance(value, str) for value in values):
+        return None
+    return [0.0 if is_missing(value) else float(value) for value in values]
