@@ -1,8 +1,7 @@
 """Writes what follows from the registry and cannot be made at import: `python generate.py`, with the package installed.
 
 `noregret/_tried.py` tells which learners have classifiers: those that can be made for problems of any size and whose theorem's
-parameters, if need be with a smaller `norm`, are of practical use; River's take in new classes and features in bounded memory
-besides. Stubs (`learners.pyi` and so on) tell type checkers and editors of the classes that `noregret/_classes.py` makes.
+parameters, if need be with a smaller `norm`, are of practical use; River's take in new classes and features besides. Stubs (`learners.pyi` and so on) tell type checkers and editors of the classes that `noregret/_classes.py` makes.
 `tests/test_generated.py` fails when they are not what this writes.
 """
 
@@ -61,8 +60,9 @@ def clusters(entry: Entry, reach: float | None) -> tuple[Learner, Any, Any]:
     return Learner(entry["name"], features=2, classes=classes, radius=radius, **norm), x, y
 
 
-def tried() -> tuple[dict[str, float | None], list[str]]:
-    """Learners that have classifiers, with the default of `norm` times `radius` if it is not their own; and River's."""
+def tried() -> tuple[dict[str, float | None], list[str], list[str]]:
+    """Learners that have classifiers, with the default of `norm` times `radius` if it is not their own; River's; and those
+    that keep their rows."""
     found: dict[str, float | None] = {}
     for name, entry in KINDS.items():
         if entry["general"] and entry["classes"] != "real" and entry["feedback"] in ("full", "either"):
@@ -70,20 +70,19 @@ def tried() -> tuple[dict[str, float | None], list[str]]:
                 found[name] = None
             elif any(param["name"] == "norm" for param in entry["params"]) and practical(entry, REACH):
                 found[name] = REACH
-    # River reads parameters off signatures, where those of a learner within the learner do not stand.
-    streaming = [name for name in found if KINDS[name]["grows"] and not KINDS[name]["nested"]]
-    return found, [name for name in streaming if bounded(KINDS[name])]
+    return found, [name for name in found if KINDS[name]["grows"]], [name for name in found if not bounded(KINDS[name])]
 
 
-def constants(found: dict[str, float | None], streaming: list[str]) -> str:
+def constants(found: dict[str, float | None], streaming: list[str], keeping: list[str]) -> str:
     rows = [f'    "{name}": {reach},' for name, reach in found.items()]
-    names = [f'    "{name}",' for name in streaming]
+    names, keepers = ([f'    "{name}",' for name in some] for some in (streaming, keeping))
     return "\n".join([
         HEADER + '"""Which learners have classifiers: found by trying every one on far clusters."""', "",
         "from __future__ import annotations", "",
         "PRACTICAL: dict[str, float | None] = {", *rows, "}",
         '"""Learners that tell the clusters apart, with the default of `norm` times `radius` where their own is too large."""', "",
-        "STREAMING = [", *names, "]", '"""Those that take in new classes and features in bounded memory."""', "",
+        "STREAMING = [", *names, "]", '"""Those that take in new classes and features."""', "",
+        "KEEPING = [", *keepers, "]", '"""Those that keep their rows, so that their memory grows."""', "",
     ])
 
 
@@ -122,11 +121,11 @@ def declaration(p: inspect.Parameter) -> str:
 
 def files() -> dict[str, str]:
     """The text of every generated file, by its path in the package."""
-    found, streaming = tried()
+    found, streaming, keeping = tried()
     batch = "from ._base import Classifier\nfrom ._weighted import WeightedClassifier"
     base = "from ._base import Classifier, WeightedClassifier"
     return {
-        "_tried.py": constants(found, streaming),
+        "_tried.py": constants(found, streaming, keeping),
         "learners.pyi": stub(
             learners.__doc__, "from ._learner import Learner", [getattr(learners, name) for name in learners.__all__]),
         "bandits.pyi": stub(

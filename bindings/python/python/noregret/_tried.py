@@ -33,11 +33,14 @@ STREAMING = [
     "folklore-diag",
     "folklore-sketch",
     "aioli",
+    "kernel-aioli",
+    "label-tree",
     "gaf",
     "ogd",
     "ons",
     "ons-diag",
     "ons-sketch",
+    "ftrl",
     "perceptron",
     "second-order-perceptron",
     "second-order-perceptron-diag",
@@ -45,4 +48,10 @@ STREAMING = [
     "gaptron-hinge",
     "gaptron-smooth",
 ]
-"""Those that take in new classes and features in bounded memory."""
+"""Those that take in new classes and features."""
+
+KEEPING = [
+    "kernel-aioli",
+    "ftrl",
+]
+"""Those that keep their rows, so that their memory grows."""

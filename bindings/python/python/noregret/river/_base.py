@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import collections
+import datetime
 import math
 from typing import Any, ClassVar
 
 import numpy as np
 from river import base
 
-from .. import _core, _tables
+from .. import _arrays, _core, _tables
 from .._kinds import KINDS, classifier
 from .._learner import Learner
 
@@ -19,6 +20,8 @@ class Classifier(base.MiniBatchClassifier):
 
     _learner_name: ClassVar[str]
     _own: ClassVar[tuple[str, ...]]
+    _nested: ClassVar[str | None] = None
+    """The parameter that names a nested learner, if any."""
     _reach: ClassVar[float | None] = None
     """The default of `norm` times `radius`, if it differs from the learner's."""
 
@@ -37,7 +40,11 @@ class Classifier(base.MiniBatchClassifier):
         self.radius = radius
         self.seed = seed
         self.memory = memory
+        inside = {name: own.pop(name) for name in list(own) if name not in self._own}
         self.__dict__.update({**dict.fromkeys(self._own), **own})
+        if self._nested is not None:
+            # River finds parameters that stand in no signature under the name that stands for them there.
+            self.nested = inside
         # Nothing is known yet: neither features nor classes.
         self._core: _core.Learner | None = None
         self._table: Learner | None = None
@@ -53,15 +60,15 @@ class Classifier(base.MiniBatchClassifier):
         """Learns a row.
 
         New features and classes are added as if they had always existed; missing features count as 0 (before scaling).
-        A text is the category `name=text`, None a missing value; keys of nested dictionaries are named by path,
-        `user.age`, and each text in a list is a category.
+        A text is the category `name=text`, a date or time has the features that it has in a table, None (NaN, NA) is a missing
+        value; keys of nested dictionaries are named by path, `user.age`, and each text in a list is a category.
 
         Parameters
         ----------
         x
             Numbers and texts by name.
         y
-            The class, any hashable; True or False for learners of two classes.
+            The class, any hashable; True or False for learners of two classes. A missing one (None, NaN, NA) is not learnt.
 
         Raises
         ------
@@ -71,6 +78,8 @@ class Classifier(base.MiniBatchClassifier):
         self._learn_one(x, y, 1.0)
 
     def _learn_one(self, x: dict[Any, Any], y: Any, w: float) -> None:
+        if _arrays.is_missing(y):
+            return
         if self._table is not None:
             self._learn_table([x], [y], None if w == 1.0 else [w])
             return
@@ -89,7 +98,7 @@ class Classifier(base.MiniBatchClassifier):
                 scale=None if self.scale == "auto" else self.scale,
                 intercept=self.intercept,
                 memory=self.memory,
-                **{name: getattr(self, name) for name in self._own},
+                **self._parameters(),
             )
             self._table._asked["reach"] = self._reach
         self._table.update(x, y, w)
@@ -111,7 +120,7 @@ class Classifier(base.MiniBatchClassifier):
                 self._learner_name,
                 2,
                 max(columns, 1),
-                {name: getattr(self, name) for name in self._own},
+                self._parameters(),
                 self._reach,
                 radius=self._radius(columns),
                 seed=self.seed,
@@ -121,6 +130,9 @@ class Classifier(base.MiniBatchClassifier):
                 memory=self.memory,
             )
         return self._core, label
+
+    def _parameters(self) -> dict[str, Any]:
+        return {**{name: getattr(self, name) for name in self._own}, **getattr(self, "nested", {})}
 
     def _suitable(self, x: dict[Any, Any]) -> str:
         """The scaling for rows like the first one: by row for word counts, otherwise by column."""
@@ -204,19 +216,25 @@ class Classifier(base.MiniBatchClassifier):
         return None if self._core is None else Learner._wrap(self._core)
 
 
-_NESTED = (dict, list, tuple, set, frozenset)
+_SPECIAL = (dict, list, tuple, set, frozenset, datetime.date, datetime.timedelta, np.datetime64)
 
 
 def _flat(x: dict[Any, Any]) -> dict[Any, Any]:
-    """Flattens a row: numbers and texts in nested lists and dictionaries by path (`user.age`, `size[0]`), and each text
-    in a list as a category."""
+    """Flattens a row: numbers and texts in nested lists and dictionaries by path (`user.age`, `size[0]`), each text in a list
+    as a category, and times as the features that they have in a table."""
     # Few types instead of many values: this is most of a row's time in Python.
-    if not any(issubclass(kind, _NESTED) for kind in set(map(type, x.values()))):
+    if not any(issubclass(kind, _SPECIAL) or kind.__name__ == "NAType" for kind in set(map(type, x.values()))):
         return x
     flat: dict[Any, Any] = {}
 
     def add(path: Any, value: Any) -> None:
-        if isinstance(value, dict):
+        if _arrays.is_missing(value):
+            return
+        if isinstance(value, datetime.timedelta):
+            value = value.total_seconds()
+        if isinstance(value, datetime.date | np.datetime64):
+            flat.update(_core.time_features(str(path), str(value)) or [(path, str(value))])
+        elif isinstance(value, dict):
             for name, inside in value.items():
                 add(f"{path}.{name}", inside)
         elif isinstance(value, list | tuple | set | frozenset):
@@ -263,15 +281,15 @@ class WeightedClassifier(Classifier):
         """Learns a row.
 
         New features and classes are added as if they had always existed; missing features count as 0 (before scaling).
-        A text is the category `name=text`, None a missing value; keys of nested dictionaries are named by path,
-        `user.age`, and each text in a list is a category.
+        A text is the category `name=text`, a date or time has the features that it has in a table, None (NaN, NA) is a missing
+        value; keys of nested dictionaries are named by path, `user.age`, and each text in a list is a category.
 
         Parameters
         ----------
         x
             Numbers and texts by name.
         y
-            The class, any hashable; True or False for learners of two classes.
+            The class, any hashable; True or False for learners of two classes. A missing one (None, NaN, NA) is not learnt.
         w
             Importance weight >= 0; rows of weight 0 are not learnt.
 

@@ -1,10 +1,10 @@
-"""The classifiers, one for each useful learner that can add classes and features in bounded memory."""
+"""The classifiers, one for each useful learner that can add classes and features."""
 
 from __future__ import annotations
 
 from .._classes import camel, classifier, publish
 from .._kinds import KINDS, Entry
-from .._tried import PRACTICAL, STREAMING
+from .._tried import KEEPING, PRACTICAL, STREAMING
 from ._base import Classifier, WeightedClassifier
 
 _SHARED = """\
@@ -44,6 +44,8 @@ class_weight : dict
 def made(entry: Entry, reach: float | None) -> type[Classifier]:
     """The classifier of a learner; `reach` is that of `noregret._tried`."""
     notes = []
+    if entry["name"] in KEEPING:
+        notes.append("It keeps its rows: memory and time grow with the stream.")
     if entry["classes"] == "two":
         notes.append("For two classes only.")
     if entry["forecast"] != "probabilities":

@@ -1,14 +1,14 @@
 # Written by generate.py from the registry. Do not edit.
-"""The classifiers, one for each useful learner that can add classes and features in bounded memory."""
+"""The classifiers, one for each useful learner that can add classes and features."""
 
 from typing import Any, Literal
 
 from ._base import Classifier, WeightedClassifier
 
 __all__ = [
-    "Aioli", "Auto", "Folklore", "FolkloreDiag", "FolkloreSketch", "Gaf", "GaptronHinge", "GaptronLogistic",
-    "GaptronSmooth", "Ogd", "Ons", "OnsDiag", "OnsSketch", "Perceptron", "SecondOrderPerceptron",
-    "SecondOrderPerceptronDiag"
+    "Aioli", "Auto", "Folklore", "FolkloreDiag", "FolkloreSketch", "Ftrl", "Gaf", "GaptronHinge",
+    "GaptronLogistic", "GaptronSmooth", "KernelAioli", "LabelTree", "Ogd", "Ons", "OnsDiag", "OnsSketch",
+    "Perceptron", "SecondOrderPerceptron", "SecondOrderPerceptronDiag"
 ]
 
 class Aioli(WeightedClassifier):
@@ -68,6 +68,13 @@ class FolkloreSketch(WeightedClassifier):
         intercept: bool = True, radius: float | None = None, seed: int = 0,
         class_weight: dict[Any, float] | None = None, memory: int = 8192,
     ) -> None: ...
+class Ftrl(WeightedClassifier):
+    regularization: float | None
+    def __init__(
+        self, *, regularization: float | None = None, scale: str = "auto", intercept: bool = True,
+        radius: float | None = None, seed: int = 0, class_weight: dict[Any, float] | None = None,
+        memory: int = 8192,
+    ) -> None: ...
 class Gaf(WeightedClassifier):
     norm: float | None
     regularization: float | None
@@ -106,6 +113,33 @@ class GaptronSmooth(Classifier):
         self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
         norm: float | None = None, scale: str = "auto", intercept: bool = True, radius: float | None = None,
         seed: int = 0, memory: int = 8192,
+    ) -> None: ...
+class KernelAioli(WeightedClassifier):
+    kernel: Literal["linear", "polynomial", "rbf"] | None
+    degree: int | None
+    offset: float | None
+    length_scale: float | None
+    norm: float | None
+    regularization: float | None
+    curvature: float | Literal["safe", "tight", "paper"] | None
+    improper_weight: float | None
+    max_rounds: int | None
+    def __init__(
+        self, *, kernel: Literal["linear", "polynomial", "rbf"] | None = None, degree: int | None = None,
+        offset: float | None = None, length_scale: float | None = None, norm: float | None = None,
+        regularization: float | None = None,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None,
+        improper_weight: float | None = None, max_rounds: int | None = None, scale: str = "auto",
+        intercept: bool = True, radius: float | None = None, seed: int = 0,
+        class_weight: dict[Any, float] | None = None, memory: int = 8192,
+    ) -> None: ...
+class LabelTree(WeightedClassifier):
+    node: str | None
+    balance: float | None
+    def __init__(
+        self, *, node: str | None = None, balance: float | None = None, scale: str = "auto",
+        intercept: bool = True, radius: float | None = None, seed: int = 0,
+        class_weight: dict[Any, float] | None = None, memory: int = 8192, **nested: Any,
     ) -> None: ...
 class Ogd(WeightedClassifier):
     norm: float | None
