@@ -318,6 +318,32 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.classes_[best]
 
     @property
+    def coef_(self) -> Floats:
+        """The weights of a linear learner for the scaled columns, shape (n_classes, n_features); for two classes those of the
+        second minus those of the first, shape (1, n_features). Other learners do not have them (AttributeError)."""
+        return self._linear("coef_")[0]
+
+    @property
+    def intercept_(self) -> Floats:
+        """The scores of a linear learner without any feature, shape (n_classes,), or (1,) for two classes."""
+        return self._linear("intercept_")[1]
+
+    def _linear(self, what: str) -> tuple[Floats, Floats]:
+        found = None if not hasattr(self, "_core") else _core.linear(self._core)
+        if found is None:
+            raise AttributeError(f"{type(self).__name__} has no {what}: it is not fitted, or its scores are not linear")
+        weights, intercept = np.ascontiguousarray(found[0].T), found[1]
+        if getattr(self, "_table", None) is not None:
+            weights, intercept = weights[self._order], intercept[self._order]
+        if weights.shape[1] != self.n_features_in_:
+            raise AttributeError(
+                f"{type(self).__name__} has no {what}: some columns have several features, whose weights learner_.coef_ has"
+            )
+        if len(self.classes_) == 2:
+            return weights[1:] - weights[:1], intercept[1:] - intercept[:1]
+        return weights, intercept
+
+    @property
     def n_rounds_(self) -> int:
         """Rounds learnt so far."""
         return self._core.rounds
@@ -436,6 +462,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def _is_mixed(X: Any) -> bool:
     """Whether `X` is a table with texts, categories, times, or missing values."""
+    if hasattr(X, "to_frame") and hasattr(X, "name") and not hasattr(X, "columns"):
+        raise ValueError("X is a Series; X.to_frame() makes a table of it (Reshape your data: rows and columns were needed)")
     if not _tables.is_table(X):
         return _tables.has_texts(X)
     if not hasattr(X, "dtypes") or not hasattr(X, "isna"):

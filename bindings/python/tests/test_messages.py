@@ -1,0 +1,143 @@
+"""What is plainly meant is done, and what cannot be is said in a sentence with the way out."""
+
+import numpy as np
+import pytest
+
+from noregret import Bandit, Learner
+
+pandas = pytest.importorskip("pandas")
+
+ROWS = 40
+FRAME = pandas.DataFrame({"a": np.arange(float(ROWS)), "t": ["the box never came", "refund me please"] * (ROWS // 2)})
+Y = np.array(["u", "v"] * (ROWS // 2))
+
+
+def rate(x, y):
+    run = Learner("ogd").run(x, y)
+    assert run.rates["rounds"] == ROWS and run.labels == ["u", "v"]
+    return run.rates["log_loss"]
+
+
+def test_labels_in_other_shapes_are_taken():
+    polars = pytest.importorskip("polars")
+    pyarrow = pytest.importorskip("pyarrow")
+    expected = rate(FRAME, Y)
+    for y in (
+        Y.reshape(-1, 1), Y.tolist(), tuple(Y), [[label] for label in Y], [(label,) for label in Y], pandas.DataFrame({"y": Y}),
+        pandas.Series(Y), pandas.Series(pandas.Categorical(Y)), polars.Series(Y), polars.DataFrame({"y": Y}), pyarrow.array(Y.tolist()),
+        pyarrow.table({"y": Y.tolist()}), (label for label in Y),
+    ):
+        assert rate(FRAME, y) == expected, type(y)
+    x = np.column_stack([np.arange(ROWS) % 2, np.ones(ROWS)])
+    expected = rate(x, Y)
+    for y in (Y.reshape(-1, 1), pandas.DataFrame({"y": Y}), [(label,) for label in Y], (label for label in Y)):
+        assert rate(x, y) == expected, type(y)
+    with pytest.raises(ValueError, match=r"y has 2 labels in a row, \['u', 'w'\] in the first; one was needed: several labels need a learner each"):
+        Learner().run(FRAME, [("u", "w")] * ROWS)
+    with pytest.raises(ValueError, match="y has 2 labels in a row"):
+        Learner().run(FRAME, pandas.DataFrame({"y": Y, "z": Y}))
+
+
+def test_rows_in_other_shapes_are_taken():
+    polars = pytest.importorskip("polars")
+    expected = rate(FRAME, Y)
+    lazy = polars.DataFrame(FRAME.to_dict("list")).lazy()
+    assert rate(lazy, Y) == expected
+    assert rate((row for row in FRAME.to_dict("records")), Y) == expected
+    texts = rate(FRAME[["t"]], Y)
+    assert rate(FRAME["t"], Y) == texts and rate(polars.Series("t", FRAME["t"].tolist()), Y) == texts
+    learner = Learner("ogd")
+    learner.run(FRAME["t"].tolist(), Y)
+    assert learner.roles["text"] in ("categorical", "text") and learner.predict(FRAME["t"].tolist()).tolist() == Y.tolist()
+    assert learner.predict({"text": "refund me please"}) == "v"
+
+
+def test_an_array_has_the_columns_of_the_table():
+    learner = Learner("ogd")
+    learner.run(FRAME[["a"]].assign(b=FRAME["a"] % 2), Y)
+    x = np.column_stack([FRAME["a"], FRAME["a"] % 2])
+    np.testing.assert_array_equal(learner.predict_proba(x), learner.predict_proba(FRAME[["a"]].assign(b=FRAME["a"] % 2)))
+    with pytest.raises(ValueError, match="x has 3 columns; the 2 of the learner were needed: a, b"):
+        learner.predict(np.ones((2, 3)))
+
+
+def test_sentences_name_the_place():
+    with pytest.raises(ValueError, match="column 'a', row 6: inf; a finite number was needed"):
+        Learner().run(FRAME.assign(a=np.where(np.arange(ROWS) == 6, np.inf, FRAME["a"])), Y)
+    target = np.random.default_rng(0).normal(size=400)
+    for x in (np.ones((400, 1)) * target[:, None], pandas.DataFrame({"a": target})):
+        with pytest.raises(ValueError, match='y: there are 400 different labels in 400 rows .* real-valued target. Learner.*vaw.* forecasts numbers'):
+            Learner().run(x, target)
+    assert Learner("vaw").run(pandas.DataFrame({"a": target}), target).rates["rounds"] == 400
+    sklearn = pytest.importorskip("sklearn")
+    from noregret.sklearn import FolkloreClassifier
+
+    assert sklearn
+    with pytest.raises(ValueError, match="X is a Series; X.to_frame.. makes a table of it"):
+        FolkloreClassifier().fit(FRAME["a"], Y)
+
+
+def test_missing_labels_of_arrays_are_not_learnt():
+    x = np.column_stack([np.arange(ROWS) % 2, np.ones(ROWS)])
+    gaps = [None if at % 5 == 0 else label for at, label in enumerate(Y)]
+    kept = np.array([label is not None for label in gaps])
+    for y in (gaps, pandas.Series(gaps), np.array(gaps, dtype=object)):
+        learner, whole = Learner("ogd", horizon=9), Learner("ogd", horizon=9)
+        run = learner.run(x, y)
+        assert run.rates["rounds"] == kept.sum() and np.isnan(run.losses[::5]).all() and (run.truth[::5] == -1).all()
+        whole.run(x[kept], Y[kept])
+        assert learner.rounds == whole.rounds == kept.sum() and run.labels == ["u", "v"]
+    numbers = np.where(kept, np.arange(ROWS) % 2, np.nan)
+    learner = Learner("ogd", features=2, classes=2, radius=2.0)
+    learner.update(x, numbers)
+    learner.learn_one(x[0], None)
+    learner.learn_one(x[0], float("nan"))
+    assert learner.rounds == kept.sum()
+
+
+def test_times_and_categories_are_labels():
+    sklearn = pytest.importorskip("sklearn")
+    from noregret.sklearn import OgdClassifier
+
+    assert sklearn
+    x = np.column_stack([np.arange(ROWS) % 2, np.ones(ROWS)])
+    days = pandas.Series(pandas.to_datetime(["2026-01-01", "2026-01-02"] * (ROWS // 2)))
+    for y in (days, days.to_numpy(), pandas.Series(pandas.Categorical(Y)), pandas.Series([False, True] * (ROWS // 2))):
+        for rows in (x, pandas.DataFrame(x, columns=["a", "b"])):
+            learner = Learner("ogd")
+            learner.run(rows, y)
+            assert (np.asarray(learner.predict(rows)) == np.asarray(y)).mean() > 0.8, (type(y), type(rows))
+        many = np.random.default_rng(0).normal(size=(400, 2))
+        labels = np.asarray(y)[(many[:, 0] > 0).astype(int)]
+        fitted = OgdClassifier().fit(many, labels)
+        assert (fitted.predict(many) == labels).mean() > 0.9 and type(fitted.predict(many)[0]) is type(labels[0])
+
+
+def test_coefficients_for_selection():
+    pytest.importorskip("sklearn")
+    from sklearn.feature_selection import RFE, SelectFromModel
+
+    from noregret.sklearn import AutoClassifier, FolkloreClassifier, OgdClassifier
+
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 5))
+    for y, rows in ((x[:, 2] > 0, 1), (np.digitize(x[:, 2], [-0.5, 0.5]), 3)):
+        for kind in (OgdClassifier, FolkloreClassifier):
+            model = kind().fit(x, y)
+            if hasattr(model, "coef_"):
+                assert model.coef_.shape == (rows, 5) and model.intercept_.shape == (rows,)
+                assert np.abs(model.coef_).max(axis=0).argmax() == 2
+    model = OgdClassifier().fit(x, x[:, 2] > 0)
+    standard = (x - x.mean(axis=0)) / x.std(axis=0)
+    np.testing.assert_allclose(standard.clip(-5, 5) @ model.coef_[0] + model.intercept_[0], model.decision_function(x), atol=1e-6)
+    assert SelectFromModel(OgdClassifier(), max_features=1, threshold=-np.inf).fit(x, x[:, 2] > 0).get_support()[2]
+    assert RFE(OgdClassifier(), n_features_to_select=1).fit(x, x[:, 2] > 0).support_[2]
+    with pytest.raises(AttributeError, match="AutoClassifier has no coef_: it is not fitted, or its scores are not linear"):
+        AutoClassifier().fit(x[:60], x[:60, 2] > 0).coef_
+
+
+def test_bandits_take_labels_in_other_shapes():
+    x = np.column_stack([np.arange(ROWS) % 2, np.ones(ROWS)])
+    expected = Bandit("soba", exploration=0.2).run(x, Y).rates
+    assert Bandit("soba", exploration=0.2).run(x, pandas.DataFrame({"y": Y})).rates == expected
+    assert Bandit("soba", exploration=0.2).run((row for row in x.tolist()), Y.reshape(-1, 1)).rates == expected
