@@ -113,8 +113,10 @@ def test_shards_that_cannot_be_learnt_are_refused():
         fit(split(x, y, 2), engine=ENGINE, period=5, how="sum-all")
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"a": x[:, 0], "word": "w", "y": y})
-    with pytest.raises(ValueError, match="column 'word'"):
-        fit([[table]], engine=ENGINE)
+    with pytest.raises(ValueError, match="a table in one block, an array in another; all must be of one kind"):
+        fit([[table], [(x, y)]], engine=ENGINE)
+    with pytest.raises(ValueError, match="column 'size': the columns are a, word"):
+        fit([[table]], engine=ENGINE, columns=["a", "size"])
     with pytest.raises(ValueError, match="label = 'queue': the columns are a, word, y"):
         fit([[table]], engine=ENGINE, label="queue")
 
@@ -235,11 +237,136 @@ def test_a_batch_with_a_mistake_leaves_every_learner_as_it_was(tmp_path):
     names, x, y = keyed_rows(rows=30)
     with make(tmp_path, actors=1, partitions=1) as keyed:
         keyed.learn(names[:20], x[:20], y[:20])
-        with pytest.raises(ValueError, match="'maybe' is none of the known classes"):
+        with pytest.raises(ValueError, match="row 9 .key 'sensor [0-9]'. has 'maybe'; the label is none of the 2 known classes"):
             keyed.learn(names[20:], x[20:], [*y[20:-1], "maybe"])
         keyed.learn(names[20:], x[20:], y[20:])
         for key, one in alone(names, x, y).items():
             np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+
+
+def test_a_batch_is_learnt_whole_or_not_at_all(tmp_path):
+    names, x, y = keyed_rows(rows=40)
+    with make(tmp_path, actors=2, partitions=4) as keyed:
+        for bad in ({"y": [*y[:-1], "maybe"]}, {"x": np.where(np.arange(40)[:, None] == 39, np.inf, x)}, {"keys": [*names[:-1], None]}):
+            given = {"keys": names, "x": x, "y": y} | bad
+            with pytest.raises(ValueError, match="row 39 .key|x.39.: column 0 has the value inf|keys.39. is missing"):
+                keyed.learn(**given, batch=1)
+            assert len(keyed) == 0
+        keyed.learn(names, x, y, batch=1)
+        assert sum(keyed.get(key).rounds for key in set(names)) == 40
+
+
+def test_a_number_stands_for_one_batch_of_a_source(tmp_path):
+    names, x, y = keyed_rows(rows=60)
+    with make(tmp_path, actors=2, partitions=4) as keyed:
+        first = keyed.learn(names[:20], x[:20], y[:20], batch=7)
+        with pytest.raises(ValueError, match="batch = 7: other rows were learnt under this number"):
+            keyed.learn(names[20:40], x[20:40], y[20:40], batch=7)
+        assert keyed.learn(names[:20], x[:20], y[:20], batch=7).played == first.played
+        keyed.learn(names[20:40], x[20:40], y[20:40], batch=7, source="another producer")
+        keyed.learn(names[40:], x[40:], y[40:], batch=8)
+        keyed.checkpoint()
+        with pytest.raises(ValueError, match="batch = 7: the numbers of a source increase, and batch 8 was learnt"):
+            keyed.learn(names[:20], x[:20], y[:20], batch=7)
+        assert sum(keyed.get(key).rounds for key in set(names)) == 60
+    with make(tmp_path, actors=1, partitions=4) as again:
+        again.learn(names[40:], x[40:], y[40:], batch=8)
+        assert again.learn(["a"], x[:1], y[:1]).played and again.get("a").rounds == 1
+        assert sum(again.get(key).rounds for key in set(names)) == 60
+
+
+def test_one_writer_has_a_store(tmp_path):
+    names, x, y = keyed_rows(rows=20)
+    first = make(tmp_path, actors=1, partitions=2)
+    with pytest.raises(RuntimeError, match="is open already, by this or another process; close"):
+        make(tmp_path, actors=1, partitions=2)
+    first.learn(names, x, y)
+    # Where files are not locked, the later writer counts.
+    first._lease.close()
+    with make(tmp_path, actors=1, partitions=2) as second:
+        with pytest.raises(RuntimeError, match="was opened by another writer since: open it again to go on"):
+            first.learn(names, x, y)
+        second.learn(names, x, y)
+        assert sum(second.get(key).rounds for key in set(names)) == 40
+
+
+def test_a_store_of_an_earlier_version_is_read(tmp_path):
+    import sqlite3
+
+    names, x, y = keyed_rows(rows=20)
+    with make(tmp_path, actors=1, partitions=1) as keyed:
+        first = keyed.learn(names, x, y)
+    with sqlite3.connect(tmp_path / "0000.sqlite") as file:
+        file.execute("CREATE TABLE batches (batch INTEGER NOT NULL, method TEXT NOT NULL, first INTEGER, last INTEGER)")
+        file.execute("INSERT INTO batches SELECT batch, method, first, last FROM numbered")
+        file.execute("DROP TABLE numbered")
+    with make(tmp_path, actors=1, partitions=1) as again:
+        assert again.learn(names, x, y, batch=1).played == first.played
+        again.learn(names, x, y)
+        assert sum(again.get(key).rounds for key in set(names)) == 40
+
+
+def test_feedback_and_predictions_make_no_keys(tmp_path):
+    with KeyedBandits(tmp_path / "bandits", "soba", features=3, labels=["no", "yes"], actors=1, exploration=0.2) as keyed:
+        assert keyed.feedback(["nobody"], ["0"], [True]) == [False] and len(keyed) == 0
+        keyed.checkpoint()
+        assert len(keyed) == 0
+        with pytest.raises(KeyError):
+            keyed.get("nobody")
+    with make(tmp_path / "learners", actors=1) as keyed:
+        assert keyed.predict(["nobody"], [[1.0, 0.0, 0.0]]) in (["no"], ["yes"]) and len(keyed) == 0
+
+
+def test_keyed_labels_and_tables_are_those_of_a_learner(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    names, x, _ = keyed_rows(rows=120)
+    frame = pandas.DataFrame(x, columns=["a", "b", "c"])
+    truth = (x[:, 0] > 0).astype(int)
+    with KeyedLearners(tmp_path / "numbers", "folklore", features=3, labels=[0, 1], actors=1) as keyed:
+        learnt = keyed.learn(names, frame, [None if at % 5 == 0 else label for at, label in enumerate(truth)])
+        assert set(learnt.played) == {0, 1} and np.isnan(learnt.losses[::5]).all() and np.isfinite(learnt.losses[1:5]).all()
+        assert sum(keyed.get(key).rounds for key in set(names)) == 96
+        turned = keyed.predict(names, frame[["c", "b", "a"]])
+        assert turned == keyed.predict(names, frame) == keyed.predict(names, x) and set(turned) == {0, 1}
+        assert keyed.get(names[0]).predict(x[0]) in (0, 1)
+        with pytest.raises(ValueError, match="x has the columns a, b; those of the first table were needed: a, b, c"):
+            keyed.predict(names, frame[["a", "b"]])
+    frame["hue"] = ["red", "green"] * 60
+    frame["size"] = np.where(x[:, 1] > 1, np.nan, x[:, 1])
+    with KeyedLearners(tmp_path / "table", "folklore", labels=["down", "up"], actors=2) as keyed:
+        labels = np.where(frame["hue"] == "red", "up", "down")
+        keyed.learn(names[:60], frame[:60], labels[:60])
+        keyed.learn(names[60:], frame[60:], labels[60:])
+        assert keyed.predict(["sensor 1"] * 4, frame[:4][["size", "hue", "c", "b", "a"]]) == ["up", "down"] * 2
+        one = keyed.get("sensor 1")
+        assert one.roles["hue"] == "categorical" and one.predict(frame[:2]).tolist() == ["up", "down"]
+        with pytest.raises(ValueError, match="x has no column 'hue', which the first table had"):
+            keyed.predict(["sensor 1"], frame[:1].drop(columns="hue"))
+    with KeyedLearners(tmp_path / "table", "folklore", labels=["down", "up"], actors=1) as again:
+        assert again.predict(["sensor 1"] * 2, frame[:2]) == ["up", "down"]
+
+
+def test_fit_reads_tables_as_a_learner_does():
+    pandas = pytest.importorskip("pandas")
+    x, at = stream(300, 3, 2)
+    frame = pandas.DataFrame(x, columns=["a", "b", "c"])
+    frame["hue"] = ["red", "green", "blue"] * 100
+    frame.loc[::7, "b"] = np.nan
+    y = np.where(frame["hue"] == "red", "up", np.where(at == 1, "up", "down")).astype(object)
+    y[::11] = None
+    for shards in (1, 3):
+        fitted = fit(split(frame, y, shards), engine=ENGINE)
+        assert fitted.labels == ["down", "up"] and fitted.rates["rounds"] == sum(label is not None for label in y)
+        assert fitted.rates["error_rate"] < 0.35 and fitted.learner.predict(frame[:9:3]).tolist() == ["up"] * 3
+        turned = frame[["hue", "c", "b", "a"]]
+        np.testing.assert_array_equal(fitted.learner.predict_proba(turned), fitted.learner.predict_proba(frame))
+    # A category that only the last shard has.
+    late = frame.assign(hue=["red"] * 200 + ["green"] * 100)
+    fitted = fit(split(late, y, 3), engine=ENGINE)
+    assert {"hue=red", "hue=green"} <= set(fitted.learner.columns)
+    kept = [label is not None for label in y]
+    swept = sweep((frame[kept], y[kept]), ["folklore"], engine=LocalEngine(jobs=1))
+    assert not swept.failures and swept.runs[0]["error_rate"] < 0.35
 
 
 def test_bandits_by_key(tmp_path):

@@ -8,13 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import _arrays, _core
-from .._arrays import Floats
+from .. import _arrays, _core, _tables
+from .._arrays import Floats, Ints, Rows
+from .._kinds import number_of_classes
 from .._learner import Learner
 from ._engine import Engine, Handle
 
 Block = Any
-"""Rows in their order: a pair of arrays `(x, y)`, or a pandas or Arrow table."""
+"""Rows in their order: a pair `(x, y)` of rows (an array or a table) and labels, or a pandas or Arrow table with both."""
+
+_DENSE = 1024
+"""Largest number of columns of tables that are dense."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +39,8 @@ class Fitted:
     None if there is none."""
     withheld: str | None
     """Why there is no certificate."""
-    labels: list[str] = field(default_factory=list)
-    """Names of the classes in order."""
+    labels: list[Any] = field(default_factory=list)
+    """The labels in order."""
 
     def __repr__(self) -> str:
         rates = ", ".join(f"{name}={value:.6g}" for name, value in self.rates.items())
@@ -68,11 +72,13 @@ def fit(
     Parameters
     ----------
     blocks
-        For every shard its blocks in order, as handles of the engine or values: pairs of arrays `(x, y)`, or tables.
+        For every shard its blocks in order, as handles of the engine or values: pairs `(x, y)`, or tables. Tables may have
+        texts, categories, times and missing values, as for `noregret.Learner`: the first rows determine what their columns
+        hold, and the merged learner knows them by name. Rows without a label (None, NaN) are not learnt.
     learner
         A learner with additive statistics: `folklore`, `aioli`, `gaf`, `vaw`.
     label, columns
-        For tables: the label column, and the numeric columns; by default all others.
+        For tables: the label column, and the columns to learn from; by default all others.
     period
         Number of rows that every shard learns between two merges; all shards continue from the merged learner. By
         default there is one merge, at the end.
@@ -90,10 +96,12 @@ def fit(
         raise ValueError("how = 'sum-all': with a period the regulariser is counted once; 'lambda-once' was needed")
     if not blocks:
         raise ValueError("blocks: there are no shards; at least one was needed")
-    looks = engine.map(_look, [(label, columns, scale, intercept, *shard) for shard in blocks])
+    schema = _schema(blocks, engine, label, columns)
+    looks = engine.map(_look, [(label, columns, scale, intercept, schema, *shard) for shard in blocks])
     seen: _Seen = engine.get(engine.reduce(_join, looks))
     if seen.rows == 0:
         raise ValueError("blocks: there are no rows; at least one was needed")
+    seen.schema = schema
     template = _template(seen, learner, scale, intercept, radius, seed, params)
     empty = template._core.statistics()  # Raises for learners whose statistics do not add up.
     model = engine.broadcast(np.frombuffer(template._core.to_bytes(), dtype=np.uint8))
@@ -104,7 +112,8 @@ def fit(
     base: Handle = None
     scores: list[list[dict[str, float]]] = []
     for start in range(0, longest, step):
-        calls = [(model, base, start, start + step, label, seen.columns, seen.labels, seed, *shard) for shard in blocks]
+        what = (label, columns, schema, list(seen.labels), seed)
+        calls = [(model, base, start, start + step, *what, *shard) for shard in blocks]
         learnt = engine.map(_learn, calls, outputs=2)
         scores.append([engine.get(score) for _, score in learnt])
         total = engine.reduce(_add, [statistics for statistics, _ in learnt])
@@ -113,6 +122,7 @@ def fit(
     parts = 1 if base is not None else len(blocks)
     summed = _aligned(engine.get(total if base is None else base))
     merged = Learner._wrap(template._core.with_statistics(summed, parts, how))
+    merged._values = dict(seen.labels) or None
     certificate, withheld = _promise(merged, len(scores) > 1 and len(blocks) > 1)
     by_shard = [_total([period_scores[at] for period_scores in scores]) for at in range(len(blocks))]
     return Fitted(
@@ -122,7 +132,7 @@ def fit(
         periods=[_rates(_total(one)) for one in scores],
         certificate=certificate,
         withheld=withheld,
-        labels=seen.labels,
+        labels=list(seen.labels.values()),
     )
 
 
@@ -130,11 +140,17 @@ def split(x: Any, y: Any, shards: int) -> list[list[tuple[Any, Any]]]:
     """Rows in memory as contiguous shards of one block each, of nearly equal size."""
     if shards < 1:
         raise ValueError(f"shards = {shards}: must be 1 or more")
-    x, y = np.asarray(x), np.asarray(y)
-    if len(x) != len(y):
-        raise ValueError(f"x has {len(x)} rows and y {len(y)}; as many were needed")
-    edges = [len(x) * at // shards for at in range(shards + 1)]
-    return [[(x[low:high], y[low:high])] for low, high in zip(edges[:-1], edges[1:], strict=True)]
+    x, y = _tables.whole(x), _tables.column(_tables.labels(y), "y")
+    x = x if hasattr(x, "iloc") or hasattr(x, "slice") else np.asarray(x)
+    rows = x.shape[0]
+    if rows != len(y):
+        raise ValueError(f"x has {rows} rows and y {len(y)}; as many were needed")
+    edges = [rows * at // shards for at in range(shards + 1)]
+
+    def part(low: int, high: int) -> Any:
+        return x.iloc[low:high] if hasattr(x, "iloc") else x.slice(low, high - low) if hasattr(x, "slice") else x[low:high]
+
+    return [[(part(low, high), y[low:high])] for low, high in zip(edges[:-1], edges[1:], strict=True)]
 
 
 @dataclass
@@ -142,26 +158,71 @@ class _Seen:
     """Facts about rows, from the first pass."""
 
     rows: int
-    columns: list[str] | int
-    labels: list[str]
+    columns: int
+    labels: dict[str, Any]
+    """The labels by name, in order."""
     first: Floats
     second: Floats
     radius: float
     standard: bool
+    schema: str | None = None
+    """What the columns of a table hold; None for arrays."""
 
 
-def _look(label: str, columns: Sequence[str] | None, scale: str, intercept: bool, *blocks: Block) -> _Seen:
+def _schema(blocks: Sequence[Sequence[Handle]], engine: Engine, label: str, columns: Sequence[str] | None) -> str | None:
+    """What the columns of tables hold, by their first rows, with the features of all of them; None for arrays."""
+    first: tuple[str, bool] | None = None
+    for shard in blocks:
+        first = engine.get(engine.map(_kinds, [(label, columns, *shard)])[0])
+        if first is not None:
+            break
+    if first is None or not first[0]:
+        return None
+    schema, grows = first
+    if grows:  # Categories may occur in any row.
+        schema = engine.get(engine.reduce(_core.joined_schema, engine.map(_features, [(label, columns, schema, *s) for s in blocks])))
+    return schema
+
+
+def _kinds(label: str, columns: Sequence[str] | None, *blocks: Block) -> tuple[str, bool] | None:
+    """The schema of the first table (empty for arrays), and whether later rows may have more features."""
+    for block in blocks:
+        x, y = _rows(block, label, columns)
+        if not len(y):
+            continue
+        if not isinstance(x, _tables.Table):
+            return "", False
+        target, none = _tables.free("label", x.names), dict.fromkeys(_tables.ROLES, ())
+        schema = _core.table_schema(x.csv(target, list(y)), {"label": target, **_tables.roles(none, x)})
+        return schema, '"categorical"' in schema or '"time"' in schema
+    return None
+
+
+def _features(label: str, columns: Sequence[str] | None, schema: str, *blocks: Block) -> str:
+    """The schema with the features of all rows of a shard."""
+    for block in blocks:
+        x, y = _rows(block, label, columns)
+        if len(y):
+            _, schema = _core.table_rows(x.csv(), schema)
+    return schema
+
+
+def _look(
+    label: str, columns: Sequence[str] | None, scale: str, intercept: bool, schema: str | None, *blocks: Block
+) -> _Seen:
     """The first pass over a shard."""
     seen: _Seen | None = None
     for block in blocks:
-        x, y, names = _rows(block, label, columns)
+        x, y = _rows(block, label, columns)
         if not len(y):
             continue
-        rows, first, second, radius = _core.survey(_arrays.rows(x), None, scale, intercept)
-        labels = sorted({_name(one) for one in np.unique(y)}, key=_order)
-        one = _Seen(rows, names, labels, np.asarray(first), np.asarray(second), radius, scale == "standard")
+        numbers = _numbers(x, schema)
+        rows, first, second, radius = _core.survey(numbers, None, scale, intercept)
+        labels = {_name(one): one for one in _arrays.distinct(y)[0]}
+        width = numbers.shape[1] if isinstance(numbers, np.ndarray) else numbers[3]
+        one = _Seen(rows, width, _sorted(labels), np.asarray(first), np.asarray(second), radius, scale == "standard")
         seen = one if seen is None else _join(seen, one)
-    return seen or _Seen(0, 0, [], np.empty(0), np.empty(0), 0.0, scale == "standard")
+    return seen or _Seen(0, 0, {}, np.empty(0), np.empty(0), 0.0, scale == "standard")
 
 
 def _join(a: _Seen, b: _Seen) -> _Seen:
@@ -178,7 +239,7 @@ def _join(a: _Seen, b: _Seen) -> _Seen:
         second = a.second + b.second + deviation * deviation * share * a.rows
     elif len(a.first):
         first = np.maximum(a.first, b.first)
-    labels = sorted({*a.labels, *b.labels}, key=_order)
+    labels = _sorted({**b.labels, **a.labels})
     return _Seen(a.rows + b.rows, a.columns, labels, first, second, max(a.radius, b.radius), a.standard)
 
 
@@ -186,17 +247,25 @@ def _template(
     seen: _Seen, name: str, scale: str, intercept: bool, radius: float | None, seed: int, params: Mapping[str, Any]
 ) -> Learner:
     """The learner before its first round, with the scaling of all rows."""
-    features = seen.columns if isinstance(seen.columns, int) else len(seen.columns)
     real = any(entry["name"] == name and entry["classes"] == "real" for entry in _core.catalogue())
-    facts: dict[str, Any] = {} if real else {"labels": seen.labels}
+    names = None if real else list(seen.labels)
     if radius is None and scale in ("none", "maxabs"):
         radius = seen.radius if scale == "none" else None
-    learner = Learner(
-        name, features=features, scale=scale, intercept=intercept, radius=radius, seed=seed, **facts, **params
+    core = _core.Learner(
+        name,
+        number_of_classes(name, None, names),
+        seen.columns,
+        dict(params),
+        radius=radius,
+        seed=seed,
+        scale=scale,
+        intercept=intercept,
+        labels=names,
+        schema=seen.schema,
     )
     if scale != "none":
-        learner._core.set_scaling(seen.rows, seen.first.tolist(), seen.second.tolist())
-    return learner
+        core.set_scaling(seen.rows, seen.first.tolist(), seen.second.tolist())
+    return Learner._wrap(core)
 
 
 def _learn(
@@ -205,7 +274,8 @@ def _learn(
     start: int,
     stop: int,
     label: str,
-    columns: Sequence[str] | int,
+    columns: Sequence[str] | None,
+    schema: str | None,
     labels: Sequence[str],
     seed: int,
     *blocks: Block,
@@ -218,17 +288,39 @@ def _learn(
     scores: list[dict[str, float]] = []
     at = 0
     for block in blocks:
-        x, y, _ = _rows(block, label, None if isinstance(columns, int) else columns)
+        x, y = _rows(block, label, columns)
         low, high = max(start - at, 0), min(stop - at, len(y))
         at += len(y)
         if low >= high:
             continue
-        targets = learner._targets(np.array([_name(one) for one in y[low:high]])) if labels and not learner._real else y[low:high]
-        if learner._real:
-            targets = learner._targets(targets)
-        rates = learner._core.run(_arrays.rows(x[low:high]), targets, seed=seed, frozen=True)[3]
+        part = x.part(low, high) if isinstance(x, _tables.Table) else x[low:high]
+        targets: Floats | Ints = np.ascontiguousarray(y[low:high], dtype=np.float64) if learner._real else _targets(y[low:high], labels)
+        rates = core.run(_numbers(part, schema), targets, seed=seed, frozen=True)[3]
         scores.append(_sums(rates))
-    return learner._core.statistics(), _total(scores)
+    return core.statistics(), _total(scores)
+
+
+def _targets(y: Any, labels: Sequence[str]) -> Ints:
+    values, places = _arrays.distinct(y)
+    index = {name: at for at, name in enumerate(labels)}
+    return _arrays.placed([index[_name(value)] for value in values], places)
+
+
+def _numbers(x: Any, schema: str | None) -> Rows:
+    """Rows as numbers; those of tables by their schema."""
+    if not isinstance(x, _tables.Table):
+        if schema is not None:
+            raise ValueError("blocks: a table in one block, an array in another; all must be of one kind")
+        return _arrays.rows(x)
+    if schema is None:
+        raise ValueError("blocks: a table in one block, an array in another; all must be of one kind")
+    sparse, _ = _core.table_rows(x.csv(), schema)
+    values, indices, starts, width = sparse
+    if width > _DENSE:
+        return sparse
+    rows = np.zeros((len(starts) - 1, width))
+    rows[np.repeat(np.arange(len(starts) - 1), np.diff(starts)), indices] = values
+    return rows
 
 
 def _aligned(numbers: Floats) -> Floats:
@@ -276,31 +368,26 @@ def _total(scores: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return total
 
 
-def _rows(block: Block, label: str, columns: Sequence[str] | None) -> tuple[Any, Any, list[str] | int]:
-    """The rows and labels of a block, and the names (or the number) of its columns."""
+def _rows(block: Block, label: str, columns: Sequence[str] | None) -> tuple[Any, Any]:
+    """The rows, an array or a table, and the labels of a block."""
+    if isinstance(block, Mapping) and np.ndim(block.get("x")) == 2:
+        return np.asarray(block["x"]), np.asarray(block[label])
     if isinstance(block, tuple):
         x, y = block
-        return x, np.asarray(y), int(x.shape[1])
-    if isinstance(block, Mapping):
-        return np.asarray(block["x"]), np.asarray(block[label]), int(np.asarray(block["x"]).shape[1])
-    known = list(block.column_names if hasattr(block, "column_names") else block.columns)
-    if label not in known:
-        raise ValueError(f"label = {label!r}: the columns are {', '.join(map(str, known))}")
-    names = [name for name in known if name != label] if columns is None else list(columns)
-
-    def column(name: str) -> Any:
-        values = block[name]
-        return values.to_numpy(zero_copy_only=False) if hasattr(block, "column_names") else values.to_numpy()
-
-    wide = [np.asarray(column(name)) for name in names]
-    if len(wide) == 1 and wide[0].dtype == object and len(wide[0]) and np.ndim(wide[0][0]) == 1:
-        x = np.stack(list(wide[0]))
-        return np.ascontiguousarray(x, dtype=np.float64), np.asarray(column(label)), names
-    for name, values in zip(names, wide, strict=True):
-        if values.dtype.kind not in "fiub":
-            raise ValueError(f"column {name!r} has the type {values.dtype}; numbers were needed")
-    x = np.column_stack(wide).astype(np.float64) if wide else np.empty((0, 0))
-    return np.ascontiguousarray(x), np.asarray(column(label)), names
+        if not (_tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)):
+            return _arrays.rows(x), y
+        table = _tables.table(x)
+        return (table if columns is None else table.only(columns)), y
+    table = _tables.table(block)
+    if label not in table.names:
+        raise ValueError(f"label = {label!r}: the columns are {', '.join(table.names)}")
+    y, table = table.cells[table.names.index(label)], table.without(label)
+    if columns is not None:
+        table = table.only(columns)
+    vectors = table.cells[0] if len(table.names) == 1 else []
+    if vectors and all(isinstance(cell, list) and not any(isinstance(x, str) for x in cell) for cell in vectors):
+        return np.array(vectors, dtype=np.float64), y
+    return table, y
 
 
 def _name(label: Any) -> str:
@@ -310,9 +397,13 @@ def _name(label: Any) -> str:
     return str(label)
 
 
-def _order(name: str) -> tuple[int, float, str]:
-    """Numbers by value, then words, as the command line sorts labels."""
-    try:
-        return 0, float(name), name
-    except ValueError:
-        return 1, 0.0, name
+def _sorted(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Labels sorted as by the command line: numbers by value, then words."""
+
+    def order(name: str) -> tuple[int, float, str]:
+        try:
+            return 0, float(name), name
+        except ValueError:
+            return 1, 0.0, name
+
+    return {name: labels[name] for name in sorted(labels, key=order)}

@@ -4,17 +4,25 @@ in a store."""
 from __future__ import annotations
 
 import hashlib
+import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .. import _arrays, _core, _tables
 from .._arrays import Floats
+from .._rounds import named
 from ._engine import Actor, Engine
-from ._store import Partitions, Store
+from ._store import TEMPLATE, Lease, Partitions, Store
+
+COLUMNS = "columns.json"
+"""The names of the columns of the first table, if the number of features is given."""
+_SHOWN = 5
+"""Rows that an error lists."""
 
 PARTITIONS = 64
 """Default number of files of a store. It bounds the number of actors and is fixed for a store."""
@@ -30,10 +38,10 @@ def partition_of(key: str, partitions: int) -> int:
 class Learnt:
     """The result of a batch, by row. Every prediction was made before its label was used."""
 
-    played: list[str]
-    """The predicted labels."""
+    played: list[Any]
+    """The predicted labels, as they were given."""
     losses: Floats
-    """Log loss in nats; 1 for a mistake if the learner does not forecast probabilities."""
+    """Log loss in nats; 1 for a mistake if the learner does not forecast probabilities; NaN for rows without a label."""
 
 
 class _Keyed:
@@ -46,8 +54,8 @@ class _Keyed:
         folder: str | os.PathLike[str],
         learner: str,
         *,
-        features: int,
-        labels: Sequence[str],
+        features: int | None = None,
+        labels: Sequence[Any],
         actors: int = 2,
         in_memory: int = 10_000,
         partitions: int = PARTITIONS,
@@ -60,19 +68,151 @@ class _Keyed:
             engine = LocalEngine()
         if not 1 <= actors <= partitions:
             raise ValueError(f"actors = {actors}: must be between 1 and partitions = {partitions}")
-        self._engine, self._partitions, self._batch = engine, partitions, 0
+        self._given = named(labels)
         description = {
             "kind": self._kind,
             "learner": learner,
             "features": features,
-            "labels": [str(label) for label in labels],
+            "labels": list(self._given),
             "partitions": partitions,
             "facts": facts,
         }
-        path = str(Path(folder).absolute())
-        self._batch = Store.begin(path, description)
-        mine = [[part for part in range(partitions) if part % actors == at] for at in range(actors)]
-        self._actors: list[Actor] = engine.actors(Partitions, [(path, parts, in_memory) for parts in mine])
+        path = Path(folder).absolute()
+        path.mkdir(parents=True, exist_ok=True)
+        self._about, self._path = description, path
+        self._lease = Lease(str(path))
+        try:
+            self._engine, self._partitions = engine, partitions
+            self._batches = Store.begin(str(path), description)
+            self._core, self._columns = self._shared()
+            mine = [[part for part in range(partitions) if part % actors == at] for at in range(actors)]
+            calls = [(str(path), parts, in_memory, self._lease.number) for parts in mine]
+            self._actors: list[Actor] = engine.actors(Partitions, calls)
+        except BaseException:
+            self._lease.close()
+            raise
+
+    def _shared(self) -> tuple[Any, list[str] | None]:
+        """What the first rows have determined: a learner that knows the columns of a table, or names of columns."""
+        template, columns = self._path / TEMPLATE, self._path / COLUMNS
+        core = _core.Learner.from_bytes(template.read_bytes()) if template.exists() else None
+        return core, json.loads(columns.read_text()) if columns.exists() else None
+
+    # Rows
+
+    def _rows(self, x: Any, y: Sequence[Any] | None = None) -> Floats:
+        """Rows as numbers, the columns of tables in the order of the first one. `y` are the labels of rows that are learnt."""
+        x = _tables.whole(x)
+        if self._about["features"] is None:
+            return self._of_table(x, y)
+        if not _tables.is_table(x) or _tables.is_row(x):
+            rows = np.ascontiguousarray(_arrays.numbers(x, "x"), dtype=np.float64)
+            return self._checked(rows)
+        table = _tables.table(x)
+        names = sorted(table.names)
+        if self._columns is None and y is not None:
+            self._columns = table.names
+            Store.write(self._path / COLUMNS, json.dumps(table.names).encode())
+        known = table.names if self._columns is None else self._columns
+        if names != sorted(known):
+            raise ValueError(f"x has the columns {', '.join(table.names)}; those of the first table were needed: {', '.join(known)}")
+        cells = [[np.nan if cell is None else cell for cell in table.cells[table.names.index(name)]] for name in known]
+        for name, column in zip(known, cells, strict=True):
+            wrong = next((cell for cell in column if isinstance(cell, str | list | dict)), None)
+            if wrong is not None:
+                raise TypeError(f"column {name!r} has {wrong!r}; numbers were needed (without features= tables may have texts)")
+        return self._checked(np.ascontiguousarray(np.column_stack(cells), dtype=np.float64))
+
+    def _checked(self, rows: Floats) -> Floats:
+        features = self._about["features"]
+        if rows.ndim != 2 or rows.shape[1] != features:
+            raise ValueError(f"x has shape {rows.shape}; rows of features = {features} columns were needed")
+        wrong = np.argwhere(~np.isfinite(rows))
+        if len(wrong):
+            at, column = wrong[0].tolist()
+            raise ValueError(
+                f"x[{at}]: column {column} has the value {rows[at, column]}; a finite number was needed (without features= the first "
+                "rows determine the columns, which may have missing values)"
+            )
+        return rows
+
+    def _of_table(self, x: Any, y: Sequence[Any] | None) -> Floats:
+        """Rows of a table as numbers, by the learner that the first table has determined."""
+        table = _tables.table(x if _tables.is_table(x) else np.asarray(x))
+        if self._core is None:
+            if y is None:
+                raise RuntimeError("the columns are determined by the first rows that are learnt, and there were none yet")
+            made = self._made(table, y)
+            Store.write(self._path / TEMPLATE, made)
+            self._core = _core.Learner.from_bytes(made)
+            for handle in [actor.call("begin") for actor in self._actors]:
+                self._engine.get(handle)
+        roles = [name for name, role in _core.roles(self._core) if role not in ("label", "drop")]
+        missing = [name for name in roles if name not in table.names]
+        if missing:
+            raise ValueError(f"x has no column {missing[0]!r}, which the first table had")
+        values, indices, starts, width = _core.learner_rows(self._core, table.csv())
+        rows = np.zeros((len(starts) - 1, width))
+        rows[np.repeat(np.arange(len(starts) - 1), np.diff(starts)), indices] = values
+        return rows
+
+    def _made(self, table: _tables.Table, y: Sequence[Any]) -> bytes:
+        raise TypeError("features: the number of columns must be given")
+
+    def _call(self, method: str, keys: Sequence[Any], *columns: Any, batch: int | None, source: str = "") -> list[Any]:
+        """Sends every row of a batch to its actor and returns the answers in the order of the rows."""
+        names = self._keys(keys)
+        for column in columns:
+            if len(column) != len(names):
+                raise ValueError(f"{len(column)} rows for {len(names)} keys; as many were needed")
+        rows = list(zip(*columns, strict=True))
+        digest = _digest(names, rows)
+        last = self._batches.get(source, 0)
+        if batch is not None and batch < 1:
+            raise ValueError(f"batch = {batch}: must be 1 or more")
+        if batch is not None and batch <= last:
+            asked = [actor.call("known", source, batch, method) for actor in self._actors]
+            known = set().union(*(self._engine.get(handle) for handle in asked)) - {None}
+            if known and digest not in known:
+                raise ValueError(
+                    f"batch = {batch}: other rows were learnt under this number; a repeated batch has the rows of the first, and a new one "
+                    "a new number"
+                )
+        count = last + 1 if batch is None else batch
+        if method != "predict":
+            self._batches[source] = max(last, count)
+        waiting = []
+        for actor, places in self._spread(names):
+            mine = [names[at] for at in places], [rows[at] for at in places]
+            waiting.append((places, self._actors[actor].call(method, (source, count, digest), *mine)))
+        answers: list[Any] = [None] * len(names)
+        for places, handle in waiting:
+            for at, answer in zip(places, self._engine.get(handle), strict=True):
+                answers[at] = answer
+        return answers
+
+    def _keys(self, keys: Sequence[Any]) -> list[str]:
+        found = list(_tables.whole(keys))
+        for at, key in enumerate(found):
+            if _arrays.is_missing(key) or key == "":
+                raise ValueError(f"keys[{at}] is missing; every row needs a key")
+        return [str(key) for key in found]
+
+    def _labels(self, keys: Sequence[Any], y: Any) -> list[str | None]:
+        """The names of labels, None where one is missing.
+
+        Raises ValueError that lists the rows of unknown labels, with their keys.
+        """
+        names = [None if _arrays.is_missing(label) else _tables.text_of(label) for label in _tables.column(_tables.labels(y), "y")]
+        wrong = [at for at, name in enumerate(names) if name is not None and name not in self._given]
+        if wrong:
+            rows = [f"row {at} (key {str(keys[at])!r}) has {names[at]!r}" for at in wrong[:_SHOWN] if at < len(keys)]
+            more = f", and {len(wrong) - _SHOWN} more rows are like it" if len(wrong) > _SHOWN else ""
+            raise ValueError(
+                f"nothing was learnt, because {', '.join(rows)}{more}; the label is none of the {len(self._given)} known classes: "
+                f"{', '.join(self._given)}"
+            )
+        return names
 
     def _spread(self, keys: Sequence[str]) -> Iterator[tuple[int, list[int]]]:
         """The positions of a batch for each actor, in order."""
@@ -80,28 +220,6 @@ class _Keyed:
         for at, key in enumerate(keys):
             places.setdefault(partition_of(key, self._partitions) % len(self._actors), []).append(at)
         yield from places.items()
-
-    def _call(self, method: str, keys: Sequence[str], *columns: Any, batch: int | None) -> list[Any]:
-        """Sends every row of a batch to its actor and returns the answers in the order of the rows."""
-        if batch is None:
-            self._batch += 1
-            batch = self._batch
-        elif batch < 1:
-            raise ValueError(f"batch = {batch}: must be 1 or more")
-        self._batch = max(self._batch, batch)
-        for column in columns:
-            if len(column) != len(keys):
-                raise ValueError(f"{len(column)} rows for {len(keys)} keys; as many were needed")
-        names = [str(key) for key in keys]
-        waiting = []
-        for actor, places in self._spread(names):
-            rows = [tuple(column[at] for column in columns) for at in places]
-            waiting.append((places, self._actors[actor].call(method, batch, [names[at] for at in places], rows)))
-        answers: list[Any] = [None] * len(names)
-        for places, handle in waiting:
-            for at, answer in zip(places, self._engine.get(handle), strict=True):
-                answers[at] = answer
-        return answers
 
     def checkpoint(self) -> None:
         """Writes all learners in memory into the store and removes the rows that they have learnt, which makes a
@@ -133,8 +251,12 @@ class _Keyed:
         if content is None:
             raise KeyError(key)
         if self._kind == "bandit":
-            return Bandit._wrap(CoreBandit.from_bytes(content))
-        return Learner._wrap(CoreLearner.from_bytes(content))
+            bandit = Bandit._wrap(CoreBandit.from_bytes(content))
+            bandit._given = dict(self._given)
+            return bandit
+        learner = Learner._wrap(CoreLearner.from_bytes(content))
+        learner._values = dict(self._given)
+        return learner
 
     def close(self) -> None:
         """Stops the actors. The store can be opened again, with any number of actors."""
@@ -142,6 +264,7 @@ class _Keyed:
             self._engine.get(handle)
         self._engine.stop(self._actors)
         self._actors = []
+        self._lease.close()
 
     def __enter__(self) -> Any:
         return self
@@ -153,16 +276,20 @@ class _Keyed:
 class KeyedLearners(_Keyed):
     """A full-information learner for every key, such as a customer, sensor or shop.
 
-    A batch is answered after its rows are committed to the store, so that no answered batch is lost when a machine
-    fails. Each key's learner is bit-equal to one that learnt the rows of its key alone, whatever was evicted, killed or
+    A batch is learnt as a whole or, if one of its rows cannot be, not at all; it is answered after its rows are
+    committed to the store, so that no answered batch is lost when a machine fails. One process at a time has a store. Each
+    key's learner is bit-equal to one that learnt the rows of its key alone, whatever was evicted, killed or
     restored.
 
     Parameters
     ----------
     folder
         The store: files that all actors of the cluster can read and write.
-    learner, features, labels, **facts
+    learner, labels, **facts
         As in `noregret.Learner`; the same for all keys.
+    features
+        Number of columns. None: the first table that is learnt determines the columns and what they hold, as for
+        `noregret.Learner`; texts, categories, times and missing values are allowed then.
     actors
         Number of processes with learners; may differ when a store is opened again.
     in_memory
@@ -184,25 +311,48 @@ class KeyedLearners(_Keyed):
 
     _kind = "learner"
 
-    def learn(self, keys: Sequence[str], x: Any, y: Iterable[Any], *, batch: int | None = None) -> Learnt:
+    def learn(self, keys: Sequence[Any], x: Any, y: Any, *, batch: int | None = None, source: str = "") -> Learnt:
         """Predicts every row with the learner of its key, and then learns it.
 
         Parameters
         ----------
         keys, x, y
-            Keys, rows of shape (rows, features), and labels.
+            Keys, none of which may be missing; rows of shape (rows, features), or a table, whose columns are matched by name;
+            and labels. Rows without a label (None, NaN) are predicted and not learnt.
         batch
             The number of this batch. If an answer was lost, repeat the batch with its number: a learnt batch is
-            answered again and not learnt twice. By default one more than the last.
-        """
-        rows = np.ascontiguousarray(x, dtype=np.float64)
-        answers = self._call("learn", keys, rows, [str(label) for label in y], batch=batch)
-        return Learnt([played for played, _ in answers], np.array([loss for _, loss in answers]))
+            answered again and not learnt twice. By default one more than the last. Numbers of a source increase.
+        source
+            What sends the batch: every source has numbers of its own.
 
-    def predict(self, keys: Sequence[str], x: Any) -> list[str]:
-        """The most probable label of every row. Unknown keys have the prediction of a new learner."""
-        rows = np.ascontiguousarray(x, dtype=np.float64)
-        return self._call("predict", keys, rows, batch=None)
+        Raises
+        ------
+        ValueError
+            For an invalid row, an unknown label (with row and key), or other rows under the number of a learnt batch; nothing
+            is learnt then.
+        RuntimeError
+            If another process has opened the store since.
+        """
+        keys = list(_tables.whole(keys))
+        labels = self._labels(keys, y)
+        rows = self._rows(x, labels)
+        answers = self._call("learn", keys, rows, labels, batch=batch, source=source)
+        return Learnt([self._given[played] for played, _ in answers], np.array([loss for _, loss in answers]))
+
+    def predict(self, keys: Sequence[Any], x: Any) -> list[Any]:
+        """The most probable label of every row. Unknown keys have the prediction of a new learner, and stay unknown."""
+        return [self._given[played] for played in self._call("predict", keys, self._rows(x), batch=None)]
+
+    def _made(self, table: _tables.Table, y: Sequence[Any]) -> bytes:
+        facts, label = dict(self._about["facts"]), _tables.free("label", table.names)
+        roles = {role: facts.pop(role, ()) for role in _tables.ROLES}
+        known = ("radius", "horizon", "seed", "scale", "memory")
+        asked: dict[str, Any] = {"radius": None, "horizon": None, "seed": 0, "scale": None, "memory": 8192}
+        asked |= {name: facts.pop(name) for name in known if name in facts}
+        asked |= {"name": self._about["learner"], "classes": None, "labels": list(self._given), "ahead": True, "bandit": False}
+        asked["intercept"] = facts.pop("intercept", True)
+        made = _core.learner_for_table(asked, facts, table.csv(label, list(y)), {"label": label, **_tables.roles(roles, table)})
+        return made.to_bytes()
 
 
 class KeyedBandits(_Keyed):
@@ -210,16 +360,28 @@ class KeyedBandits(_Keyed):
 
     _kind = "bandit"
 
-    def decide(self, keys: Sequence[str], x: Any, *, batch: int | None = None) -> list[tuple[str, float, str]]:
-        """A label, its probability and the decision's id, for every row. `batch` as in `KeyedLearners.learn`."""
-        rows = np.ascontiguousarray(x, dtype=np.float64)
-        return self._call("decide", keys, rows, batch=batch)
+    def decide(
+        self, keys: Sequence[Any], x: Any, *, batch: int | None = None, source: str = ""
+    ) -> list[tuple[Any, float, str]]:
+        """A label, its probability and the decision's id, for every row. `batch` and `source` as in `KeyedLearners.learn`."""
+        answers = self._call("decide", keys, self._rows(x, ()), batch=batch, source=source)
+        return [(self._given[label], probability, id) for label, probability, id in answers]
 
     def feedback(
-        self, keys: Sequence[str], ids: Sequence[str], correct: Sequence[bool], *, batch: int | None = None
+        self, keys: Sequence[Any], ids: Sequence[str], correct: Sequence[bool], *, batch: int | None = None, source: str = ""
     ) -> list[bool]:
-        """Learns from feedback. Returns False for an id that is not pending."""
+        """Learns from feedback. Returns False for an id that is not pending, or of an unknown key, which stays unknown."""
         for one in correct:
             if not isinstance(one, bool | np.bool_):
                 raise TypeError(f"correct: {one!r} is neither True nor False")
-        return self._call("feedback", keys, [str(id) for id in ids], [bool(one) for one in correct], batch=batch)
+        told = [str(id) for id in ids], [bool(one) for one in correct]
+        return self._call("feedback", keys, *told, batch=batch, source=source)
+
+
+def _digest(keys: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
+    """A digest of the rows of a batch, by which another one under its number is recognised."""
+    digest = hashlib.blake2b(digest_size=16)
+    for key, row in zip(keys, rows, strict=True):
+        cells = (cell.tobytes() if isinstance(cell, np.ndarray) else repr(cell).encode() for cell in row)
+        digest.update(b"\0".join([key.encode(), *cells]) + b"\1")
+    return digest.hexdigest()

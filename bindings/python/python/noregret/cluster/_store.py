@@ -25,6 +25,10 @@ from .._bandit import Bandit
 from .._learner import Learner
 
 DESCRIPTION = "store.json"
+TEMPLATE = "template.safetensors"
+"""The learner of a new key, if the first table determines it."""
+WRITER = "writer"
+"""A file that the driver locks while it has the store, with the number of drivers so far."""
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS models (key TEXT PRIMARY KEY, last INTEGER NOT NULL, state BLOB NOT NULL) WITHOUT ROWID;
@@ -32,20 +36,23 @@ CREATE TABLE IF NOT EXISTS events (
     number INTEGER PRIMARY KEY, key TEXT NOT NULL, what INTEGER NOT NULL, row BLOB, told TEXT, answer TEXT
 );
 CREATE INDEX IF NOT EXISTS events_by_key ON events (key, number);
-CREATE TABLE IF NOT EXISTS batches (batch INTEGER NOT NULL, method TEXT NOT NULL, first INTEGER, last INTEGER,
-    PRIMARY KEY (batch, method)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS numbered (source TEXT NOT NULL, batch INTEGER NOT NULL, method TEXT NOT NULL, first INTEGER,
+    last INTEGER, digest TEXT, PRIMARY KEY (source, batch, method)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 """
 
 LEARN, DECIDE, FEEDBACK = 0, 1, 2
+
+Batch = tuple[str, int, str]
+"""The source of a batch, its number there, and a digest of its content."""
 
 
 class Store:
     """The description of a store, in a separate file."""
 
     @staticmethod
-    def begin(folder: str, description: dict[str, Any]) -> int:
-        """Makes the store, or checks its description. Returns the highest batch number in it."""
+    def begin(folder: str, description: dict[str, Any]) -> dict[str, int]:
+        """Makes the store, or checks its description. Returns the highest batch number of each source."""
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         text = json.dumps(description, sort_keys=True)
@@ -56,17 +63,23 @@ class Store:
                 if known.get(name) != value:
                     raise ValueError(f"{file}: {name} = {value!r}: the store was made with {known.get(name)!r}")
         else:
-            handle, scratch = tempfile.mkstemp(dir=path)
-            with os.fdopen(handle, "w") as out:
-                out.write(text)
-            os.replace(scratch, file)
-        highest = 0
+            Store.write(file, text.encode())
+        highest: dict[str, int] = {}
         for part in path.glob("*.sqlite"):
             connection = sqlite3.connect(part)
-            found = connection.execute("SELECT max(batch) FROM batches").fetchone()[0]
-            highest = max(highest, found or 0)
+            migrate(connection)
+            for source, batch in connection.execute("SELECT source, max(batch) FROM numbered GROUP BY source"):
+                highest[source] = max(highest.get(source, 0), batch)
             connection.close()
         return highest
+
+    @staticmethod
+    def write(file: Path, content: bytes) -> None:
+        """Writes a file, whole or not at all."""
+        handle, scratch = tempfile.mkstemp(dir=file.parent)
+        with os.fdopen(handle, "wb") as out:
+            out.write(content)
+        os.replace(scratch, file)
 
     @staticmethod
     def read(folder: str) -> dict[str, Any]:
@@ -74,16 +87,54 @@ class Store:
         return dict(json.loads((Path(folder) / DESCRIPTION).read_text()))
 
 
+class Lease:
+    """The right to write to a store: one driver has it at a time. The file is locked, so that the right ends with the process
+    of the driver, and has a number that grows with every driver: actors of an earlier one write no more."""
+
+    def __init__(self, folder: str) -> None:
+        path = Path(folder) / WRITER
+        # Kept open: closing the file ends the lock.
+        self._file: Any = open(path, "a+b")  # noqa: SIM115
+        try:
+            import fcntl
+
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:  # Windows has no such locks: only the number guards the store there.
+            pass
+        except OSError:
+            self._file.close()
+            raise RuntimeError(
+                f"{folder} is open already, by this or another process; close() it there first: two writers would lose batches"
+            ) from None
+        self._file.seek(0)
+        self.number = int(self._file.read() or b"0") + 1
+        self._file.truncate(0)
+        self._file.write(str(self.number).encode())
+        self._file.flush()
+
+    def close(self) -> None:
+        """Gives the right back."""
+        self._file.close()
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Brings the tables of an earlier version up to date: its batches had neither source nor digest."""
+    connection.executescript(SCHEMA)
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'batches'").fetchone():
+        connection.execute("INSERT OR IGNORE INTO numbered SELECT '', batch, method, first, last, NULL FROM batches")
+        connection.execute("DROP TABLE batches")
+    connection.commit()
+
+
 class Partitions:
     """The partitions of one actor: their files, and the learners in memory."""
 
-    def __init__(self, folder: str, parts: Sequence[int], in_memory: int) -> None:
+    def __init__(self, folder: str, parts: Sequence[int], in_memory: int, writer: int) -> None:
         about = Store.read(folder)
-        self._about, self._folder, self._most = about, Path(folder), max(in_memory, 1)
-        facts = dict(about["facts"])
-        kind = Bandit if about["kind"] == "bandit" else Learner
+        self._about, self._folder, self._most, self._writer = about, Path(folder), max(in_memory, 1), writer
         self._kind: Any = _core.Bandit if about["kind"] == "bandit" else _core.Learner
-        self._template = kind(about["learner"], features=about["features"], labels=about["labels"], **facts)._core.to_bytes()
+        self._template = b""
+        self.begin()
         self._labels: list[str] = about["labels"]
         self._files: dict[int, sqlite3.Connection] = {}
         self._parts = list(parts)
@@ -95,49 +146,73 @@ class Partitions:
 
     # Calls
 
-    def learn(self, batch: int, keys: Sequence[str], rows: Sequence[tuple[Any, str]]) -> list[tuple[str, float]]:
+    def begin(self) -> None:
+        """Makes the learner of a new key, which the first table determines if the number of features is not given."""
+        about, file = self._about, self._folder / TEMPLATE
+        if about["features"] is not None:
+            kind = Bandit if about["kind"] == "bandit" else Learner
+            made = kind(about["learner"], features=about["features"], labels=about["labels"], **about["facts"])
+            self._template = made._core.to_bytes()
+        elif file.exists():
+            self._template = file.read_bytes()
+
+    def known(self, source: str, batch: int, method: str) -> set[str | None]:
+        """The digests of the batch with this number."""
+        query = "SELECT digest FROM numbered WHERE source = ? AND batch = ? AND method = ?"
+        found = [one.execute(query, (source, batch, method)).fetchone() for one in self._files.values()]
+        return {digest for row in found if row is not None for digest in row}
+
+    def learn(self, batch: Batch, keys: Sequence[str], rows: Sequence[tuple[Any, str]]) -> list[tuple[str, float]]:
         """Predicts and learns rows; a learnt batch gets its earlier answer."""
         return self._work("learn", batch, keys, rows, self._learn)
 
-    def predict(self, batch: int, keys: Sequence[str], rows: Sequence[tuple[Any]]) -> list[str]:
+    def predict(self, batch: Batch, keys: Sequence[str], rows: Sequence[tuple[Any]]) -> list[str]:
         """The most probable labels."""
         answers = []
         for key, (x,) in zip(keys, rows, strict=True):
             model = self._get(key, self._part(key))[0]
             answers.append(self._labels[int(np.argmax(model.predict_row(np.ascontiguousarray(x), True)))])
+        self._shrink()
         return answers
 
-    def decide(self, batch: int, keys: Sequence[str], rows: Sequence[tuple[Any]]) -> list[tuple[str, float, str]]:
+    def decide(self, batch: Batch, keys: Sequence[str], rows: Sequence[tuple[Any]]) -> list[tuple[str, float, str]]:
         """Plays labels."""
         return self._work("decide", batch, keys, rows, self._decide)
 
-    def feedback(self, batch: int, keys: Sequence[str], rows: Sequence[tuple[str, bool]]) -> list[bool]:
+    def feedback(self, batch: Batch, keys: Sequence[str], rows: Sequence[tuple[str, bool]]) -> list[bool]:
         """Learns feedback."""
         return self._work("feedback", batch, keys, rows, self._feedback)
 
     def checkpoint(self) -> None:
         """Writes all learners in memory, and removes their events."""
+        for connection in self._files.values():
+            self._check_writer(connection)
         for key in list(self._memory):
             self._write(key)
         for connection in self._files.values():
             behind = connection.execute(
-                "SELECT DISTINCT key FROM events e WHERE number > coalesce((SELECT last FROM models m WHERE m.key = e.key), 0)"
+                "SELECT DISTINCT key FROM events e WHERE number > coalesce((SELECT last FROM models m WHERE m.key = e.key), 0) "
+                "AND key IN (SELECT key FROM models UNION SELECT key FROM events WHERE what != ?)",
+                (FEEDBACK,),
             ).fetchall()
             for (key,) in behind:  # Met, answered, and lost from memory in a crash before this.
                 self._get(key, self._part(key))
                 self._write(key)
             last = connection.execute("SELECT coalesce(max(number), 0) FROM events").fetchone()[0]
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('last', max(?, coalesce((SELECT value FROM meta WHERE name = 'last'), 0)))", (last,))
-            newest = connection.execute("SELECT max(batch) FROM batches").fetchone()[0]
-            if newest is not None:  # A caller repeats no batch but its last.
-                connection.execute("DELETE FROM events WHERE number < (SELECT coalesce(min(first), 0) FROM batches WHERE batch = ?)", (newest,))
-                connection.execute("DELETE FROM batches WHERE batch < ?", (newest,))
+            # A source repeats no batch but its last.
+            connection.execute(
+                "DELETE FROM numbered WHERE batch < (SELECT max(batch) FROM numbered n WHERE n.source = numbered.source)"
+            )
+            kept = connection.execute("SELECT min(first) FROM numbered").fetchone()[0]
+            if kept is not None:
+                connection.execute("DELETE FROM events WHERE number < ?", (kept,))
             connection.commit()
 
     def count(self) -> int:
         """Number of keys."""
-        query = "SELECT count(*) FROM (SELECT key FROM models UNION SELECT key FROM events)"
-        return sum(connection.execute(query).fetchone()[0] for connection in self._files.values())
+        query = "SELECT count(*) FROM (SELECT key FROM models UNION SELECT key FROM events WHERE what != ?)"
+        return sum(connection.execute(query, (FEEDBACK,)).fetchone()[0] for connection in self._files.values())
 
     def counts(self) -> dict[str, int]:
         """See `KeyedLearners.counts`."""
@@ -152,9 +227,7 @@ class Partitions:
 
     def model(self, key: str) -> bytes | None:
         """The model file of a key; None for an unknown key."""
-        connection = self._files[self._part(key)]
-        query = "SELECT 1 FROM models WHERE key = ? UNION SELECT 1 FROM events WHERE key = ?"
-        if connection.execute(query, (key, key)).fetchone() is None:
+        if not self._is_known(key, self._part(key)):
             return None
         return bytes(self._get(key, self._part(key))[0].to_bytes())
 
@@ -166,15 +239,17 @@ class Partitions:
 
     # One batch
 
-    def _work(self, method: str, batch: int, keys: Sequence[str], rows: Sequence[Any], one: Any) -> list[Any]:
+    def _work(self, method: str, batch: Batch, keys: Sequence[str], rows: Sequence[Any], one: Any) -> list[Any]:
+        source, count, digest = batch
         answers: list[Any] = [None] * len(keys)
         places: dict[int, list[int]] = {}
         for at, key in enumerate(keys):
             places.setdefault(self._part(key), []).append(at)
         for part, mine in places.items():
             connection = self._files[part]
+            self._check_writer(connection)
             said = connection.execute(
-                "SELECT first, last FROM batches WHERE batch = ? AND method = ?", (batch, method)
+                "SELECT first, last FROM numbered WHERE source = ? AND batch = ? AND method = ?", (source, count, method)
             ).fetchone()
             if said is not None:
                 query = "SELECT answer FROM events WHERE number BETWEEN ? AND ? ORDER BY number"
@@ -182,6 +257,12 @@ class Partitions:
                 for at, answer in zip(mine, known, strict=True):
                     answers[at] = tuple(answer) if isinstance(answer, list) else answer
                 continue
+            last = connection.execute("SELECT max(batch) FROM numbered WHERE source = ?", (source,)).fetchone()[0]
+            if last is not None and count < last:
+                raise ValueError(
+                    f"batch = {count}: the numbers of a source increase, and batch {last} was learnt; a source of its own "
+                    "(source=...) has numbers of its own"
+                )
             number = first = self._next(connection)
             events = []
             try:
@@ -190,7 +271,9 @@ class Partitions:
                     events.append((number, keys[at], *event, json.dumps(answers[at])))
                     number += 1
                 connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", events)
-                connection.execute("INSERT INTO batches VALUES (?, ?, ?, ?)", (batch, method, first, number - 1))
+                connection.execute(
+                    "INSERT INTO numbered VALUES (?, ?, ?, ?, ?, ?)", (source, count, method, first, number - 1, digest)
+                )
                 connection.commit()
             except BaseException:
                 connection.rollback()
@@ -200,20 +283,25 @@ class Partitions:
             self._shrink()
         return answers
 
-    def _learn(self, key: str, part: int, number: int, x: Any, y: str) -> tuple[Any, tuple[Any, ...]]:
+    def _check_writer(self, connection: sqlite3.Connection) -> None:
+        """Refuses to write where a later driver has opened the store."""
+        (writer,) = connection.execute("SELECT value FROM meta WHERE name = 'writer'").fetchone()
+        if writer != self._writer:
+            raise RuntimeError(f"{self._folder} was opened by another writer since: open it again to go on")
+
+    def _learn(self, key: str, part: int, number: int, x: Any, y: str | None) -> tuple[Any, tuple[Any, ...]]:
         model, _, _ = self._get(key, part)
         row = np.ascontiguousarray(x, dtype=np.float64)
         answer = self._learn_row(model, row, y)
         self._memory[key] = (model, number, True)
         return answer, (LEARN, row.tobytes(), y)
 
-    def _learn_row(self, model: Any, row: Any, y: str) -> tuple[str, float]:
-        try:
-            target = self._labels.index(y)
-        except ValueError:
-            raise ValueError(f"the label {y!r} is none of the known classes: {', '.join(self._labels[:10])}") from None
+    def _learn_row(self, model: Any, row: Any, y: str | None) -> tuple[str, float]:
         p = model.predict_row(row, False)
         played = int(np.argmax(p))
+        if y is None:
+            return self._labels[played], math.nan
+        target = self._labels.index(y)
         loss = -math.log(max(float(p[target]), 5e-324)) if model.forecast == "probabilities" else float(played != target)
         model.learn_row(row, target, 1.0)
         return self._labels[played], loss
@@ -221,12 +309,14 @@ class Partitions:
     def _decide(self, key: str, part: int, number: int, x: Any) -> tuple[Any, tuple[Any, ...]]:
         model, _, _ = self._get(key, part)
         row = np.ascontiguousarray(x, dtype=np.float64)
-        played, _, probability, identity = model.decide((row, None))
+        played, _, probability, identity = model.decide((row[None, :], None))
         self._memory[key] = (model, number, True)
         label = self._labels[played]
         return (label, probability, str(identity)), (DECIDE, row.tobytes(), None)
 
     def _feedback(self, key: str, part: int, number: int, identity: str, correct: bool) -> tuple[Any, tuple[Any, ...]]:
+        if not self._is_known(key, part):  # No decision was made for it.
+            return False, (FEEDBACK, None, json.dumps([identity, correct]))
         model, _, _ = self._get(key, part)
         heard = self._hear(model, identity, correct)
         self._memory[key] = (model, number, True)
@@ -241,6 +331,13 @@ class Partitions:
 
     # Learners
 
+    def _is_known(self, key: str, part: int) -> bool:
+        """Whether the key has learnt or decided something."""
+        if key in self._memory and self._memory[key][2]:
+            return True
+        query = "SELECT 1 FROM models WHERE key = ? UNION SELECT 1 FROM events WHERE key = ? AND what != ?"
+        return self._files[part].execute(query, (key, key, FEEDBACK)).fetchone() is not None
+
     def _get(self, key: str, part: int) -> tuple[Any, int, bool]:
         """The learner of a key: from memory, or from its model and the events after it."""
         if key in self._memory:
@@ -249,6 +346,8 @@ class Partitions:
         connection = self._files[part]
         found = connection.execute("SELECT last, state FROM models WHERE key = ?", (key,)).fetchone()
         last = 0
+        if found is None and not self._template:
+            raise RuntimeError("the learners are made by the first rows that are learnt, and there were none yet")
         if found is None:
             model = self._kind.from_bytes(self._template)
         else:
@@ -261,7 +360,7 @@ class Partitions:
             if what == LEARN:
                 self._learn_row(model, np.frombuffer(row), told)
             elif what == DECIDE:
-                model.decide((np.frombuffer(row), None))
+                model.decide((np.frombuffer(row)[None, :], None))
             else:
                 self._hear(model, *json.loads(told))
             last, dirty = number, True
@@ -310,8 +409,11 @@ class Partitions:
         connection = sqlite3.connect(file, timeout=60.0, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
-        connection.executescript(SCHEMA)
-        connection.commit()
+        migrate(connection)
+        newest = connection.execute("SELECT value FROM meta WHERE name = 'writer'").fetchone()
+        if newest is None or newest[0] < self._writer:
+            connection.execute("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", (self._writer,))
+            connection.commit()
         self._files[part] = connection
 
     @staticmethod

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
+from .. import _arrays, _core, _tables
 from ._engine import Engine
 
 MEASURES = ("error_rate", "expected_error_rate", "greedy_error_rate", "log_loss", "squared_loss")
@@ -84,8 +84,9 @@ def sweep(
     Parameters
     ----------
     data
-        A file that the command line reads, a pair `(x, y)` of arrays, or a pandas or Arrow table, whose columns may be
-        numbers, texts, categories, times and booleans, as in the command line. The engine keeps one copy per machine.
+        A file that the command line reads, a pair `(x, y)` of rows (an array or a table) and labels, or a pandas or Arrow table
+        with both; columns may be numbers, texts, categories, times and booleans, as in the command line. The engine keeps one
+        copy per machine.
     learners
         A name of the registry, or several.
     parameters
@@ -169,6 +170,11 @@ def _content(data: Any) -> tuple[str, np.ndarray[Any, Any]]:
     if isinstance(data, str | os.PathLike):
         path = Path(data)
         return path.name, np.fromfile(path, dtype=np.uint8)
+    if isinstance(data, tuple) and len(data) == 2 and _is_table(data):
+        table = _tables.table(data[0] if _tables.is_table(data[0]) else np.asarray(data[0]))
+        label = _tables.free("label", table.names)
+        text = table.csv(label, _tables.column(_tables.labels(data[1]), label))
+        return ("rows.ndjson" if text.startswith(b"{") else "rows.csv"), np.frombuffer(text, dtype=np.uint8)
     if isinstance(data, tuple) and len(data) == 2:
         x, y = np.asarray(data[0], dtype=np.float64), np.asarray(data[1])
         if x.ndim != 2 or len(x) != len(y):
@@ -186,6 +192,14 @@ def _content(data: Any) -> tuple[str, np.ndarray[Any, Any]]:
     buffer = io.BytesIO()
     pq.write_table(table, buffer)
     return "rows.parquet", np.frombuffer(buffer.getvalue(), dtype=np.uint8)
+
+
+def _is_table(data: tuple[Any, Any]) -> bool:
+    """Whether rows and labels are written as a table: they have names, texts, or missing values."""
+    x, y = data
+    if _tables.is_table(x) or _tables.has_texts(x) or any(map(_arrays.is_missing, _tables.column(y, "y"))):
+        return True
+    return bool(np.isnan(np.asarray(x, dtype=np.float64)).any())
 
 
 def _run(

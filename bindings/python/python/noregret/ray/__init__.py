@@ -51,19 +51,20 @@ def fit(
     Parameters
     ----------
     dataset
-        A `ray.data.Dataset` with a column of labels and columns of numbers (from Parquet, CSV, Arrow, pandas or NumPy), a
-        path to Parquet or CSV files, or a pair `(x, y)` of arrays. Rows keep their order.
+        A `ray.data.Dataset` with a column of labels and other columns (from Parquet, CSV, Arrow, pandas or NumPy), a path to
+        Parquet or CSV files or a list of paths, a pandas or Arrow table, or a pair `(x, y)` of rows (an array or a table) and
+        labels. Rows keep their order.
     learner, period, **options
         As in `noregret.cluster.fit`.
     shards
         Number of contiguous parts of equal length.
     label, columns
-        The label column, and the numeric columns; by default all others.
+        The label column, and the columns to learn from; by default all others.
     cores
         Number of cores reserved per task.
     """
     engine = RayEngine(cores)
-    if isinstance(dataset, tuple):
+    if isinstance(dataset, tuple) and not isinstance(dataset[0], str | os.PathLike):
         parts = [[engine.broadcast(block) for block in shard] for shard in split(dataset[0], dataset[1], shards)]
     else:
         parts = _blocks(dataset, shards)
@@ -78,8 +79,15 @@ def _blocks(dataset: Any, shards: int) -> list[list[Any]]:
         raise ValueError(f"shards = {shards}: must be 1 or more")
     ray.data.DataContext.get_current().execution_options.preserve_order = True
     if isinstance(dataset, str | os.PathLike):
-        path = os.fspath(dataset)
-        dataset = ray.data.read_csv(path) if path.endswith((".csv", ".csv.gz")) else ray.data.read_parquet(path)
+        dataset = [dataset]
+    if isinstance(dataset, list | tuple):
+        paths = [os.fspath(path) for path in dataset]
+        csv = all(path.endswith((".csv", ".csv.gz")) for path in paths)
+        dataset = ray.data.read_csv(paths) if csv else ray.data.read_parquet(paths)
+    elif hasattr(dataset, "iloc"):
+        dataset = ray.data.from_pandas(dataset)
+    elif hasattr(dataset, "column_names"):
+        dataset = ray.data.from_arrow(dataset)
     dataset = dataset.materialize()
     rows = dataset.count()
     edges = [rows * at // shards for at in range(1, shards)]
