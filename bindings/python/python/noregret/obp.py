@@ -1,0 +1,132 @@
+"""Bandit learners as policies of Open Bandit Pipeline (OBP).
+
+OBP's `RegressionModel` takes the classifiers of `noregret.sklearn` as they are: `RegressionModel(base_model=AutoClassifier(), ...)`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _arrays
+from ._arrays import Floats, Ints
+from ._bandit import Bandit
+
+__all__ = ["BanditPolicy"]
+
+
+class BanditPolicy:
+    """A bandit learner of the registry as a contextual policy: for `obp.simulator.run_bandit_simulation`, and for the
+    distributions that OBP's estimators need.
+
+    Every position of the list has a bandit of its own; an action is recommended once in a list.
+
+    Parameters
+    ----------
+    name
+        A name of `noregret.bandits`, such as `auto`.
+    dim
+        Number of dimensions of a context.
+    n_actions
+        Number of actions.
+    len_list
+        Number of actions that are recommended together.
+    random_state, **params
+        The seed, and what `noregret.Bandit` takes. Contexts are standardised, and there is an intercept, unless `scale` and
+        `intercept` say otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noregret.obp import BanditPolicy
+    >>> policy = BanditPolicy("squarecb", dim=2, n_actions=3)
+    >>> rng = np.random.default_rng(0)
+    >>> context, action = rng.normal(size=(300, 2)), rng.integers(3, size=300)
+    >>> policy.fit(context, action, (action == 1).astype(float), pscore=np.full(300, 1 / 3))
+    >>> policy.compute_batch_action_dist(context).shape
+    (300, 3, 1)
+    >>> policy.select_action(context[:1]).tolist()
+    [1]
+    """
+
+    def __init__(
+        self, name: str = "auto", *, dim: int, n_actions: int, len_list: int = 1, random_state: int = 0, **params: Any
+    ) -> None:
+        if not 1 <= len_list <= n_actions:
+            raise ValueError(f"len_list = {len_list}: must be from 1 to n_actions = {n_actions}")
+        self.policy_name, self.dim, self.n_actions, self.len_list = f"noregret_{name}", dim, n_actions, len_list
+        self.random_state = random_state
+        self._name, self._params = name, {"scale": "standard", "intercept": True} | params
+        self.initialize()
+
+    @property
+    def policy_type(self) -> Any:
+        """That it is contextual, as OBP says it."""
+        try:
+            from obp.policy.policy_type import PolicyType
+        except ImportError:
+            return "contextual"
+        return PolicyType.CONTEXTUAL
+
+    def initialize(self) -> None:
+        """Forgets everything."""
+        self.n_trial = 0
+        self._bandits = [
+            Bandit(self._name, features=self.dim, classes=self.n_actions, seed=self.random_state + at, **self._params)
+            for at in range(self.len_list)
+        ]
+        self._played: list[tuple[int, int]] = []
+
+    def select_action(self, context: Any) -> Ints:
+        """The actions for a context of shape (1, dim): one for each position, all different."""
+        row = _arrays.rows(context)
+        if not isinstance(row, np.ndarray) or len(row) != 1:
+            raise ValueError("context: one row was needed, of shape (1, dim)")
+        self._forget()
+        for bandit in self._bandits:
+            taken = {action for action, _ in self._played}
+            offered = None if not taken else [action for action in range(self.n_actions) if action not in taken]
+            decision = bandit.decide(row[0], offered)
+            self._played.append((int(decision.label), decision.id))
+        return np.array([action for action, _ in self._played], dtype=np.int64)
+
+    def update_params(self, action: int, reward: float, context: Any) -> None:
+        """Learns the reward, from 0 to 1, of an action of the last list; rewards of other actions are not learnt."""
+        for bandit, (played, id) in zip(self._bandits, self._played, strict=False):
+            if played == action:
+                right = {"reward": float(reward)} if bandit._core.takes_rewards else {"correct": bool(reward)}
+                bandit.feedback(id, **right)
+                self.n_trial += 1
+        self._forget()
+
+    def _forget(self) -> None:
+        for bandit, (_, id) in zip(self._bandits, self._played, strict=False):
+            if id in bandit.waiting:
+                bandit.forget(id)
+        self._played = []
+
+    def fit(self, context: Any, action: Any, reward: Any, pscore: Any = None, position: Any = None) -> None:
+        """Learns a log: contexts of shape (rounds, dim), the actions that were played, their rewards from 0 to 1, the
+        probabilities with which they were played, and the positions (all 0 if None)."""
+        action, reward = np.asarray(action, dtype=np.int64), np.asarray(reward, dtype=np.float64)
+        p = np.ones(len(action)) if pscore is None else np.asarray(pscore, dtype=np.float64)
+        where = np.zeros(len(action), dtype=np.int64) if position is None else np.asarray(position, dtype=np.int64)
+        for at, bandit in enumerate(self._bandits):
+            mine = where == at
+            if pscore is None and not bandit._core.takes_rewards:
+                raise ValueError(f"pscore: {self._name} weights rounds by the probabilities, which must be given; auto needs none")
+            if mine.any():
+                bandit.learn(np.asarray(context)[mine], action[mine], reward[mine], p[mine])
+                self.n_trial += int(mine.sum())
+
+    def compute_batch_action_dist(self, context: Any) -> Floats:
+        """The probabilities with which actions are played in each position, shape (rounds, n_actions, len_list)."""
+        return np.stack([bandit.predict_proba(_arrays.rows(context)) for bandit in self._bandits], axis=2)
+
+    def predict(self, context: Any) -> Floats:
+        """The best action of each position with probability 1, shape (rounds, n_actions, len_list)."""
+        rows = _arrays.rows(context)
+        best = np.stack([bandit.scores(rows).argmax(axis=1) for bandit in self._bandits], axis=1)
+        found: Floats = (np.arange(self.n_actions)[None, :, None] == best[:, None, :]).astype(np.float64)
+        return found

@@ -1,0 +1,47 @@
+"""Policies for Open Bandit Pipeline: the shapes that it needs. The package itself asks for versions of others that are not current."""
+
+import numpy as np
+import pytest
+
+from noregret.obp import BanditPolicy
+
+
+def world(rounds, seed=0):
+    rng = np.random.default_rng(seed)
+    context, action = rng.normal(size=(rounds, 2)), rng.integers(4, size=rounds)
+    reward = (rng.random(rounds) < np.where(action == (context[:, 0] > 0), 0.8, 0.1)).astype(float)
+    return context, action, reward
+
+
+@pytest.mark.parametrize("name", ["auto", "squarecb", "soba"])
+def test_a_log_is_learnt_and_distributions_have_three_axes(name):
+    context, action, reward = world(600)
+    policy = BanditPolicy(name, dim=2, n_actions=4, len_list=2)
+    policy.fit(context, action, reward, pscore=np.full(600, 0.25), position=np.arange(600) % 2)
+    p = policy.compute_batch_action_dist(context)
+    assert p.shape == (600, 4, 2) and np.allclose(p.sum(axis=1), 1) and policy.n_trial == 600
+    best = policy.predict(context)
+    assert best.shape == (600, 4, 2) and (best.sum(axis=1) == 1).all()
+    assert (best[:, :, 0].argmax(axis=1) == (context[:, 0] > 0)).mean() > 0.8
+
+
+def test_a_simulation_learns_from_matches():
+    context, action, reward = world(1500)
+    policy = BanditPolicy("squarecb", dim=2, n_actions=4, len_list=2, random_state=3)
+    matches = []
+    for x, a, r in zip(context, action, reward, strict=True):
+        selected = policy.select_action(x.reshape(1, 2))
+        assert len(set(selected)) == 2
+        if a == selected[0]:
+            policy.update_params(action=a, reward=r, context=x.reshape(1, 2))
+            matches.append(r)
+    assert np.mean(matches[-100:]) > np.mean(matches[:100]) and policy.n_trial == len(matches)
+    policy.initialize()
+    assert policy.n_trial == 0
+
+
+def test_what_cannot_be_is_said():
+    with pytest.raises(ValueError, match="len_list = 5: must be from 1 to n_actions = 4"):
+        BanditPolicy(dim=2, n_actions=4, len_list=5)
+    with pytest.raises(ValueError, match="pscore: soba weights rounds by the probabilities"):
+        BanditPolicy("soba", dim=2, n_actions=4).fit(*world(10))
