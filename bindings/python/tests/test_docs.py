@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import pkgutil
+import re
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,18 @@ def test_pages(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = doctest.testfile(str(HERE / page), module_relative=False)
     assert result.attempted > 5 and result.failed == 0
+
+
+def test_classes_that_the_documentation_names_are_there():
+    """Also those in tables and running text, which no example runs."""
+    for library in ("sklearn", "river", "coba"):
+        pytest.importorskip(library)
+    pages = [*HERE.parents[1].glob("docs/**/*.md"), HERE.parents[1] / "README.md", *HERE.glob("**/*.md")]
+    named = {found for page in pages for found in re.findall(r"\bnoregret\.(\w+)\.([A-Z]\w+)", page.read_text())}
+    assert ("river", "Auto") in named
+    for module, name in sorted(named):
+        if module != "ray":
+            assert hasattr(importlib.import_module(f"noregret.{module}"), name), f"noregret.{module}.{name}"
 
 
 def test_everything_public_is_documented():
