@@ -106,7 +106,9 @@ class Rounds(Model[_core.Bandit]):
         if x is None:
             x = {}
         if not _tables.is_table(x):
-            x = {str(at): value for at, value in enumerate(x)}
+            x = self._in_places([x])
+            if isinstance(x, np.ndarray):
+                return _full(x)
         if not _tables.is_row(x) and _tables.table(x).rows != 1:
             raise ValueError(f"x has {_tables.table(x).rows} rows; one was needed")
         return _core.rows_of(self._core, self._text(x), learns)
@@ -116,7 +118,25 @@ class Rounds(Model[_core.Bandit]):
         by_name = isinstance(x, Mapping) or (isinstance(x, list | tuple) and bool(x) and isinstance(x[0], Mapping))
         if not self._core.named and not by_name:
             return _full(_arrays.rows(x))
-        return _core.rows_of(self._core, self._text(x if _tables.is_table(x) else np.asarray(x)), learns)
+        if not _tables.is_table(x):
+            x = self._in_places(x)
+            if isinstance(x, np.ndarray):
+                return _full(x)
+        return _core.rows_of(self._core, self._text(x), learns)
+
+    def _in_places(self, x: Any) -> Any:
+        """Rows of numbers for columns with names: those of the table in their order, or the features in theirs; otherwise they
+        are called by their places."""
+        cells = np.asarray(x, dtype=None if isinstance(x, np.ndarray) else object)
+        if cells.ndim != 2:
+            raise ValueError(f"x has {cells.ndim} axes; rows and columns were needed")
+        names = [name for name, role in self._core.roles if role not in ("label", "weight", "drop")]
+        width = cells.shape[1]
+        if width == self._core.features and width != len(names):
+            return np.ascontiguousarray(_arrays.numbers(cells.tolist(), "x"), dtype=np.float64)
+        if names and width != len(names):
+            raise ValueError(f"x has {width} columns; the {len(names)} of the table were needed: {', '.join(names[:10])}")
+        return [dict(zip(names or map(str, range(width)), row, strict=True)) for row in cells.tolist()]
 
     def _text(self, x: Any) -> bytes:
         """Rows as the text that their reader takes."""

@@ -19,6 +19,7 @@ Block = Any
 
 _DENSE = 1024
 """Largest number of columns of tables that are dense."""
+_MIXED = "blocks: a table in one block, an array in another; all must be of one kind"
 
 
 @dataclass(frozen=True)
@@ -202,6 +203,8 @@ def _features(label: str, columns: Sequence[str] | None, schema: str, *blocks: B
     """The schema with the features of all rows of a shard."""
     for block in blocks:
         x, y = _rows(block, label, columns)
+        if not isinstance(x, _tables.Table):
+            raise ValueError(_MIXED)
         if len(y):
             _, schema = _core.table_rows(x.csv(), schema)
     return schema
@@ -310,10 +313,10 @@ def _numbers(x: Any, schema: str | None) -> Rows:
     """Rows as numbers; those of tables by their schema."""
     if not isinstance(x, _tables.Table):
         if schema is not None:
-            raise ValueError("blocks: a table in one block, an array in another; all must be of one kind")
+            raise ValueError(_MIXED)
         return _arrays.rows(x)
     if schema is None:
-        raise ValueError("blocks: a table in one block, an array in another; all must be of one kind")
+        raise ValueError(_MIXED)
     sparse, _ = _core.table_rows(x.csv(), schema)
     values, indices, starts, width = sparse
     if width > _DENSE:
