@@ -181,7 +181,8 @@ def _schema(blocks: Sequence[Sequence[Handle]], engine: Engine, label: str, colu
         return None
     schema, grows = first
     if grows:  # Categories may occur in any row.
-        schema = engine.get(engine.reduce(_core.joined_schema, engine.map(_features, [(label, columns, schema, *s) for s in blocks])))
+        shards = engine.map(_features, [(label, columns, schema, *shard) for shard in blocks])
+        schema = engine.get(engine.reduce(_joined, shards))
     return schema
 
 
@@ -208,6 +209,11 @@ def _features(label: str, columns: Sequence[str] | None, schema: str, *blocks: B
         if len(y):
             _, schema = _core.table_rows(x.csv(), schema)
     return schema
+
+
+def _joined(a: str, b: str) -> str:
+    """The schema with the features of both."""
+    return _core.joined_schema(a, b)
 
 
 def _look(
