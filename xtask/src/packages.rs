@@ -322,7 +322,7 @@ mod tests {
             ),
             ("bindings/python/Cargo.toml", format!("\nversion = \"{version}\"\n")),
             ("CITATION.cff", format!("\nversion: {version}\n")),
-            ("CHANGELOG.md", format!("\n## {version}\n")),
+            ("CHANGELOG.md", format!("\n## {version} (")),
         ];
         for (file, line) in places {
             assert!(read(file).contains(&line), "{file} has no line {line:?}");

@@ -11,6 +11,7 @@ import numpy as np
 from . import _core
 from ._arrays import Floats, is_missing
 from ._bandit import OFFERED, Bandit
+from ._kinds import KINDS
 
 __all__ = ["BanditLearner"]
 
@@ -108,7 +109,7 @@ class BanditLearner:
 
     @property
     def _is_offers(self) -> bool:
-        return self._name == "offers"
+        return bool(KINDS.get(self._name, {}).get("blocks"))
 
     def _scaled(self, reward: float) -> float:
         """The reward in [0, 1]."""

@@ -1,0 +1,122 @@
+//! What ARCHITECTURE.md and the README say of the tree.
+
+use std::fs::{read_dir, read_to_string};
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn text(file: &str) -> String {
+    read_to_string(root().join(file)).expect(file)
+}
+
+/// The files below `folder` with this ending, without tests, by their paths from the root.
+fn files(folder: &str, ending: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in read_dir(root().join(folder)).expect(folder) {
+        let entry = entry.expect("an entry");
+        let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            found.extend(files(&path, ending));
+        } else if path.ends_with(ending) && !path.contains("test") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The lines of a file before its tests, without comments.
+fn lines(file: &str) -> Vec<String> {
+    let text = text(file);
+    let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    code.lines().filter(|line| !line.trim_start().starts_with("//")).map(str::to_owned).collect()
+}
+
+/// The words in back ticks.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+#[test]
+fn the_map_names_what_is_there() {
+    let map = text("ARCHITECTURE.md");
+    for row in map.lines().filter(|line| line.starts_with("| `")) {
+        let (places, what) = row[1..].split_once(" | ").expect("two cells");
+        let places = quoted(places);
+        for place in &places {
+            assert!(root().join(place).exists(), "{place}");
+        }
+        for name in quoted(what).into_iter().filter(|name| name.ends_with(".rs") || name.ends_with('/')) {
+            let there = |place: &&str| root().join(place).join(name).exists();
+            assert!(places.iter().any(there) || root().join(name).exists(), "{name} in {places:?}");
+        }
+    }
+    for path in quoted(&map).into_iter().filter(|word| word.starts_with("crates/") && !word.contains('*')) {
+        assert!(root().join(path).exists(), "{path}");
+    }
+}
+
+#[test]
+fn core_knows_no_files_clocks_or_threads() {
+    for file in files("crates/core/src", ".rs") {
+        for word in ["std::fs", "std::net", "std::time", "std::thread", "std::process", "println!"] {
+            assert!(!lines(&file).iter().any(|line| line.contains(word)), "{file}: {word}");
+        }
+    }
+}
+
+/// The files of libraries and fronts that read a clock.
+const CLOCKS: [&str; 9] = [
+    "crates/cli/src/checkpoint.rs",
+    "crates/cli/src/cmd/calibrate.rs",
+    "crates/cli/src/cmd/replay.rs",
+    "crates/cli/src/progress.rs",
+    "crates/serve/src/api/rounds.rs",
+    "crates/serve/src/app.rs",
+    "crates/serve/src/model/handle.rs",
+    "crates/serve/src/model/writer.rs",
+    "bindings/python/src/signals.rs",
+];
+
+#[test]
+fn clocks_are_read_where_the_map_says() {
+    let folders = ["crates/cli/src", "crates/serve/src", "crates/stream/src", "bindings/python/src"];
+    let reads = |file: &String| {
+        lines(file).iter().any(|line| line.contains("Instant::now") || line.contains("SystemTime::now"))
+    };
+    let found: Vec<String> = folders.iter().flat_map(|folder| files(folder, ".rs")).filter(reads).collect();
+    assert_eq!(found, CLOCKS);
+}
+
+#[test]
+fn no_front_knows_a_learner_by_name_or_makes_an_encoder() {
+    let page = text("docs/which-learner.md");
+    let table = page.split_once("<!-- learners:").expect("the table").1;
+    let names: Vec<&str> =
+        table.lines().filter_map(|line| quoted(line.strip_prefix("| ")?).first().copied()).collect();
+    assert!(names.len() > 30, "{names:?}");
+    let rust = ["crates/cli/src", "crates/serve/src", "crates/stream/src", "bindings/python/src"];
+    let rust = rust.iter().flat_map(|folder| files(folder, ".rs"));
+    for file in rust.chain(files("bindings/python/python/noregret", ".py")) {
+        for line in lines(&file) {
+            for name in &names {
+                for matched in [format!("name == \"{name}\""), format!("name != \"{name}\"")] {
+                    assert!(!line.contains(&matched), "{file}: {line}");
+                }
+            }
+            // Stream has the builder; the Python package measures rows with it.
+            let front = !file.starts_with("crates/stream") && !file.ends_with("python/src/survey.rs");
+            assert!(!(front && line.contains(" Encoder::new(")), "{file}: {line}");
+        }
+    }
+}
+
+/// Two screens, and what can be read in a few minutes.
+#[test]
+fn the_map_and_the_readme_are_short() {
+    let (map, readme) = (text("ARCHITECTURE.md"), text("README.md"));
+    assert!(map.lines().count() <= 110, "{} lines", map.lines().count());
+    assert!(readme.split_whitespace().count() <= 1500, "{} words", readme.split_whitespace().count());
+}
