@@ -301,8 +301,8 @@ impl Sink for Forecasts {
         written.map_err(|error| std::io::Error::other(file_failure(&self.path, &error)))?;
         // The name of a new class was not known to what was predicted for its first row.
         if let Some(labels) = outcome.labels {
-            for name in labels.iter().skip(self.labels.len()) {
-                self.labels.intern(name);
+            for (name, of) in labels.typed().skip(self.labels.len()) {
+                self.labels.collect(name, of);
             }
         }
         Ok(())

@@ -133,23 +133,23 @@ fn take_in(saved: &mut Saved, source: &Source, stop: &Stop) -> Result<Vec<String
             Ok(false) | Err(_) => break,
         }
         if let RowLabel::Name(name) = row.label()
-            && saved.encoder.labels().find(name).is_none()
+            && saved.encoder.labels().find_as(name, row.label_type()).is_none()
         {
-            new.intern(name);
+            new.collect(name, row.label_type());
         }
     }
-    let (classes, features) = (saved.encoder.labels().len() + new.len(), learner.problem().features);
+    let (known, new) = (saved.encoder.labels().len(), new.sorted());
+    let (classes, features) = (known + new.len(), learner.problem().features);
     let room = learner.problem().classes;
     // If there is room, classes are added as they occur.
     if classes <= room || classes > MOST_CLASSES || !learner.grow(classes, features) {
         return Ok(vec![]);
     }
-    let new: Vec<String> = new.sorted().iter().map(str::to_owned).collect();
     saved.encoder.make_room(classes, saved.encoder.columns());
-    new.iter().for_each(|name| {
-        saved.encoder.labels_mut().intern(name);
-    });
-    Ok(new)
+    for (name, of) in new.typed() {
+        saved.encoder.labels_mut().intern_as(name, of);
+    }
+    Ok(saved.encoder.labels().iter().skip(known).map(str::to_owned).collect())
 }
 
 /// Reads a model file, to predict.

@@ -9,6 +9,7 @@ use noregret::prediction::Prediction;
 use noregret_stream::encode::{Encoder, LARGEST_WEIGHT};
 use noregret_stream::run::play;
 use noregret_stream::run::score::RoundScore;
+use noregret_stream::{LabelType, label_of_number};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -108,9 +109,13 @@ impl Engine {
         let real = accepts.classes == Classes::Real;
         let mut new = false;
         match y {
-            Value::String(text) => self.set_label(text)?,
-            Value::Number(number) => self.set_label(&number.to_string())?,
-            Value::Bool(value) => self.set_label(&value.to_string())?,
+            Value::String(text) => self.set_label(text, LabelType::Text)?,
+            Value::Number(number) => {
+                let of = if number.is_f64() { LabelType::Real } else { LabelType::Whole };
+                let text = number.to_string();
+                self.set_label(label_of_number(&text).as_deref().unwrap_or(&text), of)?;
+            }
+            Value::Bool(value) => self.set_label(&value.to_string(), LabelType::Truth)?,
             Value::Array(list) if accepts.soft_labels => {
                 let numbers: Option<Vec<f64>> = list.iter().map(Value::as_f64).collect();
                 let fits = |p: &Vec<f64>| {
@@ -141,7 +146,7 @@ impl Engine {
                     return Err(Refusal::invalid("y", what));
                 }
             } else {
-                new = self.encoder.labels().find(name).is_none();
+                new = self.encoder.labels().find_as(name, self.row.label_type()).is_none();
                 if new && self.encoder.labels().len() >= self.limits.labels {
                     let what =
                         format!("y is {}, and there are {} labels already", shown(name), self.limits.labels);
@@ -184,9 +189,8 @@ impl Engine {
         Ok((Answer::Forecast(answer), Outcome::default()))
     }
 
-    pub(super) fn set_label(&mut self, text: &str) -> Result<(), Refusal> {
-        let name = label_name("y", text)?;
-        self.row.set_name(&name);
+    pub(super) fn set_label(&mut self, text: &str, of: LabelType) -> Result<(), Refusal> {
+        self.row.set_label(&label_name("y", text)?, of);
         Ok(())
     }
 }

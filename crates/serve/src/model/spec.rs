@@ -11,7 +11,7 @@ use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::bandit::Play;
 use noregret_stream::save::Saved;
 use noregret_stream::setup::{Asked, Facts};
-use noregret_stream::{Columns, Names, Offers, Row, RowLabel, Schema};
+use noregret_stream::{Columns, Names, Offers, Schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -187,24 +187,27 @@ const OFFERS: usize = 50;
 /// Default number of columns for a label on offer.
 const WIDTH: u32 = Offers::WIDTH;
 
-/// The canonical form of a label, as used by the data readers.
+/// The label `text`, checked.
 ///
 /// # Errors
-/// If it is empty or not a finite number.
+/// If it is empty or too long.
 pub(crate) fn label_name(field: &str, text: &str) -> Result<String, Refusal> {
-    let mut row = Row::new();
-    let wrong = || {
-        let what = format!("the label {} is empty or not a finite number", shown(text));
-        Err(Refusal::invalid(field, what))
-    };
-    if text.trim().is_empty() || text.len() > 256 || !row.set_name(text) {
-        return wrong();
+    if text.trim().is_empty() {
+        return Err(Refusal::invalid(field, format!("the label {} is empty", shown(text))));
     }
-    match row.label() {
-        RowLabel::Name(name) => Ok(name.to_owned()),
-        _ => wrong(),
+    if text.len() > LONGEST_LABEL {
+        let what = format!(
+            "the label {} has {} bytes; at most {LONGEST_LABEL} are allowed",
+            shown(text),
+            text.len()
+        );
+        return Err(Refusal::invalid(field, what));
     }
+    Ok(text.to_owned())
 }
+
+/// Largest number of bytes of a label.
+const LONGEST_LABEL: usize = 256;
 
 /// Number of characters of untrusted text shown in messages.
 const MOST_SHOWN: usize = 60;

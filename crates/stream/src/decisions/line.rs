@@ -1,5 +1,6 @@
 //! Parses one line of a decision log, with all checks of its content.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -12,6 +13,7 @@ use crate::encode::labels::Labels;
 use crate::evaluate::off_policy::check_weight;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, shown};
+use crate::read::label::of_number;
 use crate::read::row::Row;
 
 mod features;
@@ -55,15 +57,15 @@ enum Name {
 }
 
 impl Name {
-    /// The class name, in the form used by the data readers.
-    fn label(&self, row: &mut Row) -> Result<String, String> {
-        let text = self.text();
-        if text.is_empty() || !row.set_name(&text) {
-            return Err(format!("the label {} is empty or not a finite number", shown(&*text)));
-        }
-        match row.label() {
-            crate::read::row::RowLabel::Name(name) => Ok(name.to_owned()),
-            _ => Err("the label has no name".to_owned()),
+    /// The name of a class, as the data readers have it.
+    fn label(&self) -> Result<String, String> {
+        match self.text() {
+            text if text.is_empty() => Err("the label is empty".to_owned()),
+            text if matches!(self, Name::Number(_)) => {
+                let label = of_number(&text).map(Cow::into_owned);
+                label.ok_or_else(|| format!("the label {text} is not finite"))
+            }
+            text => Ok(text),
         }
     }
 
@@ -153,7 +155,7 @@ pub(crate) fn parse(
     }
     known.ordered |= line.labels.is_some();
     for label in line.labels.iter().flatten() {
-        known.labels.intern(&label.label(row)?);
+        known.labels.intern(&label.label()?);
     }
     row.clear();
     // No column is added if the caller has given the columns.
@@ -232,7 +234,7 @@ fn reward(correct: Option<bool>, reward: Option<f64>) -> Result<Option<f64>, Str
 
 fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecision, String> {
     let id = line.id.as_ref().ok_or("a decision without an id; every decision needs its own")?.text();
-    let name = line.label.as_ref().expect("it is what makes a line a decision").label(row)?;
+    let name = line.label.as_ref().expect("it is what makes a line a decision").label()?;
     row.clear();
     for list in [&line.p, &line.evaluation, &line.estimates] {
         if let Some(ListOrMap::List(list)) = list {
@@ -240,7 +242,7 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
         }
     }
     let played = class(&name, &mut known.labels, line.learner.as_ref())?;
-    let offered = offered(&line, played, known, row)?;
+    let offered = offered(&line, played, known)?;
     let distribution = by_class("p", line.p, known)?;
     let probability = match (line.probability, distribution.get(played as usize)) {
         (Some(probability), None) if distribution.is_empty() => probability,
@@ -289,11 +291,11 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
 
 /// The labels on offer, from the learner's part, `labels`, or the keys of an object `p`. Empty if
 /// all labels are on offer.
-fn offered(line: &Line, played: u32, known: &mut Known, row: &mut Row) -> Result<Vec<u32>, String> {
+fn offered(line: &Line, played: u32, known: &mut Known) -> Result<Vec<u32>, String> {
     let mut offered = match (&line.learner, &line.labels, &line.p) {
         (Some(own), _, _) if !own.offered.is_empty() => own.offered.clone(),
         (_, Some(names), _) => {
-            let labels = names.iter().map(|name| Ok(known.labels.intern(&name.label(row)?).0));
+            let labels = names.iter().map(|name| Ok(known.labels.intern(&name.label()?).0));
             labels.collect::<Result<Vec<_>, String>>()?
         }
         (_, None, Some(ListOrMap::Map(pairs))) => {
@@ -301,7 +303,6 @@ fn offered(line: &Line, played: u32, known: &mut Known, row: &mut Row) -> Result
         }
         _ => return Ok(Vec::new()),
     };
-    row.clear();
     offered.sort_unstable();
     offered.dedup();
     if offered.binary_search(&played).is_err() {

@@ -43,9 +43,7 @@ impl LoggedRows {
             return Err(self.log.error(row, what));
         }
         let Taken { row: mut of, label, probability } = taken;
-        if !of.push_cost(&label, Some(1.0 - reward), Some(probability)) {
-            return Err(self.log.error(row, format!("the label {label:?} is not a finite number")));
-        }
+        of.push_cost(&label, Some(1.0 - reward), Some(probability));
         of.line = row.line;
         *row = of;
         Ok(())

@@ -389,10 +389,15 @@ impl Encoder {
                 Ok(value) if value.is_finite() => OwnedTruth::Value(value),
                 _ => return Err(format!("the target is {name:?}; a finite number was needed")),
             },
-            RowLabel::Name(name) => match self.labels.find(name) {
-                Some(label) => OwnedTruth::Class(label),
+            RowLabel::Name(name) => match self.labels.find_as(name, row.label_type()) {
+                Some(label) => {
+                    if observe {
+                        self.labels.state(label, row.label_type());
+                    }
+                    OwnedTruth::Class(label)
+                }
                 None if observe && self.labels.len() < self.classes => {
-                    OwnedTruth::Class(self.labels.intern(name))
+                    OwnedTruth::Class(self.labels.intern_as(name, row.label_type()))
                 }
                 None => return Err(self.unknown_class(name)),
             },

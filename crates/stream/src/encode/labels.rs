@@ -1,4 +1,10 @@
-//! The names of classes and of real-valued targets.
+//! The names of classes, with the types of the labels that were given.
+//!
+//! A class is known by its text. Labels of different texts are different classes, except for numbers, which may be
+//! written in several ways: a label that is a number by its type (in JSON, in Python) is the class of the same number;
+//! and where all labels are whole numbers, `1.0` is the class `1`, as in a column that a program has turned into
+//! decimals. `1.1` and `1.10`, `1` and `01`, `300000` and `3E5` are different classes in CSV, and `1` and `1.0` are,
+//! too, beside a label such as `1.1` or `a`.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -8,12 +14,41 @@ use foldhash::fast::RandomState;
 use noregret::example::Label;
 use serde::{Deserialize, Serialize};
 
-/// Class names and their indices. Saved with a model, so that `predict` can print names.
+use crate::read::label::{LabelType, is_whole, value};
+
+/// Class names, their types and their indices. Saved with a model, so that `predict` can print names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+#[serde(try_from = "Vec<Written>", into = "Vec<Written>")]
 pub struct Labels {
     names: Vec<String>,
+    types: Vec<LabelType>,
     index: HashMap<String, u32, RandomState>,
+    /// The classes that are numbers, by the bits of their values; [`SEVERAL`] where several have one value.
+    numbers: HashMap<u64, u32, RandomState>,
+    /// Number of classes that are not whole numbers.
+    others: usize,
+}
+
+/// In place of a class: several classes are the same number in different writings.
+const SEVERAL: u32 = u32::MAX;
+
+/// A class in a model file: a text, as in the files of earlier programs, or a text with its type where the text alone
+/// would be taken for something else.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Plain(String),
+    Typed(Typed),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Typed {
+    Text(String),
+    Whole(String),
+    Real(String),
+    Truth(String),
+    Time(String),
 }
 
 impl Labels {
@@ -41,20 +76,101 @@ impl Labels {
         }
     }
 
-    /// The class called `name`.
+    /// The class of a label whose type is not stated.
     pub fn find(&self, name: &str) -> Option<Label> {
-        self.index.get(name).map(|index| Label(*index))
+        self.find_as(name, LabelType::Unstated)
     }
 
-    /// The class called `name`, added at the end if it is new.
+    /// The class of a label of a type.
+    pub fn find_as(&self, name: &str, of: LabelType) -> Option<Label> {
+        let exact = self.index.get(name).map(|index| Label(*index));
+        exact.or_else(|| match of {
+            LabelType::Text | LabelType::Time => None,
+            LabelType::Truth => self.find_truth(name, |_| true),
+            LabelType::Whole | LabelType::Real | LabelType::Unstated => {
+                let number = self.find_number(name, of.is_number());
+                number.or_else(|| self.find_truth(name, |of| of == LabelType::Truth))
+            }
+        })
+    }
+
+    /// The class of the same number. A number without a type is one only among numbers.
+    fn find_number(&self, name: &str, is_number: bool) -> Option<Label> {
+        let at = *self.numbers.get(&bits(value(name)?)).filter(|at| **at != SEVERAL)?;
+        let fits = is_number || self.types[at as usize].is_number() || (self.others == 0 && is_whole(name));
+        fits.then_some(Label(at))
+    }
+
+    /// The class of the same truth value in upper or lower case, if its type is right.
+    fn find_truth(&self, name: &str, is_right: impl Fn(LabelType) -> bool) -> Option<Label> {
+        let lower = ["true", "false"].into_iter().find(|word| name.eq_ignore_ascii_case(word))?;
+        let writings = match lower {
+            "true" => ["true", "True", "TRUE"],
+            _ => ["false", "False", "FALSE"],
+        };
+        let at = writings.into_iter().find_map(|writing| self.index.get(writing))?;
+        is_right(self.types[*at as usize]).then_some(Label(*at))
+    }
+
+    /// The class of a label whose type is not stated, added at the end if it is new.
     pub fn intern(&mut self, name: &str) -> Label {
-        if let Some(label) = self.find(name) {
-            return label;
+        self.intern_as(name, LabelType::Unstated)
+    }
+
+    /// The class of a label of a type, added at the end if it is new.
+    pub fn intern_as(&mut self, name: &str, of: LabelType) -> Label {
+        match self.find_as(name, of) {
+            Some(label) => {
+                self.state(label, of);
+                label
+            }
+            None => self.add(name, of),
         }
+    }
+
+    /// The class of exactly this text, added at the end if it is new. A first pass collects labels so: whether all of
+    /// them are whole numbers is known at its end, by [`Labels::sorted`].
+    pub fn collect(&mut self, name: &str, of: LabelType) {
+        match self.index.get(name) {
+            Some(at) => self.state(Label(*at), of),
+            None => drop(self.add(name, of)),
+        }
+    }
+
+    /// Gives a class its type, if that was not stated yet.
+    pub fn state(&mut self, label: Label, of: LabelType) {
+        if of != LabelType::Unstated && self.types[label.index()] == LabelType::Unstated {
+            let of = simplest(&self.names[label.index()], of);
+            if of != LabelType::Unstated {
+                self.types[label.index()] = of;
+                self.count_again();
+            }
+        }
+    }
+
+    fn add(&mut self, name: &str, of: LabelType) -> Label {
         let label = Label::from(self.names.len());
         self.names.push(name.to_owned());
+        self.types.push(simplest(name, of));
         self.index.insert(name.to_owned(), label.0);
+        self.count(label.index());
         label
+    }
+
+    /// Notes whether a class is a number.
+    fn count(&mut self, at: usize) {
+        let (name, of) = (&self.names[at], self.types[at]);
+        let is_number = of == LabelType::Unstated || of.is_number();
+        self.others += usize::from(!is_number || !is_whole(name));
+        if let Some(value) = value(name).filter(|_| is_number) {
+            self.numbers.entry(bits(value)).and_modify(|at| *at = SEVERAL).or_insert(at as u32);
+        }
+    }
+
+    fn count_again(&mut self) {
+        self.numbers.clear();
+        self.others = 0;
+        (0..self.names.len()).for_each(|at| self.count(at));
     }
 
     /// The names in order of class.
@@ -62,26 +178,73 @@ impl Labels {
         self.names.iter().map(String::as_str)
     }
 
-    /// The classes sorted: numbers by value, then words alphabetically.
+    /// The names in order of class, with their types.
+    pub fn typed(&self) -> impl Iterator<Item = (&str, LabelType)> {
+        self.iter().zip(self.types.iter().copied())
+    }
+
+    /// The classes sorted: numbers by value, then words alphabetically. Where all of them are whole numbers, those
+    /// that are equal become one.
     pub fn sorted(&self) -> Self {
-        let mut names = self.names.clone();
-        names.sort_by(|a, b| match (a.parse::<f64>(), b.parse::<f64>()) {
-            (Ok(a_value), Ok(b_value)) => a_value.total_cmp(&b_value).then_with(|| a.cmp(b)),
-            (Ok(_), Err(_)) => Ordering::Less,
-            (Err(_), Ok(_)) => Ordering::Greater,
-            (Err(_), Err(_)) => a.cmp(b),
+        let mut names: Vec<_> = self.typed().collect();
+        names.sort_by(|(a, _), (b, _)| match (value(a), value(b)) {
+            (Some(a_value), Some(b_value)) => a_value.total_cmp(&b_value).then_with(|| a.cmp(b)),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => a.cmp(b),
         });
-        names.iter().map(String::as_str).collect()
+        let mut sorted = Self::default();
+        for (name, of) in names {
+            if self.others == 0 {
+                sorted.intern_as(name, of);
+            } else {
+                sorted.collect(name, of);
+            }
+        }
+        sorted
+    }
+}
+
+/// The bits of a value, the same for 0 and -0.
+fn bits(value: f64) -> u64 {
+    if value == 0.0 { 0 } else { value.to_bits() }
+}
+
+/// No type for a text that nobody takes for anything else.
+fn simplest(name: &str, of: LabelType) -> LabelType {
+    match of {
+        LabelType::Text if value(name).is_none() => LabelType::Unstated,
+        of => of,
     }
 }
 
 impl<'a> FromIterator<&'a str> for Labels {
     fn from_iter<I: IntoIterator<Item = &'a str>>(names: I) -> Self {
+        names.into_iter().map(|name| (name, LabelType::Unstated)).collect()
+    }
+}
+
+impl<'a> FromIterator<(&'a str, LabelType)> for Labels {
+    fn from_iter<I: IntoIterator<Item = (&'a str, LabelType)>>(names: I) -> Self {
         let mut labels = Self::default();
-        for name in names {
-            labels.intern(name);
+        for (name, of) in names {
+            labels.collect(name, of);
         }
         labels
+    }
+}
+
+impl Labels {
+    /// These classes in this order.
+    ///
+    /// # Errors
+    /// If a text appears twice.
+    pub fn of(names: &[(String, LabelType)]) -> Result<Self, String> {
+        let labels: Self = names.iter().map(|(name, of)| (&**name, *of)).collect();
+        match names.iter().enumerate().find(|(at, (name, _))| labels.index.get(name) != Some(&(*at as u32))) {
+            Some((_, (name, _))) => Err(format!("class {name:?} appears twice")),
+            None => Ok(labels),
+        }
     }
 }
 
@@ -89,32 +252,125 @@ impl TryFrom<Vec<String>> for Labels {
     type Error = String;
 
     fn try_from(names: Vec<String>) -> Result<Self, String> {
-        let labels: Self = names.iter().map(String::as_str).collect();
-        match names.iter().enumerate().find(|(at, name)| labels.find(name) != Some(Label::from(*at))) {
-            Some((_, name)) => Err(format!("class {name:?} appears twice")),
-            None => Ok(labels),
-        }
+        Self::of(&names.into_iter().map(|name| (name, LabelType::Unstated)).collect::<Vec<_>>())
     }
 }
 
-impl From<Labels> for Vec<String> {
+impl TryFrom<Vec<Written>> for Labels {
+    type Error = String;
+
+    fn try_from(names: Vec<Written>) -> Result<Self, String> {
+        let typed = |written| match written {
+            Written::Plain(name) => (name, LabelType::Unstated),
+            Written::Typed(Typed::Text(name)) => (name, LabelType::Text),
+            Written::Typed(Typed::Whole(name)) => (name, LabelType::Whole),
+            Written::Typed(Typed::Real(name)) => (name, LabelType::Real),
+            Written::Typed(Typed::Truth(name)) => (name, LabelType::Truth),
+            Written::Typed(Typed::Time(name)) => (name, LabelType::Time),
+        };
+        Self::of(&names.into_iter().map(typed).collect::<Vec<_>>())
+    }
+}
+
+impl From<Labels> for Vec<Written> {
     fn from(labels: Labels) -> Self {
-        labels.names
+        // Among whole numbers only, none needs a type.
+        let whole = labels.types.iter().all(|of| matches!(of, LabelType::Whole | LabelType::Unstated));
+        let whole = whole && labels.names.iter().all(|name| is_whole(name));
+        let written = |(name, of)| match of {
+            LabelType::Unstated => Written::Plain(name),
+            LabelType::Whole if whole => Written::Plain(name),
+            LabelType::Text => Written::Typed(Typed::Text(name)),
+            LabelType::Whole => Written::Typed(Typed::Whole(name)),
+            LabelType::Real => Written::Typed(Typed::Real(name)),
+            LabelType::Truth => Written::Typed(Typed::Truth(name)),
+            LabelType::Time => Written::Typed(Typed::Time(name)),
+        };
+        labels.names.into_iter().zip(labels.types).map(written).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use LabelType::{Real, Text, Time, Truth, Unstated, Whole};
 
     #[test]
     fn classes_are_sorted_by_number_and_then_by_name() {
-        let seen: Labels = ["10", "b", "2", "-1", "a", "2"].into_iter().collect();
-        assert_eq!(seen.sorted().iter().collect::<Vec<_>>(), ["-1", "2", "10", "a", "b"]);
+        let seen: Labels = ["10", "b", "2", "-1", "a", "2", "Nan", "Infinity"].into_iter().collect();
+        assert_eq!(seen.sorted().iter().collect::<Vec<_>>(), ["-1", "2", "10", "Infinity", "Nan", "a", "b"]);
         assert_eq!(seen.find("2"), Some(Label(2)));
         assert_eq!(seen.sorted().find("2"), Some(Label(1)));
         assert_eq!(seen.find("c"), None);
         assert_eq!((seen.name(Label(1)), seen.name(Label(9))), ("b".into(), "#9".into()));
+    }
+
+    #[test]
+    fn texts_are_kept_apart_unless_all_are_whole_numbers() {
+        let sorted = |names: &[&str]| -> Vec<String> {
+            let mut labels = Labels::default();
+            names.iter().for_each(|name| labels.collect(name, Unstated));
+            labels.sorted().iter().map(str::to_owned).collect()
+        };
+        assert_eq!(sorted(&["1.10", "1.1", "1.2"]), ["1.1", "1.10", "1.2"]);
+        assert_eq!(sorted(&["3E5", "300000", "4E5"]), ["300000", "3E5", "4E5"]);
+        assert_eq!(sorted(&["01", "1", "02"]), ["01", "1", "02"]);
+        assert_eq!(sorted(&["1.0", "1", "0", "0.0"]), ["0", "1"]);
+        assert_eq!(sorted(&["1.0", "2.0"]), ["1.0", "2.0"]);
+        assert_eq!(sorted(&["1.0", "1", "1.1"]), ["1", "1.0", "1.1"]);
+        assert_eq!(sorted(&["1.0", "1", "a"]), ["1", "1.0", "a"]);
+    }
+
+    #[test]
+    fn a_number_is_found_in_other_writings() {
+        let whole: Labels = ["0", "1"].into_iter().collect();
+        assert_eq!((whole.find("1.0"), whole.find("+1"), whole.find("01")), (Some(Label(1)), None, None));
+        assert_eq!(whole.find_as("1.0", Text), None);
+        let real: Labels = [("0.5", Real), ("1", Real)].into_iter().collect();
+        assert_eq!(
+            (real.find("0.50"), real.find("1.00"), real.find("x")),
+            (Some(Label(0)), Some(Label(1)), None)
+        );
+        let cells: Labels = ["1.10", "1.2", "1.20"].into_iter().collect();
+        assert_eq!(
+            (cells.find_as("1.1", Real), cells.find_as("1.2", Real)),
+            (Some(Label(0)), Some(Label(1)))
+        );
+        assert_eq!((cells.find("1.1"), cells.find_as("1.200", Real)), (None, None));
+        let truths: Labels = [("false", Truth), ("true", Truth)].into_iter().collect();
+        assert_eq!((truths.find("True"), truths.find("1")), (Some(Label(1)), None));
+        let cells: Labels = ["True", "yes"].into_iter().collect();
+        assert_eq!((cells.find_as("true", Truth), cells.find("true")), (Some(Label(0)), None));
+    }
+
+    #[test]
+    fn a_type_is_stated_once() {
+        let mut labels: Labels = ["1", "x"].into_iter().collect();
+        assert_eq!(labels.intern_as("1", Whole), Label(0));
+        assert_eq!(labels.intern_as("1", Text), Label(0));
+        assert_eq!(labels.typed().collect::<Vec<_>>(), [("1", Whole), ("x", Unstated)]);
+        assert_eq!(labels.find("1.0"), Some(Label(0)));
+    }
+
+    #[test]
+    fn types_survive_a_model_file_where_they_say_something() {
+        let saved = |names: &[(&str, LabelType)]| -> String {
+            let labels: Labels = names.iter().copied().collect();
+            let text = serde_json::to_string(&labels).expect("plain data");
+            let again: Labels = serde_json::from_str(&text).expect("as written");
+            assert_eq!(serde_json::to_string(&again).expect("plain data"), text);
+            assert_eq!(again.iter().collect::<Vec<_>>(), labels.iter().collect::<Vec<_>>());
+            text
+        };
+        assert_eq!(saved(&[("a", Text), ("b", Unstated)]), r#"["a","b"]"#);
+        assert_eq!(saved(&[("0", Whole), ("1", Whole)]), r#"["0","1"]"#);
+        assert_eq!(saved(&[("0", Text), ("01", Text)]), r#"[{"text":"0"},{"text":"01"}]"#);
+        assert_eq!(saved(&[("0.5", Real), ("1", Real)]), r#"[{"real":"0.5"},{"real":"1"}]"#);
+        assert_eq!(saved(&[("1", Whole), ("a", Text)]), r#"[{"whole":"1"},"a"]"#);
+        assert_eq!(
+            saved(&[("true", Truth), ("2026-01-02", Time)]),
+            r#"[{"truth":"true"},{"time":"2026-01-02"}]"#
+        );
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::encode::measure::Trial;
 use crate::encode::scale::{Scaler, Scaling};
 use crate::read::columns::Columns;
 use crate::read::error::ReadError;
+use crate::read::label::LabelType;
 use crate::read::reader::Reader;
 use crate::read::row::{Row, RowLabel};
 
@@ -125,7 +126,7 @@ impl Survey {
             survey.labelled += u64::from(row.label() != RowLabel::Missing);
             match row.label() {
                 RowLabel::Name(name) if classes != Classes::Real => {
-                    survey.labels.intern(name);
+                    survey.labels.collect(name, row.label_type());
                     if survey.labels.len() > MOST_CLASSES {
                         return Err(SurveyError::TooManyClasses(survey.labelled));
                     }
@@ -134,7 +135,7 @@ impl Survey {
                     survey.costs.get_or_insert(row.line);
                     survey.logged |= actions.iter().any(|one| one.probability.is_some());
                     for one in actions {
-                        survey.labels.intern(&one.action);
+                        survey.labels.collect(&one.action, LabelType::Unstated);
                     }
                 }
                 RowLabel::Distribution(y) if survey.labels.is_empty() => {
@@ -146,9 +147,7 @@ impl Survey {
                 }
                 _ => {}
             }
-            row.offered().iter().for_each(|name| {
-                survey.labels.intern(name);
-            });
+            row.offered().iter().for_each(|name| survey.labels.collect(name, LabelType::Unstated));
             if !row.offered().is_empty() {
                 survey.fewest_offered = survey.fewest_offered.min(row.offered().len());
             }

@@ -126,8 +126,8 @@ pub(super) fn with_terms(
     }
     let mut labels = facts.labels.clone();
     if let Policy::Model { model, .. } = policy {
-        for name in model.encoder.labels().iter() {
-            labels.intern(name);
+        for (name, of) in model.encoder.labels().typed() {
+            labels.intern_as(name, of);
         }
     }
     if let Policy::Constant(label) = policy

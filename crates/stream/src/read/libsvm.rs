@@ -8,6 +8,7 @@
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
+use crate::read::label::of_number;
 use crate::read::number;
 use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Reader};
@@ -63,9 +64,9 @@ impl LineParser for Libsvm {
         }
         if !token.contains(&b':') {
             let label = std::str::from_utf8(token).map_err(|_| ReadErrorKind::InvalidUtf8)?;
-            if !row.set_name(label) {
-                return Err(bad(format!("label {} is not finite", shown(token))));
-            }
+            let label =
+                of_number(label).ok_or_else(|| bad(format!("label {} is not finite", shown(token))))?;
+            row.set_name(&label);
             at += token.len();
         }
         // In the common case columns follow from the indices without look-up.

@@ -9,6 +9,7 @@ pub(crate) mod csv;
 mod decompress;
 pub(crate) mod error;
 pub(crate) mod format;
+pub(crate) mod label;
 mod libsvm;
 pub(crate) mod live;
 mod ndjson;

@@ -31,6 +31,7 @@ use crate::read::columns::{ColumnMap, Columns};
 use crate::read::csv::layout::{LABEL_NAMES, describe_roles};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
+use crate::read::label::LabelType;
 use crate::read::options::{Offers, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Reader};
 use crate::read::row::{Duplicates, FeatureFault, Row};
@@ -58,6 +59,8 @@ pub(crate) struct Keys {
     pub(crate) id: Option<String>,
     /// Whether `labels` are those on offer.
     pub(crate) offers: bool,
+    /// The type of labels that are strings: in rows made from another format, none.
+    pub(crate) texts: LabelType,
 }
 
 struct Ndjson {
@@ -105,6 +108,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     };
     let mut keys = keys(&rows, label, weight, options.id.clone());
     keys.offers = offers.is_some();
+    keys.texts = if tables { LabelType::Text } else { LabelType::Unstated };
     let blocks = if let Some(Offers::Blocks(width)) = offers { Some(width) } else { None };
     if blocks.is_some() && options.hash_bits.is_some() {
         let what =
@@ -193,7 +197,7 @@ fn keys(
         LABEL_NAMES.iter().find_map(|name| called(name))
     });
     let weight = weight.or_else(|| (shape != Shape::Flat).then(|| "weight".to_owned()));
-    Keys { shape, label, weight, id, offers: false }
+    Keys { shape, label, weight, id, offers: false, texts: LabelType::Text }
 }
 
 impl LineParser for Ndjson {

@@ -1,6 +1,6 @@
 //! One example as read: label, weight, tag, line number and sparse features.
 
-use std::fmt::Write as _;
+use super::label::LabelType;
 
 pub(crate) use packed::{PackedRows, Room};
 
@@ -9,7 +9,7 @@ mod packed;
 /// One action of a cost-sensitive or contextual-bandit label.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ActionCost {
-    /// Name of the action, in canonical form (see [`Row::set_name`]).
+    /// Name of the action, as given.
     pub action: String,
     /// Its cost, finite. `None` where the data names the action without a cost.
     pub cost: Option<f64>,
@@ -22,7 +22,7 @@ pub struct ActionCost {
 pub enum RowLabel<'a> {
     /// The row is unlabelled.
     Missing,
-    /// A class. Numbers have one spelling: `+1`, `1.0` and `1` are all `1`.
+    /// A class, as given; [`Row::label_type`] is its type.
     Name(&'a str),
     /// Class probabilities, non-negative with sum 1, in class order.
     Distribution(&'a [f64]),
@@ -54,6 +54,8 @@ pub struct Row {
     pub line: u64,
     kind: LabelKind,
     name: String,
+    /// The type of the name.
+    of: LabelType,
     distribution: Vec<f64>,
     /// The first `cost_count` are the label; the rest is reused for later rows.
     costs: Vec<ActionCost>,
@@ -93,6 +95,7 @@ impl Default for Row {
             line: 0,
             kind: LabelKind::Missing,
             name: String::new(),
+            of: LabelType::Unstated,
             distribution: Vec::new(),
             costs: Vec::new(),
             cost_count: 0,
@@ -133,6 +136,11 @@ impl Row {
             LabelKind::Distribution => RowLabel::Distribution(&self.distribution),
             LabelKind::Costs => RowLabel::Costs(&self.costs[..self.cost_count]),
         }
+    }
+
+    /// The type of a label that is a class; unstated for other labels.
+    pub fn label_type(&self) -> LabelType {
+        if self.kind == LabelKind::Name { self.of } else { LabelType::Unstated }
     }
 
     /// The labels on offer, in the order of the data; none if the data do not state them.
@@ -179,16 +187,16 @@ impl Row {
         self.offered_count = 0;
     }
 
-    /// Labels the row with a class, in canonical form: a number of magnitude below 2^53 is written
-    /// in the shortest way that reads back to the same number (`+1` and `1.0` become `1`), other
-    /// text is not changed.
-    ///
-    /// Returns false, and leaves the row unlabelled, if the text is NaN or infinite.
-    pub fn set_name(&mut self, text: &str) -> bool {
+    /// Labels the row with a class whose type the data do not state.
+    pub fn set_name(&mut self, text: &str) {
+        self.set_label(text, LabelType::Unstated);
+    }
+
+    /// Labels the row with a class of a type.
+    pub fn set_label(&mut self, text: &str, of: LabelType) {
         self.name.clear();
-        let fits = canonical(text, &mut self.name);
-        self.kind = if fits { LabelKind::Name } else { LabelKind::Missing };
-        fits
+        self.name.push_str(text);
+        (self.kind, self.of) = (LabelKind::Name, of);
     }
 
     /// Labels the row with class probabilities, which the caller has checked.
@@ -198,24 +206,17 @@ impl Row {
         self.kind = LabelKind::Distribution;
     }
 
-    /// Adds an action to the label, which becomes one of costs. `action` is spelled canonically as in
-    /// [`Row::set_name`]; returns false if it is a NaN or an infinity. The caller has checked cost and
-    /// probability.
-    pub fn push_cost(&mut self, action: &str, cost: Option<f64>, probability: Option<f64>) -> bool {
-        if !canonical(action, self.next_cost(cost, probability)) {
-            return false;
-        }
+    /// Adds an action to the label, which becomes one of costs. The caller has checked cost and probability.
+    pub fn push_cost(&mut self, action: &str, cost: Option<f64>, probability: Option<f64>) {
+        self.next_cost(cost, probability).push_str(action);
         self.cost_count += 1;
         self.kind = LabelKind::Costs;
-        true
     }
 
-    /// Adds a label on offer, spelled canonically as in [`Row::set_name`]; returns false if it is a NaN or an
-    /// infinity.
-    pub fn push_offered(&mut self, label: &str) -> bool {
-        let fits = canonical(label, self.next_offered());
-        self.offered_count += usize::from(fits);
-        fits
+    /// Adds a label on offer.
+    pub fn push_offered(&mut self, label: &str) {
+        self.next_offered().push_str(label);
+        self.offered_count += 1;
     }
 
     /// The name of another label on offer, still empty. It is not part of the row until
@@ -315,55 +316,21 @@ impl Row {
     }
 }
 
-/// Appends the canonical form of a label to `out`; returns false if it is not finite.
-fn canonical(text: &str, out: &mut String) -> bool {
-    let bytes = text.as_bytes();
-    let digits = matches!(bytes, [b'1'..=b'9', ..] | [b'0']) && bytes.iter().all(u8::is_ascii_digit);
-    let number = if digits { None } else { fast_float2::parse::<f64, _>(bytes).ok() };
-    match number {
-        Some(number) if !number.is_finite() => return false,
-        // Larger numbers are kept as text, because different ones may be the same float.
-        Some(number) if number.abs() < 9_007_199_254_740_992.0 => {
-            let number = if number == 0.0 { 0.0 } else { number };
-            write!(out, "{number}").expect("writing to a string does not fail");
-        }
-        _ => out.push_str(text),
-    }
-    true
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_class_has_one_spelling() {
-        let cases = [
-            ("1", "1"),
-            ("+1", "1"),
-            ("1.0", "1"),
-            ("01", "1"),
-            ("1e0", "1"),
-            ("-1", "-1"),
-            ("-0", "0"),
-            ("0", "0"),
-            ("2.50", "2.5"),
-            ("1e-9", "0.000000001"),
-            ("12345678901234567890", "12345678901234567890"),
-            ("9007199254740993.0", "9007199254740993.0"),
-            ("setosa", "setosa"),
-            ("1a", "1a"),
-            ("été", "été"),
-        ];
+    fn a_label_is_the_text_that_was_given() {
         let mut row = Row::new();
-        for (text, expected) in cases {
-            assert!(row.set_name(text));
-            assert_eq!(row.label(), RowLabel::Name(expected), "{text}");
+        for text in ["1", "+1", "1.0", "1.10", "3E5", "01", "Nan", "Infinity", "setosa"] {
+            row.set_name(text);
+            assert_eq!((row.label(), row.label_type()), (RowLabel::Name(text), LabelType::Unstated));
+            row.set_label(text, LabelType::Text);
+            assert_eq!((row.label(), row.label_type()), (RowLabel::Name(text), LabelType::Text));
         }
-        for text in ["nan", "NaN", "-inf", "Infinity"] {
-            assert!(!row.set_name(text), "{text}");
-            assert_eq!(row.label(), RowLabel::Missing);
-        }
+        row.clear();
+        assert_eq!((row.label(), row.label_type()), (RowLabel::Missing, LabelType::Unstated));
     }
 
     #[test]
@@ -387,15 +354,15 @@ mod tests {
         let mut row = Row::new();
         row.push(1, 1.0);
         row.push_cost("a", Some(1.0), None);
-        assert!(row.push_offered("+1") && !row.push_offered("nan"));
-        assert_eq!(row.offered(), ["1"]);
+        row.push_offered("1.0");
+        assert_eq!(row.offered(), ["1.0"]);
         row.weight = 3.0;
         row.clear();
         assert_eq!(row, Row::new());
         row.push_cost("2.0", None, None);
         assert_eq!(
             row.label(),
-            RowLabel::Costs(&[ActionCost { action: "2".into(), cost: None, probability: None }])
+            RowLabel::Costs(&[ActionCost { action: "2.0".into(), cost: None, probability: None }])
         );
     }
 }

@@ -24,6 +24,7 @@ mod actions;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
+use crate::read::label::of_number;
 use crate::read::number;
 use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Reader};
@@ -124,9 +125,9 @@ fn parse_head(head: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
     for (position, word) in words().enumerate() {
         match position {
             0 => {
-                if !row.set_name(word) {
-                    return Err(bad(format!("label {} is not finite", shown(word))));
-                }
+                let label =
+                    of_number(word).ok_or_else(|| bad(format!("label {} is not finite", shown(word))))?;
+                row.set_name(&label);
             }
             1 => match fast_float2::parse::<f64, _>(word) {
                 Ok(weight) if weight.is_finite() && weight >= 0.0 => row.weight = weight,
@@ -155,8 +156,11 @@ fn parse_cost(word: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
     if probability.is_some_and(|probability| !(0.0..=1.0).contains(&probability)) {
         return Err(bad(format!("the probability of label {} is not between 0 and 1", shown(word))));
     }
-    if action.is_empty() || parts.next().is_some() || !row.push_cost(action, cost, probability) {
-        return Err(bad(format!("label {} is not action:cost or action:cost:probability", shown(word))));
+    match of_number(action).filter(|action| !action.is_empty() && parts.next().is_none()) {
+        Some(action) => row.push_cost(&action, cost, probability),
+        None => {
+            return Err(bad(format!("label {} is not action:cost or action:cost:probability", shown(word))));
+        }
     }
     Ok(())
 }

@@ -4,16 +4,19 @@
 //! Without `x`, all keys but those of label, weight, `labels`, `tag` and `id` are features of the round.
 //! `labels` may also be a list of `{"label": "a", "x": {…}}`, as requests to the service have it.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::Keys;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::format::Format;
+use crate::read::label::of_number;
 use crate::read::offer::{Described, Round, flatten};
 use crate::read::options::{Offers, Schema};
 use crate::read::reader::LineParser;
-use crate::read::row::{Row, RowLabel};
+use crate::read::row::Row;
 use crate::read::source::Line;
 
 /// The key of the labels on offer.
@@ -48,7 +51,7 @@ impl Blocks {
         for (key, value) in object {
             let is = |wanted: &Option<String>| wanted.as_deref() == Some(key.as_str());
             if key == LABELS {
-                self.offered(&value, row)?;
+                self.offered(&value)?;
             } else if is(&self.keys.label) {
                 label = text(&value);
             } else if is(&self.keys.weight) {
@@ -65,20 +68,19 @@ impl Blocks {
             }
         }
         if let Some(label) = label {
-            let name = spelled(&label, row)?;
-            let position = self.round.position(&name);
-            let position = position.ok_or_else(|| format!("the label {} is not on offer", shown(&*name)))?;
+            let position = self.round.position(&label);
+            let position = position.ok_or_else(|| format!("the label {} is not on offer", shown(&*label)))?;
             row.set_name(&position.to_string());
         }
         self.round.fill(self.width, row)
     }
 
     /// The labels on offer: `{"a": {…}}`, or a list of `{"label": "a", "x": {…}}` and names.
-    fn offered(&mut self, labels: &Value, row: &mut Row) -> Result<(), String> {
+    fn offered(&mut self, labels: &Value) -> Result<(), String> {
         match labels {
             Value::Object(labels) => {
                 for (name, features) in labels {
-                    self.offer(name, features, row)?;
+                    self.offer(name, features)?;
                 }
             }
             Value::Array(labels) => {
@@ -88,7 +90,7 @@ impl Blocks {
                         name => (text(name), None),
                     };
                     let name = name.ok_or_else(|| format!("{one} is not a label on offer"))?;
-                    self.offer(&name, features.unwrap_or(&Value::Null), row)?;
+                    self.offer(&name, features.unwrap_or(&Value::Null))?;
                 }
             }
             _ => return Err("\"labels\" is neither an object nor an array".to_owned()),
@@ -96,24 +98,10 @@ impl Blocks {
         Ok(())
     }
 
-    fn offer(&mut self, name: &str, features: &Value, row: &mut Row) -> Result<(), String> {
-        let name = spelled(name, row)?;
-        let features = described(features, &format!("the label {}", shown(&*name)))?;
-        self.round.offer(&name, features)
+    fn offer(&mut self, name: &str, features: &Value) -> Result<(), String> {
+        let features = described(features, &format!("the label {}", shown(name)))?;
+        self.round.offer(name, features)
     }
-}
-
-/// The name of a label in the spelling of [`Row::set_name`].
-fn spelled(name: &str, row: &mut Row) -> Result<String, String> {
-    let spelled = match row.set_name(name) {
-        true => match row.label() {
-            RowLabel::Name(name) => Ok(name.to_owned()),
-            _ => Ok(name.to_owned()),
-        },
-        false => Err(format!("label {} is not finite", shown(name))),
-    };
-    row.unlabel();
-    spelled
 }
 
 /// A label as text; nothing for null.
@@ -122,6 +110,10 @@ fn text(value: &Value) -> Option<String> {
         Value::Null => None,
         Value::String(text) if text.trim_ascii().is_empty() => None,
         Value::String(text) => Some(text.trim_ascii().to_owned()),
+        Value::Number(number) => {
+            let text = number.to_string();
+            Some(of_number(&text).map_or(text.clone(), Cow::into_owned))
+        }
         other => Some(other.to_string()),
     }
 }

@@ -6,6 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadErrorKind, shown};
+use crate::read::label::{LabelType, written};
 use crate::read::ndjson::offers::LABELS;
 use crate::read::ndjson::table::Table;
 use crate::read::ndjson::{Keys, Shape};
@@ -118,11 +119,10 @@ impl Object<'_> {
         E::custom("")
     }
 
-    fn label_text<E: Error>(&mut self, text: &str) -> Result<(), E> {
-        match text.trim() {
-            "" => Ok(()),
-            text if self.row.set_name(text) => Ok(()),
-            text => Err(self.fault(format!("label {} is not finite", shown(text)))),
+    fn label_text(&mut self, text: &str, of: LabelType) {
+        let text = text.trim();
+        if !text.is_empty() {
+            self.row.set_label(text, of);
         }
     }
 
@@ -130,8 +130,10 @@ impl Object<'_> {
     fn offer<E: Error>(&mut self, label: &str) -> Result<(), E> {
         match label.trim_ascii() {
             "" => Err(self.fault("the name of a label is empty".into())),
-            label if self.row.push_offered(label) => Ok(()),
-            label => Err(self.fault(format!("label {} is not finite", shown(label)))),
+            label => {
+                self.row.push_offered(label);
+                Ok(())
+            }
         }
     }
 
@@ -339,7 +341,10 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
         match self.part {
-            Part::Label => self.object.label_text(if value { "true" } else { "false" }),
+            Part::Label => {
+                self.object.label_text(if value { "true" } else { "false" }, LabelType::Truth);
+                Ok(())
+            }
             Part::Feature => self.object.scalar(f64::from(u8::from(value)), format_args!("{value}")),
             Part::Item(at) => self
                 .object
@@ -351,7 +356,9 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
         match self.part {
-            Part::Label | Part::Tag | Part::Offered => self.visit_text(format_args!("{value}")),
+            Part::Label | Part::Tag | Part::Offered => {
+                self.visit_text(format_args!("{value}"), LabelType::Whole)
+            }
             Part::Feature => self.object.scalar(value as f64, format_args!("{value}")),
             Part::Item(at) => {
                 self.object.item(at, |object| object.scalar(value as f64, format_args!("{value}")))
@@ -362,7 +369,9 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
         match self.part {
-            Part::Label | Part::Tag | Part::Offered => self.visit_text(format_args!("{value}")),
+            Part::Label | Part::Tag | Part::Offered => {
+                self.visit_text(format_args!("{value}"), LabelType::Whole)
+            }
             Part::Feature => self.object.scalar(value as f64, format_args!("{value}")),
             Part::Item(at) => {
                 self.object.item(at, |object| object.scalar(value as f64, format_args!("{value}")))
@@ -373,7 +382,10 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
         match self.part {
-            Part::Label | Part::Tag | Part::Offered => self.visit_text(format_args!("{value}")),
+            Part::Label | Part::Offered => {
+                self.visit_text(format_args!("{}", written(value)), LabelType::Real)
+            }
+            Part::Tag => self.visit_text(format_args!("{value}"), LabelType::Real),
             // As written in JSON: 1.0 is not 1.
             Part::Feature => self.object.scalar(value, format_args!("{value:?}")),
             Part::Item(at) => self.object.item(at, |object| object.scalar(value, format_args!("{value:?}"))),
@@ -384,7 +396,10 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
 
     fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {
         match self.part {
-            Part::Label => self.object.label_text(value),
+            Part::Label => {
+                self.object.label_text(value, self.object.keys.texts);
+                Ok(())
+            }
             Part::Offered => self.object.offer(value),
             Part::Tag => {
                 self.object.row.tag.push_str(value);
@@ -521,7 +536,7 @@ impl Object<'_> {
 
 impl Slot<'_, '_> {
     /// A number as label or tag.
-    fn visit_text<E: Error>(self, number: fmt::Arguments<'_>) -> Result<(), E> {
+    fn visit_text<E: Error>(self, number: fmt::Arguments<'_>, of: LabelType) -> Result<(), E> {
         if let Part::Tag = self.part {
             self.object.row.tag.write_fmt(number).expect("writing to a string does not fail");
             return Ok(());
@@ -531,7 +546,10 @@ impl Slot<'_, '_> {
         text.write_fmt(number).expect("writing to a string does not fail");
         let result = match self.part {
             Part::Offered => self.object.offer(&text),
-            _ => self.object.label_text(&text),
+            _ => {
+                self.object.label_text(&text, of);
+                Ok(())
+            }
         };
         self.object.scratch.text = text;
         result

@@ -40,6 +40,7 @@ impl Column {
         if let (true, Cells::Time { style, .. }) = (leaf.is_time(), &mut cell.cells) {
             *style = Style::Iso;
         }
+        cell.label_type = leaf.label_type();
         Self { cell, positions, later: vec![] }
     }
 

@@ -8,6 +8,7 @@ use parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
 use parquet::errors::ParquetError;
 use parquet::schema::types::{ColumnDescriptor, Type as SchemaType};
 
+use crate::read::label::LabelType;
 use crate::read::number;
 use crate::read::options::{CsvRole, Style};
 
@@ -152,6 +153,17 @@ impl Leaf {
             Kind::Bool => Some((CsvRole::Categorical, None)),
             Kind::Day | Kind::Time(_) => Some((CsvRole::Time, Some(Style::Iso))),
             _ => None,
+        }
+    }
+
+    /// The type of the values as labels.
+    pub(super) fn label_type(&self) -> LabelType {
+        match (self.kind, &self.values) {
+            (Kind::Bool, _) => LabelType::Truth,
+            (Kind::Day | Kind::Time(_), _) => LabelType::Time,
+            (Kind::Text | Kind::Uuid | Kind::Unread(_), _) => LabelType::Text,
+            (Kind::Decimal(_), _) | (_, Values::Float(_) | Values::Double(_)) => LabelType::Real,
+            (Kind::Number | Kind::Unsigned, _) => LabelType::Whole,
         }
     }
 

@@ -4,6 +4,7 @@
 //! bytes where that loses nothing, and what most rows do not have takes none.
 
 use super::{LabelKind, Row};
+use crate::read::label::LabelType;
 
 /// Rows in order.
 #[derive(Debug, Default)]
@@ -31,14 +32,17 @@ struct Head {
     text: u32,
     /// Lines after the first row.
     line: u32,
-    /// Its place in `extras`; or [`NAMED`], or [`UNLABELLED`], for a row with the weight 1 and nothing else.
+    /// Its place in `extras`; or [`UNLABELLED`], or [`NAMED`] less the number of its label's type, for a row with the
+    /// weight 1 and nothing else.
     extra: u32,
 }
 
-/// A row that has a class and nothing else.
-const NAMED: u32 = u32::MAX;
 /// A row that has no label.
-const UNLABELLED: u32 = u32::MAX - 1;
+const UNLABELLED: u32 = u32::MAX;
+/// A row that has a class and nothing else.
+const NAMED: u32 = u32::MAX - 1;
+/// The same, of the last type.
+const NAMED_LAST: u32 = NAMED - (LabelType::ALL.len() as u32 - 1);
 
 /// What few rows have. Its parts of the lists start where those of the extra before end.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,6 +50,7 @@ struct Extra {
     weight: f64,
     line: u64,
     kind: LabelKind,
+    of: LabelType,
     /// Where the name of its class, or those of its actions, end in the text.
     name: u32,
     /// Where its tag ends in the text.
@@ -126,7 +131,7 @@ impl PackedRows {
             LabelKind::Missing if plain => UNLABELLED,
             LabelKind::Name if plain => {
                 self.text.push_str(&row.name);
-                NAMED
+                NAMED - row.of as u32
             }
             _ => self.push_extra(row),
         };
@@ -163,6 +168,7 @@ impl PackedRows {
             weight: row.weight,
             line: row.line,
             kind: row.kind,
+            of: row.of,
             name,
             tag,
             distribution: self.distributions.len() as u32,
@@ -185,9 +191,9 @@ impl PackedRows {
         row.line = self.line + u64::from(head.line);
         match head.extra {
             UNLABELLED => {}
-            NAMED => {
-                row.kind = LabelKind::Name;
-                row.name.push_str(&self.text[starts.text as usize..head.text as usize]);
+            named @ NAMED_LAST..=NAMED => {
+                let name = &self.text[starts.text as usize..head.text as usize];
+                row.set_label(name, LabelType::ALL[(NAMED - named) as usize]);
             }
             extra => self.copy_extra(extra as usize, starts.text, row),
         }
@@ -197,7 +203,7 @@ impl PackedRows {
     fn copy_extra(&self, at: usize, start: u32, row: &mut Row) {
         let extra = self.extras[at];
         let starts = if at == 0 { Extra::default() } else { self.extras[at - 1] };
-        (row.weight, row.line, row.kind) = (extra.weight, extra.line, extra.kind);
+        (row.weight, row.line, row.kind, row.of) = (extra.weight, extra.line, extra.kind, extra.of);
         let text = |start: u32, end: u32| &self.text[start as usize..end as usize];
         row.tag.push_str(text(extra.name, extra.tag));
         let mut from = extra.tag;
@@ -309,7 +315,11 @@ mod tests {
 
     /// Rows of every kind.
     fn rows() -> Vec<Row> {
-        let mut rows = vec![Row::new(); 6];
+        let mut rows = vec![Row::new(); 6 + 2 * LabelType::ALL.len()];
+        for (pair, of) in rows[6..].chunks_mut(2).zip(LabelType::ALL) {
+            pair.iter_mut().for_each(|row| row.set_label("1", of));
+            pair[1].weight = 3.0;
+        }
         rows[1].set_name("été");
         rows[1].push(3, -0.5);
         rows[2].set_distribution([0.25, 0.75]);
@@ -325,8 +335,8 @@ mod tests {
         rows[4].tag = "t".to_owned();
         rows[4].weight = 2.5;
         rows[5].push_cost("b", Some(0.0), None);
-        ["a", "b", "été"].iter().for_each(|label| assert!(rows[4].push_offered(label)));
-        assert!(rows[5].push_offered("b"));
+        ["a", "b", "été"].iter().for_each(|label| rows[4].push_offered(label));
+        rows[5].push_offered("b");
         (10..).zip(&mut rows).for_each(|(line, row)| row.line = line);
         rows
     }

@@ -3,6 +3,7 @@
 use crate::read::columns::ColumnMap;
 use crate::read::csv::layout::is_missing;
 use crate::read::error::{ReadErrorKind, shown};
+use crate::read::label::LabelType;
 use crate::read::number;
 use crate::read::options::{CsvField, CsvRole};
 use crate::read::row::Row;
@@ -18,6 +19,8 @@ pub(crate) struct Cell {
     pub(crate) field: Option<CsvField>,
     /// The features of numbers, times and text.
     pub(crate) cells: Cells,
+    /// The type of the labels, for the label column.
+    pub(crate) label_type: LabelType,
     /// Number of cells that did not fit the column, and the first of them with its line.
     strays: u64,
     first_stray: Option<(u64, String)>,
@@ -26,7 +29,7 @@ pub(crate) struct Cell {
 impl Cell {
     pub(crate) fn new(name: String, field: Option<CsvField>, cells: Cells) -> Self {
         let role = field.as_ref().map(|field| field.role);
-        Cell { name, role, field, cells, strays: 0, first_stray: None }
+        Cell { name, role, field, cells, label_type: LabelType::Unstated, strays: 0, first_stray: None }
     }
 
     /// Adds a trimmed cell to a row that starts in `line`; `feature` is a buffer for names.
@@ -62,11 +65,7 @@ impl Cell {
                     row.push(column, 1.0);
                 }
             }
-            Some(CsvRole::Label) => {
-                if !row.set_name(utf8(text)?) {
-                    return Err(self.fault(format!("label {} is not finite", shown(text))));
-                }
-            }
+            Some(CsvRole::Label) => row.set_label(utf8(text)?, self.label_type),
             Some(CsvRole::Weight) => {
                 row.weight = self.weight(text)?;
             }

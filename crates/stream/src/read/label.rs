@@ -1,0 +1,113 @@
+//! A label as it is given: a text, and its type where the data state one.
+
+use std::borrow::Cow;
+
+/// The type with which a label was given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum LabelType {
+    /// The data do not say: a cell of CSV, a value of ARFF, a label of LIBSVM or VW text.
+    #[default]
+    Unstated,
+    /// A string, such as `"01"` in JSON.
+    Text,
+    /// A whole number.
+    Whole,
+    /// Any other number, or a whole one of a real type, such as `1.0` in Python.
+    Real,
+    /// A truth value: `true` or `false`.
+    Truth,
+    /// A day or a time, in ISO 8601.
+    Time,
+}
+
+impl LabelType {
+    /// All types, in the order of their numbers.
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Unstated, Self::Text, Self::Whole, Self::Real, Self::Truth, Self::Time];
+
+    /// Whether equal numbers are equal labels, however they are written.
+    pub fn is_number(self) -> bool {
+        matches!(self, Self::Whole | Self::Real)
+    }
+}
+
+/// The value of a text that is a finite number.
+pub(crate) fn value(text: &str) -> Option<f64> {
+    fast_float2::parse::<f64, _>(text).ok().filter(|value| value.is_finite())
+}
+
+/// Whether a text is a whole number in its usual form, or with decimals that are zeros: `-1`, `1`, `1.0`.
+pub(crate) fn is_whole(text: &str) -> bool {
+    let (digits, zeros) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = digits.strip_prefix('-').unwrap_or(digits);
+    let usual = matches!(digits.as_bytes(), [b'0'] | [b'1'..=b'9', ..])
+        && digits.bytes().all(|byte| byte.is_ascii_digit());
+    // Larger numbers may be equal as floats although they differ.
+    usual && digits.len() < 16 && !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0')
+}
+
+/// The label of a number where labels are numbers, as in LIBSVM and VW text, so that `+1`, `1.0` and `1` are one
+/// class: a number of magnitude below 2^53 in the shortest way that reads back, and other text unchanged. `None` for
+/// an infinite number.
+pub fn of_number(text: &str) -> Option<Cow<'_, str>> {
+    let bytes = text.as_bytes();
+    let digits = matches!(bytes, [b'1'..=b'9', ..] | [b'0']) && bytes.iter().all(u8::is_ascii_digit);
+    if digits {
+        return Some(Cow::Borrowed(text));
+    }
+    match fast_float2::parse::<f64, _>(bytes) {
+        Ok(number) if number.is_infinite() => None,
+        // Larger numbers are kept as text, because different ones may be the same float.
+        Ok(number) if number.abs() < 9_007_199_254_740_992.0 => Some(Cow::Owned(written(number))),
+        _ => Some(Cow::Borrowed(text)),
+    }
+}
+
+/// A finite number in the shortest way that reads back: `1` for 1.0, `0` for -0.
+pub fn written(number: f64) -> String {
+    let number = if number == 0.0 { 0.0 } else { number };
+    number.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_has_one_spelling() {
+        let cases = [
+            ("1", "1"),
+            ("+1", "1"),
+            ("1.0", "1"),
+            ("01", "1"),
+            ("1e0", "1"),
+            ("-1", "-1"),
+            ("-0", "0"),
+            ("0", "0"),
+            ("2.50", "2.5"),
+            ("1e-9", "0.000000001"),
+            ("12345678901234567890", "12345678901234567890"),
+            ("9007199254740993.0", "9007199254740993.0"),
+            ("setosa", "setosa"),
+            ("1a", "1a"),
+            ("été", "été"),
+            ("Nan", "Nan"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(of_number(text).as_deref(), Some(expected), "{text}");
+        }
+        for text in ["inf", "-inf", "Infinity"] {
+            assert_eq!(of_number(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_are_told_from_codes() {
+        for text in ["0", "1", "-1", "10", "1.0", "-3.00", "999999999999999"] {
+            assert!(is_whole(text), "{text}");
+        }
+        for text in ["01", "+1", "1.", ".0", "1.1", "1e3", "3E5", "", "-", "x", "1.0.0", "1234567890123456"] {
+            assert!(!is_whole(text), "{text}");
+        }
+    }
+}
