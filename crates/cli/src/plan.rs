@@ -15,7 +15,7 @@ use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::RunOptions;
 use noregret_stream::run::delay::Lateness;
 use noregret_stream::watch::curve::Measure;
-use noregret_stream::{ReadOptions, Reader, Schema, Stop};
+use noregret_stream::{Missing, ReadOptions, Reader, Schema, Stop};
 
 use crate::args::{CompareArgs, DataArgs, RunArgs, StreamArgs};
 use crate::checkpoint::{Every, Skip};
@@ -69,6 +69,7 @@ impl Source {
             time: args.time.clone(),
             drop: args.drop.clone(),
             id: args.id.clone(),
+            missing: Missing { words: args.missing.clone(), values: args.not_missing.clone() },
             hash_bits: args.hash_bits,
             index_base: args.index_base,
             ..ReadOptions::default()

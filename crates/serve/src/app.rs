@@ -12,6 +12,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use metrics_exporter_prometheus::PrometheusHandle;
+use noregret_stream::without_nan;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -175,6 +176,10 @@ pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     // The path of fields is only tracked after an error.
     if let Ok(value) = serde_json::from_slice(bytes) {
         return Ok(value);
+    }
+    // NaN is no JSON, but programs write it for a missing number.
+    if let Some(plain) = std::str::from_utf8(bytes).ok().and_then(without_nan) {
+        return parsed(plain.as_bytes());
     }
     let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();
     let mut json = serde_json::Deserializer::from_slice(bytes);

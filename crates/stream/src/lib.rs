@@ -40,6 +40,8 @@ pub use read::error::{ReadError, ReadErrorKind};
 pub use read::format::Format;
 pub use read::label::{LabelType, of_number as label_of_number, written as label_of_value};
 pub use read::live::Stop;
+pub use read::missing::Missing;
+pub use read::ndjson::nan::without_nan;
 pub use read::offer::{Described, fill_blocks};
 pub use read::open::{from_read, open};
 pub use read::options::{CsvField, CsvRole, CsvSchema, Offers, ReadOptions, Schema, Style};

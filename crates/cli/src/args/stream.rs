@@ -46,6 +46,12 @@ pub(crate) struct DataArgs {
     /// Columns to ignore
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) drop: Vec<String>,
+    /// Words that count as missing in columns and labels, besides NA, NaN, NULL, None, ? and the like
+    #[arg(long, value_name = "WORD", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) missing: Vec<String>,
+    /// Words that are values and classes like all others, although they usually mean that one is missing
+    #[arg(long, value_name = "WORD", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) not_missing: Vec<String>,
     /// Column or key with the names of rows, written with their predictions
     #[arg(long, value_name = "COLUMN")]
     pub(crate) id: Option<String>,

@@ -7,6 +7,7 @@ use crate::decisions::pending::Pending;
 use crate::read::columns::Columns;
 use crate::read::error::ReadError;
 use crate::read::format::Format;
+use crate::read::missing::Missing;
 use crate::read::options::Schema;
 use crate::read::reader::Reader;
 use crate::read::row::Row;
@@ -105,7 +106,15 @@ impl Reader for LoggedRows {
 
     fn schema(&self) -> Schema {
         let columns = self.columns().clone();
-        Schema { format: Format::Ndjson, columns, label: None, weight: None, csv: None, offers: None }
+        Schema {
+            format: Format::Ndjson,
+            columns,
+            label: None,
+            weight: None,
+            csv: None,
+            offers: None,
+            missing: Missing::default(),
+        }
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {

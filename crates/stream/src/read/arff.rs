@@ -90,7 +90,8 @@ fn declare(attributes: &[Attribute], label: usize, options: &mut ReadOptions) {
         .collect();
     for Attribute { name, kind } in free {
         let columns = match kind {
-            Kind::Numeric => &mut options.numeric,
+            // Their cells say so, and row numbers are found.
+            Kind::Numeric => continue,
             Kind::Nominal(_) => &mut options.categorical,
             Kind::Text => &mut options.text,
             Kind::Time => &mut options.time,

@@ -1,7 +1,7 @@
 //! Delimited text, by the csv crate: numbers, one-hot categories, a label column.
 //!
-//! A numeric cell is missing, and read as 0, if it is empty, `?`, `NA`, `N/A`, `NaN`, `null` or
-//! `None` in any case, or not a number; in a table with text, times or styled numbers the feature
+//! A numeric cell is missing, and read as 0, if it is empty, a word for a missing value
+//! ([`missing`](crate::read::missing)), or not a number; in a table with text, times or styled numbers the feature
 //! `column=missing` is then 1. An empty categorical cell is no category, an empty label cell means
 //! an unlabelled row. Blanks around a cell are ignored. A category is the feature `column=cell` of
 //! value 1. Numeric columns come first, then categories in order of appearance; for other kinds of
@@ -16,6 +16,7 @@ pub(crate) mod layout;
 mod text;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use csv::{ByteRecord, Reader as RecordReader};
 
@@ -25,6 +26,7 @@ use self::text::{CsvText, plain_line_ends};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, delimiter_name, shown};
 use crate::read::format::Format;
+use crate::read::missing::Missing;
 use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema, Speech};
 use crate::read::reader::{Reader, describe_source};
 use crate::read::row::{Duplicates, Row};
@@ -44,6 +46,8 @@ struct CsvReader {
     /// The first row, if it is a header.
     header: ByteRecord,
     feature: String,
+    /// Whether some numbers count as missing.
+    missing_numbers: bool,
     /// The column that names the rows.
     id: Option<usize>,
     /// Numeric columns of the schema that are absent from the file.
@@ -68,12 +72,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
                 layout::detect_delimiter(&peek).map_or(saved.delimiter, char::from)
             };
             let delimiter = options.delimiter.map_or(kept, char::from);
-            CsvSchema {
-                delimiter,
-                header: options.header.unwrap_or(saved.header),
-                fields: saved.fields.clone(),
-                ..*saved
-            }
+            CsvSchema { delimiter, header: options.header.unwrap_or(saved.header), ..saved.clone() }
         }
         None => {
             let peek = source.peek(layout::LINES, 2)?;
@@ -115,6 +114,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         None => Ok(layout.fields.iter().map(|field| (field.name.clone(), Some(field.clone()))).collect()),
     };
     let fields = fields.map_err(|message| rows.source().file_error(message))?;
+    let what = Arc::new(options.missing());
     let features = table::cells(&layout.fields, layout.numbers.is_some(), &mut columns);
     columns.commit();
     let places: HashMap<&str, usize> =
@@ -124,11 +124,11 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     for (name, field) in fields {
         let at = field.as_ref().and_then(|field| places.get(&*field.name));
         let found = at.and_then(|at| features[*at].take());
-        cells.push(Cell::new(name, field, found.unwrap_or(Cells::Other)));
+        cells.push(Cell::new(name, field, found.unwrap_or(Cells::Other), &what));
     }
     let absent: Vec<Cell> = (layout.fields.iter().zip(features))
         .filter(|(field, _)| is_needed(field.role))
-        .filter_map(|(field, cells)| Some(Cell::new(field.name.clone(), Some(field.clone()), cells?)))
+        .filter_map(|(field, cells)| Some(Cell::new(field.name.clone(), Some(field.clone()), cells?, &what)))
         .collect();
     said.extend(absent_note(absent.iter()));
     said.extend(new_note(cells.iter().filter(|cell| cell.role.is_none()).map(|cell| &*cell.name)));
@@ -155,6 +155,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         notes: said,
         header,
         feature: String::new(),
+        missing_numbers: !options.missing().words.is_empty(),
         id,
         absent,
     }))
@@ -302,7 +303,9 @@ impl CsvReader {
         }
         for (cell, raw) in self.cells.iter_mut().zip(record) {
             // The most frequent cell in wide tables.
-            if let ([digit @ b'0'..=b'9'], Cells::Number { value: Some(column), .. }) = (raw, &cell.cells) {
+            if let ([digit @ b'0'..=b'9'], Cells::Number { value: Some(column), .. }) = (raw, &cell.cells)
+                && !self.missing_numbers
+            {
                 row.push(*column, f64::from(digit - b'0'));
                 continue;
             }
@@ -389,6 +392,7 @@ impl Reader for CsvReader {
             weight: self.named(CsvRole::Weight),
             csv: Some(self.layout.clone()),
             offers: None,
+            missing: Missing::default(),
         }
     }
 

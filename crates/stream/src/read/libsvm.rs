@@ -9,6 +9,7 @@ use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::label::of_number;
+use crate::read::missing::Missing;
 use crate::read::number;
 use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Reader};
@@ -120,7 +121,15 @@ impl LineParser for Libsvm {
     }
 
     fn schema(&self, columns: Columns) -> Schema {
-        Schema { format: Format::Libsvm, columns, label: None, weight: None, csv: None, offers: None }
+        Schema {
+            format: Format::Libsvm,
+            columns,
+            label: None,
+            weight: None,
+            csv: None,
+            offers: None,
+            missing: Missing::default(),
+        }
     }
 
     fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)> {
@@ -210,6 +219,8 @@ fn pair(text: &[u8], at: usize, end: usize) -> Result<(u64, f64, usize), ReadErr
         return Err(bad_pair(rest));
     };
     let after = digits + 1 + length;
+    // NaN is a missing number, and nothing is in its place.
+    let value = if value.is_nan() { 0.0 } else { value };
     if !value.is_finite() || !rest.get(after).is_none_or(u8::is_ascii_whitespace) {
         return Err(bad_pair(rest));
     }

@@ -17,14 +17,17 @@
 //! `x` are ignored. Repeated features and labels are errors. With the option for labels on offer, those
 //! of a row are under `labels`: a list of names, or what [`offers`] reads.
 
+pub(crate) mod nan;
 pub(crate) mod offers;
 mod table;
 mod visit;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use self::nan::without_nan;
 use self::table::Table;
 use self::visit::{Scratch, parse_object};
 use crate::read::columns::{ColumnMap, Columns};
@@ -32,6 +35,7 @@ use crate::read::csv::layout::{LABEL_NAMES, describe_roles};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::label::LabelType;
+use crate::read::missing::Missing;
 use crate::read::options::{Offers, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Reader};
 use crate::read::row::{Duplicates, FeatureFault, Row};
@@ -139,7 +143,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             (Some(layout), notes)
         }
     };
-    let table = layout.map(|layout| Table::new(layout, &mut columns));
+    let table = layout.map(|layout| Table::new(layout, &Arc::new(options.missing()), &mut columns));
     columns.commit();
     let mut absent = vec![];
     if let Some(table) = table.as_ref().filter(|_| saved.is_some() && source.size().is_some()) {
@@ -172,7 +176,11 @@ fn is_foreign(line: &str, columns: &Columns) -> bool {
 }
 
 fn objects(peek: &Peek<'_>) -> Vec<Map<String, Value>> {
-    peek.lines().filter_map(|line| serde_json::from_slice(line).ok()).take(LINES).collect()
+    let object = |line: &[u8]| {
+        let without = || serde_json::from_str(&without_nan(std::str::from_utf8(line).ok()?)?).ok();
+        serde_json::from_slice(line).ok().or_else(without)
+    };
+    peek.lines().filter_map(object).take(LINES).collect()
 }
 
 fn shape(rows: &[Map<String, Value>]) -> Shape {
@@ -215,7 +223,19 @@ impl LineParser for Ndjson {
         if let Some(table) = &mut self.table {
             table.begin();
         }
-        let length = parse_object(line, &self.keys, &mut self.table, &mut self.scratch, row, columns)?;
+        let Self { keys, table, scratch, .. } = self;
+        let length = match parse_object(line, keys, table, scratch, row, columns) {
+            Ok(length) => length,
+            Err(error) => {
+                // NaN is no JSON, but programs write it for a missing number.
+                let plain = without_nan(line).ok_or(error)?;
+                let line = row.line;
+                row.clear();
+                row.line = line;
+                table.iter_mut().for_each(Table::begin);
+                parse_object(&plain, keys, table, scratch, row, columns)?
+            }
+        };
         if self.keys.shape == Shape::Array {
             let width = *self.width.get_or_insert(length);
             if length != width {
@@ -254,7 +274,15 @@ impl LineParser for Ndjson {
         let Keys { label, weight, .. } = &self.keys;
         let csv = self.table.as_ref().map(|table| table.layout.clone());
         let offers = self.keys.offers.then_some(Offers::Named);
-        Schema { format: Format::Ndjson, columns, label: label.clone(), weight: weight.clone(), csv, offers }
+        Schema {
+            format: Format::Ndjson,
+            columns,
+            label: label.clone(),
+            weight: weight.clone(),
+            csv,
+            offers,
+            missing: Missing::default(),
+        }
     }
 
     fn notes(&self) -> Vec<String> {

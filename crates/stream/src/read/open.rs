@@ -6,6 +6,7 @@ use crate::read::ahead::ReadAhead;
 use crate::read::decompress::PARQUET;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::{self, Format};
+use crate::read::missing::{Missing, Unlabelled};
 use crate::read::options::ReadOptions;
 use crate::read::reader::Reader;
 use crate::read::source::Source;
@@ -22,7 +23,7 @@ use crate::read::{arff, csv, libsvm, ndjson, vw};
 pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     #[cfg(feature = "parquet")]
     if let Some(file) = parquet_file(path, options.format) {
-        return ahead(crate::read::parquet::reader(file, path, options)?, path);
+        return ahead(unlabelled(crate::read::parquet::reader(file, path, options)?, options), path);
     }
     from_source(Source::open(path, &options.stop)?, options)
 }
@@ -43,7 +44,14 @@ pub fn from_read(
 
 fn from_source(source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let name = source.name().to_owned();
-    ahead(parsed(source, options)?, &name)
+    ahead(unlabelled(parsed(source, options)?, options), &name)
+}
+
+/// The rows without the labels that count as missing.
+fn unlabelled(reader: Box<dyn Reader>, options: &ReadOptions) -> Box<dyn Reader> {
+    let marks = reader.schema().csv.map(|csv| csv.marks).unwrap_or_default();
+    let classes = Missing { words: vec![], values: marks };
+    Box::new(Unlabelled::new(reader, classes.with(&options.missing())))
 }
 
 /// Parses files ahead of their use.

@@ -6,6 +6,7 @@ use crate::read::columns::{Columns, Names};
 use crate::read::error::ReadErrorKind;
 use crate::read::format::Format;
 use crate::read::live::Stop;
+use crate::read::missing::Missing;
 
 /// Options for reading. By default everything is recognised.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +36,8 @@ pub struct ReadOptions {
     /// Column of CSV or Parquet (name or number) or key of NDJSON with the names of rows, in addition to
     /// its role.
     pub id: Option<String>,
+    /// What counts as missing besides the usual words, and what does not.
+    pub missing: Missing,
     /// Hash features into `2^bits` columns, 1 to 31, instead of keeping names and numbers.
     pub hash_bits: Option<u32>,
     /// Number of the first LIBSVM feature, 0 or 1. If `None`: 0 if one of the first 1,000 lines has a feature
@@ -73,6 +76,9 @@ pub struct Schema {
     /// How rows state the labels on offer, if they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offers: Option<Offers>,
+    /// What counts as missing besides the usual words, and what does not.
+    #[serde(default, skip_serializing_if = "Missing::is_default")]
+    pub missing: Missing,
 }
 
 /// How rows state the labels on offer.
@@ -106,6 +112,9 @@ pub struct CsvSchema {
     /// and categories, where a missing number is 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numbers: Option<u32>,
+    /// Labels that are classes, although they are marks for a missing value elsewhere, such as `-` beside `+`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<String>,
     /// Number of header rows, if not one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header_rows: Option<u32>,
@@ -122,7 +131,15 @@ impl Schema {
     /// `columns` columns without names, numbered from 0, as arrays have them.
     pub fn of_arrays(columns: usize) -> Self {
         let columns = Columns::Numbered { base: 0, count: u32::try_from(columns).unwrap_or(u32::MAX) };
-        Self { format: Format::Ndjson, columns, label: None, weight: None, csv: None, offers: None }
+        Self {
+            format: Format::Ndjson,
+            columns,
+            label: None,
+            weight: None,
+            csv: None,
+            offers: None,
+            missing: Missing::default(),
+        }
     }
 
     /// Number of columns of a block, if labels on offer have features of their own.
@@ -251,6 +268,14 @@ impl ReadOptions {
             )),
             (columns, _) => Ok(columns.clone()),
         }
+    }
+
+    /// What counts as missing, by the saved model and these options.
+    pub(crate) fn missing(&self) -> Missing {
+        self.schema
+            .as_ref()
+            .map_or_else(Missing::default, |schema| schema.missing.clone())
+            .with(&self.missing)
     }
 
     /// Largest number of columns; further features are dropped.

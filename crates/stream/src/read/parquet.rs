@@ -18,6 +18,7 @@ mod leaf;
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
+use std::sync::Arc;
 
 use csv::ByteRecord;
 use parquet::errors::ParquetError;
@@ -31,6 +32,7 @@ use super::csv::layout::{self, describe_roles, find_column};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
+use crate::read::missing::Missing;
 use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema, Speech};
 use crate::read::reader::Reader;
 use crate::read::row::{Duplicates, Row};
@@ -87,7 +89,7 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
         None => decide(&mut rows, &names, options, total).map_err(failed)?,
     };
     let id = options.id.as_ref().map(|column| find_column(&names, column)).transpose().map_err(failed)?;
-    let (cells, absent) = assign(&rows.leaves, &names, &layout, &mut columns);
+    let (cells, absent) = assign(&rows.leaves, &names, &layout, &Arc::new(options.missing()), &mut columns);
     columns.commit();
     for (at, (leaf, column)) in rows.leaves.iter_mut().zip(&cells).enumerate() {
         leaf.skipped |= column.cell.role == Some(CsvRole::Drop) && id != Some(at);
@@ -234,11 +236,13 @@ fn decide(
         weight: weight.and_then(place),
         comma_first: false,
         more: total > FIRST as u64,
+        nameless: false,
+        missing: &options.missing(),
         declared: &sampled.iter().map(|at| rows.leaves[*at].declared()).collect::<Vec<_>>(),
     };
     let find =
         |column: &str| find_column(names, column).map(|leaf| place(leaf).expect("the others were removed"));
-    let Decided { fields: known, notes, .. } = table::decide(&sample, &options, find)?;
+    let Decided { fields: known, marks, notes, .. } = table::decide(&sample, &options, find)?;
 
     let mut known = known.into_iter();
     let (mut fields, mut positions, mut others) = (vec![], vec![], vec![]);
@@ -261,7 +265,7 @@ fn decide(
     let numbers = count_numbers(&fields);
     // Their positions become features when they occur.
     fields.extend(others);
-    Ok((CsvSchema { delimiter: ',', header: true, fields, numbers, header_rows: None }, notes))
+    Ok((CsvSchema { delimiter: ',', header: true, fields, numbers, marks, header_rows: None }, notes))
 }
 
 /// Removes from the options the columns whose kind does not follow from their cells. Returns the roles that
@@ -345,6 +349,7 @@ fn assign(
     leaves: &[Leaf],
     names: &[String],
     layout: &CsvSchema,
+    missing: &Arc<Missing>,
     columns: &mut ColumnMap,
 ) -> (Vec<Column>, Vec<Cell>) {
     // A list of numbers is a column for each position of the first rows. Its own field has no feature.
@@ -355,7 +360,9 @@ fn assign(
     let made = table::cells(&fields, layout.numbers.is_some(), columns);
     let made = fields.into_iter().zip(made);
     let mut cells: HashMap<String, Cell> = made
-        .map(|(field, cells)| (field.name.clone(), Cell::new(field.name.clone(), Some(field), cells)))
+        .map(|(field, cells)| {
+            (field.name.clone(), Cell::new(field.name.clone(), Some(field), cells, missing))
+        })
         .collect();
     let mut found = vec![];
     for (leaf, name) in leaves.iter().zip(names) {
@@ -365,9 +372,10 @@ fn assign(
             let whole = layout.fields.iter().find(|field| field.name == *name).cloned();
             let numeric = || CsvField { name: name.clone(), role: CsvRole::Numeric, style: None };
             let field = whole.or_else(|| (!positions.is_empty()).then(numeric));
-            Column::new(leaf, Cell::new(name.clone(), field, Cells::Other), positions)
+            Column::new(leaf, Cell::new(name.clone(), field, Cells::Other, missing), positions)
         } else {
-            let cell = cells.remove(name).unwrap_or_else(|| Cell::new(name.clone(), None, Cells::Other));
+            let cell =
+                cells.remove(name).unwrap_or_else(|| Cell::new(name.clone(), None, Cells::Other, missing));
             Column::new(leaf, cell, vec![])
         });
     }
@@ -479,6 +487,7 @@ impl Reader for ParquetReader {
             weight: self.named(CsvRole::Weight),
             csv: Some(self.layout.clone()),
             offers: None,
+            missing: Missing::default(),
         }
     }
 

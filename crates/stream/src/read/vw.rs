@@ -25,6 +25,7 @@ use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::label::of_number;
+use crate::read::missing::Missing;
 use crate::read::number;
 use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Reader};
@@ -95,7 +96,15 @@ impl LineParser for Vw {
     }
 
     fn schema(&self, columns: Columns) -> Schema {
-        Schema { format: Format::Vw, columns, label: None, weight: None, csv: None, offers: None }
+        Schema {
+            format: Format::Vw,
+            columns,
+            label: None,
+            weight: None,
+            csv: None,
+            offers: None,
+            missing: Missing::default(),
+        }
     }
 
     fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)> {
@@ -229,6 +238,10 @@ impl Vw {
                     }
                 },
             };
+            // NaN is a missing number.
+            if value.is_nan() {
+                continue;
+            }
             if !value.is_finite() {
                 return Err(bad(format!("the value of feature {} is not finite", shown(token))));
             }

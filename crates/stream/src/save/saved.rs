@@ -342,7 +342,11 @@ fn surroundings(
     problem: &Problem,
 ) -> Result<(Encoder, Schema), ModelError> {
     let labels: Labels = archive.json("labels")?;
-    let schema: Schema = archive.json("schema")?;
+    let mut schema: Schema = archive.json("schema")?;
+    // Programs before there was a list of what is missing have learnt its words as classes.
+    let classes = labels.iter().filter(|label| schema.missing.is_label(label));
+    let classes: Vec<String> = classes.map(str::to_owned).collect();
+    schema.missing.values.extend(classes);
     let encoding: Encoding = archive.json("encoding")?;
     let list = |name: &str| match &archive.tensor(name)?.data {
         Data::Real(data) if data.len() <= encoding.columns => Ok(data.clone()),

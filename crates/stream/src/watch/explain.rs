@@ -204,9 +204,23 @@ mod tests {
         let columns = Columns::Named(Names::try_from(names).unwrap());
         let field = |name: &str, role| crate::CsvField { name: name.to_owned(), role, style: None };
         let fields = vec![field("size", CsvRole::Numeric), field("hue", CsvRole::Categorical)];
-        let csv = crate::CsvSchema { delimiter: ',', header: true, fields, numbers: None, header_rows: None };
-        let schema =
-            Schema { format: Format::Csv, columns, label: None, weight: None, csv: Some(csv), offers: None };
+        let csv = crate::CsvSchema {
+            delimiter: ',',
+            header: true,
+            fields,
+            numbers: None,
+            marks: vec![],
+            header_rows: None,
+        };
+        let schema = Schema {
+            format: Format::Csv,
+            columns,
+            label: None,
+            weight: None,
+            csv: Some(csv),
+            offers: None,
+            missing: crate::Missing::default(),
+        };
         let entry = noregret::registry::find("ogd").expect("registered");
         let problem = Problem::new(2, 4).with_radius(2.0);
         let mut learner = entry.make(&noregret::param::Values::new(), problem, 0).expect("valid");

@@ -6,6 +6,7 @@ use csv::{ByteRecord, ReaderBuilder, Terminator};
 
 use super::header::{MOST_ABOVE, Names, has_header, names, rows_above, usual_width};
 use crate::read::error::{ReadErrorKind, shown};
+use crate::read::missing::is_missing;
 use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions};
 use crate::read::source::Peek;
 use crate::read::table::{Decided, Sample, decide};
@@ -136,6 +137,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Inferred, 
     if weight == Some(label) {
         return Err(format!("column {} cannot be both label and weight", shown(&names[label])).into());
     }
+    let missing = options.missing();
     let sample = Sample {
         names: &names,
         rows: &rows,
@@ -143,9 +145,11 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Inferred, 
         weight,
         comma_first: delimiter == b';',
         more: !peek.all,
+        nameless: header && first.get(0).is_some_and(<[u8]>::is_empty),
+        missing: &missing,
         declared: &[],
     };
-    let Decided { fields, numbers, mut notes } =
+    let Decided { fields, numbers, marks, mut notes } =
         decide(&sample, options, |column| find_column(&names, column))?;
     if let Some((at, more)) = repeated.split_first() {
         let others = if more.is_empty() {
@@ -163,7 +167,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Inferred, 
     if second {
         notes.insert(0, "the second line is not a row: it is between the names and the numbers".to_owned());
     }
-    let layout = CsvSchema { delimiter: char::from(delimiter), header, fields, numbers, header_rows };
+    let layout = CsvSchema { delimiter: char::from(delimiter), header, fields, numbers, marks, header_rows };
     Ok(Inferred { layout, above, notes })
 }
 
@@ -257,22 +261,6 @@ pub(crate) fn find_column(names: &[String], column: &str) -> Result<usize, Strin
 
 pub(crate) fn label_by_name(names: &[String]) -> Option<usize> {
     LABEL_NAMES.iter().find_map(|label| names.iter().position(|name| name.eq_ignore_ascii_case(label)))
-}
-
-/// Whether a trimmed cell denotes a missing number: empty, `NA`, `N/A`, `NaN`, `null`, `None` in
-/// any case, or `?`.
-pub(crate) fn is_missing(cell: &[u8]) -> bool {
-    // Almost every cell starts with a digit, sign or point.
-    match cell.first() {
-        None => true,
-        Some(b'n' | b'N' | b'?') => {
-            cell == b"?"
-                || [&b"na"[..], b"n/a", b"nan", b"null", b"none"]
-                    .iter()
-                    .any(|word| cell.eq_ignore_ascii_case(word))
-        }
-        Some(_) => false,
-    }
 }
 
 /// The distinct words for missing cells in the numeric columns of the first rows, quoted.

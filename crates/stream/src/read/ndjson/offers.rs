@@ -9,10 +9,12 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::Keys;
+use super::nan::without_nan;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::label::of_number;
+use crate::read::missing::Missing;
 use crate::read::offer::{Described, Round, flatten};
 use crate::read::options::{Offers, Schema};
 use crate::read::reader::LineParser;
@@ -141,7 +143,8 @@ impl LineParser for Blocks {
         if line.trim_ascii().is_empty() {
             return Ok(false);
         }
-        let object = serde_json::from_str(line).map_err(|error| {
+        let without = |error| without_nan(line).map_or(Err(error), |plain| serde_json::from_str(&plain));
+        let object = serde_json::from_str(line).or_else(without).map_err(|error| {
             let text = error.to_string();
             let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
             ReadErrorKind::Row(format!(
@@ -164,6 +167,7 @@ impl LineParser for Blocks {
             weight: weight.clone(),
             csv: None,
             offers,
+            missing: Missing::default(),
         }
     }
 

@@ -16,6 +16,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use csv::ByteRecord;
 use foldhash::fast::RandomState;
@@ -26,6 +27,7 @@ use super::{Keys, Shape};
 use crate::read::columns::ColumnMap;
 use crate::read::csv::layout::find_column;
 use crate::read::error::{ReadErrorKind, shown};
+use crate::read::missing::Missing;
 use crate::read::options::{CsvRole, CsvSchema, ReadOptions};
 use crate::read::row::Row;
 use crate::read::table::{self, Cell, Decided, Sample, is_needed};
@@ -63,12 +65,12 @@ enum Slot {
 
 impl Table {
     /// The columns of a layout, without labels and weights, which the reader handles.
-    pub(crate) fn new(layout: CsvSchema, columns: &mut ColumnMap) -> Self {
+    pub(crate) fn new(layout: CsvSchema, missing: &Arc<Missing>, columns: &mut ColumnMap) -> Self {
         let features = table::cells(&layout.fields, layout.numbers.is_some(), columns);
         let fields = layout.fields.iter().zip(features);
         let cells: Vec<Cell> = fields
             .filter(|(field, _)| !matches!(field.role, CsvRole::Label | CsvRole::Weight))
-            .map(|(field, cells)| Cell::new(field.name.clone(), Some(field.clone()), cells))
+            .map(|(field, cells)| Cell::new(field.name.clone(), Some(field.clone()), cells, missing))
             .collect();
         let places = cells.iter().enumerate().map(|(at, cell)| (cell.name.clone(), at)).collect();
         let slots = vec![Slot::Absent; cells.len()];
@@ -341,9 +343,11 @@ pub(crate) fn decide(
         weight: position(&keys.weight),
         comma_first: false,
         more,
+        nameless: false,
+        missing: &options.missing(),
         declared: &[],
     };
-    let Decided { fields, numbers, notes } =
+    let Decided { fields, numbers, marks, notes } =
         table::decide(&sample, &options, |column| find_column(&names, column))?;
-    Ok((CsvSchema { delimiter: ',', header: true, fields, numbers, header_rows: None }, notes))
+    Ok((CsvSchema { delimiter: ',', header: true, fields, numbers, marks, header_rows: None }, notes))
 }

@@ -52,11 +52,18 @@ pub(crate) fn parse_object(
     let mut json = serde_json::Deserializer::from_str(text);
     let object = Object { keys, table, scratch, row, columns, length: None };
     let result = json.deserialize_map(object).and_then(|length| json.end().map(|()| length));
-    result.map_err(|error| scratch.fault.take().unwrap_or_else(|| ReadErrorKind::Row(syntax(&error))))
+    result.map_err(|error| scratch.fault.take().unwrap_or_else(|| ReadErrorKind::Row(syntax(text, &error))))
 }
 
 #[cold]
-fn syntax(error: &serde_json::Error) -> String {
+fn syntax(line: &str, error: &serde_json::Error) -> String {
+    let rest = line.get(error.column().saturating_sub(1)..).unwrap_or_default();
+    if rest.starts_with("Infinity") || rest.starts_with("nfinity") {
+        return format!(
+            "has the number Infinity at character {}; finite numbers were needed",
+            error.column()
+        );
+    }
     let text = error.to_string();
     let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
     format!("is not a JSON object: {what} at character {}", error.column())

@@ -1,9 +1,11 @@
 //! Converts the cells of a column to features, for all formats.
 
+use std::sync::Arc;
+
 use crate::read::columns::ColumnMap;
-use crate::read::csv::layout::is_missing;
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::label::LabelType;
+use crate::read::missing::Missing;
 use crate::read::number;
 use crate::read::options::{CsvField, CsvRole};
 use crate::read::row::Row;
@@ -21,15 +23,25 @@ pub(crate) struct Cell {
     pub(crate) cells: Cells,
     /// The type of the labels, for the label column.
     pub(crate) label_type: LabelType,
+    missing: Arc<Missing>,
     /// Number of cells that did not fit the column, and the first of them with its line.
     strays: u64,
     first_stray: Option<(u64, String)>,
 }
 
 impl Cell {
-    pub(crate) fn new(name: String, field: Option<CsvField>, cells: Cells) -> Self {
+    pub(crate) fn new(name: String, field: Option<CsvField>, cells: Cells, missing: &Arc<Missing>) -> Self {
         let role = field.as_ref().map(|field| field.role);
-        Cell { name, role, field, cells, label_type: LabelType::Unstated, strays: 0, first_stray: None }
+        Cell {
+            name,
+            role,
+            field,
+            cells,
+            label_type: LabelType::Unstated,
+            missing: Arc::clone(missing),
+            strays: 0,
+            first_stray: None,
+        }
     }
 
     /// Adds a trimmed cell to a row that starts in `line`; `feature` is a buffer for names.
@@ -42,8 +54,11 @@ impl Cell {
         row: &mut Row,
     ) -> Result<(), ReadErrorKind> {
         match self.role {
-            Some(CsvRole::Numeric | CsvRole::Time) if is_missing(text) => self.cells.push_missing(row),
+            Some(CsvRole::Numeric | CsvRole::Time) if self.missing.is_cell(text) => {
+                self.cells.push_missing(row)
+            }
             _ if text.is_empty() => {}
+            Some(CsvRole::Categorical | CsvRole::Text | CsvRole::Weight) if self.missing.is_said(text) => {}
             Some(CsvRole::Numeric | CsvRole::Time) => {
                 if let (Cells::Number { style: None, .. }, Ok(number)) = (&self.cells, number::parse(text)) {
                     if !number.is_finite() {
@@ -78,6 +93,7 @@ impl Cell {
     /// Adds a finite number to a row, for a numeric column.
     pub(crate) fn number(&self, number: f64, columns: &mut ColumnMap, row: &mut Row) {
         match self.cells {
+            Cells::Number { .. } if self.missing.is_number(number) => self.cells.push_missing(row),
             Cells::Number { value: Some(value), .. } => row.push(value, number),
             _ => columns.drop_one(),
         }

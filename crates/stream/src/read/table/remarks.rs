@@ -165,7 +165,17 @@ mod tests {
         let (label, weight) = (names.iter().position(|name| name == "y"), None);
         let rows = &records.iter().collect::<Vec<_>>();
         about(
-            &Sample { names: &names, rows, label, weight, comma_first: false, more: false, declared: &[] },
+            &Sample {
+                names: &names,
+                rows,
+                label,
+                weight,
+                comma_first: false,
+                more: false,
+                nameless: false,
+                missing: &crate::Missing::default(),
+                declared: &[],
+            },
             &fields,
         )
     }

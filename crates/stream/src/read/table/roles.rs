@@ -6,6 +6,7 @@ use csv::ByteRecord;
 
 use super::{amount, remarks, text, time};
 use crate::read::error::shown;
+use crate::read::missing::Missing;
 use crate::read::options::{CsvField, CsvRole, ReadOptions, Style};
 
 /// Least number of cells to recognise an identifier, and of rows for remarks on them.
@@ -23,9 +24,39 @@ const MOSTLY: f64 = 0.95;
 /// Mean number of words from which cells are text.
 const WORDS: f64 = 3.0;
 
-/// Names of columns with row numbers.
-const IDENTIFIERS: [&str; 9] =
-    ["id", "index", "row", "row_id", "rowid", "uuid", "guid", "unnamed: 0", "__index_level_0__"];
+/// Names of columns that number rows or things, in lower case, besides those that end in `_id` or `Id`.
+const IDENTIFIERS: [&str; 24] = [
+    "id",
+    "index",
+    "idx",
+    "row",
+    "rowid",
+    "rownum",
+    "row_num",
+    "row number",
+    "row_number",
+    "rowno",
+    "row_no",
+    "rn",
+    "uid",
+    "userid",
+    "uuid",
+    "guid",
+    "pk",
+    "no",
+    "no.",
+    "nr",
+    "nr.",
+    "#",
+    "sno",
+    "serial",
+];
+
+/// Beginnings of the names that pandas and R give to row numbers, in lower case.
+const INDEXES: [&str; 5] = ["unnamed: ", "__index_level_", "row.names", "rownames", "row_names"];
+
+/// Least number of different numbers that may have words among them.
+const NUMBERS: usize = 20;
 
 /// The first rows of a table, without its header.
 pub(crate) struct Sample<'a> {
@@ -37,6 +68,9 @@ pub(crate) struct Sample<'a> {
     pub(crate) comma_first: bool,
     /// Whether there are more rows.
     pub(crate) more: bool,
+    /// Whether the first column has no name.
+    pub(crate) nameless: bool,
+    pub(crate) missing: &'a Missing,
     /// The roles and notations that a typed format gives the columns, if any.
     pub(crate) declared: &'a [Option<(CsvRole, Option<Style>)>],
 }
@@ -46,6 +80,8 @@ pub(crate) struct Decided {
     pub(crate) fields: Vec<CsvField>,
     /// See `CsvSchema::numbers`.
     pub(crate) numbers: Option<u32>,
+    /// See `CsvSchema::marks`.
+    pub(crate) marks: Vec<String>,
     /// Remarks, one sentence each.
     pub(crate) notes: Vec<String>,
 }
@@ -81,6 +117,7 @@ pub(crate) fn decide(
         }
     }
     let mut notes = vec![];
+    let mut constant = vec![];
     let mut fields = vec![];
     for (column, name) in sample.names.iter().enumerate() {
         let field = |role, style| CsvField { name: name.clone(), role, style };
@@ -98,6 +135,10 @@ pub(crate) fn decide(
             (Some(role), Some((known, style))) if role == known => (role, style),
             (Some(role), _) => (role, look.style(name, role, &mut notes)),
             (None, Some(known)) => known,
+            (None, None) if look.numbers_rows(name, column, sample) => {
+                notes.push(index(name));
+                (CsvRole::Drop, None)
+            }
             (None, None) => look.role(name, &mut notes),
         };
         if role == CsvRole::Time && style.is_none() {
@@ -109,12 +150,44 @@ pub(crate) fn decide(
         }
         if role != CsvRole::Drop {
             look.remark(name, sample, &mut notes);
+            constant.extend(look.constant().map(|cell| (name, cell)));
         }
         fields.push(field(role, style));
     }
+    notes.extend(same(&constant, sample));
     notes.extend(remarks::about(sample, &fields));
     let numbers = count_numbers(&fields);
-    Ok(Decided { fields, numbers, notes })
+    Ok(Decided { fields, numbers, marks: marks(sample), notes })
+}
+
+/// The marks for a missing value that are classes here.
+fn marks(sample: &Sample<'_>) -> Vec<String> {
+    let Some(label) = sample.label else { return vec![] };
+    let labels =
+        sample.rows.iter().filter_map(|row| row.get(label)).filter_map(|cell| std::str::from_utf8(cell).ok());
+    // The first rows of a sorted file may have one class only.
+    sample.missing.classes(labels, usize::from(!sample.more))
+}
+
+/// A remark on columns that always have the same value.
+fn same(constant: &[(&String, &[u8])], sample: &Sample<'_>) -> Option<String> {
+    let rows = first_rows(sample.rows.len(), sample.more);
+    let ((name, cell), more) = constant.split_first()?;
+    Some(match (more.len(), sample.more) {
+        (0, _) => {
+            format!("column {} is always {} in {rows}: it has no information", shown(name), shown(cell))
+        }
+        (_, false) => format!(
+            "{} columns, such as {}, always have the same value in {rows}: they have no information",
+            constant.len(),
+            shown(name)
+        ),
+        (_, true) => format!(
+            "{} columns, such as {}, always have the same value in {rows}: they have no information there",
+            constant.len(),
+            shown(name)
+        ),
+    })
 }
 
 /// See `CsvSchema::numbers`.
@@ -159,7 +232,7 @@ impl<'a> Look<'a> {
             rows += 1;
             if cell.is_empty() {
                 missing += 1;
-            } else if crate::read::csv::layout::is_missing(cell) {
+            } else if sample.missing.is_cell(cell) {
                 missing += 1;
                 // NaN counts as a number.
                 words += usize::from(!crate::read::csv::layout::is_number(cell));
@@ -187,6 +260,59 @@ impl<'a> Look<'a> {
     fn times(&self) -> Option<time::Found> {
         let found = time::detect(self.texts());
         (found.count > 0 && found.count as f64 >= MOSTLY * self.cells.len() as f64).then_some(found)
+    }
+
+    /// Whether the column numbers the rows: whole numbers that count up by one; or different ones under a name that
+    /// only row numbers have, or, in many rows, that of an identifier.
+    fn numbers_rows(&self, name: &str, column: usize, sample: &Sample<'_>) -> bool {
+        let whole = |cell: &&[u8]| -> Option<u128> {
+            let digits = cell.iter().all(u8::is_ascii_digit);
+            digits.then(|| std::str::from_utf8(cell).ok()?.parse().ok()).flatten()
+        };
+        let numbers: Option<Vec<u128>> = self.cells.iter().map(whole).collect();
+        let Some(numbers) = numbers.filter(|numbers| self.missing == 0 && numbers.len() > 1) else {
+            return false;
+        };
+        let (count, different) = (numbers.len(), self.distinct());
+        let steps = numbers.windows(2).filter(|pair| pair[1] == pair[0].wrapping_add(1)).count();
+        let lower = name.to_ascii_lowercase();
+        // R calls the nameless column X when it reads it.
+        let is_x = || {
+            let other = |name: &String| ["y", "z"].contains(&&*name.to_ascii_lowercase());
+            column == 0 && (name == "X" || name.starts_with("X.")) && !sample.names.iter().any(other)
+        };
+        if (sample.nameless && column == 0) || INDEXES.iter().any(|index| lower.starts_with(index)) {
+            // A table of tables counts several times.
+            return different == count || steps as f64 >= DISTINCT * count as f64;
+        }
+        let camel = name.ends_with("Id") || (name.ends_with("ID") && name.len() > 2);
+        let named = IDENTIFIERS.contains(&&*lower) || lower.ends_with("_id") || camel || is_x();
+        let enough = count >= ENOUGH;
+        enough && (steps + 1 == count || (named && different as f64 >= DISTINCT * count as f64))
+    }
+
+    /// The value of all cells, if it is the same in enough rows.
+    fn constant(&self) -> Option<&'a [u8]> {
+        let first = *self.cells.first()?;
+        let all = self.rows >= ENOUGH && self.missing == 0 && self.cells.iter().all(|cell| *cell == first);
+        all.then_some(first)
+    }
+
+    /// Whether the column holds many different numbers and few words, which are repeated.
+    fn has_few_words(&self, style: Option<Style>) -> bool {
+        let (mut numbers, mut words, mut count) = (HashSet::new(), HashSet::new(), 0);
+        for cell in &self.cells {
+            if amount::parse(cell, style).is_some() {
+                numbers.insert(cell);
+            } else {
+                words.insert(cell);
+                count += 1;
+            }
+        }
+        numbers.len() >= NUMBERS
+            && numbers.len() >= 10 * words.len()
+            && count >= 2 * words.len()
+            && 4 * count <= 3 * self.cells.len()
     }
 
     /// The notation of the cells, for a given role, with remarks.
@@ -236,16 +362,9 @@ impl<'a> Look<'a> {
         }
         let distinct = self.distinct();
         let many = count >= ENOUGH && distinct as f64 >= DISTINCT * count as f64;
-        let named = IDENTIFIERS.iter().any(|known| name.eq_ignore_ascii_case(known))
-            || name.to_ascii_lowercase().ends_with("_id");
         let plain = self.cells.iter().all(|cell| crate::read::csv::layout::is_number(cell));
         let (style, numbers) = self.numbers();
         if plain {
-            let whole = || self.cells.iter().all(|cell| cell.iter().all(u8::is_ascii_digit));
-            if named && many && whole() {
-                notes.push(identifier(name, distinct, count));
-                return (CsvRole::Drop, None);
-            }
             return (CsvRole::Numeric, None);
         }
         if numbers == count {
@@ -255,9 +374,9 @@ impl<'a> Look<'a> {
             notes.extend(self.about_days(name, &found));
             return (CsvRole::Time, Some(found.style));
         }
-        if count >= FEW && numbers as f64 >= MOSTLY * count as f64 {
-            let other = self.cells.iter().find(|cell| amount::parse(cell, style).is_none());
-            let other = other.map_or_else(String::new, shown);
+        let other = self.cells.iter().find(|cell| amount::parse(cell, style).is_none());
+        let other = other.map_or_else(String::new, shown);
+        if count >= FEW && (numbers as f64 >= MOSTLY * count as f64 || self.has_few_words(style)) {
             notes.push(format!(
                 "column {} holds numbers, except for {} of its first {count} cells, such as {other}, which count as missing",
                 shown(name),
@@ -280,6 +399,14 @@ impl<'a> Look<'a> {
                 shown(name)
             ));
         }
+        if count >= FEW && 2 * numbers >= count {
+            notes.push(format!(
+                "column {} becomes categories: {} of its first {count} cells, such as {other}, are no numbers; as a numeric column they \
+                 count as missing",
+                shown(name),
+                count - numbers
+            ));
+        }
         (CsvRole::Categorical, None)
     }
 
@@ -294,12 +421,6 @@ impl<'a> Look<'a> {
         } else if self.missing * 2 > self.rows {
             let share = 100.0 * self.missing as f64 / self.rows as f64;
             notes.push(format!("column {} is missing in {share:.0} % of {rows}", shown(name)));
-        } else if self.missing == 0 && self.cells.iter().all(|cell| *cell == self.cells[0]) {
-            notes.push(format!(
-                "column {} is always {} in {rows}: it has no information",
-                shown(name),
-                shown(self.cells[0])
-            ));
         }
     }
 }
@@ -309,6 +430,10 @@ fn identifier(name: &str, distinct: usize, count: usize) -> String {
         "column {} is left out: {distinct} of its first {count} cells differ, so that it is an identifier",
         shown(name)
     )
+}
+
+fn index(name: &str) -> String {
+    format!("column {} is left out: it numbers the rows; named as a numeric column, it is kept", shown(name))
 }
 
 pub(crate) fn first_rows(rows: usize, more: bool) -> String {
@@ -337,6 +462,8 @@ mod tests {
             weight: None,
             comma_first: false,
             more: false,
+            nameless: false,
+            missing: &Missing::default(),
             declared: &[],
         };
         let find = |name: &str| names.iter().position(|known| known == name).ok_or_else(|| "none".to_owned());
@@ -382,17 +509,70 @@ mod tests {
 
     #[test]
     fn tables_of_numbers_and_categories_have_no_indicators() {
-        let rows = (0..100).map(|t| format!("{t}|{}|{}", ["a", "b", "c"][t % 3], t % 2));
+        let rows = (0..100).map(|t| format!("{}|{}|{}", t * t, ["a", "b", "c"][t % 3], t % 2));
         let found = decided("count,kind,label", rows, |_| {});
         assert_eq!(roles(&found), [CsvRole::Numeric, CsvRole::Categorical, CsvRole::Label]);
         assert_eq!((found.numbers, found.notes.len()), (None, 0));
     }
 
     #[test]
+    fn row_numbers_are_left_out() {
+        // Shuffled, as in a part of a sorted table, or counting up.
+        let shuffled = |t: usize| 37 * t % 101;
+        let role = |header: &str, number: &dyn Fn(usize) -> usize| {
+            let rows: Vec<String> =
+                (0..100).map(|t| format!("{}|{}.5|{}", number(t), t % 7, t % 2)).collect();
+            roles(&decided(header, rows.into_iter(), |_| {}))[0]
+        };
+        for name in ["Unnamed: 0", "X", "rownum", "uid", "PassengerId", "order_id", "__index_level_0__"] {
+            assert_eq!(role(&format!("{name},b,label"), &shuffled), CsvRole::Drop, "{name}");
+        }
+        assert_eq!(role("step,b,label", &|t| t + 7), CsvRole::Drop);
+        for header in ["price,b,label", "X,Y,label"] {
+            assert_eq!(role(header, &shuffled), CsvRole::Numeric, "{header}");
+        }
+        assert_eq!(role("id,b,label", &|t| t % 10), CsvRole::Numeric, "they repeat");
+        let rows = || (0..100).map(|t| format!("{t}|{}", t % 2));
+        let kept = decided("step,label", rows(), |options| options.numeric = vec!["step".into()]);
+        assert_eq!((roles(&kept)[0], kept.notes.len()), (CsvRole::Numeric, 0));
+    }
+
+    #[test]
+    fn numbers_beside_few_words_are_numbers_at_every_share() {
+        for share in [2, 3, 5, 12, 30] {
+            let rows = (0..300).map(|t| {
+                let cell = if t % share == 1 { "unknown".to_owned() } else { format!("{}.25", 7 * t % 211) };
+                format!("{cell}|{}", t % 2)
+            });
+            let found = decided("a,label", rows, |_| {});
+            assert_eq!(roles(&found)[0], CsvRole::Numeric, "{share}");
+            assert!(
+                found.notes[0].contains("such as \"unknown\", which count as missing"),
+                "{:?}",
+                found.notes
+            );
+        }
+        let sizes = ["36", "38", "40", "S", "M"];
+        let found = decided("a,label", (0..100).map(|t| format!("{}|{}", sizes[t % 5], t % 2)), |_| {});
+        assert_eq!(roles(&found)[0], CsvRole::Categorical);
+        assert!(found.notes.iter().any(|note| note.contains("becomes categories")), "{:?}", found.notes);
+    }
+
+    #[test]
+    fn constant_columns_are_mentioned_once() {
+        let found = decided("a,b,c,label", (0..60).map(|t| format!("1|x|2|{}", t % 2)), |_| {});
+        let said: Vec<&String> = found.notes.iter().filter(|note| note.contains("no information")).collect();
+        assert_eq!(
+            said,
+            ["3 columns, such as \"a\", always have the same value in all 60 rows: they have no information"]
+        );
+    }
+
+    #[test]
     fn suspicious_columns_are_remarked_on() {
         let rows = (0..100).map(|t| {
             let rare = if t % 20 == 0 { "4" } else { "" };
-            let odd = if t == 50 { "many".to_owned() } else { t.to_string() };
+            let odd = if t == 50 { "many".to_owned() } else { (t * t).to_string() };
             format!("{t}|EUR|{rare}|{odd}|{}|{}", ["x", "y", "z"][t % 3], ["u", "v", "w"][t % 3])
         });
         let found = decided("id,currency,rare,odd,copy,label", rows, |_| {});

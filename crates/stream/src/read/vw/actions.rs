@@ -16,6 +16,7 @@ use super::{Vw, bad, is_blank, parse_head};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::ReadErrorKind;
 use crate::read::format::Format;
+use crate::read::missing::Missing;
 use crate::read::ndjson::offers::{offers_described, room};
 use crate::read::offer::{Described, Round};
 use crate::read::options::{Offers, Schema};
@@ -165,7 +166,15 @@ impl LineParser for Actions {
 
     fn schema(&self, columns: Columns) -> Schema {
         let offers = Some(Offers::Blocks(self.width));
-        Schema { format: Format::Vw, columns, label: None, weight: None, csv: None, offers }
+        Schema {
+            format: Format::Vw,
+            columns,
+            label: None,
+            weight: None,
+            csv: None,
+            offers,
+            missing: Missing::default(),
+        }
     }
 
     fn describe(&self, _: &Columns) -> Vec<(&'static str, String)> {
