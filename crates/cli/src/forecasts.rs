@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use noregret::algorithm::Forecast;
 use noregret::example::{Label, Target, Truth};
-use noregret::prediction::Prediction;
+use noregret::prediction::{Prediction, argmax};
 use noregret_stream::Replacement;
 use noregret_stream::encode::examples::OnBadRow;
 use noregret_stream::encode::labels::Labels;
@@ -66,12 +66,14 @@ impl Columns {
     /// `truths` those that are known now.
     pub(crate) fn line(self, forecast: Forecast, row: &Row<'_>, labels: &Labels, truths: &Labels) -> String {
         let value = forecast == Forecast::Value;
-        let label = match value {
-            true => row.prediction.scores[0].to_string(),
-            false if !row.answered => String::new(),
-            false => labels.name(row.label).into_owned(),
+        let shares = if value { vec![] } else { among(&row.prediction.probabilities, labels) };
+        let best = named(row, labels).filter(|_| !value);
+        let label = match best {
+            _ if value => row.prediction.scores[0].to_string(),
+            Some(label) if row.answered => labels.name(label).into_owned(),
+            _ => String::new(),
         };
-        let sure = row.prediction.probabilities.get(row.label.index()).copied().filter(|_| !value);
+        let sure = best.and_then(|label| shares.get(label.index()).copied());
         let truth = match row.target.map(|target| target.truth) {
             Some(Truth::Class(class)) => truths.name(class).into_owned(),
             Some(Truth::Value(value)) => value.to_string(),
@@ -86,7 +88,7 @@ impl Columns {
                 "label".to_owned(),
                 match value {
                     true => row.prediction.scores[0].into(),
-                    false if !row.answered => Value::Null,
+                    false if label.is_empty() => Value::Null,
                     false => label.into(),
                 },
             );
@@ -97,15 +99,14 @@ impl Columns {
                 object.insert("truth".to_owned(), truth.into());
             }
             if let Some(shown) = self.probabilities.filter(|_| !value) {
-                let probabilities = &row.prediction.probabilities;
-                let mut classes: Vec<usize> = (0..probabilities.len()).collect();
+                let mut classes: Vec<usize> = (0..shares.len()).collect();
                 if let Shown::Best(count) = shown {
-                    classes.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));
+                    classes.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
                     classes.truncate(count);
                 }
                 let pairs = classes
                     .into_iter()
-                    .map(|class| (labels.name(class.into()).into_owned(), probabilities[class].into()));
+                    .map(|class| (labels.name(class.into()).into_owned(), shares[class].into()));
                 object.insert("probabilities".to_owned(), Value::Object(pairs.collect()));
             }
             if let Some(Explanation { columns, contributions, rest, .. }) = row.explanation {
@@ -140,12 +141,32 @@ impl Columns {
     }
 }
 
+/// The probabilities of the labels that there are: room for labels to come has none.
+fn among(probabilities: &[f64], labels: &Labels) -> Vec<f64> {
+    let shares = &probabilities[..probabilities.len().min(labels.len())];
+    let total: f64 = shares.iter().sum();
+    match shares.len() == probabilities.len() {
+        true => shares.to_vec(),
+        false if total > 0.0 => shares.iter().map(|share| share / total).collect(),
+        false => vec![1.0 / shares.len() as f64; shares.len()],
+    }
+}
+
+/// The label of a row, or, where it is room for labels to come, the best of those that there are.
+fn named(row: &Row<'_>, labels: &Labels) -> Option<Label> {
+    if row.label.index() < labels.len() || labels.is_empty() {
+        return Some(row.label).filter(|_| !labels.is_empty());
+    }
+    let scores = &row.prediction.scores;
+    Some(Label::from(argmax(&scores[..scores.len().min(labels.len())])))
+}
+
 /// One number for each class by name, or the forecast value alone.
 fn of_scores(numbers: &[f64], value: bool, labels: &Labels) -> Value {
     if value {
         return numbers[0].into();
     }
-    let named = numbers.iter().enumerate();
+    let named = numbers.iter().take(labels.len()).enumerate();
     Value::Object(
         named.map(|(class, number)| (labels.name(class.into()).into_owned(), (*number).into())).collect(),
     )
@@ -161,7 +182,8 @@ pub(crate) fn explained(found: &Explanation, value: bool, json: bool, labels: &L
         };
         return rows.map(object).collect();
     }
-    let classes = 0..found.rest.len();
+    let shown = if value { found.rest.len() } else { found.rest.len().min(labels.len()) };
+    let classes = 0..shown;
     let names = classes.map(|class| match value {
         true => "forecast".to_owned(),
         false => labels.name(class.into()).into_owned(),
@@ -169,7 +191,7 @@ pub(crate) fn explained(found: &Explanation, value: bool, json: bool, labels: &L
     let header = ["column".to_owned(), "size".to_owned()].into_iter().chain(names);
     let mut lines = vec![header.map(|name| cell(&name)).collect::<Vec<_>>().join(",")];
     lines.extend(rows.map(|(name, numbers)| {
-        let numbers = std::iter::once(size(numbers)).chain(numbers.iter().copied());
+        let numbers = std::iter::once(size(numbers)).chain(numbers.iter().take(shown).copied());
         std::iter::once(cell(name))
             .chain(numbers.map(|number| format!("{number:.6}")))
             .collect::<Vec<_>>()

@@ -24,6 +24,7 @@ mod going_on;
 mod help;
 mod inspect;
 mod kill;
+mod labels;
 mod list;
 mod live_pipes;
 mod merge;
