@@ -39,6 +39,7 @@ use self::logged::LoggedRounds;
 use self::state::Inner;
 use crate::arrays::{ArrayExamples, PyRows, PyTargets};
 use crate::error::{Done, Failure, text_of};
+use crate::label::{self, Name};
 use crate::learner::how_of;
 use crate::learner::table::roles_of;
 use crate::log::Log;
@@ -432,6 +433,17 @@ impl Bandit {
     #[getter]
     fn rounds(&self, py: Python<'_>) -> PyResult<u64> {
         self.inner.read(py, |inner| inner.learner.rounds())
+    }
+
+    /// The classes as they were given, by their texts; none if the data stated no type.
+    #[getter]
+    fn given(&self, py: Python<'_>) -> PyResult<Vec<(String, Name)>> {
+        self.inner.read(py, |inner| label::given(inner.encoder.labels()))
+    }
+
+    /// States the types of classes that came as these texts, for the model file.
+    fn state(&self, py: Python<'_>, given: Vec<(String, Name)>) -> PyResult<()> {
+        self.inner.write(py, |inner| label::state(inner.encoder.labels_mut(), &given))
     }
 
     #[getter]

@@ -33,6 +33,7 @@ use self::rows::Spare;
 use crate::arrays::{ArrayExamples, PyRows, PyTargets, Targets, check_one, check_weights};
 use crate::catalogue::forecast_name;
 use crate::error::{Done, Failure};
+use crate::label::{self, Name};
 use crate::making::{asked, called, scaling};
 use crate::reading::parsed;
 use crate::record::{Ran, Record};
@@ -401,6 +402,17 @@ impl Learner {
     #[getter]
     fn intercept(&self, py: Python<'_>) -> PyResult<bool> {
         self.inner.read(py, |inner| inner.encoder.has_intercept())
+    }
+
+    /// The classes as they were given, by their texts; none if the data stated no type.
+    #[getter]
+    fn given(&self, py: Python<'_>) -> PyResult<Vec<(String, Name)>> {
+        self.inner.read(py, |inner| label::given(inner.encoder.labels()))
+    }
+
+    /// States the types of classes that came as these texts, for the model file.
+    fn state(&self, py: Python<'_>, given: Vec<(String, Name)>) -> PyResult<()> {
+        self.inner.write(py, |inner| label::state(inner.encoder.labels_mut(), &given))
     }
 
     #[getter]

@@ -12,6 +12,7 @@ mod catalogue;
 mod drawing;
 mod error;
 mod evaluation;
+mod label;
 mod learner;
 mod log;
 mod making;

@@ -86,11 +86,10 @@ impl Round<'_> {
                     return wrong("labels: no label is on offer; one was needed".to_owned());
                 }
                 for name in labels.iter() {
-                    let known = row.push_offered(name)
-                        && row.offered().last().is_some_and(|name| encoder.labels().find(name).is_some());
-                    if !known {
+                    if encoder.labels().find(name).is_none() {
                         return wrong(format!("the label {name:?} is none of the bandit's"));
                     }
+                    row.push_offered(name);
                 }
                 let mut names: Vec<&String> = row.offered().iter().collect();
                 names.sort_unstable();

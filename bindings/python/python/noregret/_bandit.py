@@ -501,6 +501,7 @@ class Bandit(Rounds):
 
         Raises OSError if it cannot be written, ValueError if the state holds numbers that are not finite.
         """
+        self._tell(self._given)
         self._core.save(path)
 
     @classmethod

@@ -49,14 +49,13 @@ class Labelled(Promising):
             return _arrays.targets(y, False, self._names())
         values, places = _arrays.distinct(y)
         names = [_tables.text_of(value) for value in values]
-        if self._values is None or self._grows:
-            names = _core.spelling(names)
         index = self._names()
-        if self._grows and any(name not in index for name in names):
-            _core.classes_of(self._core, names, True)
+        new = any(name not in index for name in names)
+        # Equal numbers are one class in every writing.
+        classes = _core.classes_of(self._core, names, self._grows)
+        if new:
             self._remember(values)
-            index = self._names()
-        return _arrays.placed([_arrays.name_of(name, index) for name in names], places)
+        return _arrays.placed(classes, places)
 
     def _by_name(self, array: Any) -> bool:
         """Whether these labels are names."""

@@ -377,7 +377,7 @@ class Learner(Described):
     @classmethod
     def _wrap(cls: type[_L], core: Any) -> _L:
         model = super()._wrap(core)
-        model._asked, model._values, model._grows = {}, None, True
+        model._asked, model._values, model._grows = {}, dict(core.given) or None if core is not None else None, True
         model._outputs = model._class_weight = None
         return model
 

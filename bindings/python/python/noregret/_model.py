@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from typing import Any, Generic, TypeVar
+
+import numpy as np
 
 from . import _core
 
@@ -63,6 +66,11 @@ class Model(Generic[_C]):
         if self._index is None:
             self._index = {name: at for at, name in enumerate(self._core.labels)}
         return self._index
+
+    def _tell(self, given: dict[str, Any] | None) -> None:
+        """States the types of the given labels, by their text, for a model file."""
+        kinds = (str, int, float, np.bool_, np.integer, np.floating, datetime.date)
+        self._core.state([(text, label) for text, label in (given or {}).items() if isinstance(label, kinds)])
 
     @classmethod
     def _wrap(cls: type[_M], core: Any) -> _M:

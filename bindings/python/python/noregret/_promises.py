@@ -97,6 +97,7 @@ class Promising(Model[_core.Learner]):
 
         Raises OSError if it cannot be written, ValueError if the state holds numbers that are not finite.
         """
+        self._tell(getattr(self, "_values", None))
         self._core.save(path)
 
     @classmethod

@@ -172,7 +172,7 @@ class Rounds(Model[_core.Bandit]):
     @classmethod
     def _wrap(cls: type[_R], core: Any) -> _R:
         bandit = super()._wrap(core)
-        bandit._given, bandit._asked = {}, {}
+        bandit._given, bandit._asked = dict(core.given) if core is not None else {}, {}
         return bandit
 
     def copy(self: _R) -> _R:

@@ -258,7 +258,7 @@ pub(crate) fn classes_of(
     })??)
 }
 
-/// The canonical form of labels: `1` for `1.0`.
+/// The labels as the readers have them: as they are.
 #[pyfunction]
 pub(crate) fn spelling(names: Vec<String>) -> Vec<String> {
     names.iter().map(|name| canonical(name)).collect()

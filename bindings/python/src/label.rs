@@ -1,0 +1,100 @@
+//! Labels between Python and the crates: a Python object is a text with a type, and comes back as it was given.
+
+use noregret_stream::encode::labels::Labels;
+use noregret_stream::{LabelType, label_of_value};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+
+/// A label from Python: its text and its type.
+#[derive(Clone, Debug)]
+pub(crate) struct Name(pub(crate) String, pub(crate) LabelType);
+
+impl<'py> FromPyObject<'_, 'py> for Name {
+    type Error = PyErr;
+
+    fn extract(label: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(text) = label.cast::<PyString>() {
+            return Ok(Self(text.to_str()?.to_owned(), LabelType::Text));
+        }
+        // A scalar of NumPy as the object of Python.
+        let scalar = if label.is_instance_of::<PyBool>() { None } else { scalar_of(&label)? };
+        let label = scalar.as_ref().map_or(label, |scalar| scalar.as_borrowed());
+        if label.is_instance_of::<PyBool>() {
+            let text = if label.is_truthy()? { "true" } else { "false" };
+            return Ok(Self(text.to_owned(), LabelType::Truth));
+        }
+        if label.is_instance_of::<PyInt>() {
+            return Ok(Self(label.call_method0("__int__")?.str()?.to_str()?.to_owned(), LabelType::Whole));
+        }
+        if label.is_instance_of::<PyFloat>() {
+            let value: f64 = label.extract()?;
+            if !value.is_finite() {
+                return Err(PyValueError::new_err(format!("the label {} is not finite", label.repr()?)));
+            }
+            return Ok(Self(label_of_value(value), LabelType::Real));
+        }
+        if let Ok(text) = label.cast::<PyString>() {
+            return Ok(Self(text.to_str()?.to_owned(), LabelType::Text));
+        }
+        if label.hasattr("__float__")? {
+            return Ok(Self(label_of_value(label.call_method0("__float__")?.extract()?), LabelType::Real));
+        }
+        if label.hasattr("isoformat")? {
+            return Ok(Self(label.call_method0("isoformat")?.str()?.to_str()?.to_owned(), LabelType::Time));
+        }
+        let what =
+            format!("the label {} is neither a text nor a number, a truth value or a time", label.repr()?);
+        Err(PyTypeError::new_err(what))
+    }
+}
+
+/// The Python object of a scalar of NumPy; `None` for other objects.
+fn scalar_of<'py>(label: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let is_scalar = label.hasattr("dtype")? && label.hasattr("item")?;
+    if is_scalar { label.call_method0("item").map(Some) } else { Ok(None) }
+}
+
+impl<'py> IntoPyObject<'py> for Name {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let text = PyString::new(py, &self.0).into_any();
+        Ok(match self.1 {
+            LabelType::Unstated | LabelType::Text => text,
+            LabelType::Whole => py.get_type::<PyInt>().call1((text,))?,
+            LabelType::Real => py.get_type::<PyFloat>().call1((text,))?,
+            LabelType::Truth => PyBool::new(py, self.0.eq_ignore_ascii_case("true")).to_owned().into_any(),
+            LabelType::Time => {
+                let calendar = py.import("datetime")?;
+                let kind = if self.0.len() <= "2026-01-02".len() { "date" } else { "datetime" };
+                calendar.getattr(kind)?.call_method1("fromisoformat", (text,))?
+            }
+        })
+    }
+}
+
+/// The classes as they were given, by their texts; none if the data stated no type.
+pub(crate) fn given(labels: &Labels) -> Vec<(String, Name)> {
+    if labels.typed().all(|(_, of)| of == LabelType::Unstated) {
+        return vec![];
+    }
+    labels.typed().map(|(text, of)| (text.to_owned(), Name(text.to_owned(), of))).collect()
+}
+
+/// States the types of classes that came as these texts.
+pub(crate) fn state(labels: &mut Labels, given: &[(String, Name)]) {
+    for (text, Name(_, of)) in given {
+        let fits = match of {
+            LabelType::Whole => text.parse::<i128>().is_ok(),
+            LabelType::Real => text.parse::<f64>().is_ok_and(f64::is_finite),
+            LabelType::Truth => ["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word)),
+            _ => true,
+        };
+        if let Some(label) = labels.find(text).filter(|_| fits) {
+            labels.state(label, *of);
+        }
+    }
+}
