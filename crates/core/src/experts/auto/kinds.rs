@@ -7,18 +7,20 @@ use super::diagonals::kind::DiagonalsKind;
 use super::family::kind::FamilyKind;
 use super::forest::ForestKind;
 use super::kind::Kind;
+use super::naive_bayes::NaiveBayesKind;
 use super::neighbours::NeighboursKind;
 use super::part::PartKind;
 use super::trees::TreesKind;
 
 /// Every kind of member, in order of preference.
-pub(super) const KINDS: [&dyn Kind; 13] = [
+pub(super) const KINDS: [&dyn Kind; 14] = [
     &LabelsKind,
     &PairsKind,
     &BoosterKind,
     &TreesKind,
     &ForestKind,
     &NeighboursKind,
+    &NaiveBayesKind,
     &PartKind,
     &FamilyKind::Shared,
     &FamilyKind::Waves,

@@ -11,7 +11,8 @@
 //! Volodimir G. Vovk, *Aggregating Strategies*, COLT 1990: the aggregating algorithm for log loss. Mark
 //! Herbster, Manfred K. Warmuth, *Tracking the Best Expert*, Machine Learning 32, 1998: fixed share.
 //! `references.bib`: `vovk1990aggregating`, `herbster1998fixedshare`. The second-order members are FOLKLORE
-//! learners, `agarwal2022folklore`; the random Fourier features are those of `rahimi2007random`.
+//! learners, `agarwal2022folklore`; the random Fourier features are those of `rahimi2007random`, and one form of
+//! naive Bayes is that of `rennie2003tackling`.
 //!
 //! ## Symbols
 //!
@@ -73,6 +74,7 @@
 //!   with three heads.
 //! * `part` is a mixture of its own for sparse rows that are too wide for booster, forest, neighbours and
 //!   families: it has these members, for the features that occur most often.
+//! * `bayes` is naive Bayes for sparse rows of words and categories, with six heads (`naive_bayes.rs`).
 //! * `neighbours` forecasts from the classes of the nearest rows among the latest ones, in windows of several
 //!   lengths.
 //!
@@ -151,6 +153,7 @@ mod fourier;
 mod kind;
 mod kinds;
 mod member;
+mod naive_bayes;
 mod neighbours;
 mod part;
 mod record;

@@ -1,15 +1,17 @@
-//! Free text: words and pairs of neighbours, hashed into a bounded number of columns.
+//! Free text: words and pairs of neighbours, hashed to a bounded number of features.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use foldhash::fast::RandomState;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::read::columns::{ColumnMap, Columns, hash_name};
 use crate::read::row::Row;
 
-/// Number of buckets: $2^{12}$ for words, and a separate $2^{11}$ for pairs, which are many and
-/// less informative. Enough for few collisions among informative words, and few enough that a model
-/// of a dozen classes takes some megabytes.
-const WORD_BITS: u32 = 12;
-const PAIR_BITS: u32 = 11;
+/// Number of buckets: $2^{18}$ for words, and as many for pairs of neighbours. A language has fewer words in
+/// use, so that collisions are rare; a bucket takes memory from its first word on only.
+const BITS: u32 = 18;
 
 /// Largest number of words of a cell; further ones are ignored.
 const MOST_WORDS: usize = 4096;
@@ -25,9 +27,6 @@ const NORM: f64 = 3.0;
 /// Separates a column's name and a word. No word contains it.
 const MARK: char = '~';
 
-/// No column yet.
-const NONE: u32 = u32::MAX;
-
 /// The words of one column of a table.
 ///
 /// Each word, and each pair of neighbouring words, is hashed to a bucket; a bucket becomes a
@@ -35,8 +34,8 @@ const NONE: u32 = u32::MAX;
 /// follow from the names, so that nothing else has to be saved.
 pub(crate) struct Words {
     prefix: String,
-    /// The feature of each bucket.
-    features: Vec<u32>,
+    /// The features of the buckets that have one.
+    features: HashMap<u32, u32, RandomState>,
     /// The words of the last row, concatenated, and their ends.
     text: String,
     ends: Vec<usize>,
@@ -47,11 +46,11 @@ pub(crate) struct Words {
 impl Words {
     pub(crate) fn new(column: &str, columns: &Columns) -> Self {
         let prefix = format!("{column}{MARK}");
-        let mut features = vec![NONE; (1 << WORD_BITS) + (1 << PAIR_BITS)];
+        let mut features = HashMap::default();
         if let Columns::Named(names) = columns {
             for (feature, name) in (0u32..).zip(names.iter()) {
                 if let Some(word) = name.strip_prefix(&prefix) {
-                    features[bucket(word) as usize] = feature;
+                    features.insert(bucket(word), feature);
                 }
             }
         }
@@ -60,7 +59,7 @@ impl Words {
 
     /// Removes the features from `count` on, which were taken back.
     pub(crate) fn forget(&mut self, count: u32) {
-        self.features.iter_mut().filter(|feature| **feature >= count).for_each(|feature| *feature = NONE);
+        self.features.retain(|_, feature| *feature < count);
     }
 
     /// Adds the words of a cell to a row: logarithms of their counts, scaled to norm [`NORM`], so
@@ -87,16 +86,18 @@ impl Words {
         let scale = if square > 0.0 { NORM / square.sqrt() } else { 0.0 };
         for times in self.met.chunk_by(same) {
             let (bucket, _, start, end) = times[0];
-            let slot = &mut self.features[bucket as usize];
-            if *slot == NONE {
-                let mark = self.prefix.len();
-                self.prefix.push_str(&self.text[start..end]);
-                *slot = columns.by_word(&self.prefix).unwrap_or(NONE);
-                self.prefix.truncate(mark);
-            }
-            if *slot != NONE {
-                row.push(*slot, scale * weight(times));
-            }
+            let feature = match self.features.entry(bucket) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(place) => {
+                    let mark = self.prefix.len();
+                    self.prefix.push_str(&self.text[start..end]);
+                    let feature = columns.by_word(&self.prefix);
+                    self.prefix.truncate(mark);
+                    let Some(feature) = feature else { continue };
+                    *place.insert(feature)
+                }
+            };
+            row.push(feature, scale * weight(times));
         }
     }
 
@@ -122,11 +123,8 @@ impl Words {
 
 /// The bucket of a word, or of two words separated by a blank.
 fn bucket(text: &str) -> u32 {
-    if text.contains(' ') {
-        (1 << WORD_BITS) + hash_name(text, PAIR_BITS)
-    } else {
-        hash_name(text, WORD_BITS)
-    }
+    let first = if text.contains(' ') { 1 << BITS } else { 0 };
+    first + hash_name(text, BITS)
 }
 
 /// Whether a piece of text is a word, a number or an emoji, not a mark or a blank.
