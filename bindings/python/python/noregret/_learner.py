@@ -328,8 +328,8 @@ class Learner(Described):
         else:
             if isinstance(y, str) and table.rows != 1:
                 raise ValueError(f"y: there is no column {y!r}; the columns are {', '.join(map(repr, table.names[:10]))}")
-            name = getattr(y, "name", None)
-            name = _tables.free(name if isinstance(name, str) and name else "label", table.names)
+            called = getattr(y, "name", None)
+            name = _tables.free(called if isinstance(called, str) and called else "label", table.names)
             targets = _tables.column([y] if isinstance(y, str) else y, name)
         if len(targets) != table.rows:
             raise ValueError(f"y has {len(targets)} targets for {table.rows} rows")
@@ -354,14 +354,15 @@ class Learner(Described):
         if real or array.ndim == 2:
             targets = _arrays.targets(y, real, {})
         else:
-            values, targets = _arrays.distinct(y)
+            values, places = _arrays.distinct(y)
+            targets = places
             names = [_tables.text_of(value) for value in values]
         asked = {**self._asked["facts"], **facts, "bandit": False}
         self._make(lambda params: _core.learner_for_array(asked, params, rows, targets, names))
         if names:
             self._remember(values)
             index = self._names()
-            return _arrays.placed([index[name] for name in _core.spelling(names)], targets)
+            return _arrays.placed([index[name] for name in _core.spelling(names)], places)
         return targets
 
     def _make(self, make: Callable[[dict[str, Any]], _core.Learner]) -> None:

@@ -80,8 +80,8 @@ class Rounds(Model[_core.Bandit]):
             names = [_tables.text_of(value) for value in values]
             self._take(_core.bandit_for_array(asked, playing, params, _full(_arrays.rows(x)), places, names))
         if not self._given:
-            texts = [_tables.text_of(value) for value in values]
-            self._given = dict(zip(_core.spelling(texts), values, strict=True))
+            spelt = [_tables.text_of(value) for value in values]
+            self._given = dict(zip(_core.spelling(spelt), values, strict=True))
 
     def _take(self, core: _core.Bandit) -> None:
         self._held, self._index, self._asked = core, None, {}

@@ -200,7 +200,7 @@ def free(name: str, others: Sequence[str]) -> str:
     return name
 
 
-def numbers_of(x: Any) -> Sequence[Any] | None:
+def numbers_of(x: Any) -> Any:
     """The numbers of a row that is a list of them or None; None for a row by name or with texts."""
     if x is None:
         return []

@@ -57,7 +57,8 @@ class BanditPolicy:
             raise ValueError(f"len_list = {len_list}: must be from 1 to n_actions = {n_actions}")
         self.policy_name, self.dim, self.n_actions, self.len_list = f"noregret_{name}", dim, n_actions, len_list
         self.random_state = random_state
-        self._name, self._params = name, {"scale": "standard", "intercept": True} | params
+        self._name = name
+        self._params: dict[str, Any] = {"scale": "standard", "intercept": True} | params
         self.initialize()
 
     @property

@@ -379,7 +379,7 @@ def _total(scores: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 def _rows(block: Block, label: str, columns: Sequence[str] | None) -> tuple[Any, Any]:
     """The rows, an array or a table, and the labels of a block."""
-    if isinstance(block, Mapping) and np.ndim(block.get("x")) == 2:
+    if isinstance(block, Mapping) and "x" in block and np.ndim(block["x"]) == 2:
         return np.asarray(block["x"]), np.asarray(block[label])
     if isinstance(block, tuple):
         x, y = block

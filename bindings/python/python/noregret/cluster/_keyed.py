@@ -69,7 +69,7 @@ class _Keyed:
         if not 1 <= actors <= partitions:
             raise ValueError(f"actors = {actors}: must be between 1 and partitions = {partitions}")
         self._given = named(labels)
-        description = {
+        description: dict[str, Any] = {
             "kind": self._kind,
             "learner": learner,
             "features": features,

@@ -233,7 +233,8 @@ def _flat(x: dict[Any, Any]) -> dict[Any, Any]:
         if isinstance(value, datetime.timedelta):
             value = value.total_seconds()
         if isinstance(value, datetime.date | np.datetime64):
-            flat.update(_core.time_features(str(path), str(value)) or [(path, str(value))])
+            features: list[tuple[str, Any]] | None = _core.time_features(str(path), str(value))
+            flat.update(features or [(path, str(value))])
         elif isinstance(value, dict):
             for name, inside in value.items():
                 add(f"{path}.{name}", inside)
