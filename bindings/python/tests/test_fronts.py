@@ -77,6 +77,11 @@ SITUATIONS = {
     "labels that are real numbers": Situation(NUMBERS, named(0.5, 1.5)),
     "labels that are true and false": Situation(NUMBERS, named(False, True)),
     "labels that are texts of digits": Situation(NUMBERS, named("7", "12")),
+    "labels that are other writings of numbers": Situation(NUMBERS, named("01", "1.10")),
+    "labels that are words for missing ones": Situation(
+        HUES, ["n/a" if at % 5 == 0 else label for at, label in enumerate(named("down", "up"))]
+    ),
+    "missing categories that are words": Situation(with_holes(HUES, "hue", "NA"), named("down", "up")),
     "categories": Situation(HUES, named("down", "up")),
     "missing labels": Situation(HUES, [None if at % 5 == 0 else label for at, label in enumerate(named("down", "up"))]),
     "missing numbers": Situation(with_holes(HUES, "b"), named("down", "up")),
@@ -194,7 +199,7 @@ def sklearn(case: Situation, folder: Any) -> Any:
 
     if case.played:
         raise Inapplicable("classifiers learn from labels")
-    if any(label is None for label in case.labels):
+    if any(label in (None, "n/a") for label in case.labels):
         raise Inapplicable("scikit-learn has no missing labels")
     if any(isinstance(label, float) for label in case.labels):
         raise Inapplicable("real numbers are no classes in scikit-learn")

@@ -172,7 +172,13 @@ class Rounds(Model[_core.Bandit]):
     @classmethod
     def _wrap(cls: type[_R], core: Any) -> _R:
         bandit = super()._wrap(core)
-        bandit._given, bandit._asked = dict(core.given) if core is not None else {}, {}
+        bandit._given, bandit._asked = {}, {}
+        if core is not None and core.block is None:
+            # Numbers from 0 are those of the classes; other whole numbers need no type in a file.
+            plain = core.labels == [str(at) for at in range(len(core.labels))]
+            whole = not plain and all(name.removeprefix("-").isdecimal() for name in core.labels)
+            bandit._given = {name: int(name) for name in core.labels} if whole else {}
+            bandit._given |= dict(core.given)
         return bandit
 
     def copy(self: _R) -> _R:
