@@ -46,11 +46,23 @@ pub(crate) struct Row<'a> {
     pub(crate) id: &'a str,
     pub(crate) label: Label,
     pub(crate) prediction: &'a Prediction,
+    /// The classes on offer, ascending; empty: all.
+    pub(crate) offered: &'a [u32],
     pub(crate) target: Option<Target<'a>>,
     /// Whether the label is given; false if the learner abstains.
     pub(crate) answered: bool,
     /// Contributions of columns to the scores, if requested.
     pub(crate) explanation: Option<&'a Explanation>,
+}
+
+impl Row<'_> {
+    /// The classes on offer, of `count` classes.
+    fn classes(&self, count: usize) -> Vec<usize> {
+        match self.offered {
+            [] => (0..count).collect(),
+            offered => offered.iter().map(|class| *class as usize).collect(),
+        }
+    }
 }
 
 impl Columns {
@@ -99,7 +111,7 @@ impl Columns {
                 object.insert("truth".to_owned(), truth.into());
             }
             if let Some(shown) = self.probabilities.filter(|_| !value) {
-                let mut classes: Vec<usize> = (0..shares.len()).collect();
+                let mut classes = row.classes(shares.len());
                 if let Shown::Best(count) = shown {
                     classes.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
                     classes.truncate(count);
@@ -110,7 +122,8 @@ impl Columns {
                 object.insert("probabilities".to_owned(), Value::Object(pairs.collect()));
             }
             if let Some(Explanation { columns, contributions, rest, .. }) = row.explanation {
-                let scores = |numbers: &[f64]| of_scores(numbers, value, labels);
+                let classes = row.classes(rest.len().min(labels.len()));
+                let scores = |numbers: &[f64]| of_scores(numbers, &classes, value, labels);
                 let columns = columns.iter().zip(contributions);
                 let contributions = columns.map(|(name, numbers)| (name.clone(), scores(numbers)));
                 object.insert("contributions".to_owned(), Value::Object(contributions.collect()));
@@ -161,15 +174,14 @@ fn named(row: &Row<'_>, labels: &Labels) -> Option<Label> {
     Some(Label::from(argmax(&scores[..scores.len().min(labels.len())])))
 }
 
-/// One number for each class by name, or the forecast value alone.
-fn of_scores(numbers: &[f64], value: bool, labels: &Labels) -> Value {
+/// One number for each of `classes` by name, or the forecast value alone.
+fn of_scores(numbers: &[f64], classes: &[usize], value: bool, labels: &Labels) -> Value {
     if value {
         return numbers[0].into();
     }
-    let named = numbers.iter().take(labels.len()).enumerate();
-    Value::Object(
-        named.map(|(class, number)| (labels.name(class.into()).into_owned(), (*number).into())).collect(),
-    )
+    let named =
+        classes.iter().map(|class| (labels.name((*class).into()).into_owned(), numbers[*class].into()));
+    Value::Object(named.collect())
 }
 
 /// The mean contributions, as CSV or NDJSON: one line per column, the most important first.
@@ -177,8 +189,9 @@ pub(crate) fn explained(found: &Explanation, value: bool, json: bool, labels: &L
     let rows = found.columns.iter().zip(&found.contributions);
     if json {
         let object = |(name, numbers): (&String, &Vec<f64>)| {
-            json!({"column": name, "size": size(numbers), "contributions": of_scores(numbers, value, labels)})
-                .to_string()
+            let classes: Vec<usize> = (0..numbers.len().min(labels.len())).collect();
+            let contributions = of_scores(numbers, &classes, value, labels);
+            json!({"column": name, "size": size(numbers), "contributions": contributions}).to_string()
         };
         return rows.map(object).collect();
     }
@@ -313,6 +326,7 @@ impl Sink for Forecasts {
             id: outcome.example.tag(),
             label: outcome.played,
             prediction: outcome.prediction,
+            offered: outcome.example.offered(),
             target: outcome.target,
             answered: true,
             explanation: None,

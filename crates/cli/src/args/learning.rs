@@ -174,6 +174,10 @@ pub(crate) struct PredictArgs {
     /// Write to a file, which is created when it is complete; - is standard output [default: -]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// The column of CSV or key of NDJSON with the labels on offer: a list, or names separated by spaces
+    /// [default: the key labels, if the model has no such column; else all labels]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) offered: Option<String>,
     /// Seed for the labels of randomised learners
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,

@@ -4,15 +4,15 @@ use std::io::Write;
 use std::path::Path;
 
 use noregret::algorithm::Forecast;
-use noregret::example::Label;
-use noregret::prediction::{Decision, Prediction, argmax};
+use noregret::prediction::{Decision, Prediction};
 use noregret::rng::{Rng, Uniforms as _};
+use noregret_stream::Offers;
 use noregret_stream::encode::Example;
 use noregret_stream::encode::examples::{BadRows, ReadExamples, Step};
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::run::score::{RoundScore, Score};
 use noregret_stream::run::{RunError, play};
-use noregret_stream::save::{Forecaster, Frozen, PREDICTED_TOGETHER};
+use noregret_stream::save::{Forecaster, Frozen, PREDICTED_TOGETHER, best_of};
 use noregret_stream::watch::abstain::{Abstention, Rule};
 use noregret_stream::watch::explain::Explainer;
 
@@ -32,7 +32,9 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let Frozen { predictor, encoder, schema } = frozen;
     let abstention = args.abstain_cost.map(|cost| abstention(&predictor, cost)).transpose()?;
     let explainer = args.explain.map(|_| Explainer::new(&schema, &encoder));
-    let source = Source::of(&args.data, &args.reading)?.with_schema(schema);
+    let mut source = Source::of(&args.data, &args.reading)?.with_schema(schema);
+    source.options.offers = Some(Offers::WIDTH);
+    source.options.offered = args.offered.clone();
     let reader = source.open()?;
     for sentence in reader.notes() {
         note(format_args!("noregret: {}: {sentence}", source.name()));
@@ -214,9 +216,8 @@ impl Lines<'_> {
         let (mut other, mut rest) = (self.predictor.prediction(), Decision::default());
         let mut waiting = waiting.drain(..);
         let mut written = Ok(Ok(()));
-        let features: Vec<_> = examples.iter().map(Example::features).collect();
         self.predictor.predict_batch(
-            &features,
+            examples,
             &mut self.prediction,
             &mut self.room,
             &mut |at, prediction| {
@@ -227,8 +228,9 @@ impl Lines<'_> {
                     written = Ok(Err(at as u64));
                     return;
                 }
+                let offered = examples[at].offered();
                 let label = match greedy {
-                    true => Label::from(argmax(&prediction.scores)),
+                    true => best_of(prediction, offered),
                     false => play(forecast, prediction, rng),
                 };
                 let given = match abstention.as_ref().map_or(1.0, |rule| rule.answers(prediction)) {
@@ -242,16 +244,18 @@ impl Lines<'_> {
                 *rows += 1;
                 *answered += u64::from(given);
                 let explanation = explainer.as_mut().and_then(|explainer| {
-                    explainer
-                        .add(&examples[at], &mut other, |x, out| self.predictor.predict(x, out, &mut rest));
+                    explainer.add(&examples[at], &mut other, |x, out| {
+                        self.predictor.predict_among(x, offered, out, &mut rest);
+                    });
                     (!averaged).then(|| explainer.take())
                 });
                 let explanation = explanation.as_ref();
                 for line in waiting.by_ref() {
                     let (line, done) = match line {
                         Waiting::Row(id) => {
+                            let answered = given;
                             let row =
-                                Row { id: &id, label, prediction, target, answered: given, explanation };
+                                Row { id: &id, label, prediction, offered, target, answered, explanation };
                             (columns.line(forecast, &row, labels, labels), true)
                         }
                         Waiting::Failed(line) => (line, false),

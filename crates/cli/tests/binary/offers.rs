@@ -291,3 +291,60 @@ fn costs_of_all_actions_are_played_for() {
         refused.stderr
     );
 }
+
+/// What is not on offer is neither predicted nor given a probability, whatever the learner, the format and
+/// the way in which rows say what is on offer.
+#[test]
+fn labels_on_offer_are_predicted() {
+    let folder = Folder::with("a.ndjson", some_of_four(300));
+    folder.write("full.ndjson", some_of_four(300).replace("labels", "others"));
+    let four = || rows(300, 4, 4).into_iter().enumerate();
+    let costs = |t: usize, label: usize| -> String {
+        let played =
+            |at| if at == t % 4 { format!(":{}:0.25", i32::from(label != at)) } else { String::new() };
+        (0..4).map(|at| format!("c{at}{} ", played(at))).collect()
+    };
+    let vw = |(t, (label, x)): (usize, (usize, Vec<f64>))| {
+        format!("{}| a:{} b:{} c:{} d:{}\n", costs(t, label), x[0], x[1], x[2], x[3])
+    };
+    folder.write("a.vw", four().map(vw).collect::<String>());
+    let csv = |(_, (label, x)): (usize, (usize, Vec<f64>))| {
+        format!("{},{},{},{},c{label},1,1\n", x[0], x[1], x[2], x[3])
+    };
+    folder.write("a.csv", "a,b,c,d,chosen,prob,click\n".to_owned() + &four().map(csv).collect::<String>());
+    let some = "{\"x\": [1, 2, 1, 0], \"labels\": [\"c3\", \"c1\"]}\n\
+        {\"x\": [1, 0, 0, 0], \"labels\": \"c0 c2\", \"y\": \"c1\"}\n{\"x\": [1, 0, 2, 0]}\n";
+    folder.write("new.ndjson", some);
+    folder.write("new.vw", "c3: c1: | a:1 b:2 c:1\nc0:0:1 c2 | a:1\n| a:1 c:2\n");
+    folder.write("new.csv", "a,b,c,d,shown\n1,2,1,0,c1 c3\n1,0,0,0,\"[\"\"c2\"\", \"\"c0\"\"]\"\n1,0,2,0,\n");
+    let log = "a.csv --decision chosen --probability prob --reward click";
+    for (run, new) in [
+        ("a.ndjson --learner squarecb", "new.ndjson"),
+        ("a.ndjson --feedback bandit --learner auto --set members=labels+shared@0.1", "new.ndjson"),
+        ("a.ndjson --feedback bandit --learner gaptron-hinge --set rate=0.1", "new.ndjson"),
+        ("full.ndjson --learner newtron", "new.ndjson"),
+        ("full.ndjson --learner ogd", "new.ndjson"),
+        ("full.ndjson --learner perceptron", "new.ndjson"),
+        ("a.vw --learner squarecb", "new.vw"),
+        (&format!("{log} --feedback bandit --learner squarecb"), "new.csv --offered shown"),
+    ] {
+        folder.run(&format!("run {run} --quiet --save m")).succeeded();
+        for way in ["--probabilities", "--probabilities --greedy", "--top-k 9 --confidence"] {
+            let found = folder.run(&format!("predict m {new} {way}")).succeeded().objects();
+            assert_eq!(found.len(), 3);
+            let expected: [&[&str]; 3] = [&["c1", "c3"], &["c0", "c2"], &["c0", "c1", "c2", "c3"]];
+            for (found, offered) in found.iter().zip(expected) {
+                let p = found["probabilities"].as_object().unwrap();
+                let mut names: Vec<&str> = p.keys().map(String::as_str).collect();
+                names.sort_unstable();
+                assert_eq!(names, offered, "{run} {way}");
+                let sum: f64 = p.values().map(|p| p.as_f64().unwrap()).sum();
+                assert!((sum - 1.0).abs() < 1e-9, "{run} {way}: {found}");
+                assert!(p.contains_key(found["label"].as_str().unwrap()), "{run} {way}: {found}");
+            }
+        }
+    }
+    folder.write("a.svm", "c1 1:2\n");
+    let refused = folder.run("predict m a.svm --offered mine");
+    assert!(refused.stderr.contains("csv or ndjson was needed"), "{}", refused.stderr);
+}

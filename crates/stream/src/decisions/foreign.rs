@@ -5,6 +5,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::encode::costs::Costs;
 use crate::read::error::shown;
+use crate::read::offer::names;
 
 /// Names of the columns of a foreign log. All other columns except `id` and `x` are features.
 #[derive(Clone, Debug, PartialEq)]
@@ -155,9 +156,7 @@ fn truth(cell: &str) -> Option<bool> {
 fn list(value: Value) -> Result<Value, String> {
     match value {
         Value::Array(_) => Ok(value),
-        Value::String(text) if text.trim_start().starts_with('[') => serde_json::from_str(&text)
-            .map_err(|error| format!("is {}, which is no list in JSON: {error}", shown(&*text))),
-        Value::String(text) => Ok(text.split_whitespace().collect()),
+        Value::String(text) => Ok(names(&text)?.into()),
         Value::Number(_) => Ok(vec![value].into()),
         other => Err(format!("is {other}; a list of labels was needed")),
     }

@@ -124,7 +124,14 @@ impl Encoder {
         self.check_votes(row)?;
         self.features_of(row, out, false)?;
         self.offered_of(row, out, false)?;
-        let target = check_weight(row).and_then(|()| self.target_of(row, out, false));
+        let target = check_weight(row).and_then(|()| self.target_of(row, out, false)).and_then(|()| {
+            let known =
+                matches!(row.label(), RowLabel::Costs(costs) if costs.iter().any(|one| one.cost.is_some()));
+            if known {
+                return Err("the label gives costs of actions; predictions are scored by classes".to_owned());
+            }
+            self.check_offered(out)
+        });
         Ok(target.inspect_err(|_| out.set_target(None)).err())
     }
 
@@ -416,7 +423,7 @@ impl Encoder {
                 out.distribution.extend_from_slice(y);
                 OwnedTruth::Distribution
             }
-            RowLabel::Costs(_) if self.costs.is_none() => {
+            RowLabel::Costs(costs) if self.costs.is_none() && costs.iter().any(|one| one.cost.is_some()) => {
                 return Err("the label gives costs of actions; the learner needs a class".to_owned());
             }
             RowLabel::Costs(costs) => {
@@ -446,16 +453,23 @@ impl Encoder {
         if let Some(pair) = out.offered.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(format!("the label {:?} is on offer twice", self.labels.name(Label(pair[0]))));
         }
-        if let OwnedTruth::Class(label) = out.truth
-            && !out.offered.is_empty()
-            && out.offered.binary_search(&label.0).is_err()
-        {
-            return Err(format!("the label {:?} is not on offer", self.labels.name(label)));
-        }
+        self.check_offered(out)?;
         if out.offered.len() == self.classes {
             out.offered.clear();
         }
         Ok(())
+    }
+
+    /// Checks that the true class is on offer.
+    fn check_offered(&self, example: &Example) -> Result<(), String> {
+        match example.truth {
+            OwnedTruth::Class(label)
+                if !example.offered.is_empty() && example.offered.binary_search(&label.0).is_err() =>
+            {
+                Err(format!("the label {:?} is not on offer", self.labels.name(label)))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Sets the truth from a label of costs: the reward and the probability of the action that was played, or

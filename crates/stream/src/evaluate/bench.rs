@@ -14,6 +14,7 @@ use crate::encode::{Encoder, Example};
 use crate::evaluate::off_policy::Round;
 use crate::evaluate::reward_model::RewardModel;
 use crate::read::row::Row;
+use crate::save::best_of;
 
 /// A decision without reward so far.
 pub(super) struct Waiting {
@@ -139,49 +140,36 @@ impl Bench<'_> {
                 given
             }
             Policy::Model { model, greedy } => {
+                let names = model.encoder.labels();
+                // In the order of the log's labels, without labels that are not on offer.
+                let known = |class: usize| self.labels.find(&names.name(Label::from(class)));
+                let classes = 0..model.predictor.problem().classes;
+                let on_offer = |class: &usize| known(*class).is_some_and(|at| offered.contains(&at.index()));
+                let own: Vec<u32> = match offered.len() < count {
+                    true => classes.filter(on_offer).map(|class| class as u32).collect(),
+                    false => vec![],
+                };
+                if own.is_empty() && offered.len() < count {
+                    return Ok(None);
+                }
                 let (at, room) = &mut self.room;
-                model.predictor.predict(example.features(), at, room);
+                model.predictor.predict_among(example.features(), &own, at, room);
                 if !at.is_finite() {
                     return Err("the model's scores are not finite".to_owned());
                 }
-                // In the order of the log's labels, without labels that are not on offer.
-                let names = model.encoder.labels();
-                let known = |class: usize| self.labels.find(&names.name(Label::from(class)));
                 let mut distribution = vec![0.0; count];
                 if *greedy || model.predictor.about().forecast != Forecast::RandomisedLabel {
-                    let best = |best: Option<(usize, f64)>, (class, score): (usize, &f64)| match (
-                        best,
-                        known(class),
-                    ) {
-                        (Some((_, most)), _) if *score <= most => best,
-                        (_, Some(label)) if offered.contains(&label.index()) => Some((label.index(), *score)),
-                        _ => best,
-                    };
-                    match at.scores.iter().enumerate().fold(None, best) {
-                        Some((label, _)) => distribution[label] = 1.0,
-                        None => return Ok(None),
-                    }
+                    let named: Vec<u32> = (0u32..).zip(names.iter()).map(|(class, _)| class).collect();
+                    let best = best_of(at, if own.is_empty() { &named } else { &own });
+                    distribution
+                        [known(best.index()).expect("the log's labels include the model's").index()] = 1.0;
                 } else {
                     for (class, p) in at.probabilities.iter().enumerate().filter(|(_, p)| **p > 0.0) {
-                        match known(class) {
-                            Some(label) if offered.contains(&label.index()) => {
-                                distribution[label.index()] += p
-                            }
-                            Some(_) => {}
-                            None => {
-                                let name = names.name(Label::from(class));
-                                return Err(format!(
-                                    "the model plays its class {name}, which has no name yet"
-                                ));
-                            }
-                        }
-                    }
-                    let total: f64 = distribution.iter().sum();
-                    if total <= 0.0 {
-                        return Ok(None);
-                    }
-                    if offered.len() < count {
-                        distribution.iter_mut().for_each(|p| *p /= total);
+                        let Some(label) = known(class) else {
+                            let name = names.name(Label::from(class));
+                            return Err(format!("the model plays its class {name}, which has no name yet"));
+                        };
+                        distribution[label.index()] += p;
                     }
                 }
                 distribution

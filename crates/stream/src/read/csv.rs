@@ -27,6 +27,7 @@ use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, delimiter_name, shown};
 use crate::read::format::Format;
 use crate::read::missing::Missing;
+use crate::read::offer;
 use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema, Speech};
 use crate::read::reader::{Reader, describe_source};
 use crate::read::row::{Duplicates, Row};
@@ -50,6 +51,8 @@ struct CsvReader {
     missing_numbers: bool,
     /// The column that names the rows.
     id: Option<usize>,
+    /// The column of the labels on offer.
+    offered: Option<usize>,
     /// Numeric columns of the schema that are absent from the file.
     absent: Vec<Cell>,
 }
@@ -57,7 +60,8 @@ struct CsvReader {
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
     let mut columns = ColumnMap::new(columns, options.most_columns());
-    let saved = options.schema.as_ref().and_then(|schema| schema.csv.as_ref());
+    let derived = options.schema.as_ref().and_then(named_fields);
+    let saved = options.schema.as_ref().and_then(|schema| schema.csv.as_ref().or(derived.as_ref()));
     let (mut missing, mut said) = (vec![], vec![]);
     let mut above = 0;
     let layout = match saved {
@@ -131,21 +135,20 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         .filter_map(|(field, cells)| Some(Cell::new(field.name.clone(), Some(field.clone()), cells?, &what)))
         .collect();
     said.extend(absent_note(absent.iter()));
-    said.extend(new_note(cells.iter().filter(|cell| cell.role.is_none()).map(|cell| &*cell.name)));
+    let names: Vec<String> = cells.iter().map(|cell| cell.name.clone()).collect();
+    let find = |column: &Option<String>| {
+        let found = column.as_ref().map(|column| layout::find_column(&names, column)).transpose();
+        found.map_err(|message| rows.source().file_error(message))
+    };
+    let (id, offered) = (find(&options.id)?, find(&options.offered)?);
+    let new = cells.iter().enumerate().filter(|(at, cell)| cell.role.is_none() && Some(*at) != offered);
+    said.extend(new_note(new.map(|(_, cell)| &*cell.name)));
     if layout.header_rows() > 1 && rows.next()? {
         // A continuation of another file may have a single header.
         let mut pairs = cells.iter().zip(&rows.record);
         rows.held = pairs
             .any(|(cell, text)| cell.role == Some(CsvRole::Numeric) && layout::is_number(text.trim_ascii()));
     }
-    let id = match &options.id {
-        Some(column) => {
-            let names: Vec<String> = cells.iter().map(|cell| cell.name.clone()).collect();
-            let found = layout::find_column(&names, column);
-            Some(found.map_err(|message| rows.source().file_error(message))?)
-        }
-        None => None,
-    };
     Ok(Box::new(CsvReader {
         rows,
         cells,
@@ -157,8 +160,25 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         feature: String::new(),
         missing_numbers: !options.missing().words.is_empty(),
         id,
+        offered,
         absent,
     }))
+}
+
+/// The layout of a table for a model whose rows were no table, such as the log of another program: a name
+/// with `=` is a category of a column, another one a column of numbers.
+fn named_fields(schema: &Schema) -> Option<CsvSchema> {
+    let Columns::Named(names) = &schema.columns else { return None };
+    let mut seen = HashSet::new();
+    let fields = names.iter().filter_map(|name| {
+        let (name, role) = match name.split_once('=') {
+            Some((column, _)) => (column, CsvRole::Categorical),
+            None => (name, CsvRole::Numeric),
+        };
+        seen.insert(name.to_owned()).then(|| CsvField { name: name.to_owned(), role, style: None })
+    });
+    let fields = fields.collect();
+    Some(CsvSchema { delimiter: ',', header: true, fields, numbers: None, header_rows: None })
 }
 
 /// Maps the columns of a file to a saved layout. `first` is the file's first row.
@@ -301,6 +321,9 @@ impl CsvReader {
         if let Some(id) = self.id {
             row.tag.push_str(&String::from_utf8_lossy(record[id].trim_ascii()));
         }
+        if let Some(offered) = self.offered {
+            offer(&record[offered], &self.cells[offered].name, row)?;
+        }
         for (cell, raw) in self.cells.iter_mut().zip(record) {
             // The most frequent cell in wide tables.
             if let ([digit @ b'0'..=b'9'], Cells::Number { value: Some(column), .. }) = (raw, &cell.cells)
@@ -329,6 +352,16 @@ impl CsvReader {
     fn named(&self, role: CsvRole) -> Option<String> {
         self.layout.fields.iter().find(|field| field.role == role).map(|field| field.name.clone())
     }
+}
+
+/// Adds the labels on offer in the cell `cell` of the column `column` to a row.
+fn offer(cell: &[u8], column: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
+    let text = std::str::from_utf8(cell).map_err(|_| ReadErrorKind::InvalidUtf8)?;
+    let fault = |message: String| ReadErrorKind::Cell { noun: "column", column: column.to_owned(), message };
+    for name in offer::names(text).map_err(fault)? {
+        row.push_offered(&name);
+    }
+    Ok(())
 }
 
 impl Reader for CsvReader {

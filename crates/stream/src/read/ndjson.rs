@@ -28,6 +28,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use self::nan::without_nan;
+use self::offers::LABELS;
 use self::table::Table;
 use self::visit::{Scratch, parse_object};
 use crate::read::columns::{ColumnMap, Columns};
@@ -61,8 +62,8 @@ pub(crate) struct Keys {
     pub(crate) weight: Option<String>,
     /// The key that names the row, if `tag` and `id` do not.
     pub(crate) id: Option<String>,
-    /// Whether `labels` are those on offer.
-    pub(crate) offers: bool,
+    /// The key of the labels on offer, if rows may state them.
+    pub(crate) offers: Option<String>,
     /// The type of labels that are strings: in rows made from another format, none.
     pub(crate) texts: LabelType,
 }
@@ -106,12 +107,15 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         }
         lines = if rows.is_empty() { LINES.min(2 * lines) } else { wanted };
     };
+    let named = options.offered.is_some() || options.offers.is_some_and(|_| !has_column(saved, LABELS));
     let offers = match saved {
-        Some(schema) => schema.offers,
+        // A row may state what is on offer although no row has when the model learnt.
+        Some(schema) => schema.offers.or((named && tables).then_some(Offers::Named)),
+        None if options.offered.is_some() => Some(Offers::Named),
         None => options.offers.filter(|_| tables).and_then(|width| offers::recognise(&rows, width)),
     };
     let mut keys = keys(&rows, label, weight, options.id.clone());
-    keys.offers = offers.is_some();
+    keys.offers = offers.map(|_| options.offered.clone().unwrap_or_else(|| LABELS.to_owned()));
     keys.texts = if tables { LabelType::Text } else { LabelType::Unstated };
     let blocks = if let Some(Offers::Blocks(width)) = offers { Some(width) } else { None };
     if blocks.is_some() && options.hash_bits.is_some() {
@@ -155,6 +159,14 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let scratch = Scratch::default();
     let parser = Ndjson { keys, width, strict, scratch, table, absent, notes };
     Ok(LineReader::boxed(source, columns, parser))
+}
+
+/// Whether a model has a column of the key `key`: a number, categories, or what is inside.
+fn has_column(saved: Option<&Schema>, key: &str) -> bool {
+    let Some(Columns::Named(names)) = saved.map(|schema| &schema.columns) else { return false };
+    names.iter().any(|name| {
+        name.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with(['=', '.', '[', '~']))
+    })
 }
 
 /// Whether a row has no column of the model: neither a categorical one, in any category, nor another without
@@ -205,7 +217,7 @@ fn keys(
         LABEL_NAMES.iter().find_map(|name| called(name))
     });
     let weight = weight.or_else(|| (shape != Shape::Flat).then(|| "weight".to_owned()));
-    Keys { shape, label, weight, id, offers: false, texts: LabelType::Text }
+    Keys { shape, label, weight, id, offers: None, texts: LabelType::Text }
 }
 
 impl LineParser for Ndjson {
@@ -273,7 +285,7 @@ impl LineParser for Ndjson {
     fn schema(&self, columns: Columns) -> Schema {
         let Keys { label, weight, .. } = &self.keys;
         let csv = self.table.as_ref().map(|table| table.layout.clone());
-        let offers = self.keys.offers.then_some(Offers::Named);
+        let offers = self.keys.offers.as_ref().map(|_| Offers::Named);
         Schema {
             format: Format::Ndjson,
             columns,
@@ -321,8 +333,8 @@ impl LineParser for Ndjson {
             ("weight", shown_key(&self.keys.weight)),
             ("features", format!("{features}{hashed}")),
         ];
-        if self.keys.offers {
-            described.push(("offers", "labels on offer under \"labels\"".to_owned()));
+        if let Some(key) = &self.keys.offers {
+            described.push(("offers", format!("labels on offer under {}", shown(key))));
         }
         if let Some(table) = &self.table {
             described

@@ -18,6 +18,25 @@ const MOST_PAIRED: usize = 12;
 /// The value of a product. On simulated sites the reward is smaller with 1, and similar from 3 to 8.
 const PAIR: f64 = 4.0;
 
+/// The names of the labels on offer in a text: a list in JSON, or names separated by spaces.
+///
+/// # Errors
+/// If it begins like a list and is none, or has anything but names.
+pub(crate) fn names(text: &str) -> Result<Vec<String>, String> {
+    let text = text.trim_ascii();
+    if !text.starts_with('[') {
+        return Ok(text.split_ascii_whitespace().map(str::to_owned).collect());
+    }
+    let list: Vec<Value> = serde_json::from_str(text)
+        .map_err(|error| format!("is {}, which is no list in JSON: {error}", shown(text)))?;
+    let name = |value: Value| match value {
+        Value::String(name) => Ok(name),
+        Value::Number(number) => Ok(number.to_string()),
+        other => Err(format!("has {other}, where the name of a label was needed")),
+    };
+    list.into_iter().map(name).collect()
+}
+
 /// Features by name.
 pub type Described = Vec<(String, f64)>;
 

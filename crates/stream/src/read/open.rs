@@ -81,6 +81,14 @@ fn parsed(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, 
             "is read as {format}, where the label is first on the line; the label cannot be column {label}"
         )));
     }
+    if let (Some(offered), false) = (&options.offered, matches!(format, Format::Csv | Format::Ndjson)) {
+        let what = format!(
+            "is read as {}, which has no column or key {} of the labels on offer; csv or ndjson was needed",
+            format.name(),
+            shown(offered)
+        );
+        return Err(source.file_error(what));
+    }
     match format {
         Format::Libsvm => libsvm::reader(source, options),
         Format::Vw => vw::reader(source, options),

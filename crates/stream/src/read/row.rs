@@ -219,6 +219,17 @@ impl Row {
         self.offered_count += 1;
     }
 
+    /// Makes the actions of a label of costs the labels on offer, if there are several.
+    pub(crate) fn offer_costs(&mut self) {
+        self.offered_count = 0;
+        for at in 0..if self.cost_count > 1 { self.cost_count } else { 0 } {
+            let action = std::mem::take(&mut self.costs[at].action);
+            self.next_offered().push_str(&action);
+            self.costs[at].action = action;
+            self.offered_count += 1;
+        }
+    }
+
     /// The name of another label on offer, still empty. It is not part of the row until
     /// `offered_count` is increased.
     fn next_offered(&mut self) -> &mut String {

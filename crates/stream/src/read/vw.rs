@@ -4,8 +4,8 @@
 //!
 //! - The last word before the first bar is the tag if it begins with a quote or touches the bar.
 //! - If a word has a colon, the label is one of costs: `action:cost` or `action:cost:probability`, a cost may
-//!   be empty; a word without a colon among them is an action without cost. Else the words are label,
-//!   importance, base.
+//!   be empty; a word without a colon among them is an action without cost. Several actions are those on
+//!   offer. Else the words are label, importance, base.
 //! - A feature is called `namespace^feature`, in the nameless namespace just `feature`; without a
 //!   name it is numbered from 0 within its namespace. Its value is 1 if none is given, times the
 //!   scale of the namespace; a text value makes the feature `feature^text` of value 1, which is not
@@ -129,7 +129,9 @@ fn parse_head(head: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
         head.split(is_blank).filter(|word| !word.is_empty()).take(count)
     };
     if words().any(|word| word.contains(':')) {
-        return words().try_for_each(|word| parse_cost(word, row));
+        words().try_for_each(|word| parse_cost(word, row))?;
+        row.offer_costs();
+        return Ok(());
     }
     for (position, word) in words().enumerate() {
         match position {

@@ -6,5 +6,5 @@ mod saved;
 mod single;
 
 pub(crate) use saved::Encoding;
-pub use saved::{Forecaster, Frozen, Learning, PREDICTED_TOGETHER, Saved, archive_of, snapshot};
+pub use saved::{Forecaster, Frozen, Learning, PREDICTED_TOGETHER, Saved, archive_of, best_of, snapshot};
 pub use single::in_single_precision;

@@ -2,17 +2,17 @@
 
 use noregret::algorithm::{About, AnyModel, BanditModel, Model};
 use noregret::batch::online_to_batch::Average;
-use noregret::example::Features;
+use noregret::example::{Features, Label};
 use noregret::facts::RunFacts;
 use noregret::learner::{Accepts, Classes, Feedback, Predictor};
 use noregret::model::{Archive, Data, ModelError, Numbers};
 use noregret::param::Values;
-use noregret::prediction::{Decision, Prediction};
+use noregret::prediction::{Decision, Prediction, argmax};
 use noregret::problem::Problem;
 use noregret::rng::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::encode::Encoder;
+use crate::encode::{Encoder, Example};
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
 use crate::encode::scale::{Scaler, Scaling};
@@ -252,23 +252,51 @@ impl Forecaster {
         }
     }
 
-    /// Predicts all of `rows` and calls `each` with each prediction, in order. Equal to
-    /// [`Forecaster::predict`] up to rounding, and faster for learners with matrices. See
+    /// Predicts all of `examples` among their labels on offer and calls `each` with each prediction, in
+    /// order. Equal to [`Forecaster::predict_among`] up to rounding, and faster for learners with matrices. See
     /// [`PREDICTED_TOGETHER`].
     pub fn predict_batch(
         &self,
-        rows: &[Features<'_>],
+        examples: &[Example],
         out: &mut Prediction,
         room: &mut Decision,
         each: &mut dyn FnMut(usize, &Prediction),
     ) {
         match self {
-            Self::Average(average) => average.predict_batch(&rows, out, each),
-            Self::Bandit(_) => rows.iter().enumerate().for_each(|(at, x)| {
-                self.predict(*x, out, room);
+            Self::Average(average) => {
+                let rows: Vec<Features<'_>> = examples.iter().map(Example::features).collect();
+                let mut among = Prediction::default();
+                average.predict_batch(&&rows[..], out, &mut |at, prediction| {
+                    let offered = examples[at].offered();
+                    if offered.is_empty() {
+                        return each(at, prediction);
+                    }
+                    among.keep(prediction);
+                    restrict(&mut among, offered);
+                    each(at, &among);
+                });
+            }
+            Self::Bandit(_) => examples.iter().enumerate().for_each(|(at, example)| {
+                self.predict_among(example.features(), example.offered(), out, room);
                 each(at, out);
             }),
         }
+    }
+
+    /// [`Forecaster::predict`] among the labels `offered`, ascending (empty: all): the probabilities of other
+    /// labels are 0. A bandit learner decides as in a run; the forecast of a learner that does not decide
+    /// among some of its labels is divided by its sum over the labels on offer.
+    pub fn predict_among(&self, x: Features<'_>, offered: &[u32], out: &mut Prediction, room: &mut Decision) {
+        if let Self::Bandit(learner) = self
+            && !offered.is_empty()
+            && learner.predict_among(x, offered, room)
+        {
+            out.scores.clone_from(&room.scores);
+            out.probabilities.clone_from(&room.distribution);
+            return;
+        }
+        self.predict(x, out, room);
+        restrict(out, offered);
     }
 
     /// Writes scores and probabilities for `x` to `out`; `room` is a reused buffer.
@@ -282,6 +310,31 @@ impl Forecaster {
             }
         }
     }
+}
+
+/// Moves the probabilities to the labels `offered`, ascending; empty: all.
+fn restrict(at: &mut Prediction, offered: &[u32]) {
+    if offered.is_empty() || at.probabilities.is_empty() {
+        return;
+    }
+    let total: f64 = offered.iter().map(|label| at.probabilities[*label as usize]).sum();
+    for (label, p) in (0u32..).zip(&mut at.probabilities) {
+        *p = if offered.binary_search(&label).is_ok() { *p / total } else { 0.0 };
+    }
+    if !total.is_normal() {
+        at.probabilities.fill(0.0);
+        let best = best_of(at, offered);
+        at.probabilities[best.index()] = 1.0;
+    }
+}
+
+/// The label with the best score among `offered` (empty: all), the first of several.
+pub fn best_of(at: &Prediction, offered: &[u32]) -> Label {
+    let Some(first) = offered.first() else { return Label::from(argmax(&at.scores)) };
+    let better = |best: u32, label: &u32| {
+        if at.scores[*label as usize] > at.scores[best as usize] { *label } else { best }
+    };
+    Label(offered.iter().fold(*first, better))
 }
 
 /// A predictor that does not learn, with its encoder.
@@ -316,7 +369,10 @@ impl Frozen {
             Err(ModelError::Average) => Forecaster::Average(Average::from_archive(archive)?),
             Err(error) => return Err(error),
         };
-        let (encoder, schema) = surroundings(archive, predictor.about(), predictor.problem())?;
+        let (mut encoder, schema) = surroundings(archive, predictor.about(), predictor.problem())?;
+        if let Forecaster::Bandit(_) = predictor {
+            encoder.set_costs(Some(encoder.costs().unwrap_or_default()));
+        }
         Ok(Self { predictor, encoder, schema })
     }
 }

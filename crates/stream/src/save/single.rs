@@ -1,6 +1,5 @@
 //! Model files in single precision, as far as forecasts do not change.
 
-use noregret::example::Features;
 use noregret::model::Archive;
 use noregret::prediction::Decision;
 
@@ -47,9 +46,8 @@ fn rounded(archive: &Archive, names: &[String], rows: &[Example], expected: &[f6
 /// The model's forecasts for the rows, concatenated.
 fn forecasts(archive: &Archive, rows: &[Example]) -> Option<Vec<f64>> {
     let frozen = Frozen::from_archive(archive).ok()?;
-    let features: Vec<Features<'_>> = rows.iter().map(Example::features).collect();
     let (mut at, mut found) = (frozen.predictor.prediction(), vec![]);
-    frozen.predictor.predict_batch(&features, &mut at, &mut Decision::default(), &mut |_, at| {
+    frozen.predictor.predict_batch(rows, &mut at, &mut Decision::default(), &mut |_, at| {
         let numbers = if at.probabilities.is_empty() { &at.scores } else { &at.probabilities };
         found.extend_from_slice(numbers);
     });

@@ -52,7 +52,7 @@ impl Blocks {
         let mut label = None;
         for (key, value) in object {
             let is = |wanted: &Option<String>| wanted.as_deref() == Some(key.as_str());
-            if key == LABELS {
+            if is(&self.keys.offers) {
                 self.offered(&value)?;
             } else if is(&self.keys.label) {
                 label = text(&value);

@@ -22,7 +22,6 @@ use csv::ByteRecord;
 use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
 
-use super::offers::LABELS;
 use super::{Keys, Shape};
 use crate::read::columns::ColumnMap;
 use crate::read::csv::layout::find_column;
@@ -209,7 +208,7 @@ impl Survey {
         for (at, row) in rows.iter().enumerate() {
             let inside = row.get("x").filter(|_| keys.shape == Shape::Object);
             for (key, value) in row {
-                if keys.offers && key == LABELS {
+                if keys.offers.as_ref() == Some(key) {
                     continue;
                 }
                 let known = is(&keys.label, key) || is(&keys.weight, key);

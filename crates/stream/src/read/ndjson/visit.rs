@@ -7,9 +7,9 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::label::{LabelType, written};
-use crate::read::ndjson::offers::LABELS;
 use crate::read::ndjson::table::Table;
 use crate::read::ndjson::{Keys, Shape};
+use crate::read::offer;
 use crate::read::row::Row;
 
 /// Buffers reused for every row.
@@ -106,7 +106,7 @@ impl Object<'_> {
         match (key, self.keys.shape) {
             _ if is(&self.keys.label) => Part::Label,
             _ if is(&self.keys.weight) => Part::Weight,
-            (LABELS, _) if self.keys.offers => Part::Offers,
+            _ if is(&self.keys.offers) => Part::Offers,
             ("x", Shape::Array) => Part::Array,
             ("x", Shape::Object) => Part::Features,
             (_, Shape::Array | Shape::Object) if is(&self.keys.id) => Part::Tag,
@@ -408,6 +408,10 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
                 Ok(())
             }
             Part::Offered => self.object.offer(value),
+            Part::Offers => match offer::names(value) {
+                Ok(names) => names.iter().try_for_each(|name| self.object.offer(name)),
+                Err(what) => Err(self.object.fault(what)),
+            },
             Part::Tag => {
                 self.object.row.tag.push_str(value);
                 Ok(())
