@@ -1,5 +1,6 @@
 //! Determines the facts about a stream before its first round, and makes learners for it.
 
+mod checks;
 mod pipe;
 
 use noregret::algorithm::AnyModel;
@@ -178,13 +179,8 @@ fn of_file(
             plan.source.data, survey.rows
         )));
     }
+    checks::check(plan, wanted, survey)?;
     let columns = survey.columns;
-    if columns == 0 && settings.features.is_none() {
-        return Err(Failure::data(format!(
-            "{}: none of its {} rows has a feature to learn from (or --set features=D)",
-            plan.source.data, survey.rows
-        )));
-    }
     let different = survey.labels.len() as u64;
     if different == survey.labelled && different >= 20 {
         note(format_args!(
@@ -193,15 +189,6 @@ fn of_file(
         ));
     }
     let takes = wanted[0].entry.about.accepts.classes;
-    if let Some(line) = survey.costs
-        && takes != Classes::Real
-        && !wanted.iter().all(Wanted::is_bandit)
-    {
-        return Err(Failure::data(format!(
-            "{}:{line}: the label gives costs of actions, where a class was needed; `--feedback bandit` learns from them, and `noregret evaluate --format vw` reads such data",
-            plan.source.data
-        )));
-    }
     let classes = match takes {
         Classes::Real => 1,
         Classes::Two | Classes::Any => {

@@ -11,7 +11,9 @@ use noregret_stream::{ReadError, ReadErrorKind};
 pub(crate) fn read_error(error: &ReadError) -> String {
     let hint = match error.kind() {
         ReadErrorKind::UnknownFormat => "pass --format".to_owned(),
-        ReadErrorKind::SingleColumn { delimiter: None, .. } => "pass --delimiter if it has more".to_owned(),
+        ReadErrorKind::SingleColumn { delimiter: None, .. } => {
+            "pass --delimiter if it has more, or --label NAME if it is the label".to_owned()
+        }
         ReadErrorKind::SingleColumn { seen: Some('\t'), .. } => "pass --delimiter tab".to_owned(),
         ReadErrorKind::SingleColumn { seen: Some(seen), .. } => format!("pass --delimiter '{seen}'"),
         ReadErrorKind::SingleColumn { seen: None, .. } => "pass another --delimiter".to_owned(),

@@ -107,13 +107,12 @@ pub(crate) fn run_all(
         Err(failure)
     })?;
     let pipe = stream.reader.size().is_none();
+    let (candidates, wanted) = able(plan, &stream, candidates, wanted)?;
     let (mut entrants, mut encoders, mut of) = (Vec::new(), Vec::<Encoder>::new(), Vec::new());
     for (at, wanted) in wanted.iter().enumerate() {
         let first = wanted.settings.seed.unwrap_or(plan.seed);
         for seed in (0..wanted.copies as u64).map(|repeat| first.wrapping_add(repeat)) {
-            let (learner, encoder) = stream
-                .learner(wanted, seed)
-                .map_err(|failure| failure.of(wanted.entry.about.name, candidates.len() > 1))?;
+            let (learner, encoder) = stream.learner(wanted, seed)?;
             let alike = |other: &Encoder| {
                 (other.accepts(), other.radius()) == (encoder.accepts(), encoder.radius())
                     && other.scaler().scaling() == encoder.scaler().scaling()
@@ -181,6 +180,30 @@ pub(crate) fn run_all(
         note_bad_rows(worst.bad_rows, worst.first_bad_row.as_deref());
     }
     Ok(Comparison { candidates, runs, feed, threads, seconds })
+}
+
+/// The candidates that can learn from the stream; others are left out with a note, unless none remains.
+fn able(
+    plan: &StreamPlan,
+    stream: &Stream<'_>,
+    candidates: Vec<Candidate>,
+    wanted: Vec<Wanted>,
+) -> Result<(Vec<Candidate>, Vec<Wanted>), Failure> {
+    let several = candidates.len() > 1;
+    let (mut able, mut refused) = (Vec::new(), Vec::new());
+    for (candidate, wanted) in candidates.into_iter().zip(wanted) {
+        match stream.learner(&wanted, wanted.settings.seed.unwrap_or(plan.seed)) {
+            Ok(_) => able.push((candidate, wanted)),
+            Err(failure) => refused.push(failure.of(wanted.entry.about.name, several)),
+        }
+    }
+    if able.is_empty() {
+        return Err(refused.swap_remove(0));
+    }
+    for failure in refused {
+        note(format_args!("noregret: left out: {failure}"));
+    }
+    Ok(able.into_iter().unzip())
 }
 
 /// Prints the settings.

@@ -139,7 +139,7 @@ impl StreamPlan {
             on_large_row: args.on_large_row,
             delay: args.delay,
             exploration_floor: args.exploration_floor,
-            costs: args.costs,
+            costs: args.costs.unwrap_or_default(),
             window: args.window,
             limit: args.limit,
             seed: args.seed,
@@ -150,6 +150,16 @@ impl StreamPlan {
             },
             memory: args.memory,
         })
+    }
+
+    /// The same for the log of another program, if `logged` names its columns. Its rewards are from 0 to 1
+    /// when they are read.
+    fn with_log(mut self, logged: Option<Keys>) -> Self {
+        if logged.is_some() {
+            self.costs = Costs::default();
+        }
+        self.source.logged = logged;
+        self
     }
 
     /// The request to end the run between two rows.
@@ -334,7 +344,7 @@ impl RepeatPlan {
         let Wanted { entry, settings, .. } = wanted(args)?;
         let candidate = Candidate { entry, settings, varied: Vec::new() };
         let mut pass = PassPlan::of(&args.stream)?;
-        pass.stream.source.logged = logged(args)?;
+        pass.stream = pass.stream.with_log(logged(args)?);
         Ok(Self { candidate, pass })
     }
 }
@@ -346,8 +356,7 @@ impl RunPlan {
             (None, rate) => rate.map(AbstainPlan::Rate),
         };
         let batch_model = args.batch_model.clone();
-        let mut stream = StreamPlan::of(&args.stream)?;
-        stream.source.logged = logged(args)?;
+        let stream = StreamPlan::of(&args.stream)?.with_log(logged(args)?);
         Ok(Self {
             stream,
             learner: LearnerPlan::of(args)?,
@@ -381,7 +390,7 @@ impl LearnerPlan {
         if args.learner.is_some()
             || !args.set.is_empty()
             || args.stream.scale.is_some()
-            || args.stream.costs != Costs::default()
+            || (args.stream.costs.is_some() && columns(args).is_none())
             || args.stream.no_intercept
         {
             return Err(Failure::usage(
@@ -392,9 +401,14 @@ impl LearnerPlan {
     }
 }
 
+/// The names of the columns that the arguments name, if any.
+fn columns(args: &RunArgs) -> Option<Keys> {
+    Keys::named([&args.decision, &args.probability, &args.reward, &args.offered])
+}
+
 /// The names of the columns, if the data is the log of another program's decisions.
 fn logged(args: &RunArgs) -> Result<Option<Keys>, Failure> {
-    let keys = Keys::named([&args.decision, &args.probability, &args.reward, &args.offered]);
+    let keys = columns(args);
     let refused =
         |what: &str| Err(Failure::usage(format!("--decision, --probability, --reward, --offered: {what}")));
     if keys.is_some() && args.feedback != Some(FeedbackChoice::Bandit) && args.load.is_none() {
@@ -402,10 +416,13 @@ fn logged(args: &RunArgs) -> Result<Option<Keys>, Failure> {
             "name the columns of a log of decisions, which are learnt from with --feedback bandit",
         );
     }
-    if keys.is_some() && args.stream.costs != Costs::default() {
-        return refused("the log has rewards from 0 to 1; omit --costs");
+    if keys.is_none() && args.rewards.is_some() {
+        return Err(Failure::usage(
+            "--rewards: is for the log of another program, whose columns --decision, --probability and --reward name; data with costs \
+             have --costs",
+        ));
     }
-    Ok(keys)
+    Ok(keys.map(|keys| Keys { costs: args.stream.costs, rewards: args.rewards, ..keys }))
 }
 
 /// The learner, by name.

@@ -42,7 +42,7 @@ pub use read::label::{LabelType, of_number as label_of_number, written as label_
 pub use read::live::Stop;
 pub use read::missing::Missing;
 pub use read::ndjson::nan::without_nan;
-pub use read::offer::{Described, fill_blocks};
+pub use read::offer::{Described, DescribedRound, fill_blocks};
 pub use read::open::{from_read, open};
 pub use read::options::{CsvField, CsvRole, CsvSchema, Offers, ReadOptions, Schema, Style};
 pub use read::reader::Reader;

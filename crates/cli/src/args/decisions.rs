@@ -71,7 +71,8 @@ pub(crate) struct EvaluateArgs {
     /// folklore-diag for more than 64 features]
     #[arg(long, value_name = "NAME")]
     pub(crate) reward_learner: Option<String>,
-    /// Format: ndjson, parquet or vw; csv with the columns below [default: by the ending, or ndjson]
+    /// Format: ndjson (also Vowpal Wabbit's JSON), parquet or vw; csv with the columns below [default:
+    /// recognised]
     #[arg(long)]
     pub(crate) format: Option<Format>,
     /// In a log of another program, CSV or NDJSON: the column or key of the played label [default:
@@ -89,7 +90,8 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) offered: Option<String>,
     /// In a log of another program: the column of the reward has costs in this range, as in 0..10, which
-    /// become rewards from 1, for the least, to 0 [default: rewards from 0 to 1]
+    /// become rewards from 1, for the least, to 0 [default: rewards as they are; in logs of Vowpal Wabbit minus
+    /// the cost]
     #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true)]
     pub(crate) costs: Option<Costs>,
     /// Treatment of invalid lines: fail, skip, or skip at most N

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use noregret_stream::encode::costs::Costs;
 use noregret_stream::watch::curve::Measure;
 
 use super::{DataArgs, StreamArgs, at_least_one};
@@ -32,9 +33,13 @@ pub(crate) struct RunArgs {
     /// The column of that label's probability [default: probability]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) probability: Option<String>,
-    /// The column of its reward, from 0 to 1 [default: reward]
+    /// The column of its reward, from 0 to 1, or as --rewards or --costs say [default: reward]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) reward: Option<String>,
+    /// What the column of the reward may hold, as in 0..15: the largest becomes the reward 1, the least 0
+    /// [default: 0..1]
+    #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true, conflicts_with = "costs")]
+    pub(crate) rewards: Option<Costs>,
     /// The column of the labels that were on offer: a list, or names separated by spaces [default: all labels
     /// were on offer]
     #[arg(long, value_name = "COLUMN")]

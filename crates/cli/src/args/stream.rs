@@ -94,9 +94,10 @@ pub(crate) struct StreamArgs {
     #[arg(long, value_name = "P", default_value_t = 0.0)]
     pub(crate) exploration_floor: f64,
     /// Under bandit feedback, what labels may cost, as in 0..10: costs in the data become rewards from 1,
-    /// for the least, to 0. The range is part of the model
-    #[arg(long, value_name = "LEAST..MOST", default_value_t = Costs::default(), allow_hyphen_values = true)]
-    pub(crate) costs: Costs,
+    /// for the least, to 0. The range is part of the model. In a log of another program, the column of the
+    /// reward has costs [default: 0..1]
+    #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true)]
+    pub(crate) costs: Option<Costs>,
     /// Number of rounds of windowed scores
     #[arg(long, value_name = "ROUNDS", default_value_t = 1000, value_parser = at_least_one::<usize>())]
     pub(crate) window: usize,

@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use noregret::registry;
+use noregret_stream::Schema;
 use noregret_stream::decisions::foreign::Keys;
 use noregret_stream::decisions::logged::Logged;
 use noregret_stream::evaluate::reward_model::reward_learner;
 use noregret_stream::evaluate::{
     Compared, EvaluateError, EvaluateOptions, Evaluation, MakeLearner, Policy, compare,
 };
-use noregret_stream::{Format, Schema};
 
 use crate::args::EvaluateArgs;
 use crate::choices::Missing;
@@ -67,9 +67,8 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
 
 /// Names of the columns in a log of another program.
 fn keys(args: &EvaluateArgs) -> Option<Keys> {
-    let csv = args.format.or_else(|| Format::from_file_name(&args.log)) == Some(Format::Csv);
     let given = [&args.decision, &args.probability, &args.reward, &args.offered];
-    let keys = Keys::named(given).or_else(|| (csv || args.costs.is_some()).then(Keys::default));
+    let keys = Keys::named(given).or_else(|| args.costs.map(|_| Keys::default()));
     keys.map(|keys| Keys { costs: args.costs, ..keys })
 }
 

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::Path;
 
 use noregret::algorithm::Forecast;
+use noregret::example::Features;
 use noregret::prediction::{Decision, Prediction};
 use noregret::rng::{Rng, Uniforms as _};
-use noregret_stream::Offers;
 use noregret_stream::encode::Example;
 use noregret_stream::encode::examples::{BadRows, ReadExamples, Step};
 use noregret_stream::encode::labels::Labels;
@@ -15,6 +15,7 @@ use noregret_stream::run::{RunError, play};
 use noregret_stream::save::{Forecaster, Frozen, PREDICTED_TOGETHER, best_of};
 use noregret_stream::watch::abstain::{Abstention, Rule};
 use noregret_stream::watch::explain::Explainer;
+use noregret_stream::{DescribedRound, Offers};
 
 use crate::args::PredictArgs;
 use crate::choices::ExplainOf;
@@ -35,6 +36,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let mut source = Source::of(&args.data, &args.reading)?.with_schema(schema);
     source.options.offers = Some(Offers::WIDTH);
     source.options.offered = args.offered.clone();
+    source.options.describes = args.explain.is_some();
     let reader = source.open()?;
     for sentence in reader.notes() {
         note(format_args!("noregret: {}: {sentence}", source.name()));
@@ -71,6 +73,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         rng: Rng::new(args.seed, 1),
         score: Score::new(forecast, 1),
         rows: 0,
+        empty: 0,
         abstention,
         answered: 0,
         explainer,
@@ -78,6 +81,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         prediction: predictor.prediction(),
         room: Decision::default(),
         examples: Vec::new(),
+        rounds: Vec::new(),
         waiting: Vec::new(),
     };
     let mut example = Example::default();
@@ -86,7 +90,9 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         match &step {
             Ok(Step::Example) => {
                 lines.waiting.push(Waiting::Row(examples.row().tag.clone()));
+                lines.empty += u64::from(examples.row().indices().is_empty());
                 lines.examples.push(std::mem::take(&mut example));
+                lines.rounds.push(examples.row().described().cloned());
             }
             // Each output line corresponds to an input row.
             Ok(Step::Bad(error)) => {
@@ -110,7 +116,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
             break;
         }
     }
-    let Lines { rows, score, abstention, answered, explainer, .. } = lines;
+    let Lines { rows, score, abstention, answered, explainer, empty, .. } = lines;
     if rows == 0 {
         let none = || format!("{}: has no rows to predict", source.name());
         let why = examples.first_bad_row().map_or_else(none, str::to_owned);
@@ -124,6 +130,13 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         }
     }
     out.finish().map_err(failure)?;
+    if examples.bad_rows() > 0 && rows == empty {
+        let first = examples.first_bad_row().unwrap_or_default();
+        let bad = counted(examples.bad_rows(), "row");
+        return Err(Failure::data(format!(
+            "{bad} cannot be read, and the others have no feature of the model: {first}"
+        )));
+    }
     note_bad_rows(examples.bad_rows(), examples.first_bad_row());
     if let (count, Some(first)) = examples.unscored() {
         let have = if count == 1 { "row has a label" } else { "rows have labels" };
@@ -192,8 +205,9 @@ struct Lines<'a> {
     greedy: bool,
     rng: Rng,
     score: Score,
-    /// Number of rows predicted.
+    /// Number of rows predicted, and of those that have no feature of the model.
     rows: u64,
+    empty: u64,
     abstention: Option<Abstention>,
     /// Number of rows with a predicted label.
     answered: u64,
@@ -203,6 +217,8 @@ struct Lines<'a> {
     prediction: Prediction,
     room: Decision,
     examples: Vec<Example>,
+    /// The features of labels on offer by name, to be explained.
+    rounds: Vec<Option<DescribedRound>>,
     waiting: Vec<Waiting>,
 }
 
@@ -211,7 +227,7 @@ impl Lines<'_> {
     /// error is its index among the examples.
     fn write(&mut self, out: &mut impl Write, labels: &Labels) -> std::io::Result<Result<(), u64>> {
         let Self { columns, forecast, greedy, rng, score, rows, examples, waiting, .. } = self;
-        let Self { abstention, answered, explainer, averaged, .. } = self;
+        let Self { abstention, answered, explainer, averaged, rounds, .. } = self;
         let (columns, forecast, greedy, averaged) = (*columns, *forecast, *greedy, *averaged);
         let (mut other, mut rest) = (self.predictor.prediction(), Decision::default());
         let mut waiting = waiting.drain(..);
@@ -244,9 +260,13 @@ impl Lines<'_> {
                 *rows += 1;
                 *answered += u64::from(given);
                 let explanation = explainer.as_mut().and_then(|explainer| {
-                    explainer.add(&examples[at], &mut other, |x, out| {
+                    let predict = |x: Features<'_>, out: &mut Prediction| {
                         self.predictor.predict_among(x, offered, out, &mut rest);
-                    });
+                    };
+                    match &rounds[at] {
+                        Some(round) => explainer.add_round(round, &examples[at], &mut other, predict),
+                        None => explainer.add(&examples[at], &mut other, predict),
+                    }
                     (!averaged).then(|| explainer.take())
                 });
                 let explanation = explanation.as_ref();
@@ -278,6 +298,7 @@ impl Lines<'_> {
             }
         }
         examples.clear();
+        rounds.clear();
         Ok(Ok(()))
     }
 }

@@ -53,7 +53,8 @@ pub(super) fn of_pipe(
         None => known_columns(reader),
     };
     let declared = settings.features.filter(|_| block.is_none()).map(|features| features as usize);
-    let columns = declared.or(known);
+    // A column of zeros stands for none: the constant feature remains.
+    let columns = declared.or(known).map(|columns| columns.max(1));
     let open_columns = columns.is_none();
     if open_columns {
         check_open_columns(scale, wanted)?;

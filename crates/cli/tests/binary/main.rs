@@ -27,6 +27,7 @@ mod kill;
 mod labels;
 mod list;
 mod live_pipes;
+mod logs_of_others;
 mod merge;
 mod odd_data;
 mod offers;
@@ -42,6 +43,7 @@ mod serve;
 mod serve_deploy;
 #[cfg(all(feature = "serve", unix))]
 mod serve_hostile;
+mod shapes;
 mod tables;
 mod trace;
 mod util;

@@ -21,13 +21,15 @@ pub struct Keys {
     pub offered: Option<String>,
     /// If it is given, the column of the reward has costs in this range.
     pub costs: Option<Costs>,
+    /// If it is given, rewards are in this range, and become rewards from 0 to 1.
+    pub rewards: Option<Costs>,
 }
 
 /// The names of our own logs.
 impl Default for Keys {
     fn default() -> Self {
         let [decision, probability, reward] = ["label", "probability", "reward"].map(str::to_owned);
-        Self { decision, probability, reward, offered: None, costs: None }
+        Self { decision, probability, reward, offered: None, costs: None, rewards: None }
     }
 }
 
@@ -44,6 +46,7 @@ impl Keys {
             reward: or(reward, ours.reward),
             offered: offered.clone(),
             costs: None,
+            rewards: None,
         })
     }
 }
@@ -97,7 +100,7 @@ impl Foreign {
         let mut ours = Map::new();
         let mut take = |key: &str| object.remove(key).filter(|value| !value.is_null());
         let absent = |key: &str| format!("has no {}", shown(key));
-        let Keys { decision, probability, reward, offered, costs } = &self.keys;
+        let Keys { decision, probability, reward, offered, costs, rewards } = &self.keys;
         ours.insert("label".into(), take(decision).ok_or_else(|| absent(decision))?);
         let refused = |key: &str, value: Value, need: &str| match value {
             Value::String(text) => format!("{} is {}; {need}", shown(key), shown(&*text)),
@@ -115,6 +118,10 @@ impl Foreign {
                     "reward".into(),
                     earned.ok_or_else(|| refused(reward, cost, &need()))?.value().into(),
                 );
+            }
+            Some(Value::Number(earned)) if let Some(rewards) = rewards => {
+                let value = rewards.rising(earned.as_f64().unwrap_or(f64::NAN))?;
+                ours.insert("reward".into(), value.value().into());
             }
             Some(Value::Bool(right)) => drop(ours.insert("correct".into(), right.into())),
             Some(value @ Value::Number(_)) => drop(ours.insert("reward".into(), value)),
@@ -214,7 +221,7 @@ mod tests {
 
     fn keys() -> Keys {
         let [decision, probability, reward] = ["chosen", "prob", "click"].map(str::to_owned);
-        Keys { decision, probability, reward, offered: Some("shown".to_owned()), costs: None }
+        Keys { decision, probability, reward, offered: Some("shown".to_owned()), costs: None, rewards: None }
     }
 
     fn text(line: Option<&[u8]>) -> String {

@@ -4,80 +4,96 @@
 use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::foreign::Keys;
 use crate::decisions::reader::LogReader;
+use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
 use crate::evaluate::off_policy::check_weight;
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind};
-use crate::read::format::Format;
+use crate::read::format::{self, Format};
+use crate::read::live::Stop;
 use crate::read::open::open;
 use crate::read::options::{Offers, ReadOptions, Schema};
 use crate::read::reader::Reader;
 use crate::read::row::{Row, RowLabel};
+use crate::read::source::Source;
+use crate::read::vw::json;
+use crate::words::counted;
 
 /// A file of logged decisions.
 pub enum Logged {
     /// A decision log.
     Log(Box<LogReader>),
-    /// Vowpal Wabbit text; the reward of an action is minus its cost.
-    Vw {
-        /// The rows.
-        reader: Box<dyn Reader>,
-        /// Actions so far.
-        labels: Labels,
-        /// The name of the file.
-        name: String,
-    },
+    /// Vowpal Wabbit's text or JSON; the reward of an action is minus its cost.
+    Vw(Box<LoggedVw>),
+}
+
+/// Decisions of Vowpal Wabbit, or of its decision service.
+pub struct LoggedVw {
+    reader: Box<dyn Reader>,
+    /// Actions so far.
+    labels: Labels,
+    name: String,
+    /// The range of costs, if rewards are from 0 to 1.
+    costs: Option<Costs>,
+    /// Rows without a label.
+    unlabelled: u64,
+}
+
+/// How a log is written.
+enum Kind {
+    Format(Format),
+    /// Vowpal Wabbit's JSON.
+    VwJson,
+}
+
+impl Kind {
+    /// That of the file `path`, if `format` is not given: by its name, and by its first lines.
+    fn of(path: &str, format: Option<Format>) -> Self {
+        let format = format.or_else(|| Format::from_file_name(path));
+        // What cannot be opened, or not as text, is reported where it is read.
+        let file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+        let source = Source::open(path, &Stop::default()).ok().filter(|_| file);
+        let Some(mut source) = source.filter(|_| matches!(format, None | Some(Format::Ndjson))) else {
+            return Self::Format(format.unwrap_or(Format::Ndjson));
+        };
+        let Ok(peek) = source.peek(format::LINES, 1) else { return Self::Format(Format::Ndjson) };
+        let first = peek.lines().find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
+        match serde_json::from_slice(first) {
+            Ok(object) if json::is_row(&object) => Self::VwJson,
+            _ => Self::Format(format.or_else(|| format::from_content(&peek)).unwrap_or(Format::Ndjson)),
+        }
+    }
 }
 
 impl Logged {
-    /// Opens `path`, in `format` if it is given; NDJSON and Parquet are decision logs. If `schema`
-    /// is given, other features are ignored.
+    /// Opens `path`, in `format` if it is given, else as its name or its first lines say. NDJSON and Parquet are
+    /// decision logs, or rows of Vowpal Wabbit's JSON; CSV is the log of another program with our names of
+    /// columns. If `schema` is given, other features are ignored.
     ///
     /// # Errors
     /// If it cannot be read, or its format cannot contain decisions.
     pub fn open(path: &str, format: Option<Format>, schema: Option<&Schema>) -> Result<Self, ReadError> {
-        match format.or_else(|| Format::from_file_name(path)).unwrap_or(Format::Ndjson) {
-            Format::Ndjson | Format::Parquet => {
-                let log = LogReader::open(path)?;
-                Ok(Self::Log(Box::new(match schema {
-                    Some(schema) => log.with_columns(schema.columns.clone()),
-                    None => log,
-                })))
+        match Kind::of(path, format) {
+            Kind::Format(Format::Ndjson | Format::Parquet) => {
+                Ok(Self::Log(Box::new(with_columns(LogReader::open(path)?, schema))))
             }
-            Format::Vw => {
-                let schema = schema.map(|schema| Schema {
-                    format: Format::Vw,
-                    label: None,
-                    weight: None,
-                    csv: None,
-                    ..schema.clone()
-                });
-                let room = schema.as_ref().map_or(0, |schema| schema.columns.count());
-                let options = ReadOptions {
-                    format: Some(Format::Vw),
-                    schema,
-                    room,
-                    offers: Some(Offers::WIDTH),
-                    ..ReadOptions::default()
-                };
-                Ok(Self::Vw {
-                    reader: open(path, &options)?,
-                    labels: Labels::default(),
-                    name: path.to_owned(),
-                })
+            Kind::Format(Format::Csv) => {
+                Self::open_foreign(path, Some(Format::Csv), &Keys::default(), schema)
             }
-            other => Err(ReadError::new(
+            Kind::Format(Format::Vw) => Self::open_vw(path, Format::Vw, schema, None),
+            Kind::VwJson => Self::open_vw(path, Format::Ndjson, schema, None),
+            Kind::Format(other) => Err(ReadError::new(
                 path,
                 0,
                 ReadErrorKind::Layout(format!(
-                    "is {other}, which cannot contain decisions; ndjson, parquet or vw was needed"
+                    "is {other}, which cannot contain decisions; ndjson, csv, parquet or vw was needed"
                 )),
             )),
         }
     }
 
-    /// Opens a log of another program, in CSV or NDJSON, whose columns are named by `keys`. If
-    /// `schema` is given, other features are ignored.
+    /// Opens a log of another program: in CSV or NDJSON, with columns named by `keys`, or Vowpal Wabbit's, with
+    /// costs in the range of `keys`. If `schema` is given, other features are ignored.
     ///
     /// # Errors
     /// If it cannot be read, or is in another format.
@@ -87,34 +103,65 @@ impl Logged {
         keys: &Keys,
         schema: Option<&Schema>,
     ) -> Result<Self, ReadError> {
-        let log = match format.or_else(|| Format::from_file_name(path)).unwrap_or(Format::Ndjson) {
-            format @ (Format::Csv | Format::Ndjson) => {
+        let unnamed = Keys { costs: keys.costs, ..Keys::default() } == *keys;
+        let log = match Kind::of(path, format) {
+            Kind::Format(format @ (Format::Csv | Format::Ndjson)) => {
                 LogReader::open_foreign(path, keys.clone(), format == Format::Csv)?
             }
+            Kind::Format(Format::Vw) if unnamed => {
+                return Self::open_vw(path, Format::Vw, schema, keys.costs);
+            }
+            Kind::VwJson if unnamed => return Self::open_vw(path, Format::Ndjson, schema, keys.costs),
             other => {
+                let other = match other {
+                    Kind::Format(format) => format.name(),
+                    Kind::VwJson => "Vowpal Wabbit's JSON",
+                };
                 let what = format!("is {other}, whose columns cannot be named; csv or ndjson was needed");
                 return Err(ReadError::new(path, 0, ReadErrorKind::Layout(what)));
             }
         };
-        Ok(Self::Log(Box::new(match schema {
-            Some(schema) => log.with_columns(schema.columns.clone()),
-            None => log,
-        })))
+        Ok(Self::Log(Box::new(with_columns(log, schema))))
+    }
+
+    fn open_vw(
+        path: &str,
+        format: Format,
+        schema: Option<&Schema>,
+        costs: Option<Costs>,
+    ) -> Result<Self, ReadError> {
+        let schema =
+            schema.map(|schema| Schema { format, label: None, weight: None, csv: None, ..schema.clone() });
+        let room = schema.as_ref().map_or(0, |schema| schema.columns.count());
+        let options = ReadOptions {
+            format: Some(format),
+            schema,
+            room,
+            offers: Some(Offers::WIDTH),
+            ..ReadOptions::default()
+        };
+        let (reader, labels, name) = (open(path, &options)?, Labels::default(), path.to_owned());
+        Ok(Self::Vw(Box::new(LoggedVw { reader, labels, name, costs, unlabelled: 0 })))
     }
 
     /// Whether the file can be read twice.
     pub fn is_file(&self) -> bool {
         match self {
             Self::Log(log) => log.size().is_some(),
-            Self::Vw { reader, .. } => reader.size().is_some(),
+            Self::Vw(rows) => rows.reader.size().is_some(),
         }
     }
 
-    /// Description of an incomplete last line, see [`LogReader::torn`].
-    pub fn torn(&self) -> Option<&str> {
+    /// Sentences about what was left out: an incomplete last line, see [`LogReader::torn`], and rows without a
+    /// label. Known after the last event.
+    pub fn remarks(&self) -> Vec<String> {
         match self {
-            Self::Log(log) => log.torn(),
-            Self::Vw { .. } => None,
+            Self::Log(log) => log.torn().map(str::to_owned).into_iter().collect(),
+            Self::Vw(rows) => {
+                let unlabelled = (rows.unlabelled > 0)
+                    .then(|| format!("left out {} without a label", counted(rows.unlabelled, "row")));
+                unlabelled.into_iter().chain(rows.reader.odd_cells()).collect()
+            }
         }
     }
 
@@ -122,7 +169,7 @@ impl Logged {
     pub fn labels(&self) -> &Labels {
         match self {
             Self::Log(log) => log.labels(),
-            Self::Vw { labels, .. } => labels,
+            Self::Vw(rows) => &rows.labels,
         }
     }
 
@@ -130,7 +177,7 @@ impl Logged {
     pub fn columns(&self) -> &Columns {
         match self {
             Self::Log(log) => log.columns(),
-            Self::Vw { reader, .. } => reader.columns(),
+            Self::Vw(rows) => rows.reader.columns(),
         }
     }
 
@@ -138,7 +185,7 @@ impl Logged {
     pub(crate) fn error(&self, row: &Row, what: impl Into<String>) -> ReadError {
         match self {
             Self::Log(log) => log.error(what),
-            Self::Vw { name, .. } => ReadError::new(name, row.line, ReadErrorKind::Row(what.into())),
+            Self::Vw(rows) => ReadError::new(&rows.name, row.line, ReadErrorKind::Row(what.into())),
         }
     }
 
@@ -147,54 +194,104 @@ impl Logged {
     /// # Errors
     /// If the line is invalid.
     pub fn next(&mut self, row: &mut Row) -> Result<Option<Event>, ReadError> {
-        let (reader, labels, name) = match self {
-            Self::Log(log) => return log.next(row),
-            Self::Vw { reader, labels, name } => (reader, labels, name),
-        };
-        if !reader.read(row)? {
-            return Ok(None);
+        match self {
+            Self::Log(log) => log.next(row),
+            Self::Vw(rows) => rows.next(row),
         }
-        let refuse = |what: String| ReadError::new(name, row.line, ReadErrorKind::Row(what));
+    }
+}
+
+/// The log with the columns of a model, if one is given.
+fn with_columns(log: LogReader, schema: Option<&Schema>) -> LogReader {
+    match schema {
+        Some(schema) => log.with_columns(schema.columns.clone()),
+        None => log,
+    }
+}
+
+impl LoggedVw {
+    fn next(&mut self, row: &mut Row) -> Result<Option<Event>, ReadError> {
+        loop {
+            if !self.reader.read(row)? {
+                return Ok(None);
+            }
+            // A row without costs is one to predict.
+            let asked = match row.label() {
+                RowLabel::Missing => true,
+                RowLabel::Costs(costs) => costs.iter().all(|one| one.cost.is_none()),
+                _ => false,
+            };
+            if !asked {
+                let decision = self.decision(row);
+                let decision = decision
+                    .map_err(|what| ReadError::new(&self.name, row.line, ReadErrorKind::Row(what)))?;
+                // The event has both.
+                row.unlabel();
+                row.clear_offered();
+                return Ok(Some(Event::Decision(Box::new(decision))));
+            }
+            self.unlabelled += 1;
+        }
+    }
+
+    fn decision(&mut self, row: &Row) -> Result<LoggedDecision, String> {
         let RowLabel::Costs(costs) = row.label() else {
-            return Err(refuse("the label is none of action:cost:probability".to_owned()));
+            return Err("the label is a class, where action:cost:probability was needed".to_owned());
         };
-        let mut taken = None;
+        if row.weight != 1.0 {
+            return Err(format!("the row has weight {}; decisions of a log have none", row.weight));
+        }
+        let labels = &mut self.labels;
         let mut offered: Vec<u32> = row.offered().iter().map(|name| labels.intern(name).0).collect();
         offered.sort_unstable();
+        let (mut taken, mut distribution) = (None, vec![]);
         for one in costs {
             let label = labels.intern(&one.action);
+            if distribution.len() < labels.len() {
+                distribution.resize(labels.len(), 0.0);
+            }
+            distribution[label.index()] = one.probability.unwrap_or(0.0);
             if let (Some(cost), Some(probability)) = (one.cost, one.probability) {
                 if taken.is_some() {
-                    return Err(refuse("the label has two actions with a cost and a probability".to_owned()));
+                    return Err("the label has two actions with a cost and a probability".to_owned());
                 }
                 taken = Some((label.0, cost, probability));
             }
         }
         let Some((label, cost, probability)) = taken else {
-            return Err(refuse("no action of the label has a cost and a probability".to_owned()));
+            return Err(
+                "the label has costs of actions and no probability, so that nobody has played one of them: a run with bandit feedback \
+                 plays against such costs"
+                    .to_owned(),
+            );
         };
+        let name = labels.name(noregret::example::Label(label));
         if probability <= 0.0 {
-            return Err(refuse(format!(
-                "the action {:?} was played with probability {probability}: must be in (0, 1]",
-                labels.name(noregret::example::Label(label))
-            )));
+            return Err(format!(
+                "the action {name:?} was played with probability {probability}: must be in (0, 1]"
+            ));
         }
-        check_weight(probability).map_err(|what| {
-            refuse(format!("the action {:?} {what}", labels.name(noregret::example::Label(label))))
-        })?;
-        // The event has both.
-        row.unlabel();
-        row.clear_offered();
-        Ok(Some(Event::Decision(Box::new(LoggedDecision {
+        check_weight(probability).map_err(|what| format!("the action {name:?} {what}"))?;
+        let reward = match self.costs {
+            Some(costs) => costs.reward(cost)?.value(),
+            None => 0.0 - cost,
+        };
+        // Probabilities of all labels on offer are a distribution, if they sum to 1 up to their digits.
+        let whole = costs.iter().all(|one| one.probability.is_some());
+        let near = (distribution.iter().sum::<f64>() - 1.0).abs() <= 0.01;
+        if !whole || !near || costs.len() < 2 {
+            distribution.clear();
+        }
+        Ok(LoggedDecision {
             id: format!("line {}", row.line),
             label,
             probability,
-            distribution: Vec::new(),
+            distribution,
             offered,
-            reward: Some(0.0 - cost),
+            reward: Some(reward),
             own: None,
             evaluation: Vec::new(),
             estimates: Vec::new(),
-        }))))
+        })
     }
 }

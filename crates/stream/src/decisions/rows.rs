@@ -23,7 +23,7 @@ struct Taken {
 }
 
 /// The answered decisions of a log, in the order of their answers. The label of a row is one of costs: of the
-/// label that was played, 1 - reward, with its probability.
+/// label that was played, 1 - reward, with its probability. The encoder checks its range.
 pub struct LoggedRows {
     log: Logged,
     waiting: Pending<Taken>,
@@ -38,16 +38,11 @@ impl LoggedRows {
     }
 
     /// Labels the row of `taken` with the played label and its cost.
-    fn earned(&self, taken: Taken, reward: f64, row: &mut Row) -> Result<(), ReadError> {
-        if !(0.0..=1.0).contains(&reward) {
-            let what = format!("the reward is {reward}; a number from 0 to 1 was needed");
-            return Err(self.log.error(row, what));
-        }
+    fn earned(taken: Taken, reward: f64, row: &mut Row) {
         let Taken { row: mut of, label, probability } = taken;
         of.push_cost(&label, Some(1.0 - reward), Some(probability));
         of.line = row.line;
         *row = of;
-        Ok(())
     }
 }
 
@@ -70,7 +65,7 @@ impl Reader for LoggedRows {
                     let (label, probability) = (name(taken.label), taken.probability);
                     let waits = Taken { row: of, label, probability };
                     if let Some(reward) = taken.reward {
-                        self.earned(waits, reward, row)?;
+                        Self::earned(waits, reward, row);
                         return Ok(true);
                     }
                     let kept = self.waiting.insert(&taken.id, waits);
@@ -80,7 +75,7 @@ impl Reader for LoggedRows {
                     let waited = self.waiting.take(&id);
                     let waited = waited.map_err(|error| self.log.error(row, error.to_string()))?;
                     if let Some(reward) = reward {
-                        self.earned(waited, reward, row)?;
+                        Self::earned(waited, reward, row);
                         return Ok(true);
                     }
                 }

@@ -28,6 +28,16 @@ impl Costs {
         (least < most && (most - least).is_finite()).then_some(Self { least, most })
     }
 
+    /// The reward in [0, 1] of a reward in this range: 1 for the largest.
+    ///
+    /// # Errors
+    /// If it is outside the range.
+    pub fn rising(self, reward: f64) -> Result<Reward, String> {
+        Reward::of_cost(0.0 - reward, 0.0 - self.most, 0.0 - self.least).ok_or_else(|| {
+            format!("the reward is {reward}; a number from {} to {} was needed", self.least, self.most)
+        })
+    }
+
     /// The reward of `cost`.
     ///
     /// # Errors
@@ -89,6 +99,13 @@ mod tests {
             "the cost is 3.5; a number from -1 to 3 was needed, which is the model's range of costs"
         );
         assert!(costs.reward(f64::NAN).is_err());
+        for (earned, reward) in [(-1.0, 0.0), (3.0, 1.0), (0.0, 0.25)] {
+            assert_eq!(costs.rising(earned).map(Reward::value), Ok(reward));
+        }
+        assert_eq!(
+            costs.rising(4.0).expect_err("outside"),
+            "the reward is 4; a number from -1 to 3 was needed"
+        );
         for text in ["1..0", "0..0", "0", "a..b", "0..inf", "-1e308..1e308"] {
             assert!(text.parse::<Costs>().is_err(), "{text}");
         }

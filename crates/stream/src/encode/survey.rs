@@ -68,6 +68,8 @@ pub struct Survey {
     pub costs: Option<u64>,
     /// Whether some of these were played by another policy.
     pub logged: bool,
+    /// The least and the largest of these costs.
+    pub cost_range: Option<[f64; 2]>,
 }
 
 impl Survey {
@@ -97,6 +99,7 @@ impl Survey {
             fewest_offered: usize::MAX,
             costs: None,
             logged: false,
+            cost_range: None,
         };
         let mut row = Row::new();
         let mut bad = 0;
@@ -136,6 +139,10 @@ impl Survey {
                     survey.logged |= actions.iter().any(|one| one.probability.is_some());
                     for one in actions {
                         survey.labels.collect(&one.action, LabelType::Unstated);
+                        if let Some(cost) = one.cost {
+                            let [least, most] = survey.cost_range.unwrap_or([cost; 2]);
+                            survey.cost_range = Some([least.min(cost), most.max(cost)]);
+                        }
                     }
                 }
                 RowLabel::Distribution(y) if survey.labels.is_empty() => {
@@ -168,7 +175,8 @@ impl Survey {
         if different > many && 2 * different as u64 > survey.labelled {
             return Err(SurveyError::LabelsHardlyRepeat(different, survey.labelled));
         }
-        survey.columns = features.unwrap_or(reader.columns().count() as usize);
+        // A column of zeros stands for none: the constant feature remains.
+        survey.columns = features.unwrap_or((reader.columns().count() as usize).max(1));
         survey.labels = survey.labels.sorted();
         (survey.scaling, survey.radius) = (candidates[0].scaler.scaling(), candidates[0].square.sqrt());
         Ok(survey)

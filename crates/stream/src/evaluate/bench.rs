@@ -69,9 +69,13 @@ impl Bench<'_> {
             0 => (0..self.labels.len()).collect(),
             _ => taken.offered.iter().map(|label| *label as usize).collect(),
         };
-        let evaluation =
-            self.evaluation(policy, &example, &logged, distributed, &offered, taken.evaluation)?;
+        let played = (taken.label as usize, taken.probability);
+        let known = distributed.then_some(&logged[..]);
+        let evaluation = self.evaluation(policy, &example, known, played, &offered, taken.evaluation)?;
+        let whole = distributed || !matches!(policy, Policy::Logged);
         let estimates = match (taken.estimates.len(), model) {
+            // The mean forecast needs the whole distribution.
+            _ if !whole => None,
             (0, None) => None,
             (0, Some(model)) => {
                 let mut estimates = Vec::new();
@@ -99,8 +103,8 @@ impl Bench<'_> {
         &mut self,
         policy: &Policy,
         example: &Example,
-        logged: &[f64],
-        distributed: bool,
+        logged: Option<&[f64]>,
+        played: (usize, f64),
         offered: &[usize],
         mut given: Vec<f64>,
     ) -> Result<Option<Vec<f64>>, String> {
@@ -123,13 +127,23 @@ impl Bench<'_> {
                 }
                 one(label)
             }
-            Policy::Logged | Policy::Greedy if !distributed => {
-                return Err(
-                    "the decision has no distribution \"p\", from which the policy is computed".to_owned()
-                );
-            }
-            Policy::Logged => logged.to_vec(),
-            Policy::Greedy => one(argmax(logged)),
+            Policy::Logged => match logged {
+                Some(logged) => logged.to_vec(),
+                None => {
+                    // Nothing else is known of it, and the weight needs nothing else.
+                    let mut distribution = vec![0.0; count];
+                    distribution[played.0] = played.1;
+                    distribution
+                }
+            },
+            Policy::Greedy => match logged {
+                Some(logged) => one(argmax(logged)),
+                None => {
+                    let what = "the decision has no distribution \"p\", whose best label the policy plays; \"logged\" needs the \
+                                probability of the played label only";
+                    return Err(what.to_owned());
+                }
+            },
             Policy::Given if given.is_empty() => {
                 return Err(
                     "the decision has no \"evaluation\"; name a policy or a model to be evaluated".to_owned()

@@ -234,7 +234,7 @@ pub(super) fn with_terms(
             format!("in {not_offered} rounds none of the policy's labels was on offer; they are left out");
         evaluation.warnings.push(warning);
     }
-    evaluation.warnings.extend(log.torn().map(str::to_owned));
+    evaluation.warnings.extend(log.remarks());
     let whole = Evaluation {
         decisions,
         missing,

@@ -36,6 +36,27 @@ pub(super) struct Tally {
     /// 1 / (p n) for n playable labels: its expectation is 1 if labels were drawn with the logged
     /// probabilities.
     logged_weights: Mean,
+    /// How much the weights of both kinds may be off because probabilities were rounded when they were written.
+    rounding: [Mean; 2],
+}
+
+/// How much a logged probability may differ from the true one, relative to it: by half a unit of its last
+/// decimal, or of single precision.
+fn rounding(probability: f64) -> f64 {
+    if f64::from(probability as f32) == probability {
+        return f64::from(f32::EPSILON);
+    }
+    // The shortest decimals that read back to the number.
+    let text = format!("{probability:e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let last = exponent.parse::<i32>().unwrap_or(0) - (digits.len() as i32 - 2).max(0);
+    0.5 * 10f64.powi(last) / probability
+}
+
+/// Two numbers with as many decimals, from four on, as show that they differ.
+fn apart(a: f64, b: f64) -> (String, String) {
+    let shown = |digits: usize| (format!("{a:.digits$}"), format!("{b:.digits$}"));
+    (4..12).map(shown).find(|(a, b)| a != b).unwrap_or_else(|| shown(4))
 }
 
 impl Tally {
@@ -46,6 +67,7 @@ impl Tally {
             rewards: Mean::default(),
             uncovered: Some(Mean::default()),
             logged_weights: Mean::default(),
+            rounding: [Mean::default(); 2],
         }
     }
 
@@ -60,8 +82,12 @@ impl Tally {
             (Some(mean), Some(support)) => mean.add(support.uncovered),
             _ => self.uncovered = None,
         }
+        let rounded = rounding(round.probability);
+        self.rounding[0].add(rounded * round.evaluation[round.label] / round.probability);
         if let Some(support) = support {
-            self.logged_weights.add(1.0 / (round.probability * support.labels as f64));
+            let weight = 1.0 / (round.probability * support.labels as f64);
+            self.logged_weights.add(weight);
+            self.rounding[1].add(rounded * weight);
         }
         term
     }
@@ -91,20 +117,23 @@ impl Tally {
     /// Whether the log is too thin for the normal intervals, and all warnings.
     fn warnings(&self, estimates: &Estimates, uncovered: Option<f64>) -> (bool, Vec<String>) {
         let (mut thin, mut warnings) = (false, Vec::new());
-        let off = |mean: f64, error: f64, want: f64| (mean - want).abs() > 4.0 * error + 1e-9;
+        let off = |mean: f64, error: f64, rounded: &Mean, want: f64| {
+            (mean - want).abs() > 4.0 * error + 1.01 * rounded.value() + 1e-9
+        };
         let logged = &self.logged_weights;
-        if logged.value() > 0.0 && off(logged.value(), logged.standard_error(), 1.0) {
+        if logged.value() > 0.0 && off(logged.value(), logged.standard_error(), &self.rounding[1], 1.0) {
             warnings.push(format!(
-                "1/p of the labels played is {:.4} times its expectation on average: they were not drawn with the logged probabilities",
-                logged.value()
+                "1/p of the labels played is {} times its expectation on average: they were not drawn with the logged probabilities",
+                apart(logged.value(), 1.0).0
             ));
         }
         let covered = 1.0 - uncovered.unwrap_or(0.0);
         let (mean, error) = (estimates.mean_weight, estimates.mean_weight_standard_error);
-        if estimates.clipped == 0 && off(mean, error, covered) {
+        if estimates.clipped == 0 && off(mean, error, &self.rounding[0], covered) {
             thin = true;
+            let (mean, covered) = apart(mean, covered);
             warnings.push(format!(
-                "the mean importance weight is {mean:.4}, not {covered:.4}: probabilities are wrong, or the policy plays labels that the log could not"
+                "the mean importance weight is {mean}, not {covered}: probabilities are wrong, or the policy plays labels that the log could not"
             ));
         }
         if let Some(share) = uncovered.filter(|share| *share > 1e-9) {
@@ -125,5 +154,23 @@ impl Tally {
             warnings.push(format!("{} weights were clipped, which biases all but dm", estimates.clipped));
         }
         (thin, warnings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_with_few_digits_may_be_off() {
+        for (probability, half) in
+            [(0.3333, 0.5e-4), (0.167, 0.5e-3), (0.333333, 0.5e-6), (0.05, 0.5e-2), (1e-3, 0.5e-3)]
+        {
+            assert!((rounding(probability) * probability - half).abs() < 1e-12, "{probability}");
+        }
+        assert!(rounding(1.0 / 3.0) < 1e-15);
+        assert!(rounding(f64::from(0.05_f32)) < 2e-7 && rounding(0.5) < 2e-7 && rounding(1.0) < 2e-7);
+        assert_eq!(apart(1.000004, 1.0), ("1.000004".to_owned(), "1.000000".to_owned()));
+        assert_eq!(apart(0.5, 1.0), ("0.5000".to_owned(), "1.0000".to_owned()));
     }
 }

@@ -5,7 +5,8 @@
 //! the options do: numbers stay numbers, nominal values are categories, strings are text, dates are times.
 //! The label is the column that the options name, else one called `label`, `class`, `target` or `y`, else the
 //! last one. `?` is a missing value. In a sparse row a value that is not written is 0, or the first of the
-//! values of a nominal attribute.
+//! values of a nominal attribute. A number in braces behind a row, `5.1, yes, {2}`, is its weight, if the first
+//! row has one.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -49,9 +50,17 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         Some(column) => find_column(&names, column).map_err(|message| source.file_error(message))?,
         None => label_by_name(&names).unwrap_or(names.len() - 1),
     };
-    let sparse = first_row(&mut source)?.starts_with(b"{");
+    let first = first_row(&mut source)?;
+    let sparse = first.starts_with(b"{");
+    let weighted = std::str::from_utf8(&first).is_ok_and(|row| weight_of(row).1.is_some());
     let mut options =
         ReadOptions { label: Some(names[label].clone()), header: Some(true), ..options.clone() };
+    // Weights have no name in the header.
+    let weight = (weighted && options.weight.is_none()).then(|| {
+        let free = |name: &&str| !names.iter().any(|known| known == *name);
+        ["weight", "instance weight", "{weight}"].into_iter().find(free).unwrap_or_default().to_owned()
+    });
+    options.weight = weight.clone().or(options.weight);
     if options.schema.is_none() {
         declare(&attributes, label, &mut options);
     }
@@ -62,9 +71,9 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             // The line at which the rows start.
             text.push('\n');
         } else {
-            cells(names.iter().map(String::as_str), &mut text);
+            cells(names.iter().chain(&weight).map(String::as_str), &mut text);
         }
-        Box::new(Rows { source, attributes, sparse, text: text.into_bytes(), at: 0 })
+        Box::new(Rows { source, attributes, sparse, weight, text: text.into_bytes(), at: 0 })
     });
     if sparse { ndjson::reader(source, &options) } else { csv::reader(source, &options) }
 }
@@ -229,6 +238,8 @@ struct Rows {
     source: Source,
     attributes: Vec<Attribute>,
     sparse: bool,
+    /// The name of the column of weights, if rows have them.
+    weight: Option<String>,
     /// Bytes from `at` on are not returned yet.
     text: Vec<u8>,
     at: usize,
@@ -241,12 +252,16 @@ impl Read for Rows {
             let line = line.text().trim_ascii();
             let mut text = String::new();
             match std::str::from_utf8(line) {
-                Ok(row) if !is_blank(line) && self.sparse => sparse(row, &self.attributes, &mut text),
+                Ok(row) if !is_blank(line) && self.sparse => {
+                    sparse(row, &self.attributes, self.weight.as_deref(), &mut text);
+                }
                 Ok(row) if !is_blank(line) => {
+                    let (row, weight) = if self.weight.is_some() { weight_of(row) } else { (row, None) };
                     let missing = |token: Token| {
                         if token.text == "?" && !token.quoted { String::new() } else { token.text }
                     };
-                    let row: Vec<String> = Tokens(row).map(missing).collect();
+                    let mut row: Vec<String> = Tokens(row).map(missing).collect();
+                    row.extend(self.weight.as_ref().map(|_| weight.unwrap_or_default().to_owned()));
                     cells(row.iter().map(String::as_str), &mut text);
                 }
                 // Blank lines are kept, so that line numbers are right; invalid text is rejected by
@@ -286,10 +301,22 @@ fn cells<'a>(values: impl Iterator<Item = &'a str>, line: &mut String) {
     line.push('\n');
 }
 
+/// A row without its weight, and the weight: a number in braces behind it.
+fn weight_of(row: &str) -> (&str, Option<&str>) {
+    let split = row.strip_suffix('}').and_then(|row| row.rsplit_once('{'));
+    match split.map(|(rest, weight)| (rest.trim_end(), weight.trim())) {
+        Some((rest, weight)) if !rest.is_empty() && weight.parse::<f64>().is_ok() => {
+            (rest.strip_suffix(',').unwrap_or(rest).trim_end(), Some(weight))
+        }
+        _ => (row, None),
+    }
+}
+
 /// A JSON object of a sparse row, with omitted values that are not 0. An invalid row is returned
 /// unchanged, and rejected by the reader.
-fn sparse(row: &str, attributes: &[Attribute], line: &mut String) {
+fn sparse(row: &str, attributes: &[Attribute], weight: Option<&str>, line: &mut String) {
     let object = || -> Option<serde_json::Map<String, serde_json::Value>> {
+        let (row, own) = if weight.is_some() { weight_of(row) } else { (row, None) };
         let pairs = row.strip_prefix('{')?.strip_suffix('}')?;
         let mut object = serde_json::Map::new();
         for Attribute { name, kind } in attributes {
@@ -309,6 +336,9 @@ fn sparse(row: &str, attributes: &[Attribute], line: &mut String) {
                 _ => text.into(),
             };
             object.insert(name.clone(), value);
+        }
+        if let (Some(name), Some(own)) = (weight, own) {
+            object.insert(name.to_owned(), own.parse::<f64>().ok()?.into());
         }
         Some(object)
     };

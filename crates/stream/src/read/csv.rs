@@ -22,7 +22,7 @@ use csv::{ByteRecord, Reader as RecordReader};
 
 use self::header::names;
 use self::layout::{builder, describe_roles};
-use self::text::{CsvText, plain_line_ends};
+use self::text::{CsvText, is_aligned, plain_line_ends, squeezed};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, delimiter_name, shown};
 use crate::read::format::Format;
@@ -64,6 +64,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let saved = options.schema.as_ref().and_then(|schema| schema.csv.as_ref().or(derived.as_ref()));
     let (mut missing, mut said) = (vec![], vec![]);
     let mut above = 0;
+    let aligned;
     let layout = match saved {
         Some(saved) => {
             let there =
@@ -76,6 +77,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
                 layout::detect_delimiter(&peek).map_or(saved.delimiter, char::from)
             };
             let delimiter = options.delimiter.map_or(kept, char::from);
+            aligned = delimiter == ' ' && is_aligned(&source.peek(2, 1)?, options);
             CsvSchema { delimiter, header: options.header.unwrap_or(saved.header), ..saved.clone() }
         }
         None => {
@@ -83,7 +85,8 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             if peek.all && peek.bytes.trim_ascii().is_empty() {
                 return Err(ReadError::new(source.name(), 0, ReadErrorKind::Empty));
             }
-            let bytes = &plain_line_ends(peek.bytes);
+            aligned = is_aligned(&peek, options);
+            let bytes = &if aligned { squeezed(peek.bytes) } else { plain_line_ends(peek.bytes) };
             let peek = Peek { bytes, all: peek.all };
             let inferred = layout::infer(&peek, options).map_err(|message| source.file_error(message))?;
             missing = layout::missing_words(&peek, &inferred);
@@ -94,7 +97,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let delimiter =
         layout::checked_delimiter(layout.delimiter).map_err(|message| source.file_error(message))?;
     let before = source.line();
-    let records = builder(delimiter).from_reader(CsvText::new(source));
+    let records = builder(delimiter).from_reader(CsvText::new(source, aligned));
     let mut rows = Rows {
         records,
         record: ByteRecord::new(),
@@ -112,7 +115,11 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         said.extend(rows.skip_above(&layout)?);
     }
     rows.held = more && !layout.header;
-    let header = if layout.header { rows.record.clone() } else { ByteRecord::new() };
+    let written = rows.record.clone();
+    if layout.header && rows.record.len() + 1 == layout.fields.len() {
+        rows.record = layout::with_row_names(&rows.record);
+    }
+    let header = if layout.header { written } else { ByteRecord::new() };
     let fields = match saved {
         Some(_) => saved_fields(&rows.record, &layout),
         None => Ok(layout.fields.iter().map(|field| (field.name.clone(), Some(field.clone()))).collect()),
@@ -178,7 +185,7 @@ fn named_fields(schema: &Schema) -> Option<CsvSchema> {
         seen.insert(name.to_owned()).then(|| CsvField { name: name.to_owned(), role, style: None })
     });
     let fields = fields.collect();
-    Some(CsvSchema { delimiter: ',', header: true, fields, numbers: None, header_rows: None })
+    Some(CsvSchema { delimiter: ',', header: true, fields, numbers: None, marks: vec![], header_rows: None })
 }
 
 /// Maps the columns of a file to a saved layout. `first` is the file's first row.
@@ -308,7 +315,7 @@ impl Rows {
 impl CsvReader {
     fn parse(&mut self, row: &mut Row) -> Result<(), ReadErrorKind> {
         let record = &self.rows.record;
-        if record.len() != self.cells.len() {
+        if record.len() != self.cells.len() && *record != self.header {
             let (found, width) = (record.len(), self.cells.len());
             let s = if found == 1 { "" } else { "s" };
             return Err(ReadErrorKind::Row(format!(

@@ -1,10 +1,10 @@
 //! Recognises and decompresses gzip and zstd, and counts the stored bytes.
 
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 
 use crate::ahead::WorkAhead;
 use crate::read::error::ReadErrorKind;
@@ -98,6 +98,40 @@ impl Read for ReadBlocks {
     }
 }
 
+/// All members of a gzip stream. Zeros after a member are padding, as tapes and some archives add it.
+struct Members<R> {
+    /// `None` at the end.
+    member: Option<GzDecoder<R>>,
+}
+
+impl<R: BufRead> Members<R> {
+    fn new(input: R) -> Self {
+        Self { member: Some(GzDecoder::new(input)) }
+    }
+}
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member {
+            let count = member.read(out)?;
+            if count > 0 || out.is_empty() {
+                return Ok(count);
+            }
+            let Some(mut rest) = self.member.take().map(GzDecoder::into_inner) else { break };
+            loop {
+                let bytes = rest.fill_buf()?;
+                let (zeros, all) = (bytes.iter().take_while(|byte| **byte == 0).count(), bytes.len());
+                rest.consume(zeros);
+                if all == 0 || zeros < all {
+                    self.member = (all > 0).then(|| GzDecoder::new(rest));
+                    break;
+                }
+            }
+        }
+        Ok(0)
+    }
+}
+
 /// Decompresses gzip (all members) and zstd (all frames), recognised by the first bytes; rejects
 /// other binary files.
 ///
@@ -109,7 +143,7 @@ pub(crate) fn decompress(input: Box<dyn Read + Send>, ahead: bool) -> Result<Dec
     let compression = head_kind(&head)?;
     let whole = Cursor::new(head).chain(raw);
     let input: Box<dyn Read + Send> = match compression {
-        Some(GZIP) => Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, whole))),
+        Some(GZIP) => Box::new(Members::new(BufReader::with_capacity(BUFFER, whole))),
         Some(_) => {
             let buffered = BufReader::with_capacity(BUFFER, whole);
             Box::new(zstd::Decoder::with_buffer(buffered).map_err(ReadErrorKind::Io)?)

@@ -87,7 +87,8 @@ pub(crate) const LINES: usize = 20;
 ///
 /// - a line `@relation`, or a comment that begins with `%`, is ARFF;
 /// - a line that begins with `{` is NDJSON;
-/// - a line with a bar that has a blank beside it, or begins the line, or is followed by features, is VW;
+/// - a line with a bar that has a blank beside it, or begins the line, or is followed by features, is VW, if most
+///   lines have a bar;
 /// - lines of `index:value` pairs behind at most one label are LIBSVM, if there is a pair at all;
 /// - lines with a delimiter are CSV.
 pub(crate) fn from_content(peek: &Peek<'_>) -> Option<Format> {
@@ -104,7 +105,8 @@ pub(crate) fn from_content(peek: &Peek<'_>) -> Option<Format> {
     if first.starts_with(b"{") {
         return Some(Format::Ndjson);
     }
-    if is_vw(first) {
+    let bars = rows.iter().filter(|row| row.contains(&b'|')).count();
+    if is_vw(first) && 2 * bars > rows.len() {
         return Some(Format::Vw);
     }
     let pairs: Option<usize> = rows.iter().map(|row| pairs(row)).sum();
@@ -183,6 +185,7 @@ mod tests {
             ("| a b\n", Some(Format::Vw)),
             ("1 'tag|f a:1\n", Some(Format::Vw)),
             ("1|2|3\n", Some(Format::Csv)),
+            ("|1x3 Cross validator\n25, Private, x\n38, Private, y\n", Some(Format::Csv)),
             ("1\n2 1:0.5\n", Some(Format::Libsvm)),
             ("1:0.5 2:1\n", Some(Format::Libsvm)),
             ("a 1:0.5 # 3\n", Some(Format::Libsvm)),

@@ -15,6 +15,7 @@ use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Reader};
 use crate::read::row::{Duplicates, Row};
 use crate::read::source::{Line, Peek, Source};
+use crate::read::vw::kind::several_labels;
 
 const BASE_LINES: usize = 1000;
 
@@ -65,6 +66,9 @@ impl LineParser for Libsvm {
         }
         if !token.contains(&b':') {
             let label = std::str::from_utf8(token).map_err(|_| ReadErrorKind::InvalidUtf8)?;
+            if let Some(why) = several_labels(label) {
+                return Err(bad(why));
+            }
             let label =
                 of_number(label).ok_or_else(|| bad(format!("label {} is not finite", shown(token))))?;
             row.set_name(&label);

@@ -42,6 +42,7 @@ use crate::read::reader::{LineParser, LineReader, Reader};
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
 use crate::read::table::{Cell, absent_note, absent_numbers};
+use crate::read::vw::json;
 use crate::words::counted;
 
 const LINES: usize = 1000;
@@ -107,6 +108,9 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         }
         lines = if rows.is_empty() { LINES.min(2 * lines) } else { wanted };
     };
+    if label.is_none() && layout.is_none() && rows.first().is_some_and(json::is_row) {
+        return json::reader(source, options, &rows);
+    }
     let named = options.offered.is_some() || options.offers.is_some_and(|_| !has_column(saved, LABELS));
     let offers = match saved {
         // A row may state what is on offer although no row has when the model learnt.
@@ -135,7 +139,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let strict = saved.is_some() && options.room == 0;
     let mut columns = ColumnMap::new(columns, options.most_columns());
     if let Some(width) = blocks {
-        return Ok(LineReader::boxed(source, columns, offers::Blocks::new(keys, width)));
+        return Ok(LineReader::boxed(source, columns, offers::Blocks::new(keys, width, options.describes)));
     }
     let (layout, mut notes) = match layout {
         _ if keys.shape == Shape::Array || !tables => (None, vec![]),

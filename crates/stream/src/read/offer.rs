@@ -2,6 +2,8 @@
 //! each label, in the order of the round. The same for data, pipes and the service, so that a model of one
 //! reads the other.
 
+use std::collections::HashSet;
+
 use noregret::bandit::offers::{Offer, OfferRow, OfferedLabel, key};
 use noregret::example::Features;
 use serde_json::Value;
@@ -104,17 +106,52 @@ pub fn fill_blocks(
     Ok(())
 }
 
+/// The features of a round by name, before they are hashed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DescribedRound {
+    context: Described,
+    /// Of each label on offer, with its key.
+    labels: Vec<(u64, Described)>,
+}
+
+impl DescribedRound {
+    /// The names of all features, each once: those of the round, then those of the labels.
+    pub fn names(&self) -> Vec<&str> {
+        let mut seen = HashSet::new();
+        let all = self.context.iter().chain(self.labels.iter().flat_map(|(_, own)| own));
+        all.map(|(name, _)| name.as_str()).filter(|name| seen.insert(*name)).collect()
+    }
+
+    /// Adds to `row` the blocks of the round without the features called `name`, of `width` columns each.
+    ///
+    /// # Errors
+    /// If products are too large.
+    pub fn fill_without(&self, name: &str, width: u32, row: &mut Row) -> Result<(), String> {
+        let rest =
+            |all: &Described| all.iter().filter(|(own, _)| own != name).cloned().collect::<Described>();
+        let labels: Vec<_> = self.labels.iter().map(|(key, own)| (*key, rest(own))).collect();
+        fill_blocks(rest(&self.context), &labels, width, row)
+    }
+}
+
 /// A round while it is read: its features, and the labels on offer by name.
 #[derive(Debug, Default)]
 pub(crate) struct Round {
     pub(crate) context: Described,
     names: Vec<String>,
     labels: Vec<(u64, Described)>,
+    /// Whether rows keep the features by name.
+    keeps: bool,
 }
 
 impl Round {
+    /// Without labels. If `keeps`, rows keep the features by name.
+    pub(crate) fn new(keeps: bool) -> Self {
+        Self { keeps, ..Self::default() }
+    }
+
     pub(crate) fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self::new(self.keeps);
     }
 
     /// Adds a label on offer. Without a name, only its features identify it.
@@ -142,7 +179,11 @@ impl Round {
         if self.names.is_empty() {
             return Err("no label is on offer".to_owned());
         }
-        fill_blocks(std::mem::take(&mut self.context), &self.labels, width, row)?;
+        let context = std::mem::take(&mut self.context);
+        if self.keeps {
+            row.describe(DescribedRound { context: context.clone(), labels: self.labels.clone() });
+        }
+        fill_blocks(context, &self.labels, width, row)?;
         (0..self.names.len()).for_each(|position| {
             row.push_offered(&position.to_string());
         });

@@ -44,7 +44,8 @@ pub fn from_read(
 
 fn from_source(source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let name = source.name().to_owned();
-    ahead(unlabelled(parsed(source, options)?, options), &name)
+    let reader = unlabelled(parsed(source, options)?, options);
+    if options.describes { Ok(reader) } else { ahead(reader, &name) }
 }
 
 /// The rows without the labels that count as missing.

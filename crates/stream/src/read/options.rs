@@ -46,6 +46,9 @@ pub struct ReadOptions {
     /// If given, the key `labels` of NDJSON and the lines of actions in VW text are the labels on offer. A
     /// label with features of its own has a block of this many columns.
     pub offers: Option<u32>,
+    /// Whether rows of labels with features of their own keep these by name, for explanations. Rows are then not
+    /// read ahead.
+    pub describes: bool,
     /// Column of CSV (name or number) or key of NDJSON with the labels on offer: a list, or names separated by
     /// spaces; empty: all. If `None`, and `offers` is given, `labels` of NDJSON.
     pub offered: Option<String>,

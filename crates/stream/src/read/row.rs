@@ -4,6 +4,8 @@ use super::label::LabelType;
 
 pub(crate) use packed::{PackedRows, Room};
 
+use crate::read::offer::DescribedRound;
+
 mod packed;
 
 /// One action of a cost-sensitive or contextual-bandit label.
@@ -69,6 +71,8 @@ pub struct Row {
     count: usize,
     increasing: bool,
     unsorted: Vec<(u32, u32, f64)>,
+    /// The features by name, of a round whose labels have features of their own, if the options ask for them.
+    described: Option<Box<DescribedRound>>,
 }
 
 /// An error in the features of a row.
@@ -106,6 +110,7 @@ impl Default for Row {
             count: 0,
             increasing: true,
             unsorted: Vec::new(),
+            described: None,
         }
     }
 }
@@ -168,7 +173,18 @@ impl Row {
         self.distribution.clear();
         self.cost_count = 0;
         self.offered_count = 0;
+        self.described = None;
         self.clear_features();
+    }
+
+    /// Keeps the features of a round by name.
+    pub(crate) fn describe(&mut self, round: DescribedRound) {
+        self.described = Some(Box::new(round));
+    }
+
+    /// The features by name, if they were kept ([`ReadOptions::describes`](crate::ReadOptions::describes)).
+    pub fn described(&self) -> Option<&DescribedRound> {
+        self.described.as_deref()
     }
 
     pub(crate) fn clear_features(&mut self) {

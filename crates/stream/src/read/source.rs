@@ -14,6 +14,7 @@ use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
 use crate::read::live::{self, Silence, Stop};
 use crate::read::number::WINDOW;
+use crate::read::objects::Objects;
 
 /// Longest line, which bounds the memory.
 const LONGEST_LINE: usize = 256 * 1024 * 1024;
@@ -158,7 +159,27 @@ impl Source {
             }
             _ => {}
         }
-        Ok(source)
+        if source.is_array()? { Ok(source.objects()) } else { Ok(source) }
+    }
+
+    /// Whether the stream is a JSON array of objects.
+    fn is_array(&mut self) -> Result<bool, ReadError> {
+        // Nothing but a bracket at the beginning makes it wait for more.
+        while self.buffer[self.start..self.end].first() == Some(&b'[') {
+            match Objects::begin(&self.buffer[self.start..self.end]) {
+                None if !self.at_end => self.fill()?,
+                found => return Ok(found == Some(true)),
+            }
+        }
+        Ok(false)
+    }
+
+    /// The objects of an array, one in a line; a line is the number of its object.
+    fn objects(mut self) -> Source {
+        let begun = io::Cursor::new(self.buffer[self.start..self.end].to_vec());
+        let rest = std::mem::replace(&mut self.input, Box::new(io::empty()));
+        let input = Box::new(Objects::new(Box::new(begun.chain(rest))));
+        Source { input, start: 0, end: 0, at_end: false, ..self }
     }
 
     /// The rest of the stream, starting with the last line returned, translated to another format

@@ -20,22 +20,40 @@
 //! whereas VW takes the next word as its value.
 
 mod actions;
+pub(crate) mod json;
+pub(crate) mod kind;
+mod node;
 
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
-use crate::read::format::Format;
+use crate::read::format::{self, Format};
 use crate::read::label::of_number;
 use crate::read::missing::Missing;
 use crate::read::number;
 use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Reader};
 use crate::read::row::{Duplicates, FeatureFault, Row};
-use crate::read::source::{Line, Source};
+use crate::read::source::{Line, Peek, Source};
 
 #[derive(Default)]
 struct Vw {
     /// Name of the feature being read; begins with its namespace.
     name: String,
+    notes: Vec<String>,
+}
+
+/// A remark on lines that all begin with a word at the bar, if there are any.
+fn note_tags(peek: &Peek<'_>) -> Option<String> {
+    let tag = |line: &[u8]| {
+        let head = std::str::from_utf8(line).ok()?.split_once('|')?.0;
+        (!head.is_empty() && !head.contains([' ', '\t', '\'', ':'])).then(|| head.to_owned())
+    };
+    let tags: Option<Vec<String>> = peek.lines().filter(|line| !line.is_empty()).map(tag).collect();
+    let first = tags?.into_iter().next()?;
+    Some(format!(
+        "a word at the bar, such as {}, is the name of a row and not its label; a label has a blank behind it: {first} |",
+        shown(&first)
+    ))
 }
 
 /// Number of lines examined to recognise rounds of several lines.
@@ -62,10 +80,13 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             ));
         }
         let columns = ColumnMap::new(columns, options.most_columns());
-        return Ok(LineReader::boxed(source, columns, actions::Actions::new(width)));
+        return Ok(LineReader::boxed(source, columns, actions::Actions::new(width, options.describes)));
     }
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
-    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), Vw::default()))
+    let fresh = source.size().is_some() && options.schema.is_none();
+    let notes = if fresh { note_tags(&source.peek(format::LINES, 1)?) } else { None };
+    let vw = Vw { notes: notes.into_iter().collect(), ..Vw::default() };
+    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), vw))
 }
 
 impl LineParser for Vw {
@@ -107,6 +128,10 @@ impl LineParser for Vw {
         }
     }
 
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
     fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)> {
         let how = match columns {
             Columns::Hashed { bits } => format!("hashed into 2^{bits} columns"),
@@ -118,6 +143,9 @@ impl LineParser for Vw {
 
 /// Parses the part before the first bar.
 fn parse_head(head: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
+    if let Some(why) = kind::refused(head) {
+        return Err(bad(why));
+    }
     let touches = !head.is_empty() && !head.ends_with(is_blank);
     let last = head.split(is_blank).rfind(|word| !word.is_empty()).unwrap_or("");
     let tagged = touches || last.starts_with('\'');

@@ -222,7 +222,7 @@ impl Score {
         let mean = |sum: f64| sum / (rounds.max(1)) as f64;
         Rates {
             rounds,
-            errors: labels.then_some(total.error),
+            errors: labels.then(|| tidy(total.error)),
             error_rate: labels.then(|| mean(total.error)),
             expected_error_rate: (self.forecast == Forecast::RandomisedLabel)
                 .then(|| mean(total.expected_error)),
@@ -232,6 +232,13 @@ impl Score {
             squared_loss: (self.forecast == Forecast::Value).then(|| mean(total.loss)),
         }
     }
+}
+
+/// A sum of losses without the rounding errors of its terms: 7.8, not 7.799999999999997.
+fn tidy(sum: f64) -> f64 {
+    const UNIT: f64 = 1e8;
+    // Beyond, the unit is below the precision of the number.
+    if sum.abs() < 1e7 { (sum * UNIT).round() / UNIT } else { sum }
 }
 
 fn add(total: &mut RoundScore, round: &RoundScore) {

@@ -132,22 +132,23 @@ impl Baselines {
             return None;
         }
         let (commonest, last) = (report.commonest_class_error_rate, report.last_label_error_rate);
-        // The difference must exceed the noise of this number of rounds.
+        // A smaller difference may be the chance of this number of rounds.
         let noise = |rate: f64| (rate * (1.0 - rate) / self.rounds as f64).sqrt();
-        if let Some(error) = error {
-            let better = |rate: f64| error < rate - noise(rate);
-            if !better(commonest) {
-                return Some(format!(
-                    "NO BETTER THAN GUESSING: naming the commonest class so far, without a look at the features, errs in {commonest:.5} of \
-                     the rounds, the learner in {error:.5}"
-                ));
-            }
-            if !better(last) {
-                return Some(format!(
-                    "NO BETTER THAN REPEATING: naming the previous label, without a look at the features, errs in {last:.5} of the rounds, the \
-                     learner in {error:.5}"
-                ));
-            }
+        for (rate, what, how) in [
+            (commonest, "GUESSING", "naming the commonest class so far"),
+            (last, "REPEATING", "naming the previous label"),
+        ] {
+            let Some(error) = error.filter(|error| *error >= rate - noise(rate)) else { continue };
+            let rates = format!(
+                "{how}, without a look at the features, errs in {rate:.5} of the rounds, the learner in {error:.5}"
+            );
+            return Some(match error >= rate {
+                true => format!("NO BETTER THAN {what}: {rates}"),
+                false => format!(
+                    "NOT CLEARLY BETTER THAN {what}: {rates}; on {} rounds the difference may be chance",
+                    self.rounds
+                ),
+            });
         }
         loss.filter(|loss| *loss >= report.class_frequencies_log_loss).map(|loss| {
             format!(

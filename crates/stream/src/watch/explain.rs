@@ -14,7 +14,9 @@ use noregret::prediction::Prediction;
 use super::influence::column_of;
 use crate::encode::{Encoder, Example};
 use crate::read::columns::Columns;
+use crate::read::offer::DescribedRound;
 use crate::read::options::{CsvRole, Schema};
+use crate::read::row::Row;
 
 /// The contributions of columns to the scores of a row, or their mean magnitudes over several rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +48,9 @@ pub struct Explainer {
     magnitudes: Vec<Vec<f64>>,
     rest: Vec<f64>,
     rows: u64,
+    /// The columns of a block, where labels on offer have features of their own: columns are then the names of
+    /// these features.
+    block: Option<u32>,
 }
 
 impl Explainer {
@@ -66,11 +71,13 @@ impl Explainer {
             magnitudes: vec![],
             rest: vec![],
             rows: 0,
+            block: schema.block(),
         };
         for name in names {
             explainer.column(&name);
         }
-        if explainer.fields.is_empty() && !matches!(schema.columns, Columns::Hashed { .. }) {
+        let hashed = matches!(schema.columns, Columns::Hashed { .. }) || explainer.block.is_some();
+        if explainer.fields.is_empty() && !hashed {
             (0..schema.columns.count()).for_each(|feature| {
                 explainer.place(feature);
             });
@@ -110,23 +117,13 @@ impl Explainer {
     ) {
         let x = example.features();
         predict(x, at);
-        let scores = at.scores.clone();
-        self.rest.clone_from(&scores);
-        self.rows += 1;
-        for numbers in &mut self.last {
-            numbers.clear();
-            numbers.resize(scores.len(), 0.0);
-        }
+        let scores = self.begin(at);
         let encoder = Arc::clone(&self.encoder);
         let shift = u32::from(encoder.has_intercept());
         let mut without = |feature: u32, x: Features<'_>| {
             predict(x, at);
             let place = self.place(feature - shift);
-            self.last[place].resize(scores.len(), 0.0);
-            for (class, (with, without)) in scores.iter().zip(&at.scores).enumerate() {
-                self.last[place][class] += with - without;
-                self.rest[class] -= with - without;
-            }
+            self.contributed(place, &scores, at);
         };
         match x {
             Features::Dense(_) => {
@@ -148,6 +145,59 @@ impl Explainer {
                 }
             }
         }
+        self.end(&scores);
+    }
+
+    /// The same for a row whose labels have features of their own, which are those of `round`: the score of the
+    /// row minus that of the row without all features of a name.
+    pub fn add_round(
+        &mut self,
+        round: &DescribedRound,
+        example: &Example,
+        at: &mut Prediction,
+        mut predict: impl FnMut(Features<'_>, &mut Prediction),
+    ) {
+        let Some(width) = self.block else { return };
+        predict(example.features(), at);
+        let scores = self.begin(at);
+        let encoder = Arc::clone(&self.encoder);
+        let (mut row, mut other) = (Row::new(), Example::default());
+        for name in round.names() {
+            row.clear();
+            // Without a feature no product is larger, and the row was valid.
+            let Ok(()) = round.fill_without(name, width, &mut row) else { continue };
+            let x = Features::Sparse { indices: row.indices(), values: row.values() };
+            if encoder.transform(x, &mut other).is_ok() {
+                predict(other.features(), at);
+                let place = self.column(name);
+                self.contributed(place, &scores, at);
+            }
+        }
+        self.end(&scores);
+    }
+
+    /// Begins a row with the prediction `at`, and returns its scores.
+    fn begin(&mut self, at: &Prediction) -> Vec<f64> {
+        self.rest.clone_from(&at.scores);
+        self.rows += 1;
+        for numbers in &mut self.last {
+            numbers.clear();
+            numbers.resize(at.scores.len(), 0.0);
+        }
+        at.scores.clone()
+    }
+
+    /// Adds to a column what the scores lose without one of its features, with the prediction `at`.
+    fn contributed(&mut self, place: usize, scores: &[f64], at: &Prediction) {
+        self.last[place].resize(scores.len(), 0.0);
+        for (class, (with, without)) in scores.iter().zip(&at.scores).enumerate() {
+            self.last[place][class] += with - without;
+            self.rest[class] -= with - without;
+        }
+    }
+
+    /// Ends a row with these scores.
+    fn end(&mut self, scores: &[f64]) {
         for (sums, numbers) in self.magnitudes.iter_mut().zip(&self.last) {
             sums.resize(scores.len(), 0.0);
             sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number.abs());
@@ -173,6 +223,13 @@ impl Explainer {
         let columns = found.iter().map(|(_, place, _)| self.names[*place].clone()).collect();
         let contributions = found.into_iter().map(|(_, _, numbers)| numbers).collect();
         let rest = if rows == 1 { self.rest.clone() } else { vec![f64::NAN; scores] };
+        if self.block.is_some() {
+            // The next rounds have other features.
+            self.names.clear();
+            self.by_name.clear();
+            self.last.clear();
+            self.magnitudes.clear();
+        }
         Explanation { columns, contributions, rest, rows }
     }
 }

@@ -101,9 +101,14 @@ pub(crate) fn note_above(rows: &[ByteRecord]) -> Option<String> {
 pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Inferred, ReadErrorKind> {
     let delimiter = match options.delimiter {
         Some(delimiter) => checked_delimiter(char::from(delimiter))?,
-        None => detect_delimiter(peek).ok_or(ReadErrorKind::SingleColumn { delimiter: None, seen: None })?,
+        None => match detect_delimiter(peek) {
+            Some(delimiter) => delimiter,
+            None if labels_alone(peek, options) => b',',
+            None => return Err(ReadErrorKind::SingleColumn { delimiter: None, seen: None }),
+        },
     };
-    let rows = records(peek, delimiter, LINES);
+    let mut rows = records(peek, delimiter, LINES);
+    name_rows(&mut rows);
     let above = rows_above(&rows, options.header, &asked(options));
     let (above_names, rows) = rows.split_at(above);
     let width = rows.first().map_or(0, ByteRecord::len);
@@ -112,7 +117,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Inferred, 
     {
         return Err(format!("has one cell in its first row, where most rows have {usual}").into());
     }
-    if width < 2 {
+    if width < 2 && !labels_alone(peek, options) {
         let seen = detect_delimiter(peek).map(char::from);
         return Err(ReadErrorKind::SingleColumn { delimiter: Some(char::from(delimiter)), seen });
     }
@@ -169,6 +174,35 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Inferred, 
     }
     let layout = CsvSchema { delimiter: char::from(delimiter), header, fields, numbers, marks, header_rows };
     Ok(Inferred { layout, above, notes })
+}
+
+/// Whether the only column is that of the labels, by its name.
+fn labels_alone(peek: &Peek<'_>, options: &ReadOptions) -> bool {
+    let Some(first) = peek.lines().map(<[u8]>::trim_ascii).find(|line| !line.is_empty()) else {
+        return false;
+    };
+    let is = |name: &str| first.eq_ignore_ascii_case(name.as_bytes());
+    match &options.label {
+        Some(label) => first == label.as_bytes(),
+        None => LABEL_NAMES.into_iter().any(is),
+    }
+}
+
+/// Adds an empty name before the names of columns if all rows have one cell more: R writes the names of rows
+/// without a name of their own.
+fn name_rows(rows: &mut [ByteRecord]) {
+    if let [names, rows @ ..] = rows
+        && !rows.is_empty()
+        && names.iter().all(|cell| !cell.is_empty() && !is_number(cell))
+        && rows.iter().all(|row| row.len() == names.len() + 1)
+    {
+        *names = with_row_names(names);
+    }
+}
+
+/// The names of columns behind an empty one.
+pub(crate) fn with_row_names(names: &ByteRecord) -> ByteRecord {
+    std::iter::once(&b""[..]).chain(names).collect()
 }
 
 /// The names of columns in the options.

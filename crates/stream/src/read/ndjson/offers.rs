@@ -42,8 +42,8 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    pub(super) fn new(keys: Keys, width: u32) -> Self {
-        Self { keys, width, round: Round::default() }
+    pub(super) fn new(keys: Keys, width: u32, describes: bool) -> Self {
+        Self { keys, width, round: Round::new(describes) }
     }
 
     fn object(&mut self, object: Map<String, Value>, row: &mut Row) -> Result<(), String> {

@@ -319,7 +319,10 @@ impl Slot<'_, '_> {
     fn unfit<E: Error>(self, found: &str) -> E {
         let wanted = match self.part {
             Part::Label => "a string, a number, a bool, an array of probabilities or null",
-            Part::Weight | Part::Element(_) | Part::Probability => "a number",
+            Part::Weight | Part::Element(_) => "a number",
+            Part::Probability => {
+                "a number (a list holds the probabilities of all classes; of several labels, write a row each)"
+            }
             Part::Tag => "a string or a number",
             Part::Array => "an array as in the first row",
             Part::Features => "an object as in the first row",

@@ -70,11 +70,11 @@ pub(super) struct Actions {
 }
 
 impl Actions {
-    pub(super) fn new(width: u32) -> Self {
+    pub(super) fn new(width: u32, describes: bool) -> Self {
         Self {
             vw: Vw::default(),
             width,
-            round: Round::default(),
+            round: Round::new(describes),
             shared: false,
             costs: Vec::new(),
             tag: String::new(),

@@ -1,0 +1,251 @@
+//! Logs and data as other programs write them: read, or refused by a sentence that says what to do.
+
+use std::fmt::Write as _;
+
+use crate::util::Folder;
+
+/// Rounds of Vowpal Wabbit's decision service, logged by uniform play among two: the first action costs
+/// nothing, the second 1, with costs as rewards with a minus sign.
+fn decision_service(count: usize) -> String {
+    let mut text = String::new();
+    for t in 0..count {
+        let played = t % 2;
+        let (first, cost) = (played + 1, -((1 - played) as i32));
+        let second = 3 - first;
+        writeln!(
+            text,
+            "{{\"_label_cost\":{cost},\"_label_probability\":0.5,\"_label_Action\":{first},\"_labelIndex\":{played},\"EventId\":\"e{t}\",\
+             \"a\":[{first},{second}],\"p\":[0.5,0.5],\"c\":{{\"User\":{{\"h\":{}}},\"_multi\":[{{\"i\":{{\"id\":\"art\"}}}},\
+             {{\"i\":{{\"id\":\"sport\"}}}}]}}}}",
+            t % 3 + 1
+        )
+        .unwrap();
+    }
+    text
+}
+
+#[test]
+fn logs_of_the_decision_service_are_learnt_from_and_evaluated() {
+    let folder = Folder::with("ds.json", decision_service(200));
+    folder
+        .run("run ds.json --feedback bandit --quiet")
+        .failed(2, "ds.json: costs are from -1 to 0, outside of the range 0..1; pass --costs=-1..0");
+    let run = "run ds.json --feedback bandit --quiet --json --costs=-1..0 --set width=64 --save m";
+    let summary = folder.run(run).succeeded().summary();
+    assert_eq!((&summary["learner"], &summary["rounds"]), (&"offers".into(), &200.into()), "{summary}");
+    assert!(summary["greedy_error_rate"].as_f64().unwrap() < 0.2, "{summary}");
+    let policies = "--policy logged --policy greedy --policy uniform --model m --reward-learner none --json";
+    let found = folder.run(&format!("evaluate ds.json {policies} --greedy")).succeeded().objects();
+    let value = |at: usize| found[at]["estimates"][0]["value"].as_f64().unwrap();
+    assert!((value(0) - 0.5).abs() < 1e-9 && (value(2) - 0.5).abs() < 1e-9, "{}", found[0]);
+    assert!(value(3) > 0.9, "the model plays what costs nothing: {}", found[3]);
+    // Rows to predict, and rows that are not to be learnt from.
+    let predicted = folder.run("predict m ds.json --probabilities").succeeded().objects();
+    assert_eq!(predicted.len(), 200);
+    let skipped = "{\"_skipLearn\":true,\"_label_cost\":5,\"_label_probability\":0.5,\"_labelIndex\":0,\"c\":{\"_multi\":[{},{}]}}\n";
+    folder.write("more.json", decision_service(100) + skipped);
+    let more = folder.run("evaluate more.json --policy uniform").succeeded();
+    assert!(more.stdout.contains("100 of 100 decisions"), "{}", more.stdout);
+    assert!(more.stderr.contains("left out 1 row not to be learnt from"), "{}", more.stderr);
+    // A reward instead of a cost; other shares of dropped rows are weights, which a log has none of.
+    let late = decision_service(40).replace("\"_label_cost\":-1,", "\"o\":[{\"v\":1.0}],");
+    folder.write("o.json", late.replace("\"_label_cost\":0,", "\"o\":[{\"v\":0}],"));
+    let same = folder.run("evaluate o.json --policy logged --json").succeeded().objects();
+    assert_eq!(same[0]["logged_reward"], 0.5);
+    folder.write(
+        "d.json",
+        decision_service(2).replacen("\"a\":", "\"pdrop\":0.5,\"a\":", 1)
+            + &decision_service(1).replace("\"a\":", "\"pdrop\":0.9,\"a\":"),
+    );
+    let refused = folder.run("evaluate d.json --policy uniform");
+    assert!(refused.code == 2 && refused.stderr.contains("has weight"), "{}", refused.stderr);
+}
+
+#[test]
+fn json_without_actions_is_a_row_with_a_label() {
+    let rows = "{\"_label\": 1, \"user\": {\"age\": 3}}\n{\"_label\": \"2 0.5\", \"user\": {\"age\": 5}, \"_text\": \"a b\"}\n";
+    let folder = Folder::with("a.json", rows.repeat(20));
+    let summary = folder.summary("a.json --learner ogd");
+    assert_eq!((&summary["rounds"], &summary["classes"]), (&40.into(), &2.into()), "{summary}");
+}
+
+/// Each is refused by a sentence that names the kind.
+#[test]
+fn other_kinds_of_labels_are_refused_by_name() {
+    let slots = "{\"c\":{\"_multi\":[{\"f\":1}],\"_slots\":[{}]},\"_outcomes\":[{\"_label_cost\":1,\"_a\":[0],\"_p\":[1]}]}\n";
+    let folder = Folder::new();
+    for (name, text, what) in [
+        ("cats.vw", "ca 185.121:0.657:0.00006 | a b\n", "continuous action (ca"),
+        (
+            "ccb.vw",
+            "ccb shared |U u=1\nccb action |A c=1\nccb slot 0:0.5:0.5 |S s=1\n\n",
+            "several slots (ccb)",
+        ),
+        (
+            "slates.vw",
+            "slates shared 0.8 |U u=1\nslates action 0 |A c=1\nslates slot 0:0.8 |S s\n\n",
+            "several slots (slates)",
+        ),
+        ("several.vw", "1,2 | a\n", "names several labels"),
+        ("ccb.json", slots, "several slots"),
+        (
+            "ca.json",
+            "{\"_label_ca\": {\"action\": 3, \"cost\": 0, \"pdf_value\": 0.1}, \"c\": {\"r\": 1}}\n",
+            "continuous action",
+        ),
+    ] {
+        folder.write(name, text.repeat(20));
+        for command in
+            ["run --quiet --feedback bandit", "run --quiet --learner ogd", "evaluate --policy uniform"]
+        {
+            let (command, options) = command.split_once(' ').unwrap();
+            let ran = folder.run(&format!("{command} {name} {options}"));
+            assert_eq!(ran.code, 2, "{command} {name}: {}", ran.stdout);
+            assert!(ran.stderr.contains(what), "{command} {name}: {}", ran.stderr);
+        }
+    }
+    folder.write("shared.vw", "shared |u a\n0:1:0.5 |b c\n|b d\n\n".repeat(20));
+    let ran = folder.run("run shared.vw --quiet --learner ogd");
+    assert!(ran.code == 2 && ran.stderr.contains("round of several lines"), "{}", ran.stderr);
+    let prices: String = (0..200).map(|t| format!("0.{:03} | a:{t}\n", t * 7 % 199)).collect();
+    folder.write("prices.vw", prices);
+    let ran = folder.run("run prices.vw --quiet --learner ogd");
+    assert!(ran.code == 2 && ran.stderr.contains("a real-valued target; --learner vaw"), "{}", ran.stderr);
+    folder.run("run prices.vw --quiet --learner vaw").succeeded();
+    folder.write("tags.vw", "1|a\n2|b\n".repeat(20));
+    let ran = folder.run("run tags.vw --quiet --learner ogd");
+    assert!(ran.code == 2 && ran.stderr.contains("a label has a blank behind it"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_refusal_of_costs_names_the_range_that_fits() {
+    let folder = Folder::with("cs.vw", "1:0 2:1 3:2 | a b\n1:1 2:1 3:0 | b c\n".repeat(20));
+    let ran = folder.run("run cs.vw --quiet");
+    assert!(ran.code == 2 && ran.stderr.contains("--feedback bandit --costs=0..2 learns"), "{}", ran.stderr);
+    let ran = folder.run("evaluate cs.vw --policy uniform");
+    assert!(ran.code == 2 && ran.stderr.contains("a run with bandit feedback"), "{}", ran.stderr);
+    folder
+        .run("run cs.vw --quiet --feedback bandit")
+        .failed(2, "cs.vw: costs are from 0 to 2, outside of the range 0..1; pass --costs=0..2");
+    folder.run("run cs.vw --quiet --feedback bandit --costs=0..2").succeeded();
+    let header = "hour,chosen,prob,revenue\n".to_owned();
+    folder.write("r.csv", header + &"0,a,0.5,0.0\n1,b,0.5,2.5\n2,a,0.5,15\n".repeat(20));
+    let run =
+        "run r.csv --quiet --json --feedback bandit --decision chosen --probability prob --reward revenue";
+    folder
+        .run(run)
+        .failed(2, "r.csv: rewards are from 0 to 15, where 0 to 1 was needed; pass --rewards=0..15");
+    let mean = |options: &str| {
+        let summary = folder.run(&format!("{run} {options}")).succeeded().summary();
+        summary["error_rate"].as_f64().unwrap()
+    };
+    // Revenue is earned, a cost is lost.
+    let lost = 17.5 / 45.0;
+    assert!((mean("--rewards=0..15") - (1.0 - lost)).abs() < 1e-9);
+    assert!((mean("--costs=0..15") - lost).abs() < 1e-9);
+    let all = "evaluate r.csv --decision chosen --probability prob --reward revenue --policy logged --json";
+    let found = folder.run(all).succeeded().objects();
+    assert!((found[0]["logged_reward"].as_f64().unwrap() - 17.5 / 3.0).abs() < 1e-9, "{}", found[0]);
+    folder.write("neg.vw", "1:-0.5:0.5 | a\n2:0:0.5 | b\n".repeat(20));
+    let found = folder.run("evaluate neg.vw --costs=-1..0 --policy logged --json").succeeded().objects();
+    assert_eq!(found[0]["logged_reward"], 0.25);
+}
+
+#[test]
+fn logs_are_recognised_and_their_own_policy_is_one() {
+    let log: String = (0..60).map(|t| format!("{t},{},0.5,{}\n", ["a", "b"][t % 2], t % 2)).collect();
+    let folder = Folder::with("log.txt", "hour,label,probability,reward\n".to_owned() + &log);
+    let found = folder.run("evaluate log.txt --policy logged --policy constant:b").succeeded();
+    assert!(found.stdout.lines().nth(1).unwrap().starts_with("logged"), "{}", found.stdout);
+    assert_eq!(found.stderr, "");
+    let one = folder.run("evaluate log.txt --policy logged --json").succeeded().objects();
+    assert_eq!((&one[0]["mean_weight"], &one[0]["estimates"][0]["value"]), (&1.0.into(), &0.5.into()));
+    let refused = folder.run("evaluate log.txt --policy greedy");
+    assert!(refused.stderr.contains("\"logged\" needs the probability"), "{}", refused.stderr);
+    let vw: String = (0..60).map(|t| format!("{}:{}:0.5 | h:{t}\n", t % 2, 1 - t % 2)).collect();
+    folder.write("log.dat", vw + "| h:3\n");
+    let found = folder.run("evaluate log.dat --policy uniform").succeeded();
+    assert!(found.stderr.contains("left out 1 row without a label"), "{}", found.stderr);
+}
+
+/// Probabilities are written with few digits, and weights are off by as much.
+#[test]
+fn rounded_probabilities_are_no_fault() {
+    let folder = Folder::new();
+    for (labels, p) in [(3, "0.333333"), (3, "0.3333"), (3, "0.33"), (6, "0.167"), (7, "0.142857")] {
+        let row = |t: usize| format!("{t},{},{p},{}\n", t * 5 % labels, t % 2);
+        let log: String = (0..210).map(row).collect();
+        folder.write("log.csv", "hour,label,probability,reward\n".to_owned() + &log);
+        let ran = folder.run("evaluate log.csv --policy uniform").succeeded();
+        assert_eq!(ran.stderr, "", "{p}");
+    }
+    let wrong: String = (0..210).map(|t| format!("{t},{},0.41,{}\n", t % 3, t % 2)).collect();
+    folder.write("log.csv", "hour,label,probability,reward\n".to_owned() + &wrong);
+    let ran = folder.run("evaluate log.csv --policy uniform").succeeded();
+    assert!(ran.stderr.contains("the mean importance weight is 0.8130, not 1.0000"), "{}", ran.stderr);
+}
+
+/// A multi-armed bandit has no context, and a file of labels no features.
+#[test]
+fn nothing_but_labels_is_learnt_from() {
+    let arms: String =
+        (0..80).map(|t| format!("{}:{}:0.25 |\n", t % 4 + 1, if t % 4 == 2 { "0.1" } else { "1" })).collect();
+    let folder = Folder::with("arms.vw", arms);
+    let summary = folder.summary("arms.vw --feedback bandit --save m");
+    assert!(summary["greedy_error_rate"].as_f64().unwrap() < 0.5, "{summary}");
+    folder.write("new.vw", "|\n1: 2: |\n");
+    let predicted = folder.run("predict m new.vw --greedy").succeeded().stdout;
+    assert!(predicted.starts_with("3\n"), "{predicted}");
+    folder.run("evaluate arms.vw --policy uniform --model m").succeeded();
+    let rows: String =
+        (0..80).map(|t| format!("{},0.25,{}\n", ["a", "b", "c", "d"][t % 4], u8::from(t % 4 == 2))).collect();
+    folder.write("arms.csv", "chosen,prob,click\n".to_owned() + &rows);
+    let run = "arms.csv --feedback bandit --decision chosen --probability prob --reward click";
+    assert!(folder.summary(run)["greedy_error_rate"].as_f64().unwrap() < 0.5);
+    folder.write("labels.csv", "label\n".to_owned() + &"x\ny\nx\n".repeat(30));
+    for options in ["--learner ogd", "--feedback bandit", ""] {
+        let summary = folder.summary(&format!("labels.csv {options}"));
+        assert_eq!((&summary["rounds"], &summary["classes"]), (&90.into(), &2.into()), "{summary}");
+    }
+    folder.write("words.csv", "word\nx\ny\n");
+    folder.run("run words.csv --quiet").failed(
+        2,
+        "words.csv: has a single column; pass --delimiter if it has more, or --label NAME if it is the label",
+    );
+    folder.run("run words.csv --quiet --label word --learner ogd").succeeded();
+}
+
+#[test]
+fn sums_of_fractions_are_short() {
+    let rounds = "shared |U u=0\n|A c=1\n0:0.1:0.5 |A c=2\n\n".repeat(78);
+    let folder = Folder::with("a.vw", rounds);
+    let shown = folder.run("run a.vw --feedback bandit --quiet --set width=16").succeeded().stdout;
+    assert!(shown.lines().any(|line| line.split_whitespace().eq(["errors", "7.8"])), "{shown}");
+    assert_eq!(folder.summary("a.vw --feedback bandit --set width=16")["errors"], 7.8);
+}
+
+/// One row's contributions have the names of its own features.
+#[test]
+fn labels_with_features_are_explained_by_these() {
+    let round = |t: usize| {
+        let played = t % 2;
+        let label =
+            |at: usize| if at == played { format!("0:{}:0.5 ", at ^ (t / 2 % 2)) } else { String::new() };
+        format!("shared |U u=u{}\n{}|A c=L1\n{}|A c=L2\n\n", t / 2 % 2, label(0), label(1))
+    };
+    let folder = Folder::with("a.vw", (0..80).map(round).collect::<String>());
+    folder.run("run a.vw --feedback bandit --quiet --save m").succeeded();
+    folder.write("new.vw", "shared |U u=u1\n|A c=L1\n|A c=L2\n\nshared |U u=u0\n|A c=L2\n\n");
+    let rows = folder.run("predict m new.vw --explain").succeeded().objects();
+    let names = |at: usize| {
+        let mut names: Vec<&str> =
+            rows[at]["contributions"].as_object().unwrap().keys().map(String::as_str).collect();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!((names(0), names(1)), (vec!["A^c=L1", "A^c=L2", "U^u=u1"], vec!["A^c=L2", "U^u=u0"]));
+    assert_eq!(rows[0]["contributions"]["U^u=u1"].as_object().unwrap().len(), 2);
+    assert_eq!(rows[1]["contributions"]["U^u=u0"].as_object().unwrap().len(), 1);
+    let means = folder.run("predict m new.vw --explain=columns").succeeded().stdout;
+    assert_eq!(means.lines().count(), 5, "{means}");
+}

@@ -1,0 +1,143 @@
+//! Files as programs and people write them: arrays of records, aligned columns, headers one name short.
+
+use crate::util::{Folder, gzip};
+
+/// The number of rounds and the errors.
+fn learnt(folder: &Folder, run: &str) -> (serde_json::Value, serde_json::Value) {
+    let summary = folder.summary(&format!("{run} --learner ogd"));
+    (summary["rounds"].clone(), summary["errors"].clone())
+}
+
+#[test]
+fn arrays_of_records_are_rows() {
+    let folder = Folder::new();
+    let records: Vec<serde_json::Value> = (0..60)
+        .map(|t| serde_json::json!({"a": t % 7, "hue": ["red", "a ] \" ,{"][t % 2], "label": ["x", "y"][t % 2]}))
+        .collect();
+    let all = serde_json::Value::from(records.clone());
+    folder.write("lines.json", records.iter().map(|record| format!("{record}\n")).collect::<String>());
+    folder.write("records.json", all.to_string());
+    folder.write("indented.json", serde_json::to_string_pretty(&all).unwrap());
+    folder.write("records.json.gz", gzip(all.to_string()));
+    let expected = learnt(&folder, "lines.json");
+    for name in ["records.json", "indented.json", "records.json.gz", "records.json --format ndjson"] {
+        assert_eq!(learnt(&folder, name), expected, "{name}");
+    }
+    let ran = folder.run_with("run - --quiet --json --learner ogd", all.to_string()).succeeded();
+    assert_eq!(ran.summary()["rounds"], expected.0);
+    folder.run("run lines.json --quiet --learner ogd --save m").succeeded();
+    let answers = folder.run("predict m indented.json").succeeded().stdout;
+    assert_eq!(answers, folder.run("predict m lines.json").succeeded().stdout);
+    folder.write("cut.json", &all.to_string()[..1000]);
+    let cut = folder.run("run cut.json --quiet --learner ogd");
+    assert!(cut.code == 2 && cut.stderr.contains("the JSON array has no end"), "{}", cut.stderr);
+}
+
+#[test]
+fn tables_of_other_programs_are_read() {
+    let folder = Folder::new();
+    let rows = |line: &dyn Fn(usize) -> String| (0..60).map(line).collect::<String>();
+    let label = |t: usize| ["x", "y"][t % 2];
+    folder
+        .write("a.csv", "a,b,label\n".to_owned() + &rows(&|t| format!("{},{},{}\n", t % 7, t % 5, label(t))));
+    let expected = learnt(&folder, "a.csv");
+    // Columns aligned by blanks, with and without names.
+    folder.write(
+        "aligned.txt",
+        "   a    b  label\n".to_owned() + &rows(&|t| format!("{:>4} {:>4}  {:<5}\n", t % 7, t % 5, label(t))),
+    );
+    assert_eq!(learnt(&folder, "aligned.txt"), expected);
+    folder.write("bare.txt", rows(&|t| format!("  {}.0{:>6}  {}\n", t % 7, t % 5, label(t))));
+    assert_eq!(learnt(&folder, "bare.txt"), expected);
+    // A title with a bar is not Vowpal Wabbit's, and a model learnt from it predicts it.
+    folder.write(
+        "uci.test",
+        "|1x3 Cross validator\n".to_owned() + &rows(&|t| format!("{}, {}, {}\n", t % 7, t % 5, label(t))),
+    );
+    assert_eq!(learnt(&folder, "uci.test"), expected);
+    // Padding behind compressed data.
+    let mut padded = gzip(folder.read("a.csv"));
+    padded.extend([0; 500]);
+    folder.write("padded.csv.gz", &padded);
+    assert_eq!(learnt(&folder, "padded.csv.gz"), expected);
+    folder.write("broken.csv.gz", [&padded[..], b"more"].concat());
+    assert!(folder.run("run broken.csv.gz --quiet").stderr.contains("gzip data are damaged"));
+    // R names its rows without a name for them.
+    folder.write(
+        "r.txt",
+        "\"a\" \"b\" \"label\"\n".to_owned()
+            + &rows(&|t| format!("\"{}\" {} {} \"{}\"\n", t + 1, t % 7, t % 5, label(t))),
+    );
+    let summary = folder.summary("r.txt --learner ogd --drop 1");
+    assert_eq!((&summary["rounds"], &summary["errors"]), (&expected.0, &expected.1), "{summary}");
+}
+
+#[test]
+fn weights_of_arff_are_read() {
+    let header = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n";
+    let rows: String = (0..40).map(|t| format!("{},{},{{{}}}\n", t % 5, ["x", "y"][t % 2], t % 3)).collect();
+    let folder = Folder::with("a.arff", header.to_owned() + &rows);
+    let table: String = (0..40).map(|t| format!("{},{},{}\n", t % 5, ["x", "y"][t % 2], t % 3)).collect();
+    folder.write("a.csv", "a,c,weight\n".to_owned() + &table);
+    let expected = learnt(&folder, "a.csv --label c --weight weight");
+    assert_eq!(learnt(&folder, "a.arff"), expected);
+    let sparse: String =
+        (0..40).map(|t| format!("{{0 {}, 1 {}}}, {{{}}}\n", t % 5, ["x", "y"][t % 2], t % 3)).collect();
+    folder.write("s.arff", header.to_owned() + &sparse);
+    assert_eq!(learnt(&folder, "s.arff").0, expected.0);
+}
+
+#[test]
+fn several_labels_in_a_row_are_refused() {
+    let folder = Folder::with("a.svm", "1,2 1:3\n1 1:2\n");
+    let sentence =
+        "a.svm:1: the label \"1,2\" names several labels, and a row has one: write a row for each of them";
+    folder.run("run a.svm --quiet").failed(2, sentence);
+    folder.write("a.ndjson", "{\"a\": 1, \"y\": [\"p\", \"q\"]}\n{\"a\": 2, \"y\": \"p\"}\n");
+    let ran = folder.run("run a.ndjson --quiet");
+    assert!(ran.code == 2 && ran.stderr.contains("of several labels, write a row each"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_comparison_goes_on_without_those_that_cannot_learn() {
+    let rows = "{\"x\": {\"f\": 1}, \"labels\": [\"a\", \"b\"], \"y\": \"a\"}\n{\"x\": {\"f\": 2}, \"labels\": [\"c\", \"b\"], \"y\": \"c\"}\n";
+    let folder = Folder::with("a.ndjson", rows.repeat(30));
+    let ran = folder.run("compare a.ndjson --quiet --learners newtron,squarecb").succeeded();
+    assert!(ran.stderr.contains("left out: newtron: some rows have only some"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("squarecb") && !ran.stdout.contains("newtron"), "{}", ran.stdout);
+    assert_eq!(folder.run("compare a.ndjson --quiet --learners newtron").code, 1);
+}
+
+/// Nearly all rows are lost if the format is wrong, and that is a failure.
+#[test]
+fn predicting_nothing_is_a_failure() {
+    let folder = Folder::with("a.csv", "a,b,label\n1,2,x\n2,1,y\n".to_owned() + &"1,2,x\n2,1,y\n".repeat(20));
+    folder.run("run a.csv --quiet --learner ogd --save m").succeeded();
+    folder.write("b.test", "|1x3 Cross validator\n1,2,x\n2,1,y\n");
+    assert_eq!(folder.run("predict m b.test").succeeded().stdout, "x\ny\n");
+    let ran = folder.run("predict m b.test --format vw");
+    assert!(
+        ran.code == 2 && ran.stderr.contains("the others have no feature of the model"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn what_is_better_by_chance_is_not_said_to_be_no_better() {
+    let row = |t: usize| {
+        let (label, sign) = (["x", "y"][t % 2], if t % 12 < 7 { 1 } else { -1 });
+        format!("{},{label}\n", if t % 2 == 0 { sign } else { -sign })
+    };
+    let folder = Folder::with("a.csv", "a,label\n".to_owned() + &(0..120).map(row).collect::<String>());
+    let ran = folder.run("run a.csv --learner perceptron --quiet");
+    let rate = |line: &str| line.split_whitespace().find_map(|word| word.parse::<f64>().ok());
+    let rates: Vec<f64> = ran
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("error rate") || line.starts_with("naming"))
+        .filter_map(rate)
+        .collect();
+    let shouts = ran.stderr.contains("NO BETTER THAN GUESSING");
+    assert_eq!(shouts, rates[0] >= rates[1], "{} {}", ran.stdout, ran.stderr);
+}
