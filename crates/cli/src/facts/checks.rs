@@ -34,34 +34,48 @@ pub(super) fn check(plan: &StreamPlan, wanted: &[Wanted], survey: &Survey) -> Re
         )));
     }
     let bandits = wanted.iter().all(Wanted::is_bandit);
-    let outside = survey.cost_range.map(|range| fitting(plan.costs, range)).unwrap_or_default();
+    let outside = survey.cost_range.and_then(|range| Outside::of(plan.costs, range));
     if let Some(line) = survey.costs
         && classes != Classes::Real
         && !bandits
     {
-        let costs = outside.map_or_else(String::new, |range| format!(" --costs={range}"));
+        let costs = outside.map_or_else(String::new, |outside| format!(" --costs={}", outside.fits));
         return Err(Failure::data(format!(
             "{data}:{line}: the label gives costs of actions, where a class was needed; --feedback bandit{costs} learns from them"
         )));
     }
-    match (outside, survey.cost_range) {
-        (Some(range), Some([least, most])) if bandits && plan.source.on_bad_row == BadRows::Fail => {
-            let asked = plan.costs;
-            // A log of another program has rewards, which are 1 - cost.
-            if plan.source.logged.is_some() {
-                let [low, high] = [1.0 - most, 1.0 - least].map(rounded);
-                let (from, to) = (low.min(0.0), high.max(0.0));
-                return Err(Failure::data(format!(
-                    "{data}: rewards are from {low} to {high}, where 0 to 1 was needed; pass --rewards={from}..{to}"
-                )));
-            }
-            Err(Failure::data(format!(
-                "{data}: costs are from {} to {}, outside of the range {asked}; pass --costs={range}",
-                rounded(least),
-                rounded(most)
-            )))
-        }
-        _ => Ok(()),
+    let Some(Outside { cost, line, fits }) = outside.filter(|_| bandits) else { return Ok(()) };
+    if plan.source.on_bad_row != BadRows::Fail {
+        return Ok(());
+    }
+    // A log of another program has rewards, which are 1 - cost.
+    if plan.source.logged.is_some() {
+        let (reward, [least, most]) = (rounded(1.0 - cost), <[f64; 2]>::from(fits));
+        let [from, to] = [rounded(1.0 - most).min(0.0), rounded(1.0 - least)];
+        return Err(Failure::data(format!(
+            "{data}:{line}: the reward is {reward}, where 0 to 1 was needed; pass --rewards={from}..{to}, which has all rewards of the file"
+        )));
+    }
+    Err(Failure::data(format!(
+        "{data}:{line}: the cost is {cost}, outside of the range {}; pass --costs={fits}, which has all costs of the file",
+        plan.costs
+    )))
+}
+
+/// A cost outside of the range asked for.
+#[derive(Clone, Copy)]
+struct Outside {
+    cost: f64,
+    line: u64,
+    /// A range with 0 and all costs.
+    fits: Costs,
+}
+
+impl Outside {
+    fn of(asked: Costs, [least, most]: [(f64, u64); 2]) -> Option<Self> {
+        let (cost, line) = [most, least].into_iter().find(|(cost, _)| asked.reward(*cost).is_err())?;
+        let fits = Costs::new(rounded(least.0).min(0.0), rounded(most.0).max(0.0))?;
+        Some(Self { cost, line, fits })
     }
 }
 
@@ -72,12 +86,6 @@ fn real_valued(survey: &Survey) -> Option<&str> {
     let many = different > MANY && different * REPEATS > survey.labelled;
     let fraction = survey.labels.iter().find(|name| number(name).is_some_and(|number| number.fract() != 0.0));
     fraction.filter(|_| many && survey.labels.iter().all(|name| number(name).is_some()))
-}
-
-/// A range with 0 that fits the costs `least` to `most`, if `asked` does not.
-fn fitting(asked: Costs, [least, most]: [f64; 2]) -> Option<Costs> {
-    let fits = asked.reward(least).is_ok() && asked.reward(most).is_ok();
-    Costs::new(rounded(least).min(0.0), rounded(most).max(0.0)).filter(|_| !fits)
 }
 
 /// Without the rounding errors of a subtraction.

@@ -107,14 +107,14 @@ fn rows_of_vw_and_ndjson() {
         "a.vw",
         "1 | a\n1:0.5 2:1 | a\n",
         "",
-        "a.vw:2: the label gives costs of actions, where a class was needed; `--feedback bandit` learns from them, and `noregret evaluate --format vw` reads such data",
+        "a.vw:2: the label gives costs of actions, where a class was needed; --feedback bandit learns from them",
     );
     let two = "1 | a\n2 | b\n1:0.5 2:1 | a\n";
     refused(
         "a.vw",
         two,
         "",
-        "a.vw:3: the label gives costs of actions, where a class was needed; `--feedback bandit` learns from them, and `noregret evaluate --format vw` reads such data",
+        "a.vw:3: the label gives costs of actions, where a class was needed; --feedback bandit learns from them",
     );
     let width = r#"a.jsonl:2: "x" has 1 number, where the rows before it have 2"#;
     refused("a.jsonl", "{\"x\": [1, 2], \"y\": 0}\n{\"x\": [1], \"y\": 1}\n", "", width);

@@ -69,7 +69,7 @@ fn logs_that_say_nothing_are_refused() {
     folder.write("bad.csv", "age,chosen,prob,click\n3,a,0.5,1\n4,b,0.5,7\n");
     folder
         .run(&format!("run bad.csv {NAMES} --quiet"))
-        .failed(2, "bad.csv:3: the reward is 7; a number from 0 to 1 was needed");
+        .failed(2, "bad.csv:3: the reward is 7, where 0 to 1 was needed; pass --rewards=0..7, which has all rewards of the file");
     folder
         .run("run log.csv --feedback bandit --decision played --probability prob --quiet")
         .failed(2, "log.csv:1: the header has no column \"played\"");
@@ -77,10 +77,8 @@ fn logs_that_say_nothing_are_refused() {
         1,
         "--decision, --probability, --reward, --offered: name the columns of a log of decisions, which are learnt from with --feedback bandit",
     );
-    folder.run(&format!("run log.csv {NAMES} --costs 0..2 --quiet")).failed(
-        1,
-        "--decision, --probability, --reward, --offered: the log has rewards from 0 to 1; omit --costs",
-    );
+    let both = folder.run(&format!("run log.csv {NAMES} --costs 0..2 --rewards 0..2 --quiet"));
+    assert!(both.code == 1 && both.stderr.contains("cannot be used with"), "{}", both.stderr);
 }
 
 /// Costs of another program's log, 0 and 5 in the range 0..5, are the rewards 1 and 0.

@@ -29,7 +29,7 @@ fn logs_of_the_decision_service_are_learnt_from_and_evaluated() {
     let folder = Folder::with("ds.json", decision_service(200));
     folder
         .run("run ds.json --feedback bandit --quiet")
-        .failed(2, "ds.json: costs are from -1 to 0, outside of the range 0..1; pass --costs=-1..0");
+        .failed(2, "ds.json:1: the cost is -1, outside of the range 0..1; pass --costs=-1..0, which has all costs of the file");
     let run = "run ds.json --feedback bandit --quiet --json --costs=-1..0 --set width=64 --save m";
     let summary = folder.run(run).succeeded().summary();
     assert_eq!((&summary["learner"], &summary["rounds"]), (&"offers".into(), &200.into()), "{summary}");
@@ -126,7 +126,7 @@ fn a_refusal_of_costs_names_the_range_that_fits() {
     assert!(ran.code == 2 && ran.stderr.contains("a run with bandit feedback"), "{}", ran.stderr);
     folder
         .run("run cs.vw --quiet --feedback bandit")
-        .failed(2, "cs.vw: costs are from 0 to 2, outside of the range 0..1; pass --costs=0..2");
+        .failed(2, "cs.vw:1: the cost is 2, outside of the range 0..1; pass --costs=0..2, which has all costs of the file");
     folder.run("run cs.vw --quiet --feedback bandit --costs=0..2").succeeded();
     let header = "hour,chosen,prob,revenue\n".to_owned();
     folder.write("r.csv", header + &"0,a,0.5,0.0\n1,b,0.5,2.5\n2,a,0.5,15\n".repeat(20));
@@ -134,7 +134,7 @@ fn a_refusal_of_costs_names_the_range_that_fits() {
         "run r.csv --quiet --json --feedback bandit --decision chosen --probability prob --reward revenue";
     folder
         .run(run)
-        .failed(2, "r.csv: rewards are from 0 to 15, where 0 to 1 was needed; pass --rewards=0..15");
+        .failed(2, "r.csv:4: the reward is 15, where 0 to 1 was needed; pass --rewards=0..15, which has all rewards of the file");
     let mean = |options: &str| {
         let summary = folder.run(&format!("{run} {options}")).succeeded().summary();
         summary["error_rate"].as_f64().unwrap()

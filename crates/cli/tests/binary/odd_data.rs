@@ -79,19 +79,13 @@ fn files_that_only_look_like_data() {
     let refused = |name: &str, content: &str, options: &str, sentence: &str| {
         Folder::with(name, content).run(&format!("run {name} --quiet {options}")).failed(2, sentence);
     };
-    refused(
-        "a.svm",
-        "1\n2\n1\n",
-        "",
-        "a.svm: none of its 3 rows has a feature to learn from (or --set features=D)",
-    );
     let returns = "ends its lines by carriage returns alone; convert them to line feeds: tr '\\r' '\\n'";
     for (name, text) in
         [("a.csv", "a,b,y\r1,2,p\r2,1,q\r"), ("a.svm", "1 1:2\r2 1:3\r"), ("a.txt", "1 1:2\r2 1:3")]
     {
         refused(name, text, "", &format!("{name}: {returns}"));
     }
-    let costs = "a.vw:1: the label gives costs of actions, where a class was needed; `--feedback bandit` learns from them, and `noregret evaluate --format vw` reads such data";
+    let costs = "a.vw:1: the label gives costs of actions, where a class was needed; --feedback bandit learns from them";
     refused("a.vw", "1:0:0.5 |f a\n2:1:0.5 |f b\n", "", costs);
 }
 

@@ -248,7 +248,7 @@ fn rounds_of_vw_are_learnt_from() {
     folder.write("c.vw", "shared |u x\n0:11:0.5 |a x\n|a y\n\nshared |u x\n0:1:0.5 |a x\n|a y\n");
     folder.run("run c.vw --feedback bandit --quiet --costs 0..10").failed(
         2,
-        "c.vw:4: the cost is 11; a number from 0 to 10 was needed, which is the model's range of costs",
+        "c.vw:4: the cost is 11, outside of the range 0..10; pass --costs=0..11, which has all costs of the file",
     );
     folder.run("run a.vw --feedback bandit --quiet --costs 0..10 --log log").failed(
         2,

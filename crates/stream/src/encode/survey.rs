@@ -68,8 +68,8 @@ pub struct Survey {
     pub costs: Option<u64>,
     /// Whether some of these were played by another policy.
     pub logged: bool,
-    /// The least and the largest of these costs.
-    pub cost_range: Option<[f64; 2]>,
+    /// The least and the largest of these costs, each with the line of its first row.
+    pub cost_range: Option<[(f64, u64); 2]>,
 }
 
 impl Survey {
@@ -140,8 +140,13 @@ impl Survey {
                     for one in actions {
                         survey.labels.collect(&one.action, LabelType::Unstated);
                         if let Some(cost) = one.cost {
-                            let [least, most] = survey.cost_range.unwrap_or([cost; 2]);
-                            survey.cost_range = Some([least.min(cost), most.max(cost)]);
+                            let [least, most] = survey.cost_range.get_or_insert([(cost, row.line); 2]);
+                            if cost < least.0 {
+                                *least = (cost, row.line);
+                            }
+                            if cost > most.0 {
+                                *most = (cost, row.line);
+                            }
                         }
                     }
                 }
