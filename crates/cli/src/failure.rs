@@ -56,10 +56,12 @@ impl Failure {
         }
     }
 
-    /// Adds the name of the learner concerned.
+    /// Adds the name of the learner concerned, unless the message begins with it.
     pub(crate) fn of(self, learner: &str, several: bool) -> Self {
         match self {
-            Self::Usage(what) if several => Self::Usage(format!("{learner}: {what}")),
+            Self::Usage(what) if several && !what.starts_with(&format!("{learner}: ")) => {
+                Self::Usage(format!("{learner}: {what}"))
+            }
             failure => failure,
         }
     }

@@ -74,7 +74,10 @@ struct Outside {
 impl Outside {
     fn of(asked: Costs, [least, most]: [(f64, u64); 2]) -> Option<Self> {
         let (cost, line) = [most, least].into_iter().find(|(cost, _)| asked.reward(*cost).is_err())?;
-        let fits = Costs::new(rounded(least.0).min(0.0), rounded(most.0).max(0.0))?;
+        // Costs and rewards of a fraction are mostly from 0 to 1 or to -1.
+        let whole =
+            |number: f64| if number.abs() < 1.0 { number.signum() * number.abs().ceil() } else { number };
+        let fits = Costs::new(whole(rounded(least.0)).min(0.0), whole(rounded(most.0)).max(0.0))?;
         Some(Self { cost, line, fits })
     }
 }

@@ -256,7 +256,7 @@ fn rounds_of_vw_are_learnt_from() {
     );
     let refused = folder.run("run a.vw --quiet --learner ogd");
     assert!(
-        refused.code == 2 && refused.stderr.contains("the label gives costs of actions"),
+        refused.code == 2 && refused.stderr.contains("a.vw:1: begins a round of several lines"),
         "{}",
         refused.stderr
     );

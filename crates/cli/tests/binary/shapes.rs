@@ -12,7 +12,7 @@ fn learnt(folder: &Folder, run: &str) -> (serde_json::Value, serde_json::Value) 
 fn arrays_of_records_are_rows() {
     let folder = Folder::new();
     let records: Vec<serde_json::Value> = (0..60)
-        .map(|t| serde_json::json!({"a": t % 7, "hue": ["red", "a ] \" ,{"][t % 2], "label": ["x", "y"][t % 2]}))
+        .map(|t| serde_json::json!({"a": t % 7, "hue": (["red", "a ] \" ,{"][t % 2]), "label": (["x", "y"][t % 2])}))
         .collect();
     let all = serde_json::Value::from(records.clone());
     folder.write("lines.json", records.iter().map(|record| format!("{record}\n")).collect::<String>());
@@ -23,7 +23,9 @@ fn arrays_of_records_are_rows() {
     for name in ["records.json", "indented.json", "records.json.gz", "records.json --format ndjson"] {
         assert_eq!(learnt(&folder, name), expected, "{name}");
     }
-    let ran = folder.run_with("run - --quiet --json --learner ogd", all.to_string()).succeeded();
+    let ran = folder
+        .run_with("run - --quiet --json --learner ogd --hash-bits 10 --set classes=2", all.to_string())
+        .succeeded();
     assert_eq!(ran.summary()["rounds"], expected.0);
     folder.run("run lines.json --quiet --learner ogd --save m").succeeded();
     let answers = folder.run("predict m indented.json").succeeded().stdout;
@@ -60,7 +62,7 @@ fn tables_of_other_programs_are_read() {
     padded.extend([0; 500]);
     folder.write("padded.csv.gz", &padded);
     assert_eq!(learnt(&folder, "padded.csv.gz"), expected);
-    folder.write("broken.csv.gz", [&padded[..], b"more"].concat());
+    folder.write("broken.csv.gz", [&padded[..], b"more and more of it"].concat());
     assert!(folder.run("run broken.csv.gz --quiet").stderr.contains("gzip data are damaged"));
     // R names its rows without a name for them.
     folder.write(

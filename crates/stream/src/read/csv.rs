@@ -115,13 +115,17 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         said.extend(rows.skip_above(&layout)?);
     }
     rows.held = more && !layout.header;
-    let written = rows.record.clone();
-    if layout.header && rows.record.len() + 1 == layout.fields.len() {
-        rows.record = layout::with_row_names(&rows.record);
+    let mut first = rows.record.clone();
+    let header = if layout.header { first.clone() } else { ByteRecord::new() };
+    if layout.header && first.len() + 1 == layout.fields.len() {
+        // The names of rows have no name; with a saved layout, a column may be absent instead.
+        rows.held = rows.next_filled()?;
+        if saved.is_none() || (rows.held && rows.record.len() == layout.fields.len()) {
+            first = layout::with_row_names(&first);
+        }
     }
-    let header = if layout.header { written } else { ByteRecord::new() };
     let fields = match saved {
-        Some(_) => saved_fields(&rows.record, &layout),
+        Some(_) => saved_fields(&first, &layout),
         None => Ok(layout.fields.iter().map(|field| (field.name.clone(), Some(field.clone()))).collect()),
     };
     let fields = fields.map_err(|message| rows.source().file_error(message))?;

@@ -112,7 +112,8 @@ fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadE
         format => format,
     });
     // With a known format, no row has to be read in advance, even on a pipe.
-    let mut lines = if known.or(saved).is_some() { 1 } else { format::LINES };
+    let waits = source.size().is_none();
+    let mut lines = if known.is_some() || (waits && saved.is_some()) { 1 } else { format::LINES };
     let mut peek = source.peek(lines, 1)?;
     while peek.bytes.trim_ascii().is_empty() && lines < MOST_BLANK_LINES {
         if peek.all {

@@ -12,10 +12,10 @@ use noregret::problem::Problem;
 use noregret::rng::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::encode::{Encoder, Example};
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
 use crate::encode::scale::{Scaler, Scaling};
+use crate::encode::{Encoder, Example};
 use crate::read::options::Schema;
 
 /// The tensor of the generator's position.

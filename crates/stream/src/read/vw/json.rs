@@ -312,7 +312,15 @@ impl LineParser for Json {
 
     fn schema(&self, columns: Columns) -> Schema {
         let offers = self.width.map(Offers::Blocks);
-        Schema { format: Format::Ndjson, columns, label: None, weight: None, csv: None, offers, missing: Missing::default() }
+        Schema {
+            format: Format::Ndjson,
+            columns,
+            label: None,
+            weight: None,
+            csv: None,
+            offers,
+            missing: Missing::default(),
+        }
     }
 
     fn describe(&self, _: &Columns) -> Vec<(&'static str, String)> {
