@@ -65,7 +65,9 @@ def main():
         )
         print(rows[-1], flush=True)
     close = f"\nThe lowest log-loss on {lowest} of {len(rows)}, the lowest error on {least_errors}.\n"
-    PAGE.write_text(TEXT + "\n".join(rows) + "\n" + close)
+    # What follows the table was measured by hand, and stays.
+    _, heading, rest = PAGE.read_text().partition("\n## ") if PAGE.exists() else ("", "", "")
+    PAGE.write_text(TEXT + "\n".join(rows) + "\n" + close + heading + rest)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@
 //!
 //! During the first [`CHOSEN`] rows, whenever their number is a power of two, features that occurred in
 //! at least one of [`RARE`] rows get the next of [`WIDTH`] places in a dense row, which they keep. A mixture of
-//! its own ([`Auto`]) learns these rows, and is one member with one head. If half of the entries of rows have
-//! no place by then, as in texts, the mixture is left out from then on, and the head is uniform: it would cost
-//! more time than it gains.
+//! its own ([`Auto`]) learns these rows, and is one member with one head. If a third of the entries of rows has
+//! no place by then, as in texts and where most columns have thousands of values, the mixture is left out from
+//! then on, and the head is uniform: it would cost more than it gains.
 
 use crate::algorithm::Algorithm;
 use crate::example::{Features, Target};
@@ -170,7 +170,7 @@ impl Part {
         if rows < FIRST || !rows.is_power_of_two() {
             return;
         }
-        *active = u64::from(rows < CHOSEN || 2 * *covered > *all);
+        *active = u64::from(rows < CHOSEN || 3 * *covered > 2 * *all);
         (*covered, *all) = (0, 0);
         let least = (rows / RARE).max(3);
         let mut frequent: Vec<u32> = (0..self.features as u32)
@@ -280,14 +280,14 @@ mod tests {
         Part::new(&Problem::new(2, FEATURES).with_sparse(true), 1).expect("valid")
     }
 
-    /// Two numbers, whose product has the sign of the class, and `rare` features that hardly occur twice.
+    /// Two numbers, whose product has the sign of the class, a constant, and `rare` features that seldom occur.
     fn play(part: &mut Part, rare: u32, rounds: Range<usize>) -> Vec<f64> {
         let mut at = part.prediction();
         let play = |t: usize| {
             let [a, b] = [1, 2].map(|seed| mixed_uniform(seed, t as u64) - 0.5);
-            let mut indices = vec![0, 1];
-            indices.extend((0..rare).map(|step| 2 + (7 * t as u32 + 131 * step) % 499 + 500 * step));
-            let mut values = vec![a, b];
+            let mut indices = vec![0, 1, 2];
+            indices.extend((0..rare).map(|step| 3 + (7 * t as u32 + 131 * step) % 499 + 500 * step));
+            let mut values = vec![a, b, 1.0];
             values.resize(indices.len(), 1.0);
             let x = Features::Sparse { indices: &indices, values: &values };
             let class = usize::from(a * b > 0.0);
@@ -302,7 +302,7 @@ mod tests {
     fn frequent_features_are_learnt() {
         let mut part = part();
         let late = &play(&mut part, 1, 0..1500)[1000..];
-        assert_eq!(part.places[..2], [0, 1]);
+        assert_eq!(part.places[..3], [0, 1, 2]);
         assert!(part.is_active());
         let loss = late.iter().map(|p| -p.ln()).sum::<f64>() / 500.0;
         assert!(loss < 0.3, "{loss}");
