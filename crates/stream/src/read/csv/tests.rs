@@ -25,7 +25,7 @@ fn cells_become_features() {
     let text = "a,hue,w,class\n1.5, red ,2,x\n\n 0,,1,\"y, z\"\n-1,\"say \"\"no\"\"\",,\n,blue,0,+1\n";
     let options = ReadOptions { weight: Some("w".into()), ..ReadOptions::default() };
     let mut reader = open(text, &options).unwrap();
-    let expected = ["2 x*2 a=1.5 hue=red=1", "4 y, z*1", "5 ?*1 a=-1 hue=say \"no\"=1", "6 1*0 hue=blue=1"];
+    let expected = ["2 x*2 a=1.5 hue=red=1", "4 y, z*1", "5 ?*1 a=-1 hue=say \"no\"=1", "6 +1*0 hue=blue=1"];
     assert_eq!(read(&mut *reader), expected);
     let described: Vec<String> =
         reader.describe().iter().map(|(what, how)| format!("{what}: {how}")).collect();

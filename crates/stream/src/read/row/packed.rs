@@ -354,9 +354,11 @@ mod tests {
                 assert_eq!(row, rows[at], "{at}");
             }
         }
-        let (heads, extras) = (6 * size_of::<Head>(), 4 * size_of::<Extra>());
+        // Rows with a type and nothing else have no extra.
+        let types = LabelType::ALL.len();
+        let (heads, extras) = (rows.len() * size_of::<Head>(), (4 + types) * size_of::<Extra>());
         let costs = 4 * size_of::<Cost>();
-        assert_eq!(packed.bytes(), heads + extras + 3 * (2 + 4) + 25 + 16 + costs + 4 * 4);
+        assert_eq!(packed.bytes(), heads + extras + 3 * (2 + 4) + 25 + 2 * types + 16 + costs + 4 * 4);
     }
 
     /// From the first number on that needs all of its bytes, and not before.
