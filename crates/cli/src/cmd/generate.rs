@@ -37,7 +37,14 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     }
     let recipe = Recipe::find(name).map_err(Failure::usage)?;
     let stream = recipe.make(&values, args.rows, seed)?;
-    output(&args.output, |out| write(stream, format.unwrap_or(Format::Libsvm), args.rows, out))
+    let usual = if stream.states_costs() { Format::Vw } else { Format::Libsvm };
+    let format = format.unwrap_or(usual);
+    if stream.states_costs() && format != Format::Vw {
+        return Err(Failure::usage(format!(
+            "--format {format}: the rows of {name} have costs of all labels; vw was needed"
+        )));
+    }
+    output(&args.output, |out| write(stream, format, args.rows, out))
 }
 
 /// Calls `write` with the file, which is created when it is complete, or standard output for -.

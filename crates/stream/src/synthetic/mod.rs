@@ -7,6 +7,7 @@
 mod adversarial;
 mod agrawal;
 mod chessboard;
+mod clicks;
 mod hyperplane;
 mod led;
 mod mixed_drift;
@@ -27,13 +28,18 @@ use crate::encode::{Encoder, Example};
 use crate::read::error::ReadError;
 use crate::read::row::Row;
 
-/// An endless stream of labelled rows.
+/// An endless stream of rows with a class, or with the costs of all classes.
 pub trait Synthetic: Send {
     /// Number of classes, which are named 0, 1, ….
     fn classes(&self) -> usize;
 
     /// Number of features.
     fn features(&self) -> usize;
+
+    /// Whether a row states the cost of every label, in place of a class.
+    fn states_costs(&self) -> bool {
+        false
+    }
 
     /// Makes the next row.
     fn next(&mut self, row: &mut Row);
@@ -193,6 +199,12 @@ pub static RECIPES: &[Recipe] = &[
         params: mixed_drift::MixedDriftParams::FIELDS,
         make: mixed_drift::MixedDrift::make,
     },
+    Recipe {
+        name: "clicks",
+        summary: "an ad server: rare clicks on labels, as costs of all labels, for bandit feedback",
+        params: clicks::ClicksParams::FIELDS,
+        make: clicks::Clicks::make,
+    },
 ];
 
 impl Recipe {
@@ -306,8 +318,15 @@ mod tests {
                     .map(|_| {
                         let mut row = Row::new();
                         stream.next(&mut row);
-                        let RowLabel::Name(name) = row.label() else { panic!("{}: no class", recipe.name) };
-                        assert!(name.parse::<usize>().expect("a number") < stream.classes(), "{name}");
+                        let names: Vec<&str> = match row.label() {
+                            RowLabel::Name(name) => vec![name],
+                            RowLabel::Costs(costs) => costs.iter().map(|one| one.action.as_str()).collect(),
+                            label => panic!("{}: {label:?}", recipe.name),
+                        };
+                        assert_eq!(names.len(), if stream.states_costs() { stream.classes() } else { 1 });
+                        for name in names {
+                            assert!(name.parse::<usize>().expect("a number") < stream.classes(), "{name}");
+                        }
                         assert!(row.indices().iter().all(|column| (*column as usize) < stream.features()));
                         row
                     })
