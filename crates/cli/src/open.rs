@@ -4,6 +4,7 @@ use std::path::Path;
 
 use noregret::algorithm::AnyModel;
 use noregret::facts::RunFacts;
+use noregret::guarantee::Guarantee;
 use noregret::learner::{Classes, Feedback, OnlineLearner as _, Predictor as _};
 use noregret::model::{Archive, ModelError};
 use noregret::param::{Value, Values};
@@ -236,4 +237,20 @@ pub(crate) fn describe(name: &str, values: &Values) -> String {
     };
     let words: Vec<String> = values.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
     if words.is_empty() { name.to_owned() } else { format!("{name}: {}", words.join(" ")) }
+}
+
+/// What is certified about a saved learner over all rounds that it has learnt, in a sentence; `None` for
+/// learners without a certificate.
+pub(crate) fn certificate_of(saved: &Saved) -> Option<String> {
+    let AnyModel::Full(learner) = &saved.learner else { return None };
+    let rounds = counted(learner.rounds(), "round");
+    let mixture = matches!(learner.guarantee(), Some(Guarantee::AdaptiveRegret { .. }));
+    Some(match saved.facts.certificate(learner.as_ref())? {
+        Ok(bound) if mixture => format!(
+            "in every interval of its {rounds}, its loss is at most {} above that of the best member",
+            short(bound)
+        ),
+        Ok(bound) => format!("its regret over all {rounds} is at most {}", short(bound)),
+        Err(why) => format!("none: {why}"),
+    })
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::example::Features;
+use crate::example::{Features, Target, Truth};
 use crate::guarantee::{Guarantee, Promise, is_beyond, were};
 use crate::learner::{BanditLearner, OnlineLearner};
 use crate::problem::Problem;
@@ -26,6 +26,12 @@ pub struct RunFacts {
     pub floor: f64,
     /// Whether models with different scalings were merged.
     pub merged_scalings: bool,
+    /// The largest absolute value of a real-valued target; 0 if there was none.
+    #[serde(default)]
+    pub largest_target: f64,
+    /// The sum of the rows' squared norms times their importance weights; 0 if unknown.
+    #[serde(default)]
+    pub energy: f64,
 }
 
 impl RunFacts {
@@ -39,8 +45,16 @@ impl RunFacts {
         self.rounds += 1;
         self.weighted += u64::from(weight != 1.0);
         let norm_squared = x.views(problem.features).0.norm_squared();
+        self.energy += weight * norm_squared;
         let beyond = problem.radius.is_some_and(|radius| is_beyond(norm_squared, radius));
         self.beyond_radius += u64::from(beyond);
+    }
+
+    /// Records what a noted round's target says about the assumptions of theorems.
+    pub fn note_target(&mut self, y: Target<'_>) {
+        if let Truth::Value(value) = y.truth {
+            self.largest_target = self.largest_target.max(value.abs());
+        }
     }
 
     /// Appends the rounds of `later`.
@@ -50,6 +64,8 @@ impl RunFacts {
         self.beyond_radius += later.beyond_radius;
         self.weighted += later.weighted;
         self.floor = self.floor.max(later.floor);
+        self.largest_target = self.largest_target.max(later.largest_target);
+        self.energy += later.energy;
         self.merged_scalings |= later.merged_scalings;
     }
 
@@ -94,14 +110,26 @@ impl RunFacts {
         }
     }
 
-    /// The certificate of `learner` for these rounds, if it computes one. That of a mixture is its bound. All
-    /// others hold with importance weights, since surrogates of weighted rounds are still lower bounds.
+    /// The certificate of `learner` for these rounds, if it computes one, with a margin for rounding errors (see
+    /// [`Terms`]). That of a mixture is its bound. Those of surrogates hold with importance weights, since
+    /// surrogates of weighted rounds are still lower bounds.
     pub fn certificate<L: OnlineLearner + ?Sized>(&self, learner: &L) -> Option<Promise> {
         if let Some(Guarantee::AdaptiveRegret { bound }) = self.guarantee(learner) {
             return Some(bound);
         }
         let certificate = learner.certificate()?;
-        Some(self.void(learner.rounds()).map_or(certificate, Err))
+        let sound = certificate.and_then(|value| match learner.certificate_terms() {
+            None => Ok(value),
+            Some(terms) if self.weighted > 0 && !terms.weights => {
+                Err("rounds had importance weights".to_owned())
+            }
+            Some(terms) => {
+                let radius = learner.problem().radius.unwrap_or(1.0);
+                let most = self.rounds as f64 * radius * radius;
+                terms.with_margin(value, if self.energy > 0.0 { self.energy } else { most }, self.rounds)
+            }
+        });
+        Some(self.void(learner.rounds()).map_or(sound, Err))
     }
 
     /// The guarantee of `learner`'s theorem for these rounds, for learners that have one.
@@ -129,13 +157,19 @@ impl RunFacts {
             Guarantee::AdaptiveRegret { .. } => Self { beyond_radius: 0, ..self.clone() },
             _ => self.clone(),
         };
-        let Some(why) = facts.void(learnt).or_else(weighted) else { return guarantee };
+        let large = || match guarantee {
+            Guarantee::SquaredRegret { target_bound: Some(most), .. } if self.largest_target > most => {
+                Some(format!("a target of {} was beyond target_bound = {most}", self.largest_target))
+            }
+            _ => None,
+        };
+        let Some(why) = facts.void(learnt).or_else(weighted).or_else(large) else { return guarantee };
         match guarantee {
             Guarantee::Regret { ball, norm, bound } => {
                 Guarantee::Regret { ball, norm, bound: bound.and(Err(why)) }
             }
-            Guarantee::SquaredRegret { norm, bound } => {
-                Guarantee::SquaredRegret { norm, bound: bound.and(Err(why)) }
+            Guarantee::SquaredRegret { norm, target_bound, bound } => {
+                Guarantee::SquaredRegret { norm, target_bound, bound: bound.and(Err(why)) }
             }
             Guarantee::PolicyRegret { bound } => Guarantee::PolicyRegret { bound: bound.and(Err(why)) },
             Guarantee::AdaptiveRegret { bound } => Guarantee::AdaptiveRegret { bound: bound.and(Err(why)) },

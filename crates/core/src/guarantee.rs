@@ -8,6 +8,38 @@ use crate::problem::Problem;
 /// valid one".
 pub type Promise = Result<f64, String>;
 
+/// What bounds the rounding errors of a certificate (theory: second-order 5.1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// The sum of the absolute values of the terms that the certificate is the sum of.
+    pub size: f64,
+    /// $\lambda$, the least eigenvalue of the learner's matrix.
+    pub regularization: f64,
+    /// What a row of norm 1 and weight 1 adds at most to its largest eigenvalue.
+    pub growth: f64,
+    /// A bound on the largest eigenvalue, where it does not follow from the rows' norms.
+    pub largest: Option<f64>,
+    /// Whether the certificate holds with importance weights.
+    pub weights: bool,
+}
+
+impl Terms {
+    /// `certificate` with a margin for rounding errors, after `rounds` rounds of total `energy`; or why it is
+    /// withheld: it would change by more than a thousandth.
+    pub(crate) fn with_margin(&self, certificate: f64, energy: f64, rounds: u64) -> Promise {
+        const SAFETY: f64 = 40.0;
+        let condition = 1.0 + self.largest.unwrap_or(self.growth * energy) / self.regularization;
+        let margin = SAFETY * f64::EPSILON * condition * (rounds as f64).sqrt() * self.size;
+        if margin <= 1e-3 * certificate.abs() {
+            return Ok(certificate + margin);
+        }
+        Err(format!(
+            "rounding errors may be as large as what is left of its terms: beside the rows, the regularization {:e} is too small",
+            self.regularization
+        ))
+    }
+}
+
 /// "1 row was", "2 rows were".
 pub(crate) fn were(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun} was") } else { format!("{count} {noun}s were") }
@@ -39,6 +71,8 @@ pub enum Guarantee<'a> {
     SquaredRegret {
         /// The radius $B$ of the ball.
         norm: f64,
+        /// $Y$: the theorem holds for targets of at most this absolute value.
+        target_bound: Option<f64>,
         /// The bound after the rounds learnt, or why the theorem does not hold.
         bound: Promise,
     },
@@ -55,8 +89,8 @@ pub enum Guarantee<'a> {
         /// The bound, given the predictor; or why the theorem does not hold.
         bound: Result<MistakeBound<'a>, String>,
     },
-    /// Expected mistakes, or missing rewards, beyond those of the best policy, provided that the forecasts of
-    /// some comparator in the oracle's ball are the mean rewards.
+    /// Expected mistakes, or missing rewards, beyond those of the best policy, with high probability, provided
+    /// that the forecasts of some comparator in the oracle's ball are the mean rewards.
     PolicyRegret {
         /// The bound after the rounds learnt, or why the theorem does not hold.
         bound: Result<f64, String>,

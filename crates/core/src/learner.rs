@@ -4,7 +4,7 @@
 //! read, parameters when the learner is made. Programmer errors (a row of the wrong length) panic.
 
 use crate::example::{Batch, Features, Label, Rounds, Target};
-use crate::guarantee::{Guarantee, Promise};
+use crate::guarantee::{Guarantee, Promise, Terms};
 use crate::parallel::Workers;
 use crate::prediction::{Decision, Prediction, Reward};
 use crate::problem::Problem;
@@ -162,6 +162,12 @@ pub trait OnlineLearner: Predictor {
         None
     }
 
+    /// What bounds the rounding errors of the [certificate](OnlineLearner::certificate), for learners that
+    /// compute one by cancelling terms.
+    fn certificate_terms(&self) -> Option<Terms> {
+        None
+    }
+
     /// For learners that abstain by themselves, with probability [`Prediction::abstain`]: upper
     /// bound on the expected cost of the rounds so far (1 for an error, at most `cost` for
     /// abstaining) minus the total loss of the best expert, or the reason why there is none. `None`
@@ -269,6 +275,10 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
 
     fn certificate(&self) -> Option<Promise> {
         (**self).certificate()
+    }
+
+    fn certificate_terms(&self) -> Option<Terms> {
+        (**self).certificate_terms()
     }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {

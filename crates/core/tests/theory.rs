@@ -143,3 +143,27 @@ fn theory_and_code_cite_each_other() {
         .collect();
     assert!(uncited.is_empty(), "no code cites these, and they are not marked (background): {uncited:?}");
 }
+
+/// `theorems.md` lists every theorem of the other pages, and no other.
+#[test]
+fn every_theorem_is_listed() {
+    let folder = root().join("docs/theory");
+    let mut listed = BTreeSet::new();
+    for line in text(&folder.join("theorems.md")).lines().filter(|line| line.starts_with("| ")) {
+        let cell = line[2..].split(" | ").next().expect("a cell").replace(',', "");
+        let mut words = cell.split_whitespace();
+        let page = words.next().expect("a page").split(']').next().expect("a name").trim_start_matches('[');
+        listed.extend(words.map(|number| format!("{page} {number}")));
+    }
+    let mut pages = Vec::new();
+    files(&folder, &[".md"], &mut pages);
+    let mut proved = BTreeSet::new();
+    for page in pages {
+        let name = page.file_stem().expect("a name").to_string_lossy().into_owned();
+        let numbers = text(&page);
+        let numbers = numbers.lines().filter_map(|line| line.strip_prefix("**Theorem ")?.split("**").next());
+        proved.extend(numbers.map(|number| format!("{name} {}", number.trim_end_matches('.'))));
+    }
+    assert!(proved.len() > 40, "{proved:?}");
+    assert_eq!(listed, proved);
+}

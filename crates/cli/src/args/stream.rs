@@ -89,8 +89,8 @@ pub(crate) struct StreamArgs {
     #[arg(long, value_name = "ROUNDS", default_value_t = Lateness::default())]
     pub(crate) delay: Lateness,
     /// With bandit feedback, least probability of every label, by additional uniform draws, which
-    /// importance weights include. Guarantees of learners with an exploration rate hold with the
-    /// resulting rate
+    /// importance weights include. The theorems about the learners' own draws do not cover it: no bounds are
+    /// shown with it
     #[arg(long, value_name = "P", default_value_t = 0.0)]
     pub(crate) exploration_floor: f64,
     /// Under bandit feedback, what labels may cost, as in 0..10: costs in the data become rewards from 1,

@@ -5,12 +5,12 @@ use std::io::Write;
 
 use noregret_stream::CsvRole;
 use noregret_stream::run::standing::rows_read;
-use noregret_stream::save::Forecaster;
+use noregret_stream::save::{Forecaster, Saved};
 
 use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::note::{printable, short};
-use crate::open::{describe, read_frozen};
+use crate::open::{certificate_of, describe, read_frozen};
 use crate::progress::as_json;
 use crate::summary::few;
 
@@ -109,6 +109,8 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
         let more = if taken.len() > 20 { ", …" } else { "" };
         lines.push(("snapshots", format!("{}, before rounds {}{more}", taken.len(), before.join(", "))));
     }
+    let certificate = Saved::from_archive(&archive).ok().and_then(|saved| certificate_of(&saved));
+    lines.extend(certificate.map(|promise| ("certificate", promise)));
     for (name, number) in weights {
         lines.push(("weight of", format!("{name:<52} {number:.4}")));
     }

@@ -13,7 +13,7 @@ use crate::args::MergeArgs;
 use crate::cmd::run::check_target;
 use crate::failure::Failure;
 use crate::note::{counted, note};
-use crate::open::{describe_learner, in_file, read_archive};
+use crate::open::{certificate_of, describe_learner, in_file, read_archive};
 
 /// Merges the models.
 pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
@@ -35,9 +35,11 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
         ));
     }
     let rounds = counted(merged.learner.rounds(), "round");
+    let certificate = certificate_of(&merged)
+        .map_or_else(String::new, |promise| format!("\n{:<12} {promise}", "certificate"));
     writeln!(
         std::io::stdout().lock(),
-        "{:<12} {}\n{:<12} {rounds} of {} models, {}",
+        "{:<12} {}\n{:<12} {rounds} of {} models, {}{certificate}",
         "learner",
         describe_learner(&merged.learner),
         "merged",

@@ -163,6 +163,42 @@ fn what_does_not_hold_is_not_shown() {
         .failed(1, "--certify: ons-diag has no theorem: none: the theorem is about the full matrix");
 }
 
+/// What an audit has found shown below the regret: each is withheld now, with the reason.
+#[test]
+fn promises_that_were_broken_are_withheld() {
+    let folder = folder(3);
+    folder.run("generate hyperplane --rows 2000 --seed 1 -o g.csv").succeeded();
+    let ones: String = (0..3000).map(|row| format!("1,{}\n", u8::from(row % 4 > 0))).collect();
+    folder.write("ones.csv", format!("x,label\n{ones}"));
+    let large: String = (0..300).map(|row| format!("{},{}\n", row % 7, row % 90)).collect();
+    folder.write("large.csv", format!("x,y\n{large}"));
+    for (arguments, what, why) in [
+        (
+            "g.csv --label label --scale unit --learner folklore --set regularization=1e-11",
+            "certificate",
+            "beside the rows, the regularization 1e-11 is too small",
+        ),
+        (
+            "ones.csv --label label --no-intercept --learner aggregating --set norm=100000",
+            "bound",
+            "the nodes of the quadrature are too far from each other",
+        ),
+        (
+            "large.csv --label y --learner vaw --set target_bound=1",
+            "bound",
+            "a target of 89 was beyond target_bound = 1",
+        ),
+        ("a.svm --learner squarecb --set oracle.radius=0.1", "bound", "beyond the learner's radius"),
+        ("a.svm --learner fastcb --set oracle.radius=0.1", "bound", "beyond the learner's radius"),
+        ("a.svm --learner folklore --set linear_term=false", "bound", "it needs linear_term = true"),
+    ] {
+        let summary = folder.summary(&format!("{arguments} --certify"));
+        assert!(summary.get(what).is_none(), "{arguments}: {summary}");
+        let said = summary[&format!("no_{what}_because")].as_str().unwrap_or_default();
+        assert!(said.contains(why), "{arguments}: {said}");
+    }
+}
+
 /// Weights void the closed form and leave the certificate.
 #[test]
 fn weights_leave_the_certificate() {

@@ -14,6 +14,9 @@ use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
+/// The probability with which the regret may exceed the bound.
+const MISS: f64 = 0.05;
+
 /// The quantities that determine the exploration scale.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
@@ -52,10 +55,9 @@ pub trait GapRule: Clone + Default + Send + Sync + 'static {
     /// `loss`.
     fn learn(&mut self, choices: f64, loss: f64, gamma: f64);
 
-    /// The bound after the rounds of `setting`, whose `regret` is the least possible value of the oracle's
-    /// regret bound; `gamma` is the last exploration scale, and `regret` the oracle's regret bound after
-    /// these rounds.
-    fn bound(&self, setting: Setting, gamma: f64, regret: f64) -> f64;
+    /// The bound on the regret that holds with probability 1 - `miss`; `gamma` is the last exploration scale,
+    /// and `regret` a bound on the oracle's regret after the rounds so far.
+    fn bound(&self, gamma: f64, regret: f64, miss: f64) -> f64;
 
     /// The sums, as state.
     fn tensors(&mut self) -> Vec<Tensor<'_>>;
@@ -108,6 +110,8 @@ impl<R: GapRule> Algorithm for GapLearner<R> {
 
     fn new(params: OracleParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         let oracle = Oracle::new(&params, &problem, seed)?;
+        // The oracle's theorem is about rows within its own radius.
+        let problem = Problem { radius: oracle.radius(), ..problem };
         Ok(Self { problem, oracle, gamma: 0.0, rule: R::default() })
     }
 
@@ -175,10 +179,9 @@ impl<R: GapRule> BanditLearner for GapLearner<R> {
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let bound = match self.oracle.schedule() {
             Schedule::Root => Err("schedule = root has no theorem".to_owned()),
-            Schedule::Certificate | Schedule::Printed => self.oracle.bound().map(|regret| {
-                let setting = self.setting(self.oracle.rounds() as f64, self.oracle.least_regret());
-                self.rule.bound(setting, self.gamma, regret)
-            }),
+            Schedule::Certificate | Schedule::Printed => {
+                self.oracle.bound().map(|regret| self.rule.bound(self.gamma, regret, MISS))
+            }
         };
         Some(Guarantee::PolicyRegret { bound })
     }

@@ -12,6 +12,7 @@ use crate::algorithm::{Algorithm as _, Forecast, Model};
 use crate::entry::{Entry, Learners, Wraps};
 use crate::example::{Features, Target};
 use crate::experts::auto::{Auto, AutoParams};
+use crate::facts::RunFacts;
 use crate::full::aioli::Aioli;
 use crate::learner::{Classes, Feedback};
 use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, prefixed, read};
@@ -326,16 +327,24 @@ impl Oracle {
         if self.schedule == Schedule::Root { f64::INFINITY } else { self.regrets.iter().sum() }
     }
 
-    /// The least value of [`Oracle::regret`].
-    pub(super) fn least_regret(&self) -> f64 {
-        self.least * self.models.len() as f64
+    /// The bound on the norm of rows for which the theorems of the learners hold.
+    pub(super) fn radius(&self) -> Option<f64> {
+        let radius = self.models[0].problem().radius;
+        // A joint learner's rows have every feature twice.
+        if self.joint { radius.map(|radius| radius / SQRT_2) } else { radius }
     }
 
     /// The bound after all rounds, by the certificate if there is one; or why there is no bound.
     pub(super) fn bound(&self) -> Result<f64, String> {
         let bound = |model: &dyn Model| {
             let closed = model.guarantee().and_then(|guarantee| guarantee.regret_bound()?.ok());
-            let certificate = model.certificate().and_then(Result::ok);
+            // The rows are within the radius, and have no weights.
+            let facts = RunFacts {
+                rounds: model.rounds(),
+                energy: model.rounds() as f64 * model.problem().radius.unwrap_or(1.0).powi(2),
+                ..RunFacts::default()
+            };
+            let certificate = model.certificate().and(facts.certificate(model)).and_then(Result::ok);
             closed.into_iter().chain(certificate).reduce(f64::min)
         };
         let bounds: Option<Vec<f64>> = self.models.iter().map(|model| bound(model.as_ref())).collect();

@@ -165,6 +165,24 @@ impl BanditReduction {
     pub fn base(&self) -> &dyn Model {
         self.base.as_ref()
     }
+
+    /// A bound on the base learner's regret in the number $m$ of rounds that it learns in expectation, from its
+    /// `bound` $R(n)$ for the $n$ rounds that it has learnt; or why there is none.
+    ///
+    /// $n$ is random, and $\mathbb{E} R(n) \le R(m)$ for the closed forms of the theorems, which are concave and
+    /// do not fall. Therefore $R(m) \le \frac{m-1}{n-1} R(n)$ for $1 < n < m$, and $R(m) \le R(n)$ for $n \ge m$
+    /// (theory: bandit 6.3).
+    fn expected_regret(&self, bound: f64) -> Result<f64, String> {
+        let expected = self.exploration * self.rounds as f64 / self.problem().classes as f64;
+        let learnt = self.base.rounds() as f64;
+        if learnt <= 1.0 && learnt < expected {
+            return Err(format!(
+                "{} has learnt {learnt} rounds: at least 2 are needed",
+                self.base.about().name
+            ));
+        }
+        Ok(if learnt < expected { bound * (expected - 1.0) / (learnt - 1.0) } else { bound })
+    }
 }
 
 impl Clone for BanditReduction {
@@ -289,8 +307,8 @@ impl BanditLearner for BanditReduction {
         self.base.grow(classes, features)
     }
 
-    /// Theorem 4.1 with the base learner's bound for the rounds that it has learnt; the theorem has the
-    /// expectation of this bound.
+    /// Theorem 4.1. The number of rounds that the base learner has learnt is random, and the theorem has the
+    /// expectation of its bound; see [`BanditReduction::expected_regret`].
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let base = self.base.about().name;
         let (norm, bound) = match self.base.guarantee() {
@@ -310,10 +328,12 @@ impl BanditLearner for BanditReduction {
         let bound: Result<MistakeBound<'_>, String> = match bound {
             _ if self.exploration == 0.0 => Err("exploration is 0".to_owned()),
             Err(why) => Err(why),
-            Ok(regret) => Ok(Box::new(move |u| {
-                let setting = setting(self.problem(), u.norm, self.rounds);
-                u.log_loss + bounds::bandit_reduction(&setting, regret, self.exploration)
-            })),
+            Ok(regret) => self.expected_regret(regret).map(|regret| -> MistakeBound<'_> {
+                Box::new(move |u| {
+                    let setting = setting(self.problem(), u.norm, self.rounds);
+                    u.log_loss + bounds::bandit_reduction(&setting, regret, self.exploration)
+                })
+            }),
         };
         Some(Guarantee::Mistakes { norm, bound })
     }

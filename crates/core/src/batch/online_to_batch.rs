@@ -24,7 +24,7 @@
 
 use crate::algorithm::Model;
 use crate::example::{Batch, Features, LEAST_PROBABILITY, Target};
-use crate::guarantee::{Guarantee, Promise};
+use crate::guarantee::{Guarantee, Promise, Terms};
 use crate::learner::{OnlineLearner, Predictor};
 #[cfg(feature = "model")]
 use crate::model::{Archive, ModelError};
@@ -160,6 +160,10 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
 
     fn certificate(&self) -> Option<Promise> {
         self.learner.certificate()
+    }
+
+    fn certificate_terms(&self) -> Option<Terms> {
+        self.learner.certificate_terms()
     }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {

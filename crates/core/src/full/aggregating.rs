@@ -35,7 +35,9 @@
 //!   angles.
 //! * The quadrature is accurate while the distance of nodes is smaller than the width of the posterior, about
 //!   $2/\sqrt{\sum_t x_t^2}$: with the default ball, increase `nodes` for more than about $10^5$ ($d = 1$) or
-//!   $10^3$ ($d = 2$) rounds. Beyond that, the algorithm is the same with the nodes as comparators.
+//!   $10^3$ ($d = 2$) rounds. Beyond that, the algorithm is the same with the nodes as comparators. The bound
+//!   is shown while the regret against the best node, which the weights of the nodes tell, and the distance of
+//!   the nodes imply it (theory: baselines 3.3).
 //! * $\mu$ is 0 by default: the bound above needs no smoothing.
 //! * $B$ has no theoretical default: `norm` is $10/R$, less than the $30/R$ of the other learners, because
 //!   the nodes of the quadrature have to cover the whole ball.
@@ -51,7 +53,7 @@
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Features, Target};
-use crate::guarantee::{Ball, Guarantee, provided, setting};
+use crate::guarantee::{Ball, Guarantee, setting};
 use crate::kernel::quadrature::gauss_legendre;
 use crate::kernel::softmax::softmax;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
@@ -132,6 +134,46 @@ fn normalise(log_weights: &mut [f64]) {
 }
 
 impl Aggregating {
+    /// A bound on the regret against the whole ball that the nodes imply, whatever their distance (theory:
+    /// baselines 3.3).
+    fn regret_by_nodes(&self) -> f64 {
+        let d = self.problem.features;
+        let (radius, norm) = (self.problem.radius.unwrap_or(1.0), self.norm);
+        let len = self.params.nodes.map_or(LEAST_NODES, |nodes| nodes) as usize;
+        let (places, mut first) = if d == 1 { interval(norm, len) } else { disc(norm, len) };
+        normalise(&mut first);
+        let against: Vec<f64> = self.log_weights.iter().zip(&first).map(|(now, then)| now - then).collect();
+        let best = against.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        // The distances from the centre, in the order of the nodes of one direction, and the angle between two.
+        let (radii, angle): (Vec<f64>, f64) = if d == 1 {
+            (places.clone(), 0.0)
+        } else {
+            let of_ring = |ring: &[f64]| ring[0].hypot(ring[1]);
+            (places.chunks_exact(4 * len).map(of_ring).collect(), std::f64::consts::PI / (2.0 * len as f64))
+        };
+        let gaps = radii.windows(2).map(|pair| 0.5 * (pair[1] - pair[0]));
+        let inner = if d == 1 { 0.0 } else { radii[0] };
+        let outer = norm - radii[radii.len() - 1];
+        let apart = gaps.fold(inner.max(outer), f64::max).hypot(norm * angle);
+        let steepest = 0.25 * self.rounds as f64 * radius * radius;
+        // Where the best comparator is at the boundary, the loss may fall outwards.
+        let directions = if d == 1 { 1 } else { 2 * len };
+        let last = against.len() - directions;
+        let outward = (0..directions)
+            .flat_map(|at| {
+                let (edge, before) = (last + at, last + at - directions);
+                let step = radii[radii.len() - 1] - radii[radii.len() - 2];
+                // In one dimension the other end is the mirror image.
+                let mirrored = (d == 1).then(|| (against[0] - against[1]) / step);
+                [Some((against[edge] - against[before]) / step), mirrored]
+            })
+            .flatten()
+            .fold(0.0, f64::max);
+        let slope = outward + steepest * apart + 2.0 * angle * radius * self.rounds as f64;
+        let inwards = outer + norm * (1.0 - angle.cos());
+        best + 0.5 * steepest * apart * apart + slope * inwards
+    }
+
     /// Writes $\ln \rho_j \sigma(-\theta_j^\top x)$ and then $\ln \rho_j \sigma(\theta_j^\top x)$ to `joint`.
     fn joint(&self, x: Features<'_>, joint: &mut [f64]) {
         let d = self.problem.features;
@@ -256,9 +298,18 @@ impl OnlineLearner for Aggregating {
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let norm = self.norm;
-        let bound = provided(self.smoothing == 0.0, "it needs smoothing = 0", || {
-            bounds::aggregating_binary(&setting(&self.problem, norm, self.rounds))
-        });
+        let bound = if self.smoothing == 0.0 {
+            let bound = bounds::aggregating_binary(&setting(&self.problem, norm, self.rounds));
+            let nodes = self.regret_by_nodes();
+            let why = || {
+                format!(
+                    "the nodes of the quadrature are too far from each other: they imply a regret of at most {nodes:.1} only; more `nodes` are needed, or a smaller `norm`"
+                )
+            };
+            if nodes <= bound { Ok(bound) } else { Err(why()) }
+        } else {
+            Err("it needs smoothing = 0".to_owned())
+        };
         Some(Guarantee::Regret { ball: Some(Ball::Euclidean), norm, bound })
     }
 }
@@ -342,6 +393,30 @@ mod tests {
             assert_close(q.probabilities[1], 0.9 * p.probabilities[1] + 0.05, 1e-14, "p");
             let logit = (q.probabilities[1] / q.probabilities[0]).ln();
             assert_close(q.scores[1] - q.scores[0], logit, 1e-13, "logit");
+        }
+    }
+
+    /// A stream of x = 1 whose best comparator lies between the nodes of a wide ball: the bound is withheld. It is
+    /// shown for the default ball, in one and in two dimensions, also if the best comparator is at its boundary.
+    #[test]
+    fn the_bound_needs_nodes_near_every_comparator() {
+        for (norm, nodes, d, right, holds) in [
+            (10.0, None, 1, 3, true),
+            (10.0, None, 1, 4, true),
+            (10.0, None, 2, 3, true),
+            (10.0, None, 2, 4, true),
+            (1e5, None, 1, 3, false),
+            (1e3, Some(16), 1, 3, false),
+            (1e3, None, 2, 3, false),
+        ] {
+            let params = AggregatingParams { norm: Some(norm), nodes, ..Default::default() };
+            let mut learner = aggregating(d, params);
+            let x = [1.0, 0.0];
+            for t in 0..400 {
+                round(&mut learner, &x[..d], usize::from(t % 4 < right));
+            }
+            let bound = learner.guarantee().and_then(|guarantee| guarantee.regret_bound()).expect("has one");
+            assert_eq!(bound.is_ok(), holds, "{norm}, {nodes:?}, {d}, {right}: {bound:?}");
         }
     }
 

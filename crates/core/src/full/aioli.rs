@@ -63,7 +63,7 @@ use super::second_order::{Described, Row, SecondOrderLearner, Sums, Surrogate};
 use crate::algorithm::{About, Forecast, Paper};
 use crate::bounds::{self, aioli_certificate};
 use crate::example::Target;
-use crate::guarantee::{Ball, Guarantee, Promise, curved, provided};
+use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, provided};
 use crate::kernel::scalar_root::shrink;
 use crate::kernel::second_order::RoundUpdate;
 use crate::learner::{Accepts, Classes};
@@ -228,6 +228,11 @@ impl Surrogate for AioliSurrogate {
         Some(curved(kappa, learner.surrogate.largest_kappa(), || {
             Ok(aioli_certificate(regularization, norm * norm, learner.sums.slack, learner.state.square()))
         }))
+    }
+
+    fn certificate_terms(learner: &Aioli) -> Option<Terms> {
+        let Self { norm, regularization, kappa, .. } = learner.surrogate;
+        Some(learner.terms(regularization * norm * norm, learner.state.square(), 0.25 * kappa))
     }
 }
 

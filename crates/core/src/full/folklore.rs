@@ -68,7 +68,7 @@ use super::second_order::{Described, Row, SecondOrderLearner, Sums, Surrogate};
 use crate::algorithm::{About, Forecast, Paper};
 use crate::bounds;
 use crate::example::Target;
-use crate::guarantee::{Ball, Guarantee, Promise, curved};
+use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved};
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
@@ -356,6 +356,9 @@ impl Surrogate for FolkloreSurrogate {
         let Resolved { norm, radius, regularization, gamma } = learner.surrogate.resolved;
         let bound = curved(gamma, learner.surrogate.largest_gamma(), || {
             learner.closed_form(norm, |setting| {
+                if !learner.surrogate.linear_term && setting.classes > 2 {
+                    return Err("it needs linear_term = true".to_owned());
+                }
                 if regularization < gamma * radius * radius {
                     return Err("regularization is below curvature * radius^2".to_owned());
                 }
@@ -372,6 +375,13 @@ impl Surrogate for FolkloreSurrogate {
             let prior = regularization * learner.problem.classes as f64 * norm * norm;
             Ok(prior + learner.sums.slack + 0.25 * learner.state.square())
         }))
+    }
+
+    fn certificate_terms(learner: &Folklore) -> Option<Terms> {
+        let Resolved { norm, regularization, gamma, .. } = learner.surrogate.resolved;
+        let prior = regularization * learner.problem.classes as f64 * norm * norm;
+        // S <= 1/2.
+        Some(learner.terms(prior, 0.25 * learner.state.square(), 0.5 * gamma))
     }
 }
 
@@ -408,6 +418,17 @@ mod tests {
         folklore.predict(Features::Dense(&[1.0]), &mut at);
         let difference = at.scores[0] - at.scores[1];
         assert!((difference + 0.5 * (0.5 * difference).tanh() - 0.5).abs() < 1e-15, "{difference}");
+    }
+
+    /// With two classes, forecasts do not depend on the linear term (theory: folklore 3.1).
+    #[test]
+    fn the_closed_form_needs_the_linear_term() {
+        for (classes, holds) in [(2, true), (3, false)] {
+            let params = FolkloreParams { linear_term: Some(false), ..Default::default() };
+            let folklore = Folklore::new(params, Problem::new(classes, 1), 0).expect("valid parameters");
+            let bound = folklore.guarantee().and_then(|guarantee| guarantee.regret_bound()).expect("has one");
+            assert_eq!(bound.is_ok(), holds, "{classes}: {bound:?}");
+        }
     }
 
     #[test]

@@ -68,7 +68,7 @@
 use super::folklore::{FolkloreParams, Resolved};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Features, Target};
-use crate::guarantee::{Ball, Guarantee, Promise, curved};
+use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved};
 use crate::kernel::diagonal_fixed_point::{scratch_len, solve};
 use crate::kernel::sketched_inverse::SketchedInverse;
 use crate::kernel::softmax::least_eigenvalue;
@@ -311,6 +311,13 @@ impl OnlineLearner for FolkloreSketch {
             let prior = regularization * k as f64 * norm * norm;
             Ok(prior + self.slack + 0.25 * self.sketch.square())
         }))
+    }
+
+    fn certificate_terms(&self) -> Option<Terms> {
+        let Resolved { norm, regularization, gamma, .. } = self.resolved;
+        let prior = regularization * self.problem.classes as f64 * norm * norm;
+        let size = prior + self.slack.abs() + 0.25 * self.sketch.square().abs();
+        Some(Terms { size, regularization, growth: 0.5 * gamma, largest: None, weights: true })
     }
 
     fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {

@@ -66,7 +66,7 @@ use super::second_order::Described;
 use crate::algorithm::{self, About, Paper};
 use crate::bounds;
 use crate::example::{LEAST_PROBABILITY, Truth};
-use crate::guarantee::{Ball, Guarantee, Promise, curved, provided};
+use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, provided};
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::expected_softmax::{factor, has_quadrature, monte_carlo, quadrature};
 use crate::kernel::fixed_point::FixedPoint;
@@ -294,6 +294,12 @@ impl MixableLoss for LogisticLoss {
     fn certificate(learner: &Gaf) -> Option<Promise> {
         let loss = &learner.surrogate.loss;
         Some(curved(loss.beta, loss.largest_curvature(), || Ok(learner.certificate_for(loss.norm))))
+    }
+
+    fn certificate_terms(learner: &Gaf) -> Option<Terms> {
+        let loss = &learner.surrogate.loss;
+        let prior = learner.surrogate.regularization * loss.norm * loss.norm;
+        Some(learner.terms(prior, 0.25 * learner.state.square(), 0.25 * loss.beta))
     }
 }
 

@@ -30,7 +30,7 @@ pub use squared_loss::SquaredLoss;
 
 use super::second_order::{Row, Sums, Surrogate};
 use crate::example::Target;
-use crate::guarantee::{Guarantee, Promise};
+use crate::guarantee::{Guarantee, Promise, Terms};
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::second_order::RoundUpdate;
 use crate::kernel::vector::{dot, take};
@@ -177,6 +177,10 @@ impl<L: MixableLoss> Surrogate for Gaussian<L> {
 
     fn certificate(learner: &GaussianForecaster<L>) -> Option<Promise> {
         L::certificate(learner)
+    }
+
+    fn certificate_terms(learner: &GaussianForecaster<L>) -> Option<Terms> {
+        L::certificate_terms(learner)
     }
 }
 

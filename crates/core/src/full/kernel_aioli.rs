@@ -58,7 +58,7 @@ use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::bounds::aioli_certificate;
 use crate::example::{Features, Target};
-use crate::guarantee::{Ball, Guarantee, Promise, curved, is_beyond, provided, setting, were};
+use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, is_beyond, provided, setting, were};
 use crate::kernel::scalar_root::shrink;
 use crate::kernel::vector::{axpy, dot};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
@@ -478,6 +478,15 @@ impl OnlineLearner for KernelAioli {
             let norm = self.norm;
             Ok(aioli_certificate(self.regularization, norm * norm, self.slack, quadratic))
         }))
+    }
+
+    fn certificate_terms(&self) -> Option<Terms> {
+        let quadratic = (self.quadratic + dot(&self.projected, &self.projected)) / self.regularization;
+        let size = self.regularization * self.norm * self.norm + self.slack.abs() + quadratic;
+        // k(x, x) is at most the radius squared.
+        let largest = dot(&self.root_weights, &self.root_weights) * self.radius * self.radius;
+        let regularization = self.regularization;
+        Some(Terms { size, regularization, growth: 0.0, largest: Some(largest), weights: true })
     }
 }
 

@@ -51,9 +51,11 @@
 //! occurred.
 
 use super::ons::{OnsParams, Resolved};
+use std::f64::consts::SQRT_2;
+
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Features, Target};
-use crate::guarantee::{Ball, Guarantee, Promise, provided};
+use crate::guarantee::{Ball, Guarantee, Promise, Terms, provided};
 use crate::kernel::sketched_inverse::{SketchedInverse, difference};
 use crate::kernel::softmax::softmax;
 use crate::kernel::vector::{axpy, dot, take};
@@ -337,6 +339,16 @@ impl OnlineLearner for OnsSketch {
         Some(provided(holds, "it needs the projection, and at most the default rate", || {
             0.5 * rate * regularization * norm * norm + 0.5 / rate * self.quadratics
         }))
+    }
+
+    /// A weight would change the loss's exp-concavity. Steps that are long beside the ball are projected with
+    /// their own rounding errors.
+    fn certificate_terms(&self) -> Option<Terms> {
+        let Resolved { norm, radius, rate, regularization, .. } = self.resolved;
+        let size = 0.5 * rate * regularization * norm * norm + 0.5 / rate * self.quadratics.abs();
+        let gradient = SQRT_2 * radius;
+        let largest = (gradient * gradient * self.rounds as f64).max(gradient / (rate * norm));
+        Some(Terms { size, regularization, growth: 0.0, largest: Some(largest), weights: false })
     }
 
     fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {

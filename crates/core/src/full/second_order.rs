@@ -9,7 +9,7 @@
 use crate::algorithm::{About, Algorithm};
 use crate::bounds::Setting;
 use crate::example::{Batch, Features, Target};
-use crate::guarantee::{Guarantee, Promise, setting};
+use crate::guarantee::{Guarantee, Promise, Terms, setting};
 use crate::kernel::second_order::{RoundUpdate, SecondOrder};
 use crate::learner::{OnlineLearner, Predictor};
 use crate::merge::{self, Merge, MergeError};
@@ -110,6 +110,11 @@ pub trait Surrogate: Clone + Send + Sync {
     fn certificate(_learner: &SecondOrderLearner<Self>) -> Option<Promise> {
         None
     }
+
+    /// See [`OnlineLearner::certificate_terms`].
+    fn certificate_terms(_learner: &SecondOrderLearner<Self>) -> Option<Terms> {
+        None
+    }
 }
 
 /// A [`Surrogate`] that the registry can make: it has parameters and a description.
@@ -189,6 +194,18 @@ impl<S: Surrogate> SecondOrderLearner<S> {
             return Err(merge::NO_CLOSED_FORM.to_owned());
         }
         bound(&setting(&self.problem, norm, self.rounds))
+    }
+
+    /// The terms of the certificate `prior` + slack + `quadratic`, where `growth` bounds what a row of norm 1
+    /// adds to the largest eigenvalue of $A$.
+    pub(super) fn terms(&self, prior: f64, quadratic: f64, growth: f64) -> Terms {
+        Terms {
+            size: prior + self.sums.slack.abs() + quadratic.abs(),
+            regularization: self.surrogate.regularization(),
+            growth,
+            largest: None,
+            weights: true,
+        }
     }
 }
 
@@ -347,6 +364,10 @@ impl<S: Surrogate> OnlineLearner for SecondOrderLearner<S> {
 
     fn certificate(&self) -> Option<Promise> {
         S::certificate(self)
+    }
+
+    fn certificate_terms(&self) -> Option<Terms> {
+        S::certificate_terms(self)
     }
 }
 

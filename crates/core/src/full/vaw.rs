@@ -51,7 +51,7 @@ use super::second_order::{Described, Row, SecondOrderLearner, Sums, Surrogate};
 use crate::algorithm::{About, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Target, Truth};
-use crate::guarantee::{Guarantee, Promise};
+use crate::guarantee::{Guarantee, Promise, Terms};
 use crate::kernel::second_order::RoundUpdate;
 use crate::learner::{Accepts, Classes};
 use crate::param::{ParamError, invertible, positive};
@@ -181,13 +181,18 @@ impl Surrogate for VawSurrogate {
             let bound = target_bound.ok_or("it needs a target_bound")?;
             Ok(bounds::vaw(setting, regularization, bound))
         });
-        Some(Guarantee::SquaredRegret { norm, bound })
+        Some(Guarantee::SquaredRegret { norm, target_bound, bound })
     }
 
     /// Equation (3).
     fn certificate(learner: &Vaw) -> Option<Promise> {
         let Self { norm, regularization, .. } = learner.surrogate;
         Some(Ok(regularization * norm * norm + learner.sums.slack + learner.state.square()))
+    }
+
+    fn certificate_terms(learner: &Vaw) -> Option<Terms> {
+        let Self { norm, regularization, .. } = learner.surrogate;
+        Some(learner.terms(regularization * norm * norm, learner.state.square(), 1.0))
     }
 }
 

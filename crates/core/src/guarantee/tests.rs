@@ -90,8 +90,44 @@ fn rounds_are_noted_as_they_are() {
     assert_eq!((facts.rounds, facts.earlier, facts.beyond_radius, facts.weighted), (3, 7, 1, 1));
     let mut all = RunFacts { late: 1, ..RunFacts::default() };
     all.extend(&facts);
-    assert_eq!(RunFacts::of_sums(all.sums()), all);
+    assert_eq!(RunFacts::of_sums(all.sums()), RunFacts { energy: 0.0, ..all.clone() });
     assert_eq!(all, RunFacts { earlier: 0, late: 1, ..facts });
+}
+
+/// VAW's closed form is about targets in [-Y, Y], its certificate about those that came.
+#[test]
+fn targets_beyond_their_bound_void_the_bound() {
+    let entry = registry::find("vaw").expect("known");
+    for (most, holds) in [(3.0, true), (1.0, false)] {
+        let given = values(&[("target_bound", most.into())]);
+        let mut learner = entry.make(&given, Problem::new(1, 1).with_radius(1.0), 0).expect("valid");
+        let (x, y) = (Features::Dense(&[1.0]), Target::value(-3.0));
+        let mut at = learner.prediction();
+        learner.predict(x, &mut at);
+        learner.update(x, y, &at);
+        let mut facts = RunFacts::default();
+        facts.note(learner.problem(), x, y.weight);
+        facts.note_target(y);
+        let bound = facts.guarantee(&learner).expect("has one").regret_bound().expect("regret");
+        assert_eq!((bound.is_ok(), facts.certificate(&learner).expect("keeps one").is_ok()), (holds, true));
+        if let Err(why) = bound {
+            assert_eq!(why, "a target of 3 was beyond target_bound = 1");
+        }
+    }
+}
+
+/// Rows beyond the radius of the oracle void its bound, and with it that of the bandit learner.
+#[test]
+fn bandit_learners_have_the_radius_of_their_oracle() {
+    for name in ["squarecb", "fastcb"] {
+        for (models, radius) in [("separate", 0.5), ("joint", 0.5 / 2f64.sqrt())] {
+            let given = values(&[("models", models.into()), ("oracle.radius", 0.5.into())]);
+            let entry = registry::find(name).expect("known");
+            let learner = entry.make_bandit(&given, Problem::new(3, 2).with_radius(1.0), 0).expect("valid");
+            let of = learner.problem().radius.expect("a radius");
+            assert!((of - radius).abs() < 1e-12, "{name}, {models}: {of}");
+        }
+    }
 }
 
 /// Kernel AIOLI's radius is about sqrt(k(x, x)), not about |x|.

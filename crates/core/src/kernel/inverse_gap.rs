@@ -117,7 +117,49 @@ mod tests {
         assert!(largest > 0.999, "{largest}");
     }
 
-    /// (2.2) of FastCB's analysis with the paper's constants, on random losses.
+    /// The sides of (2.2) of FastCB's analysis with the constants `first` and 1, for losses `f`.
+    fn first_order(losses: &[f64], f: &[f64], star: usize, gamma: f64, first: f64) -> (f64, f64) {
+        let k = losses.len();
+        let mut p = vec![0.0; k];
+        fast(losses, least(losses, None), None, gamma, &mut p);
+        let regret: f64 = (0..k).map(|a| p[a] * (f[a] - f[star])).sum();
+        let played: f64 = (0..k).map(|a| p[a] * f[a]).sum();
+        let error: f64 = (0..k).map(|a| p[a] * (losses[a] - f[a]).powi(2) / (losses[a] + f[a])).sum();
+        (regret, first * k as f64 / gamma * played + gamma * error)
+    }
+
+    /// The worst losses for the forecasts `losses` and the best label `star`, by the proof of theory:
+    /// gap-weighting 2.2 with the constant `first`.
+    fn worst(losses: &[f64], star: usize, gamma: f64, first: f64) -> Vec<f64> {
+        let k = losses.len();
+        let mut p = vec![0.0; k];
+        fast(losses, least(losses, None), None, gamma, &mut p);
+        let rest = 1.0 - first * k as f64 / gamma;
+        let others = 2.0 / (1.0 - rest / gamma).sqrt() - 1.0;
+        let own = 2.0 / (1.0 + (1.0 - p[star] * rest) / (gamma * p[star])).sqrt() - 1.0;
+        (0..k).map(|a| losses[a] * if a == star { own.max(0.0) } else { others }).collect()
+    }
+
+    /// (1, 1) is too small, and so is every first constant below 3/2.
+    #[test]
+    fn smaller_constants_are_refuted() {
+        let (mut losses, mut f) = ([0.9; 8], [0.905368; 8]);
+        (losses[0], losses[1]) = (1e-4, 1e-4);
+        (f[0], f[1]) = (1.00596e-4, 9.57342e-5);
+        let (left, right) = first_order(&losses, &f, 1, 160.0, 1.0);
+        assert!(left > 1.09 * right, "{left} {right}");
+        let mut losses = vec![0.9; 2000];
+        (losses[0], losses[1]) = (1e-9, 1e-9);
+        let gamma = 2000.0 * 2000.0;
+        for (first, more) in [(1.45, true), (1.5, false)] {
+            let (left, right) = first_order(&losses, &worst(&losses, 1, gamma, first), 1, gamma, first);
+            assert_eq!(left > right, more, "{first}: {left} {right}");
+            assert!(left > 0.998 * right, "{first}: {left} {right}");
+        }
+    }
+
+    /// (2.2) of FastCB's analysis with the constants (3/2, 1), on random losses and at the worst ones for every
+    /// label.
     #[test]
     fn the_first_order_inequality_holds() {
         let mut rng = Rng::new(4, 0);
@@ -127,14 +169,13 @@ mod tests {
             let small = 10f64.powf(-3.0 * rng.uniform());
             let mut of = || -> Vec<f64> { (0..k).map(|_| small * rng.uniform()).collect() };
             let (losses, f) = (of(), of());
-            let mut p = vec![0.0; k];
-            fast(&losses, least(&losses, None), None, gamma, &mut p);
-            let star = least(&f, None);
-            let regret: f64 = (0..k).map(|a| p[a] * (f[a] - f[star])).sum();
-            let played: f64 = (0..k).map(|a| p[a] * f[a]).sum();
-            let error: f64 = (0..k).map(|a| p[a] * (losses[a] - f[a]).powi(2) / (losses[a] + f[a])).sum();
-            let right = 5.0 * k as f64 / gamma * played + 7.0 * gamma * error;
+            let (regret, right) = first_order(&losses, &f, least(&f, None), gamma, 1.5);
             assert!(regret <= right + 1e-12, "{regret} > {right}");
+            for star in 0..k {
+                let f = worst(&losses, star, gamma, 1.5);
+                let (regret, right) = first_order(&losses, &f, star, gamma, 1.5);
+                assert!(regret <= right * (1.0 + 1e-9), "{losses:?}, {star}, {gamma}: {regret} > {right}");
+            }
         }
     }
 }

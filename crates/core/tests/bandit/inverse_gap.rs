@@ -76,19 +76,18 @@ fn regret_and_bound(name: &str, schedule: &str, rows: Rows, seed: u64) -> (f64, 
     (regret, bound)
 }
 
-/// The theorems, constants included: the mean of regret minus bound over the runs is at most 0.
+/// The theorems, constants included: they hold with probability 0.95, and here in every run.
 #[test]
 fn regret_is_below_the_bound() {
     for name in ["squarecb", "fastcb"] {
         for schedule in ["certificate", "printed"] {
             for rows in [Rows::Random, Rows::Separable, Rows::Adversarial] {
-                let runs: Vec<(f64, f64)> =
-                    (0..3).map(|seed| regret_and_bound(name, schedule, rows, seed)).collect();
-                let mean = |of: fn(&(f64, f64)) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
-                let (regret, bound) = (mean(|run| run.0), mean(|run| run.1));
-                assert!(regret <= bound, "{name}, {schedule}, {rows:?}: {regret} > {bound}");
-                assert!(regret >= 0.0 && bound.is_finite());
-                eprintln!("{name}, {schedule}, {rows:?}: regret {regret:.0}, bound {bound:.0}");
+                for seed in 0..3 {
+                    let (regret, bound) = regret_and_bound(name, schedule, rows, seed);
+                    assert!(regret <= bound, "{name}, {schedule}, {rows:?}: {regret} > {bound}");
+                    assert!(regret >= 0.0 && bound.is_finite());
+                    eprintln!("{name}, {schedule}, {rows:?}: regret {regret:.0}, bound {bound:.0}");
+                }
             }
         }
     }

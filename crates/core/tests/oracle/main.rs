@@ -8,6 +8,7 @@ mod dense;
 mod folklore;
 mod ogd;
 mod regret;
+mod tied;
 
 use noregret::rng::{Rng, Uniforms};
 

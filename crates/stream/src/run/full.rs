@@ -253,6 +253,7 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
             sink.observe(&outcome, &standing.score)?;
             if let Some(target) = target {
                 standing.score.facts.note(learner.problem(), example.features(), target.weight);
+                standing.score.facts.note_target(target);
             }
             standing.late.update(learner, example, &prediction);
             standing.score.facts.late = standing.late.came_late();
@@ -424,6 +425,7 @@ impl Block {
             };
             result = sink.observe(&outcome, score).map_err(RunError::Write);
             score.facts.note(&problem, example.features(), target.weight);
+            score.facts.note_target(target);
         });
         result
     }

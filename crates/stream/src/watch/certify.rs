@@ -191,7 +191,7 @@ impl Record {
                 let best = best.map(|best| Best { loss: best.value, gap: best.gap, weights: best.weights });
                 verdict.with(comparator, best, bound)
             }
-            Guarantee::SquaredRegret { norm, bound } => {
+            Guarantee::SquaredRegret { norm, bound, .. } => {
                 let ball = Regularization::Ball(norm);
                 let LeastSquares { theta, loss, gap, .. } =
                     least_squares(self.rows(), self.problem.features, &self.targets, ball)?;

@@ -3,7 +3,7 @@
 
 use super::super::second_order::SecondOrderLearner;
 use crate::example::Truth;
-use crate::guarantee::{Guarantee, Promise};
+use crate::guarantee::{Guarantee, Promise, Terms};
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::vector::{axpy, dot, max_abs, take};
 use crate::state::Tensor;
@@ -88,6 +88,11 @@ pub trait MixableLoss: Clone + Send + Sync {
 
     /// See [`OnlineLearner::certificate`](crate::learner::OnlineLearner::certificate).
     fn certificate(_learner: &GaussianForecaster<Self>) -> Option<Promise> {
+        None
+    }
+
+    /// See [`crate::learner::OnlineLearner::certificate_terms`].
+    fn certificate_terms(_learner: &GaussianForecaster<Self>) -> Option<Terms> {
         None
     }
 }
