@@ -20,12 +20,13 @@ class Estimate(NamedTuple):
 
     value: float
     """The estimate."""
-    standard_error: float
-    """Standard error of the value."""
-    normal: tuple[float, float]
-    """The normal (asymptotic) interval."""
-    bernstein: tuple[float, float] | None
-    """The empirical Bernstein interval, which holds for any number of independent rounds; only for `ips` and `dr`."""
+    standard_error: float | None
+    """Standard error of the value; None for `dm`, whose error is not that of a mean."""
+    normal: tuple[float, float] | None
+    """The normal interval, which is approximate; None for `dm`, and if too few rewards were observed for it."""
+    sequence: tuple[float, float] | None
+    """The confidence sequence: it holds for any number of rounds, at every time, and also if the logging policy learnt;
+    only for `ips` and `dr`."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,11 @@ class Evaluation:
     """Standard error of the mean weight."""
     largest_weight: float
     """The largest importance weight."""
-    weights_known: bool
-    """Whether every round has the whole distribution; otherwise the Bernstein intervals use the observed range of
-    weights."""
+    model_error: tuple[float, float] | None
+    """The mean of the estimated rewards of the played labels minus these rewards, with its standard error; None without
+    estimates."""
+    reward_model: str | None
+    """The model of rewards that has forecast the log best so far; None if the log has the estimates, or there are none."""
     clipped: int
     """Number of rounds whose weight was clipped."""
     uncovered: float | None
@@ -78,18 +81,22 @@ class Evaluation:
 
     def __repr__(self) -> str:
         values = ", ".join(
-            f"{name}={estimate.value:.6g}+-{estimate.standard_error:.2g}" for name, estimate in self.estimates.items()
+            f"{name}={one.value:.6g}" + ("" if one.standard_error is None else f"+-{one.standard_error:.2g}")
+            for name, one in self.estimates.items()
         )
         return f"Evaluation({values}, rounds={self.rounds}, warnings={len(self.warnings)})"
 
     def _repr_html_(self) -> str:
-        tiles = [[name, f"{one.value:.6g}", f"± {one.standard_error:.2g}"] for name, one in self.estimates.items()]
-        tiles.append(["logged policy", f"{self.logged_reward:.6g}", f"± {self.logged_reward_standard_error:.2g}"])
-        rows = [
-            [name, f"{one.value:.6g}", *(_interval(i) for i in (one.normal, one.bernstein))]
+        tiles = [
+            [name, f"{one.value:.6g}", "" if one.standard_error is None else f"± {one.standard_error:.2g}"]
             for name, one in self.estimates.items()
         ]
-        header = ["estimator", "reward", "by the central limit", "empirical Bernstein"]
+        tiles.append(["logged policy", f"{self.logged_reward:.6g}", f"± {self.logged_reward_standard_error:.2g}"])
+        rows = [
+            [name, f"{one.value:.6g}", *(_interval(i) for i in (one.sequence, one.normal))]
+            for name, one in self.estimates.items()
+        ]
+        header = ["estimator", "reward", "interval", "normal (approximate)"]
         parts: list[dict[str, Any]] = [{"tiles": tiles}, {"table": {"header": header, "rows": rows}}]
         parts += [{"paragraph": warning} for warning in self.warnings]
         return _core.page("What the policy would have earned", f"{self.rounds} rounds", json.dumps(parts), "{}", True)
@@ -391,10 +398,13 @@ def _evaluation(found: dict[str, Any]) -> Evaluation:
     estimates = {
         one["estimator"]: Estimate(
             one["value"],
-            one["standard_error"],
-            tuple(one["normal"]),
-            tuple(one["bernstein"]) if "bernstein" in one else None,
+            one.get("standard_error"),
+            tuple(one["normal"]) if "normal" in one else None,
+            tuple(one["sequence"]) if "sequence" in one else None,
         )
         for one in found.pop("estimates")
     }
-    return Evaluation(estimates=estimates, **{"uncovered": None, "first_bad_row": None, "learnt_meanwhile": None, "thin": False, **found})
+    if "model_error" in found:
+        found["model_error"] = tuple(found["model_error"])
+    absent = {"uncovered": None, "first_bad_row": None, "learnt_meanwhile": None, "thin": False, "model_error": None, "reward_model": None}
+    return Evaluation(estimates=estimates, **{**absent, **found})

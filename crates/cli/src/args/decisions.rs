@@ -67,8 +67,9 @@ pub(crate) struct EvaluateArgs {
     /// Treatment of decisions without feedback: skip, or wrong
     #[arg(long, value_enum, default_value_t = Missing::Skip)]
     pub(crate) missing: Missing,
-    /// The two-class learner that estimates rewards for dm and dr, or none [default: folklore;
-    /// folklore-diag for more than 64 features]
+    /// The two-class learner that estimates rewards for dm and dr, beside means of labels, from which it
+    /// takes over as far as it forecasts better; or none [default: folklore; folklore-diag for more than 64
+    /// features]
     #[arg(long, value_name = "NAME")]
     pub(crate) reward_learner: Option<String>,
     /// Format: ndjson (also Vowpal Wabbit's JSON), parquet or vw; csv with the columns below [default:

@@ -131,14 +131,7 @@ fn print_table(compared: &Compared, names: &[String], confidence: f64) -> std::i
     for (at, (evaluation, name)) in compared.evaluations.iter().zip(names).enumerate() {
         let estimates = &evaluation.estimates.estimates;
         let best = estimates.iter().find(|one| one.estimator == estimator).unwrap_or(&estimates[0]);
-        let [low, high] = if evaluation.thin {
-            // Nothing but what the rewards can be, unless the log is long.
-            let ([low, high], [least, most]) =
-                (best.bernstein.unwrap_or(best.normal), evaluation.estimates.range);
-            [low.max(least), high.min(most)]
-        } else {
-            best.normal
-        };
+        let [low, high] = best.sequence.unwrap_or(evaluation.estimates.range);
         let interval = format!("[{low:.4}, {high:.4}]");
         let verdict = at.checked_sub(1).map(|at| compared.differences[at].verdict(confidence));
         let line =
@@ -154,14 +147,13 @@ fn print_table(compared: &Compared, names: &[String], confidence: f64) -> std::i
     writeln!(out, "{}", assumption(first))
 }
 
-/// The assumption of the intervals, which does not hold if the logging policy learnt during the log.
+/// What the intervals assume.
 fn assumption(evaluation: &Evaluation) -> String {
+    let hold =
+        "intervals hold at every time and for policies that learn, if the logged probabilities are right";
     match &evaluation.learnt_meanwhile {
-        Some(learner) => format!(
-            "intervals assume independent rounds; {learner} learnt during the log, so they hold for long logs only"
-        ),
-        None => "intervals assume independent rounds: that what has played did not learn during the log"
-            .to_owned(),
+        Some(learner) => format!("{hold}; normal ones are approximate, and {learner} learnt during the log"),
+        None => format!("{hold}; normal ones are approximate, for independent rounds"),
     }
 }
 
@@ -189,14 +181,16 @@ fn print(evaluation: &Evaluation, policy: &str, confidence: f64) -> std::io::Res
         estimates.mean_weight_standard_error,
         short(estimates.largest_weight)
     )?;
-    let bernstein = if estimates.weights_known { "Bernstein" } else { "Bernstein, seen range" };
+    if let Some(model) = evaluation.reward_model {
+        writeln!(out, "{:<22} {model}", "best reward model")?;
+    }
     writeln!(
         out,
         "\n{:<8} {:>9}  {:<22} {}",
         "",
         "reward",
-        format!("{percent} normal"),
-        format_args!("{percent} {bernstein}")
+        format!("{percent} interval"),
+        format_args!("{percent} normal (approximate)")
     )?;
     let interval = |[low, high]: [f64; 2]| format!("[{low:.5}, {high:.5}]");
     for estimate in &estimates.estimates {
@@ -204,8 +198,8 @@ fn print(evaluation: &Evaluation, policy: &str, confidence: f64) -> std::io::Res
             "{:<8} {:>9.5}  {:<22} {}",
             estimate.estimator,
             estimate.value,
-            interval(estimate.normal),
-            estimate.bernstein.map(interval).unwrap_or_default()
+            estimate.sequence.map(interval).unwrap_or_default(),
+            estimate.normal.map(interval).unwrap_or_default()
         );
         writeln!(out, "{}", row.trim_end())?;
     }

@@ -41,7 +41,9 @@ fn estimates_are_near_the_truth() {
     ] {
         let value = evaluated(&folder, &format!("log.ndjson {policy}"));
         assert_eq!((value["rounds"].as_u64(), value["missing"].as_u64()), (Some(2000), Some(0)));
-        assert_eq!(value["warnings"], serde_json::json!([]), "{policy}");
+        // The model is nearly always right, and a normal interval needs some that are wrong.
+        let sure = policy.contains("model");
+        assert!(sure || value["warnings"] == serde_json::json!([]), "{policy}: {value}");
         for name in ["ips", "snips", "dr"] {
             let one = estimate(&value, name);
             let off = (number(&one["value"]) - truth).abs();
@@ -52,7 +54,7 @@ fn estimates_are_near_the_truth() {
         for name in ["ips", "dr"] {
             let one = estimate(&value, name);
             let width = |kind: &str| number(&one[kind][1]) - number(&one[kind][0]);
-            assert!(width("bernstein") > width("normal"), "{one}");
+            assert!(sure || width("sequence") > width("normal"), "{one}");
         }
     }
     let value = evaluated(&folder, "log.ndjson --policy logged");
@@ -135,8 +137,9 @@ fn vowpal_wabbit_labels_are_read() {
     assert_eq!(number(&estimate(&value, "snips")["value"]), 4.0 / 6.0);
     assert_eq!(estimate(&value, "dr")["estimator"], "dr");
     let people = folder.run("evaluate a.vw --policy uniform").succeeded().stdout;
-    let assumed = "intervals assume independent rounds: that what has played did not learn during the log";
-    for part in ["effective sample size", "95 % normal", "Bernstein, seen range", "\nsnips ", assumed] {
+    let assumed =
+        "intervals hold at every time and for policies that learn, if the logged probabilities are right";
+    for part in ["effective sample size", "95 % interval", "95 % normal (approximate)", "\nsnips ", assumed] {
         assert!(people.contains(part), "{part}: {people}");
     }
 }
@@ -243,8 +246,7 @@ fn bad_logs_are_refused_with_their_line() {
         2,
         "a.vw:1: the action \"1\" was played with probability 5e-324; at least 1e-100 is required",
     );
-    // Another label's probability may be as small as it likes: the estimate is a number, its Bernstein
-    // interval unknown.
+    // Another label's probability may be as small as it likes: the estimate is a number.
     folder.write(
         "log",
         "{\"id\":1,\"label\":\"x\",\"p\":{\"x\":1,\"y\":5e-324},\"correct\":true}\n{\"id\":2,\"label\":\"x\",\"p\":{\"x\":1,\"y\":5e-324},\"correct\":false}\n",
@@ -304,9 +306,56 @@ fn what_a_log_cannot_cover_is_undecided() {
         assert!(values[2]["verdict"].as_str().unwrap().starts_with(want), "{}", values[2]);
         let text = folder.run(&command).succeeded().stdout;
         let row = text.lines().find(|line| line.starts_with(policy)).unwrap();
-        let wide = row.contains("[-") || row.contains("[0.0000, 1.0000]");
-        assert!(wide && row.contains(want), "{text}");
+        let wide = if policy == "uniform" { "[0.2" } else { "[0.0000, 1.0000]" };
+        assert!(row.contains(wide) && row.contains(want), "{text}");
     }
+}
+
+/// Five plays of a label of probability 0.02 in 250 decisions, none of them rewarded: nothing is known of its
+/// rewards, and nothing is claimed.
+#[test]
+fn a_few_plays_without_a_reward_prove_nothing() {
+    let line = |t: usize| {
+        let (label, p) = if t.is_multiple_of(50) { ("b", 0.02) } else { ("a", 0.98) };
+        let right = label == "a" && t.is_multiple_of(2);
+        format!("{{\"id\":{t},\"label\":\"{label}\",\"probability\":{p},\"correct\":{right}}}\n")
+    };
+    let folder = Folder::with("log.ndjson", (0..250).map(line).collect::<String>());
+    let ran = folder.run("evaluate log.ndjson --policy constant:b").succeeded();
+    assert!(ran.stdout.contains("ips        0.00000  [0.00000, 1.00000]\n"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("too little for normal intervals"), "{}", ran.stderr);
+}
+
+/// Clicks are rare: rewards are estimated from the rate of all labels, which a learner that starts at ½ is not,
+/// and `dr` is as precise as `ips`. The time and the number of a row are no features.
+#[test]
+fn rare_rewards_are_estimated_by_their_rate() {
+    let mut state = 7_u64;
+    let mut uniform = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let mut table = ",timestamp,item,click,p,age\n".to_owned();
+    let rounds = 4000;
+    for round in 0..rounds {
+        let (item, click) = ((uniform() * 40.0) as usize, u8::from(uniform() < 0.01));
+        let second = round % 60;
+        let age = (uniform() * 10.0) as usize;
+        table += &format!(
+            "{round},2019-11-24 00:{:02}:{second:02}.5+00:00,{item},{click},0.025,{age}\n",
+            round / 60
+        );
+    }
+    let folder = Folder::with("log.csv", table);
+    let names = "--decision item --probability p --reward click";
+    let ran = folder.run(&format!("evaluate log.csv --policy constant:7 {names} --json")).succeeded();
+    let value = ran.objects().remove(0);
+    let direct = number(&estimate(&value, "dm")["value"]);
+    assert!((0.005..0.02).contains(&direct), "{value}");
+    let error = |name: &str| number(&estimate(&value, name)["standard_error"]);
+    assert!(error("dr") <= 1.1 * error("ips"), "{value}");
+    let warnings = value["warnings"].to_string();
+    assert!(warnings.contains("no features: the column without a name, \\\"timestamp\\\""), "{warnings}");
 }
 
 /// Articles come and go, three on offer in a round: policies live among these.

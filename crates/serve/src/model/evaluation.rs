@@ -81,7 +81,7 @@ impl Candidate {
 /// # Errors
 /// If reading fails.
 pub(crate) fn evaluate(folder: &Path, mut policy: Candidate, confidence: f64) -> Result<Value, String> {
-    let mut sums = OffPolicy::new(None, Some([0.0, 1.0]));
+    let mut sums = OffPolicy::new(None, [0.0, 1.0]);
     let mut waiting: HashMap<String, Decision> = HashMap::new();
     let (mut seq, mut decisions, mut earned) = (0u64, 0u64, 0.0);
     store::read_log(folder, &mut |_| Ok(()), &mut |at, event, outcome| {

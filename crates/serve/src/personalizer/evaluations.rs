@@ -143,7 +143,10 @@ fn result(name: &str, arguments: &str, source: &str, estimate: &Value) -> Value 
     let estimates = estimate["estimates"].as_array().cloned().unwrap_or_default();
     let by = |name: &str| estimates.iter().find(|estimate| estimate["estimator"] == name).cloned();
     let value = by("snips").or_else(|| by("ips")).unwrap_or_default();
-    let (mean, interval) = (value["value"].clone(), value["normal"].clone());
+    let mean = value["value"].clone();
+    // A log too short for a normal interval has the confidence sequence of ips.
+    let sequence = || by("ips").map_or(Value::Null, |ips| ips["sequence"].clone());
+    let interval = value.get("normal").cloned().unwrap_or_else(sequence);
     let rounds = estimate["rounds"].as_f64().unwrap_or(0.0);
     let half = match (interval[0].as_f64(), interval[1].as_f64()) {
         (Some(low), Some(high)) => (high - low) / 2.0,

@@ -1,13 +1,16 @@
 //! Decision logs of other programs, in CSV or NDJSON, one decision per line: maps their columns to
 //! ours.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Number, Value};
 
 use crate::encode::costs::Costs;
 use crate::read::error::shown;
 use crate::read::offer::names;
 
-/// Names of the columns of a foreign log. All other columns except `id` and `x` are features.
+/// Names of the columns of a foreign log. All other columns except `id` and `x` are features, unless they say
+/// when or as which row a decision was written: columns without a name, and those whose texts are times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keys {
     /// The label that was played.
@@ -58,12 +61,27 @@ pub(super) struct Foreign {
     table: Option<(u8, Vec<String>)>,
     /// The translation of the last line.
     line: Vec<u8>,
+    /// The columns that were left out.
+    left_out: BTreeSet<String>,
 }
 
 impl Foreign {
     /// For a table with a header, or for objects.
     pub(super) fn new(keys: Keys, table: bool) -> Self {
-        Self { keys, table: table.then(|| (b',', Vec::new())), line: Vec::new() }
+        let table = table.then(|| (b',', Vec::new()));
+        Self { keys, table, line: Vec::new(), left_out: BTreeSet::new() }
+    }
+
+    /// The columns so far that are no features, in a sentence.
+    pub(super) fn left_out(&self) -> Option<String> {
+        let name = |name: &String| {
+            if name.is_empty() { "the column without a name".to_owned() } else { shown(&**name) }
+        };
+        let names: Vec<String> = self.left_out.iter().map(name).collect();
+        let which = names.join(", ");
+        (!names.is_empty()).then(|| {
+            format!("columns that say when or as which row a decision was written are no features: {which}")
+        })
     }
 
     /// Translates `line`, the `number`th, into a line of our format. `None` for the header.
@@ -96,7 +114,7 @@ impl Foreign {
         Ok(Some(&self.line))
     }
 
-    fn rename(&self, object: &mut Map<String, Value>, number: u64) -> Result<Map<String, Value>, String> {
+    fn rename(&mut self, object: &mut Map<String, Value>, number: u64) -> Result<Map<String, Value>, String> {
         let mut ours = Map::new();
         let mut take = |key: &str| object.remove(key).filter(|value| !value.is_null());
         let absent = |key: &str| format!("has no {}", shown(key));
@@ -140,7 +158,11 @@ impl Foreign {
             None => {
                 let mut x = Map::new();
                 for (name, value) in std::mem::take(object) {
-                    flatten(name, value, &mut x);
+                    if tells_when(&name, &value) {
+                        self.left_out.insert(name);
+                    } else {
+                        flatten(name, value, &mut x);
+                    }
                 }
                 x.into()
             }
@@ -148,6 +170,25 @@ impl Foreign {
         ours.insert("x".into(), x);
         Ok(ours)
     }
+}
+
+/// Whether a column says when or as which row a decision was written.
+fn tells_when(name: &str, value: &Value) -> bool {
+    name.is_empty() || matches!(value, Value::String(text) if is_moment(text))
+}
+
+/// Whether `text` begins with a date, a time of day following.
+fn is_moment(text: &str) -> bool {
+    let mut parts = text.trim().splitn(2, ['T', ' ']);
+    let digits = |part: &str, lengths: [usize; 3], between: char| {
+        let numbers: Vec<&str> = part.splitn(3, between).collect();
+        let fits = |(number, length): (&&str, usize)| {
+            number.len() >= length && number.bytes().take(length).all(|byte| byte.is_ascii_digit())
+        };
+        numbers.len() == 3 && numbers.iter().zip(lengths).all(fits)
+    };
+    let date = parts.next().is_some_and(|date| date.len() == 10 && digits(date, [4, 2, 2], '-'));
+    date && parts.next().is_some_and(|time| digits(time, [2, 2, 2], ':'))
 }
 
 /// True or false as a cell.
@@ -251,6 +292,16 @@ mod tests {
         assert_eq!(fault, "the header has no column \"click\"");
         let fault = Foreign::new(keys(), true).translate(b"a,b", 1).expect_err("no column").to_owned();
         assert_eq!(fault, "the header has no column \"chosen\"");
+    }
+
+    #[test]
+    fn columns_that_tell_when_are_left_out() {
+        let mut foreign = Foreign::new(keys(), false);
+        let line = br#"{"": 3, "at": "2019-11-24 00:01:02.5+00:00", "day": "2019-11-24", "chosen": "b", "prob": 1, "click": 1}"#;
+        let line = text(foreign.translate(line, 1).expect("a decision"));
+        assert!(line.ends_with(r#""x":{"day":"2019-11-24"}}"#), "{line}");
+        let said = foreign.left_out().expect("two columns");
+        assert!(said.ends_with("no features: the column without a name, \"at\""), "{said}");
     }
 
     #[test]

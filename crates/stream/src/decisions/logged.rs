@@ -165,6 +165,14 @@ impl Logged {
         }
     }
 
+    /// The columns of another program's log that are no features, in a sentence; `None` if all are.
+    pub fn left_out(&self) -> Option<String> {
+        match self {
+            Self::Log(log) => log.left_out(),
+            Self::Vw { .. } => None,
+        }
+    }
+
     /// The labels so far.
     pub fn labels(&self) -> &Labels {
         match self {

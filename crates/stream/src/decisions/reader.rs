@@ -114,6 +114,11 @@ impl LogReader {
         }
     }
 
+    /// The columns of another program's log that are no features, in a sentence.
+    pub(super) fn left_out(&self) -> Option<String> {
+        self.foreign.as_ref().and_then(Foreign::left_out)
+    }
+
     /// If the log ends with an incomplete line, because its writer was killed, a sentence that says
     /// so. Known after the last event.
     pub fn torn(&self) -> Option<&str> {

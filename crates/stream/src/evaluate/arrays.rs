@@ -31,10 +31,10 @@ impl LoggedArrays<'_> {
     /// If a round is invalid, or there are none.
     pub fn evaluate(&self, clip: Option<f64>, confidence: f64) -> Result<Evaluation, String> {
         let (rounds, classes) = (self.labels.len(), self.classes);
-        let whole = classes > 1 && self.probabilities.len() == rounds * classes;
+        let distributed = classes > 1 && self.probabilities.len() == rounds * classes;
         let lengths = [
             ("rewards", self.rewards.len(), rounds),
-            ("probabilities", self.probabilities.len(), if whole { rounds * classes } else { rounds }),
+            ("probabilities", self.probabilities.len(), if distributed { rounds * classes } else { rounds }),
             ("policy", self.evaluation.len(), rounds * classes),
             ("estimates", self.estimates.map_or(rounds * classes, <[f64]>::len), rounds * classes),
         ];
@@ -46,7 +46,10 @@ impl LoggedArrays<'_> {
         if rounds == 0 {
             return Err("there are no rounds to evaluate".to_owned());
         }
-        let mut tally = Tally::new(clip, self.rewards.iter().all(|reward| *reward == 0.0 || *reward == 1.0));
+        let whole = self.rewards.iter().all(|reward| *reward == 0.0 || *reward == 1.0);
+        let [low, high] =
+            [f64::min, f64::max].map(|of| self.rewards.iter().copied().reduce(of).unwrap_or(0.0));
+        let mut tally = Tally::new(clip, if whole { [0.0, 1.0] } else { [low, high] });
         for at in 0..rounds {
             let span = at * classes..(at + 1) * classes;
             let refuse = |what: String| format!("round {at}: {what}");
@@ -54,7 +57,7 @@ impl LoggedArrays<'_> {
             let label = label.ok_or_else(|| {
                 refuse(format!("the label is {}: must be from 0 to {}", self.labels[at], classes - 1))
             })?;
-            let logged = whole.then(|| &self.probabilities[span.clone()]);
+            let logged = distributed.then(|| &self.probabilities[span.clone()]);
             let probability = logged.map_or_else(|| self.probabilities[at], |logged| logged[label]);
             if !(probability > 0.0 && probability <= 1.0) {
                 return Err(refuse(format!(
@@ -95,18 +98,17 @@ mod tests {
         estimates: Some(&[0.6, 0.2, 0.6, 0.2]),
     };
 
-    /// The two rounds of the estimators' own test; with whole distributions the weights' range is a fact.
+    /// The two rounds of the estimators' own test; with whole distributions it is known what could be played.
     #[test]
     fn arrays_are_rounds() {
         let found = ROUNDS.evaluate(None, 0.95).expect("good rounds");
         let values: Vec<f64> = found.estimates.estimates.iter().map(|estimate| estimate.value).collect();
         assert!(values.iter().zip([1.0, 0.8, 0.45, 0.8]).all(|(a, b)| (a - b).abs() < 1e-15), "{values:?}");
         assert_eq!((found.decisions, found.labels, found.uncovered, found.logged_reward), (2, 2, None, 0.5));
-        assert!(!found.estimates.weights_known);
         let whole = LoggedArrays { probabilities: &[0.25, 0.75, 0.5, 0.5], ..ROUNDS };
         let whole = whole.evaluate(None, 0.95).expect("good rounds");
         assert_eq!(whole.estimates.estimates[0].value, found.estimates.estimates[0].value);
-        assert_eq!((whole.estimates.weights_known, whole.uncovered), (true, Some(0.0)));
+        assert_eq!(whole.uncovered, Some(0.0));
     }
 
     #[test]

@@ -35,8 +35,9 @@ pub(super) struct Bench<'a> {
     pub(super) room: (Prediction, Decision),
     /// Rounds to which the policy did not apply.
     pub(super) not_offered: u64,
-    /// A term for each round in the order of the rewards; NaN if the policy did not apply.
-    pub(super) terms: Vec<f64>,
+    /// The terms of `ips`, and what those of `dr` have in addition, for each round in the order of the rewards;
+    /// NaN if the policy did not apply.
+    pub(super) terms: Vec<[f64; 2]>,
 }
 
 impl Bench<'_> {
@@ -204,11 +205,11 @@ impl Bench<'_> {
                     largest_weight: waiting.support.map(|support| support.largest_weight),
                 };
                 let term = self.tally.add(&round, waiting.support);
-                term.robust.unwrap_or(term.ips)
+                [term.ips, term.control.unwrap_or(0.0)]
             }
             None => {
                 self.not_offered += 1;
-                f64::NAN
+                [f64::NAN; 2]
             }
         };
         self.terms.push(term);

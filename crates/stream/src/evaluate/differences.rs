@@ -34,7 +34,7 @@ pub struct Difference {
     pub value: f64,
     /// Standard error of the value.
     pub standard_error: f64,
-    /// The normal interval; all possible values if the log is too thin for one.
+    /// The normal interval; if the log is too thin for one, that of two confidence sequences.
     pub normal: [f64; 2],
     /// Whether the log is too thin for a normal interval of one of the two policies, see
     /// [`Evaluation::thin`].
@@ -47,11 +47,10 @@ impl Difference {
     fn widened(mut self, policy: &Evaluation, first: &Evaluation, confidence: f64) -> Self {
         let slack = |evaluation: &Evaluation| {
             let of = evaluation.estimates.estimates.iter().find(|one| one.estimator == self.estimator);
-            let half = |error: f64| normal_quantile(0.5 + 0.5 * confidence) * error;
-            of.map_or([0.0; 2], |one| {
-                let (low, high) =
-                    (one.value - half(one.standard_error), one.value + half(one.standard_error));
-                [(low - one.normal[0]).max(0.0), (one.normal[1] - high).max(0.0)]
+            let of = of.and_then(|one| Some((one.value, one.standard_error?, one.normal?)));
+            of.map_or([0.0; 2], |(value, error, normal)| {
+                let half = normal_quantile(0.5 + 0.5 * confidence) * error;
+                [(value - half - normal[0]).max(0.0), (normal[1] - value - half).max(0.0)]
             })
         };
         let uncovered = |evaluation: &Evaluation| evaluation.uncovered.is_some_and(|share| share > 0.0);
@@ -62,9 +61,12 @@ impl Difference {
         }
         self.thin = policy.thin || first.thin;
         if self.thin {
-            let ([low, high], [first_low, first_high]) = (policy.estimates.range, first.estimates.range);
-            let width = high.max(first_high) - low.min(first_low);
-            self.normal = [-width, width];
+            let sure = |evaluation: &Evaluation| {
+                let of = evaluation.estimates.estimates.iter().find(|one| one.estimator == self.estimator);
+                of.and_then(|one| one.stricter).unwrap_or(evaluation.estimates.range)
+            };
+            let ([low, high], [first_low, first_high]) = (sure(policy), sure(first));
+            self.normal = [low - first_high, high - first_low];
         }
         self
     }
@@ -94,12 +96,12 @@ impl Difference {
             "no two rounds to which both policies apply".to_owned()
         } else if low == 0.0 && high == 0.0 {
             "the same in every round".to_owned()
-        } else if self.thin {
-            "undecided: the log plays too few of the labels that the policies choose".to_owned()
         } else if low > 0.0 {
             format!("better by {:.4}, {}", self.value, range(low, high))
         } else if high < 0.0 {
             format!("worse by {:.4}, {}", -self.value, range(-high, -low))
+        } else if self.thin {
+            "undecided: the log plays too few of the labels that the policies choose".to_owned()
         } else {
             format!("undecided: {}", range(low, high))
         }

@@ -9,6 +9,7 @@ pub mod off_policy;
 mod passes;
 mod question;
 pub mod reward_model;
+mod sequence;
 mod tally;
 
 pub use arrays::LoggedArrays;

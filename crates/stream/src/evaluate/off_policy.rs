@@ -15,14 +15,20 @@
 //! The values are those of Open Bandit Pipeline (Saito et al. 2021); the estimators are Horvitz and
 //! Thompson's (1952), Swaminathan and Joachims' (2015), and Dudík, Langford and Li's (2011).
 //!
-//! There are two kinds of intervals: `normal`, from the terms' standard error (for `snips` by the
-//! delta method), which is asymptotic; and `bernstein`, the empirical Bernstein bound of Maurer and
-//! Pontil (2009), Theorem 4, on both sides, which holds for any number of independent rounds, and
-//! is wide if weights can be large. Neither accounts for bias, from a wrong $q$ in `dm` or from
-//! clipping.
+//! A control variate keeps `dr` from being less precise than `ips`: where its terms vary more, it is
+//! $\mathrm{ips} + \beta (\mathrm{dr} - \mathrm{ips})$ with the $\beta$ in [0, 1] of least variance.
+//!
+//! There are two kinds of intervals, for `ips` and `dr`: `sequence`, a confidence sequence (`sequence.rs`), which
+//! holds for any number of rounds, at every time, and also if the logging policy learnt during the log, provided
+//! that the logged probabilities are right; it is that of lower bounds of the mean of $w_t r_t$ and of
+//! $w_t (1 - r_t)$, for rewards in [0, 1], and stays within their range. And `normal`, from the terms' standard
+//! error (for `snips` by the delta method), which is approximate and only computed if rewards and missing rewards
+//! were both observed often enough. Clipping makes a confidence sequence wider and not wrong. `dm` has no
+//! interval, since nothing bounds its error.
 
 use serde::Serialize;
 
+use super::sequence::{Lower, SHIFTS};
 use crate::mean::Mean;
 
 /// Smallest probability: the square of its inverse, an importance weight, is finite.
@@ -52,7 +58,7 @@ pub struct Round<'a> {
     /// $q_t$, of length $K$, or `None`.
     pub estimates: Option<&'a [f64]>,
     /// The largest possible weight of any label in this round; `None` if only the played label's
-    /// probability is known.
+    /// probability is known: the confidence sequence of `dr` is then that of `ips`.
     pub largest_weight: Option<f64>,
 }
 
@@ -63,17 +69,26 @@ pub struct OffPolicy {
     ips: Mean,
     direct: Mean,
     robust: Mean,
+    /// Terms of `dr` minus those of `ips`.
+    control: Mean,
     weights: Mean,
     /// Sums of w r, w², w² r, w² r².
     sums: [f64; 4],
+    /// For rewards scaled to [0, 1]: w r and w (1 - r), and their squares.
+    earned: [f64; 2],
+    missed: [f64; 2],
     clipped: u64,
-    /// The largest possible weight, and whether it is known for all rounds.
-    possible: f64,
+    /// Whether the largest possible weight is known for all rounds.
     known: bool,
     observed: f64,
-    /// The range of rewards and estimates.
+    /// The range of rewards.
     range: [f64; 2],
     estimated: u64,
+    /// Lower bounds for the scaled rewards and for what is missing to 1, without estimates and with them.
+    plain: [Lower; 2],
+    helped: [Lower; 2],
+    /// The estimate of the played label minus its reward.
+    off: Mean,
 }
 
 /// An estimate of the policy's mean reward.
@@ -83,22 +98,35 @@ pub struct Estimate {
     pub estimator: &'static str,
     /// The estimate.
     pub value: f64,
-    /// Standard error of the value.
-    pub standard_error: f64,
-    /// The normal interval.
-    pub normal: [f64; 2],
-    /// The empirical Bernstein interval, for means of bounded terms.
+    /// Standard error of the value; none for `dm`, whose error is not that of a mean.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bernstein: Option<[f64; 2]>,
+    pub standard_error: Option<f64>,
+    /// The confidence sequence: it holds at every time, also if the logging policy learnt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequence: Option<[f64; 2]>,
+    /// The normal interval, which is approximate; none if too few rewards, or too few missing ones, were
+    /// observed for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub normal: Option<[f64; 2]>,
+    /// The confidence sequence at half the miss, for a difference of two of them.
+    #[serde(skip)]
+    pub(super) stricter: Option<[f64; 2]>,
+    /// For `dr`, the share $\beta$ < 1 of the control variate if its terms varied more than those of `ips`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
 }
+
+/// The least effective number of observed rewards, and of observed missing ones, for a normal interval.
+const LEAST_EFFECTIVE: f64 = 10.0;
 
 /// The terms of one round, from which paired differences of policies are computed.
 #[derive(Clone, Copy, Debug)]
 pub struct Term {
     /// $w_t r_t$.
     pub ips: f64,
-    /// $\sum_a \pi_t(a) q_t(a) + w_t (r_t - q_t(a_t))$, if the round has estimates.
-    pub robust: Option<f64>,
+    /// $\sum_a \pi_t(a) q_t(a) - w_t q_t(a_t)$, if the round has estimates: what the terms of `dr` have in
+    /// addition.
+    pub control: Option<f64>,
 }
 
 /// All estimates, and diagnostics of the weights.
@@ -118,33 +146,38 @@ pub struct Estimates {
     pub mean_weight_standard_error: f64,
     /// The largest weight.
     pub largest_weight: f64,
-    /// Whether the largest possible weight is known for every round; otherwise the Bernstein
-    /// intervals use the observed range.
-    pub weights_known: bool,
+    /// The mean of the estimates of the rewards of the played labels minus these rewards, with its standard error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_error: Option<[f64; 2]>,
     /// Number of rounds whose weight was clipped.
     pub clipped: u64,
-    /// The range of the rewards, as far as it is known.
+    /// The range of the rewards.
     #[serde(skip)]
     pub range: [f64; 2],
 }
 
 impl OffPolicy {
     /// Sums over no rounds. Weights are clipped at `clip` > 0, which reduces variance and adds
-    /// bias. `range` is that of the rewards, as far as it is known; observed values extend it.
-    pub fn new(clip: Option<f64>, range: Option<[f64; 2]>) -> Self {
+    /// bias. `range` is that of the rewards: the least and the largest that may come.
+    pub fn new(clip: Option<f64>, range: [f64; 2]) -> Self {
         Self {
             clip: clip.unwrap_or(f64::INFINITY),
             ips: Mean::default(),
             direct: Mean::default(),
             robust: Mean::default(),
+            control: Mean::default(),
             weights: Mean::default(),
             sums: [0.0; 4],
+            earned: [0.0; 2],
+            missed: [0.0; 2],
             clipped: 0,
-            possible: 0.0,
             known: true,
             observed: 0.0,
-            range: range.unwrap_or([f64::INFINITY, f64::NEG_INFINITY]),
+            range,
             estimated: 0,
+            plain: [Lower::new(&[0.0]), Lower::new(&[0.0])],
+            helped: [Lower::new(&SHIFTS), Lower::new(&SHIFTS)],
+            off: Mean::default(),
         }
     }
 
@@ -157,7 +190,6 @@ impl OffPolicy {
         let (weight, reward) = (full.min(self.clip), round.reward);
         self.clipped += u64::from(full > self.clip);
         self.observed = self.observed.max(weight);
-        self.possible = self.possible.max(round.largest_weight.unwrap_or(full).min(self.clip));
         self.known &= round.largest_weight.is_some();
         self.ips.add(weight * reward);
         self.weights.add(weight);
@@ -167,21 +199,71 @@ impl OffPolicy {
         {
             *sum += term;
         }
-        self.widen(reward);
-        let robust = round.estimates.map(|q| {
+        let scaled = self.scaled(reward);
+        for (sums, share) in [(&mut self.earned, scaled), (&mut self.missed, 1.0 - scaled)] {
+            sums[0] += weight * share;
+            sums[1] += square * share * share;
+        }
+        self.plain[0].add(|_| weight * scaled);
+        self.plain[1].add(|_| weight * (1.0 - scaled));
+        let control = round.estimates.map(|q| {
             let direct: f64 = round.evaluation.iter().zip(q).map(|(p, q)| p * q).sum();
-            let robust = direct + weight * (reward - q[round.label]);
+            let control = direct - weight * q[round.label];
             self.direct.add(direct);
-            self.robust.add(robust);
-            q.iter().for_each(|q| self.widen(*q));
+            self.robust.add(direct + weight * (reward - q[round.label]));
+            self.control.add(control);
+            self.off.add(q[round.label] - reward);
             self.estimated += 1;
-            robust
+            self.add_helped(round, q, weight, scaled);
+            control
         });
-        Term { ips: weight * reward, robust }
+        Term { ips: weight * reward, control }
     }
 
-    fn widen(&mut self, value: f64) {
-        self.range = [self.range[0].min(value), self.range[1].max(value)];
+    /// The reward as a share of the range.
+    fn scaled(&self, reward: f64) -> f64 {
+        let [low, high] = self.range;
+        if high > low { ((reward - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// Adds the doubly robust terms of a round for the confidence sequence: estimates are at most k / W, W being
+    /// the largest possible weight, so that terms are at least -k.
+    fn add_helped(&mut self, round: &Round<'_>, q: &[f64], weight: f64, scaled: f64) {
+        let Some(possible) = round.largest_weight else { return };
+        let estimates: Vec<f64> = q.iter().map(|q| self.scaled(*q)).collect();
+        let term = |reward: f64, of: &dyn Fn(f64) -> f64, shift: f64| {
+            let most = if shift == 0.0 { 0.0 } else { shift / possible };
+            let own = |a: usize| of(estimates[a]).min(most);
+            let direct: f64 = round.evaluation.iter().enumerate().map(|(a, p)| p * own(a)).sum();
+            direct + weight * (reward - own(round.label))
+        };
+        let [earned, missed] = &mut self.helped;
+        earned.add(|shift| term(scaled, &|q| q, shift));
+        missed.add(|shift| term(1.0 - scaled, &|q| 1.0 - q, shift));
+    }
+
+    /// The share of the control variate with which `dr` is computed: 1 unless its terms vary more than those of
+    /// `ips`.
+    pub(super) fn share(&self) -> f64 {
+        let [robust, ips, control] = [self.robust, self.ips, self.control].map(|mean| mean.variance());
+        if robust <= ips || control == 0.0 {
+            return 1.0;
+        }
+        let covariance = 0.5 * (robust - ips - control);
+        (-covariance / control).clamp(0.0, 1.0)
+    }
+
+    /// The interval of the lower bounds `of` rewards and of what is missing to 1.
+    fn sequence(&self, of: &[Lower; 2], miss: f64) -> [f64; 2] {
+        let [low, high] = self.range;
+        let [least, missing] = [0, 1].map(|side| of[side].bound(0.5 * miss));
+        [low + (high - low) * least, low + (high - low) * (1.0 - missing)]
+    }
+
+    /// Whether rewards and missing rewards were both observed often enough for a normal interval.
+    fn is_normal(&self) -> bool {
+        let effective = |[sum, squares]: [f64; 2]| if squares > 0.0 { sum * sum / squares } else { 0.0 };
+        effective(self.earned).min(effective(self.missed)) >= LEAST_EFFECTIVE
     }
 
     /// Number of rounds added.
@@ -192,41 +274,67 @@ impl OffPolicy {
     /// The estimates, with intervals of `confidence` in (0, 1).
     ///
     /// `uncovered` in [0, 1] is the share $u$ of the policy's probability on labels that could not
-    /// be played. Of their rewards only the range $[l, h]$ is known, so intervals are widened: that
+    /// be played. Of their rewards only the range $[l, h]$ is known, so normal intervals are widened: that
     /// of `ips` by $[u l, u h]$, that of `snips` likewise after scaling by $1 - u$, and that of
-    /// `dr` by $u (h - l)$ on both sides. Those of `dm` are unchanged, since they assume that its
-    /// estimates are right.
+    /// `dr` by $u (h - l)$ on both sides. Confidence sequences hold as they are.
     pub fn estimates(&self, confidence: f64, uncovered: f64) -> Estimates {
         let miss = 1.0 - confidence;
         let quantile = normal_quantile(1.0 - 0.5 * miss);
-        let interval = |value: f64, half: f64| [value - half, value + half];
         let (low, high) = (self.range[0], self.range[1]);
-        let of_mean = |estimator, mean: &Mean, width: Option<f64>| Estimate {
-            estimator,
-            value: mean.value(),
-            standard_error: mean.standard_error(),
-            normal: interval(mean.value(), quantile * mean.standard_error()),
-            bernstein: width.filter(|width| mean.count() >= 2.0 && width.is_finite()).map(|width| {
-                let logarithm = (4.0 / miss).ln();
-                let slow = (2.0 * mean.variance() * logarithm / mean.count()).sqrt();
-                interval(mean.value(), slow + 7.0 * width * logarithm / (3.0 * (mean.count() - 1.0)))
-            }),
+        let normal = |value: f64, error: f64| {
+            self.is_normal().then_some([value - quantile * error, value + quantile * error])
         };
-        // w r is between w·low and w·high, or 0.
-        let ips = self.possible * (high.max(0.0) - low.min(0.0));
-        let mut estimates = vec![of_mean("ips", &self.ips, Some(ips)), self.self_normalised(quantile)];
-        if self.estimated == self.rounds() && self.estimated > 0 {
-            estimates.push(of_mean("dm", &self.direct, None));
-            estimates.push(of_mean("dr", &self.robust, Some((1.0 + 2.0 * self.possible) * (high - low))));
+        let of_mean = |estimator, value: f64, error: f64, terms: &[Lower; 2]| Estimate {
+            estimator,
+            value,
+            standard_error: Some(error),
+            sequence: Some(self.sequence(terms, miss)),
+            stricter: Some(self.sequence(terms, 0.5 * miss)),
+            normal: normal(value, error),
+            share: None,
+        };
+        let plain = of_mean("ips", self.ips.value(), self.ips.standard_error(), &self.plain);
+        let (value, error) = self.self_normalised();
+        let normalised = Estimate {
+            estimator: "snips",
+            value,
+            standard_error: Some(error),
+            sequence: None,
+            stricter: None,
+            normal: normal(value, error),
+            share: None,
+        };
+        let mut estimates = vec![plain, normalised];
+        let estimated = self.estimated == self.rounds() && self.estimated > 0;
+        if estimated {
+            estimates.push(Estimate {
+                estimator: "dm",
+                value: self.direct.value(),
+                standard_error: None,
+                sequence: None,
+                stricter: None,
+                normal: None,
+                share: None,
+            });
+            let helped = self.known && uncovered == 0.0 && self.clipped == 0;
+            let terms = if helped { &self.helped } else { &self.plain };
+            let share = self.share();
+            let value = self.ips.value() + share * self.control.value();
+            let [robust, ips, control] = [self.robust, self.ips, self.control].map(|mean| mean.variance());
+            let variance =
+                if share == 1.0 { robust } else { ips + share * (robust - ips - (1.0 - share) * control) };
+            let error = (variance.max(0.0) / self.ips.count()).sqrt();
+            let value = if share == 1.0 { self.robust.value() } else { value };
+            let of_both = of_mean("dr", value, error, terms);
+            estimates.push(Estimate { share: (share < 1.0).then_some(share), ..of_both });
         }
         for estimate in estimates.iter_mut().filter(|_| uncovered > 0.0) {
             let (scale, below, above) = match estimate.estimator {
                 "ips" => (1.0, uncovered * low, uncovered * high),
                 "snips" => (1.0 - uncovered, uncovered * low, uncovered * high),
-                "dr" => (1.0, -uncovered * (high - low), uncovered * (high - low)),
-                _ => continue,
+                _ => (1.0, -uncovered * (high - low), uncovered * (high - low)),
             };
-            for [from, to] in std::iter::once(&mut estimate.normal).chain(&mut estimate.bernstein) {
+            if let Some([from, to]) = &mut estimate.normal {
                 (*from, *to) = (scale * *from + below, scale * *to + above);
             }
         }
@@ -238,26 +346,20 @@ impl OffPolicy {
             mean_weight: self.weights.value(),
             mean_weight_standard_error: self.weights.standard_error(),
             largest_weight: self.observed,
-            weights_known: self.known,
+            model_error: estimated.then(|| [self.off.value(), self.off.standard_error()]),
             clipped: self.clipped,
             range: self.range,
         }
     }
 
-    fn self_normalised(&self, quantile: f64) -> Estimate {
+    /// The value of `snips` and its standard error.
+    fn self_normalised(&self) -> (f64, f64) {
         let [earned, squares, linear, quadratic] = self.sums;
         let total = self.weights.value() * self.weights.count();
         let value = if total > 0.0 { earned / total } else { 0.0 };
         // Σ w²(r - value)² / (Σ w)².
         let spread = (quadratic - 2.0 * value * linear + value * value * squares).max(0.0);
-        let error = if total > 0.0 { spread.sqrt() / total } else { 0.0 };
-        Estimate {
-            estimator: "snips",
-            value,
-            standard_error: error,
-            normal: [value - quantile * error, value + quantile * error],
-            bernstein: None,
-        }
+        (value, if total > 0.0 { spread.sqrt() / total } else { 0.0 })
     }
 }
 
@@ -323,7 +425,7 @@ mod tests {
     /// robust 0.4 + 2(1 - 0.6) = 1.2 and 0.5 + 0.5(0 - 0.2) = 0.4.
     #[test]
     fn two_rounds_by_hand() {
-        let mut sums = OffPolicy::new(None, Some([0.0, 1.0]));
+        let mut sums = OffPolicy::new(None, [0.0, 1.0]);
         let q = [0.6, 0.2];
         for (label, reward, probability, evaluation) in
             [(0, 1.0, 0.25, [0.5, 0.5]), (1, 0.0, 0.5, [0.75, 0.25])]
@@ -345,8 +447,8 @@ mod tests {
         }
         assert_eq!((report.mean_weight, report.largest_weight), (1.25, 2.0));
         assert!((report.effective_sample_size - 6.25 / 4.25).abs() < 1e-15);
-        assert!(!report.weights_known);
-        let mut clipped = OffPolicy::new(Some(1.0), None);
+        assert!(report.estimates.iter().all(|one| one.normal.is_none()), "two rounds are too few");
+        let mut clipped = OffPolicy::new(Some(1.0), [0.0, 1.0]);
         clipped.add(&Round {
             label: 0,
             reward: 1.0,
@@ -363,7 +465,7 @@ mod tests {
     /// contain both ends.
     #[test]
     fn what_the_log_cannot_cover_widens_the_intervals() {
-        let mut sums = OffPolicy::new(None, Some([0.0, 1.0]));
+        let mut sums = OffPolicy::new(None, [0.0, 1.0]);
         for _ in 0..10_000 {
             let (estimates, largest_weight) = (Some(&[0.5, 0.0][..]), Some(0.6));
             sums.add(&Round {
@@ -376,43 +478,60 @@ mod tests {
             });
         }
         let report = sums.estimates(0.95, 0.4);
-        for (estimate, [low, high]) in
-            report.estimates.iter().zip([[0.3, 0.7], [0.3, 0.7], [0.3, 0.3], [-0.1, 0.7]])
-        {
-            let [from, to] = estimate.normal;
+        let [ips, snips, direct, robust] = &report.estimates[..] else { panic!("{report:?}") };
+        for (estimate, [low, high]) in [(ips, [0.3, 0.7]), (snips, [0.3, 0.7]), (robust, [-0.1, 0.7])] {
+            let [from, to] = estimate.normal.expect("thousands of rounds");
             assert!((from - low).abs() < 1e-9 && (to - high).abs() < 1e-9, "{estimate:?}");
+        }
+        assert_eq!((direct.normal, direct.sequence, direct.standard_error), (None, None, None));
+        for estimate in [ips, robust] {
+            let [from, to] = estimate.sequence.expect("a mean");
+            assert!((0.28..0.3).contains(&from) && (0.7..0.72).contains(&to), "{estimate:?}");
         }
     }
 
-    /// Over many logs with known truth, the estimators are unbiased, and the intervals have their
-    /// nominal coverage.
+    /// Plays `rounds` rounds by `logging` with rewards of the means `truth`, and evaluates `policy`.
+    fn played(
+        seed: u64,
+        rounds: usize,
+        logging: &[f64],
+        policy: &[f64],
+        truth: &[f64],
+        q: &[f64],
+    ) -> Estimates {
+        let mut rng = Rng::new(seed, 0);
+        let mut sums = OffPolicy::new(None, [0.0, 1.0]);
+        let largest = policy.iter().zip(logging).map(|(e, p)| e / p).fold(0.0, f64::max);
+        for _ in 0..rounds {
+            let label = noregret::prediction::draw(logging, rng.uniform()).index();
+            let reward = f64::from(u8::from(rng.uniform() < truth[label]));
+            sums.add(&Round {
+                label,
+                reward,
+                probability: logging[label],
+                evaluation: policy,
+                estimates: Some(q),
+                largest_weight: Some(largest),
+            });
+        }
+        sums.estimates(0.9, 0.0)
+    }
+
+    /// Over many logs with known truth, the estimators are unbiased, the normal intervals have their nominal
+    /// coverage, and confidence sequences hold.
     #[test]
     fn intervals_hold_the_truth() {
         let (logging, policy, truth) = ([0.5, 0.3, 0.2], [0.2, 0.2, 0.6], [0.3, 0.5, 0.9]);
-        let q = [0.4, 0.4, 0.7];
         let value: f64 = policy.iter().zip(truth).map(|(p, r)| p * r).sum();
         let logs = 400;
         let mut held = [[0; 2]; 4];
         let mut means = [0.0; 4];
         for seed in 0..logs {
-            let mut rng = Rng::new(seed, 0);
-            let mut sums = OffPolicy::new(None, Some([0.0, 1.0]));
-            for _ in 0..400 {
-                let label = noregret::prediction::draw(&logging, rng.uniform()).index();
-                let reward = f64::from(u8::from(rng.uniform() < truth[label]));
-                sums.add(&Round {
-                    label,
-                    reward,
-                    probability: logging[label],
-                    evaluation: &policy,
-                    estimates: Some(&q),
-                    largest_weight: Some(3.0),
-                });
-            }
-            for (at, estimate) in sums.estimates(0.9, 0.0).estimates.iter().enumerate() {
+            let report = played(seed, 400, &logging, &policy, &truth, &[0.4, 0.4, 0.7]);
+            for (at, estimate) in report.estimates.iter().enumerate() {
                 let holds = |[low, high]: [f64; 2]| u32::from((low..=high).contains(&value));
-                held[at][0] += holds(estimate.normal);
-                held[at][1] += estimate.bernstein.map_or(0, holds);
+                held[at][0] += estimate.normal.map_or(0, holds);
+                held[at][1] += estimate.sequence.map_or(0, holds);
                 means[at] += estimate.value / logs as f64;
             }
         }
@@ -420,7 +539,43 @@ mod tests {
             assert!((means[at] - value).abs() < 0.006, "{means:?}");
             assert!((338..=384).contains(&held[at][0]), "of 400 at 90 %: {held:?}");
         }
-        assert!(held[0][1] >= 396 && held[3][1] >= 396, "{held:?}");
+        assert!(held[0][1] >= 390 && held[3][1] >= 390, "{held:?}");
+        assert_eq!(held[2], [0, 0]);
         assert!((means[2] - value).abs() > 0.1, "the direct method is biased by its estimates");
+    }
+
+    /// A label that is played with probability 0.02 and earns in one of ten rounds: intervals that are given
+    /// hold, and small logs get no normal one.
+    #[test]
+    fn small_logs_of_rare_labels_claim_nothing_that_is_wrong() {
+        let (logging, policy, truth) = ([0.02, 0.98], [1.0, 0.0], [0.1, 0.5]);
+        let mut held = 0;
+        for seed in 0..250 {
+            let report = played(seed, 200, &logging, &policy, &truth, &[0.1, 0.1]);
+            for name in ["ips", "dr"] {
+                let one = report.estimates.iter().find(|one| one.estimator == name).expect("computed");
+                let [low, high] = one.sequence.expect("a mean");
+                held += u32::from(low <= 0.1 && 0.1 <= high);
+                assert!((0.0..=1.0).contains(&low) && (0.0..=1.0).contains(&high), "{one:?}");
+                assert_eq!(one.normal, None);
+            }
+        }
+        assert!(held >= 450, "of 500 at 90 %: {held}");
+    }
+
+    /// A wrong model of rewards does not make `dr` less precise than `ips`, and a right one is used in full.
+    #[test]
+    fn a_bad_model_does_no_harm() {
+        let (logging, policy, truth) = ([0.1, 0.9], [0.8, 0.2], [0.01, 0.02]);
+        for (q, whole) in [([0.46, 0.46], false), ([0.01, 0.02], true)] {
+            let report = played(3, 4000, &logging, &policy, &truth, &q);
+            let error = |name: &str| {
+                let one = report.estimates.iter().find(|one| one.estimator == name).expect("computed");
+                (one.standard_error.expect("of a mean"), one.share)
+            };
+            let ((ips, _), (robust, share)) = (error("ips"), error("dr"));
+            assert!(robust <= 1.001 * ips, "{robust} {ips}");
+            assert_eq!(share.is_none(), whole, "{share:?}");
+        }
     }
 }

@@ -149,7 +149,7 @@ pub(super) fn with_terms(
     let mut bench = Bench {
         labels,
         options,
-        tally: Tally::new(options.clip, facts.whole),
+        tally: Tally::new(options.clip, facts.rewards),
         room: (Prediction::default(), Decision::default()),
         not_offered: 0,
         terms: Vec::new(),
@@ -235,6 +235,7 @@ pub(super) fn with_terms(
         evaluation.warnings.push(warning);
     }
     evaluation.warnings.extend(log.remarks());
+    evaluation.warnings.extend(log.left_out());
     let whole = Evaluation {
         decisions,
         missing,
@@ -242,9 +243,11 @@ pub(super) fn with_terms(
         learnt_meanwhile,
         bad_rows: bad,
         first_bad_row: first_bad,
+        reward_model: model.map(|model| model.best()),
         ..evaluation
     };
-    Ok((whole, bench.terms))
+    let share = bench.tally.share();
+    Ok((whole, bench.terms.iter().map(|[ips, control]| ips + share * control).collect()))
 }
 
 /// The encoder of the log's rows, if the policy is not a model.

@@ -93,9 +93,9 @@ pub struct Evaluation {
     pub missing: u64,
     /// Rounds omitted because none of the policy's labels was on offer.
     pub not_offered: u64,
-    /// The name of the logging learner, if it learnt during the log. Rounds are then not
-    /// independent, as the intervals assume: the normal intervals hold asymptotically if the policy
-    /// converges (Hadad et al. 2021), the Bernstein intervals have no guarantee.
+    /// The name of the logging learner, if it learnt during the log. Rounds are then not independent, as the
+    /// normal intervals assume, which hold asymptotically if the policy converges (Hadad et al. 2021);
+    /// confidence sequences hold all the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learnt_meanwhile: Option<String>,
     /// Number of lines skipped.
@@ -112,11 +112,14 @@ pub struct Evaluation {
     /// The share of the policy's probability on labels that the logging policy could not play.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncovered: Option<f64>,
-    /// Whether the log plays the policy's labels so rarely that the normal intervals cannot be relied on:
-    /// the importance weights have an effective sample size below a hundredth of the rounds, or their mean
-    /// is not what it should be.
+    /// Whether the log plays the policy's labels so rarely that there are no normal intervals, or that they cannot
+    /// be relied on: the importance weights have an effective sample size below a hundredth of the rounds, or
+    /// their mean is not what it should be.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub thin: bool,
+    /// The model of rewards that has forecast the log best so far; `None` if rewards were not estimated here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reward_model: Option<&'static str>,
     /// The estimates.
     #[serde(flatten)]
     pub estimates: Estimates,

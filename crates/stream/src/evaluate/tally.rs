@@ -60,10 +60,10 @@ fn apart(a: f64, b: f64) -> (String, String) {
 }
 
 impl Tally {
-    /// Sums over no rounds. Weights are clipped at `clip`; `whole` if rewards are 0 or 1.
-    pub(super) fn new(clip: Option<f64>, whole: bool) -> Self {
+    /// Sums over no rounds. Weights are clipped at `clip`; `range` is that of the rewards.
+    pub(super) fn new(clip: Option<f64>, range: [f64; 2]) -> Self {
         Self {
-            sums: OffPolicy::new(clip, whole.then_some([0.0, 1.0])),
+            sums: OffPolicy::new(clip, range),
             rewards: Mean::default(),
             uncovered: Some(Mean::default()),
             logged_weights: Mean::default(),
@@ -92,6 +92,11 @@ impl Tally {
         term
     }
 
+    /// See [`OffPolicy::share`].
+    pub(super) fn share(&self) -> f64 {
+        self.sums.share()
+    }
+
     /// The estimates, with intervals of `confidence`.
     pub(super) fn evaluation(&self, confidence: f64, labels: usize) -> Evaluation {
         let uncovered = self.uncovered.map(|mean| mean.value());
@@ -109,6 +114,7 @@ impl Tally {
             logged_reward_standard_error: self.rewards.standard_error(),
             uncovered,
             thin,
+            reward_model: None,
             estimates,
             warnings,
         }
@@ -116,7 +122,8 @@ impl Tally {
 
     /// Whether the log is too thin for the normal intervals, and all warnings.
     fn warnings(&self, estimates: &Estimates, uncovered: Option<f64>) -> (bool, Vec<String>) {
-        let (mut thin, mut warnings) = (false, Vec::new());
+        let (mut thin, mut warnings) =
+            (estimates.estimates.iter().all(|one| one.normal.is_none()), Vec::new());
         let off = |mean: f64, error: f64, rounded: &Mean, want: f64| {
             (mean - want).abs() > 4.0 * error + 1.01 * rounded.value() + 1e-9
         };
@@ -145,9 +152,20 @@ impl Tally {
         let rounds = estimates.rounds as f64;
         if estimates.effective_sample_size < 0.01 * rounds {
             thin = true;
+        }
+        if thin {
             warnings.push(format!(
-                "the effective sample size is {:.1}: normal intervals are unreliable",
+                "the effective sample size is {:.1}, or nearly all observed rewards are equal: too little for normal intervals",
                 estimates.effective_sample_size
+            ));
+        }
+        if let Some([off, error]) =
+            estimates.model_error.filter(|[off, error]| off.abs() > 4.0 * error + 1e-9)
+        {
+            warnings.push(format!(
+                "the estimated rewards of the labels played are {:.4} too {} on average (+- {error:.4}): dm is as wrong",
+                off.abs(),
+                if off > 0.0 { "high" } else { "low" }
             ));
         }
         if estimates.clipped > 0 {
