@@ -29,7 +29,8 @@ fn compare(reference: &str) {
     let reference: Reference = serde_json::from_str(reference).expect("as the script writes it");
     assert_eq!(reference.cases.len(), 3);
     for case in reference.cases {
-        let mut sums = OffPolicy::new(case.clip, None);
+        let [low, high] = [f64::min, f64::max].map(|of| case.reward.iter().copied().fold(0.0, of));
+        let mut sums = OffPolicy::new(case.clip, [low, high]);
         for t in 0..case.played.len() {
             sums.add(&Round {
                 label: case.played[t],
