@@ -9,11 +9,12 @@ use crate::encode::labels::Labels;
 use crate::evaluate::off_policy::check_weight;
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind};
-use crate::read::format::{self, Format};
+use crate::read::format::Format;
 use crate::read::live::Stop;
 use crate::read::open::open;
 use crate::read::options::{Offers, ReadOptions, Schema};
 use crate::read::reader::Reader;
+use crate::read::recognise;
 use crate::read::row::{Row, RowLabel};
 use crate::read::source::Source;
 use crate::read::vw::json;
@@ -56,11 +57,11 @@ impl Kind {
         let Some(mut source) = source.filter(|_| matches!(format, None | Some(Format::Ndjson))) else {
             return Self::Format(format.unwrap_or(Format::Ndjson));
         };
-        let Ok(peek) = source.peek(format::LINES, 1) else { return Self::Format(Format::Ndjson) };
+        let Ok(peek) = source.peek(recognise::LINES, 1) else { return Self::Format(Format::Ndjson) };
         let first = peek.lines().find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
         match serde_json::from_slice(first) {
             Ok(object) if json::is_row(&object) => Self::VwJson,
-            _ => Self::Format(format.or_else(|| format::from_content(&peek)).unwrap_or(Format::Ndjson)),
+            _ => Self::Format(format.or_else(|| recognise::from_content(&peek)).unwrap_or(Format::Ndjson)),
         }
     }
 }

@@ -157,8 +157,9 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     if layout.header_rows() > 1 && rows.next()? {
         // A continuation of another file may have a single header.
         let mut pairs = cells.iter().zip(&rows.record);
-        rows.held = pairs
-            .any(|(cell, text)| cell.role == Some(CsvRole::Numeric) && layout::is_number(text.trim_ascii()));
+        rows.held = pairs.any(|(cell, text)| {
+            cell.role == Some(CsvRole::Numeric) && table::words::is_number(text.trim_ascii())
+        });
     }
     Ok(Box::new(CsvReader {
         rows,

@@ -1,12 +1,9 @@
-//! The formats and their recognition.
+//! The formats.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-
-use crate::read::arff;
-use crate::read::source::Peek;
 
 /// A format of examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -80,73 +77,6 @@ impl FromStr for Format {
     }
 }
 
-/// Number of lines examined to recognise a format.
-pub(crate) const LINES: usize = 20;
-
-/// Recognises a format by its first lines, comments and blank lines aside:
-///
-/// - a line `@relation`, or a comment that begins with `%`, is ARFF;
-/// - a line that begins with `{` is NDJSON;
-/// - a line with a bar that has a blank beside it, or begins the line, or is followed by features, is VW, if most
-///   lines have a bar;
-/// - lines of `index:value` pairs behind at most one label are LIBSVM, if there is a pair at all;
-/// - lines with a delimiter are CSV.
-pub(crate) fn from_content(peek: &Peek<'_>) -> Option<Format> {
-    let rows: Vec<&[u8]> = peek
-        .lines()
-        .map(<[u8]>::trim_ascii)
-        .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
-        .take(LINES)
-        .collect();
-    let first = *rows.first()?;
-    if arff::begins(rows.iter().copied()) {
-        return Some(Format::Arff);
-    }
-    if first.starts_with(b"{") {
-        return Some(Format::Ndjson);
-    }
-    let bars = rows.iter().filter(|row| row.contains(&b'|')).count();
-    if is_vw(first) && 2 * bars > rows.len() {
-        return Some(Format::Vw);
-    }
-    let pairs: Option<usize> = rows.iter().map(|row| pairs(row)).sum();
-    if pairs.is_some_and(|pairs| pairs > 0) {
-        return Some(Format::Libsvm);
-    }
-    first.iter().any(|byte| b",\t;| ".contains(byte)).then_some(Format::Csv)
-}
-
-fn is_vw(row: &[u8]) -> bool {
-    let Some(bar) = memchr::memchr(b'|', row) else {
-        return false;
-    };
-    let blank_beside = row[..bar].last().is_none_or(u8::is_ascii_whitespace);
-    blank_beside || row[bar..].contains(&b' ')
-}
-
-/// Number of `index:value` pairs of a LIBSVM row; `None` if it is none.
-fn pairs(row: &[u8]) -> Option<usize> {
-    let mut count = 0;
-    for (position, token) in row.split(u8::is_ascii_whitespace).filter(|token| !token.is_empty()).enumerate()
-    {
-        if token.starts_with(b"#") {
-            break;
-        }
-        match memchr::memchr(b':', token) {
-            Some(colon) if &token[..colon] == b"qid" => count += 1,
-            // The reader checks whether the value is a number.
-            Some(colon) if is_index(&token[..colon]) && !token.contains(&b',') => count += 1,
-            None if position == 0 => {}
-            _ => return None,
-        }
-    }
-    Some(count)
-}
-
-fn is_index(text: &[u8]) -> bool {
-    !text.is_empty() && text.iter().all(u8::is_ascii_digit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,32 +102,5 @@ mod tests {
             assert_eq!(format.to_string().parse(), Ok(format));
         }
         assert!("svm".parse::<Format>().unwrap_err().contains("libsvm"));
-    }
-
-    #[test]
-    fn content_shows_formats() {
-        let cases = [
-            ("\n# c\n{\"x\":[1]}\n", Some(Format::Ndjson)),
-            ("% c\n", Some(Format::Arff)),
-            ("\n@Relation a\n@attribute b real\n", Some(Format::Arff)),
-            ("@relations,b\n1,2\n", Some(Format::Csv)),
-            ("1 | a b\n", Some(Format::Vw)),
-            ("| a b\n", Some(Format::Vw)),
-            ("1 'tag|f a:1\n", Some(Format::Vw)),
-            ("1|2|3\n", Some(Format::Csv)),
-            ("|1x3 Cross validator\n25, Private, x\n38, Private, y\n", Some(Format::Csv)),
-            ("1\n2 1:0.5\n", Some(Format::Libsvm)),
-            ("1:0.5 2:1\n", Some(Format::Libsvm)),
-            ("a 1:0.5 # 3\n", Some(Format::Libsvm)),
-            ("1 qid:3 1:0.5\n", Some(Format::Libsvm)),
-            ("12:30,1\n", Some(Format::Csv)),
-            ("a,b\n1,2\n", Some(Format::Csv)),
-            ("a b\n", Some(Format::Csv)),
-            ("word\n", None),
-            ("", None),
-        ];
-        for (text, format) in cases {
-            assert_eq!(from_content(&Peek { bytes: text.as_bytes(), all: true }), format, "{text:?}");
-        }
     }
 }

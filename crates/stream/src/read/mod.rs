@@ -22,7 +22,9 @@ pub(crate) mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
 pub(crate) mod reader;
+pub(crate) mod recognise;
 pub(crate) mod row;
 pub(crate) mod source;
 pub(crate) mod table;
+mod unlabelled;
 pub(crate) mod vw;

@@ -17,6 +17,7 @@
 //! `x` are ignored. Repeated features and labels are errors. With the option for labels on offer, those
 //! of a row are under `labels`: a list of names, or what [`offers`] reads.
 
+mod keys;
 pub(crate) mod nan;
 pub(crate) mod offers;
 mod table;
@@ -28,11 +29,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use self::nan::without_nan;
-use self::offers::LABELS;
+
+use self::keys::{Keys, LABELS, Shape};
 use self::table::Table;
 use self::visit::{Scratch, parse_object};
 use crate::read::columns::{ColumnMap, Columns};
-use crate::read::csv::layout::{LABEL_NAMES, describe_roles};
+use crate::read::csv::layout::describe_roles;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::label::LabelType;
@@ -41,33 +43,12 @@ use crate::read::options::{Offers, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Reader};
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
+use crate::read::table::words::LABEL_NAMES;
 use crate::read::table::{Cell, absent_note, absent_numbers};
 use crate::read::vw::json;
 use crate::words::counted;
 
 const LINES: usize = 1000;
-
-/// Where an object has its features.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    Array,
-    Object,
-    Flat,
-}
-
-/// The roles of the keys.
-#[derive(Debug)]
-pub(crate) struct Keys {
-    pub(crate) shape: Shape,
-    pub(crate) label: Option<String>,
-    pub(crate) weight: Option<String>,
-    /// The key that names the row, if `tag` and `id` do not.
-    pub(crate) id: Option<String>,
-    /// The key of the labels on offer, if rows may state them.
-    pub(crate) offers: Option<String>,
-    /// The type of labels that are strings: in rows made from another format, none.
-    pub(crate) texts: LabelType,
-}
 
 struct Ndjson {
     keys: Keys,

@@ -5,12 +5,13 @@ use std::io::Read;
 use crate::read::ahead::ReadAhead;
 use crate::read::decompress::PARQUET;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
-use crate::read::format::{self, Format};
-use crate::read::missing::{Missing, Unlabelled};
+use crate::read::format::Format;
+use crate::read::missing::Missing;
 use crate::read::options::ReadOptions;
 use crate::read::reader::Reader;
 use crate::read::source::Source;
-use crate::read::{arff, csv, libsvm, ndjson, vw};
+use crate::read::unlabelled::Unlabelled;
+use crate::read::{arff, csv, libsvm, ndjson, recognise, vw};
 
 /// Opens a file, or standard input for `-`.
 ///
@@ -113,7 +114,7 @@ fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadE
     });
     // With a known format, no row has to be read in advance, even on a pipe.
     let waits = source.size().is_none();
-    let mut lines = if known.is_some() || (waits && saved.is_some()) { 1 } else { format::LINES };
+    let mut lines = if known.is_some() || (waits && saved.is_some()) { 1 } else { recognise::LINES };
     let mut peek = source.peek(lines, 1)?;
     while peek.bytes.trim_ascii().is_empty() && lines < MOST_BLANK_LINES {
         if peek.all {
@@ -130,7 +131,7 @@ fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadE
     if let Some(known) = known {
         return Ok(known);
     }
-    let seen = format::from_content(&peek);
+    let seen = recognise::from_content(&peek);
     let seen = match saved {
         Some(saved) if !matches!(seen, Some(Format::Ndjson | Format::Vw | Format::Arff)) => Some(saved),
         _ => seen,

@@ -26,12 +26,13 @@ mod node;
 
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
-use crate::read::format::{self, Format};
+use crate::read::format::Format;
 use crate::read::label::of_number;
 use crate::read::missing::Missing;
 use crate::read::number;
 use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Reader};
+use crate::read::recognise;
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
 
@@ -84,7 +85,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     }
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
     let fresh = source.size().is_some() && options.schema.is_none();
-    let notes = if fresh { note_tags(&source.peek(format::LINES, 1)?) } else { None };
+    let notes = if fresh { note_tags(&source.peek(recognise::LINES, 1)?) } else { None };
     let vw = Vw { notes: notes.into_iter().collect(), ..Vw::default() };
     Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), vw))
 }

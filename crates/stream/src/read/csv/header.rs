@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use csv::ByteRecord;
 
-use super::layout::{LABEL_NAMES, is_number};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::missing::is_missing;
+use crate::read::table::words::{LABEL_NAMES, is_number};
 
 /// Number of rows below the first that distinguishes names from rare cells.
 const ENOUGH: usize = 50;

@@ -9,6 +9,7 @@ use crate::read::error::{ReadErrorKind, shown};
 use crate::read::missing::is_missing;
 use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions};
 use crate::read::source::Peek;
+use crate::read::table::words::{LABEL_NAMES, is_number};
 use crate::read::table::{Decided, Sample, decide};
 use crate::words::counted;
 
@@ -17,9 +18,6 @@ pub(crate) const LINES: usize = 1001;
 
 /// In the order in which they are tried: those that are rarer in cells first.
 const DELIMITERS: [u8; 5] = [b'\t', b';', b',', b'|', b' '];
-
-/// Names of label columns or keys, in order of preference.
-pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
 
 /// Description of the columns. Those unknown to a saved model have no role.
 pub(crate) fn describe_roles<'a>(
@@ -313,11 +311,6 @@ pub(crate) fn missing_words(peek: &Peek<'_>, inferred: &Inferred) -> Vec<String>
         }
     }
     words
-}
-
-/// Whether a cell is a number. Infinities count: the column is then numeric, and the row an error.
-pub(crate) fn is_number(cell: &[u8]) -> bool {
-    fast_float2::parse::<f64, _>(cell).is_ok()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::Keys;
+use super::keys::{Keys, LABELS};
 use super::nan::without_nan;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, shown};
@@ -20,9 +20,6 @@ use crate::read::options::{Offers, Schema};
 use crate::read::reader::LineParser;
 use crate::read::row::Row;
 use crate::read::source::Line;
-
-/// The key of the labels on offer.
-pub(crate) const LABELS: &str = "labels";
 
 /// The form of the labels on offer, from the first row that has them.
 pub(crate) fn recognise(rows: &[Map<String, Value>], width: u32) -> Option<Offers> {

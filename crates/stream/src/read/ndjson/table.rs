@@ -22,7 +22,7 @@ use csv::ByteRecord;
 use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
 
-use super::{Keys, Shape};
+use super::keys::{Keys, Shape};
 use crate::read::columns::ColumnMap;
 use crate::read::csv::layout::find_column;
 use crate::read::error::{ReadErrorKind, shown};

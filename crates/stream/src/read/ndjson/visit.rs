@@ -7,8 +7,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::label::{LabelType, written};
+use crate::read::ndjson::keys::{Keys, Shape};
 use crate::read::ndjson::table::Table;
-use crate::read::ndjson::{Keys, Shape};
 use crate::read::offer;
 use crate::read::row::Row;
 

@@ -10,7 +10,7 @@ use crate::read::number;
 use crate::read::options::{CsvField, CsvRole};
 use crate::read::row::Row;
 
-use super::Cells;
+use super::cells::Cells;
 
 /// A column and its role.
 pub(crate) struct Cell {

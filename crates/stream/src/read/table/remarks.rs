@@ -4,11 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use csv::ByteRecord;
 
-use super::Sample;
-use super::roles::{ENOUGH, first_rows};
-use crate::read::csv::layout::is_number;
+use super::sample::{ENOUGH, Sample, first_rows};
 use crate::read::error::shown;
 use crate::read::options::{CsvField, CsvRole};
+use crate::read::table::words::is_number;
 
 /// Tables with more columns have no equal rows by chance.
 const NARROW: usize = 3;

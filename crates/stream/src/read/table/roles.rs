@@ -2,15 +2,12 @@
 
 use std::collections::HashSet;
 
-use csv::ByteRecord;
-
+use super::cells::numbers_of;
+use super::sample::{ENOUGH, Sample, first_rows};
+use super::words::is_number;
 use super::{amount, remarks, text, time};
 use crate::read::error::shown;
-use crate::read::missing::Missing;
 use crate::read::options::{CsvField, CsvRole, ReadOptions, Style};
-
-/// Least number of cells to recognise an identifier, and of rows for remarks on them.
-pub(crate) const ENOUGH: usize = 50;
 
 /// Least number of cells for remarks on a column.
 const FEW: usize = 20;
@@ -57,23 +54,6 @@ const INDEXES: [&str; 5] = ["unnamed: ", "__index_level_", "row.names", "rowname
 
 /// Least number of different numbers that may have words among them.
 const NUMBERS: usize = 20;
-
-/// The first rows of a table, without its header.
-pub(crate) struct Sample<'a> {
-    pub(crate) names: &'a [String],
-    pub(crate) rows: &'a [&'a ByteRecord],
-    pub(crate) label: Option<usize>,
-    pub(crate) weight: Option<usize>,
-    /// Whether the delimiter is not a comma, so that decimal commas are likely.
-    pub(crate) comma_first: bool,
-    /// Whether there are more rows.
-    pub(crate) more: bool,
-    /// Whether the first column has no name.
-    pub(crate) nameless: bool,
-    pub(crate) missing: &'a Missing,
-    /// The roles and notations that a typed format gives the columns, if any.
-    pub(crate) declared: &'a [Option<(CsvRole, Option<Style>)>],
-}
 
 /// The result.
 pub(crate) struct Decided {
@@ -196,7 +176,7 @@ pub(crate) fn count_numbers(fields: &[CsvField]) -> Option<u32> {
         matches!(field.role, CsvRole::Text | CsvRole::Time)
             || (field.role == CsvRole::Numeric && field.style.is_some())
     });
-    rich.then(|| fields.iter().map(|field| super::numbers_of(field).len() as u32).sum())
+    rich.then(|| fields.iter().map(|field| numbers_of(field).len() as u32).sum())
 }
 
 /// The word for a role in a message.
@@ -235,8 +215,8 @@ impl<'a> Look<'a> {
             } else if sample.missing.is_cell(cell) {
                 missing += 1;
                 // NaN counts as a number.
-                words += usize::from(!crate::read::csv::layout::is_number(cell));
-                numbers += usize::from(crate::read::csv::layout::is_number(cell));
+                words += usize::from(!is_number(cell));
+                numbers += usize::from(is_number(cell));
             } else {
                 cells.push(cell);
             }
@@ -362,7 +342,7 @@ impl<'a> Look<'a> {
         }
         let distinct = self.distinct();
         let many = count >= ENOUGH && distinct as f64 >= DISTINCT * count as f64;
-        let plain = self.cells.iter().all(|cell| crate::read::csv::layout::is_number(cell));
+        let plain = self.cells.iter().all(|cell| is_number(cell));
         let (style, numbers) = self.numbers();
         if plain {
             return (CsvRole::Numeric, None);
@@ -436,13 +416,12 @@ fn index(name: &str) -> String {
     format!("column {} is left out: it numbers the rows; named as a numeric column, it is kept", shown(name))
 }
 
-pub(crate) fn first_rows(rows: usize, more: bool) -> String {
-    if more { format!("the first {rows} rows") } else { format!("all {rows} rows") }
-}
-
 #[cfg(test)]
 mod tests {
+    use csv::ByteRecord;
+
     use super::*;
+    use crate::read::missing::Missing;
 
     fn decided(
         header: &str,

@@ -1,0 +1,28 @@
+//! The keys of an object, and what they mean.
+
+use crate::read::label::LabelType;
+
+/// The key of the labels on offer.
+pub(crate) const LABELS: &str = "labels";
+
+/// Where an object has its features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Array,
+    Object,
+    Flat,
+}
+
+/// The roles of the keys.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    pub(crate) shape: Shape,
+    pub(crate) label: Option<String>,
+    pub(crate) weight: Option<String>,
+    /// The key that names the row, if `tag` and `id` do not.
+    pub(crate) id: Option<String>,
+    /// The key of the labels on offer, if rows may state them.
+    pub(crate) offers: Option<String>,
+    /// The type of labels that are strings: in rows made from another format, none.
+    pub(crate) texts: LabelType,
+}

@@ -1,0 +1,96 @@
+//! Rows whose label is missing have none.
+
+use std::collections::HashMap;
+
+use crate::read::columns::Columns;
+use crate::read::error::{ReadError, shown};
+use crate::read::missing::Missing;
+use crate::read::options::Schema;
+use crate::read::reader::Reader;
+use crate::read::row::{Row, RowLabel};
+
+/// A reader whose rows without a label are those whose label is missing, in any word for it.
+pub(crate) struct Unlabelled {
+    inside: Box<dyn Reader>,
+    missing: Missing,
+    /// Rows by the words of their missing labels.
+    counts: HashMap<String, u64>,
+}
+
+impl Unlabelled {
+    pub(crate) fn new(inside: Box<dyn Reader>, missing: Missing) -> Self {
+        Self { inside, missing, counts: HashMap::new() }
+    }
+}
+
+impl Reader for Unlabelled {
+    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+        let more = self.inside.read(row)?;
+        if let RowLabel::Name(name) = row.label()
+            && self.missing.is_label(name)
+        {
+            match self.counts.get_mut(name) {
+                Some(count) => *count += 1,
+                None => drop(self.counts.insert(name.to_owned(), 1)),
+            }
+            row.unlabel();
+        }
+        Ok(more)
+    }
+
+    fn columns(&self) -> &Columns {
+        self.inside.columns()
+    }
+
+    fn take_back(&mut self) {
+        self.inside.take_back();
+    }
+
+    fn keep(&mut self, bytes: usize) {
+        self.inside.keep(bytes);
+    }
+
+    fn again(&mut self) -> Option<Box<dyn Reader>> {
+        self.inside.again()
+    }
+
+    fn dropped_features(&self) -> u64 {
+        self.inside.dropped_features()
+    }
+
+    fn absent(&self) -> Vec<u32> {
+        self.inside.absent()
+    }
+
+    fn odd_cells(&self) -> Vec<String> {
+        let mut words: Vec<_> = self.counts.iter().collect();
+        words.sort_unstable();
+        let sentence = |(word, count): (&String, &u64)| {
+            let (word, rows) = (shown(word), crate::words::counted(*count, "row"));
+            format!(
+                "the label {word} counts as missing in {rows}, which is predicted and not learnt: if it is a class, say so"
+            )
+        };
+        words.into_iter().map(sentence).chain(self.inside.odd_cells()).collect()
+    }
+
+    fn position(&self) -> u64 {
+        self.inside.position()
+    }
+
+    fn size(&self) -> Option<u64> {
+        self.inside.size()
+    }
+
+    fn schema(&self) -> Schema {
+        Schema { missing: self.missing.clone(), ..self.inside.schema() }
+    }
+
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        self.inside.describe()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.inside.notes()
+    }
+}
