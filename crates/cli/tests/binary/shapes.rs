@@ -129,7 +129,7 @@ fn predicting_nothing_is_a_failure() {
 fn what_is_better_by_chance_is_not_said_to_be_no_better() {
     let row = |t: usize| {
         let (label, sign) = (["x", "y"][t % 2], if t % 12 < 7 { 1 } else { -1 });
-        format!("{},{label}\n", if t % 2 == 0 { sign } else { -sign })
+        format!("{},{label}\n", if t.is_multiple_of(2) { sign } else { -sign })
     };
     let folder = Folder::with("a.csv", "a,label\n".to_owned() + &(0..120).map(row).collect::<String>());
     let ran = folder.run("run a.csv --learner perceptron --quiet");
