@@ -204,5 +204,5 @@ fn no_promise_is_below_the_regret() {
         }
     }
     assert!(broken.is_empty(), "{} of {kept} promises are broken:\n{}", broken.len(), broken.join("\n"));
-    assert!(kept > COMBINATIONS, "{kept} promises are shown: too few are attacked");
+    assert!(kept > 300, "{kept} promises are shown: too few are attacked");
 }
