@@ -1,7 +1,7 @@
 //! Data for tests: reference vectors, which are part of the project, and data sets, which are not.
 //!
-//! A missing vector is an error. A data set or a program may be absent: then the test that needs it checks less,
-//! with a message on stderr and in the summary of `cargo xtask test`.
+//! A missing vector is an error. A data set or a program may be absent: then the test that needs it checks
+//! less, with a message on stderr and in the summary of `cargo xtask test`.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -55,8 +55,8 @@ pub fn data(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// Says that `what`, a data set or a program, is absent, so that the calling test checks less: on stderr, with
-/// the `remedy`, and in the summary of `cargo xtask test`.
+/// Says that `what`, a data set or a program, is absent, so that the calling test checks less: on stderr,
+/// with the `remedy`, and in the summary of `cargo xtask test`.
 ///
 /// # Panics
 ///

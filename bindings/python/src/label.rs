@@ -1,4 +1,5 @@
-//! Labels between Python and the crates: a Python object is a text with a type, and comes back as it was given.
+//! Labels between Python and the crates: a Python object is a text with a type, and comes back as it was
+//! given.
 
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::{LabelType, label_of_value};

@@ -1,5 +1,5 @@
-//! Tables as numbers: the text of a table, or of rows by name, read by the command line's readers with a known
-//! schema, as the arrays of a CSR matrix.
+//! Tables as numbers: the text of a table, or of rows by name, read by the command line's readers with a
+//! known schema, as the arrays of a CSR matrix.
 
 use std::sync::Arc;
 
@@ -31,8 +31,8 @@ impl Numbers {
     }
 }
 
-/// Reads `text` with `schema`; new features get columns while there are fewer than `room`. Returns the rows, the
-/// schema with the new columns, and how many features found no column.
+/// Reads `text` with `schema`; new features get columns while there are fewer than `room`. Returns the rows,
+/// the schema with the new columns, and how many features found no column.
 pub(crate) fn numbers(text: &Arc<[u8]>, schema: Schema, room: usize) -> Done<(Numbers, Schema, u64)> {
     let by_name = schema.csv.is_none();
     let options = ReadOptions {
@@ -66,7 +66,8 @@ pub(crate) fn table_schema(py: Python<'_>, csv: &[u8], reading: Reading) -> PyRe
     })?)
 }
 
-/// The rows of a table as numbers, with the kinds of columns of `schema`, and the schema with the new features.
+/// The rows of a table as numbers, with the kinds of columns of `schema`, and the schema with the new
+/// features.
 #[pyfunction]
 pub(crate) fn table_rows<'py>(py: Python<'py>, csv: &[u8], schema: &str) -> PyResult<(Sparse<'py>, String)> {
     let (csv, schema) = (Arc::from(csv), parsed(schema)?);
@@ -89,7 +90,8 @@ pub(crate) fn joined_schema(a: &str, b: &str) -> PyResult<String> {
     Ok(written(&a))
 }
 
-/// The rows of a table as numbers, for a learner that was made for such tables. Unknown features are left out.
+/// The rows of a table as numbers, for a learner that was made for such tables. Unknown features are left
+/// out.
 #[pyfunction]
 pub(crate) fn learner_rows<'py>(py: Python<'py>, learner: &Learner, csv: &[u8]) -> PyResult<Sparse<'py>> {
     let csv = Arc::from(csv);

@@ -438,9 +438,9 @@ pub fn bandit_reduction(setting: &Setting, base_regret: f64, exploration: f64) -
 /// $\sum_t \frac{2(K-1)}{\gamma_t} + \frac{\gamma_T}{4} (R + 2\ln\frac1\delta)$, `miss` being $\delta$.
 ///
 /// For an oracle whose regret in log loss is at most $R$ (`oracle_regret`) against comparators of which one
-/// forecasts the mean rewards, scales $\gamma_t$ that never fall, and `exploration_sum` the sum. The regret is
-/// the sum of the rounds' expected ones, given the rounds before. Derived (theory: gap-weighting 1.4): every
-/// number on the right may be that of the run.
+/// forecasts the mean rewards, scales $\gamma_t$ that never fall, and `exploration_sum` the sum. The regret
+/// is the sum of the rounds' expected ones, given the rounds before. Derived (theory: gap-weighting 1.4):
+/// every number on the right may be that of the run.
 pub fn squarecb(exploration_sum: f64, last_scale: f64, oracle_regret: f64, miss: f64) -> f64 {
     exploration_sum + 0.25 * last_scale * (oracle_regret - 2.0 * miss.ln())
 }

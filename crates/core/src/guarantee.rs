@@ -89,8 +89,8 @@ pub enum Guarantee<'a> {
         /// The bound, given the predictor; or why the theorem does not hold.
         bound: Result<MistakeBound<'a>, String>,
     },
-    /// Expected mistakes, or missing rewards, beyond those of the best policy, with high probability, provided
-    /// that the forecasts of some comparator in the oracle's ball are the mean rewards.
+    /// Expected mistakes, or missing rewards, beyond those of the best policy, with high probability,
+    /// provided that the forecasts of some comparator in the oracle's ball are the mean rewards.
     PolicyRegret {
         /// The bound after the rounds learnt, or why the theorem does not hold.
         bound: Result<f64, String>,

@@ -1,6 +1,6 @@
-//! An attack on every certificate and every bound on regret: 500 combinations of learner, stream, scale, norm,
-//! regularization and importance weights, extreme ones among them. Whatever is promised is at least the regret
-//! against the best comparator in hindsight; promises may be withheld.
+//! An attack on every certificate and every bound on regret: 500 combinations of learner, stream, scale,
+//! norm, regularization and importance weights, extreme ones among them. Whatever is promised is at least the
+//! regret against the best comparator in hindsight; promises may be withheld.
 
 use noregret::algorithm::Model;
 use noregret::batch::comparator::{Stop, best_in_hindsight};

@@ -1,5 +1,5 @@
-//! The one place that turns an entry of the registry, what somebody asks for, and the facts about the data into
-//! a learner with its encoder. Command line, service and Python package translate into [`Facts`] and
+//! The one place that turns an entry of the registry, what somebody asks for, and the facts about the data
+//! into a learner with its encoder. Command line, service and Python package translate into [`Facts`] and
 //! [`Asked`], and decide nothing themselves.
 
 use noregret::algorithm::AnyModel;
@@ -69,8 +69,8 @@ pub struct Asked {
     pub seed: u64,
     /// The kind of feedback for a learner of either kind; what its parameters select if `None`.
     pub feedback: Option<Feedback>,
-    /// The scaling, if somebody has asked for it: else a learner whose results do not depend on units gets rows
-    /// as they are.
+    /// The scaling, if somebody has asked for it: else a learner whose results do not depend on units gets
+    /// rows as they are.
     pub scaling: Option<Scaling>,
     /// Bound on the norm of examples; by the facts if `None`.
     pub radius: Option<f64>,
@@ -339,8 +339,8 @@ mod tests {
         assert_eq!(zeros.radius(), Some(1.0), "rows of zeros");
     }
 
-    /// A learner that takes thresholds from the data gets rows as they are, unless somebody asks for a scaling;
-    /// the measured norm, that of scaled rows, means nothing for it.
+    /// A learner that takes thresholds from the data gets rows as they are, unless somebody asks for a
+    /// scaling; the measured norm, that of scaled rows, means nothing for it.
     #[test]
     fn a_learner_that_needs_no_scaling_gets_rows_as_they_are() {
         let facts = || Facts { scaling: Scaling::MaxAbs, norm: Norm::Known(2.0), ..Facts::of_arrays(3, 2) };

@@ -91,8 +91,8 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) offered: Option<String>,
     /// In a log of another program: the column of the reward has costs in this range, as in 0..10, which
-    /// become rewards from 1, for the least, to 0 [default: rewards as they are; in logs of Vowpal Wabbit minus
-    /// the cost]
+    /// become rewards from 1, for the least, to 0 [default: rewards as they are; in logs of Vowpal Wabbit
+    /// minus the cost]
     #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true)]
     pub(crate) costs: Option<Costs>,
     /// Treatment of invalid lines: fail, skip, or skip at most N

@@ -326,8 +326,8 @@ fn a_few_plays_without_a_reward_prove_nothing() {
     assert!(ran.stderr.contains("too little for normal intervals"), "{}", ran.stderr);
 }
 
-/// Clicks are rare: rewards are estimated from the rate of all labels, which a learner that starts at ½ is not,
-/// and `dr` is as precise as `ips`. The time and the number of a row are no features.
+/// Clicks are rare: rewards are estimated from the rate of all labels, which a learner that starts at ½ is
+/// not, and `dr` is as precise as `ips`. The time and the number of a row are no features.
 #[test]
 fn rare_rewards_are_estimated_by_their_rate() {
     let mut state = 7_u64;

@@ -25,13 +25,14 @@
 //!
 //! where $L_t$ is the total loss in $t$ rounds, at least 1, and $C_t$ bounds the oracle's regret: its
 //! certificate; with the printed schedule, its theorem's closed form, and $10K$ and $5KL/(14C)$ in (2). If an
-//! oracle of the ball forecasts the mean rewards (*realizability*), then with probability $1 - \delta$, in all
-//! rounds at once (theory: gap-weighting 2.4),
+//! oracle of the ball forecasts the mean rewards (*realizability*), then with probability $1 - \delta$, in
+//! all rounds at once (theory: gap-weighting 2.4),
 //!
 //! $$ \mathrm{Regret} \le 2 \Big(\sum_t \frac{K \ell_t}{\gamma_t} + \ln\frac2\delta\Big) + 2\ \gamma_T \Big(C_T + 2
 //!    \ln\frac2\delta\Big), \tag{3} $$
 //!
-//! where the regret is the sum of the rounds' expected ones, given the rounds before: $O(\sqrt{K L^* C} + KC)$.
+//! where the regret is the sum of the rounds' expected ones, given the rounds before: $O(\sqrt{K L^* C} +
+//! KC)$.
 //!
 //! ## Deviations
 //!

@@ -166,12 +166,13 @@ impl BanditReduction {
         self.base.as_ref()
     }
 
-    /// A bound on the base learner's regret in the number $m$ of rounds that it learns in expectation, from its
+    /// A bound on the base learner's regret in the number $m$ of rounds that it learns in expectation, from
+    /// its
     /// `bound` $R(n)$ for the $n$ rounds that it has learnt; or why there is none.
     ///
-    /// $n$ is random, and $\mathbb{E} R(n) \le R(m)$ for the closed forms of the theorems, which are concave and
-    /// do not fall. Therefore $R(m) \le \frac{m-1}{n-1} R(n)$ for $1 < n < m$, and $R(m) \le R(n)$ for $n \ge m$
-    /// (theory: bandit 6.3).
+    /// $n$ is random, and $\mathbb{E} R(n) \le R(m)$ for the closed forms of the theorems, which are concave
+    /// and do not fall. Therefore $R(m) \le \frac{m-1}{n-1} R(n)$ for $1 < n < m$, and $R(m) \le R(n)$ for $n
+    /// \ge m$ (theory: bandit 6.3).
     fn expected_regret(&self, bound: f64) -> Result<f64, String> {
         let expected = self.exploration * self.rounds as f64 / self.problem().classes as f64;
         let learnt = self.base.rounds() as f64;

@@ -36,8 +36,8 @@
 //! * The quadrature is accurate while the distance of nodes is smaller than the width of the posterior, about
 //!   $2/\sqrt{\sum_t x_t^2}$: with the default ball, increase `nodes` for more than about $10^5$ ($d = 1$) or
 //!   $10^3$ ($d = 2$) rounds. Beyond that, the algorithm is the same with the nodes as comparators. The bound
-//!   is shown while the regret against the best node, which the weights of the nodes tell, and the distance of
-//!   the nodes imply it (theory: baselines 3.3).
+//!   is shown while the regret against the best node, which the weights of the nodes tell, and the distance
+//!   of the nodes imply it (theory: baselines 3.3).
 //! * $\mu$ is 0 by default: the bound above needs no smoothing.
 //! * $B$ has no theoretical default: `norm` is $10/R$, less than the $30/R$ of the other learners, because
 //!   the nodes of the quadrature have to cover the whole ball.
@@ -144,7 +144,8 @@ impl Aggregating {
         normalise(&mut first);
         let against: Vec<f64> = self.log_weights.iter().zip(&first).map(|(now, then)| now - then).collect();
         let best = against.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        // The distances from the centre, in the order of the nodes of one direction, and the angle between two.
+        // The distances from the centre, in the order of the nodes of one direction, and the angle between
+        // two.
         let (radii, angle): (Vec<f64>, f64) = if d == 1 {
             (places.clone(), 0.0)
         } else {
@@ -396,8 +397,9 @@ mod tests {
         }
     }
 
-    /// A stream of x = 1 whose best comparator lies between the nodes of a wide ball: the bound is withheld. It is
-    /// shown for the default ball, in one and in two dimensions, also if the best comparator is at its boundary.
+    /// A stream of x = 1 whose best comparator lies between the nodes of a wide ball: the bound is withheld.
+    /// It is shown for the default ball, in one and in two dimensions, also if the best comparator is at its
+    /// boundary.
     #[test]
     fn the_bound_needs_nodes_near_every_comparator() {
         for (norm, nodes, d, right, holds) in [

@@ -158,8 +158,8 @@ mod tests {
         }
     }
 
-    /// (2.2) of FastCB's analysis with the constants (3/2, 1), on random losses and at the worst ones for every
-    /// label.
+    /// (2.2) of FastCB's analysis with the constants (3/2, 1), on random losses and at the worst ones for
+    /// every label.
     #[test]
     fn the_first_order_inequality_holds() {
         let mut rng = Rng::new(4, 0);

@@ -415,8 +415,8 @@ impl SketchedInverse {
 
     /// The sum of the quadratics $W^\top AW + G^\top W$ of `parts`, of equal sizes and $\lambda$: it has the
     /// rows of all of them, and the sums of their vectors. Where these are $2m$ rows or more, they shrink to
-    /// $m$ as in [`SketchedInverse::shrink_about_minimum`]. `regularization` is the $\lambda$ of the sum, of so many parts
-    /// with this $\lambda$. The second result is the sum of the constants
+    /// $m$ as in [`SketchedInverse::shrink_about_minimum`]. `regularization` is the $\lambda$ of the sum, of
+    /// so many parts with this $\lambda$. The second result is the sum of the constants
     /// (theory: sketches 1.5).
     pub(crate) fn merged(parts: &[&Self], regularization: impl Fn(f64, usize) -> f64) -> (Self, f64) {
         let mut sum = parts[0].clone();

@@ -1,5 +1,5 @@
-//! FOLKLORE with tied weights, in the dimension of the parameters (theory: folklore 4.1, 4.2, 4.3): labels with
-//! features of their own, whose scores are $\Phi w$.
+//! FOLKLORE with tied weights, in the dimension of the parameters (theory: folklore 4.1, 4.2, 4.3): labels
+//! with features of their own, whose scores are $\Phi w$.
 
 use noregret::kernel::fixed_point::FixedPoint;
 use noregret::loss::curvature::{log_odds, rows_spread, safe};
@@ -83,7 +83,8 @@ impl Tied {
     }
 }
 
-/// The loss of a good predictor in the ball of radius `norm`, by projected gradient descent: at least the best.
+/// The loss of a good predictor in the ball of radius `norm`, by projected gradient descent: at least the
+/// best.
 fn good(offers: &[Offer], n: usize, norm: f64) -> f64 {
     let total = |w: &[f64]| offers.iter().map(|offer| loss(&offer.scores(w), &offer.y)).sum::<f64>();
     let (mut w, mut least) = (vec![0.0; n], f64::INFINITY);

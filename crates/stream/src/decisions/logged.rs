@@ -67,9 +67,9 @@ impl Kind {
 }
 
 impl Logged {
-    /// Opens `path`, in `format` if it is given, else as its name or its first lines say. NDJSON and Parquet are
-    /// decision logs, or rows of Vowpal Wabbit's JSON; CSV is the log of another program with our names of
-    /// columns. If `schema` is given, other features are ignored.
+    /// Opens `path`, in `format` if it is given, else as its name or its first lines say. NDJSON and Parquet
+    /// are decision logs, or rows of Vowpal Wabbit's JSON; CSV is the log of another program with our names
+    /// of columns. If `schema` is given, other features are ignored.
     ///
     /// # Errors
     /// If it cannot be read, or its format cannot contain decisions.
@@ -93,8 +93,8 @@ impl Logged {
         }
     }
 
-    /// Opens a log of another program: in CSV or NDJSON, with columns named by `keys`, or Vowpal Wabbit's, with
-    /// costs in the range of `keys`. If `schema` is given, other features are ignored.
+    /// Opens a log of another program: in CSV or NDJSON, with columns named by `keys`, or Vowpal Wabbit's,
+    /// with costs in the range of `keys`. If `schema` is given, other features are ignored.
     ///
     /// # Errors
     /// If it cannot be read, or is in another format.
@@ -153,8 +153,8 @@ impl Logged {
         }
     }
 
-    /// Sentences about what was left out: an incomplete last line, see [`LogReader::torn`], and rows without a
-    /// label. Known after the last event.
+    /// Sentences about what was left out: an incomplete last line, see [`LogReader::torn`], and rows without
+    /// a label. Known after the last event.
     pub fn remarks(&self) -> Vec<String> {
         match self {
             Self::Log(log) => log.torn().map(str::to_owned).into_iter().collect(),

@@ -1,10 +1,10 @@
 //! The names of classes, with the types of the labels that were given.
 //!
-//! A class is known by its text. Labels of different texts are different classes, except for numbers, which may be
-//! written in several ways: a label that is a number by its type (in JSON, in Python) is the class of the same number;
-//! and where all labels are whole numbers, `1.0` is the class `1`, as in a column that a program has turned into
-//! decimals. `1.1` and `1.10`, `1` and `01`, `300000` and `3E5` are different classes in CSV, and `1` and `1.0` are,
-//! too, beside a label such as `1.1` or `a`.
+//! A class is known by its text. Labels of different texts are different classes, except for numbers, which
+//! may be written in several ways: a label that is a number by its type (in JSON, in Python) is the class of
+//! the same number; and where all labels are whole numbers, `1.0` is the class `1`, as in a column that a
+//! program has turned into decimals. `1.1` and `1.10`, `1` and `01`, `300000` and `3E5` are different classes
+//! in CSV, and `1` and `1.0` are, too, beside a label such as `1.1` or `a`.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -32,8 +32,8 @@ pub struct Labels {
 /// In place of a class: several classes are the same number in different writings.
 const SEVERAL: u32 = u32::MAX;
 
-/// A class in a model file: a text, as in the files of earlier programs, or a text with its type where the text alone
-/// would be taken for something else.
+/// A class in a model file: a text, as in the files of earlier programs, or a text with its type where the
+/// text alone would be taken for something else.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -128,8 +128,8 @@ impl Labels {
         }
     }
 
-    /// The class of exactly this text, added at the end if it is new. A first pass collects labels so: whether all of
-    /// them are whole numbers is known at its end, by [`Labels::sorted`].
+    /// The class of exactly this text, added at the end if it is new. A first pass collects labels so:
+    /// whether all of them are whole numbers is known at its end, by [`Labels::sorted`].
     pub fn collect(&mut self, name: &str, of: LabelType) {
         match self.index.get(name) {
             Some(at) => self.state(Label(*at), of),
@@ -183,8 +183,8 @@ impl Labels {
         self.iter().zip(self.types.iter().copied())
     }
 
-    /// The classes sorted: numbers by value, then words alphabetically. Where all of them are whole numbers, those
-    /// that are equal become one.
+    /// The classes sorted: numbers by value, then words alphabetically. Where all of them are whole numbers,
+    /// those that are equal become one.
     pub fn sorted(&self) -> Self {
         let mut names: Vec<_> = self.typed().collect();
         names.sort_by(|(a, _), (b, _)| match (value(a), value(b)) {

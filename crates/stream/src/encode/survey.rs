@@ -17,8 +17,8 @@ use crate::read::row::{Row, RowLabel};
 /// column, if most rows have different labels.
 const MANY_CLASSES: usize = 10_000;
 
-/// More classes than this that are fractions are assumed to be a real-valued target, if most rows have different
-/// ones.
+/// More classes than this that are fractions are assumed to be a real-valued target, if most rows have
+/// different ones.
 const MANY_FRACTIONS: usize = 20;
 
 /// More classes than this are not learnt.

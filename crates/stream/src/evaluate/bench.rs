@@ -35,8 +35,8 @@ pub(super) struct Bench<'a> {
     pub(super) room: (Prediction, Decision),
     /// Rounds to which the policy did not apply.
     pub(super) not_offered: u64,
-    /// The terms of `ips`, and what those of `dr` have in addition, for each round in the order of the rewards;
-    /// NaN if the policy did not apply.
+    /// The terms of `ips`, and what those of `dr` have in addition, for each round in the order of the
+    /// rewards; NaN if the policy did not apply.
     pub(super) terms: Vec<[f64; 2]>,
 }
 

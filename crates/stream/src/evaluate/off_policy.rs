@@ -18,13 +18,14 @@
 //! A control variate keeps `dr` from being less precise than `ips`: where its terms vary more, it is
 //! $\mathrm{ips} + \beta (\mathrm{dr} - \mathrm{ips})$ with the $\beta$ in [0, 1] of least variance.
 //!
-//! There are two kinds of intervals, for `ips` and `dr`: `sequence`, a confidence sequence (`sequence.rs`), which
-//! holds for any number of rounds, at every time, and also if the logging policy learnt during the log, provided
-//! that the logged probabilities are right; it is that of lower bounds of the mean of $w_t r_t$ and of
-//! $w_t (1 - r_t)$, for rewards in [0, 1], and stays within their range. And `normal`, from the terms' standard
-//! error (for `snips` by the delta method), which is approximate and only computed if rewards and missing rewards
-//! were both observed often enough. Clipping makes a confidence sequence wider and not wrong. `dm` has no
-//! interval, since nothing bounds its error.
+//! There are two kinds of intervals, for `ips` and `dr`: `sequence`, a confidence sequence (`sequence.rs`),
+//! which holds for any number of rounds, at every time, and also if the logging policy learnt during the log,
+//! provided that the logged probabilities are right; it is that of lower bounds of the mean of $w_t r_t$ and
+//! of
+//! $w_t (1 - r_t)$, for rewards in [0, 1], and stays within their range. And `normal`, from the terms'
+//! standard error (for `snips` by the delta method), which is approximate and only computed if rewards and
+//! missing rewards were both observed often enough. Clipping makes a confidence sequence wider and not wrong.
+//! `dm` has no interval, since nothing bounds its error.
 
 use serde::Serialize;
 
@@ -146,7 +147,8 @@ pub struct Estimates {
     pub mean_weight_standard_error: f64,
     /// The largest weight.
     pub largest_weight: f64,
-    /// The mean of the estimates of the rewards of the played labels minus these rewards, with its standard error.
+    /// The mean of the estimates of the rewards of the played labels minus these rewards, with its standard
+    /// error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_error: Option<[f64; 2]>,
     /// Number of rounds whose weight was clipped.
@@ -226,8 +228,8 @@ impl OffPolicy {
         if high > low { ((reward - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Adds the doubly robust terms of a round for the confidence sequence: estimates are at most k / W, W being
-    /// the largest possible weight, so that terms are at least -k.
+    /// Adds the doubly robust terms of a round for the confidence sequence: estimates are at most k / W, W
+    /// being the largest possible weight, so that terms are at least -k.
     fn add_helped(&mut self, round: &Round<'_>, q: &[f64], weight: f64, scaled: f64) {
         let Some(possible) = round.largest_weight else { return };
         let estimates: Vec<f64> = q.iter().map(|q| self.scaled(*q)).collect();
@@ -242,7 +244,8 @@ impl OffPolicy {
         missed.add(|shift| term(1.0 - scaled, &|q| 1.0 - q, shift));
     }
 
-    /// The share of the control variate with which `dr` is computed: 1 unless its terms vary more than those of
+    /// The share of the control variate with which `dr` is computed: 1 unless its terms vary more than those
+    /// of
     /// `ips`.
     pub(super) fn share(&self) -> f64 {
         let [robust, ips, control] = [self.robust, self.ips, self.control].map(|mean| mean.variance());

@@ -112,9 +112,9 @@ pub struct Evaluation {
     /// The share of the policy's probability on labels that the logging policy could not play.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncovered: Option<f64>,
-    /// Whether the log plays the policy's labels so rarely that there are no normal intervals, or that they cannot
-    /// be relied on: the importance weights have an effective sample size below a hundredth of the rounds, or
-    /// their mean is not what it should be.
+    /// Whether the log plays the policy's labels so rarely that there are no normal intervals, or that they
+    /// cannot be relied on: the importance weights have an effective sample size below a hundredth of the
+    /// rounds, or their mean is not what it should be.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub thin: bool,
     /// The model of rewards that has forecast the log best so far; `None` if rewards were not estimated here.

@@ -41,9 +41,9 @@ const CANDIDATES: [&str; 7] = [
 const LEAST: f64 = 1e-9;
 
 /// Estimates the reward of every label for a row, as a share of the range of rewards: the mixture of several
-/// candidates by their log loss on the labels played so far, so that a bad one is not taken. They are the running
-/// mean of all labels, each label's mean shrunk to it, two-class learners for all labels or for each, and a
-/// learner for all labels whose log-odds are moved by those of the label's mean.
+/// candidates by their log loss on the labels played so far, so that a bad one is not taken. They are the
+/// running mean of all labels, each label's mean shrunk to it, two-class learners for all labels or for each,
+/// and a learner for all labels whose log-odds are moved by those of the label's mean.
 ///
 /// The estimates are progressive: each round is predicted before it is learnt, so they depend on
 /// earlier rounds only. This makes the doubly robust estimator unbiased, also if the logging policy
@@ -62,7 +62,8 @@ pub struct RewardModel {
 }
 
 impl RewardModel {
-    /// Makes a learner by `make` for each of `labels` labels, and one for all, for rewards from `low` to `high`.
+    /// Makes a learner by `make` for each of `labels` labels, and one for all, for rewards from `low` to
+    /// `high`.
     ///
     /// # Errors
     /// Those of `make`; also if the learner does not forecast probabilities, or does not accept
@@ -116,8 +117,8 @@ impl RewardModel {
         (total + 0.5) / (count + 1.0)
     }
 
-    /// The candidates' forecasts for `label`, given the mean of all labels and the forecast of the learner for
-    /// all.
+    /// The candidates' forecasts for `label`, given the mean of all labels and the forecast of the learner
+    /// for all.
     fn candidates(
         &mut self,
         x: Features<'_>,

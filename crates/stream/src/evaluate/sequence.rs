@@ -1,7 +1,8 @@
 //! Confidence sequences: lower bounds on the mean of a policy's rewards that hold at every time, also if what
 //! has logged learnt during the log.
 //!
-//! Terms $x_t \ge -k$ have the conditional mean $m_t \ge 0$, given all that came before. For every predictable
+//! Terms $x_t \ge -k$ have the conditional mean $m_t \ge 0$, given all that came before. For every
+//! predictable
 //! $\hat x_t \in [0, 1]$ and $0 \le \lambda < 1$, with $y = x/(1+k)$,
 //!
 //! $$ \exp\Big(\textstyle\sum_t \lambda (y_t - \frac{m_t}{1+k}) - (-\ln(1-\lambda) - \lambda)(y_t - \hat y_t)^2\Big) $$
@@ -99,8 +100,8 @@ fn log_sum_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
 mod tests {
     use super::*;
 
-    /// A term of 1 in each of n rounds: the first prediction is 0, and then n/(n+1). Four rounds and λ = ½ alone
-    /// would give ½(4 - 4m) - (ln 2 - ½) Σ (1 - ŷ)² ≥ ln(2/δ).
+    /// A term of 1 in each of n rounds: the first prediction is 0, and then n/(n+1). Four rounds and λ = ½
+    /// alone would give ½(4 - 4m) - (ln 2 - ½) Σ (1 - ŷ)² ≥ ln(2/δ).
     #[test]
     fn ones_by_hand() {
         let mut ones = Lower::new(&[0.0]);

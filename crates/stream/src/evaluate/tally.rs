@@ -36,7 +36,8 @@ pub(super) struct Tally {
     /// 1 / (p n) for n playable labels: its expectation is 1 if labels were drawn with the logged
     /// probabilities.
     logged_weights: Mean,
-    /// How much the weights of both kinds may be off because probabilities were rounded when they were written.
+    /// How much the weights of both kinds may be off because probabilities were rounded when they were
+    /// written.
     rounding: [Mean; 2],
 }
 

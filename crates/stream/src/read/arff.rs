@@ -5,8 +5,8 @@
 //! the options do: numbers stay numbers, nominal values are categories, strings are text, dates are times.
 //! The label is the column that the options name, else one called `label`, `class`, `target` or `y`, else the
 //! last one. `?` is a missing value. In a sparse row a value that is not written is 0, or the first of the
-//! values of a nominal attribute. A number in braces behind a row, `5.1, yes, {2}`, is its weight, if the first
-//! row has one.
+//! values of a nominal attribute. A number in braces behind a row, `5.1, yes, {2}`, is its weight, if the
+//! first row has one.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;

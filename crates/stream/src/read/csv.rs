@@ -1,7 +1,8 @@
 //! Delimited text, by the csv crate: numbers, one-hot categories, a label column.
 //!
 //! A numeric cell is missing, and read as 0, if it is empty, a word for a missing value
-//! ([`missing`](crate::read::missing)), or not a number; in a table with text, times or styled numbers the feature
+//! ([`missing`](crate::read::missing)), or not a number; in a table with text, times or styled numbers the
+//! feature
 //! `column=missing` is then 1. An empty categorical cell is no category, an empty label cell means
 //! an unlabelled row. Blanks around a cell are ignored. A category is the feature `column=cell` of
 //! value 1. Numeric columns come first, then categories in order of appearance; for other kinds of

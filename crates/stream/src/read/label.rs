@@ -46,9 +46,9 @@ pub(crate) fn is_whole(text: &str) -> bool {
     usual && digits.len() < 16 && !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0')
 }
 
-/// The label of a number where labels are numbers, as in LIBSVM and VW text, so that `+1`, `1.0` and `1` are one
-/// class: a number of magnitude below 2^53 in the shortest way that reads back, and other text unchanged. `None` for
-/// an infinite number.
+/// The label of a number where labels are numbers, as in LIBSVM and VW text, so that `+1`, `1.0` and `1` are
+/// one class: a number of magnitude below 2^53 in the shortest way that reads back, and other text unchanged.
+/// `None` for an infinite number.
 pub fn of_number(text: &str) -> Option<Cow<'_, str>> {
     let bytes = text.as_bytes();
     let digits = matches!(bytes, [b'1'..=b'9', ..] | [b'0']) && bytes.iter().all(u8::is_ascii_digit);

@@ -4,14 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use super::label;
 
-/// Words for a missing value, as programs write them: R, SQL, pandas, Excel, databases' dumps. An empty cell and a
-/// number that is NaN are missing, too.
+/// Words for a missing value, as programs write them: R, SQL, pandas, Excel, databases' dumps. An empty cell
+/// and a number that is NaN are missing, too.
 pub(crate) const WORDS: [&str; 20] = [
     "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "NULL", "null", "Null", "None", "NaT", "\\N", "<NA>",
     "#N/A", "#NA", "-nan", "-NaN", "#N/A N/A", "<null>",
 ];
 
-/// Marks for a missing value. As labels they are missing unless they are classes themselves; see [`Missing::classes`].
+/// Marks for a missing value. As labels they are missing unless they are classes themselves; see
+/// [`Missing::classes`].
 pub(crate) const MARKS: [&str; 4] = ["?", "-", "--", "."];
 
 /// What counts as missing besides [`WORDS`] and [`MARKS`], and what does not.
@@ -66,8 +67,8 @@ impl Missing {
         self.words.iter().any(|word| label::value(word) == Some(number))
     }
 
-    /// Whether a label is missing: the words count as they are written here, so that a class may be called `none`
-    /// or `Nan`.
+    /// Whether a label is missing: the words count as they are written here, so that a class may be called
+    /// `none` or `Nan`.
     pub fn is_label(&self, text: &str) -> bool {
         let said = |words: &[String]| words.iter().any(|word| word == text);
         if text.is_empty() || said(&self.words) {
@@ -76,8 +77,8 @@ impl Missing {
         (WORDS.contains(&text) || MARKS.contains(&text)) && !said(&self.values)
     }
 
-    /// The marks among `labels` that are classes: where another label has neither letter nor digit either, as among
-    /// signs of punctuation, or where at most `most` other labels would be left.
+    /// The marks among `labels` that are classes: where another label has neither letter nor digit either, as
+    /// among signs of punctuation, or where at most `most` other labels would be left.
     pub(crate) fn classes<'a>(
         &self,
         labels: impl Iterator<Item = &'a str> + Clone,

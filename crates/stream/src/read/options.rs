@@ -46,11 +46,11 @@ pub struct ReadOptions {
     /// If given, the key `labels` of NDJSON and the lines of actions in VW text are the labels on offer. A
     /// label with features of its own has a block of this many columns.
     pub offers: Option<u32>,
-    /// Whether rows of labels with features of their own keep these by name, for explanations. Rows are then not
-    /// read ahead.
+    /// Whether rows of labels with features of their own keep these by name, for explanations. Rows are then
+    /// not read ahead.
     pub describes: bool,
-    /// Column of CSV (name or number) or key of NDJSON with the labels on offer: a list, or names separated by
-    /// spaces; empty: all. If `None`, and `offers` is given, `labels` of NDJSON.
+    /// Column of CSV (name or number) or key of NDJSON with the labels on offer: a list, or names separated
+    /// by spaces; empty: all. If `None`, and `offers` is given, `labels` of NDJSON.
     pub offered: Option<String>,
     /// The schema of an earlier reader, which determines columns and types.
     pub schema: Option<Schema>,
@@ -118,7 +118,8 @@ pub struct CsvSchema {
     /// and categories, where a missing number is 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numbers: Option<u32>,
-    /// Labels that are classes, although they are marks for a missing value elsewhere, such as `-` beside `+`.
+    /// Labels that are classes, although they are marks for a missing value elsewhere, such as `-` beside
+    /// `+`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<String>,
     /// Number of header rows, if not one.

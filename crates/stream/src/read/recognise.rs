@@ -11,8 +11,8 @@ pub(crate) const LINES: usize = 20;
 ///
 /// - a line `@relation`, or a comment that begins with `%`, is ARFF;
 /// - a line that begins with `{` is NDJSON;
-/// - a line with a bar that has a blank beside it, or begins the line, or is followed by features, is VW, if most
-///   lines have a bar;
+/// - a line with a bar that has a blank beside it, or begins the line, or is followed by features, is VW, if
+///   most lines have a bar;
 /// - lines of `index:value` pairs behind at most one label are LIBSVM, if there is a pair at all;
 /// - lines with a delimiter are CSV.
 pub(crate) fn from_content(peek: &Peek<'_>) -> Option<Format> {

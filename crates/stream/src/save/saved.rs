@@ -253,7 +253,8 @@ impl Forecaster {
     }
 
     /// Predicts all of `examples` among their labels on offer and calls `each` with each prediction, in
-    /// order. Equal to [`Forecaster::predict_among`] up to rounding, and faster for learners with matrices. See
+    /// order. Equal to [`Forecaster::predict_among`] up to rounding, and faster for learners with matrices.
+    /// See
     /// [`PREDICTED_TOGETHER`].
     pub fn predict_batch(
         &self,

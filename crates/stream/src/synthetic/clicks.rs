@@ -7,9 +7,9 @@
 //! $$ m + s\ (b_a + \langle w_a, x \rangle), \qquad b_a \sim \mathcal N(0, \tfrac12), \quad w_a \sim \mathcal
 //!    N(0, \tfrac{1}{2d} I), $$
 //!
-//! so that about 95 % of the click rates are between these two. A row states the cost of every label: 1, and 0 if
-//! the label would be clicked. With `costs=rates` it states 1 minus the click rate, for the same columns: what a
-//! choice earns on average.
+//! so that about 95 % of the click rates are between these two. A row states the cost of every label: 1, and
+//! 0 if the label would be clicked. With `costs=rates` it states 1 minus the click rate, for the same
+//! columns: what a choice earns on average.
 
 use noregret::loss::logistic::sigmoid;
 use noregret::param::{ParamError, Params as _, Values};

@@ -48,8 +48,8 @@ pub struct Explainer {
     magnitudes: Vec<Vec<f64>>,
     rest: Vec<f64>,
     rows: u64,
-    /// The columns of a block, where labels on offer have features of their own: columns are then the names of
-    /// these features.
+    /// The columns of a block, where labels on offer have features of their own: columns are then the names
+    /// of these features.
     block: Option<u32>,
 }
 
@@ -148,8 +148,8 @@ impl Explainer {
         self.end(&scores);
     }
 
-    /// The same for a row whose labels have features of their own, which are those of `round`: the score of the
-    /// row minus that of the row without all features of a name.
+    /// The same for a row whose labels have features of their own, which are those of `round`: the score of
+    /// the row minus that of the row without all features of a name.
     pub fn add_round(
         &mut self,
         round: &DescribedRound,

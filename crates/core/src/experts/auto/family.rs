@@ -174,8 +174,8 @@ impl Family {
         self.announced.clear();
     }
 
-    /// Writes the expansions of the announced rows to `expansions`, as many as can be prepared. Returns how many
-    /// numbers were written.
+    /// Writes the expansions of the announced rows to `expansions`, as many as can be prepared. Returns how
+    /// many numbers were written.
     fn expand(&mut self, announced: &dyn Batch) -> usize {
         let wide = self.room();
         let len = announced.len().min(self.state.lookahead());

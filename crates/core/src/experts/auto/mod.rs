@@ -2,17 +2,17 @@
 //!
 //! Members: second-order logistic learners over a grid of regularizations and curvatures, over the features,
 //! their products and random Fourier features; boosted trees that are fitted again and again, a forest and
-//! nearest neighbours; frequencies of labels, for streams whose labels repeat. Stacks learn weights of the members' scores. Vovk's aggregation combines all
-//! of these, so that the total log loss exceeds that of the best member by at most a few nats, also if the
-//! best member changes over time.
+//! nearest neighbours; frequencies of labels, for streams whose labels repeat. Stacks learn weights of the
+//! members' scores. Vovk's aggregation combines all of these, so that the total log loss exceeds that of the
+//! best member by at most a few nats, also if the best member changes over time.
 //!
 //! ## Reference
 //!
 //! Volodimir G. Vovk, *Aggregating Strategies*, COLT 1990: the aggregating algorithm for log loss. Mark
 //! Herbster, Manfred K. Warmuth, *Tracking the Best Expert*, Machine Learning 32, 1998: fixed share.
 //! `references.bib`: `vovk1990aggregating`, `herbster1998fixedshare`. The second-order members are FOLKLORE
-//! learners, `agarwal2022folklore`; the random Fourier features are those of `rahimi2007random`, and one form of
-//! naive Bayes is that of `rennie2003tackling`.
+//! learners, `agarwal2022folklore`; the random Fourier features are those of `rahimi2007random`, and one form
+//! of naive Bayes is that of `rennie2003tackling`.
 //!
 //! ## Symbols
 //!
@@ -78,10 +78,10 @@
 //! * `neighbours` forecasts from the classes of the nearest rows among the latest ones, in windows of several
 //!   lengths.
 //!
-//! Booster, trees and the forest compare values with thresholds that they found in earlier rows, and scaling by the
-//! rows so far moves these values: if a dense row has twice as many values as features, they take its second
-//! half, the row before scaling, and all others its first half ([`Features::views`]). If a sparse row has two
-//! views, `diagonals` take both, and all others the first, which is scaled.
+//! Booster, trees and the forest compare values with thresholds that they found in earlier rows, and scaling
+//! by the rows so far moves these values: if a dense row has twice as many values as features, they take its
+//! second half, the row before scaling, and all others its first half ([`Features::views`]). If a sparse row
+//! has two views, `diagonals` take both, and all others the first, which is scaled.
 //!
 //! [`OnlineLearner::left_out`] lists what was left out: no problem is rejected for its size.
 //!
@@ -92,9 +92,9 @@
 //! its own $r$, and that member's gradients. In the first rounds, all members together may cost two and a
 //! half budgets. At rounds 4096, 8192 and 16384, expensive members with high losses are dropped (a minus in
 //! `members`) until the others are within two budgets, one, and half of one; the best of each kind is dropped
-//! last, and the best member, the booster, trees, the forest and one cheap `shared` family are kept. When classes or
-//! features are added, members that would not be chosen for the larger problem are dropped before they grow,
-//! and if no family is left, `diagonals` join.
+//! last, and the best member, the booster, trees, the forest and one cheap `shared` family are kept. When
+//! classes or features are added, members that would not be chosen for the larger problem are dropped before
+//! they grow, and if no family is left, `diagonals` join.
 //!
 //! ## Deviations
 //!
@@ -104,8 +104,8 @@
 //!   so that they can share a matrix; `family.rs` has the formulas. The heads have no theorem of their own;
 //!   (3) is about their losses, whatever they are.
 //! * Trees, forest and neighbours learn each row once, whatever its importance weight; they and the booster
-//!   replace a soft label by a class drawn from it. Trees and forest cannot grow, and start again when classes
-//!   or features are added; the booster keeps its rows, and a fit in progress begins again.
+//!   replace a soft label by a class drawn from it. Trees and forest cannot grow, and start again when
+//!   classes or features are added; the booster keeps its rows, and a fit in progress begins again.
 //! * An importance weight multiplies a round's losses; (3) and (4) hold for weights up to 1.
 //!
 //! ## Cost

@@ -288,9 +288,9 @@ mod tests {
         out.members.iter().map(|head| head.probabilities.clone()).collect()
     }
 
-    /// After the row {0, 1} of class 0 and {1, 2} of class 1: T = (2, 2), V = 4. The word 0 is in class 0 only
-    /// and 3 is unknown, so that the odds are (1 + α)/α by (1) and (3). For (2), b = 1.3/5.2 = ¼ and s = 0.4:
-    /// (4 + s)/s.
+    /// After the row {0, 1} of class 0 and {1, 2} of class 1: T = (2, 2), V = 4. The word 0 is in class 0
+    /// only and 3 is unknown, so that the odds are (1 + α)/α by (1) and (3). For (2), b = 1.3/5.2 = ¼ and s =
+    /// 0.4: (4 + s)/s.
     #[test]
     fn odds_by_hand() {
         let mut bayes = NaiveBayes::new(&Problem::new(2, 5).with_sparse(true));

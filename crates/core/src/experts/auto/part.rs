@@ -1,12 +1,12 @@
-//! Members for dense rows, where rows are sparse and too wide for them: they take the features that occur most
-//! often, so that one column with thousands of values does not leave a table without trees, neighbours and
-//! families.
+//! Members for dense rows, where rows are sparse and too wide for them: they take the features that occur
+//! most often, so that one column with thousands of values does not leave a table without trees, neighbours
+//! and families.
 //!
 //! During the first [`CHOSEN`] rows, whenever their number is a power of two, features that occurred in
-//! at least one of [`RARE`] rows get the next of [`WIDTH`] places in a dense row, which they keep. A mixture of
-//! its own ([`Auto`]) learns these rows, and is one member with one head. If a third of the entries of rows has
-//! no place by then, as in texts and where most columns have thousands of values, the mixture is left out from
-//! then on, and the head is uniform: it would cost more than it gains.
+//! at least one of [`RARE`] rows get the next of [`WIDTH`] places in a dense row, which they keep. A mixture
+//! of its own ([`Auto`]) learns these rows, and is one member with one head. If a third of the entries of
+//! rows has no place by then, as in texts and where most columns have thousands of values, the mixture is
+//! left out from then on, and the head is uniform: it would cost more than it gains.
 
 use crate::algorithm::Algorithm;
 use crate::example::{Features, Target};
@@ -280,7 +280,8 @@ mod tests {
         Part::new(&Problem::new(2, FEATURES).with_sparse(true), 1).expect("valid")
     }
 
-    /// Two numbers, whose product has the sign of the class, a constant, and `rare` features that seldom occur.
+    /// Two numbers, whose product has the sign of the class, a constant, and `rare` features that seldom
+    /// occur.
     fn play(part: &mut Part, rare: u32, rounds: Range<usize>) -> Vec<f64> {
         let mut at = part.prediction();
         let play = |t: usize| {

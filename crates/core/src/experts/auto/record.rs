@@ -11,9 +11,10 @@
 //! $s = 0$ and $\eta = 1$, the log-loss of `auto` is up to 5 % higher on real streams. The theorem of
 //! [`auto`](super) is about the heads with weights of their own, whatever $\bar p$ is.
 //!
-//! Heads that learn from different views of a row, or are the same trees in different number, are weighted by Vovk's aggregation, in which guessing takes
-//! part: if the first head that is a little better than the others had all of the weight, all would learn
-//! more slowly for a long time (15 % more log-loss on some streams of texts).
+//! Heads that learn from different views of a row, or are the same trees in different number, are weighted by
+//! Vovk's aggregation, in which guessing takes part: if the first head that is a little better than the
+//! others had all of the weight, all would learn more slowly for a long time (15 % more log-loss on some
+//! streams of texts).
 
 use crate::example::Target;
 use crate::experts::mixture::Mixture;
@@ -44,8 +45,8 @@ pub(super) struct Record {
 enum Weights {
     /// By eq. (1).
     Alike(Vec<f64>),
-    /// By Vovk's aggregation, for heads some of which may suit a stream much better than others. Guessing takes part, as the last one: as long as no head is better, they all have
-    /// about the same weight.
+    /// By Vovk's aggregation, for heads some of which may suit a stream much better than others. Guessing
+    /// takes part, as the last one: as long as no head is better, they all have about the same weight.
     Unlike(Mixture),
 }
 

@@ -32,8 +32,8 @@ struct Head {
     text: u32,
     /// Lines after the first row.
     line: u32,
-    /// Its place in `extras`; or [`UNLABELLED`], or [`NAMED`] less the number of its label's type, for a row with the
-    /// weight 1 and nothing else.
+    /// Its place in `extras`; or [`UNLABELLED`], or [`NAMED`] less the number of its label's type, for a row
+    /// with the weight 1 and nothing else.
     extra: u32,
 }
 

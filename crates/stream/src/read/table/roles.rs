@@ -242,8 +242,8 @@ impl<'a> Look<'a> {
         (found.count > 0 && found.count as f64 >= MOSTLY * self.cells.len() as f64).then_some(found)
     }
 
-    /// Whether the column numbers the rows: whole numbers that count up by one; or different ones under a name that
-    /// only row numbers have, or, in many rows, that of an identifier.
+    /// Whether the column numbers the rows: whole numbers that count up by one; or different ones under a
+    /// name that only row numbers have, or, in many rows, that of an identifier.
     fn numbers_rows(&self, name: &str, column: usize, sample: &Sample<'_>) -> bool {
         let whole = |cell: &&[u8]| -> Option<u128> {
             let digits = cell.iter().all(u8::is_ascii_digit);

@@ -34,8 +34,8 @@ impl Moment {
     }
 }
 
-/// The features of a column `name` for a time in ISO notation, as those of a cell of a table; `None` for any other
-/// text.
+/// The features of a column `name` for a time in ISO notation, as those of a cell of a table; `None` for any
+/// other text.
 pub fn time_features(name: &str, text: &str) -> Option<Vec<(String, f64)>> {
     let moment = parse(text, Style::Iso)?;
     let numbers =

@@ -2,21 +2,22 @@
 //!
 //! ```text
 //! {"_label": 1, "user": {"age": 31}}
-//! {"_labelIndex": 1, "_label_cost": -1, "_label_probability": 0.5, "user": {"age": 31}, "_multi": [{"price": 3}, {"price": 5}]}
-//! {"_label_cost": -1, "_label_probability": 0.5, "_labelIndex": 1, "a": [2, 1], "p": [0.5, 0.5], "c": {"user": …, "_multi": […]}}
+//! {"_labelIndex": 1, "_label_cost": -1, "_label_probability": 0.5, "user": {"age": 31}, "_multi": […]}
+//! {"_label_cost": -1, "_label_probability": 0.5, "_labelIndex": 1, "a": [2, 1], "p": [0.5, 0.5], "c": {…}}
 //! ```
 //!
-//! - Objects are features by path; keys that begin with `_` are none, but for the words of `_text`. Keys may be
-//!   repeated. Objects in a list belong to what the list belongs to.
+//! - Objects are features by path; keys that begin with `_` are none, but for the words of `_text`. Keys may
+//!   be repeated. Objects in a list belong to what the list belongs to.
 //! - `_multi` has the actions, with features of their own: see [`offer`](crate::read::offer). A `_tag` is an
 //!   action's name.
-//! - `_label_cost` is the cost of the action `_labelIndex` (from 0; or `_label_Action`, from 1), which was played with
-//!   `_label_probability`; without a cost, it is the one number in `o`, a reward. An `_original_label_cost` that
-//!   differs is counted. `a` and `p` are all actions (from 1) with their probabilities.
-//! - A row that says `_skipLearn`, or whose deferred action (`DeferredAction`) was never taken, is left out and
-//!   counted, as by Vowpal Wabbit.
-//! - `pdrop` is the share of such rows that were dropped: only if it differs from that of the first row, the row
-//!   has a weight, $(1 - d_1)/(1 - d)$.
+//! - `_label_cost` is the cost of the action `_labelIndex` (from 0; or `_label_Action`, from 1), which was
+//!   played with `_label_probability`; without a cost, it is the one number in `o`, a reward. An
+//!   `_original_label_cost` that differs is counted. `a` and `p` are all actions (from 1) with their
+//!   probabilities.
+//! - A row that says `_skipLearn`, or whose deferred action (`DeferredAction`) was never taken, is left out
+//!   and counted, as by Vowpal Wabbit.
+//! - `pdrop` is the share of such rows that were dropped: only if it differs from that of the first row, the
+//!   row has a weight, $(1 - d_1)/(1 - d)$.
 
 use serde_json::{Map, Value};
 

@@ -1,10 +1,10 @@
 //! Columns of bins: what the trees of a fit see of a row.
 //!
-//! A *number* is a feature with several values; its values fall into bins of about equally many rows. A *flag*
-//! is a feature that is only 0 or one other value, as each value of a category is. Flags that are never set
-//! together are one column, with a bin for each of them (exclusive feature bundling), so that a column of
-//! categories is one column again, however many values it has. A flag that is set in exactly the rows in
-//! which a number is 0 says that the number is missing: it is the number's bin 0.
+//! A *number* is a feature with several values; its values fall into bins of about equally many rows. A
+//! *flag* is a feature that is only 0 or one other value, as each value of a category is. Flags that are
+//! never set together are one column, with a bin for each of them (exclusive feature bundling), so that a
+//! column of categories is one column again, however many values it has. A flag that is set in exactly the
+//! rows in which a number is 0 says that the number is missing: it is the number's bin 0.
 
 use crate::example::Features;
 use crate::state::whole;

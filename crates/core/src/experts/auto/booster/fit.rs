@@ -11,8 +11,8 @@
 //! $$ \text{gain} = \frac{G_l^2}{H_l + \lambda} + \frac{G_r^2}{H_r + \lambda} - \frac{G^2}{H + \lambda},
 //!    \qquad H_l, H_r \ge 1, \tag{2} $$
 //!
-//! and a leaf adds $-\nu\ G/(H + \lambda)$ to the scores of its rows. The sums are taken by bins; those of the
-//! larger child are the parent's minus the smaller child's.
+//! and a leaf adds $-\nu\ G/(H + \lambda)$ to the scores of its rows. The sums are taken by bins; those of
+//! the larger child are the parent's minus the smaller child's.
 //!
 //! Every piece of work is a call of [`Fit::step`] on at most [`BLOCK`] rows or one leaf, so that a fit can be
 //! divided among the rounds that follow.
@@ -50,8 +50,8 @@ const RATES: (f64, f64) = (0.12, 0.3);
 /// Limit on the columns that a tree looks at; they are drawn for each tree.
 const COLUMNS_OF_TREE: usize = 64;
 
-/// Nanoseconds, about, that fitting may take of a round, on average, while the next fit begins after a quarter
-/// of the rows.
+/// Nanoseconds, about, that fitting may take of a round, on average, while the next fit begins after a
+/// quarter of the rows.
 const NANOSECONDS: f64 = 100_000.0;
 
 /// The least growth of the rows, in parts of them, after which the next fit begins; with this many rows and

@@ -1,10 +1,10 @@
 //! Gradient-boosted trees that are fitted again when the rows have grown by a quarter, as a member: they
 //! revise what earlier trees got wrong, which trees that see a row once do not.
 //!
-//! Each row is kept by its non-zero entries ([`store`]), as long as there is room: then the oldest rows leave.
-//! A fit ([`fit`]) is to the rows that are kept when it begins, by the columns of bins of [`columns`]. It is
-//! divided among the rounds that follow, in portions of equal work, and the trees of the fit before forecast
-//! until it is done. Until the first fit is done, all classes have the same probability.
+//! Each row is kept by its non-zero entries ([`store`]), as long as there is room: then the oldest rows
+//! leave. A fit ([`fit`]) is to the rows that are kept when it begins, by the columns of bins of [`columns`].
+//! It is divided among the rounds that follow, in portions of equal work, and the trees of the fit before
+//! forecast until it is done. Until the first fit is done, all classes have the same probability.
 //!
 //! The heads are the forecasts of a quarter, half and all of the trees, so that the mixture decides how many
 //! are best; a little of each is uniform.
@@ -16,8 +16,8 @@
 //!
 //! ## Why our own
 //!
-//! Crates of boosted trees (perpetual, hessboost, forust, gbdt) fit in one call. None of them fits in portions
-//! that can be counted, interrupted and repeated to the bit.
+//! Crates of boosted trees (perpetual, hessboost, forust, gbdt) fit in one call. None of them fits in
+//! portions that can be counted, interrupted and repeated to the bit.
 //!
 //! ## Cost
 //!

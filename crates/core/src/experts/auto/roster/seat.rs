@@ -144,8 +144,8 @@ impl Seat {
         }
     }
 
-    /// Passes those of the announced `rows` on, from index `at` on, that were empty when the member was given its
-    /// portion.
+    /// Passes those of the announced `rows` on, from index `at` on, that were empty when the member was given
+    /// its portion.
     pub(super) fn replace_rows(&mut self, rows: Rows<'_>, at: usize) {
         let (Some(member), Some(portion)) = (&mut self.member, &self.portion) else { return };
         let first = at.max(portion.start);
