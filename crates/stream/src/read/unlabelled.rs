@@ -68,7 +68,7 @@ impl Reader for Unlabelled {
         let sentence = |(word, count): (&String, &u64)| {
             let (word, rows) = (shown(word), crate::words::counted(*count, "row"));
             format!(
-                "the label {word} counts as missing in {rows}, which is predicted and not learnt: if it is a class, say so"
+                "the label {word} counts as missing in {rows}: predicted, and not learnt; the option not-missing makes it a class"
             )
         };
         words.into_iter().map(sentence).chain(self.inside.odd_cells()).collect()
