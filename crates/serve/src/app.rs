@@ -19,13 +19,13 @@ use serde::de::DeserializeOwned;
 use crate::api::problem::answer;
 use crate::hub::Hub;
 use crate::refusal::Refusal;
-use crate::safety::keys::{Keys, Right};
+use crate::safety::keys::{LiveKeys, Right};
 use crate::safety::limits::Limits;
 
 /// The service.
 pub(crate) struct App {
     pub(crate) hub: Hub,
-    pub(crate) keys: Keys,
+    pub(crate) keys: LiveKeys,
     pub(crate) dir: PathBuf,
     pub(crate) metrics: PrometheusHandle,
     /// Number of requests of every client in the current second.
@@ -47,10 +47,11 @@ impl App {
         right: Right,
         model: Option<&str>,
     ) -> Result<(), Refusal> {
-        if self.keys.is_empty() {
-            return Ok(());
+        let allowed = self.keys.now().check(key_of(headers), right, model);
+        if let Err(refusal) = &allowed {
+            tracing::warn!(status = refusal.status, model = model.unwrap_or_default(), "{}", refusal.detail);
         }
-        self.keys.check(key_of(headers), right, model)
+        allowed
     }
 
     /// Counts a request of `client`.
@@ -121,7 +122,10 @@ pub(crate) async fn aside<T: Send + 'static>(
 /// The key of a request.
 pub(crate) fn key_of(headers: &HeaderMap) -> Option<&str> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let bearer = text("authorization").and_then(|value| value.strip_prefix("Bearer "));
+    // The name of the scheme is the same in capitals and small letters (RFC 9110, 11.1).
+    let bearer = text("authorization").and_then(|value| {
+        value.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, key)| key)
+    });
     bearer.or_else(|| text("ocp-apim-subscription-key")).or_else(|| text("api-key")).map(str::trim)
 }
 

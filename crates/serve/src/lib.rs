@@ -50,7 +50,7 @@ use serde_json::json;
 use crate::api::described::Refused;
 use crate::app::App;
 use crate::hub::{Hub, Place};
-use crate::safety::keys::Keys;
+use crate::safety::keys::{Keys, LiveKeys};
 
 pub use crate::refusal::Refusal;
 pub use crate::safety::keys::Right;
@@ -83,6 +83,22 @@ pub fn log_to_stderr() {
 /// If writing fails, or the name exists.
 pub fn add_key(dir: &std::path::Path, name: &str, right: Right, models: &[String]) -> Result<String, String> {
     Keys::add(dir, name, right, models)
+}
+
+/// The keys of the folder `dir`: a line for each, with its name, right and models, separated by tabs.
+///
+/// # Errors
+/// If their file is invalid.
+pub fn list_keys(dir: &std::path::Path) -> Result<Vec<String>, String> {
+    Keys::open(dir).map(|keys| keys.lines())
+}
+
+/// Removes the key called `name` from the folder `dir`; a running service refuses it from then on.
+///
+/// # Errors
+/// If writing fails, there is no such key, or it is the last one.
+pub fn remove_key(dir: &std::path::Path, name: &str) -> Result<(), String> {
+    Keys::remove(dir, name)
 }
 
 /// Serves until `stop` is requested; then applies all queued events, saves all models and returns.
@@ -140,7 +156,7 @@ fn open(dir: &std::path::Path, limits: &Limits, keys: Keys) -> Result<App, Strin
     }
     Ok(App {
         hub: Hub::open(dir, limits)?,
-        keys,
+        keys: LiveKeys::new(dir, keys),
         dir: dir.to_owned(),
         metrics: metrics_handle()?,
         seen: Mutex::new(HashMap::new()),

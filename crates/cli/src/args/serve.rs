@@ -33,6 +33,12 @@ pub(crate) struct ServeArgs {
     /// Models that the new key may access, separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "add_key")]
     pub(crate) models: Vec<String>,
+    /// List the keys with their rights and models, and exit
+    #[arg(long, conflicts_with_all = ["add_key", "remove_key"])]
+    pub(crate) list_keys: bool,
+    /// Remove the key named NAME, also from a running service, and exit
+    #[arg(long, value_name = "NAME", conflicts_with = "add_key")]
+    pub(crate) remove_key: Option<String>,
     /// Largest number of requests of one client per second [default: unlimited]
     #[arg(long, value_name = "COUNT", value_parser = super::at_least_one::<u32>())]
     pub(crate) rate: Option<u32>,

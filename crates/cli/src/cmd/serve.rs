@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use noregret_serve::{Limits, Options, Right, add_key, serve};
+use noregret_serve::{Limits, Options, Right, add_key, list_keys, remove_key, serve};
 
 use crate::args::ServeArgs;
 use crate::failure::Failure;
@@ -19,6 +19,14 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         };
         let key = add_key(&args.dir, name, right, &args.models).map_err(Failure::data)?;
         return writeln!(std::io::stdout().lock(), "{key}").map_err(Failure::output);
+    }
+    if let Some(name) = &args.remove_key {
+        return remove_key(&args.dir, name).map_err(Failure::data);
+    }
+    if args.list_keys {
+        let mut out = std::io::stdout().lock();
+        let lines = list_keys(&args.dir).map_err(Failure::data)?;
+        return lines.iter().try_for_each(|line| writeln!(out, "{line}")).map_err(Failure::output);
     }
     let mebibytes = |count: usize| count.saturating_mul(1 << 20);
     let limits = Limits {

@@ -82,21 +82,22 @@ pub(crate) async fn back_up(State(app): State<Arc<App>>, headers: HeaderMap, bod
         std::io::ErrorKind::AlreadyExists => taken(),
         _ => failed(error),
     })?;
-    let models: Vec<Arc<Handle>> = app
-        .hub
-        .list()
-        .into_iter()
-        .filter_map(|(_, place)| match place {
-            Place::Running(handle) => Some(handle),
-            _ => None,
-        })
-        .collect();
-    let names: Vec<String> = models.iter().map(|handle| handle.name.clone()).collect();
-    let keys = app.keys.clone();
+    // Also models that could not be recovered: their files are what somebody will want to look at.
+    let models = app.hub.list();
+    let busy = |(_, place): &&(String, Place)| matches!(place, Place::Busy);
+    if let Some((name, _)) = models.iter().find(busy) {
+        let _ = std::fs::remove_dir_all(&hidden);
+        return Err(Refusal::busy(format!("the model {name} is being made or deleted; ask again")));
+    }
+    let failed = |(name, place): &(String, Place)| matches!(place, Place::Failed(_)).then(|| name.clone());
+    let not_served: Vec<String> = models.iter().filter_map(failed).collect();
+    let names: Vec<String> = models.into_iter().map(|(name, _)| name).collect();
+    let (keys, copied, source) = (app.keys.now(), names.clone(), app.dir.join("models"));
     aside(move || {
         let copy = || -> Result<(), String> {
-            for handle in models {
-                store::back_up(&handle.folder, &hidden.join("models").join(&handle.name))?;
+            for name in copied {
+                store::back_up(&source.join(&name), &hidden.join("models").join(&name))
+                    .map_err(|what| format!("the model {name}: {what}"))?;
             }
             keys.write(&hidden)
                 .and_then(|()| std::fs::rename(&hidden, &target))
@@ -109,5 +110,5 @@ pub(crate) async fn back_up(State(app): State<Arc<App>>, headers: HeaderMap, bod
         })
     })
     .await?;
-    Ok(answered(StatusCode::CREATED, &json!({"backup": name, "models": names})))
+    Ok(answered(StatusCode::CREATED, &json!({"backup": name, "models": names, "not_served": not_served})))
 }

@@ -140,33 +140,37 @@ impl Handle {
         })
     }
 
-    fn send(&self, command: Command) -> Result<(), Refusal> {
+    /// Queues a command; `Ok(false)` if the queue is full.
+    fn offer(&self, command: Command) -> Result<bool, Refusal> {
         if let Some(what) = &*self.shared.failed.read().unwrap_or_else(PoisonError::into_inner) {
             return Err(Refusal::failed(format!("the model {} is suspended: {what}", self.name)));
         }
         self.shared.waiting.fetch_add(1, Ordering::Relaxed);
-        self.queue.try_send(command).map_err(|error| {
-            self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
-            match error {
-                TrySendError::Full(_) => {
-                    let what = format!(
-                        "{} requests wait for the model {}, which is the limit",
-                        self.limits.queue, self.name
-                    );
-                    Refusal::busy(what)
-                }
-                TrySendError::Disconnected(_) => {
-                    Refusal::busy(format!("the model {} is being stopped", self.name))
-                }
-            }
-        })
+        let Err(error) = self.queue.try_send(command) else { return Ok(true) };
+        self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
+        match error {
+            TrySendError::Full(_) => Ok(false),
+            TrySendError::Disconnected(_) => Err(self.stopped()),
+        }
+    }
+
+    fn send(&self, command: Command) -> Result<(), Refusal> {
+        if self.offer(command)? {
+            return Ok(());
+        }
+        let what =
+            format!("{} requests wait for the model {}, which is the limit", self.limits.queue, self.name);
+        Err(Refusal::busy(what))
+    }
+
+    fn stopped(&self) -> Refusal {
+        Refusal::busy(format!("the model {} is being stopped", self.name))
     }
 
     async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, Refusal> {
         let (reply, answer) = oneshot::channel();
         self.send(command(reply))?;
-        let stopped = |_| Refusal::busy(format!("the model {} is being stopped", self.name));
-        answer.await.map_err(stopped)?
+        answer.await.map_err(|_| self.stopped())?
     }
 
     /// Applies `event`; answers when it is durable.
@@ -175,19 +179,20 @@ impl Handle {
     }
 
     /// Queues `event`, waiting for space in the queue; answered later.
+    ///
+    /// # Errors
+    /// If the model is suspended or has been stopped.
     pub(crate) async fn enqueue(
         &self,
         event: Event,
     ) -> Result<oneshot::Receiver<Result<Answer, Refusal>>, Refusal> {
         loop {
             let (reply, answer) = oneshot::channel();
-            match self.send(Command::Do(event.clone(), reply)) {
-                Ok(()) => return Ok(answer),
-                Err(refusal) if refusal.retry_after == Some(1) => {
-                    tokio::time::sleep(Duration::from_millis(2)).await;
-                }
-                Err(refusal) => return Err(refusal),
+            // Only a full queue is waited for: a model that has been stopped never takes the event.
+            if self.offer(Command::Do(event.clone(), reply))? {
+                return Ok(answer);
             }
+            tokio::time::sleep(Duration::from_millis(2)).await;
         }
     }
 

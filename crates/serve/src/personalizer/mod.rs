@@ -127,8 +127,9 @@ fn first_service() -> Service {
 impl Named {
     /// The name of the loop: from the path, or from a key for a single model (for clients that drop
     /// the path of their endpoint), or `default`.
-    fn name<'a>(&'a self, app: &'a App, headers: &HeaderMap) -> &'a str {
-        self.of.as_deref().or_else(|| app.keys.only_model(key_of(headers))).unwrap_or("default")
+    fn name(&self, app: &App, headers: &HeaderMap) -> String {
+        let of_key = || app.keys.now().only_model(key_of(headers));
+        self.of.clone().or_else(of_key).unwrap_or_else(|| "default".to_owned())
     }
 
     /// The loop, made if it does not exist.
@@ -142,7 +143,7 @@ impl Named {
         headers: &HeaderMap,
         right: Right,
     ) -> Result<Arc<Handle>, Refusal> {
-        let name = self.name(app, headers).to_owned();
+        let name = self.name(app, headers);
         app.allow(headers, right, Some(&name))?;
         match app.hub.get(&name) {
             Err(refusal) if refusal.status == 404 => {}

@@ -1,10 +1,12 @@
 //! Keys and their rights. Only hashes are stored, and keys are never logged.
 
-use std::path::Path;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::SystemTime;
 
 use noregret_stream::Replacement;
 use serde::{Deserialize, Serialize};
-use std::io::Write as _;
 
 use crate::refusal::Refusal;
 
@@ -118,12 +120,88 @@ impl Keys {
 
 impl Keys {
     /// The model of `key`, if it is for a single one.
-    pub(crate) fn only_model(&self, key: Option<&str>) -> Option<&str> {
+    pub(crate) fn only_model(&self, key: Option<&str>) -> Option<String> {
         let hash = hash(key?);
         match &self.0.iter().find(|key| key.hash == hash)?.models[..] {
-            [one] => Some(one),
+            [one] => Some(one.clone()),
             _ => None,
         }
+    }
+
+    /// A line for every key: its name, right and models; never the key.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let right = |right: Right| match right {
+            Right::Read => "read",
+            Right::Write => "write",
+            Right::Admin => "admin",
+        };
+        let models =
+            |key: &Key| if key.models.is_empty() { "all models".to_owned() } else { key.models.join(",") };
+        self.0.iter().map(|key| format!("{}\t{}\t{}", key.name, right(key.right), models(key))).collect()
+    }
+
+    /// Removes the key called `name` from the folder `dir`.
+    ///
+    /// # Errors
+    /// If writing fails, there is no such key, or it is the last one: without keys everything is allowed.
+    pub(crate) fn remove(dir: &Path, name: &str) -> Result<(), String> {
+        let mut keys = Self::open(dir)?;
+        let place = keys.0.iter().position(|key| key.name == name);
+        let place = place.ok_or_else(|| format!("there is no key called {name}; --list-keys shows all"))?;
+        if keys.0.len() == 1 {
+            return Err(format!(
+                "{name} is the last key, without which everybody may do everything; add another one first, or stop the service and delete {}",
+                dir.join(FILE).display()
+            ));
+        }
+        keys.0.remove(place);
+        keys.write(dir).map_err(|error| format!("{}: cannot be written: {error}", dir.join(FILE).display()))
+    }
+}
+
+/// The keys of a running service: those in the file now, which is read again whenever it has changed.
+#[derive(Debug)]
+pub(crate) struct LiveKeys {
+    dir: PathBuf,
+    held: RwLock<(Option<Stamp>, Arc<Keys>)>,
+}
+
+/// What changes with the content of a file.
+type Stamp = (SystemTime, u64);
+
+impl LiveKeys {
+    /// The keys of the folder `dir`, of which `keys` have been read.
+    pub(crate) fn new(dir: &Path, keys: Keys) -> Self {
+        // Without a stamp the first request reads the file again, which may have changed since.
+        Self { dir: dir.to_owned(), held: RwLock::new((None, Arc::new(keys))) }
+    }
+
+    /// The keys in force. A file that has become unreadable, or is gone, changes nothing: a service never
+    /// opens itself to everybody by a mishap.
+    pub(crate) fn now(&self) -> Arc<Keys> {
+        let stamp =
+            std::fs::metadata(self.dir.join(FILE)).and_then(|file| Ok((file.modified()?, file.len()))).ok();
+        {
+            let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+            if stamp.is_none() || held.0 == stamp {
+                return Arc::clone(&held.1);
+            }
+        }
+        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+        if held.0 != stamp {
+            match Keys::open(&self.dir) {
+                Ok(keys) if keys.is_empty() && !held.1.is_empty() => {
+                    tracing::error!(
+                        "{} has no key any more; those of before stay in force",
+                        self.dir.join(FILE).display()
+                    );
+                }
+                Ok(keys) => held.1 = Arc::new(keys),
+                Err(what) => tracing::error!("{what}; the keys of before stay in force"),
+            }
+            held.0 = stamp;
+        }
+        Arc::clone(&held.1)
     }
 }
 
@@ -161,8 +239,35 @@ mod tests {
         assert_eq!(status(Some(&one), Right::Read, Some("news")), Ok(()));
         assert_eq!(status(Some(&one), Right::Write, Some("other")), Err(403));
         assert_eq!(status(Some(&one), Right::Admin, Some("news")), Err(403));
-        assert_eq!((keys.only_model(Some(&one)), keys.only_model(Some(&read))), (Some("news"), None));
+        assert_eq!(
+            (keys.only_model(Some(&one)), keys.only_model(Some(&read))),
+            (Some("news".to_owned()), None)
+        );
         let file = std::fs::read_to_string(folder.path().join(FILE)).expect("written");
         assert!(!file.contains(&read) && !file.contains(&one), "keys are kept as hashes");
+    }
+
+    #[test]
+    fn a_running_service_knows_the_keys_of_the_file() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let live = LiveKeys::new(folder.path(), Keys::open(folder.path()).expect("none"));
+        assert!(live.now().is_empty());
+        let first = Keys::add(folder.path(), "first", Right::Read, &[]).expect("written");
+        let status =
+            |key: &str| live.now().check(Some(key), Right::Read, None).map_err(|refusal| refusal.status);
+        assert_eq!((status(&first), status("guess")), (Ok(()), Err(401)));
+        let second = Keys::add(folder.path(), "second", Right::Admin, &["news".to_owned()]).expect("written");
+        assert_eq!(live.now().lines(), ["first\tread\tall models", "second\tadmin\tnews"]);
+        Keys::remove(folder.path(), "first").expect("there are two");
+        assert_eq!(status(&first), Err(401));
+        // The last key stays, and so do all keys when the file is damaged or gone.
+        assert!(Keys::remove(folder.path(), "second").expect_err("the last").contains("last key"));
+        for damage in ["[", "[]"] {
+            std::fs::write(folder.path().join(FILE), damage).expect("written");
+            assert!(!live.now().is_empty(), "{damage}");
+        }
+        std::fs::remove_file(folder.path().join(FILE)).expect("removed");
+        let right = live.now().check(Some(&second), Right::Admin, Some("news"));
+        assert_eq!(right, Ok(()));
     }
 }

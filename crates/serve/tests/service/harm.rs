@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use noregret_serve::{Limits, Right, add_key};
+use noregret_serve::{Limits, Right, add_key, remove_key};
 use serde_json::json;
 
 use super::support::Service;
@@ -22,6 +22,12 @@ fn keys_open_what_they_are_for() {
     assert_eq!(service.get("/healthz").status, 200);
     service.key = Some(reader);
     assert_eq!(service.put("/v1/models/m", &json!({})).status, 403);
+    // A key that is added or removed while the service runs counts from the next request on.
+    let second = add_key(folder.path(), "second", Right::Admin, &[]).expect("a key");
+    service.key = Some(second);
+    service.get("/v1/models").ok(200);
+    remove_key(folder.path(), "second").expect("there are others");
+    assert_eq!(service.get("/v1/models").status, 401);
     service.key = Some(admin);
     service.put("/v1/models/m", &json!({})).ok(201);
     assert!(
@@ -183,10 +189,22 @@ fn a_changed_log_is_not_served() {
     assert!(answer.json()["detail"].as_str().is_some_and(|what| what.contains("missing")), "{answer:?}");
     assert_eq!(service.get("/healthz").status, 503);
     service.post("/v1/models/good/decide", &json!({"x": {}})).ok(200);
+    // Its files can still be copied, and are.
+    let backup = service.post("/v1/backup", &json!({"name": "sunday"})).ok(201);
+    assert_eq!(backup, json!({"backup": "sunday", "models": ["bad", "good"], "not_served": ["bad"]}));
+    assert!(folder.path().join("backups/sunday/models/bad/events.sqlite").exists());
     service.stop();
     std::fs::write(&database, "no database at all").expect("writable");
     let service = Service::start(folder.path());
     assert_eq!(service.get("/v1/models/bad").status, 503);
+    // A backup never leaves a model out without a word.
+    let answer = service.post("/v1/backup", &json!({"name": "monday"}));
+    assert_eq!(answer.status, 503);
+    assert!(
+        answer.json()["detail"].as_str().is_some_and(|what| what.contains("the model bad")),
+        "{answer:?}"
+    );
+    assert!(!folder.path().join("backups/monday").exists());
     service.delete("/v1/models/bad").ok(204);
     assert_eq!(service.get("/healthz").status, 200);
 }
@@ -301,6 +319,42 @@ fn overload_is_refused() {
     });
     assert!(done > 0 && refused > 0, "{done} done, {refused} refused");
     assert_eq!(service.get("/v1/models/slow").ok(200)["rounds"], done);
+}
+
+/// A stream of rows whose model is deleted: the rows that come later are refused, and the answer ends with the
+/// request.
+#[test]
+fn a_stream_of_a_deleted_model_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let mut stream = TcpStream::connect(service.address).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    let head = "POST /v1/models/m/learn HTTP/1.1\r\nhost: a\r\ncontent-type: application/x-ndjson\r\n\
+                transfer-encoding: chunked\r\n\r\n";
+    stream.write_all(head.as_bytes()).expect("sent");
+    let row = |stream: &mut TcpStream| {
+        let line = "{\"x\": {\"v\": 1}, \"y\": \"a\"}\n";
+        write!(stream, "{:x}\r\n{line}\r\n", line.len()).expect("sent");
+    };
+    row(&mut stream);
+    let mut answers = BufReader::new(stream.try_clone().expect("a second handle"));
+    let mut line = String::new();
+    while !line.contains('{') {
+        line.clear();
+        assert!(answers.read_line(&mut line).expect("an answer") > 0, "the connection was closed");
+    }
+    service.delete("/v1/models/m").ok(204);
+    row(&mut stream);
+    stream.write_all(b"0\r\n\r\n").expect("sent");
+    let mut rest = String::new();
+    while !rest.ends_with("0\r\n\r\n") {
+        assert!(
+            answers.read_line(&mut rest).expect("an answer in time") > 0,
+            "the connection was closed: {rest}"
+        );
+    }
+    assert!(rest.contains("is being stopped"), "{rest}");
 }
 
 /// A connection stays open after a request whose answer did not wait for its body, since the client may
