@@ -16,7 +16,6 @@ use super::models::its_own;
 use super::streams::streamed;
 use crate::app::{App, Named, aside, json as answered};
 use crate::hub::Place;
-use crate::model::handle::Handle;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 use crate::store;
