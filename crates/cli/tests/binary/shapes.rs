@@ -115,7 +115,7 @@ fn a_comparison_goes_on_without_those_that_cannot_learn() {
 fn predicting_nothing_is_a_failure() {
     let folder = Folder::with("a.csv", "a,b,label\n1,2,x\n2,1,y\n".to_owned() + &"1,2,x\n2,1,y\n".repeat(20));
     folder.run("run a.csv --quiet --learner ogd --save m").succeeded();
-    folder.write("b.test", "|1x3 Cross validator\n1,2,x\n2,1,y\n");
+    folder.write("b.test", "|1x3 Cross validator\na,b,label\n1,2,x\n2,1,y\n");
     assert_eq!(folder.run("predict m b.test").succeeded().stdout, "x\ny\n");
     let ran = folder.run("predict m b.test --format vw");
     assert!(
