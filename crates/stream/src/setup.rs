@@ -140,8 +140,14 @@ pub enum SetupError {
 impl Facts {
     /// Dense, unscaled rows of `columns` numbered columns with labels that are called by their numbers.
     pub fn of_arrays(classes: usize, columns: usize) -> Self {
+        Self { labels: Labels::numbered(classes), ..Self::unnamed(classes, columns) }
+    }
+
+    /// The same for classes whose names are not known yet. There may be more of them than fit into memory, which is
+    /// checked later.
+    pub fn unnamed(classes: usize, columns: usize) -> Self {
         Self {
-            labels: Labels::numbered(classes),
+            labels: Labels::default(),
             classes,
             open_classes: false,
             columns,
@@ -172,7 +178,7 @@ impl Facts {
             None => Self {
                 labels: survey.labels.clone(),
                 sparse: survey.is_sparse(),
-                ..Self::of_arrays(classes, survey.columns)
+                ..Self::unnamed(classes, survey.columns)
             },
         };
         Self {

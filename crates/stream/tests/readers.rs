@@ -6,8 +6,8 @@ use std::io::{Cursor, Write};
 use std::sync::{Arc, Mutex};
 
 use noregret_stream::{
-    Columns, Format, ReadError, ReadErrorKind, ReadOptions, Reader, Row, RowLabel, create, from_read,
-    label_of_number, open,
+    Columns, Format, Missing, ReadError, ReadErrorKind, ReadOptions, Reader, Row, RowLabel, create,
+    from_read, label_of_number, open,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -123,7 +123,8 @@ fn value() -> impl Strategy<Value = f64> {
 fn label(text: &'static str) -> impl Strategy<Value = Option<String>> {
     let name =
         prop_oneof![any::<i32>().prop_map(|n| n.to_string()), any::<f32>().prop_map(|x| x.to_string()), text];
-    proptest::option::of(name.prop_filter("finite", |name| name != "NaN" && label_of_number(name).is_some()))
+    let is_label = |name: &String| !Missing::default().is_label(name) && label_of_number(name).is_some();
+    proptest::option::of(name.prop_filter("finite, not missing", is_label))
 }
 
 fn row_of(label: Option<&str>, features: impl IntoIterator<Item = (u32, f64)>) -> Row {

@@ -73,6 +73,7 @@ impl Learner {
         let finite = spare.prediction.is_sound(learner.about().forecast);
         if finite && target.weight > 0.0 {
             facts.note(learner.problem(), example.features(), target.weight);
+            facts.note_target(target);
             learner.update(example.features(), target, &spare.prediction);
             *state += 1;
         }

@@ -5,7 +5,6 @@ use noregret::algorithm::AnyModel;
 use noregret::learner::{Classes, OnlineLearner as _};
 use noregret::open_classes::FEWEST;
 use noregret::problem::Problem;
-use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::scale::Scaling;
 use noregret_stream::encode::survey::suitable;
 use noregret_stream::setup::{Facts, Norm};
@@ -86,7 +85,7 @@ pub(super) fn of_pipe(
     let schema = reader.schema();
     let facts = match block {
         Some(width) => Facts::of_blocks(classes, width),
-        None => Facts { labels: Labels::default(), ..Facts::of_arrays(classes, columns) },
+        None => Facts::unnamed(classes, columns),
     };
     let facts = Facts {
         open_classes,

@@ -16,8 +16,11 @@ fn commands(folder: &Folder) -> Vec<String> {
 /// An option that takes a value has a default that is printed, or does nothing until it is given.
 #[test]
 fn every_default_is_printed() {
-    const NOTHING: [&str; 28] = [
+    const NOTHING: [&str; 31] = [
         "--add-key",
+        "--remove-key",
+        "--missing",
+        "--not-missing",
         "--set",
         "--load",
         "--save",

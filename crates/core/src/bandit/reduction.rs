@@ -309,7 +309,7 @@ impl BanditLearner for BanditReduction {
     }
 
     /// Theorem 4.1. The number of rounds that the base learner has learnt is random, and the theorem has the
-    /// expectation of its bound; see [`BanditReduction::expected_regret`].
+    /// expectation of its bound; see `expected_regret`.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let base = self.base.about().name;
         let (norm, bound) = match self.base.guarantee() {
