@@ -157,7 +157,7 @@ fn logs_are_recognised_and_their_own_policy_is_one() {
     let folder = Folder::with("log.txt", "hour,label,probability,reward\n".to_owned() + &log);
     let found = folder.run("evaluate log.txt --policy logged --policy constant:b").succeeded();
     assert!(found.stdout.lines().nth(1).unwrap().starts_with("logged"), "{}", found.stdout);
-    assert_eq!(found.stderr, "");
+    assert!(found.stderr.contains("constant:b: the effective sample size is 30.0"), "{}", found.stderr);
     let one = folder.run("evaluate log.txt --policy logged --json").succeeded().objects();
     assert_eq!((&one[0]["mean_weight"], &one[0]["estimates"][0]["value"]), (&1.0.into(), &0.5.into()));
     let refused = folder.run("evaluate log.txt --policy greedy");

@@ -42,7 +42,8 @@ fn ten_thousand_tickets_without_an_option() {
     let error = object["error_rate"].as_f64().unwrap();
     assert!(error < 0.12, "{error}");
     let bytes = folder.read("model").len();
-    assert!(bytes < 10_000_000, "{bytes}");
+    // Words and pairs of words have features of their own.
+    assert!(bytes < 16_000_000, "{bytes}");
 }
 
 /// The page for people is run as it stands.

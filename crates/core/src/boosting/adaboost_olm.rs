@@ -59,7 +59,7 @@
 use std::fmt;
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
-use crate::boosting::copies::{BOOSTING, Copies, Weak};
+use crate::boosting::copies::{Copies, Weak};
 use crate::boosting::costs;
 pub use crate::boosting::params::{AdaBoostOlmParams, Answer, BoosterParams, WeakName};
 use crate::boosting::powers::Powers;
@@ -174,7 +174,7 @@ impl Algorithm for AdaBoostOlm {
     type Params = AdaBoostOlmParams;
 
     const ABOUT: About = About {
-        name: BOOSTING,
+        name: "adaboost-olm",
         summary: "AdaBoost.OLM++: online multiclass boosting of trees, stumps or any learner",
         paper: Paper { key: "agarwal2022folklore", place: "Algorithm 4, Proposition 4.4" },
         guarantee: "mistakes <= 4 min_i M_i + 2 ln(N/delta) with probability 1 - delta, M_i those of prefix i",

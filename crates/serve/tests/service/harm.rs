@@ -320,8 +320,7 @@ fn overload_is_refused() {
     assert_eq!(service.get("/v1/models/slow").ok(200)["rounds"], done);
 }
 
-/// A stream of rows whose model is deleted: the rows that come later are refused, and the answer ends with the
-/// request.
+/// A stream of rows whose model is deleted: later rows are refused, and the answer ends with the request.
 #[test]
 fn a_stream_of_a_deleted_model_ends() {
     let folder = tempfile::tempdir().expect("a folder");
