@@ -137,7 +137,7 @@ fn checked(learner: &dyn BanditModel, reward: f64, probability: f64) -> Done<Rew
             "{name} explores by a coin toss and cannot learn from labels that another policy has played"
         ));
     }
-    if !(probability >= LEAST_PROBABILITY && probability <= 1.0) {
+    if !(LEAST_PROBABILITY..=1.0).contains(&probability) {
         return wrong(format!("probability = {probability}: must be in (0, 1]"));
     }
     match Reward::new(reward).filter(|known| known.is_verdict() || learner.takes_rewards()) {
