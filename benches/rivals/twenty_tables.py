@@ -21,7 +21,7 @@ Written by `python3 benches/rivals/twenty_tables.py FOLDER`: `noregret run FILE 
 prediction made before its label was seen. *Before* is the program of 2026-11-25, without the booster; LightGBM 4.7 is fitted again on
 all rows so far whenever their number has grown by a quarter (the better of its defaults and of 15 leaves, `min_child_weight=1`,
 `lambda=1`, with the amount of uniform that suits it best in hindsight), and *best rival* is the lowest log-loss of LightGBM, VW's grid, and
-MOA's forests with and without the previous label. Log-loss in nats; bold where it is the lowest of the row.
+MOA's forests with and without the previous label. The booster's settings were chosen with these tables. Log-loss in nats; bold where it is the lowest of the row.
 
 | table | rows, columns, classes | error before | error now | LightGBM | log-loss before | log-loss now | LightGBM | best rival |
 |---|---|---:|---:|---:|---:|---:|---:|---:|

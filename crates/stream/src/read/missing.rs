@@ -15,7 +15,7 @@ pub(crate) const WORDS: [&str; 20] = [
 /// [`Missing::classes`].
 pub(crate) const MARKS: [&str; 4] = ["?", "-", "--", "."];
 
-/// What counts as missing besides [`WORDS`] and [`MARKS`], and what does not.
+/// What counts as missing besides the usual words and marks, and what does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Missing {
