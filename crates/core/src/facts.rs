@@ -111,7 +111,8 @@ impl RunFacts {
     }
 
     /// The certificate of `learner` for these rounds, if it computes one, with a margin for rounding errors
-    /// (see [`Terms`](crate::guarantee::Terms)). That of a mixture is its bound. Those of surrogates hold with importance weights, since
+    /// (see [`Terms`](crate::guarantee::Terms)).
+    /// That of a mixture is its bound. Those of surrogates hold with importance weights, since
     /// surrogates of weighted rounds are still lower bounds.
     pub fn certificate<L: OnlineLearner + ?Sized>(&self, learner: &L) -> Option<Promise> {
         if let Some(Guarantee::AdaptiveRegret { bound }) = self.guarantee(learner) {

@@ -143,8 +143,8 @@ impl Facts {
         Self { labels: Labels::numbered(classes), ..Self::unnamed(classes, columns) }
     }
 
-    /// The same for classes whose names are not known yet. There may be more of them than fit into memory, which is
-    /// checked later.
+    /// The same for classes whose names are not known yet. There may be more of them than fit into memory,
+    /// which is checked later.
     pub fn unnamed(classes: usize, columns: usize) -> Self {
         Self {
             labels: Labels::default(),
