@@ -239,7 +239,7 @@ def test_names_of_classes():
     learner.run([[1.0, 0.0], [0.0, 1.0]] * 20, ["dog", "cat"] * 20)
     learner.learn_one([1.0, 0.0], "dog")
     assert learner.predict([1.0, 0.0]) == "dog"
-    with pytest.raises(ValueError, match="'bird' is none of the 2 known classes: cat, dog"):
+    with pytest.raises(ValueError, match="\"bird\" is none of the 2 known classes: cat, dog"):
         learner.learn_one([1.0, 0.0], "bird")
     assert learner.rounds == 41
 

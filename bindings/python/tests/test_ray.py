@@ -149,7 +149,7 @@ def test_a_served_bandit_goes_on_from_its_log(cluster, tmp_path):
                 # The replica's machine is gone, and with it every request that it could still answer; Serve starts another
                 # replica on the machine that takes its place.
                 lose(cluster, second)
-            said = answer(lambda row=row: handle.decide.remote(row.tolist()).result())
+            said = answer(lambda row=row: handle.decide.remote(row.tolist()).result(timeout_s=20))
             mine = bandit.decide(row)
             played = mine.label if isinstance(mine.label, str) else names[mine.label]
             assert (said["label"], said["probability"]) == (played, mine.probability)
@@ -170,7 +170,7 @@ def test_a_served_bandit_goes_on_from_its_log(cluster, tmp_path):
 
 def answer(call):
     """A call that is repeated while its replica is being started again."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while True:
         try:
             return call()
