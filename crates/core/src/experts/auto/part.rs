@@ -72,6 +72,11 @@ impl Kind for PartKind {
         "mixture over the most frequent features".to_owned()
     }
 
+    /// Narrower rows have the members themselves.
+    fn candidates(&self, problem: &Problem) -> Vec<Settings> {
+        if is_wide_and_sparse(problem) { vec![[0.0; 2]] } else { Vec::new() }
+    }
+
     fn make(&self, _: Settings, problem: &Problem, seed: u64) -> Result<Box<dyn Member>, ParamError> {
         Ok(Box::new(Part::new(problem, seed)?))
     }
@@ -94,10 +99,6 @@ impl Kind for PartKind {
 
     fn numbers_at_first(&self, _: Settings, problem: &Problem) -> usize {
         problem.features.saturating_add(Auto::numbers_at_first(&params(problem), &narrow(problem)))
-    }
-
-    fn suits(&self, problem: &Problem) -> bool {
-        is_wide_and_sparse(problem)
     }
 
     /// Nothing else has thresholds, products or neighbours.
