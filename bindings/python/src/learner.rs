@@ -30,12 +30,12 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyBytes, PyDict};
 
 use self::rows::Spare;
+use self::table::parsed;
 use crate::arrays::{ArrayExamples, PyRows, PyTargets, Targets, check_one, check_weights};
 use crate::catalogue::forecast_name;
 use crate::error::{Done, Failure};
 use crate::label::{self, Name};
 use crate::making::{asked, called, scaling};
-use crate::reading::parsed;
 use crate::record::{Ran, Record};
 use crate::shared::Shared;
 use crate::signals::with_threads;

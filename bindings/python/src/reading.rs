@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::error::{Done, Failure};
 use crate::learner::Learner;
-use crate::learner::table::{Reading, open};
+use crate::learner::table::{Reading, open, parsed};
 
 /// Rows as the arrays of a CSR matrix.
 #[derive(Default)]
@@ -102,8 +102,4 @@ pub(crate) fn learner_rows<'py>(py: Python<'py>, learner: &Learner, csv: &[u8]) 
 
 fn written(schema: &Schema) -> String {
     serde_json::to_string(schema).expect("plain data")
-}
-
-pub(crate) fn parsed(schema: &str) -> Done<Schema> {
-    serde_json::from_str(schema).map_err(|error| Failure::Value(format!("schema: {error}")))
 }

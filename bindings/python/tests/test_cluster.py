@@ -11,7 +11,7 @@ from conftest import needs_the_command_line, noregret, stream
 from noregret import Bandit, Learner
 from noregret.cluster import KeyedBandits, KeyedLearners, LocalEngine, fit, sweep
 from noregret.cluster._fit import split
-from noregret.cluster._keyed import partition_of
+from noregret.cluster._store import partition_of
 
 ENGINE = LocalEngine(jobs=1)
 

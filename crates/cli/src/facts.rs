@@ -111,7 +111,7 @@ impl<'a> Stream<'a> {
             of_pipe(plan, scale, wanted, reader.as_ref())?
         };
         let stream = Self { plan, reader, facts, description, described };
-        let problem = stream.facts.problem(wanted[0].entry, &wanted[0].asked(plan, plan.seed))?;
+        let problem = stream.facts.problem(wanted[0].entry, &plan.asked(&wanted[0], plan.seed))?;
         check_memory(plan, wanted, &problem)?;
         Ok(stream)
     }
@@ -144,7 +144,7 @@ impl<'a> Stream<'a> {
     /// Makes a learner and its encoder.
     pub(crate) fn learner(&self, wanted: &Wanted, seed: u64) -> Result<(AnyModel, Encoder), Failure> {
         let wanted = self.wanted(wanted)?;
-        let made = self.facts.clone().make(wanted.entry, &wanted.asked(self.plan, seed))?;
+        let made = self.facts.clone().make(wanted.entry, &self.plan.asked(&wanted, seed))?;
         Ok((made.learner, made.encoder))
     }
 

@@ -14,6 +14,7 @@ use noregret_stream::encode::examples::BadRows;
 use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::RunOptions;
 use noregret_stream::run::delay::Lateness;
+use noregret_stream::setup::Asked;
 use noregret_stream::watch::curve::Measure;
 use noregret_stream::{Missing, ReadOptions, Reader, Schema, Stop};
 
@@ -165,6 +166,19 @@ impl StreamPlan {
     /// The request to end the run between two rows.
     pub(crate) fn stop(&self) -> &Stop {
         &self.source.options.stop
+    }
+
+    /// What is asked of `wanted` on this stream, with `seed`.
+    pub(crate) fn asked(&self, wanted: &Wanted, seed: u64) -> Asked {
+        Asked {
+            params: wanted.settings.params.clone(),
+            seed,
+            scaling: self.scaling,
+            horizon: wanted.settings.horizon,
+            costs: self.costs,
+            large_row: self.on_large_row,
+            ..Asked::default()
+        }
     }
 
     /// Checks the exploration floor for `classes` labels.

@@ -7,11 +7,9 @@ use noregret::param::{ParamValue as _, Value};
 use noregret::problem::Problem;
 use noregret::registry::{Entry, of_offers};
 use noregret_stream::Offers;
-use noregret_stream::setup::Asked;
 
 use crate::choices::FeedbackChoice;
 use crate::failure::Failure;
-use crate::plan::StreamPlan;
 use crate::settings::Settings;
 
 /// A requested learner with its settings.
@@ -59,19 +57,6 @@ impl Wanted {
         wanted.settings.params.remove("mode");
         wanted.settings.params.insert("width".to_owned(), Value::from(u64::from(width)));
         Ok(wanted)
-    }
-
-    /// What is asked for on the streams of `plan`, with `seed`.
-    pub(crate) fn asked(&self, plan: &StreamPlan, seed: u64) -> Asked {
-        Asked {
-            params: self.settings.params.clone(),
-            seed,
-            scaling: plan.scaling,
-            horizon: self.settings.horizon,
-            costs: plan.costs,
-            large_row: plan.on_large_row,
-            ..Asked::default()
-        }
     }
 
     /// Rejects a learner that cannot add classes.

@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::model::engine::Engine;
 use crate::model::follower::follow;
 use crate::model::handle::Handle;
+use crate::model::log;
 use crate::model::spec::{Spec, shown};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
@@ -143,7 +144,9 @@ impl Hub {
             models.insert(name.to_owned(), Place::Busy);
         }
         let made = make().and_then(|engine| {
-            let store = Store::create(&self.folder.join(name), &engine).map_err(Refusal::failed)?;
+            let header = log::header(&engine, None).map_err(Refusal::failed)?;
+            let (folder, seq) = (self.folder.join(name), engine.standing.seq);
+            let store = Store::create(&folder, seq, &engine.snapshot(), &header).map_err(Refusal::failed)?;
             let handle = Handle::start(name, store, engine, &self.limits).map_err(Refusal::failed)?;
             let handle = Arc::new(handle);
             self.follow(&handle)?;

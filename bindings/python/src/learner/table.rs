@@ -451,6 +451,11 @@ impl Learner {
     }
 }
 
+/// The schema that `table_schema` gives as JSON.
+pub(crate) fn parsed(schema: &str) -> Done<Schema> {
+    serde_json::from_str(schema).map_err(|error| Failure::Value(format!("schema: {error}")))
+}
+
 /// The rows of a table as a source of examples.
 struct TableExamples<'a> {
     inside: ReadExamples,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ArrayBuilder, Object, OneOfBuilder, Schema, SchemaType, Type};
 
-use crate::model::engine::{Chosen, Forecasted};
+use crate::model::engine::{Answer, Chosen, Forecasted};
 use crate::model::event::{Decide, Event, Offered};
 use crate::model::flat::Flat;
 use crate::model::spec::shown_value;
@@ -343,5 +343,17 @@ impl FeedbackBody {
             _ => return Err(Refusal::invalid("reward", "one of correct, reward and cost was needed")),
         };
         Ok(Event::Feedback { id, reward, cost })
+    }
+}
+
+/// An answer of the writer as JSON.
+pub(crate) fn shown(answer: Answer) -> Value {
+    match answer {
+        Answer::Done => json!({"done": true}),
+        Answer::Forecast(at) => serde_json::to_value(Forecast::from(at)).unwrap_or_default(),
+        Answer::Chosen(mut chosen) => match chosen.pop() {
+            Some(chosen) => serde_json::to_value(Decision::from(chosen)).unwrap_or_default(),
+            None => json!({"done": true}),
+        },
     }
 }

@@ -6,11 +6,10 @@ use std::time::Instant;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use serde_json::json;
 
 use super::Answered;
 use super::bodies::{
-    ActivateBody, DecideBody, Decision, FeedbackBody, Forecast, LearnBody, Learnt, PredictBody,
+    ActivateBody, DecideBody, Decision, FeedbackBody, Forecast, LearnBody, Learnt, PredictBody, shown,
 };
 use super::described::{OfModel, Refused};
 use super::streams::{self, Wanted};
@@ -26,18 +25,6 @@ fn timed(what: &'static str, model: &str, begun: Instant, done: bool) {
     metrics::histogram!("noregret_request_seconds", &labels).record(begun.elapsed().as_secs_f64());
     if !done {
         metrics::counter!("noregret_requests_refused_total", &labels).increment(1);
-    }
-}
-
-/// An answer of the writer as JSON.
-pub(super) fn shown(answer: Answer) -> serde_json::Value {
-    match answer {
-        Answer::Done => json!({"done": true}),
-        Answer::Forecast(at) => serde_json::to_value(Forecast::from(at)).unwrap_or_default(),
-        Answer::Chosen(mut chosen) => match chosen.pop() {
-            Some(chosen) => serde_json::to_value(Decision::from(chosen)).unwrap_or_default(),
-            None => json!({"done": true}),
-        },
     }
 }
 

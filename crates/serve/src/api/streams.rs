@@ -15,6 +15,7 @@ use futures_core::Stream as _;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
+use super::bodies::shown;
 use crate::model::engine::Answer;
 use crate::model::event::Event;
 use crate::model::flat::Flat;
@@ -164,7 +165,7 @@ fn response(mut answers: mpsc::Receiver<(u64, Line)>) -> Response {
             let answer = match line {
                 Line::Now(answer) => answer,
                 Line::Later(answer) => match answer.await {
-                    Ok(done) => done.map(super::rounds::shown),
+                    Ok(done) => done.map(shown),
                     Err(_) => Err(Refusal::busy("the model is being stopped")),
                 },
             };
@@ -215,7 +216,7 @@ pub(super) fn acted(
                         Some(Err(refusal)) => Err(refusal.clone()),
                         None => Err(Refusal::failed("the model cannot be read")),
                     };
-                    Line::Now(at.map(|at| super::rounds::shown(Answer::Forecast(at))))
+                    Line::Now(at.map(|at| shown(Answer::Forecast(at))))
                 }
                 Ok(Wanted::Event(event)) => match handle.enqueue(event).await {
                     Ok(answer) => Line::Later(answer),

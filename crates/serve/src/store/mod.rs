@@ -12,7 +12,6 @@ use noregret::model::Archive;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use self::files::{MARKS, MOST_VERSIONS, SNAPSHOTS, VERSIONS, file_of, remove_old, seqs};
-use crate::model::engine::Engine;
 use crate::model::event::{Event, Outcome};
 
 pub(crate) use self::files::{read_version, versions, write_snapshot};
@@ -62,8 +61,9 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
 }
 
 impl Store {
-    /// Atomically makes the folder of a new model, with its first snapshot.
-    pub(crate) fn create(folder: &Path, engine: &Engine) -> Result<Self, String> {
+    /// Atomically makes the folder of a new model whose state after event `seq` is `first`, and whose log
+    /// begins there with `header`.
+    pub(crate) fn create(folder: &Path, seq: u64, first: &Archive, header: &str) -> Result<Self, String> {
         let hidden = folder
             .with_file_name(format!(".{}.new", folder.file_name().unwrap_or_default().to_string_lossy()));
         let failed =
@@ -74,10 +74,9 @@ impl Store {
         std::fs::create_dir_all(hidden.join(SNAPSHOTS)).map_err(|error| failed(&error))?;
         let make = || -> Result<(), String> {
             let mut store = Self::open(&hidden, true)?;
-            store.write_snapshot(engine.standing.seq, &engine.snapshot())?;
+            store.write_snapshot(seq, first)?;
             store.begin()?;
-            let header = crate::model::log::header(engine, None)?;
-            store.add_segment(engine.standing.seq, &header)?;
+            store.add_segment(seq, header)?;
             store.commit()?;
             let Self { db, .. } = store;
             db.close().map_err(|(_, error)| failed(&error))

@@ -17,7 +17,7 @@ from .. import _arrays, _core, _tables
 from .._arrays import Floats
 from .._rounds import named
 from ._engine import Actor, Engine
-from ._store import TEMPLATE, Lease, Partitions, Store
+from ._store import TEMPLATE, Lease, Partitions, Store, partition_of
 
 COLUMNS = "columns.json"
 """The names of the columns of the first table, if the number of features is given."""
@@ -26,12 +26,6 @@ _SHOWN = 5
 
 PARTITIONS = 64
 """Default number of files of a store. It bounds the number of actors and is fixed for a store."""
-
-
-def partition_of(key: str, partitions: int) -> int:
-    """The file of `key`, by a hash that is the same on every machine and in every version."""
-    digest = hashlib.blake2b(key.encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little") % partitions
 
 
 @dataclass(frozen=True)

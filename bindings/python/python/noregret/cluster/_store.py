@@ -7,6 +7,7 @@ model and the later events of its key.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -45,6 +46,12 @@ LEARN, DECIDE, FEEDBACK = 0, 1, 2
 
 Batch = tuple[str, int, str]
 """The source of a batch, its number there, and a digest of its content."""
+
+
+def partition_of(key: str, partitions: int) -> int:
+    """The file of `key`, by a hash that is the same on every machine and in every version."""
+    digest = hashlib.blake2b(key.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") % partitions
 
 
 class Store:
@@ -399,8 +406,6 @@ class Partitions:
     # Files
 
     def _part(self, key: str) -> int:
-        from ._keyed import partition_of
-
         return partition_of(key, int(self._about["partitions"]))
 
     def _open(self, part: int) -> None:
