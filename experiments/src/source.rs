@@ -74,6 +74,23 @@ impl<'a> Source<'a> {
             Source::List { examples, .. } => Box::new(List { examples, at: 0 }),
         })
     }
+
+    /// Its rows in memory: making them again for every run would cost as much as learning from them.
+    pub(crate) fn stored(&self) -> Result<Stored, ExperimentError> {
+        let problem = self.problem()?;
+        let mut rows = self.examples()?;
+        let (mut examples, mut example) = (Vec::with_capacity(self.rows() as usize), Example::default());
+        while rows.next(&mut example)? {
+            examples.push(example.clone());
+        }
+        Ok(Stored {
+            classes: problem.classes,
+            features: problem.features,
+            radius: problem.radius.unwrap_or(1.0),
+            sparse: problem.sparse,
+            examples,
+        })
+    }
 }
 
 fn recipe_named(name: &str) -> &'static Recipe {

@@ -11,7 +11,6 @@ use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::{ReadError, ReadOptions, open};
 
 use crate::error::ExperimentError;
-use crate::source::Source;
 
 /// Learners of classes.
 pub(crate) const CLASSES: Accepts =
@@ -56,23 +55,6 @@ impl Stored {
             features: survey.columns + usize::from(intercept),
             radius: survey.radius.hypot(f64::from(u8::from(intercept))) * (1.0 + 1e-9),
             sparse: survey.is_sparse(),
-            examples: stored,
-        })
-    }
-
-    /// The rows of `source`: making them again for every run would cost as much as learning from them.
-    pub(crate) fn keep(source: &Source<'_>) -> Result<Self, ExperimentError> {
-        let problem = source.problem()?;
-        let mut examples = source.examples()?;
-        let (mut stored, mut example) = (Vec::with_capacity(source.rows() as usize), Example::default());
-        while examples.next(&mut example)? {
-            stored.push(example.clone());
-        }
-        Ok(Self {
-            classes: problem.classes,
-            features: problem.features,
-            radius: problem.radius.unwrap_or(1.0),
-            sparse: problem.sparse,
             examples: stored,
         })
     }

@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::python::{absolute, find, program};
+use crate::files::absolute;
+use crate::python::{find, program};
 use crate::{cargo, run};
 
 const SITE: &str = "docs";

@@ -6,6 +6,7 @@ mod bandit_tables;
 mod boosting;
 mod crates;
 mod docs;
+mod files;
 mod musl;
 mod packages;
 mod python;

@@ -5,9 +5,12 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::packages::{MUSL, at, files, fresh};
-use crate::python::{absolute, program};
+use crate::files::{absolute, at, files, fresh};
+use crate::python::program;
 use crate::run;
+
+/// The target of a wheel for musl.
+pub(crate) const MUSL: &str = "x86_64-unknown-linux-musl";
 
 /// What to do for a wheel for musl.
 pub(crate) const MISSING: &str = "the toolchain has no standard library for it. `rustup target add \

@@ -4,18 +4,16 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
-use crate::python::{self, MANIFEST, absolute, program};
+use crate::files::{absolute, at, files, fresh};
+use crate::musl::MUSL;
+use crate::python::{self, MANIFEST, bare, first_result, program};
 use crate::{OPTIONAL, cargo, musl, run};
 
 const FOLDER: &str = "target/packages";
 const TARGET: &str = "x86_64-unknown-linux-gnu";
-pub(crate) const MUSL: &str = "x86_64-unknown-linux-musl";
 /// Largest size of a wheel, in bytes.
 const LARGEST_WHEEL: u64 = 12_000_000;
-/// Time limit from an empty environment to the first result, including the download of NumPy.
-const FIRST_RESULT: Duration = Duration::from_secs(30);
 /// Crates of other platforms, which a source distribution for Unix never compiles. Cargo needs a
 /// stub of each.
 const FOREIGN: [&str; 8] =
@@ -156,46 +154,6 @@ fn path_of(python: &str) -> Result<OsString, String> {
     path.map_err(|error| error.to_string())
 }
 
-/// Installs a wheel into an empty environment of every supported Python version, and runs the first example
-/// in it: the program with the arguments `demo`, and the package.
-pub(crate) fn bare(wheel: &Path, demo: &[&str]) -> Result<(), String> {
-    let pythons = python::all();
-    for python in &pythons {
-        first_result(python, wheel, demo)?;
-    }
-    if pythons.is_empty() { Err("there is no Python 3.10 or newer".to_owned()) } else { Ok(()) }
-}
-
-/// Installs a wheel into an empty environment of one Python, and runs the first example in it.
-fn first_result(python: &str, wheel: &Path, demo: &[&str]) -> Result<(), String> {
-    let wheel = absolute(wheel)?;
-    let venv = Path::new("target/python/bare");
-    fresh(venv)?;
-    run(Command::new(python).args(["-m", "venv"]).arg(venv))?;
-    let [interpreter, noregret] = ["python", "noregret"].map(|name| absolute(&program(venv, name)));
-    let (interpreter, noregret) = (interpreter?, noregret?);
-    let start = Instant::now();
-    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-    run(Command::new(&interpreter).args(pip).arg(&wheel))?;
-    run(Command::new(&noregret).args(demo).current_dir(venv))?;
-    let first = start.elapsed();
-    run(Command::new(&interpreter).args(["-c", FIRST_PROGRAM]).current_dir(venv))?;
-    println!("{python}: {:.1} s from an empty environment to the first result", first.as_secs_f64());
-    if first > FIRST_RESULT {
-        return Err(format!("{python}: the first result took {first:?}, the limit is {FIRST_RESULT:?}"));
-    }
-    Ok(())
-}
-
-const FIRST_PROGRAM: &str = "\
-import numpy, noregret
-x = numpy.random.default_rng(0).normal(size=(200, 3))
-y = (x[:, 0] > 0).astype(int)
-learner = noregret.Learner('folklore', classes=2, features=3)
-run = learner.run(x, y)
-assert run.rates['error_rate'] < 0.2, run.rates
-";
-
 /// The source distribution with every crate inside; it is built once without network access.
 fn source(venv: &Path) -> Result<(), String> {
     let folder = Path::new(FOLDER).join("source");
@@ -273,26 +231,6 @@ fn version() -> Result<String, String> {
         std::fs::read_to_string("Cargo.toml").map_err(|error| at(Path::new("Cargo.toml"), error))?;
     let line = manifest.lines().find_map(|line| line.strip_prefix("version = "));
     Ok(line.ok_or("Cargo.toml has no version")?.trim_matches('"').to_owned())
-}
-
-/// An empty folder.
-pub(crate) fn fresh(folder: &Path) -> Result<(), String> {
-    if folder.exists() {
-        std::fs::remove_dir_all(folder).map_err(|error| at(folder, error))?;
-    }
-    std::fs::create_dir_all(folder).map_err(|error| at(folder, error))
-}
-
-/// The entries of a folder, sorted.
-pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let entries = std::fs::read_dir(folder).map_err(|error| at(folder, error))?;
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.sort();
-    Ok(paths)
-}
-
-pub(crate) fn at(path: &Path, error: impl std::fmt::Display) -> String {
-    format!("{}: {error}", path.display())
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
-use crate::{cargo, packages, run};
+use crate::files::{absolute, files, fresh};
+use crate::{cargo, run};
 
 const PACKAGE: &str = "bindings/python";
 pub(crate) const MANIFEST: &str = "bindings/python/Cargo.toml";
@@ -30,7 +32,7 @@ pub(crate) fn test() -> Result<(), String> {
     cargo(&lint, &interpreter)?;
     let wheel = wheel(&venv, &["--profile", "dev"])?;
     // A build for tests is slow, so that the demonstration is short.
-    packages::bare(&wheel, &["demo", "--rows", "2000"])?;
+    bare(&wheel, &["demo", "--rows", "2000"])?;
     let install = ["-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps"];
     run(Command::new(&python).args(install).arg(wheel))?;
     let binary =
@@ -78,7 +80,7 @@ pub(crate) fn all() -> Vec<String> {
         Command::new(python).args(["-c", enough]).output().is_ok_and(|output| output.status.success())
     };
     let pyenv = std::env::var_os("PYENV_ROOT").map(|root| PathBuf::from(root).join("versions"));
-    let installed = pyenv.and_then(|folder| packages::files(&folder).ok()).unwrap_or_default();
+    let installed = pyenv.and_then(|folder| files(&folder).ok()).unwrap_or_default();
     let versions = (10..20).filter_map(|minor| {
         let name = format!("python3.{minor}");
         let programs = installed.iter().map(|version| version.join("bin").join(&name));
@@ -140,9 +142,39 @@ fn wheel(venv: &Path, profile: &[&str]) -> Result<PathBuf, String> {
         .ok_or_else(|| "maturin made no wheel".to_owned())
 }
 
-/// The absolute path, for programs that run in another folder. Links are not resolved, since a virtual
-/// environment is located by them.
-pub(crate) fn absolute(path: &Path) -> Result<String, String> {
-    let path = std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    path.into_os_string().into_string().map_err(|path| format!("{}: is not text", Path::new(&path).display()))
+/// Installs a wheel into an empty environment of every supported Python version, and runs the first example
+/// in it: the program with the arguments `demo`, and the package.
+pub(crate) fn bare(wheel: &Path, demo: &[&str]) -> Result<(), String> {
+    let pythons = all();
+    for python in &pythons {
+        first_result(python, wheel, demo)?;
+    }
+    if pythons.is_empty() { Err("there is no Python 3.10 or newer".to_owned()) } else { Ok(()) }
 }
+
+/// Installs a wheel into an empty environment of one Python, and runs the first example in it.
+pub(crate) fn first_result(python: &str, wheel: &Path, demo: &[&str]) -> Result<(), String> {
+    let wheel = absolute(wheel)?;
+    let venv = Path::new("target/python/bare");
+    fresh(venv)?;
+    run(Command::new(python).args(["-m", "venv"]).arg(venv))?;
+    let [interpreter, noregret] = ["python", "noregret"].map(|name| absolute(&program(venv, name)));
+    let (interpreter, noregret) = (interpreter?, noregret?);
+    let start = Instant::now();
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    run(Command::new(&interpreter).args(pip).arg(&wheel))?;
+    run(Command::new(&noregret).args(demo).current_dir(venv))?;
+    let first = start.elapsed();
+    run(Command::new(&interpreter).args(["-c", FIRST_PROGRAM]).current_dir(venv))?;
+    println!("{python}: {:.1} s from an empty environment to the first result", first.as_secs_f64());
+    Ok(())
+}
+
+const FIRST_PROGRAM: &str = "\
+import numpy, noregret
+x = numpy.random.default_rng(0).normal(size=(200, 3))
+y = (x[:, 0] > 0).astype(int)
+learner = noregret.Learner('folklore', classes=2, features=3)
+run = learner.run(x, y)
+assert run.rates['error_rate'] < 0.2, run.rates
+";

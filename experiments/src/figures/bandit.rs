@@ -38,14 +38,15 @@ impl Set {
     /// Its rows in memory, some hundred bytes each: every run of a sweep goes over them.
     pub(crate) fn load(&self) -> Result<Stored, ExperimentError> {
         match &self.origin {
-            Origin::Recipe(recipe) => Stored::keep(&Source::Made {
+            Origin::Recipe(recipe) => Source::Made {
                 recipe,
                 values: noregret::param::Values::new(),
                 rows: self.rows,
                 seed: 1,
                 radius: SYNSEP_RADIUS,
                 sparse: true,
-            }),
+            }
+            .stored(),
             Origin::File(path, intercept) => Stored::load(path, *intercept),
         }
     }

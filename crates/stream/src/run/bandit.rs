@@ -14,7 +14,8 @@ use noregret::rng::{Rng, Uniforms};
 use crate::encode::Example;
 use crate::encode::examples::{Examples, Raw};
 use crate::run::delay::earned;
-use crate::run::full::{Outcome, PLAY, RunError, RunOptions, Sink};
+use crate::run::full::{Outcome, PLAY, RunError, Sink};
+use crate::run::options::RunOptions;
 use crate::run::score::{RoundScore, Score};
 use crate::run::standing::Standing;
 

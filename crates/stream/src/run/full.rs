@@ -14,26 +14,9 @@ use crate::encode::labels::Labels;
 use crate::encode::{Coming, Example};
 use crate::read::error::ReadError;
 use crate::run::delay::Lateness;
+use crate::run::options::RunOptions;
 use crate::run::score::{RoundScore, Score};
 use crate::run::standing::Standing;
-
-/// Options of a run.
-#[derive(Clone, Debug)]
-pub struct RunOptions {
-    /// The kind of the learner's output.
-    pub forecast: Forecast,
-    /// The delay of labels.
-    pub delay: Lateness,
-    /// Whether rows may be read ahead, for speed. Must be false if the sender of rows waits for
-    /// each answer.
-    pub look_ahead: bool,
-    /// Number of rounds of windowed scores.
-    pub window: usize,
-    /// Stop after this many rows.
-    pub limit: Option<u64>,
-    /// Seed of the drawn labels, for learners that randomise.
-    pub seed: u64,
-}
 
 /// One round, before it is learnt.
 pub struct Outcome<'a> {

@@ -5,9 +5,11 @@ pub mod bandit;
 pub mod delay;
 pub mod feed;
 mod full;
+mod options;
 pub mod pass;
 pub mod score;
 pub mod standing;
 pub mod threads;
 
-pub use full::{Outcome, RunError, RunOptions, Sink, play, run, run_on};
+pub use full::{Outcome, RunError, Sink, play, run, run_on};
+pub use options::RunOptions;

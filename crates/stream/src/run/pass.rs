@@ -22,7 +22,8 @@ use crate::encode::examples::Examples;
 use crate::read::error::ReadError;
 use crate::run::bandit::{Play, run_bandit_as};
 use crate::run::feed::{Batch, Feed, FeedError};
-use crate::run::full::{RunError, RunOptions, Sink, run};
+use crate::run::full::{RunError, Sink, run};
+use crate::run::options::RunOptions;
 use crate::run::score::Score;
 
 /// Number of batches that a run may be behind.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::encode::Example;
 use crate::run::delay::{Delay, Waiting};
-use crate::run::full::RunOptions;
+use crate::run::options::RunOptions;
 use crate::run::score::Score;
 
 /// The state of a run. `K` is the data kept for a round until its label.
