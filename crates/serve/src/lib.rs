@@ -12,7 +12,7 @@
 //! | `store` | the log and the snapshots on disk, and recovery |
 //! | [`safety`] | limits, names, keys |
 //! | `page` | web pages |
-//! | `connections` | connections and shutdown |
+//! | `connections`, `health` | connections and shutdown; whether the service is ready |
 //! | [`trial`] | the same without a network, for tests |
 //!
 //! The service contains no mathematics: rows, decisions, logs, evaluation and model files are those
@@ -21,6 +21,7 @@
 pub mod api;
 mod app;
 mod connections;
+mod health;
 mod hub;
 pub mod model;
 mod openapi;
@@ -39,13 +40,12 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use noregret_stream::Stop;
-use serde_json::json;
 
 use crate::api::described::Refused;
 use crate::app::App;
@@ -194,7 +194,7 @@ fn router(app: Arc<App>) -> Router {
     Router::new()
         .merge(api::routes())
         .merge(personalizer::routes())
-        .route("/healthz", get(health))
+        .route("/healthz", get(health::health))
         .route("/metrics", get(metrics))
         .route("/openapi.json", get(openapi::document))
         .route("/", get(page::models))
@@ -220,31 +220,6 @@ async fn nothing() -> Refusal {
 
 async fn not_that_way() -> Refusal {
     Refusal { status: 405, ..Refusal::malformed("this path does not support this method; see /openapi.json") }
-}
-
-/// GET /healthz: 200 if every model is served, 503 if one is not.
-#[utoipa::path(get, path = "/healthz", tag = "service", operation_id = "health",
-    responses((status = 200, description = "All models are served"), (status = 503, description = "One is not")))]
-pub(crate) async fn health(State(app): State<Arc<App>>) -> Response {
-    let mut failed = serde_json::Map::new();
-    let models = app.hub.list();
-    for (name, place) in &models {
-        match place {
-            Place::Failed(what) => drop(failed.insert(name.clone(), what.clone().into())),
-            Place::Running(handle) => {
-                handle.failure().map(|what| failed.insert(name.clone(), what.into()));
-            }
-            Place::Busy => {}
-        }
-    }
-    if failed.is_empty() {
-        return app::json(StatusCode::OK, &json!({"status": "ok", "models": models.len()}));
-    }
-    // Names and paths are only shown to authorised clients.
-    app::json(
-        StatusCode::SERVICE_UNAVAILABLE,
-        &json!({"status": "failed", "failed": failed.keys().collect::<Vec<_>>()}),
-    )
 }
 
 /// GET /metrics: numbers for Prometheus.

@@ -16,7 +16,7 @@ use crate::app::App;
         description = "Decisions, predictions and learning over HTTP. Every answered event is durable."
     ),
     paths(
-        crate::health,
+        crate::health::health,
         crate::metrics,
         document,
         crate::api::models::list,

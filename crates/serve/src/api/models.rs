@@ -44,6 +44,7 @@ pub(super) async fn status(handle: &Handle) -> Value {
         Ok(reader) => {
             let mut about = described(&handle.name, &reader, &handle.folder);
             about["backlog"] = handle.backlog().into();
+            about["refused"] = handle.refused().into();
             about
         }
         Err(refusal) => json!({"name": handle.name, "failed": refusal.detail}),

@@ -26,6 +26,14 @@ pub(crate) struct Waits {
     pub(super) heard: Option<f64>,
 }
 
+impl Waits {
+    /// A decision since `since`, without feedback so far. The learner's scratch memory, which a copy leaves
+    /// out, is not kept: it can be larger than all the rest.
+    pub(super) fn new(example: Example, taken: &Decision, since: i64, active: bool) -> Self {
+        Self { example, taken: taken.clone(), since, active, heard: None }
+    }
+}
+
 impl Engine {
     /// A reward for the learner, clipped to [0, 1].
     pub(super) fn verdict(&self, reward: f64) -> Result<Reward, Refusal> {

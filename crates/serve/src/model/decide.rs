@@ -9,7 +9,7 @@ use noregret_stream::encode::Example;
 use noregret_stream::run::bandit::decides_among;
 
 use super::answers::Waits;
-use super::engine::{Answer, Chosen, Done, Engine};
+use super::engine::{Answer, Chosen, Done, Engine, check_scores};
 use super::event::{Decide, Outcome};
 use super::rows;
 use super::spec::{Feedback, Mode, RowKind, label_name, shown};
@@ -21,8 +21,44 @@ struct Choice {
     baseline: u32,
 }
 
+/// A decision that is asked for, checked.
+struct Wanted {
+    /// The labels on offer.
+    names: Vec<String>,
+    /// Their indices for the learner.
+    numbers: Vec<u32>,
+    /// One for each slot.
+    choices: Vec<Choice>,
+}
+
+/// The decision for a slot, not yet counted or stored. Labels are positions among those on offer.
+struct Round {
+    example: Example,
+    taken: Decision,
+    allowed: Vec<usize>,
+    played: usize,
+    /// Whether the learner's best label is the one played without a learner.
+    agrees: bool,
+}
+
 impl Engine {
     pub(super) fn decide(&mut self, at: i64, decide: &Decide) -> Done {
+        let wanted = self.wanted(decide)?;
+        self.remember();
+        if matches!(self.kind, RowKind::Columns) {
+            self.fill_round(decide)?;
+        }
+        let mut rounds: Vec<Round> = Vec::with_capacity(wanted.choices.len());
+        for slot in 0..wanted.choices.len() {
+            let round = self.round(decide, slot, &wanted, &rounds)?;
+            rounds.push(round);
+        }
+        // From here on nothing is refused.
+        Ok(self.keep_waiting(at, decide, &wanted, rounds))
+    }
+
+    /// What is asked for, checked. Nothing changes.
+    fn wanted(&self, decide: &Decide) -> Result<Wanted, Refusal> {
         if self.spec.feedback == Feedback::Full {
             let what = "the model learns from labels and does not decide: use predict, or make a model with bandit feedback";
             return Err(Refusal::conflict(what));
@@ -33,6 +69,22 @@ impl Engine {
                 return Err(Refusal { field: Some("id".to_owned()), ..Refusal::conflict(what) });
             }
         }
+        let names = self.names_on_offer(decide)?;
+        let numbers = self.numbers_of(&names)?;
+        let choices = choices(decide, &names)?;
+        for (at, slot) in decide.slots.iter().enumerate() {
+            slot.x.check(&format!("slots[{at}].x"), &self.limits)?;
+        }
+        if matches!(self.kind, RowKind::Columns) {
+            let some_only =
+                decide.labels.is_some() || choices.iter().any(|choice| choice.allowed.len() < names.len());
+            self.check_columns(decide, some_only && names.len() < self.learner.problem().classes)?;
+        }
+        Ok(Wanted { names, numbers, choices })
+    }
+
+    /// The names of the labels on offer.
+    fn names_on_offer(&self, decide: &Decide) -> Result<Vec<String>, Refusal> {
         let names: Vec<String> = match &decide.labels {
             Some(labels) => {
                 let mut names = Vec::with_capacity(labels.len());
@@ -60,118 +112,134 @@ impl Engine {
                 format!("the label {} is on offer twice", shown(pair[0])),
             ));
         }
-        // The learner's indices of the labels: their positions, or the model's classes.
-        let numbers: Vec<u32> = match self.kind {
-            RowKind::Offers(_) => (0..names.len() as u32).collect(),
-            RowKind::Columns => {
-                let mut numbers = Vec::with_capacity(names.len());
-                for (at, name) in names.iter().enumerate() {
-                    let Some(label) = self.encoder.labels().find(name) else {
-                        let what = format!("the label {} is none of the model's", shown(name));
-                        return Err(Refusal::invalid(&format!("labels[{at}]"), what));
-                    };
-                    numbers.push(label.0);
-                }
-                numbers
-            }
+        Ok(names)
+    }
+
+    /// The learner's indices of the labels: their positions, or the model's classes.
+    fn numbers_of(&self, names: &[String]) -> Result<Vec<u32>, Refusal> {
+        if let RowKind::Offers(_) = self.kind {
+            return Ok((0..names.len() as u32).collect());
+        }
+        let number = |(at, name): (usize, &String)| {
+            self.encoder.labels().find(name).map(|label| label.0).ok_or_else(|| {
+                let what = format!("the label {} is none of the model's", shown(name));
+                Refusal::invalid(&format!("labels[{at}]"), what)
+            })
         };
-        let choices = choices(decide, &names)?;
-        for (at, slot) in decide.slots.iter().enumerate() {
-            slot.x.check(&format!("slots[{at}].x"), &self.limits)?;
+        names.iter().enumerate().map(number).collect()
+    }
+
+    /// Checks a decision of a model with fixed labels; `some_only`: among some of them.
+    fn check_columns(&self, decide: &Decide, some_only: bool) -> Result<(), Refusal> {
+        let described = decide.labels.iter().flatten().position(|label| !label.x.is_null());
+        let described = described.map(|at| format!("labels[{at}].x"));
+        let slot = decide.slots.iter().position(|slot| !slot.x.is_null());
+        if let Some(field) = described.or_else(|| slot.map(|at| format!("slots[{at}].x"))) {
+            let what = "the model has fixed labels; features of labels and slots need a model that was made without labels";
+            return Err(Refusal::invalid(&field, what));
         }
-        let some_only =
-            decide.labels.is_some() || choices.iter().any(|choice| choice.allowed.len() < names.len());
-        if matches!(self.kind, RowKind::Columns) {
-            let described = decide.labels.iter().flatten().position(|label| !label.x.is_null());
-            let described = described.map(|at| format!("labels[{at}].x"));
-            let slot = decide.slots.iter().position(|slot| !slot.x.is_null());
-            if let Some(field) = described.or_else(|| slot.map(|at| format!("slots[{at}].x"))) {
-                let what = "the model has fixed labels; features of labels and slots need a model that was made without labels";
-                return Err(Refusal::invalid(&field, what));
-            }
-            if some_only && names.len() < classes && !self.decides_among() {
-                let what =
-                    format!("{} cannot decide among some of its labels only", self.learner.about().name);
-                return Err(Refusal::invalid("labels", what));
-            }
-            decide.x.check("x", &self.limits)?;
-            self.make_room(&decide.x, 0)?;
+        if some_only && !self.decides_among() {
+            let what = format!("{} cannot decide among some of its labels only", self.learner.about().name);
+            return Err(Refusal::invalid("labels", what));
+        }
+        Ok(())
+    }
+
+    /// Fills the row of a model with fixed labels.
+    pub(super) fn fill_round(&mut self, decide: &Decide) -> Result<(), Refusal> {
+        decide.x.check("x", &self.limits)?;
+        self.make_room(&decide.x, 0)?;
+        self.row.clear();
+        rows::fill(&mut self.schema.columns, &decide.x, &mut self.row)
+    }
+
+    /// The learner's decision for a slot, not yet drawn: among the labels `offered`, or all.
+    pub(super) fn predicted(
+        &mut self,
+        decide: &Decide,
+        slot: usize,
+        offered: Option<&[u32]>,
+    ) -> Result<Decision, Refusal> {
+        if let RowKind::Offers(width) = self.kind {
             self.row.clear();
-            rows::fill(&mut self.schema.columns, &decide.x, &mut self.row)
-                .map_err(|refusal| self.break_off(refusal.detail))?;
+            let labels = decide.labels.as_deref().unwrap_or_default();
+            let own = decide.slots.get(slot).map(|slot| &slot.x);
+            rows::fill_offer(&decide.x, own, labels, width, &self.limits, &mut self.row)?;
         }
-        let (mut outcome, mut chosen) = (Outcome::default(), Vec::new());
+        self.encode()?;
+        let mut taken = Decision::default();
+        let AnyModel::Bandit(learner) = &self.learner else { unreachable!("bandit feedback") };
+        if !learner.decide(self.example.features(), offered, &mut taken) {
+            let what = "the learner cannot decide among some of its labels";
+            return Err(Refusal::invalid("labels", what));
+        }
+        check_scores(&taken)?;
+        Ok(taken)
+    }
+
+    /// The decision for a slot, after those for the slots before.
+    fn round(
+        &mut self,
+        decide: &Decide,
+        slot: usize,
+        wanted: &Wanted,
+        before: &[Round],
+    ) -> Result<Round, Refusal> {
+        let (choice, numbers) = (&wanted.choices[slot], &wanted.numbers);
+        let is_free = |at: &usize| before.iter().all(|round| round.played != *at);
+        let allowed: Vec<usize> = choice.allowed.iter().map(|at| *at as usize).filter(is_free).collect();
+        if allowed.is_empty() {
+            let what = format!("there is no label left for slot {}", slot + 1);
+            return Err(Refusal::invalid(&format!("slots[{slot}]"), what));
+        }
+        let mut offered: Vec<u32> = allowed.iter().map(|at| numbers[*at]).collect();
+        offered.sort_unstable();
+        let all = offered.len() == self.learner.problem().classes;
+        let mut taken = self.predicted(decide, slot, (!all).then_some(&*offered))?;
+        let AnyModel::Bandit(learner) = &self.learner else { unreachable!("bandit feedback") };
+        self.play.draw(learner.as_ref(), &mut taken);
+        let best = allowed.iter().copied().find(|at| numbers[*at] == taken.greedy).unwrap_or(allowed[0]);
+        let first =
+            if allowed.contains(&(choice.baseline as usize)) { choice.baseline as usize } else { allowed[0] };
+        if self.spec.service.mode != Mode::Online {
+            taken.label = numbers[first];
+            taken.distribution.fill(0.0);
+            taken.distribution[taken.label as usize] = 1.0;
+            (taken.probability, taken.explored) = (1.0, None);
+        }
+        let played = allowed.iter().copied().find(|at| numbers[*at] == taken.label).unwrap_or(first);
+        Ok(Round { example: self.kept(&taken), taken, allowed, played, agrees: best == first })
+    }
+
+    /// Counts the decisions, and stores them until their feedback.
+    fn keep_waiting(
+        &mut self,
+        at: i64,
+        decide: &Decide,
+        wanted: &Wanted,
+        rounds: Vec<Round>,
+    ) -> (Answer, Outcome) {
         let imposed = self.spec.service.mode != Mode::Online;
-        outcome.imposed = imposed;
-        let mut played: Vec<usize> = Vec::new();
-        for (slot, choice) in choices.iter().enumerate() {
-            if let RowKind::Offers(width) = self.kind {
-                self.row.clear();
-                let labels = decide.labels.as_deref().unwrap_or_default();
-                let own = decide.slots.get(slot).map(|slot| &slot.x);
-                rows::fill_offer(&decide.x, own, labels, width, &self.limits, &mut self.row)
-                    .map_err(|refusal| if slot == 0 { refusal } else { self.break_off(refusal.detail) })?;
-            }
-            if let Err(what) = self.encoder.encode(&self.row, &mut self.example) {
-                return Err(self.break_off(what));
-            }
-            let allowed: Vec<usize> =
-                choice.allowed.iter().map(|at| *at as usize).filter(|at| !played.contains(at)).collect();
-            if allowed.is_empty() {
-                return Err(self.break_off(format!("there is no label left for slot {}", slot + 1)));
-            }
-            let mut offered: Vec<u32> = allowed.iter().map(|at| numbers[*at]).collect();
-            offered.sort_unstable();
-            let mut taken = Decision::default();
-            let AnyModel::Bandit(learner) = &self.learner else { unreachable!("bandit feedback") };
-            if offered.len() == classes {
-                learner.predict(self.example.features(), &mut taken);
-            } else if !learner.predict_among(self.example.features(), &offered, &mut taken) {
-                return Err(self.break_off("the learner cannot decide among some of its labels"));
-            }
-            if !taken.scores.iter().all(|score| score.is_finite()) {
-                return Err(self.break_off("the scores are not finite: values are too large"));
-            }
-            self.play.draw(learner.as_ref(), &mut taken);
-            let best = allowed.iter().copied().find(|at| numbers[*at] == taken.greedy).unwrap_or(allowed[0]);
-            let first = if allowed.contains(&(choice.baseline as usize)) {
-                choice.baseline as usize
-            } else {
-                allowed[0]
-            };
+        let (mut outcome, mut chosen) = (Outcome { imposed, ..Outcome::default() }, Vec::new());
+        for (slot, Round { example, taken, allowed, played, agrees }) in rounds.into_iter().enumerate() {
             self.standing.compared += 1;
-            self.standing.agreed += u64::from(best == first);
-            if imposed {
-                taken.label = numbers[first];
-                taken.distribution.fill(0.0);
-                taken.distribution[taken.label as usize] = 1.0;
-                (taken.probability, taken.explored) = (1.0, None);
-            }
+            self.standing.agreed += u64::from(agrees);
             self.standing.explored += 1.0 - taken.distribution[taken.greedy as usize].min(1.0);
             self.standing.decisions += 1;
-            let at_played = allowed.iter().copied().find(|at| numbers[*at] == taken.label).unwrap_or(first);
-            played.push(at_played);
             let id = decide.id_of(slot);
-            let p = allowed.iter().map(|at| (names[*at].clone(), taken.distribution[numbers[*at] as usize]));
-            chosen.push(Chosen { id: id.clone(), label: names[at_played].clone(), p: p.collect() });
-            let waits = Waits {
-                example: self.kept(&taken),
-                taken: taken.clone(),
-                since: at,
-                active: !decide.deferred,
-                heard: None,
-            };
-            match self.waiting.insert(&id, Arc::new(waits)) {
-                Ok(None) => {}
-                Ok(Some((old, _))) => {
-                    self.standing.forgotten += 1;
-                    outcome.heard.push((old, None));
-                }
-                Err(error) => return Err(self.break_off(error.to_string())),
+            let p =
+                |at: &usize| (wanted.names[*at].clone(), taken.distribution[wanted.numbers[*at] as usize]);
+            let label = wanted.names[played].clone();
+            chosen.push(Chosen { id: id.clone(), label, p: allowed.iter().map(p).collect() });
+            let waits = Waits::new(example, &taken, at, !decide.deferred);
+            let forgotten = self.waiting.insert(&id, Arc::new(waits)).expect("no other has the id");
+            if let Some((old, _)) = forgotten {
+                self.standing.forgotten += 1;
+                outcome.heard.push((old, None));
             }
             outcome.taken.push(taken);
         }
-        Ok((Answer::Chosen(chosen), outcome))
+        (Answer::Chosen(chosen), outcome)
     }
 
     /// The part of the example that is learnt from: with blocks for labels, only that of the played

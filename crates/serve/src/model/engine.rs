@@ -5,12 +5,13 @@
 use std::sync::Arc;
 
 use noregret::algorithm::{AnyModel, Forecast};
-use noregret::prediction::Prediction;
-use noregret_stream::Row;
-use noregret_stream::Schema;
+use noregret::example::Features;
+use noregret::prediction::{Decision, Prediction};
+use noregret::rng::Rng;
 use noregret_stream::decisions::pending::Pending;
 use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::bandit::Play;
+use noregret_stream::{Columns, Row, Schema};
 use serde_json::Value;
 
 use super::answers::Waits;
@@ -36,11 +37,20 @@ pub(crate) struct Engine {
     pub(crate) standing: Standing,
     pub(super) limits: Limits,
     pub(super) seed: u64,
-    /// Why the state is invalid and has to be recovered from the log.
-    pub(super) broken: Option<String>,
+    /// What the present event changes before it is accepted.
+    before: Option<Before>,
     pub(super) prediction: Prediction,
     pub(super) row: Row,
     pub(super) example: Example,
+}
+
+/// What a row changes before it is known whether it is accepted, as it was.
+struct Before {
+    encoder: Encoder,
+    columns: u32,
+    generator: Rng,
+    /// The learner, if the row made it grow.
+    learner: Option<AnyModel>,
 }
 
 /// The result of an event.
@@ -127,15 +137,30 @@ impl Engine {
             standing,
             limits: limits.clone(),
             seed,
-            broken: None,
+            before: None,
             prediction,
             row: Row::new(),
             example: Example::default(),
         }
     }
 
-    /// Applies `event` with the time `at`. After an error the state is unchanged.
+    /// Applies `event` with the time `at`. After an error the state is unchanged: whatever can be refused is
+    /// refused before the learner learns and before anything is counted or kept, and what changes earlier is
+    /// taken back from memory.
     pub(crate) fn apply(&mut self, at: i64, event: &Event) -> Done {
+        let done = self.applied(at, event);
+        match &done {
+            Ok(_) => {
+                self.before = None;
+                self.standing.seq += 1;
+                self.standing.at = at;
+            }
+            Err(_) => self.take_back(),
+        }
+        done
+    }
+
+    fn applied(&mut self, at: i64, event: &Event) -> Done {
         let told = matches!(event, Event::Followed { .. } | Event::Restored { .. } | Event::Configure { .. });
         if let Some(live) = self.spec.shadow_of.as_ref().filter(|_| !told) {
             let what = format!(
@@ -143,7 +168,7 @@ impl Engine {
             );
             return Err(Refusal::conflict(what));
         }
-        let done = match event {
+        match event {
             Event::Learn { x, y, weight } => self.learn(x, y, *weight, None),
             Event::Ask { id, x } => self.ask(at, id, x),
             Event::Label { id, y, weight } => self.label(id, y, *weight),
@@ -162,10 +187,33 @@ impl Engine {
                 self.play.explore = service.explore.unwrap_or(0.0);
                 Ok((Answer::Done, Outcome::default()))
             }
-        }?;
-        self.standing.seq += 1;
-        self.standing.at = at;
-        Ok(done)
+        }
+    }
+
+    /// Notes what a row changes before it is accepted.
+    pub(super) fn remember(&mut self) {
+        self.before = Some(Before {
+            encoder: self.encoder.clone(),
+            columns: self.schema.columns.count(),
+            generator: self.play.generator.clone(),
+            learner: None,
+        });
+    }
+
+    /// Takes back what a refused row has changed.
+    pub(super) fn take_back(&mut self) {
+        let Some(Before { encoder, columns, generator, learner }) = self.before.take() else { return };
+        self.encoder = encoder;
+        self.play.generator = generator;
+        if let Columns::Named(names) = &mut self.schema.columns {
+            names.truncate(columns);
+        }
+        if let Some(learner) = learner {
+            self.learner = learner;
+            if let AnyModel::Full(learner) = &self.learner {
+                self.prediction = learner.prediction();
+            }
+        }
     }
 
     /// Replaces `before`, by event `seq` with the time `at`.
@@ -209,11 +257,10 @@ impl Engine {
         self.learner.about().name
     }
 
-    /// Marks the partly changed state as invalid.
-    pub(super) fn break_off(&mut self, what: impl Into<String>) -> Refusal {
-        let what = what.into();
-        self.broken = Some(what.clone());
-        Refusal::invalid("x", what)
+    /// Encodes the present row, as one to learn from.
+    pub(super) fn encode(&mut self) -> Result<(), Refusal> {
+        let done = self.encoder.encode(&self.row, &mut self.example);
+        done.map_err(|what| Refusal::invalid("x", what))
     }
 
     /// Makes room for new features and for `labels` labels.
@@ -234,7 +281,7 @@ impl Engine {
             return Ok(());
         }
         let name = self.learner.about().name;
-        let AnyModel::Full(learner) = &mut self.learner else {
+        let AnyModel::Full(learner) = &self.learner else {
             let what = format!(
                 "the row brings the columns to {needed}; the model has room for {}: make one with params.features",
                 self.encoder.columns()
@@ -251,6 +298,9 @@ impl Engine {
             let what = format!("{name} would take more than {} MiB", self.limits.model_bytes >> 20);
             return Err(Refusal::invalid("x", what));
         }
+        self.check_before_growth(features)?;
+        let before = self.copy();
+        let AnyModel::Full(learner) = &mut self.learner else { unreachable!("it is one") };
         if !learner.grow(classes, problem.features) {
             let what = format!(
                 "{name} cannot grow to {classes} labels and {columns} columns: make a model with labels and params.features"
@@ -259,6 +309,40 @@ impl Engine {
         }
         self.encoder.make_room(classes, columns);
         self.prediction = learner.prediction();
+        if let Some(noted) = &mut self.before {
+            // A row may make it grow more than once.
+            noted.learner.get_or_insert(before);
+        }
         Ok(())
     }
+
+    /// Refuses a row that would be refused after growth, too: growing and taking it back takes long.
+    fn check_before_growth(&self, features: &Flat) -> Result<(), Refusal> {
+        let AnyModel::Full(learner) = &self.learner else { return Ok(()) };
+        let (mut row, mut example, mut at) = (Row::new(), Example::default(), learner.prediction());
+        rows::fill_known(&self.schema.columns, features.iter(), &mut row)?;
+        let x = Features::Sparse { indices: row.indices(), values: row.values() };
+        self.encoder.transform(x, &mut example).map_err(|what| Refusal::invalid("x", what))?;
+        learner.predict(example.features(), &mut at);
+        check_forecast(&at, learner.about().forecast)
+    }
 }
+
+/// Refuses a row whose values are too large for its forecast.
+pub(super) fn check_forecast(at: &Prediction, of: Forecast) -> Result<(), Refusal> {
+    if at.is_sound(of) {
+        return Ok(());
+    }
+    Err(Refusal::invalid("x", "the scores are not finite or 2^53 and more: values are too large"))
+}
+
+/// Refuses a row whose values are too large for a decision.
+pub(super) fn check_scores(taken: &Decision) -> Result<(), Refusal> {
+    if taken.scores.iter().all(|score| score.is_finite()) {
+        return Ok(());
+    }
+    Err(Refusal::invalid("x", "the scores are not finite: values are too large"))
+}
+
+#[cfg(test)]
+mod tests;

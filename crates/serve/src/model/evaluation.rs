@@ -107,9 +107,7 @@ pub(crate) fn evaluate(folder: &Path, mut policy: Candidate, confidence: f64) ->
         }
         if let Candidate::Learner(engine) = &mut policy {
             let told = Event::Followed { seq, of: Box::new(event), outcome: Box::new(outcome) };
-            if let (Err(refusal), Some(_)) = (engine.apply(at, &told), &engine.broken) {
-                return Err(refusal.to_string());
-            }
+            engine.apply(at, &told).map_err(|refusal| refusal.to_string())?;
         }
         Ok(true)
     })?;

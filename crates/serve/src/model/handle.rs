@@ -76,6 +76,10 @@ pub(super) struct Shared {
     pub(super) spec: RwLock<Spec>,
     /// Why the model is suspended, if it is.
     pub(super) failed: RwLock<Option<String>>,
+    /// Why writes are refused, if they are.
+    unwritable: RwLock<Option<String>>,
+    /// Number of refused events since the start.
+    pub(super) refused: AtomicU64,
     pub(super) saving: AtomicBool,
     /// For a shadow: the last event of its model that it has, durably.
     pub(super) followed: AtomicU64,
@@ -102,6 +106,8 @@ impl Handle {
             started: Instant::now(),
             spec: RwLock::new(engine.spec.clone()),
             failed: RwLock::new(None),
+            unwritable: RwLock::new(None),
+            refused: AtomicU64::new(0),
             saving: AtomicBool::new(false),
             followed: AtomicU64::new(engine.standing.followed),
             ending: AtomicBool::new(false),
@@ -122,6 +128,8 @@ impl Handle {
             saved,
             marks,
             tried: Instant::now(),
+            torn: false,
+            logged: (None, 0),
             shortened: Instant::now(),
             started: (now().max(last), Instant::now()),
         };
@@ -200,7 +208,9 @@ impl Handle {
     /// slightly older.
     pub(crate) async fn look(&self) -> Result<Arc<Reader>, Refusal> {
         let reader = Arc::clone(&self.shared.reader.read().unwrap_or_else(PoisonError::into_inner));
-        if reader.seq >= self.shared.committed.load(Ordering::Acquire) || self.may_be_old() {
+        // Forecasts go on while a model is suspended.
+        let newest = reader.seq >= self.shared.committed.load(Ordering::Acquire);
+        if newest || self.may_be_old() || self.failure().is_some() {
             return Ok(reader);
         }
         self.ask(Command::Look).await
@@ -299,6 +309,16 @@ impl Handle {
         self.shared.failed.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Why the model refuses writes, if it does.
+    pub(crate) fn unwritable(&self) -> Option<String> {
+        self.shared.unwritable()
+    }
+
+    /// Number of events that were refused since the start.
+    pub(crate) fn refused(&self) -> u64 {
+        self.shared.refused.load(Ordering::Relaxed)
+    }
+
     /// Applies all queued events, saves the model and ends its thread.
     pub(crate) fn stop(&self) {
         self.shared.ending.store(true, Ordering::Release);
@@ -313,6 +333,14 @@ impl Handle {
 }
 
 impl Shared {
+    pub(super) fn unwritable(&self) -> Option<String> {
+        self.unwritable.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set_unwritable(&self, what: Option<String>) {
+        *self.unwritable.write().unwrap_or_else(PoisonError::into_inner) = what;
+    }
+
     pub(super) fn since_start(&self) -> u64 {
         self.started.elapsed().as_micros() as u64
     }

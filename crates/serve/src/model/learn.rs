@@ -13,7 +13,7 @@ use noregret_stream::{LabelType, label_of_number};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::engine::{Answer, Done, Engine, Forecasted};
+use super::engine::{Answer, Done, Engine, Forecasted, check_forecast};
 use super::event::Outcome;
 use super::flat::Flat;
 use super::rows;
@@ -49,12 +49,7 @@ impl Engine {
         let AnyModel::Full(learner) = &self.learner else { unreachable!("full feedback") };
         learner.predict(self.example.features(), &mut self.prediction);
         let forecast = learner.about().forecast;
-        if !self.prediction.is_sound(forecast) {
-            return Err(Refusal::invalid(
-                "x",
-                "the scores are not finite or 2^53 and more: values are too large",
-            ));
-        }
+        check_forecast(&self.prediction, forecast)?;
         let played = play(forecast, &self.prediction, &mut self.play.generator);
         let answer = forecasted(forecast, &self.prediction, played, &self.encoder);
         let asked = Asked {
@@ -64,10 +59,8 @@ impl Engine {
             played: played.0,
             since: at,
         };
-        match self.asked.insert(id, Arc::new(asked)) {
-            Ok(forgotten) => self.standing.forgotten += u64::from(forgotten.is_some()),
-            Err(error) => return Err(self.break_off(error.to_string())),
-        }
+        let forgotten = self.asked.insert(id, Arc::new(asked)).expect("no other has the id");
+        self.standing.forgotten += u64::from(forgotten.is_some());
         Ok((Answer::Forecast(answer), Outcome::default()))
     }
 
@@ -155,20 +148,15 @@ impl Engine {
             }
         }
         self.row.weight = weight;
+        self.remember();
         self.make_room(&features, if real { 0 } else { self.encoder.labels().len() + usize::from(new) })?;
-        rows::fill(&mut self.schema.columns, &features, &mut self.row)
-            .map_err(|refusal| self.break_off(refusal.detail))?;
-        if let Err(what) = self.encoder.encode(&self.row, &mut self.example) {
-            return Err(self.break_off(what));
-        }
+        rows::fill(&mut self.schema.columns, &features, &mut self.row)?;
+        self.encode()?;
         let AnyModel::Full(learner) = &mut self.learner else { unreachable!("full feedback") };
         learner.predict(self.example.features(), &mut self.prediction);
         let forecast = learner.about().forecast;
-        if !self.prediction.is_sound(forecast) {
-            return Err(
-                self.break_off("the scores are not finite or 2^53 and more: values or weights are too large")
-            );
-        }
+        check_forecast(&self.prediction, forecast)?;
+        // From here on nothing is refused.
         let played = play(forecast, &self.prediction, &mut self.play.generator);
         let answer = forecasted(forecast, &self.prediction, played, &self.encoder);
         if let Some(target) = self.example.target() {

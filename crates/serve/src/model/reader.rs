@@ -8,7 +8,7 @@ use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::bandit::Play;
 use serde_json::Value;
 
-use super::engine::{Engine, Forecasted};
+use super::engine::{Engine, Forecasted, check_forecast, check_scores};
 use super::flat::Flat;
 use super::learn::forecasted;
 use super::rows;
@@ -71,21 +71,14 @@ impl Reader {
                 let mut at: Prediction = learner.prediction();
                 learner.predict(example.features(), &mut at);
                 let forecast = learner.about().forecast;
-                if !at.is_sound(forecast) {
-                    return Err(Refusal::invalid(
-                        "x",
-                        "the scores are not finite or 2^53 and more: values are too large",
-                    ));
-                }
+                check_forecast(&at, forecast)?;
                 let top = if forecast == Forecast::Value { Label(0) } else { at.top() };
                 Ok(forecasted(forecast, &at, top, &self.encoder))
             }
             AnyModel::Bandit(learner) => {
                 let mut taken = Decision::default();
                 learner.predict(example.features(), &mut taken);
-                if !taken.scores.iter().all(|score| score.is_finite()) {
-                    return Err(Refusal::invalid("x", "the scores are not finite: values are too large"));
-                }
+                check_scores(&taken)?;
                 self.play.mix(&mut taken.distribution);
                 let names = self.encoder.labels().iter().zip(&taken.distribution);
                 Ok(Forecasted {

@@ -4,13 +4,11 @@
 
 use std::sync::Arc;
 
-use noregret::algorithm::AnyModel;
 use noregret::prediction::{Decision, Reward};
 
 use super::answers::Waits;
 use super::engine::{Answer, Done, Engine};
 use super::event::{Decide, Event, Outcome};
-use super::rows;
 use super::spec::{Feedback, RowKind, Spec};
 use crate::refusal::Refusal;
 
@@ -55,10 +53,10 @@ impl Engine {
             }
             _ => Ok(()),
         };
-        if let (Err(refusal), Some(_)) = (done, &self.broken) {
-            return Err(refusal);
+        if done.is_err() {
+            // Events that this learner cannot apply are skipped.
+            self.take_back();
         }
-        // Events that this learner cannot apply are skipped.
         self.standing.followed = seq;
         Ok((Answer::Done, Outcome::default()))
     }
@@ -72,47 +70,30 @@ impl Engine {
         if played.iter().any(|played| played.check(classes).is_err()) {
             return Err(Refusal::invalid("labels", "the decision is among other labels"));
         }
+        self.remember();
         if matches!(self.kind, RowKind::Columns) {
-            decide.x.check("x", &self.limits)?;
-            self.make_room(&decide.x, 0)?;
-            self.row.clear();
-            rows::fill(&mut self.schema.columns, &decide.x, &mut self.row)
-                .map_err(|refusal| self.break_off(refusal.detail))?;
+            self.fill_round(decide)?;
         }
+        let mut rounds = Vec::with_capacity(played.len());
         for (slot, played) in played.iter().enumerate() {
-            if let RowKind::Offers(width) = self.kind {
-                self.row.clear();
-                let labels = decide.labels.as_deref().unwrap_or_default();
-                let own = decide.slots.get(slot).map(|slot| &slot.x);
-                rows::fill_offer(&decide.x, own, labels, width, &self.limits, &mut self.row)
-                    .map_err(|refusal| self.break_off(refusal.detail))?;
-            }
-            if let Err(what) = self.encoder.encode(&self.row, &mut self.example) {
-                return Err(self.break_off(what));
-            }
-            let mut mine = Decision::default();
-            let AnyModel::Bandit(learner) = &self.learner else { unreachable!("bandit feedback") };
-            if played.offered.is_empty() {
-                learner.predict(self.example.features(), &mut mine);
-            } else if !learner.predict_among(self.example.features(), &played.offered, &mut mine) {
-                return Err(self.break_off("the learner cannot decide among some of its labels"));
-            }
-            if !mine.scores.iter().all(|score| score.is_finite()) {
-                return Err(self.break_off("the scores are not finite: values are too large"));
-            }
+            let offered = (!played.offered.is_empty()).then_some(&*played.offered);
+            let mut mine = self.predicted(decide, slot, offered)?;
             if mine.offered.is_empty() {
                 self.play.mix(&mut mine.distribution);
             }
-            self.standing.explored += 1.0 - mine.distribution[mine.greedy as usize].min(1.0);
-            self.standing.decisions += 1;
+            let explored = 1.0 - mine.distribution[mine.greedy as usize].min(1.0);
             // Learns the played label with its probability.
             (mine.label, mine.probability, mine.explored) = (played.label, played.probability, None);
-            let active = !decide.deferred;
-            let waits = Waits { example: self.kept(&mine), taken: mine, since: at, active, heard: None };
-            match self.waiting.insert(&decide.id_of(slot), Arc::new(waits)) {
-                Ok(forgotten) => self.standing.forgotten += u64::from(forgotten.is_some()),
-                Err(error) => return Err(self.break_off(error.to_string())),
-            }
+            rounds.push((self.kept(&mine), mine, explored));
+        }
+        // From here on nothing is refused.
+        for (slot, (example, taken, explored)) in rounds.into_iter().enumerate() {
+            self.standing.explored += explored;
+            self.standing.decisions += 1;
+            let waits = Waits::new(example, &taken, at, !decide.deferred);
+            let forgotten = self.waiting.insert(&decide.id_of(slot), Arc::new(waits));
+            // Its model has no two decisions with one id.
+            self.standing.forgotten += u64::from(matches!(forgotten, Ok(Some(_))));
         }
         Ok(())
     }

@@ -197,7 +197,7 @@ impl Engine {
         let decisions = Decisions::load(archive, &problem, saved.learner.about().accepts, limits.waiting)
             .map_err(wrong)?;
         for (id, example, taken) in decisions.iter() {
-            let waits = Waits::resumed(example.clone(), taken.clone());
+            let waits = Waits::new(example.clone(), taken, 0, true);
             waiting
                 .insert(id, Arc::new(waits))
                 .map_err(|error| Refusal::invalid("body", error.to_string()))?;
@@ -257,12 +257,5 @@ impl Engine {
             about["followed"] = standing.followed.into();
         }
         about
-    }
-}
-
-impl Waits {
-    /// A decision of a model file.
-    fn resumed(example: noregret_stream::encode::Example, taken: noregret::Decision) -> Self {
-        Self { example, taken, since: 0, active: true, heard: None }
     }
 }

@@ -21,7 +21,9 @@ const GROUP: usize = 512;
 /// Interval for checking waiting times when idle, and least interval between truncations of the
 /// log.
 const TICK: Duration = Duration::from_millis(250);
-/// Interval between attempts to resume a suspended model.
+/// Interval between refusals that are logged.
+const LOGGED_EVERY: Duration = Duration::from_secs(1);
+/// Interval between attempts to resume a model that is suspended or refuses writes.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 
 /// See the [module](self).
@@ -37,6 +39,10 @@ pub(super) struct Writer {
     pub(super) marks: Vec<(u64, i64)>,
     /// Time of the last attempt to resume.
     pub(super) tried: Instant,
+    /// Whether the state has an event that could not be written.
+    pub(super) torn: bool,
+    /// When a refusal was last logged, and how many there have been since.
+    pub(super) logged: (Option<Instant>, u64),
     /// Time of the last truncation of the log.
     pub(super) shortened: Instant,
     /// Time of the start: by the clock or the last event, whichever is later, and by a monotonic
@@ -69,9 +75,8 @@ impl Writer {
                     Command::Do(event, reply) => {
                         let done = self.one(event, &mut begun);
                         held.push((reply, done));
-                        if self.engine.broken.is_some() {
+                        if self.torn {
                             self.settle(&mut held, &mut begun);
-                            self.reload();
                         }
                     }
                     other => {
@@ -114,13 +119,36 @@ impl Writer {
         let ids = self.engine.overdue(self.at(), AT_ONCE);
         if !ids.is_empty()
             && let Err(refusal) = self.one(Event::Expire { ids }, begun)
+            && self.shared.unwritable().is_none()
         {
             tracing::error!(model = %self.name, "decisions could not be expired: {refusal}");
         }
     }
 
-    /// Applies one event, and adds it to the group.
-    fn one(&mut self, mut event: Event, begun: &mut bool) -> Result<Answer, Refusal> {
+    /// Applies one event, and adds it to the group; counts and logs a refusal.
+    fn one(&mut self, event: Event, begun: &mut bool) -> Result<Answer, Refusal> {
+        let done = self.attempt(event, begun);
+        if let Err(refusal) = &done {
+            self.note(refusal);
+        }
+        done
+    }
+
+    /// Counts a refusal; logs one a second, with the number of those before it.
+    fn note(&mut self, refusal: &Refusal) {
+        self.shared.refused.fetch_add(1, Ordering::Relaxed);
+        metrics::counter!("noregret_rounds_refused_total", "model" => self.name.clone()).increment(1);
+        let (last, unlogged) = &mut self.logged;
+        if last.is_some_and(|last| last.elapsed() < LOGGED_EVERY) {
+            *unlogged += 1;
+            return;
+        }
+        *last = Some(Instant::now());
+        let before = std::mem::take(unlogged);
+        tracing::warn!(model = %self.name, status = refusal.status, before, "refused: {refusal}");
+    }
+
+    fn attempt(&mut self, mut event: Event, begun: &mut bool) -> Result<Answer, Refusal> {
         if let Some(what) = self.failure() {
             return Err(Refusal::failed(format!("the model {} is suspended: {what}", self.name)));
         }
@@ -130,33 +158,67 @@ impl Writer {
         if let Event::Feedback { reward, cost: Some(cost), .. } = &mut event {
             *reward = self.engine.reward_of(*cost)?;
         }
+        self.begin(begun)?;
         let at = self.at();
         let explored = self.engine.play.explore;
         let (answer, outcome) = match self.engine.apply(at, &event) {
             Err(refusal) if refusal.status == 404 => return self.late(&event, refusal),
             done => done?,
         };
-        let written = match *begun {
-            true => Ok(()),
-            false => self.store.begin(),
-        };
-        *begun = true;
-        let written =
-            written.and_then(|()| self.store.append(self.engine.standing.seq, at, &event, &outcome));
+        let written = self.store.append(self.engine.standing.seq, at, &event, &outcome);
         let written = written.and_then(|()| match self.engine.play.explore == explored {
             true => Ok(()),
             // A log has one exploration setting.
             false => self.begin_log(),
         });
         if let Err(what) = written {
-            // The engine has an event that the log lacks.
-            self.engine.broken = Some(what.clone());
+            self.torn = true;
             return Err(Refusal::failed(format!("the event could not be written: {what}")));
         }
         if let Event::Configure { .. } = &event {
             *self.shared.spec.write().unwrap_or_else(PoisonError::into_inner) = self.engine.spec.clone();
         }
         Ok(answer)
+    }
+
+    /// Begins a group, before anything of it is applied: where nothing can be written, nothing has to be
+    /// undone.
+    fn begin(&mut self, begun: &mut bool) -> Result<(), Refusal> {
+        if *begun {
+            return Ok(());
+        }
+        let refused = |what: &str| Refusal::failed(format!("the event could not be written: {what}"));
+        let before = self.shared.unwritable();
+        if let Some(what) = before.as_ref().filter(|_| self.tried.elapsed() < TRY_AGAIN) {
+            return Err(refused(what));
+        }
+        let ready = match &before {
+            None => self.store.check_room(),
+            Some(_) => self.store.try_write(),
+        };
+        match ready.and_then(|()| self.store.begin()) {
+            Ok(()) => {
+                if before.is_some() {
+                    self.shared.set_unwritable(None);
+                    tracing::info!(model = %self.name, "writes are accepted again");
+                }
+                *begun = true;
+                Ok(())
+            }
+            Err(what) => {
+                self.refuse_writes(&what);
+                Err(refused(&what))
+            }
+        }
+    }
+
+    /// Refuses writes for a while.
+    fn refuse_writes(&mut self, what: &str) {
+        self.tried = Instant::now();
+        if self.shared.unwritable().is_none() {
+            tracing::error!(model = %self.name, "writes are refused: {what}");
+        }
+        self.shared.set_unwritable(Some(what.to_owned()));
     }
 
     /// Starts a new segment of the log from the present state.
@@ -222,16 +284,19 @@ impl Writer {
     /// Commits the group, and answers.
     fn settle(&mut self, held: &mut Vec<Held>, begun: &mut bool) {
         if *begun {
-            if let Err(what) = self.store.commit() {
+            let written =
+                if self.torn { Err("an event before it was not".to_owned()) } else { self.store.commit() };
+            if let Err(what) = written {
                 self.store.roll_back();
+                self.refuse_writes(&what);
                 let refusal = Refusal::failed(format!("the event could not be written: {what}"));
                 for (_, done) in held.iter_mut().filter(|(_, done)| done.is_ok()) {
                     *done = Err(refusal.clone());
                 }
-                *begun = false;
+                // The state has events that the log lacks.
                 self.reload();
             }
-            *begun = false;
+            (*begun, self.torn) = (false, false);
         }
         self.shared.committed.store(self.engine.standing.seq, Ordering::Release);
         self.shared.followed.store(self.engine.standing.followed, Ordering::Release);
@@ -241,15 +306,27 @@ impl Writer {
         }
     }
 
-    /// Tries at intervals to resume a suspended model, for example after a full disk.
+    /// Tries at intervals to resume a model that is suspended or refuses writes, for example after a full
+    /// disk.
     fn revive(&mut self) {
-        if self.failure().is_some() && self.tried.elapsed() > TRY_AGAIN {
+        if self.tried.elapsed() <= TRY_AGAIN {
+            return;
+        }
+        if self.failure().is_some() {
             self.reload();
+        } else if self.shared.unwritable().is_some() {
+            let mut begun = false;
+            if self.begin(&mut begun).is_ok() {
+                self.store.roll_back();
+            }
         }
     }
 
-    /// Recovers the invalid state from disk.
+    /// Recovers the invalid state from disk. Meanwhile requests are refused, and do not wait.
     fn reload(&mut self) {
+        let first = self.failure().is_none();
+        let what = "its state is recovered from its log".to_owned();
+        *self.shared.failed.write().unwrap_or_else(PoisonError::into_inner) = Some(what);
         let folder = self.store.folder().to_owned();
         match Store::recover(&folder, &self.limits) {
             Ok((store, engine, _)) => {
@@ -262,7 +339,7 @@ impl Writer {
             }
             Err(what) => {
                 self.tried = Instant::now();
-                if self.failure().is_none() {
+                if first {
                     tracing::error!(model = %self.name, "the model is suspended: {what}");
                 }
                 *self.shared.failed.write().unwrap_or_else(PoisonError::into_inner) = Some(what);

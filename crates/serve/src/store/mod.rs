@@ -45,6 +45,10 @@ const FILE: &str = "events.sqlite";
 /// milliseconds.
 const CHECKPOINT: i64 = 256;
 
+/// Number of bytes of the disk that events leave free.
+#[cfg(unix)]
+const LEAST_FREE: u64 = 32 << 20;
+
 const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS events (
     seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, id TEXT, body TEXT NOT NULL, outcome TEXT
@@ -111,6 +115,45 @@ impl Store {
 
     fn failed(&self, error: &rusqlite::Error) -> String {
         format!("{}: {error}", self.path().display())
+    }
+
+    /// Whether there is room on the disk for a group of events and a snapshot: a full disk is noticed before
+    /// events are applied, because what the learner has learnt cannot be undone.
+    ///
+    /// # Errors
+    /// If less is free than [`LEAST_FREE`], or a sixteenth of a small disk.
+    #[cfg(unix)]
+    pub(crate) fn check_room(&self) -> Result<(), String> {
+        // A disk that does not tell is tried.
+        let Ok(disk) = rustix::fs::statvfs(&self.folder) else { return Ok(()) };
+        let (free, all) = (disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize);
+        let least = LEAST_FREE.min(all / 16);
+        if free >= least {
+            return Ok(());
+        }
+        let (folder, free, least) = (self.folder.display(), free >> 10, least >> 10);
+        Err(format!(
+            "the disk of {folder} is full: {free} KiB are free, and {least} KiB are kept for snapshots"
+        ))
+    }
+
+    /// Unknown on other systems: writing is tried.
+    #[cfg(not(unix))]
+    pub(crate) fn check_room(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Tries whether something can be written durably.
+    pub(crate) fn try_write(&mut self) -> Result<(), String> {
+        self.check_room()?;
+        let done = self.db.execute_batch(
+            "BEGIN IMMEDIATE;
+             CREATE TABLE IF NOT EXISTS tried (bytes BLOB NOT NULL);
+             INSERT INTO tried VALUES (zeroblob(262144));
+             COMMIT;
+             DROP TABLE tried;",
+        );
+        done.map_err(|error| self.failed(&error)).inspect_err(|_| self.roll_back())
     }
 
     /// Starts a transaction.

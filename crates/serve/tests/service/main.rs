@@ -6,5 +6,6 @@ mod described;
 mod full;
 mod harm;
 mod personalizer;
+mod refused;
 mod shadow;
 mod support;

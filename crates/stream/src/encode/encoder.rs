@@ -4,6 +4,7 @@ mod build;
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use noregret::example::{Features, Label};
 use noregret::learner::{Accepts, Classes};
@@ -61,8 +62,9 @@ impl fmt::Display for LargeRow {
 /// rejects rows that the learner cannot learn from. Its state is saved with the model.
 #[derive(Clone, Debug)]
 pub struct Encoder {
-    /// The classes seen so far; empty for a real-valued target.
-    labels: Labels,
+    /// The classes seen so far; empty for a real-valued target. Shared by copies until one of them changes,
+    /// so that a copy taken before every row, to undo the row, costs little.
+    labels: Arc<Labels>,
     /// Largest number of classes: new ones are added up to this number. [`usize::MAX`] for a
     /// learner that grows.
     classes: usize,
@@ -398,13 +400,13 @@ impl Encoder {
             },
             RowLabel::Name(name) => match self.labels.find_as(name, row.label_type()) {
                 Some(label) => {
-                    if observe {
-                        self.labels.state(label, row.label_type());
+                    if observe && self.labels.learns_type(label, row.label_type()) {
+                        self.labels_mut().state(label, row.label_type());
                     }
                     OwnedTruth::Class(label)
                 }
                 None if observe && self.labels.len() < self.classes => {
-                    OwnedTruth::Class(self.labels.intern_as(name, row.label_type()))
+                    OwnedTruth::Class(self.labels_mut().intern_as(name, row.label_type()))
                 }
                 None => return Err(self.unknown_class(name)),
             },
@@ -429,7 +431,7 @@ impl Encoder {
             RowLabel::Costs(costs) => {
                 for one in costs.iter().filter(|_| observe) {
                     if self.labels.find(&one.action).is_none() && self.labels.len() < self.classes {
-                        self.labels.intern(&one.action);
+                        self.labels_mut().intern(&one.action);
                     }
                 }
                 OwnedTruth::Missing
@@ -444,7 +446,7 @@ impl Encoder {
         for name in row.offered() {
             let label = match self.labels.find(name) {
                 Some(label) => label,
-                None if observe && self.labels.len() < self.classes => self.labels.intern(name),
+                None if observe && self.labels.len() < self.classes => self.labels_mut().intern(name),
                 None => return Err(self.unknown_class(name)),
             };
             out.offered.push(label.0);

@@ -139,13 +139,17 @@ impl Labels {
 
     /// Gives a class its type, if that was not stated yet.
     pub fn state(&mut self, label: Label, of: LabelType) {
-        if of != LabelType::Unstated && self.types[label.index()] == LabelType::Unstated {
-            let of = simplest(&self.names[label.index()], of);
-            if of != LabelType::Unstated {
-                self.types[label.index()] = of;
-                self.count_again();
-            }
+        if self.learns_type(label, of) {
+            self.types[label.index()] = simplest(&self.names[label.index()], of);
+            self.count_again();
         }
+    }
+
+    /// Whether [`Labels::state`] would change anything.
+    pub(crate) fn learns_type(&self, label: Label, of: LabelType) -> bool {
+        of != LabelType::Unstated
+            && self.types[label.index()] == LabelType::Unstated
+            && simplest(&self.names[label.index()], of) != LabelType::Unstated
     }
 
     fn add(&mut self, name: &str, of: LabelType) -> Label {

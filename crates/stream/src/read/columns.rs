@@ -176,7 +176,8 @@ impl Names {
         }
     }
 
-    fn truncate(&mut self, len: u32) {
+    /// Removes all but the first `len` names.
+    pub fn truncate(&mut self, len: u32) {
         for name in self.list.drain(len as usize..) {
             self.index.remove(&name);
         }

@@ -1,5 +1,7 @@
 //! How an encoder is made, what it is made of, and what may change later.
 
+use std::sync::Arc;
+
 use noregret::learner::{Accepts, Classes};
 
 use super::{Encoder, LargeRow};
@@ -12,7 +14,7 @@ impl Encoder {
     /// dense, unscaled and unbounded, without intercept; there are no labels and no room for any.
     pub fn new(columns: usize, accepts: Accepts) -> Self {
         Self {
-            labels: Labels::default(),
+            labels: Arc::default(),
             classes: 0,
             scaler: Scaler::new(Scaling::None),
             intercept: false,
@@ -33,7 +35,7 @@ impl Encoder {
     #[must_use]
     pub fn with_labels(mut self, labels: Labels, classes: usize) -> Self {
         if self.accepts.classes != Classes::Real {
-            (self.labels, self.classes) = (labels, classes);
+            (self.labels, self.classes) = (Arc::new(labels), classes);
         }
         self
     }
@@ -91,7 +93,7 @@ impl Encoder {
 
     /// The classes seen so far, to add some.
     pub fn labels_mut(&mut self) -> &mut Labels {
-        &mut self.labels
+        Arc::make_mut(&mut self.labels)
     }
 
     /// Largest number of classes: new ones are added up to this number. [`usize::MAX`] for a learner that

@@ -1,0 +1,66 @@
+//! Whether the service and its models are ready, for those who watch over it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use serde_json::{Map, Value, json};
+
+use crate::app::{App, json as answered};
+use crate::hub::Place;
+use crate::safety::keys::Right;
+
+/// The state of a model in one word, and the reason if it does not accept events.
+fn state_of(place: &Place) -> (&'static str, Option<String>) {
+    match place {
+        Place::Failed(what) => ("failed", Some(what.clone())),
+        Place::Busy => ("busy", None),
+        Place::Running(handle) => match (handle.failure(), handle.unwritable()) {
+            (Some(what), _) => ("suspended", Some(what)),
+            (None, Some(what)) => ("refusing writes", Some(what)),
+            (None, None) => ("ready", None),
+        },
+    }
+}
+
+/// GET /healthz: 200 if every model accepts events, 503 if one does not.
+///
+/// `states` counts the models in each state: `ready`; `busy`, being made or deleted; `refusing writes`, for
+/// example because the disk is full, while forecasts go on; `suspended`; `failed`, not served. `refused` counts
+/// the events that were refused since the start. Clients that may read are also shown the models.
+#[utoipa::path(get, path = "/healthz", tag = "service", operation_id = "health",
+    responses((status = 200, description = "All models are served"), (status = 503, description = "One is not")))]
+pub(crate) async fn health(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+    let (mut failed, mut by_name) = (Vec::new(), Map::new());
+    let (mut states, mut refused) = (BTreeMap::new(), 0);
+    let models = app.hub.list();
+    for (name, place) in &models {
+        let (state, why) = state_of(place);
+        *states.entry(state).or_insert(0_u64) += 1;
+        let mut about = json!({"state": state});
+        if let Some(why) = why {
+            failed.push(name.clone());
+            about["why"] = why.into();
+        }
+        if let Place::Running(handle) = place {
+            about["refused"] = handle.refused().into();
+            refused += handle.refused();
+        }
+        by_name.insert(name.clone(), about);
+    }
+    let (status, code) = match failed.is_empty() {
+        true => ("ok", StatusCode::OK),
+        false => ("failed", StatusCode::SERVICE_UNAVAILABLE),
+    };
+    let mut health = json!({"status": status, "models": models.len(), "states": states, "refused": refused});
+    if !failed.is_empty() {
+        health["failed"] = failed.into();
+    }
+    // Reasons have paths in them, and are only shown to those who may read.
+    if app.keys.now().check(crate::app::key_of(&headers), Right::Read, None).is_ok() {
+        health["by_name"] = Value::Object(by_name);
+    }
+    answered(code, &health)
+}

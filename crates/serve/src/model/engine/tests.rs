@@ -1,0 +1,115 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+fn made(spec: &Value) -> Engine {
+    let spec: Spec = serde_json::from_value(spec.clone()).expect("a spec");
+    Engine::new(spec, &Limits::default()).expect("a model")
+}
+
+fn learn(x: Value, y: Value) -> Event {
+    Event::Learn { x, y, weight: None }
+}
+
+fn decide(id: &str, body: Value) -> Event {
+    let mut body = body;
+    body["id"] = id.into();
+    Event::Decide(serde_json::from_value(body).expect("a decision"))
+}
+
+/// The refused events leave no trace: the state is equal to the last bit before and after, and so are all later
+/// answers to those of a model that never met them.
+fn leave_no_trace(spec: &Value, good: &[Event], refused: &[Event]) {
+    let (mut engine, mut other) = (made(spec), made(spec));
+    let (first, second) = good.split_at(good.len() / 2);
+    for (at, event) in first.iter().enumerate() {
+        engine.apply(at as i64, event).expect("a good event");
+        other.apply(at as i64, event).expect("a good event");
+    }
+    for event in refused {
+        let before = engine.snapshot().digest();
+        assert!(engine.apply(1000, event).is_err(), "{spec} {event:?}");
+        assert_eq!(engine.snapshot().digest(), before, "{spec} {event:?}");
+    }
+    for (at, event) in second.iter().enumerate() {
+        let (_, mine) = engine.apply(at as i64, event).expect("a good event");
+        let (_, theirs) = other.apply(at as i64, event).expect("a good event");
+        assert_eq!(mine, theirs, "{spec} {event:?}");
+    }
+    assert_eq!(engine.snapshot().digest(), other.snapshot().digest(), "{spec}");
+}
+
+#[test]
+fn refused_rows_leave_no_trace() {
+    let good: Vec<Event> = (0..40)
+        .map(|t| {
+            learn(
+                json!({"v": t % 7, "w": (t * t) % 5, "text": "x"}),
+                json!(if t % 7 > 3 { "a" } else { "b" }),
+            )
+        })
+        .collect();
+    // A new label and so many new columns that the learner would have to grow.
+    let mut many = serde_json::Map::new();
+    for column in 0..30 {
+        many.insert(format!("new{column}"), 1e100.into());
+    }
+    let refused = [
+        learn(json!({"v": 1e100, "w": 1e100}), json!("a")),
+        learn(json!({"v": 1e100, "new": 1e100}), json!("c")),
+        learn(many.into(), json!("c")),
+        learn(json!({"v": 1}), json!(null)),
+        Event::Ask { id: "row".to_owned(), x: json!({"v": 1e100, "w": 1e100}) },
+    ];
+    for learner in ["ogd", "folklore", "auto"] {
+        let params = json!({"scale": "none", "radius": 100});
+        leave_no_trace(&json!({"learner": learner, "params": params}), &good, &refused);
+    }
+}
+
+#[test]
+fn refused_decisions_leave_no_trace() {
+    let bandit =
+        json!({"feedback": "bandit", "labels": ["a", "b", "c"], "params": {"scale": "none", "radius": 10}});
+    let good: Vec<Event> = (0..40)
+        .map(|t| match t % 2 {
+            0 => decide(&format!("d{t}"), json!({"x": {"v": t % 7}})),
+            _ => Event::Feedback { id: format!("d{}", t - 1), reward: f64::from(t / 2 % 2), cost: None },
+        })
+        .collect();
+    let refused = [
+        decide("bad", json!({"x": {"v": 1e100, "w": 1e100}})),
+        decide("bad", json!({"x": {"v": 1}, "labels": [{"label": "z"}]})),
+        Event::Feedback { id: "none".to_owned(), reward: 1.0, cost: None },
+    ];
+    leave_no_trace(&bandit, &good, &refused);
+}
+
+/// The first slot has been decided when the second one is refused.
+#[test]
+fn a_second_slot_that_is_refused_takes_back_the_first() {
+    let labels = json!([{"label": "a", "x": {"v": 1e60}}, {"label": "b", "x": {"v": 2.0}}]);
+    let slots = |size: f64| json!([{"id": "one", "x": {"s": 1.0}}, {"id": "two", "x": {"s": size}}]);
+    let good: Vec<Event> =
+        (0..6).map(|t| decide(&format!("d{t}"), json!({"labels": labels, "slots": slots(1.0)}))).collect();
+    let bad = decide("bad", json!({"labels": labels, "slots": slots(1e90)}));
+    leave_no_trace(&json!({"feedback": "bandit"}), &good, &[bad]);
+}
+
+/// A decision that waits takes little memory, in a model and in its shadow: the learner's scratch memory, which
+/// copies leave out, is not kept.
+#[test]
+fn waiting_decisions_have_no_scratch_memory() {
+    let spec = json!({"feedback": "bandit", "labels": ["a", "b"]});
+    let mut live = made(&spec);
+    let mut shadow = made(&spec);
+    shadow.spec.shadow_of = Some("live".to_owned());
+    let event = decide("d", json!({"x": {"v": 1}}));
+    let (_, outcome) = live.apply(0, &event).expect("a decision");
+    let told = Event::Followed { seq: 1, of: Box::new(event), outcome: Box::new(outcome) };
+    shadow.apply(0, &told).expect("a decision beside it");
+    for engine in [&live, &shadow] {
+        let (_, waits) = engine.waiting.iter().next().expect("it waits");
+        assert_eq!(format!("{:?}", waits.taken), format!("{:?}", waits.taken.clone()));
+    }
+}

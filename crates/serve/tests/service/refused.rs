@@ -1,0 +1,65 @@
+//! Refused rows: they change nothing, hold nobody up, and are counted.
+
+use noregret_serve::Limits;
+use serde_json::{Value, json};
+
+use super::support::Service;
+
+fn row(t: u64) -> Value {
+    json!({"x": {"v": t % 7, "w": t % 3}, "y": if t % 7 > 3 { "a" } else { "b" }})
+}
+
+/// A body of rows of which one in ten is refused. What the model would be recovered from is taken away before:
+/// a refusal that needed it would suspend the model.
+#[test]
+fn a_refused_row_needs_no_recovery() {
+    let (folder, other) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let limits = Limits { snapshot_every: u64::MAX, ..Limits::default() };
+    let service = Service::with(folder.path(), limits);
+    let good = Service::start(other.path());
+    let spec = json!({"learner": "ogd", "labels": ["a", "b"], "params": {"scale": "none", "radius": 10}});
+    for service in [&service, &good] {
+        service.put("/v1/models/refusing", &spec).ok(201);
+    }
+    let snapshots = folder.path().join("models/refusing/snapshots");
+    let away = folder.path().join("away");
+    std::fs::rename(&snapshots, &away).expect("movable");
+    let bad = json!({"x": {"v": 1e100, "w": 1e100, "new": 1}, "y": "c"}).to_string();
+    let lines: Vec<String> =
+        (0..200).map(|t| if t % 10 == 9 { bad.clone() } else { row(t).to_string() }).collect();
+    let answers = service.send(
+        "POST",
+        "/v1/models/refusing/learn",
+        "application/x-ndjson",
+        lines.join("\n").as_bytes(),
+    );
+    let answers = String::from_utf8(answers.bytes).expect("text");
+    let refused = answers.lines().filter(|line| line.contains("\"status\":422")).count();
+    assert_eq!((answers.lines().count(), refused), (200, 20), "{answers}");
+    let about = service.get("/v1/models/refusing").ok(200);
+    assert_eq!((&about["rounds"], &about["refused"]), (&json!(180), &json!(20)), "{about}");
+    assert_eq!((&about["columns"], &about["labels"]), (&json!(2), &json!(["a", "b"])), "{about}");
+    // The health says it, and so do the metrics.
+    let health = service.get("/healthz").ok(200);
+    assert_eq!(
+        (&health["refused"], &health["by_name"]["refusing"]["refused"]),
+        (&json!(20), &json!(20)),
+        "{health}"
+    );
+    let metrics = String::from_utf8(service.get("/metrics").bytes).expect("text");
+    assert!(metrics.contains("noregret_rounds_refused_total{model=\"refusing\"} 20"), "{metrics}");
+    // A model that never met them is the same, and so is this one when it is recovered.
+    for t in (0..200).filter(|t| t % 10 != 9) {
+        good.post("/v1/models/refusing/learn", &row(t)).ok(200);
+    }
+    let forecast = |service: &Service| {
+        service.post("/v1/models/refusing/predict", &json!({"x": {"v": 3, "w": 1}})).ok(200)
+    };
+    let (mine, theirs) = (forecast(&service), forecast(&good));
+    assert_eq!(mine, theirs);
+    std::fs::remove_dir_all(&snapshots).ok();
+    std::fs::rename(&away, &snapshots).expect("movable");
+    service.stop();
+    let service = Service::start(folder.path());
+    assert_eq!(forecast(&service), mine);
+}
