@@ -48,4 +48,19 @@ pub(crate) struct ServeArgs {
     /// Largest size of a new model's state, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = super::at_least_one::<usize>())]
     pub(crate) memory: usize,
+    /// Size by which a model of decisions may grow for new columns, in MiB; beyond it new names share columns
+    #[arg(long, value_name = "MIB", default_value_t = 16)]
+    pub(crate) growth: usize,
+    /// Largest number of features of a row, and of columns of a model
+    #[arg(long, value_name = "COUNT", default_value_t = 4096, value_parser = super::at_least_one::<usize>())]
+    pub(crate) columns: usize,
+    /// Largest number of labels of a model, and on offer
+    #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = super::at_least_one::<usize>())]
+    pub(crate) labels: usize,
+    /// Largest number of models
+    #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = super::at_least_one::<usize>())]
+    pub(crate) most_models: usize,
+    /// Longest name of a feature, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 1024, value_parser = super::at_least_one::<usize>())]
+    pub(crate) name_bytes: usize,
 }

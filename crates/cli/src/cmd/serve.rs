@@ -33,6 +33,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         rate: args.rate,
         body: mebibytes(args.body),
         model_bytes: mebibytes(args.memory),
+        growth: mebibytes(args.growth),
+        columns: args.columns,
+        labels: args.labels,
+        models: args.most_models,
+        name: args.name_bytes,
         ..Limits::default()
     };
     let options = Options { listen: args.listen, dir: args.dir.clone(), limits };

@@ -36,7 +36,7 @@ pub(crate) async fn log(
     let (sender, pieces) = mpsc::channel::<Bytes>(16);
     tokio::task::spawn_blocking(move || {
         let take = &mut |piece: Vec<u8>| sender.blocking_send(piece.into()).is_ok();
-        if let Err(what) = crate::model::log::export(&handle.folder, handle.kind, &handle.limits, take) {
+        if let Err(what) = crate::model::log::export(&handle, take) {
             tracing::error!(model = %handle.name, "the log could not be read: {what}");
         }
     });

@@ -83,6 +83,12 @@ pub(crate) async fn create(
     if let Ok(handle) = app.hub.get(&name) {
         let old = handle.spec();
         let wanted = Spec { service: old.service.clone(), ..spec.clone() };
+        if wanted.labels != old.labels && (Spec { labels: old.labels.clone(), ..wanted.clone() }) == old {
+            let what = format!(
+                "the labels of the model {name} are fixed: make a model with other labels under another name, or one without labels, whose labels come and go with every decision"
+            );
+            return Err(Refusal { field: Some("labels".to_owned()), ..Refusal::conflict(what) });
+        }
         if wanted != old {
             let what = format!("there is a model called {name}, made of something else; delete it first");
             return Err(Refusal::conflict(what));

@@ -150,7 +150,7 @@ impl Engine {
         decide.x.check("x", &self.limits)?;
         self.make_room(&decide.x, 0)?;
         self.row.clear();
-        rows::fill(&mut self.schema.columns, &decide.x, &mut self.row)
+        rows::fill(&mut self.schema.columns, &decide.x, self.most, &mut self.row)
     }
 
     /// The learner's decision for a slot, not yet drawn: among the labels `offered`, or all.

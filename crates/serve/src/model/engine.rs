@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use noregret::algorithm::{AnyModel, Forecast};
-use noregret::example::Features;
 use noregret::prediction::{Decision, Prediction};
 use noregret::rng::Rng;
 use noregret_stream::decisions::pending::Pending;
@@ -16,9 +15,7 @@ use serde_json::Value;
 
 use super::answers::Waits;
 use super::event::{Event, Outcome};
-use super::flat::Flat;
 use super::learn::Asked;
-use super::rows;
 use super::spec::{Made, RowKind, Spec};
 use super::standing::Standing;
 use crate::refusal::Refusal;
@@ -36,21 +33,24 @@ pub(crate) struct Engine {
     pub(super) asked: Pending<Arc<Asked>>,
     pub(crate) standing: Standing,
     pub(super) limits: Limits,
+    /// Largest number of columns, where new names share the last of them; `None`: rows with more columns than
+    /// there is room for are refused.
+    pub(super) most: Option<usize>,
     pub(super) seed: u64,
     /// What the present event changes before it is accepted.
-    before: Option<Before>,
+    pub(super) before: Option<Before>,
     pub(super) prediction: Prediction,
     pub(super) row: Row,
     pub(super) example: Example,
 }
 
 /// What a row changes before it is known whether it is accepted, as it was.
-struct Before {
+pub(super) struct Before {
     encoder: Encoder,
     columns: u32,
     generator: Rng,
-    /// The learner, if the row made it grow.
-    learner: Option<AnyModel>,
+    /// The learner and its pending decisions, if the row made it grow.
+    pub(super) grown: Option<(AnyModel, Pending<Arc<Waits>>)>,
 }
 
 /// The result of an event.
@@ -100,7 +100,9 @@ impl Engine {
         let Made { saved, play, seed, kind } = spec.make(limits)?;
         let standing = Standing::new(saved.learner.about().forecast);
         let waiting = Pending::new(limits.waiting);
-        Ok(Self::of(spec, kind, saved, play, seed, waiting, standing, limits))
+        let mut engine = Self::of(spec, kind, saved, play, seed, waiting, standing, limits);
+        engine.most = engine.most_columns();
+        Ok(engine)
     }
 
     /// The counts before the first event.
@@ -136,6 +138,7 @@ impl Engine {
             asked: Pending::new(limits.waiting),
             standing,
             limits: limits.clone(),
+            most: None,
             seed,
             before: None,
             prediction,
@@ -196,20 +199,20 @@ impl Engine {
             encoder: self.encoder.clone(),
             columns: self.schema.columns.count(),
             generator: self.play.generator.clone(),
-            learner: None,
+            grown: None,
         });
     }
 
     /// Takes back what a refused row has changed.
     pub(super) fn take_back(&mut self) {
-        let Some(Before { encoder, columns, generator, learner }) = self.before.take() else { return };
+        let Some(Before { encoder, columns, generator, grown }) = self.before.take() else { return };
         self.encoder = encoder;
         self.play.generator = generator;
         if let Columns::Named(names) = &mut self.schema.columns {
             names.truncate(columns);
         }
-        if let Some(learner) = learner {
-            self.learner = learner;
+        if let Some((learner, waiting)) = grown {
+            (self.learner, self.waiting) = (learner, waiting);
             if let AnyModel::Full(learner) = &self.learner {
                 self.prediction = learner.prediction();
             }
@@ -261,70 +264,6 @@ impl Engine {
     pub(super) fn encode(&mut self) -> Result<(), Refusal> {
         let done = self.encoder.encode(&self.row, &mut self.example);
         done.map_err(|what| Refusal::invalid("x", what))
-    }
-
-    /// Makes room for new features and for `labels` labels.
-    pub(super) fn make_room(&mut self, features: &Flat, labels: usize) -> Result<(), Refusal> {
-        let needed = self.schema.columns.count() as usize + rows::unknown(&self.schema.columns, features);
-        let mut columns = self.encoder.columns();
-        while columns < needed {
-            columns *= 2;
-        }
-        let columns = columns.min(self.limits.columns);
-        let classes = self.learner.problem().classes.max(labels);
-        if columns < needed {
-            let what =
-                format!("the row brings the columns to {needed}; the limit is {}", self.limits.columns);
-            return Err(Refusal::invalid("x", what));
-        }
-        if (columns, classes) == (self.encoder.columns(), self.learner.problem().classes) {
-            return Ok(());
-        }
-        let name = self.learner.about().name;
-        let AnyModel::Full(learner) = &self.learner else {
-            let what = format!(
-                "the row brings the columns to {needed}; the model has room for {}: make one with params.features",
-                self.encoder.columns()
-            );
-            return Err(Refusal::invalid("x", what));
-        };
-        let entry =
-            noregret::registry::find(name).map_err(|error| Refusal::invalid("x", error.to_string()))?;
-        let mut problem = learner.problem().clone();
-        problem.features = columns + usize::from(self.encoder.has_intercept());
-        problem.classes = classes;
-        let bytes = entry.numbers(&learner.values(), &problem).unwrap_or(usize::MAX).saturating_mul(8);
-        if bytes > self.limits.model_bytes {
-            let what = format!("{name} would take more than {} MiB", self.limits.model_bytes >> 20);
-            return Err(Refusal::invalid("x", what));
-        }
-        self.check_before_growth(features)?;
-        let before = self.copy();
-        let AnyModel::Full(learner) = &mut self.learner else { unreachable!("it is one") };
-        if !learner.grow(classes, problem.features) {
-            let what = format!(
-                "{name} cannot grow to {classes} labels and {columns} columns: make a model with labels and params.features"
-            );
-            return Err(Refusal::invalid("x", what));
-        }
-        self.encoder.make_room(classes, columns);
-        self.prediction = learner.prediction();
-        if let Some(noted) = &mut self.before {
-            // A row may make it grow more than once.
-            noted.learner.get_or_insert(before);
-        }
-        Ok(())
-    }
-
-    /// Refuses a row that would be refused after growth, too: growing and taking it back takes long.
-    fn check_before_growth(&self, features: &Flat) -> Result<(), Refusal> {
-        let AnyModel::Full(learner) = &self.learner else { return Ok(()) };
-        let (mut row, mut example, mut at) = (Row::new(), Example::default(), learner.prediction());
-        rows::fill_known(&self.schema.columns, features.iter(), &mut row)?;
-        let x = Features::Sparse { indices: row.indices(), values: row.values() };
-        self.encoder.transform(x, &mut example).map_err(|what| Refusal::invalid("x", what))?;
-        learner.predict(example.features(), &mut at);
-        check_forecast(&at, learner.about().forecast)
     }
 }
 

@@ -15,9 +15,6 @@ use crate::safety::limits::Limits;
 
 /// Greatest depth of nested objects.
 const DEEPEST: usize = 16;
-/// Longest name, in bytes.
-const LONGEST: usize = 1024;
-
 /// See the [module](self).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flat {
@@ -25,6 +22,8 @@ pub struct Flat {
     names: String,
     /// End of each name, and the value.
     ends: Vec<(u32, f64)>,
+    /// The longest name: where it begins, and its length in bytes.
+    longest: (usize, usize),
     /// Whether there is an object or a list, rather than null.
     some: bool,
     /// The first error.
@@ -52,7 +51,12 @@ impl Flat {
     /// # Errors
     /// If a value is not a feature, a number is too large, or there are too many features.
     pub(crate) fn check(&self, field: &str, limits: &Limits) -> Result<(), Refusal> {
+        let (begin, length) = self.longest;
         let wrong = match &self.wrong {
+            None if length > limits.name => {
+                let name = shown(&self.names[begin..begin + length]);
+                format!("feature {name} has a name of more than {} bytes", limits.name)
+            }
             None if self.ends.len() <= limits.columns => return Ok(()),
             None => format!("there are more than {} features, which is the limit", limits.columns),
             Some(what) => what.clone(),
@@ -80,10 +84,10 @@ impl Flat {
             self.names.push_str(text);
         }
         let begin = self.ends.last().map_or(0, |(end, _)| *end as usize);
-        if self.names.len() - begin > LONGEST {
-            let name = shown(&self.names[begin..]);
-            self.wrong = Some(format!("feature {name} has a name of more than {LONGEST} bytes"));
-        } else if value.is_nan() || value.abs() > LARGEST_NORM {
+        if self.names.len() - begin > self.longest.1 {
+            self.longest = (begin, self.names.len() - begin);
+        }
+        if value.is_nan() || value.abs() > LARGEST_NORM {
             let name = shown(path);
             self.wrong =
                 Some(format!("feature {name} is {value:e}; a number of at most {LARGEST_NORM:e} was needed"));

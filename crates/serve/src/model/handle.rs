@@ -309,6 +309,11 @@ impl Handle {
         self.shared.failed.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The largest number of columns, see [`Engine`].
+    pub(super) fn most(&self) -> Option<usize> {
+        self.shared.reader.read().unwrap_or_else(PoisonError::into_inner).most
+    }
+
     /// Why the model refuses writes, if it does.
     pub(crate) fn unwritable(&self) -> Option<String> {
         self.shared.unwritable()

@@ -150,7 +150,7 @@ impl Engine {
         self.row.weight = weight;
         self.remember();
         self.make_room(&features, if real { 0 } else { self.encoder.labels().len() + usize::from(new) })?;
-        rows::fill(&mut self.schema.columns, &features, &mut self.row)?;
+        rows::fill(&mut self.schema.columns, &features, self.most, &mut self.row)?;
         self.encode()?;
         let AnyModel::Full(learner) = &mut self.learner else { unreachable!("full feedback") };
         learner.predict(self.example.features(), &mut self.prediction);

@@ -2,7 +2,6 @@
 //! `noregret evaluate`, or labelled rows, for `noregret run`.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use noregret::Label;
 use noregret::algorithm::AnyModel;
@@ -17,6 +16,7 @@ use serde_json::json;
 
 use super::engine::Engine;
 use super::event::{Decide, Event, Outcome};
+use super::handle::Handle;
 use super::rows;
 use super::spec::{Feedback, RowKind};
 use crate::safety::limits::Limits;
@@ -44,17 +44,14 @@ pub(crate) fn header(engine: &Engine, continues: Option<String>) -> Result<Strin
     String::from_utf8(bytes).map_err(|error| error.to_string())
 }
 
-/// Writes the log of the model in `folder` in pieces, until `take` returns false.
+/// Writes the log of a model in pieces, until `take` returns false.
 ///
 /// # Errors
 /// If reading fails.
-pub(crate) fn export(
-    folder: &Path,
-    kind: RowKind,
-    limits: &Limits,
-    take: &mut dyn FnMut(Vec<u8>) -> bool,
-) -> Result<(), String> {
+pub(crate) fn export(handle: &Handle, take: &mut dyn FnMut(Vec<u8>) -> bool) -> Result<(), String> {
     const PIECE: usize = 64 << 10;
+    let Handle { folder, kind, limits, .. } = handle;
+    let (kind, most) = (*kind, handle.most());
     let wanted = std::cell::Cell::new(true);
     let mut lines: Option<Lines> = None;
     let mut out = Vec::new();
@@ -62,7 +59,7 @@ pub(crate) fn export(
     store::read_log(
         folder,
         &mut |segment| {
-            *out_of_begin.borrow_mut() = Some(Lines::begin(&segment.header, kind)?);
+            *out_of_begin.borrow_mut() = Some(Lines::begin(&segment.header, kind, most)?);
             Ok(())
         },
         &mut |_, event, outcome| {
@@ -90,6 +87,7 @@ pub(crate) fn export(
 /// The names in the lines so far.
 struct Lines {
     kind: RowKind,
+    most: Option<usize>,
     columns: Columns,
     labels: Labels,
     writer: Option<LogWriter<Vec<u8>>>,
@@ -100,7 +98,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn begin(header: &str, kind: RowKind) -> Result<Self, String> {
+    fn begin(header: &str, kind: RowKind, most: Option<usize>) -> Result<Self, String> {
         let none = Columns::Named(noregret_stream::Names::default());
         let (columns, labels, writer) = if header.is_empty() {
             (none, Labels::default(), None)
@@ -111,6 +109,7 @@ impl Lines {
         };
         Ok(Self {
             kind,
+            most,
             columns,
             labels,
             writer,
@@ -161,7 +160,8 @@ impl Lines {
         }
         let Event::Decide(decide) = event else { return Ok(()) };
         for (slot, taken) in outcome.taken.iter().enumerate() {
-            fill(decide, slot, self.kind, &mut self.columns, limits, &mut self.row)?;
+            let (kind, most) = (self.kind, self.most);
+            fill(decide, slot, (kind, most), &mut self.columns, limits, &mut self.row)?;
             let raw = Raw { row: &self.row, columns: &self.columns, labels: &self.labels };
             debug_assert!(
                 (taken.label as usize) < self.labels.len(),
@@ -178,14 +178,16 @@ impl Lines {
 fn fill(
     decide: &Decide,
     slot: usize,
-    kind: RowKind,
+    (kind, most): (RowKind, Option<usize>),
     columns: &mut Columns,
     limits: &Limits,
     row: &mut Row,
 ) -> Result<(), String> {
     row.clear();
     let filled = match kind {
-        RowKind::Columns => decide.x.check("x", limits).and_then(|()| rows::fill(columns, &decide.x, row)),
+        RowKind::Columns => {
+            decide.x.check("x", limits).and_then(|()| rows::fill(columns, &decide.x, most, row))
+        }
         RowKind::Offers(width) => {
             let labels = decide.labels.as_deref().unwrap_or_default();
             rows::fill_offer(

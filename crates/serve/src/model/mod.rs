@@ -1,6 +1,6 @@
 //! A model: its settings (`spec`, `service`), events (`event`) and their effects (`engine`, by the kind of
 //! the round: `learn`, `decide`, `answers`, `shadow`), counts (`standing`), JSON to features (`flat`) and
-//! rows (`rows`), files (`snapshot`), read-only copies (`reader`), importance of features (`importance`), its
+//! rows (`rows`), room for new ones (`room`), files (`snapshot`), read-only copies (`reader`), importance of features (`importance`), its
 //! queue (`handle`), the thread that owns it (`writer`), and the thread that sends its events to a shadow
 //! (`follower`).
 
@@ -18,6 +18,7 @@ pub(crate) mod importance;
 mod learn;
 pub(crate) mod log;
 pub(crate) mod reader;
+mod room;
 pub(crate) mod rows;
 mod service;
 mod shadow;

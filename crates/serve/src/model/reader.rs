@@ -25,6 +25,8 @@ pub(crate) struct Reader {
     pub(super) kind: RowKind,
     play: Play,
     pub(super) limits: Limits,
+    /// See [`Engine`].
+    pub(crate) most: Option<usize>,
     /// The description of the model.
     pub(crate) about: Value,
 }
@@ -40,6 +42,7 @@ impl Engine {
             kind: self.kind,
             play: self.play.clone(),
             limits: self.limits.clone(),
+            most: self.most,
             about: self.about(),
         }
     }

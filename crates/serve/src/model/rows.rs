@@ -1,32 +1,75 @@
 //! Converts features to rows: names are columns; labels on offer are blocks of hashed columns.
 
 use noregret::bandit::offers::key;
-use noregret_stream::{Columns, Described, Row, fill_blocks};
+use noregret_stream::{Columns, Described, Row, fill_blocks, hash_name};
 
 use super::event::Offered;
 use super::flat::Flat;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 
+/// The name of the first of the columns that are shared; the others follow it.
+const FIRST_SHARED: &str = "(shared 0)";
+
+/// One column in so many is shared where the columns of a model end.
+const SHARED: usize = 4;
+
+/// The number of shared columns, which are the last ones.
+pub(crate) fn shared(columns: &Columns) -> u32 {
+    columns.index_of(FIRST_SHARED).map_or(0, |first| columns.count() - first)
+}
+
+/// The column of a name: its own, or a shared one by the hash of the name.
+fn column_of(columns: &Columns, name: &str) -> Option<u32> {
+    columns.index_of(name).or_else(|| {
+        let first = columns.index_of(FIRST_SHARED)?;
+        Some(first + hash_name(name, 31) % (columns.count() - first))
+    })
+}
+
 /// Number of `features` without a column.
-pub(crate) fn unknown(columns: &Columns, features: &Flat) -> usize {
+fn unknown(columns: &Columns, features: &Flat) -> usize {
     let mut new: Vec<&str> =
-        features.iter().map(|(name, _)| name).filter(|name| columns.index_of(name).is_none()).collect();
+        features.iter().map(|(name, _)| name).filter(|name| column_of(columns, name).is_none()).collect();
     new.sort_unstable();
     new.dedup();
     new.len()
 }
 
-/// Writes `features` to a row; new ones get new columns.
+/// Number of columns for a row with `features`, and whether new names share columns from this row on: if there
+/// may be at most `most`, and too few would be left.
+pub(crate) fn needed(columns: &Columns, features: &Flat, most: Option<usize>) -> (usize, bool) {
+    let new = unknown(columns, features);
+    let needed = columns.count() as usize + new;
+    match most {
+        Some(most) if new > 0 && needed > most - most / SHARED => (most, true),
+        _ => (needed, false),
+    }
+}
+
+/// Writes `features` to a row; new ones get new columns, and where no more than `most` may be, new names share
+/// the columns that are left.
 ///
 /// # Errors
 /// If the values of a repeated name sum to infinity.
-pub(crate) fn fill(columns: &mut Columns, features: &Flat, row: &mut Row) -> Result<(), Refusal> {
+pub(crate) fn fill(
+    columns: &mut Columns,
+    features: &Flat,
+    most: Option<usize>,
+    row: &mut Row,
+) -> Result<(), Refusal> {
+    let (most, share) = needed(columns, features, most);
+    if let (Columns::Named(names), true) = (&mut *columns, share) {
+        let first = names.len() as usize;
+        for at in first..most {
+            names.intern(&format!("(shared {})", at - first));
+        }
+    }
     for (name, value) in features.iter() {
-        let column = match &mut *columns {
+        let column = column_of(columns, name).or_else(|| match &mut *columns {
             Columns::Named(names) => names.intern(name),
-            columns => columns.index_of(name),
-        };
+            _ => None,
+        });
         if let Some(column) = column {
             row.push(column, value);
         }
@@ -44,7 +87,7 @@ pub(crate) fn fill_known<'a>(
     row: &mut Row,
 ) -> Result<(), Refusal> {
     for (name, value) in features {
-        if let Some(column) = columns.index_of(name) {
+        if let Some(column) = column_of(columns, name) {
             row.push(column, value);
         }
     }

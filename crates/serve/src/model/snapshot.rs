@@ -28,6 +28,9 @@ struct Kept<W, A> {
     spec: Spec,
     kind: RowKind,
     floor: f64,
+    /// See [`Engine`]; absent in files of 0.2.0.
+    #[serde(default)]
+    most: Option<usize>,
     seed: u64,
     waiting: Vec<(String, W)>,
     #[serde(default = "Vec::new")]
@@ -47,10 +50,10 @@ impl Still {
     pub(crate) fn archive(self) -> Archive {
         let Self { mut saved, kept } = self;
         let mut archive = saved.archive();
-        let Kept { spec, kind, floor, seed, waiting, asked, standing } = kept;
+        let Kept { spec, kind, floor, most, seed, waiting, asked, standing } = kept;
         let waiting = waiting.iter().map(|(id, waits)| (id.clone(), &**waits)).collect();
         let asked = asked.iter().map(|(id, asked)| (id.clone(), &**asked)).collect();
-        let kept: Kept<&Waits, &Asked> = Kept { spec, kind, floor, seed, waiting, asked, standing };
+        let kept: Kept<&Waits, &Asked> = Kept { spec, kind, floor, most, seed, waiting, asked, standing };
         let mut bytes = serde_json::to_vec(&kept).expect("plain data");
         bytes.resize(bytes.len().next_multiple_of(8), b' ');
         let words: Vec<u64> = bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
@@ -95,6 +98,7 @@ impl Engine {
             spec: self.spec.clone(),
             kind: self.kind,
             floor: self.play.floor,
+            most: self.most,
             seed: self.seed,
             waiting: self.waiting.iter().map(|(id, waits)| (id.to_owned(), Arc::clone(waits))).collect(),
             asked: self.asked.iter().map(|(id, asked)| (id.to_owned(), Arc::clone(asked))).collect(),
@@ -132,12 +136,16 @@ impl Engine {
         for (id, row) in kept.asked {
             asked.insert(&id, Arc::new(row)).map_err(|error| damaged(error.to_string()))?;
         }
-        let Kept { spec, kind, seed, standing, .. } = kept;
+        let Kept { spec, kind, most, seed, standing, .. } = kept;
         if standing.last.len() > WINDOW {
             return Err(damaged("its window is too long".to_owned()));
         }
         let mut engine = Self::of(spec, kind, saved, play, seed, waiting, standing, limits);
         engine.asked = asked;
+        // A model of 0.2.0 may grow from now on. Rows in its log, for which it had room, must find their columns
+        // where they were.
+        let grows = || engine.most_columns().filter(|most| *most >= 2 * engine.encoder.columns());
+        engine.most = most.or_else(grows);
         Ok(engine)
     }
 
@@ -219,6 +227,7 @@ impl Engine {
                 RowKind::Offers(_) => Value::Null,
             },
             "columns": self.schema.columns.count(),
+            "room": self.about_room(),
             "classes": problem.classes,
             "rounds": self.learner.rounds(),
             "seed": self.seed,

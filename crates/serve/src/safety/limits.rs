@@ -7,12 +7,16 @@ pub struct Limits {
     pub body: usize,
     /// Largest number of features of a row, and of columns of a model.
     pub columns: usize,
+    /// Longest name of a feature, in bytes.
+    pub name: usize,
     /// Largest number of labels of a model, and on offer.
     pub labels: usize,
     /// Largest number of models.
     pub models: usize,
     /// Largest state of a new model, in bytes.
     pub model_bytes: usize,
+    /// Number of bytes by which a model of decisions may grow for new columns; beyond it they are shared.
+    pub growth: usize,
     /// Largest number of pending decisions of a model; beyond it the oldest is discarded.
     pub waiting: usize,
     /// Largest number of queued requests for one model.
@@ -34,9 +38,11 @@ impl Default for Limits {
         Self {
             body: 8 << 20,
             columns: 4096,
+            name: 1024,
             labels: 1000,
             models: 1000,
             model_bytes: 1 << 30,
+            growth: 16 << 20,
             waiting: 100_000,
             queue: 4096,
             rate: None,

@@ -2,6 +2,7 @@
 
 mod bandit;
 mod bodies;
+mod columns;
 mod described;
 mod full;
 mod harm;

@@ -107,6 +107,11 @@ impl<T> Pending<T> {
         self.waiting.values().map(|(id, what)| (id.as_str(), what))
     }
 
+    /// The values of all pending rounds.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.waiting.values_mut().map(|(_, what)| what)
+    }
+
     /// The remaining pending rounds, the oldest first.
     pub fn into_waiting(self) -> impl Iterator<Item = (String, T)> {
         self.waiting.into_values()
@@ -168,6 +173,11 @@ impl Decisions {
     /// Without decisions; at most `most` may be pending at a time.
     pub fn new(most: usize) -> Self {
         Self(Pending::new(most))
+    }
+
+    /// Their rows, for a learner that has grown from `before` to `after` features.
+    pub(crate) fn widen(&mut self, before: usize, after: usize) {
+        self.0.values_mut().for_each(|(example, _)| example.widen(before, after));
     }
 
     /// Stores the decision `taken` for `example` under `id`. If too many decisions are pending, the

@@ -15,7 +15,8 @@ use crate::decisions::log::{Header, generator};
 use crate::decisions::pending::{Decisions, Verdict};
 use crate::decisions::reader::LogReader;
 use crate::encode::scale::Scaler;
-use crate::encode::{Encoder, Example, LargeRow};
+use crate::encode::{Encoder, Example, LargeRow, room_for};
+use crate::read::columns::Columns;
 use crate::read::error::ReadError;
 use crate::read::live::Stop;
 use crate::read::options::Schema;
@@ -276,7 +277,25 @@ impl Replay {
         Ok(true)
     }
 
+    /// Grows as the service does, where a log has more columns than the learner at its start.
+    fn make_room(&mut self) {
+        let (columns, needed) = (self.encoder.columns(), self.log.columns().count() as usize);
+        if !matches!(self.log.columns(), Columns::Named(_)) || needed <= columns {
+            return;
+        }
+        let (before, room) = (self.encoder.features(), room_for(columns, needed));
+        let classes = self.encoder.classes();
+        // A learner that cannot grow refuses the row, if it has one of the new columns.
+        if self.learner.grow(self.learner.problem().classes, before + room - columns) {
+            self.encoder.make_room(classes, room);
+            self.pending.widen(before, self.encoder.features());
+            // Its scratch memory has the size of before.
+            self.expected = Decision::default();
+        }
+    }
+
     fn decided(&mut self, logged: LoggedDecision) -> Result<(), ReplayError> {
+        self.make_room();
         let Self { log, learner, encoder, example, expected, counts, .. } = self;
         if encoder.labels().len() < log.labels().len() {
             encoder.labels_mut().clone_from(log.labels());

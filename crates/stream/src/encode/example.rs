@@ -155,6 +155,19 @@ impl Example {
         };
     }
 
+    /// The same for a learner that has grown from `before` to `after` features, the new ones being 0.
+    pub fn widen(&mut self, before: usize, after: usize) {
+        if self.sparse || after <= before {
+            return;
+        }
+        let more = after - before;
+        // Of two views, the first ends in the middle.
+        if self.values.len() == 2 * before {
+            self.values.splice(before..before, std::iter::repeat_n(0.0, more));
+        }
+        self.values.resize(self.values.len() + more, 0.0);
+    }
+
     /// Sets these features, given in increasing order, to 0.
     pub(super) fn remove(&mut self, features: &[u32]) {
         if !self.sparse {

@@ -77,8 +77,14 @@ fn refused_decisions_leave_no_trace() {
             _ => Event::Feedback { id: format!("d{}", t - 1), reward: f64::from(t / 2 % 2), cost: None },
         })
         .collect();
+    // So many new columns that the learner has to grow before it is refused.
+    let mut many = serde_json::Map::new();
+    for column in 0..70 {
+        many.insert(format!("new{column}"), 1e100.into());
+    }
     let refused = [
         decide("bad", json!({"x": {"v": 1e100, "w": 1e100}})),
+        decide("bad", json!({"x": many})),
         decide("bad", json!({"x": {"v": 1}, "labels": [{"label": "z"}]})),
         Event::Feedback { id: "none".to_owned(), reward: 1.0, cost: None },
     ];
@@ -112,4 +118,59 @@ fn waiting_decisions_have_no_scratch_memory() {
         let (_, waits) = engine.waiting.iter().next().expect("it waits");
         assert_eq!(format!("{:?}", waits.taken), format!("{:?}", waits.taken.clone()));
     }
+}
+
+/// Where a learner has grown as far as it may, new names share the last columns; those before keep their own.
+#[test]
+fn columns_have_no_wall() {
+    for (learner, most) in [("squarecb", 256), ("newtron", 64)] {
+        let spec = json!({"feedback": "bandit", "labels": ["a", "b"], "learner": learner});
+        let spec: Spec = serde_json::from_value(spec).expect("a spec");
+        let limits = Limits { columns: 256, ..Limits::default() };
+        let mut engine = Engine::new(spec, &limits).expect("a model");
+        assert_eq!(engine.most, Some(most));
+        let mut restored = None;
+        for t in 0..500_u32 {
+            let event = decide(&format!("d{t}"), json!({"x": {"city": format!("c{t}"), "hour": t % 24}}));
+            let (_, outcome) = engine.apply(i64::from(t), &event).expect("no decision is refused");
+            // Decisions of before the growth are learnt after it.
+            let feedback = t.checked_sub(30).map(|t| Event::Feedback {
+                id: format!("d{t}"),
+                reward: f64::from(t % 2),
+                cost: None,
+            });
+            if let Some(event) = &feedback {
+                engine.apply(i64::from(t), event).expect("it is pending");
+            }
+            if t == 60 {
+                let archive = engine.snapshot();
+                restored = Some(Engine::from_snapshot(&archive, &limits).expect("a snapshot"));
+            } else if let Some(other) = &mut restored {
+                let (_, again) = other.apply(i64::from(t), &event).expect("no decision is refused");
+                assert_eq!(again, outcome, "{learner} {t}");
+                if let Some(event) = &feedback {
+                    other.apply(i64::from(t), event).expect("it is pending");
+                }
+            }
+        }
+        let room = engine.about_room();
+        let shared = room["shared"].as_u64().expect("a number") as usize;
+        assert_eq!((&room["columns"], &room["most"]), (&json!(most), &json!(most)), "{room}");
+        assert!(shared >= most / 4 && shared < most / 3, "{room}");
+        assert_eq!(engine.schema.columns.count() as usize, most);
+        assert!(engine.schema.columns.index_of("city=c3").is_some(), "the first ones have their own columns");
+        assert!(engine.schema.columns.index_of("city=c499").is_none(), "the last ones share some");
+        assert_eq!(engine.snapshot().digest(), restored.expect("made").snapshot().digest(), "{learner}");
+    }
+}
+
+/// A model whose number of columns was asked for has that number.
+#[test]
+fn a_fixed_number_of_columns_stays() {
+    let spec = json!({"feedback": "bandit", "labels": ["a", "b"], "params": {"features": 2}});
+    let mut engine = made(&spec);
+    assert_eq!(engine.most, None);
+    engine.apply(0, &decide("d0", json!({"x": {"a": 1, "b": 1}}))).expect("two columns");
+    let refusal = engine.apply(0, &decide("d1", json!({"x": {"c": 1}}))).expect_err("three are too many");
+    assert!(refusal.detail.contains("params.features"), "{}", refusal.detail);
 }

@@ -1,0 +1,150 @@
+//! Room for new columns and labels: learners grow, and where a model of decisions has grown enough, new names
+//! share its last columns by their hashes.
+
+use std::sync::Arc;
+
+use noregret::algorithm::AnyModel;
+use noregret::example::Features;
+use noregret::prediction::Decision;
+use noregret::problem::Problem;
+use noregret::registry;
+use noregret_stream::Row;
+use noregret_stream::encode::{Example, room_for};
+use serde_json::{Value, json};
+
+use super::engine::{Engine, check_forecast, check_scores};
+use super::flat::Flat;
+use super::rows;
+use super::spec::{Feedback, RowKind};
+use crate::refusal::Refusal;
+
+impl Engine {
+    /// The largest number of columns of a new model of decisions whose number of columns is not fixed by
+    /// `params.features`: doubled as long as its learner can grow, within the limits on memory.
+    pub(super) fn most_columns(&self) -> Option<usize> {
+        let AnyModel::Bandit(learner) = &self.learner else { return None };
+        let is_fixed = self.spec.params.get("features").is_some_and(|features| !features.is_null());
+        if is_fixed || self.kind != RowKind::Columns || self.spec.feedback != Feedback::Bandit {
+            return None;
+        }
+        let mut most = self.encoder.columns();
+        let first = self.bytes(learner.problem().classes, most);
+        while 2 * most <= self.limits.columns {
+            let bytes = self.bytes(learner.problem().classes, 2 * most);
+            let allowed = first.saturating_add(self.limits.growth).min(self.limits.model_bytes);
+            let features = 2 * most + usize::from(self.encoder.has_intercept());
+            if bytes > allowed || !learner.boxed_clone().grow(learner.problem().classes, features) {
+                break;
+            }
+            most *= 2;
+        }
+        Some(most)
+    }
+
+    /// The size of the learner's state with so many labels and columns, in bytes.
+    fn bytes(&self, classes: usize, columns: usize) -> usize {
+        let Ok(entry) = registry::find(self.learner_name()) else { return usize::MAX };
+        let features = columns + usize::from(self.encoder.has_intercept());
+        let problem = Problem { classes, features, ..self.learner.problem().clone() };
+        entry.numbers(&self.learner.values(), &problem).unwrap_or(usize::MAX).saturating_mul(8)
+    }
+
+    /// What is said of the columns: their number, to how many they grow, and how many of them are shared by all
+    /// further names.
+    pub(super) fn about_room(&self) -> Value {
+        let (now, shared) = (self.encoder.columns(), rows::shared(&self.schema.columns));
+        let most = match (&self.learner, self.most) {
+            (_, Some(most)) => most,
+            (AnyModel::Full(_), None) if self.kind == RowKind::Columns => self.limits.columns,
+            _ => now,
+        };
+        let mut about = json!({"columns": now, "most": most, "shared": shared});
+        if let (Some(most), true) = (self.most, most == now && shared == 0) {
+            let name = self.learner_name();
+            about["note"] = format!(
+                "{name} does not grow beyond {most} columns, and further names will share some of them; params.features makes a model with more"
+            )
+            .into();
+        }
+        about
+    }
+
+    /// Makes room for new features and for `labels` labels.
+    pub(super) fn make_room(&mut self, features: &Flat, labels: usize) -> Result<(), Refusal> {
+        let (needed, _) = rows::needed(&self.schema.columns, features, self.most);
+        let columns = room_for(self.encoder.columns(), needed).min(self.limits.columns);
+        // A limit may have been lowered since the model was made.
+        let columns = columns.max(self.encoder.columns()).max(self.most.map_or(0, |most| most.min(needed)));
+        let classes = self.learner.problem().classes.max(labels);
+        if columns < needed {
+            let what =
+                format!("the row brings the columns to {needed}; the limit is {}", self.limits.columns);
+            return Err(Refusal::invalid("x", what));
+        }
+        if (columns, classes) == (self.encoder.columns(), self.learner.problem().classes) {
+            return Ok(());
+        }
+        if matches!(self.learner, AnyModel::Bandit(_)) && self.most.is_none() {
+            let what = format!(
+                "the row brings the columns to {needed}; the model has room for {}: make one with params.features",
+                self.encoder.columns()
+            );
+            return Err(Refusal::invalid("x", what));
+        }
+        let name = self.learner_name();
+        if self.bytes(classes, columns) > self.limits.model_bytes {
+            let what = format!("{name} would take more than {} MiB", self.limits.model_bytes >> 20);
+            return Err(Refusal::invalid("x", what));
+        }
+        self.check_before_growth(features)?;
+        self.grow(classes, columns)
+    }
+
+    fn grow(&mut self, classes: usize, columns: usize) -> Result<(), Refusal> {
+        let before = (self.copy(), self.waiting.clone());
+        let old = self.encoder.features();
+        let features = columns + usize::from(self.encoder.has_intercept());
+        let grows = match &mut self.learner {
+            AnyModel::Full(learner) => learner.grow(classes, features),
+            AnyModel::Bandit(learner) => learner.grow(classes, features),
+        };
+        if !grows {
+            let what = format!(
+                "{} cannot grow to {classes} labels and {columns} columns: make a model with labels and params.features",
+                self.learner_name()
+            );
+            return Err(Refusal::invalid("x", what));
+        }
+        self.encoder.make_room(classes, columns);
+        if let AnyModel::Full(learner) = &self.learner {
+            self.prediction = learner.prediction();
+        }
+        for waits in self.waiting.values_mut() {
+            Arc::make_mut(waits).example.widen(old, features);
+        }
+        if let Some(noted) = &mut self.before {
+            noted.grown.get_or_insert(before);
+        }
+        Ok(())
+    }
+
+    /// Refuses a row that would be refused after growth, too: growing and taking it back takes long.
+    fn check_before_growth(&self, features: &Flat) -> Result<(), Refusal> {
+        let (mut row, mut example) = (Row::new(), Example::default());
+        rows::fill_known(&self.schema.columns, features.iter(), &mut row)?;
+        let x = Features::Sparse { indices: row.indices(), values: row.values() };
+        self.encoder.transform(x, &mut example).map_err(|what| Refusal::invalid("x", what))?;
+        match &self.learner {
+            AnyModel::Full(learner) => {
+                let mut at = learner.prediction();
+                learner.predict(example.features(), &mut at);
+                check_forecast(&at, learner.about().forecast)
+            }
+            AnyModel::Bandit(learner) => {
+                let mut taken = Decision::default();
+                learner.predict(example.features(), &mut taken);
+                check_scores(&taken)
+            }
+        }
+    }
+}
