@@ -10,12 +10,14 @@ use serde_json::{Map, Value, json};
 
 use crate::app::{App, json as answered};
 use crate::hub::Place;
+use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 
 /// The state of a model in one word, and the reason if it does not accept events.
 fn state_of(place: &Place) -> (&'static str, Option<String>) {
     match place {
         Place::Failed(what) => ("failed", Some(what.clone())),
+        Place::Recovering => ("recovering", Some("its log is applied to its snapshot".to_owned())),
         Place::Busy => ("busy", None),
         Place::Running(handle) => match (handle.failure(), handle.unwritable()) {
             (Some(what), _) => ("suspended", Some(what)),
@@ -25,9 +27,30 @@ fn state_of(place: &Place) -> (&'static str, Option<String>) {
     }
 }
 
+/// GET /livez: the process answers.
+#[utoipa::path(get, path = "/livez", tag = "service", operation_id = "live",
+    responses((status = 200, description = "The process answers")))]
+pub(crate) async fn live() -> Response {
+    answered(StatusCode::OK, &json!({"status": "ok"}))
+}
+
+/// GET /readyz: 503 with `Retry-After` until the recovery of every model has ended. A model that could not be
+/// recovered does not keep requests from the others; see /healthz.
+#[utoipa::path(get, path = "/readyz", tag = "service", operation_id = "ready",
+    responses((status = 200, description = "All models are served, or have failed"),
+        (status = 503, description = "Some are being recovered")))]
+pub(crate) async fn ready(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
+    let models = app.hub.list();
+    let left = models.iter().filter(|(_, place)| matches!(place, Place::Recovering)).count();
+    match left {
+        0 => Ok(answered(StatusCode::OK, &json!({"status": "ok", "models": models.len()}))),
+        _ => Err(Refusal::busy(format!("{left} of {} models are being recovered", models.len()))),
+    }
+}
+
 /// GET /healthz: 200 if every model accepts events, 503 if one does not.
 ///
-/// `states` counts the models in each state: `ready`; `busy`, being made or deleted; `refusing writes`, for
+/// `states` counts the models in each state: `ready`; `recovering`, after a start; `busy`, being made or deleted; `refusing writes`, for
 /// example because the disk is full, while forecasts go on; `suspended`; `failed`, not served. `refused` counts
 /// the events that were refused since the start. Clients that may read are also shown the models.
 #[utoipa::path(get, path = "/healthz", tag = "service", operation_id = "health",

@@ -1,8 +1,9 @@
 //! All models of a service, by name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::model::engine::Engine;
 use crate::model::follower::follow;
@@ -19,6 +20,10 @@ pub(crate) struct Hub {
     folder: PathBuf,
     pub(crate) limits: Limits,
     models: RwLock<BTreeMap<String, Place>>,
+    /// The models whose recovery has not begun.
+    left: Mutex<VecDeque<String>>,
+    /// Whether the service is being stopped.
+    ending: AtomicBool,
 }
 
 /// The state of a name.
@@ -26,6 +31,8 @@ pub(crate) struct Hub {
 pub(crate) enum Place {
     /// A running model.
     Running(Arc<Handle>),
+    /// A model that is being recovered, or will be.
+    Recovering,
     /// A model that could not be recovered, and why.
     Failed(String),
     /// A model that is being made or deleted.
@@ -33,8 +40,7 @@ pub(crate) enum Place {
 }
 
 impl Hub {
-    /// Opens all models in `folder`, each in its state before the service stopped or was killed.
-    /// Models that cannot be recovered are not served, and keep the reason.
+    /// Finds all models in `folder`. They are not served until [`Hub::recover_next`] has recovered them.
     ///
     /// # Errors
     /// If the folder cannot be used.
@@ -52,29 +58,39 @@ impl Hub {
                 let _ = std::fs::remove_dir_all(entry.path());
                 continue;
             }
-            if names::check(&name).is_err() {
-                continue;
-            }
-            let started = Store::recover(&entry.path(), limits).and_then(|(store, engine, notes)| {
-                notes.iter().for_each(|note| tracing::warn!(model = %name, "{note}"));
-                Handle::start(&name, store, engine, limits)
-            });
-            let place = match started {
-                Ok(handle) => Place::Running(Arc::new(handle)),
-                Err(what) => {
-                    tracing::error!(model = %name, "is not served: {what}");
-                    Place::Failed(what)
-                }
-            };
-            models.insert(name, place);
-        }
-        let hub = Self { folder, limits: limits.clone(), models: RwLock::new(models) };
-        for (_, place) in hub.list() {
-            if let Place::Running(handle) = place {
-                hub.follow(&handle).map_err(|refusal| refusal.detail)?;
+            if names::check(&name).is_ok() {
+                models.insert(name, Place::Recovering);
             }
         }
-        Ok(hub)
+        let left = Mutex::new(models.keys().cloned().collect());
+        let (models, ending) = (RwLock::new(models), AtomicBool::new(false));
+        Ok(Self { folder, limits: limits.clone(), models, left, ending })
+    }
+
+    /// Recovers the next model, into its state before the service stopped or was killed; false if none is left.
+    /// A model that cannot be recovered is not served, and keeps the reason. Several threads may do this.
+    pub(crate) fn recover_next(&self) -> bool {
+        let next = || self.left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let Some(name) = next().filter(|_| !self.ending.load(Ordering::Acquire)) else { return false };
+        let recovered = Store::recover(&self.folder.join(&name), &self.limits).and_then(|recovered| {
+            let (store, engine, notes) = recovered;
+            notes.iter().for_each(|note| tracing::warn!(model = %name, "{note}"));
+            if self.ending.load(Ordering::Acquire) {
+                return Err("the service is being stopped".to_owned());
+            }
+            let handle = Arc::new(Handle::start(&name, store, engine, &self.limits)?);
+            self.follow(&handle).map_err(|refusal| refusal.detail)?;
+            Ok(handle)
+        });
+        let place = match recovered {
+            Ok(handle) => Place::Running(handle),
+            Err(what) => {
+                tracing::error!(model = %name, "is not served: {what}");
+                Place::Failed(what)
+            }
+        };
+        self.models.write().unwrap_or_else(PoisonError::into_inner).insert(name, place);
+        true
     }
 
     /// Starts the thread that sends a shadow its model's events.
@@ -93,6 +109,7 @@ impl Hub {
                 Err(Refusal::failed(format!("the model {name} could not be recovered: {what}")))
             }
             Some(Place::Busy) => Err(Refusal::busy(format!("the model {name} is being made or deleted"))),
+            Some(Place::Recovering) => Err(recovering(name)),
             None => Err(Refusal::unknown(format!("there is no model called {}", shown(name)))),
         }
     }
@@ -134,6 +151,9 @@ impl Hub {
         names::check(name)?;
         {
             let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
+            if let Some(Place::Recovering) = models.get(name) {
+                return Err(recovering(name));
+            }
             if models.contains_key(name) {
                 return Err(Refusal::conflict(format!("there is a model called {name} already")));
             }
@@ -175,6 +195,7 @@ impl Hub {
             let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
             match models.get(name) {
                 None => return Err(Refusal::unknown(format!("there is no model called {}", shown(name)))),
+                Some(Place::Recovering) => return Err(recovering(name)),
                 Some(Place::Busy) => {
                     return Err(Refusal::busy(format!("the model {name} is being made or deleted")));
                 }
@@ -192,10 +213,15 @@ impl Hub {
 
     /// Applies all queued events, saves all models and ends their threads.
     pub(crate) fn stop(&self) {
+        self.ending.store(true, Ordering::Release);
         for (_, place) in self.list() {
             if let Place::Running(handle) = place {
                 handle.stop();
             }
         }
     }
+}
+
+fn recovering(name: &str) -> Refusal {
+    Refusal::busy(format!("the model {name} is being recovered from its snapshot and its log; ask again"))
 }

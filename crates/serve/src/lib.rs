@@ -102,7 +102,8 @@ pub fn remove_key(dir: &std::path::Path, name: &str) -> Result<(), String> {
 }
 
 /// Serves until `stop` is requested; then applies all queued events, saves all models and returns.
-/// `ready` is called with the address.
+/// `ready` is called with the address as soon as requests are answered; models are recovered meanwhile, and
+/// requests to one that is not recovered yet are answered by 503 with `Retry-After`.
 ///
 /// # Errors
 /// If the folder or the address cannot be used, or the address is reachable by others and there are
@@ -137,6 +138,7 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
                 metrics.run_upkeep();
             }
         });
+        recover(&app)?;
         ready(address);
         connections::serve(listener, router(Arc::clone(&app)), stop, &options.limits).await;
         upkeep.abort();
@@ -144,6 +146,19 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
         let _ = tokio::task::spawn_blocking(move || app.hub.stop()).await;
         Ok(())
     })
+}
+
+/// Recovers the models on threads of their own, as many as there are processors.
+fn recover(app: &Arc<App>) -> Result<(), String> {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    for _ in 0..threads.min(app.hub.list().len()) {
+        let app = Arc::clone(app);
+        let recovery = std::thread::Builder::new().name("recovery".to_owned());
+        recovery
+            .spawn(move || while app.hub.recover_next() {})
+            .map_err(|error| format!("a thread for recovery cannot be started: {error}"))?;
+    }
+    Ok(())
 }
 
 /// The shared state of a folder.
@@ -194,6 +209,8 @@ fn router(app: Arc<App>) -> Router {
     Router::new()
         .merge(api::routes())
         .merge(personalizer::routes())
+        .route("/livez", get(health::live))
+        .route("/readyz", get(health::ready))
         .route("/healthz", get(health::health))
         .route("/metrics", get(metrics))
         .route("/openapi.json", get(openapi::document))
@@ -205,8 +222,11 @@ fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// Enforces the request rate of clients.
+/// Enforces the request rate of clients; those that watch over the service may ask at any rate.
 async fn limited(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    if ["/livez", "/readyz"].contains(&request.uri().path()) {
+        return next.run(request).await;
+    }
     let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
     if let Err(refusal) = app.count(client.unwrap_or(IpAddr::from([127, 0, 0, 1]))) {
         return refusal.into_response();

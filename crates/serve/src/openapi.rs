@@ -17,6 +17,8 @@ use crate::app::App;
     ),
     paths(
         crate::health::health,
+        crate::health::live,
+        crate::health::ready,
         crate::metrics,
         document,
         crate::api::models::list,

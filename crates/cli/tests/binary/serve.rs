@@ -41,6 +41,10 @@ impl Served {
         };
         // What it says later must not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
+        let (agent, ready) = (agent(), format!("{base}/readyz"));
+        while agent.get(&ready).call().is_ok_and(|answer| answer.status() == 503) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         Some(Self { child, base })
     }
 

@@ -30,6 +30,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> Ans
         models.push(match place {
             Place::Running(handle) => status(&handle).await,
             Place::Failed(what) => json!({"name": name, "failed": what}),
+            Place::Recovering => json!({"name": name, "recovering": true}),
             Place::Busy => json!({"name": name, "busy": true}),
         });
     }

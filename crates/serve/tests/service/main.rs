@@ -7,6 +7,7 @@ mod described;
 mod full;
 mod harm;
 mod personalizer;
+mod ready;
 mod refused;
 mod shadow;
 mod support;

@@ -53,7 +53,11 @@ impl Service {
     }
 
     pub(crate) fn with(dir: &Path, limits: Limits) -> Self {
-        Self::try_start(dir, limits, "127.0.0.1:0").expect("starts")
+        let service = Self::try_start(dir, limits, "127.0.0.1:0").expect("starts");
+        while service.get("/readyz").status != 200 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        service
     }
 
     pub(crate) fn try_start(dir: &Path, limits: Limits, listen: &str) -> Result<Self, String> {

@@ -1,0 +1,59 @@
+//! A service that has just been started: what it says of itself, and of models that are not recovered yet.
+
+use std::process::Command;
+
+use noregret_serve::Limits;
+use serde_json::{Value, json};
+
+use super::support::{Service, newest_snapshot};
+
+/// A model that takes long to recover, because its newest snapshot is a pipe that nobody has written to yet: the
+/// port answers at once, the other model is served, and requests to this one are refused with a time after which
+/// to ask again.
+#[test]
+#[cfg(unix)]
+fn a_model_that_recovers_keeps_nobody_waiting() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    for model in ["free", "locked"] {
+        service.put(&format!("/v1/models/{model}"), &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    }
+    let row = json!({"x": {"v": 1}, "y": "a"});
+    service.post("/v1/models/locked/learn", &row).ok(200);
+    service.stop();
+    let pipe = newest_snapshot(folder.path(), "locked");
+    std::fs::remove_file(&pipe).expect("removable");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("a program").success());
+    let service = Service::try_start(folder.path(), Limits::default(), "127.0.0.1:0").expect("starts");
+    assert_eq!(service.get("/livez").ok(200), json!({"status": "ok"}));
+    while service.post("/v1/models/free/learn", &row).status != 200 {
+        std::thread::yield_now();
+    }
+    for answer in [
+        service.post("/v1/models/locked/learn", &row),
+        service.post("/v1/models/locked/predict", &json!({"x": {}})),
+        service.get("/v1/models/locked"),
+        service.delete("/v1/models/locked"),
+        service.put("/v1/models/locked", &json!({"learner": "ogd", "labels": ["a", "b"]})),
+        service.get("/readyz"),
+    ] {
+        assert_eq!((answer.status, answer.retry_after.as_deref()), (503, Some("1")), "{answer:?}");
+        assert!(
+            answer.json()["detail"].as_str().is_some_and(|what| what.contains("recovered")),
+            "{answer:?}"
+        );
+    }
+    let health = service.get("/healthz");
+    assert_eq!(health.status, 503);
+    let health: Value = health.json();
+    assert_eq!(health["states"], json!({"ready": 1, "recovering": 1}), "{health}");
+    assert_eq!(health["by_name"]["locked"]["state"], "recovering", "{health}");
+    // What comes out of the pipe is no snapshot, and the one before it is used.
+    std::fs::write(&pipe, "").expect("somebody reads");
+    while service.get("/readyz").status != 200 {
+        std::thread::yield_now();
+    }
+    service.post("/v1/models/locked/learn", &row).ok(200);
+    assert_eq!(service.get("/v1/models/locked").ok(200)["rounds"], 2);
+    assert_eq!(service.get("/healthz").ok(200)["states"], json!({"ready": 2}));
+}
