@@ -13,7 +13,7 @@ use crate::model::spec::{Spec, shown};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::safety::names;
-use crate::store::Store;
+use crate::store::{Recovered, Store};
 
 /// The models in a folder.
 pub(crate) struct Hub {
@@ -73,10 +73,14 @@ impl Hub {
         let next = || self.left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let Some(name) = next().filter(|_| !self.ending.load(Ordering::Acquire)) else { return false };
         let recovered = Store::recover(&self.folder.join(&name), &self.limits).and_then(|recovered| {
-            let (store, engine, notes) = recovered;
+            let Recovered { mut store, engine, notes, again } = recovered;
             notes.iter().for_each(|note| tracing::warn!(model = %name, "{note}"));
             if self.ending.load(Ordering::Acquire) {
                 return Err("the service is being stopped".to_owned());
+            }
+            if again {
+                let header = log::header(&engine, Some(engine.archive().digest()))?;
+                store.begin_again(engine.standing.seq, &header, &engine.snapshot())?;
             }
             let handle = Arc::new(Handle::start(&name, store, engine, &self.limits)?);
             self.follow(&handle).map_err(|refusal| refusal.detail)?;
@@ -166,7 +170,8 @@ impl Hub {
         let made = make().and_then(|engine| {
             let header = log::header(&engine, None).map_err(Refusal::failed)?;
             let (folder, seq) = (self.folder.join(name), engine.standing.seq);
-            let store = Store::create(&folder, seq, &engine.snapshot(), &header).map_err(Refusal::failed)?;
+            let store = Store::create(&folder, engine.spec(), seq, &engine.snapshot(), &header);
+            let store = store.map_err(Refusal::failed)?;
             let handle = Handle::start(name, store, engine, &self.limits).map_err(Refusal::failed)?;
             let handle = Arc::new(handle);
             self.follow(&handle)?;
@@ -209,6 +214,25 @@ impl Hub {
         let removed = std::fs::rename(&folder, &gone).and_then(|()| std::fs::remove_dir_all(&gone));
         self.models.write().unwrap_or_else(PoisonError::into_inner).remove(name);
         removed.map_err(|error| Refusal::failed(format!("{}: cannot be removed: {error}", folder.display())))
+    }
+
+    /// Refuses to delete the log of `live` while a shadow has not learnt it.
+    ///
+    /// # Errors
+    /// 409, with the shadow.
+    pub(crate) fn check_followed(&self, live: &Handle) -> Result<(), Refusal> {
+        let until = live.committed();
+        for (name, place) in self.list() {
+            let Place::Running(shadow) = place else { continue };
+            if shadow.spec().shadow_of.as_deref() == Some(&live.name) && shadow.followed() < until {
+                let what = format!(
+                    "the shadow {name} has learnt {} of the {until} events of the log; ask again later, or delete the shadow first",
+                    shadow.followed()
+                );
+                return Err(Refusal { retry_after: Some(1), ..Refusal::conflict(what) });
+            }
+        }
+        Ok(())
     }
 
     /// Applies all queued events, saves all models and ends their threads.

@@ -48,6 +48,10 @@ pub(crate) struct ServeArgs {
     /// Largest size of a new model's state, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = super::at_least_one::<usize>())]
     pub(crate) memory: usize,
+    /// Learn models again from their logs where their snapshots do not give the recorded results bit for bit; where
+    /// no snapshot can be read, this is done without being asked
+    #[arg(long)]
+    pub(crate) rebuild: bool,
     /// Size by which a model of decisions may grow for new columns, in MiB; beyond it new names share columns
     #[arg(long, value_name = "MIB", default_value_t = 16)]
     pub(crate) growth: usize,

@@ -145,7 +145,8 @@ async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> 
                 written = std::io::Write::write_all(&mut file, &piece);
                 written.is_ok()
             };
-            crate::model::log::export(&handle, take).map_err(|what| failed(&what))?;
+            crate::model::log::export(&handle.folder, handle.rows(), &handle.limits, take)
+                .map_err(|what| failed(&what))?;
             written.map_err(|error| failed(&error))
         };
         let done = write().and_then(|()| {

@@ -36,14 +36,14 @@ pub(crate) async fn log(
     let (sender, pieces) = mpsc::channel::<Bytes>(16);
     tokio::task::spawn_blocking(move || {
         let take = &mut |piece: Vec<u8>| sender.blocking_send(piece.into()).is_ok();
-        if let Err(what) = crate::model::log::export(&handle, take) {
+        if let Err(what) = crate::model::log::export(&handle.folder, handle.rows(), &handle.limits, take) {
             tracing::error!(model = %handle.name, "the log could not be read: {what}");
         }
     });
     Ok(streamed(pieces, "application/x-ndjson"))
 }
 
-/// Starts a new log; the model is unchanged.
+/// Starts a new log; the model is unchanged. Refused while a shadow has not learnt all of it.
 #[utoipa::path(delete, path = "/v1/models/{name}/log", tag = "models", operation_id = "forget",
     params(OfModel),
     responses((status = 204, description = "A new log is started; the model is unchanged"),
@@ -54,7 +54,9 @@ pub(crate) async fn forget(
     headers: HeaderMap,
 ) -> Answered {
     app.allow(&headers, Right::Admin, Some(&name))?;
-    app.hub.get(&name)?.forget().await?;
+    let handle = app.hub.get(&name)?;
+    app.hub.check_followed(&handle)?;
+    handle.forget().await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 

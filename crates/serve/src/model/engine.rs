@@ -255,6 +255,11 @@ impl Engine {
         (self.standing.seq, self.standing.at) = (seq, at);
     }
 
+    /// Its settings.
+    pub(crate) fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
     /// The name of its learner.
     pub(crate) fn learner_name(&self) -> &'static str {
         self.learner.about().name

@@ -309,9 +309,9 @@ impl Handle {
         self.shared.failed.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The largest number of columns, see [`Engine`].
-    pub(super) fn most(&self) -> Option<usize> {
-        self.shared.reader.read().unwrap_or_else(PoisonError::into_inner).most
+    /// The form of its rows, and the largest number of columns, see [`Engine`].
+    pub(crate) fn rows(&self) -> (RowKind, Option<usize>) {
+        (self.kind, self.shared.reader.read().unwrap_or_else(PoisonError::into_inner).most)
     }
 
     /// Why the model refuses writes, if it does.

@@ -2,6 +2,7 @@
 //! `noregret evaluate`, or labelled rows, for `noregret run`.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use noregret::Label;
 use noregret::algorithm::AnyModel;
@@ -16,7 +17,6 @@ use serde_json::json;
 
 use super::engine::Engine;
 use super::event::{Decide, Event, Outcome};
-use super::handle::Handle;
 use super::rows;
 use super::spec::{Feedback, RowKind};
 use crate::safety::limits::Limits;
@@ -44,14 +44,18 @@ pub(crate) fn header(engine: &Engine, continues: Option<String>) -> Result<Strin
     String::from_utf8(bytes).map_err(|error| error.to_string())
 }
 
-/// Writes the log of a model in pieces, until `take` returns false.
+/// Writes the log of the model in `folder`, which has at most `most` columns, in pieces, until `take` returns
+/// false.
 ///
 /// # Errors
 /// If reading fails.
-pub(crate) fn export(handle: &Handle, take: &mut dyn FnMut(Vec<u8>) -> bool) -> Result<(), String> {
+pub(crate) fn export(
+    folder: &Path,
+    (kind, most): (RowKind, Option<usize>),
+    limits: &Limits,
+    take: &mut dyn FnMut(Vec<u8>) -> bool,
+) -> Result<(), String> {
     const PIECE: usize = 64 << 10;
-    let Handle { folder, kind, limits, .. } = handle;
-    let (kind, most) = (*kind, handle.most());
     let wanted = std::cell::Cell::new(true);
     let mut lines: Option<Lines> = None;
     let mut out = Vec::new();

@@ -57,8 +57,26 @@ impl Engine {
             // Events that this learner cannot apply are skipped.
             self.take_back();
         }
+        self.standing.missed += (seq - 1).saturating_sub(self.standing.followed);
         self.standing.followed = seq;
         Ok((Answer::Done, Outcome::default()))
+    }
+
+    /// Learns event `seq` of its own log again, as a shadow learns its model's: what was played then counts,
+    /// whatever it would play now. Returns whether the event could be applied.
+    pub(crate) fn relearn(&mut self, at: i64, seq: u64, event: Event, outcome: Outcome) -> bool {
+        let own = matches!(event, Event::Followed { .. } | Event::Configure { .. });
+        if own {
+            return self.apply(at, &event).is_ok();
+        }
+        let is_shadow = self.spec.shadow_of.clone();
+        self.spec.shadow_of.get_or_insert_default();
+        let before = (self.standing.followed, self.standing.missed);
+        let told = Event::Followed { seq, of: Box::new(event), outcome: Box::new(outcome) };
+        let done = self.apply(at, &told).is_ok();
+        self.spec.shadow_of = is_shadow;
+        (self.standing.followed, self.standing.missed) = before;
+        done
     }
 
     /// Makes its own decision for a decided round, and stores it until the feedback.

@@ -264,6 +264,9 @@ impl Engine {
         if let Some(live) = &self.spec.shadow_of {
             about["shadow_of"] = live.as_str().into();
             about["followed"] = standing.followed.into();
+            if standing.missed > 0 {
+                about["missed"] = standing.missed.into();
+            }
         }
         about
     }

@@ -35,6 +35,9 @@ pub(crate) struct Standing {
     pub(crate) followed: u64,
     #[serde(default)]
     pub(crate) instead: Instead,
+    /// For a shadow: number of its model's events that it has never seen, because they were deleted.
+    #[serde(default)]
+    pub(crate) missed: u64,
 }
 
 /// Off-policy estimate: sums over decisions with feedback, of the importance weights
@@ -88,13 +91,14 @@ impl Standing {
             explored: 0.0,
             followed: 0,
             instead: Instead::default(),
+            missed: 0,
         }
     }
 
     /// Takes over the counts of decisions from `before`. The scores of forecasts are kept.
     pub(super) fn go_on_from(&mut self, before: &Self) {
         let score = self.score.clone();
-        *self = Self { score, followed: 0, instead: Instead::default(), ..before.clone() };
+        *self = Self { score, followed: 0, instead: Instead::default(), missed: 0, ..before.clone() };
     }
 
     pub(super) fn earned(&mut self, reward: f64) {

@@ -14,7 +14,7 @@ use super::reader::Reader;
 use super::spec::{Aggregation, shown, shown_value};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
-use crate::store::{self, Past, Store};
+use crate::store::{self, Past, Recovered, Store};
 
 /// Largest number of events per commit.
 const GROUP: usize = 512;
@@ -166,6 +166,10 @@ impl Writer {
             done => done?,
         };
         let written = self.store.append(self.engine.standing.seq, at, &event, &outcome);
+        let written = written.and_then(|()| match &event {
+            Event::Configure { .. } => self.store.keep_spec(&self.engine.spec),
+            _ => Ok(()),
+        });
         let written = written.and_then(|()| match self.engine.play.explore == explored {
             true => Ok(()),
             // A log has one exploration setting.
@@ -329,7 +333,7 @@ impl Writer {
         *self.shared.failed.write().unwrap_or_else(PoisonError::into_inner) = Some(what);
         let folder = self.store.folder().to_owned();
         match Store::recover(&folder, &self.limits) {
-            Ok((store, engine, _)) => {
+            Ok(Recovered { store, engine, .. }) => {
                 (self.store, self.engine) = (store, engine);
                 self.marks = self.store.marks().unwrap_or_default();
                 self.shared.committed.store(self.engine.standing.seq, Ordering::Release);
@@ -408,6 +412,7 @@ impl Writer {
         let mut write = || {
             self.store.begin()?;
             self.store.append(seq, at, &event, &Outcome::default())?;
+            self.store.keep_spec(&engine.spec)?;
             self.store.begin_log(seq, &header, &snapshot)?;
             self.store.commit()
         };

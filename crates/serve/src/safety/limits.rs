@@ -23,6 +23,8 @@ pub struct Limits {
     pub queue: usize,
     /// Largest number of requests of one client per second; `None` for no limit.
     pub rate: Option<u32>,
+    /// Whether models that cannot be recovered bit for bit are learnt again from their logs.
+    pub rebuild: bool,
     /// Number of events between snapshots.
     pub snapshot_every: u64,
     /// Time limit for receiving a body, in seconds.
@@ -46,6 +48,7 @@ impl Default for Limits {
             waiting: 100_000,
             queue: 4096,
             rate: None,
+            rebuild: false,
             snapshot_every: 20_000,
             body_seconds: 30,
             connections: 16_000,

@@ -13,9 +13,11 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use self::files::{MARKS, MOST_VERSIONS, SNAPSHOTS, VERSIONS, file_of, remove_old, seqs};
 use crate::model::event::{Event, Outcome};
+use crate::model::spec::Spec;
 
 pub(crate) use self::files::{read_version, versions, write_snapshot};
 pub(crate) use self::reading::{Tail, back_up, decided, log_properties, read_log};
+pub(crate) use self::recovery::Recovered;
 
 /// The events of a model, and the folder of its snapshots.
 pub(crate) struct Store {
@@ -55,8 +57,12 @@ CREATE TABLE IF NOT EXISTS events (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS events_by_id ON events (id) WHERE id IS NOT NULL;
 CREATE TABLE IF NOT EXISTS segments (seq INTEGER PRIMARY KEY, header TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS spec (one INTEGER PRIMARY KEY CHECK (one = 1), body TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS marks (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, header TEXT NOT NULL) STRICT;
 ";
+
+/// The version of the database: 0 in folders of 0.2.0, which lack the table of the spec.
+const VERSION: i64 = 1;
 
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
@@ -65,9 +71,15 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
 }
 
 impl Store {
-    /// Atomically makes the folder of a new model whose state after event `seq` is `first`, and whose log
-    /// begins there with `header`.
-    pub(crate) fn create(folder: &Path, seq: u64, first: &Archive, header: &str) -> Result<Self, String> {
+    /// Atomically makes the folder of a new model with the settings `spec` whose state after event `seq` is
+    /// `first`, and whose log begins there with `header`.
+    pub(crate) fn create(
+        folder: &Path,
+        spec: &Spec,
+        seq: u64,
+        first: &Archive,
+        header: &str,
+    ) -> Result<Self, String> {
         let hidden = folder
             .with_file_name(format!(".{}.new", folder.file_name().unwrap_or_default().to_string_lossy()));
         let failed =
@@ -81,6 +93,7 @@ impl Store {
             store.write_snapshot(seq, first)?;
             store.begin()?;
             store.add_segment(seq, header)?;
+            store.keep_spec(spec)?;
             store.commit()?;
             let Self { db, .. } = store;
             db.close().map_err(|(_, error)| failed(&error))
@@ -102,10 +115,20 @@ impl Store {
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         flags.set(OpenFlags::SQLITE_OPEN_CREATE, new);
         let db = connect(&path, flags).map_err(failed)?;
+        let version: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
+        if version > VERSION {
+            return Err(format!(
+                "{}: has version {version}, and this program reads up to {VERSION}: use a newer one",
+                path.display()
+            ));
+        }
         db.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
         db.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
         db.pragma_update(None, "wal_autocheckpoint", CHECKPOINT).map_err(failed)?;
-        db.execute_batch(SCHEMA).map_err(failed)?;
+        if version < VERSION {
+            db.execute_batch(SCHEMA).map_err(failed)?;
+            db.pragma_update(None, "user_version", VERSION).map_err(failed)?;
+        }
         Ok(Self { db, folder: folder.to_owned() })
     }
 
@@ -194,6 +217,23 @@ impl Store {
         done.map(drop).map_err(|error| self.failed(&error))
     }
 
+    /// Keeps the settings of the model beside its log, so that it can be made again without a snapshot.
+    pub(crate) fn keep_spec(&self, spec: &Spec) -> Result<(), String> {
+        let body = serde_json::to_string(spec).map_err(|error| error.to_string())?;
+        let done = self.db.execute("INSERT OR REPLACE INTO spec (one, body) VALUES (1, ?)", [body]);
+        done.map(drop).map_err(|error| self.failed(&error))
+    }
+
+    /// The settings of the model, if they are kept.
+    fn spec(&self) -> Result<Option<Spec>, String> {
+        let body: Option<String> = self
+            .db
+            .query_row("SELECT body FROM spec", [], |row| row.get(0))
+            .optional()
+            .map_err(|error| self.failed(&error))?;
+        body.map(|body| serde_json::from_str(&body).map_err(|error| error.to_string())).transpose()
+    }
+
     /// Starts a segment of the log at `seq` with `header`.
     pub(crate) fn add_segment(&mut self, seq: u64, header: &str) -> Result<(), String> {
         let done = self.db.execute(
@@ -211,6 +251,14 @@ impl Store {
             .and_then(|_| self.db.execute("DELETE FROM segments WHERE seq < ?", [seq as i64]))
             .and_then(|_| self.db.execute("DELETE FROM marks", []));
         done.map(drop).map_err(|error| self.failed(&error))
+    }
+
+    /// The same where the log goes on from a model that was made again, in a transaction of its own.
+    pub(crate) fn begin_again(&mut self, seq: u64, header: &str, archive: &Archive) -> Result<(), String> {
+        self.write_snapshot(seq, archive)?;
+        self.begin()?;
+        let begun = self.begin_log(seq, header, archive).and_then(|()| self.commit());
+        begun.inspect_err(|_| self.roll_back())
     }
 
     /// Starts a new log after event `seq` with `header`, and keeps the model's state there.

@@ -1,4 +1,5 @@
-//! Recovery: the newest intact snapshot, and the later events applied to it again.
+//! Recovery: the newest intact snapshot, and the later events applied to it again; or, where no snapshot can be
+//! read, the log learnt again.
 
 use std::path::Path;
 
@@ -7,15 +8,26 @@ use noregret_stream::save::file as model_file;
 use super::files::{MARKS, VERSIONS, file_of, seqs, snapshot_path};
 use super::{Store, decoded};
 use crate::model::engine::Engine;
+use crate::model::event::Event;
 use crate::safety::limits::Limits;
 
+/// A recovered model.
+pub(crate) struct Recovered {
+    pub(crate) store: Store,
+    pub(crate) engine: Engine,
+    /// Sentences on damaged files.
+    pub(crate) notes: Vec<String>,
+    /// Whether it was made again from its log: its log has to begin again with it
+    /// ([`Store::begin_again`]).
+    pub(crate) again: bool,
+}
+
 impl Store {
-    /// Opens a model: loads its newest intact snapshot, and applies the later events. Also returns
-    /// notes on damaged files.
+    /// Opens a model: loads its newest intact snapshot, and applies the later events.
     ///
     /// # Errors
     /// If the state cannot be recovered bit for bit.
-    pub(crate) fn recover(folder: &Path, limits: &Limits) -> Result<(Self, Engine, Vec<String>), String> {
+    pub(crate) fn recover(folder: &Path, limits: &Limits) -> Result<Recovered, String> {
         let store = Self::open(folder, false)?;
         let failed = |error: rusqlite::Error| format!("{}: {error}", store.path().display());
         let check: String =
@@ -33,6 +45,7 @@ impl Store {
         let last = last.unwrap_or(first).max(first) as u64;
         let mut notes = Vec::new();
         let mut failure = format!("{}: has no snapshot", folder.display());
+        let mut readable = false;
         // Versions beyond the last committed event, as for snapshots below.
         for kind in [MARKS, VERSIONS] {
             for seq in seqs(&folder.join(kind))?.into_iter().filter(|seq| *seq > last) {
@@ -54,8 +67,12 @@ impl Store {
             });
             match loaded {
                 Ok(mut engine) if engine.standing.seq == seq => {
+                    readable = true;
+                    if store.spec()?.is_none() {
+                        store.keep_spec(engine.spec())?;
+                    }
                     match store.redo(&mut engine, last) {
-                        Ok(()) => return Ok((store, engine, notes)),
+                        Ok(()) => return Ok(Recovered { store, engine, notes, again: false }),
                         Err(what) => failure = what,
                     }
                     break;
@@ -66,7 +83,59 @@ impl Store {
             notes.push(format!("{failure}; the previous one was used"));
         }
         notes.push(failure);
-        Err(notes.join("; "))
+        // Without a readable snapshot there is nothing to compare with; otherwise it is asked for.
+        if readable && !limits.rebuild {
+            return Err(notes.join("; "));
+        }
+        match store.rebuild(limits, last) {
+            Ok((engine, note)) => {
+                notes.push(note);
+                Ok(Recovered { store, engine, notes, again: true })
+            }
+            Err(what) => {
+                notes.push(format!("and it cannot be rebuilt from its log: {what}"));
+                Err(notes.join("; "))
+            }
+        }
+    }
+
+    /// Makes the model again and lets it learn its log, with the labels that were played then and their
+    /// probabilities.
+    fn rebuild(&self, limits: &Limits, last: u64) -> Result<(Engine, String), String> {
+        let spec = self.spec()?.ok_or("its settings are only in its snapshots")?;
+        let mut engine = Engine::new(spec, limits).map_err(|refusal| refusal.to_string())?;
+        let failed = |error: rusqlite::Error| format!("{}: {error}", self.path().display());
+        let (mut learnt, mut skipped, mut replaced) = (0_u64, 0_u64, false);
+        {
+            let mut events =
+                self.db.prepare("SELECT seq, at, body, outcome FROM events ORDER BY seq").map_err(failed)?;
+            let mut rows = events.query([]).map_err(failed)?;
+            while let Some(row) = rows.next().map_err(failed)? {
+                let (seq, at): (i64, i64) =
+                    row.get(0).and_then(|seq| Ok((seq, row.get(1)?))).map_err(failed)?;
+                let (event, outcome) = decoded(row)?;
+                replaced |= matches!(event, Event::Restored { .. });
+                match engine.relearn(at, seq as u64, event, outcome) {
+                    true => learnt += 1,
+                    false => skipped += 1,
+                }
+            }
+        }
+        engine.standing.seq = last;
+        let mut note = format!(
+            "{}: was made again from its settings and the {learnt} events of its log",
+            self.folder().display()
+        );
+        if learnt + skipped < last {
+            note += &format!("; {} earlier ones had been deleted from it", last - learnt - skipped);
+        }
+        if skipped > 0 {
+            note += &format!("; {skipped} could not be applied");
+        }
+        if replaced {
+            note += "; the model had been replaced by a file, which is not part of the log";
+        }
+        Ok((engine, note))
     }
 
     /// Applies the events after the snapshot, and compares their outcomes.

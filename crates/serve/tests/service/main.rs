@@ -11,3 +11,4 @@ mod ready;
 mod refused;
 mod shadow;
 mod support;
+mod years;

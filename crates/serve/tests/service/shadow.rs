@@ -214,3 +214,29 @@ fn logs_are_kept_for_some_time() {
         noregret::model::Archive::from_bytes(&service.get("/v1/models/m/model").bytes).expect("a model");
     assert_eq!(again.digest(), now.digest());
 }
+
+/// A log that a shadow has not learnt yet is not deleted under it.
+#[test]
+fn a_log_stays_until_its_shadow_has_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/live", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let row = |t: u64| json!({"x": {"v": t % 7}, "y": if t % 7 > 3 { "a" } else { "b" }}).to_string();
+    let rows: Vec<String> = (0..3000).map(row).collect();
+    service.send("POST", "/v1/models/live/learn", "application/x-ndjson", rows.join("\n").as_bytes());
+    service.put("/v1/models/beside", &json!({"shadow_of": "live", "learner": "folklore"})).ok(201);
+    let mut refused = 0;
+    loop {
+        let answer = service.delete("/v1/models/live/log");
+        if answer.status == 204 {
+            break;
+        }
+        assert_eq!(answer.status, 409, "{answer:?}");
+        assert!(answer.json()["detail"].as_str().is_some_and(|what| what.contains("beside")), "{answer:?}");
+        refused += 1;
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert!(refused > 0, "the shadow cannot have learnt 3,000 rows at once");
+    let about = caught_up(&service, "live", "beside");
+    assert_eq!((&about["rounds"], &about["missed"]), (&json!(3000), &Value::Null), "{about}");
+}

@@ -174,3 +174,20 @@ fn a_fixed_number_of_columns_stays() {
     let refusal = engine.apply(0, &decide("d1", json!({"x": {"c": 1}}))).expect_err("three are too many");
     assert!(refusal.detail.contains("params.features"), "{}", refusal.detail);
 }
+
+/// What a shadow never sees of its model is counted.
+#[test]
+fn a_gap_before_a_shadow_is_counted() {
+    let mut shadow = made(&json!({"learner": "ogd", "labels": ["a", "b"]}));
+    shadow.spec.shadow_of = Some("live".to_owned());
+    let told = |seq| Event::Followed {
+        seq,
+        of: Box::new(learn(json!({"v": 1}), json!("a"))),
+        outcome: Box::default(),
+    };
+    for (seq, missed) in [(1, 0), (2, 0), (10, 7), (11, 7)] {
+        shadow.apply(0, &told(seq)).expect("it is followed");
+        assert_eq!(shadow.standing.missed, missed, "{seq}");
+    }
+    assert_eq!((&shadow.about()["missed"], &shadow.about()["followed"]), (&json!(7), &json!(11)));
+}

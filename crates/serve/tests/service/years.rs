@@ -1,0 +1,145 @@
+//! Folders of earlier programs, and models whose snapshots can no longer be read.
+
+use std::path::Path;
+
+use noregret_serve::Limits;
+use serde_json::json;
+
+use super::support::Service;
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("writable");
+    for entry in std::fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("writable");
+        }
+    }
+}
+
+/// Every folder in `testdata/folders`, by the version of the program that wrote it, is opened: the models have
+/// learnt what they had learnt, forecast what they forecast then, and go on; also after another start.
+#[test]
+fn folders_of_every_version_open() {
+    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/folders");
+    let mut versions = 0;
+    for entry in std::fs::read_dir(stored).expect("folders") {
+        let folder = tempfile::tempdir().expect("a folder");
+        copy(&entry.expect("an entry").path(), folder.path());
+        for start in 0..2 {
+            let service = Service::start(folder.path());
+            assert_eq!(service.get("/healthz").ok(200)["states"], json!({"ready": 2}));
+            let forecast = |model: &str, x| {
+                service.post(&format!("/v1/models/{model}/predict"), &json!({"x": x})).ok(200)
+            };
+            if start == 0 {
+                let at = forecast("labels", json!({"weight": 3, "colour": "grey"}));
+                assert_eq!(
+                    (&at["label"], &at["p"]["cat"]),
+                    (&json!("dog"), &json!(0.442_969_155_165_495_95))
+                );
+                let at = forecast("rewards", json!({"hour": 3, "device": "phone"}));
+                assert_eq!(
+                    (&at["label"], &at["p"]["red"]),
+                    (&json!("green"), &json!(0.016_666_666_666_666_666))
+                );
+            }
+            assert_eq!(service.get("/v1/models/labels").ok(200)["rounds"], 60 + start);
+            let about = service.get("/v1/models/rewards").ok(200);
+            assert_eq!(
+                (&about["rounds"], &about["scores"]["waiting"]),
+                (&json!(50 + start), &json!(10 - start))
+            );
+            service.post("/v1/models/labels/learn", &json!({"x": {"weight": 1}, "y": "cat"})).ok(200);
+            let id = format!("d{}", 50 + start);
+            service.post("/v1/models/rewards/feedback", &json!({"id": id, "correct": true})).ok(200);
+        }
+        versions += 1;
+    }
+    assert!(versions > 0, "no folder was found");
+}
+
+/// No snapshot can be read, as after a change of their format: the models are made again from their settings and
+/// their logs, which are learnt as they were, and what waits goes on waiting.
+#[test]
+fn models_are_made_again_from_their_logs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let service_of = json!({"wait_seconds": 3600});
+    let spec =
+        json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"], "service": service_of});
+    service.put("/v1/models/rewards", &spec).ok(201);
+    service.put("/v1/models/labels", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    for t in 0..60 {
+        let decision = service
+            .post("/v1/models/rewards/decide", &json!({"x": {"v": t % 5}, "id": format!("d{t}")}))
+            .ok(200);
+        let right = (decision["label"] == "a") == (t % 5 > 2);
+        if t < 50 {
+            service
+                .post("/v1/models/rewards/feedback", &json!({"id": decision["id"], "correct": right}))
+                .ok(200);
+        }
+        let row = json!({"x": {"v": t % 5}, "y": if t % 5 > 2 { "a" } else { "b" }});
+        service.post("/v1/models/labels/learn", &row).ok(200);
+    }
+    let forecasts = |service: &Service| {
+        ["rewards", "labels"].map(|model| {
+            service.post(&format!("/v1/models/{model}/predict"), &json!({"x": {"v": 4}})).ok(200)
+        })
+    };
+    let before = forecasts(&service);
+    service.stop();
+    for model in ["rewards", "labels"] {
+        let snapshots = folder.path().join("models").join(model).join("snapshots");
+        for entry in std::fs::read_dir(snapshots).expect("snapshots") {
+            std::fs::write(entry.expect("an entry").path(), "another format").expect("writable");
+        }
+    }
+    let service = Service::start(folder.path());
+    assert_eq!(forecasts(&service), before);
+    let about = service.get("/v1/models/rewards").ok(200);
+    assert_eq!((&about["rounds"], &about["scores"]["waiting"]), (&json!(50), &json!(10)), "{about}");
+    service.post("/v1/models/rewards/feedback", &json!({"id": "d55", "correct": true})).ok(200);
+    let again = service.post("/v1/models/rewards/decide", &json!({"x": {}, "id": "d3"}));
+    assert_eq!(again.status, 409, "what was decided before stays known");
+    service.post("/v1/models/rewards/decide", &json!({"x": {"v": 1}})).ok(200);
+    service.stop();
+    // From now on it is recovered as any other.
+    let service = Service::start(folder.path());
+    assert_eq!(service.get("/v1/models/rewards").ok(200)["rounds"], 51);
+}
+
+/// A log that gives other results than were recorded is refused, and learnt again if that is asked for.
+#[test]
+fn other_results_are_learnt_again_on_request() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service
+        .put("/v1/models/m", &json!({"feedback": "bandit", "learner": "banditron", "labels": ["a", "b"]}))
+        .ok(201);
+    for t in 0..20 {
+        let decision = service.post("/v1/models/m/decide", &json!({"x": {"v": t}})).ok(200);
+        service.post("/v1/models/m/feedback", &json!({"id": decision["id"], "correct": t % 2 == 0})).ok(200);
+    }
+    service.stop();
+    let snapshot = super::support::newest_snapshot(folder.path(), "m");
+    std::fs::remove_file(snapshot).expect("removable");
+    let db = rusqlite::Connection::open(folder.path().join("models/m/events.sqlite")).expect("a database");
+    db.execute(
+        "UPDATE events SET outcome = replace(outcome, '\"round\":2', '\"round\":7') WHERE seq = 3",
+        [],
+    )
+    .expect("a change");
+    drop(db);
+    let service = Service::start(folder.path());
+    let answer = service.get("/v1/models/m");
+    assert_eq!(answer.status, 503);
+    assert!(answer.json()["detail"].as_str().is_some_and(|what| what.contains("differs")), "{answer:?}");
+    service.stop();
+    let service = Service::with(folder.path(), Limits { rebuild: true, ..Limits::default() });
+    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 20);
+}
