@@ -456,6 +456,18 @@ pub fn fastcb(loss_sum: f64, last_scale: f64, oracle_regret: f64, miss: f64) -> 
     2.0 * (loss_sum + log) + 2.0 * last_scale * (oracle_regret + 2.0 * log)
 }
 
+/// The regret of relative gaps against the best policy, with probability at least $1 - \delta$ in all rounds
+/// at once:
+/// $\frac{12}5 (S + \ln\frac2\delta) + \frac{20}7 \gamma_T (R + 2\ln\frac2\delta)$, with
+/// $S = \sum_t \frac{K r_t}{\gamma_t}$.
+///
+/// For $\gamma_t \ge 5K$ that never fall; `reward_sum` is the sum, $r_t$ being what was earned, and the rest
+/// is as in [`squarecb`]. Derived (theory: gap-weighting 4.2, 4.3).
+pub fn relative_gaps(reward_sum: f64, last_scale: f64, oracle_regret: f64, miss: f64) -> f64 {
+    let log = (2.0 / miss).ln();
+    2.4 * (reward_sum + log) + 20.0 / 7.0 * last_scale * (oracle_regret + 2.0 * log)
+}
+
 /// EXP4's expected mistakes beyond those of the best of `policies` $M$ policies, with a constant `rate`
 /// $\eta$: $\frac{\ln M}{\eta} + \frac{\eta KT}{2(1-\gamma)} + \gamma T$, for `exploration` $\gamma < 1$.
 ///

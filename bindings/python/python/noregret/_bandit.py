@@ -271,7 +271,7 @@ class Bandit(Rounds):
             Whether the label was right: True or False; other types are rejected.
         reward
             Instead of `correct`: a number from 0 (wrong) to 1 (right), for learners that learn from rewards: `auto`,
-            `squarecb`, `fastcb` and `offers`.
+            `squarecb`, `fastcb`, `relative-gaps` and `offers`.
         cost
             Instead of both: a number in the range `costs` of the bandit, for the same learners.
 
@@ -433,7 +433,7 @@ class Bandit(Rounds):
         """Learns rounds in which another policy has played: a warm start.
 
         The probabilities are those of the other policy; they are the importance weights of learners that weight rounds
-        (`banditron`, `soba`, `newtron`, `gaptron-*`, `exp4`). `auto`, `squarecb`, `fastcb` and `confidit` learn rewards by
+        (`banditron`, `soba`, `newtron`, `gaptron-*`, `exp4`). `auto`, `squarecb`, `fastcb`, `relative-gaps` and `confidit` learn rewards by
         regression, which needs no weights. `noregret run --decision chosen --probability prob --reward click` does the same
         with a file.
 

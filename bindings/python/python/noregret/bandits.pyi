@@ -8,8 +8,8 @@ from ._bandit import Bandit
 
 __all__ = [
     "Auto", "BanditReduction", "Banditron", "Confidit", "ConfiditDiag", "Exp4", "Fastcb", "GaptronHinge",
-    "GaptronLogistic", "GaptronSmooth", "Newtron", "Offers", "Pnewtron", "Soba", "SobaDiag", "SobaReduction",
-    "SobaSketch", "Squarecb"
+    "GaptronLogistic", "GaptronSmooth", "Newtron", "Offers", "Pnewtron", "RelativeGaps", "Soba", "SobaDiag",
+    "SobaReduction", "SobaSketch", "Squarecb"
 ]
 
 class Auto(Bandit):
@@ -145,6 +145,18 @@ class Pnewtron(Bandit):
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
         drop: Sequence[str] = (), memory: int = 8192, most_waiting: int = 1000000,
         exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
+    ) -> None: ...
+class RelativeGaps(Bandit):
+    def __init__(
+        self, *, features: int | None = None, classes: int | None = None, oracle: str | None = None,
+        models: Literal["separate", "joint"] | None = None,
+        schedule: Literal["certificate", "printed", "root"] | None = None, factor: float | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
+        intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
+        text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
+        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192, most_waiting: int = 1000000,
+        exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
+        **nested: float | int | str | bool | None,
     ) -> None: ...
 class Soba(Bandit):
     def __init__(

@@ -73,7 +73,7 @@ use crate::prediction::{Decision, Prediction, Reward};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-use super::oracle::{Oracle, OracleParams, Schedule};
+use super::oracle::{Oracle, OracleParams, ROOT_FACTOR, Schedule};
 use super::scales::Scales;
 
 /// The limit on the multiply-adds of the matrices of all labels' mixtures.
@@ -170,7 +170,7 @@ impl Algorithm for BanditAuto {
             let need = "bandit where only what the played label earned is revealed";
             return Err(ParamError::invalid("mode", "full", need));
         }
-        let separate = Oracle::new(&separate_params(&problem), &problem, seed)?;
+        let separate = Oracle::new(&separate_params(&problem), &problem, seed, ROOT_FACTOR)?;
         let coupled = Auto::new(AutoParams { mode: None, ..params }, problem.clone(), seed)?;
         Ok(Self {
             coupled,

@@ -1,9 +1,10 @@
-//! The common part of [SquareCB](super::squarecb) and [FastCB](super::fastcb): learners that draw labels by
+//! The common part of [SquareCB](super::squarecb), [FastCB](super::fastcb) and
+//! [relative gaps](super::relative_gaps): learners that draw labels by
 //! the inverse of their gaps to the best label in the forecast of an oracle. They differ by a [`GapRule`].
 
 use std::fmt;
 
-use super::oracle::{Oracle, OracleParams, Schedule};
+use super::oracle::{Oracle, OracleParams, ROOT_FACTOR, Schedule};
 use crate::algorithm::{About, Algorithm};
 use crate::example::Features;
 use crate::guarantee::Guarantee;
@@ -37,6 +38,12 @@ pub struct Setting {
 pub trait GapRule: Clone + Default + Send + Sync + 'static {
     /// The description of the learner.
     const ABOUT: About;
+
+    /// The oracle, if none is named.
+    const ORACLE: &'static str = "aioli";
+
+    /// The factor of the schedule `root`, if none is given.
+    const ROOT_FACTOR: f64 = ROOT_FACTOR;
 
     /// The exploration scale before it is multiplied by the factor.
     fn scheduled(&self, setting: Setting) -> f64;
@@ -92,6 +99,12 @@ impl<R: GapRule> GapLearner<R> {
         self.gamma.max(scheduled).max(R::least(setting.labels))
     }
 
+    /// The parameters with the oracle of the rule, if none is named.
+    fn with_oracle(params: &OracleParams) -> OracleParams {
+        let oracle = params.oracle.clone().or_else(|| Some(R::ORACLE.to_owned()));
+        OracleParams { oracle, ..params.clone() }
+    }
+
     fn setting(&self, round: f64, regret: f64) -> Setting {
         Setting {
             schedule: self.oracle.schedule(),
@@ -109,9 +122,9 @@ impl<R: GapRule> Algorithm for GapLearner<R> {
     const ABOUT: About = R::ABOUT;
 
     fn new(params: OracleParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
-        let oracle = Oracle::new(&params, &problem, seed)?;
+        let oracle = Oracle::new(&Self::with_oracle(&params), &problem, seed, R::ROOT_FACTOR)?;
         // The oracle's theorem is about rows within its own radius.
-        let problem = Problem { radius: oracle.radius(), ..problem };
+        let problem = Problem { radius: oracle.radius(&problem), ..problem };
         Ok(Self { problem, oracle, gamma: 0.0, rule: R::default() })
     }
 
@@ -124,11 +137,11 @@ impl<R: GapRule> Algorithm for GapLearner<R> {
     }
 
     fn numbers_for(params: &OracleParams, problem: &Problem) -> usize {
-        params.numbers(problem)
+        Self::with_oracle(params).numbers(problem)
     }
 
     fn numbers_at_first(params: &OracleParams, problem: &Problem) -> usize {
-        params.numbers_at_first(problem)
+        Self::with_oracle(params).numbers_at_first(problem)
     }
 }
 

@@ -15,7 +15,7 @@
 //! | `confidit`, `confidit-diag` | yes | updates the class that was played |
 //! | `bandit-reduction` | no | uses the coin, scores and forecast of the decision: as exact as the base
 //! learner's own |
-//! | `offers`, `squarecb`, `fastcb` | yes | as if the row came with its feedback |
+//! | `offers`, `squarecb`, `fastcb`, `relative-gaps` | yes | as if the row came with its feedback |
 //! | `exp4` | yes | uses the probability of the decision; policies do not change |
 //! | `soba-reduction` | no | margin of the current weights against the class that was greedy at the decision |
 //! | `soba`, `soba-diag`, `soba-sketch` | no | $\bar y$, $m$ and $z$ with the current weights; $\sum n m \ge 0$ stays true |
@@ -23,8 +23,8 @@
 //! | `newtron`, `pnewtron` | yes | $q$ and $p$ of the decision, centred at the current weights |
 //!
 //! Classes and features can be added ([`grow`](crate::learner::BanditLearner::grow)) to `banditron`, `soba`,
-//! `soba-diag`, `soba-sketch`, `gaptron-*`, and to `bandit-reduction`, `squarecb` and `fastcb` if this is
-//! possible for their base learner or oracle. The others return false.
+//! `soba-diag`, `soba-sketch`, `gaptron-*`, and to `bandit-reduction`, `squarecb`, `fastcb` and
+//! `relative-gaps` if this is possible for their base learner or oracle. The others return false.
 //!
 //! A round is counted when it is learnt. For learners that do not learn from wrong guesses, omitting a
 //! message equals a wrong guess, except that adaptive exploration does not count the round.
@@ -39,9 +39,11 @@ pub mod gaptron;
 pub mod newtron;
 pub mod offers;
 pub mod oracle;
+mod pooled;
 #[doc(hidden)]
 pub mod quadratic_leader;
 pub mod reduction;
+pub mod relative_gaps;
 mod scales;
 pub mod soba;
 pub mod soba_reduction;

@@ -1,10 +1,11 @@
-//! The common part of SquareCB and FastCB: the oracle that forecasts every label's reward, and the
-//! parameters.
+//! The common part of SquareCB, FastCB and relative gaps: the oracle that forecasts every label's reward, and
+//! the parameters.
 //!
 //! The oracle is a two-class learner for each label, which forecasts whether the label is right, and learns
 //! in the rounds in which its label was played; or one such learner for all labels (`models = joint`), of the
-//! row $\phi(x, a) = (x, e_a \otimes x)$: the features once for all labels, and once more for the label. A
-//! reward $r$ is learnt as the soft label $(1 - r, r)$.
+//! row $\phi(x, a) = (x, e_a \otimes x)$: the features once for all labels, and once more for the label; or
+//! the logistic model of [`pooled`](super::pooled), for rewards that are rare. A reward $r$ is learnt as the
+//! soft label $(1 - r, r)$.
 
 use std::f64::consts::SQRT_2;
 
@@ -21,9 +22,17 @@ use crate::prediction::{Prediction, Reward};
 use crate::problem::Problem;
 use crate::state::Tensor;
 
+use super::pooled::Pooled;
+
 /// The least bound on the regret of a label's learner that a schedule uses: what a forecast of ½ loses in its
 /// first round. Some learners have the bound 0 before it, with which the exploration scale would be infinite.
 const LEAST_REGRET: f64 = std::f64::consts::LN_2;
+
+/// The factor of the schedule `root` of most learners.
+pub(super) const ROOT_FACTOR: f64 = 30.0;
+
+/// The name of the oracle of [`Pooled`], which is no learner of the registry.
+pub(super) const POOLED: &str = "pooled";
 
 /// The prefix of parameters of the oracle.
 const PREFIX: &str = "oracle.";
@@ -50,7 +59,8 @@ param_words! {
     }
 }
 
-/// Parameters of [`SquareCb`](super::squarecb::SquareCb) and [`FastCb`](super::fastcb::FastCb).
+/// Parameters of [`SquareCb`](super::squarecb::SquareCb), [`FastCb`](super::fastcb::FastCb) and
+/// [`RelativeGaps`](super::relative_gaps::RelativeGaps).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OracleParams {
     /// Name of the two-class learner that forecasts a label's reward.
@@ -77,9 +87,10 @@ impl Params for OracleParams {
                 "oracle",
                 &[
                     "Name of the learner that forecasts a label's reward, one of probabilities of two classes; its parameters as",
-                    "oracle.norm=2 and so on.",
+                    "oracle.norm=2 and so on. Or `pooled`, a logistic model of what labels have in common and of their deviations,",
+                    "which begins at the rate of rewards so far; of their intercepts alone if classes (features + 1)^2 is above 2,000,000.",
                 ],
-                "aioli",
+                "aioli; for relative-gaps pooled",
             )
         },
         ParamInfo::of::<Models>(
@@ -101,7 +112,7 @@ impl Params for OracleParams {
         ParamInfo::of::<f64>(
             "factor",
             &["What the schedule's exploration scale is multiplied with, > 0; larger ones explore less."],
-            "1; with schedule = root 30",
+            "1; with schedule = root 30, for relative-gaps 10",
         ),
     ];
 
@@ -132,6 +143,9 @@ impl Params for OracleParams {
     }
 
     fn check(&self) -> Result<(), ParamError> {
+        if self.is_pooled() {
+            return self.check_pooled();
+        }
         self.entry()?.check_names(&self.oracle_values)
     }
 }
@@ -160,6 +174,22 @@ impl OracleParams {
         Ok(entry)
     }
 
+    fn is_pooled(&self) -> bool {
+        self.oracle.as_deref() == Some(POOLED)
+    }
+
+    /// Refuses parameters of learners.
+    fn check_pooled(&self) -> Result<(), ParamError> {
+        let need = "left out with oracle = pooled, which is one model for all labels without parameters";
+        if let Some(models) = self.models {
+            return Err(ParamError::invalid("models", models.to_value(), need));
+        }
+        match self.oracle_values.iter().next() {
+            Some((name, value)) => Err(ParamError::invalid(&format!("{PREFIX}{name}"), value.clone(), need)),
+            None => Ok(()),
+        }
+    }
+
     /// The problem of a learner, and the number of learners.
     fn parts(&self, problem: &Problem) -> (Problem, usize) {
         match self.models.unwrap_or(Models::Separate) {
@@ -174,6 +204,9 @@ impl OracleParams {
 
     /// 8-byte numbers of state for `problem`.
     pub(super) fn numbers(&self, problem: &Problem) -> usize {
+        if self.is_pooled() {
+            return Pooled::numbers(problem);
+        }
         let (two, count) = self.parts(problem);
         let one = self.entry().and_then(|entry| entry.numbers(&self.oracle_values, &two));
         one.unwrap_or(two.features).saturating_mul(count)
@@ -181,6 +214,9 @@ impl OracleParams {
 
     /// How many of them are taken before the first row.
     pub(super) fn numbers_at_first(&self, problem: &Problem) -> usize {
+        if self.is_pooled() {
+            return Pooled::numbers(problem);
+        }
         let (two, count) = self.parts(problem);
         let one = self.entry().and_then(|entry| entry.numbers_at_first(&self.oracle_values, &two));
         one.unwrap_or(0).saturating_mul(count)
@@ -210,13 +246,15 @@ fn write_joint(
     }
 }
 
-/// The two-class learners.
+/// The two-class learners, or the pooled model.
 #[derive(Clone)]
 pub(super) struct Oracle {
-    entry: &'static Entry,
+    /// The learner; `None` for the pooled model.
+    entry: Option<&'static Entry>,
     params: OracleParams,
-    /// One for each label, or one for all.
+    /// One for each label, or one for all; none beside the pooled model.
     models: Vec<Box<dyn Model>>,
+    pooled: Option<Pooled>,
     joint: bool,
     classes: usize,
     features: usize,
@@ -235,8 +273,18 @@ pub(super) struct Oracle {
 }
 
 impl Oracle {
-    pub(super) fn new(params: &OracleParams, problem: &Problem, seed: u64) -> Result<Self, ParamError> {
-        let entry = params.entry()?;
+    /// `root_factor` is the factor of the schedule `root`, if none is given.
+    pub(super) fn new(
+        params: &OracleParams,
+        problem: &Problem,
+        seed: u64,
+        root_factor: f64,
+    ) -> Result<Self, ParamError> {
+        let pooled = params.is_pooled().then(|| Pooled::new(problem.classes, problem.features));
+        let entry = if pooled.is_some() { None } else { Some(params.entry()?) };
+        if pooled.is_some() {
+            params.check_pooled()?;
+        }
         let joint = params.models == Some(Models::Joint);
         if joint && u32::try_from(joint_features(problem.classes, problem.features)).is_err() {
             let need = "separate: the columns of all labels together do not fit in 32 bits";
@@ -246,6 +294,7 @@ impl Oracle {
             entry,
             params: params.clone(),
             models: Vec::new(),
+            pooled,
             joint,
             classes: problem.classes,
             features: problem.features,
@@ -258,22 +307,25 @@ impl Oracle {
             at: Prediction::default(),
             row: Default::default(),
         };
-        for label in 0..params.parts(problem).1 {
+        let learners = if oracle.pooled.is_some() { 0 } else { params.parts(problem).1 };
+        for label in 0..learners {
             let model = oracle.model(label, problem)?;
             oracle.models.push(model);
         }
-        let first = oracle.models[0].as_ref();
-        let has = |schedule| regret(first, schedule).is_some();
+        let of_first = |schedule| match oracle.models.first() {
+            Some(first) => regret(first.as_ref(), schedule),
+            None => (schedule == Schedule::Root).then_some(f64::INFINITY),
+        };
+        let has = |schedule| of_first(schedule).is_some();
         let known = [Schedule::Certificate, Schedule::Root].into_iter().find(|schedule| has(*schedule));
         let schedule = params.schedule.or(known).unwrap_or(Schedule::Root);
         if !has(schedule) {
-            let need =
-                format!("root, since the oracle {} has no such bound on its regret", first.about().name);
+            let need = format!("root, since the oracle {} has no such bound on its regret", oracle.name());
             return Err(ParamError::invalid("schedule", schedule.to_value(), need));
         }
-        let factor = if schedule == Schedule::Root { 30.0 } else { 1.0 };
+        let factor = if schedule == Schedule::Root { root_factor } else { 1.0 };
+        let first = of_first(schedule).unwrap_or(f64::INFINITY);
         oracle.factor = crate::param::positive("factor", params.factor.unwrap_or(factor))?;
-        let first = regret(oracle.models[0].as_ref(), schedule).unwrap_or(f64::INFINITY);
         oracle.least = first.max(LEAST_REGRET);
         oracle.schedule = schedule;
         oracle.refresh();
@@ -282,32 +334,34 @@ impl Oracle {
 
     /// The learner of `label`, or that of all.
     fn model(&self, label: usize, problem: &Problem) -> Result<Box<dyn Model>, ParamError> {
+        let entry = self.entry.expect("the pooled model has no learners");
         let (two, _) = self.params.parts(problem);
         let values = &self.params.oracle_values;
         let seed = self.seed.wrapping_add(label as u64);
-        let made: Result<Box<dyn Model>, ParamError> = if self.entry.about == const { &Auto::ABOUT } {
+        let made: Result<Box<dyn Model>, ParamError> = if entry.about == const { &Auto::ABOUT } {
             // The parameters have one list of members for all labels: therefore no members join.
-            AutoParams::from_values(self.entry.about.name, values)
+            AutoParams::from_values(entry.about.name, values)
                 .and_then(|params| Ok(Box::new(Auto::fixed(params, two, seed)?) as Box<dyn Model>))
         } else {
-            self.entry.make(values, two, seed)
+            entry.make(values, two, seed)
         };
         made.map_err(|error| error.within(PREFIX))
     }
 
     pub(super) fn params(&self) -> OracleParams {
+        let models = if self.joint { Models::Joint } else { Models::Separate };
         OracleParams {
-            oracle: Some(self.entry.about.name.to_owned()),
-            models: Some(if self.joint { Models::Joint } else { Models::Separate }),
+            oracle: Some(self.name().to_owned()),
+            models: self.entry.map(|_| models),
             schedule: Some(self.schedule),
             factor: Some(self.factor),
-            oracle_values: self.models[0].values(),
+            oracle_values: self.models.first().map(|model| model.values()).unwrap_or_default(),
             learners: self.params.learners,
         }
     }
 
     pub(super) fn name(&self) -> &'static str {
-        self.entry.about.name
+        self.entry.map_or(POOLED, |entry| entry.about.name)
     }
 
     pub(super) fn schedule(&self) -> Schedule {
@@ -328,8 +382,8 @@ impl Oracle {
     }
 
     /// The bound on the norm of rows for which the theorems of the learners hold.
-    pub(super) fn radius(&self) -> Option<f64> {
-        let radius = self.models[0].problem().radius;
+    pub(super) fn radius(&self, problem: &Problem) -> Option<f64> {
+        let radius = self.models.first().map_or(problem.radius, |model| model.problem().radius);
         // A joint learner's rows have every feature twice.
         if self.joint { radius.map(|radius| radius / SQRT_2) } else { radius }
     }
@@ -360,6 +414,10 @@ impl Oracle {
         scores: &mut [f64],
         rewards: &mut [f64],
     ) {
+        work.stamp = Some(self.rounds);
+        if let Some(pooled) = &self.pooled {
+            return pooled.forecast(x, work, scores, rewards);
+        }
         if work.members.len() != self.classes || work.members[0].scores.len() != 2 {
             work.members = (0..self.classes).map(|label| self.of(label).prediction()).collect();
         }
@@ -376,7 +434,6 @@ impl Oracle {
             *reward = at.probabilities[1];
         }
         (work.indices, work.scratch) = (indices, values);
-        work.stamp = Some(self.rounds);
     }
 
     /// The learner of `label`.
@@ -387,6 +444,11 @@ impl Oracle {
     /// Learns the reward of `label`; `work` was written by [`Oracle::forecast`]. If rounds were learnt in
     /// between, the row is learnt as if it came now.
     pub(super) fn learn(&mut self, x: Features<'_>, label: usize, reward: Reward, work: &Prediction) {
+        if let Some(pooled) = &mut self.pooled {
+            pooled.learn(x, label, reward.value());
+            self.rounds += 1;
+            return;
+        }
         let fresh = work.is_fresh(self.rounds) && work.members.len() == self.classes;
         let model = &mut self.models[if self.joint { 0 } else { label }];
         let (indices, values) = &mut self.row;
@@ -417,7 +479,7 @@ impl Oracle {
 
     /// Whether soft labels can be learnt.
     pub(super) fn takes_rewards(&self) -> bool {
-        self.entry.about.accepts.soft_labels
+        self.entry.is_none_or(|entry| entry.about.accepts.soft_labels)
     }
 
     /// Recomputes what is derived from the learners.
@@ -430,6 +492,11 @@ impl Oracle {
     /// Increases the numbers of labels and features. A joint learner keeps the features, whose number is the
     /// distance of the labels' columns.
     pub(super) fn grow(&mut self, classes: usize, features: usize, problem: &Problem) -> bool {
+        if let Some(pooled) = &mut self.pooled {
+            pooled.grow(classes, features);
+            (self.classes, self.features) = (classes, features);
+            return true;
+        }
         let mut models = self.models.clone();
         let wide = Problem { classes, features, ..problem.clone() };
         let (two, count) = self.params.parts(&wide);
@@ -458,11 +525,17 @@ impl Oracle {
             let prefix = format!("label/{label}");
             tensors.extend(model.tensors().into_iter().map(|tensor| tensor.within(&prefix)));
         }
+        if let Some(pooled) = &mut self.pooled {
+            tensors.extend(pooled.tensors().into_iter().map(|tensor| tensor.within(POOLED)));
+        }
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors
     }
 
     pub(super) fn restored(&mut self) -> bool {
+        if self.pooled.as_mut().is_some_and(|pooled| !pooled.restored()) {
+            return false;
+        }
         let consistent = self.models.iter_mut().all(|model| model.restored());
         if consistent {
             self.refresh();

@@ -30,6 +30,16 @@ pub fn fast(losses: &[f64], best: usize, among: Option<&[u32]>, gamma: f64, out:
     spread(losses, among, best, p, out);
 }
 
+/// Relative gaps: $p_a = 1/(K + \gamma (\hat y_a - \hat y_b)/(1 - \hat y_b))$ for $a \ne b$, and the
+/// remaining probability for the label $b$ = `best` with the least loss: gaps relative to its reward. `gamma`
+/// is >= 0.
+pub fn relative(losses: &[f64], best: usize, among: Option<&[u32]>, gamma: f64, out: &mut [f64]) {
+    let reward = 1.0 - losses[best];
+    // If no label has a reward, there are no gaps.
+    let gamma = if reward > 0.0 { gamma / reward } else { 0.0 };
+    square(losses, best, among, gamma, out);
+}
+
 /// Writes `p(gap)` for all labels but `best`, which has the remaining probability.
 fn spread(losses: &[f64], among: Option<&[u32]>, best: usize, p: impl Fn(f64) -> f64, out: &mut [f64]) {
     out.fill(0.0);
@@ -176,6 +186,72 @@ mod tests {
                 let (regret, right) = first_order(&losses, &f, star, gamma, 1.5);
                 assert!(regret <= right * (1.0 + 1e-9), "{losses:?}, {star}, {gamma}: {regret} > {right}");
             }
+        }
+    }
+
+    /// Left minus right side of (4.2) for relative gaps, with the constants `first` and 1, for rewards `f`.
+    fn excess(forecast: &[f64], f: &[f64], star: usize, gamma: f64, first: f64) -> f64 {
+        let p = relative_play(forecast, gamma);
+        let regret: f64 = (0..f.len()).map(|a| p[a] * (f[star] - f[a])).sum();
+        let distance = |a: usize| match forecast[a] + f[a] {
+            0.0 => 0.0,
+            sum => (forecast[a] - f[a]).powi(2) / sum,
+        };
+        let error: f64 = (0..f.len()).map(|a| p[a] * distance(a)).sum();
+        regret - first * f.len() as f64 / gamma * f[star] - gamma * error
+    }
+
+    fn relative_play(forecast: &[f64], gamma: f64) -> Vec<f64> {
+        let losses: Vec<f64> = forecast.iter().map(|reward| 1.0 - reward).collect();
+        let mut p = vec![0.0; forecast.len()];
+        relative(&losses, least(&losses, None), None, gamma, &mut p);
+        p
+    }
+
+    /// The worst rewards for the forecasts and the best label `star`, by the proof of
+    /// theory: gap-weighting 4.2 with the constant `first`.
+    fn worst_rewards(forecast: &[f64], star: usize, gamma: f64, first: f64) -> Vec<f64> {
+        let k = forecast.len();
+        let p = relative_play(forecast, gamma);
+        let others = 2.0 / (1.0 + 1.0 / gamma).sqrt() - 1.0;
+        let part = (1.0 - p[star] - first * k as f64 / gamma) / (gamma * p[star]);
+        let own = 2.0 / (1.0 - part).sqrt() - 1.0;
+        (0..k).map(|a| forecast[a] * if a == star { own.max(0.0) } else { others }).collect()
+    }
+
+    /// The inequality for rewards with the constants (3/2, 1), on random forecasts and rewards of any size,
+    /// and at the worst rewards for every label.
+    #[test]
+    fn the_inequality_for_rewards_holds() {
+        let mut rng = Rng::new(5, 0);
+        for round in 0..20_000 {
+            let k = 2 + rng.below(if round % 100 == 0 { 200 } else { 7 }) as usize;
+            let gamma = k as f64 * 2.0 * 10f64.powf(4.0 * rng.uniform());
+            let (small, spread) = (10f64.powf(-3.0 * rng.uniform()), 10f64.powf(-4.0 * rng.uniform()));
+            let mut of = || -> Vec<f64> { (0..k).map(|_| small * (1.0 - spread * rng.uniform())).collect() };
+            let (mut forecast, f) = (of(), of());
+            if round % 3 == 0 {
+                // Two labels are close to each other, and the others far from them.
+                forecast[2..].iter_mut().for_each(|reward| *reward *= spread);
+            }
+            for star in 0..k {
+                for f in [&f, &worst_rewards(&forecast, star, gamma, 1.5)] {
+                    let more = excess(&forecast, f, star, gamma, 1.5);
+                    assert!(more <= 1e-12 * small, "{forecast:?}, {f:?}, {star}, {gamma}: {more}");
+                }
+            }
+        }
+    }
+
+    /// Two labels are forecast to be equal, the others to earn nothing: constants below 3/2 are too small.
+    #[test]
+    fn smaller_constants_for_rewards_are_refuted() {
+        for (k, first, more) in [(200, 1.25, true), (2000, 1.45, true), (2000, 1.5, false)] {
+            let mut forecast = vec![0.0; k];
+            (forecast[0], forecast[1]) = (0.01, 0.01);
+            let gamma = 2000.0 * k as f64;
+            let f = worst_rewards(&forecast, 1, gamma, first);
+            assert_eq!(excess(&forecast, &f, 1, gamma, first) > 0.0, more, "{k} labels, {first}");
         }
     }
 }

@@ -37,6 +37,7 @@ const CONTRACTS: &[Contract] = &[
     contract("auto", true, false, false),
     contract("squarecb", true, false, false),
     contract("fastcb", true, false, false),
+    contract("relative-gaps", true, false, false),
     contract("offers", true, false, false),
 ];
 

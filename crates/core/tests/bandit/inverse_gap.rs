@@ -42,6 +42,7 @@ fn regret_and_bound(name: &str, schedule: &str, rows: Rows, seed: u64) -> (f64, 
         truth.iter().map(|theta| 1.0 / (1.0 + (-logit(theta)).exp())).collect()
     };
     let values = Values::from([
+        ("oracle".to_owned(), Value::from("aioli")),
         ("schedule".to_owned(), Value::from(schedule)),
         ("oracle.norm".to_owned(), Value::from(size)),
     ]);
@@ -79,7 +80,7 @@ fn regret_and_bound(name: &str, schedule: &str, rows: Rows, seed: u64) -> (f64, 
 /// The theorems, constants included: they hold with probability 0.95, and here in every run.
 #[test]
 fn regret_is_below_the_bound() {
-    for name in ["squarecb", "fastcb"] {
+    for name in ["squarecb", "fastcb", "relative-gaps"] {
         for schedule in ["certificate", "printed"] {
             for rows in [Rows::Random, Rows::Separable, Rows::Adversarial] {
                 for seed in 0..3 {
@@ -99,7 +100,7 @@ fn regret_is_below_the_bound() {
 fn every_oracle_and_schedule_plays() {
     let mut played = Vec::new();
     for entry in noregret::registry::ALGORITHMS {
-        for (name, schedule) in ["squarecb", "fastcb"]
+        for (name, schedule) in ["squarecb", "fastcb", "relative-gaps"]
             .into_iter()
             .flat_map(|name| ["certificate", "printed", "root"].map(|schedule| (name, schedule)))
         {
@@ -198,7 +199,7 @@ fn offers_are_kept_to() {
 #[test]
 #[ignore = "slow: a million draws"]
 fn importance_weights_mean_one() {
-    for name in ["auto", "squarecb", "fastcb"] {
+    for name in ["auto", "squarecb", "fastcb", "relative-gaps"] {
         let problem = Problem::new(4, 2).with_radius(1.0);
         let values = if name == "auto" {
             Values::from([("members".to_owned(), Value::from(crate::support::FEW_MEMBERS))])

@@ -216,6 +216,7 @@ const GROWING: &[&str] = &[
     "bandit-reduction",
     "squarecb",
     "fastcb",
+    "relative-gaps",
     "gaptron-logistic",
     "gaptron-hinge",
     "gaptron-smooth",
