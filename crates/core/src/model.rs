@@ -25,7 +25,7 @@
 //! ```
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use safetensors::tensor::{Dtype, SafeTensors, View};
 
@@ -172,7 +172,11 @@ impl Archive {
             return Err(damaged(format!("{} numbers are too few for its dimensions", stored)));
         }
         let mut model = entry.make_any(&params, problem, 0)?;
+        let newer = self.lacking(model.state());
         for tensor in model.state().tensors() {
+            if newer.contains(tensor.name.as_ref()) {
+                continue;
+            }
             let name = format!("learner/{}", tensor.name);
             let stored = self.tensor(&name)?;
             let wrong_shape = |shape: &[usize]| {
@@ -221,6 +225,13 @@ impl Archive {
             return Err(damaged("its state contradicts itself".to_owned()));
         }
         Ok(model)
+    }
+
+    /// The tensors of `state` that this archive may lack, and lacks.
+    fn lacking(&self, state: &mut dyn State) -> BTreeSet<String> {
+        let names: Vec<String> = state.tensors().into_iter().map(|tensor| tensor.name.into_owned()).collect();
+        let absent = |name: &String| !self.tensors.contains_key(&format!("learner/{name}"));
+        names.into_iter().filter(|name| absent(name) && state.is_newer(name)).collect()
     }
 
     /// The text called `name`.

@@ -179,6 +179,12 @@ pub trait State {
     /// afterwards.
     fn tensors(&mut self) -> Vec<Tensor<'_>>;
 
+    /// Whether model files of earlier programs lack the tensor of this name, which then keeps the value that
+    /// it has in a new learner.
+    fn is_newer(&self, _tensor: &str) -> bool {
+        false
+    }
+
     /// Recomputes what is derived from the tensors, after they were filled. Returns false if they are
     /// inconsistent, which happens only for manipulated files.
     fn restored(&mut self) -> bool {
@@ -189,6 +195,10 @@ pub trait State {
 impl<S: State + ?Sized> State for Box<S> {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         (**self).tensors()
+    }
+
+    fn is_newer(&self, tensor: &str) -> bool {
+        (**self).is_newer(tensor)
     }
 
     fn restored(&mut self) -> bool {

@@ -19,6 +19,7 @@
 //! | | `coupled` | [`Auto`] over all labels, which assumes that exactly one label is right |
 //! | | `separate` | a two-class [`Auto`] for each label, which assumes nothing about the other labels'
 //! rewards |
+//! | | `rare` | a pooled logistic model, which joins these two where rewards are rare (`rare.rs`) |
 //! | $v_t$ | `parts` | weights of these two |
 //! | $c$, $u_t(c)$ | `scales` | scales of exploration and their weights |
 //!
@@ -41,6 +42,10 @@
 //! many labels reveals little, and must not make later steps small. For a reward between 0 and 1 both are the
 //! mixtures of those for right and wrong answers.
 //!
+//! Where rewards are rare, such as clicks, the mixtures learn little: one assumes that some label is right,
+//! the other begins every label at ½. There a third forecaster joins, and mixtures that are far behind it are
+//! dropped, by their losses (`rare.rs`).
+//!
 //! ## Deviations
 //!
 //! * Of SquareCB's theorem, the inequality of a single round holds for every scale and all forecasts. The
@@ -57,7 +62,8 @@
 //! ## Cost
 //!
 //! That of [`Auto`] with the same budget, without look-ahead; and for every label a few times $d^2$, or a few
-//! times the number of non-zero entries of a sparse row.
+//! times the number of non-zero entries of a sparse row. Where rewards are rare, after the mixtures are
+//! dropped, a few times $d^2 + Kd$.
 
 use std::fmt;
 
@@ -74,6 +80,7 @@ use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
 use super::oracle::{Oracle, OracleParams, ROOT_FACTOR, Schedule};
+use super::rare::{COUPLED, PARTS, Rare, SEPARATE};
 use super::scales::Scales;
 
 /// The limit on the multiply-adds of the matrices of all labels' mixtures.
@@ -92,6 +99,7 @@ pub struct BanditAuto {
     coupled: Auto,
     separate: Oracle,
     parts: Mixture,
+    rare: Rare,
     scales: Scales,
     rounds: u64,
     /// Buffer for the recomputed decision, if feedback is late.
@@ -129,30 +137,51 @@ pub(super) fn members_of_one(features: usize, matrices: usize, sparse: bool) -> 
 }
 
 impl BanditAuto {
-    /// Writes the log-odds of the forecast rewards to `out.scores`, and the predictions of the two mixtures
-    /// to `out.work`.
+    /// Writes the log-odds of the forecast rewards to `out.scores`, and the predictions of the parts to
+    /// `out.work`.
     fn forecast(&self, x: Features<'_>, out: &mut Decision) {
+        let classes = self.problem.classes;
         let work = &mut out.work.0;
-        if work.members.len() != 2 {
-            work.members = vec![Prediction::default(), Prediction::default()];
+        if work.members.len() != PARTS {
+            work.members = vec![Prediction::default(); PARTS];
         }
-        let [coupled, separate] = &mut work.members[..] else { unreachable!("just made") };
-        if coupled.probabilities.len() != self.problem.classes || coupled.members.is_empty() {
-            *coupled = self.coupled.prediction();
+        let [coupled, separate, pooled] = &mut work.members[..] else { unreachable!("just made") };
+        if self.rare.keeps(COUPLED) {
+            if coupled.probabilities.len() != classes || coupled.members.is_empty() {
+                *coupled = self.coupled.prediction();
+            }
+            self.coupled.predict(x, coupled);
+        } else {
+            nothing(&mut coupled.probabilities, classes);
         }
-        self.coupled.predict(x, coupled);
-        separate.probabilities.resize(self.problem.classes, 0.0);
-        let mut rewards = std::mem::take(&mut separate.probabilities);
-        self.separate.forecast(x, separate, &mut out.scores, &mut rewards);
-        let weights = self.parts.weights();
-        let labels = coupled.probabilities.iter().zip(&rewards);
-        for (score, (q, r)) in out.scores.iter_mut().zip(labels) {
-            let f = (weights[0] * q + weights[1] * r).clamp(LEAST_PROBABILITY, 1.0 - f64::EPSILON); // eq. (1)
+        if self.rare.keeps(SEPARATE) {
+            separate.probabilities.resize(classes, 0.0);
+            let mut rewards = std::mem::take(&mut separate.probabilities);
+            self.separate.forecast(x, separate, &mut out.scores, &mut rewards);
+            separate.probabilities = rewards;
+        } else {
+            nothing(&mut separate.probabilities, classes);
+        }
+        self.rare.forecast(x.views(self.problem.features).0, pooled, &mut out.scores);
+        for (label, score) in out.scores.iter_mut().enumerate() {
+            let [q, r, s] = [&*coupled, separate, pooled].map(|part| part.probabilities[label]);
+            let f = self.rare.joined(self.together(q, r), s).clamp(LEAST_PROBABILITY, 1.0 - f64::EPSILON);
             *score = f.ln() - (-f).ln_1p();
         }
-        separate.probabilities = rewards;
         work.stamp = Some(self.rounds);
     }
+
+    /// Equation (1).
+    fn together(&self, coupled: f64, separate: f64) -> f64 {
+        let weights = self.parts.weights();
+        weights[0] * coupled + weights[1] * separate // eq. (1)
+    }
+}
+
+/// The forecast of a part that was dropped.
+fn nothing(forecast: &mut Vec<f64>, classes: usize) {
+    forecast.clear();
+    forecast.resize(classes, 0.0);
 }
 
 impl Algorithm for BanditAuto {
@@ -176,6 +205,7 @@ impl Algorithm for BanditAuto {
             coupled,
             separate,
             parts: Mixture::new(&[1.0, 1.0]),
+            rare: Rare::new(&problem),
             scales: Scales::default(),
             rounds: 0,
             at: Decision::default(),
@@ -193,11 +223,12 @@ impl Algorithm for BanditAuto {
     }
 
     fn numbers_for(params: &AutoParams, problem: &Problem) -> usize {
-        Auto::numbers_for(params, problem).saturating_add(separate_params(problem).numbers(problem))
+        let separate = separate_params(problem).numbers(problem);
+        Auto::numbers_for(params, problem).saturating_add(separate).saturating_add(Rare::numbers(problem))
     }
 
     fn numbers_at_first(params: &AutoParams, problem: &Problem) -> usize {
-        let coupled = Auto::numbers_at_first(params, problem);
+        let coupled = Auto::numbers_at_first(params, problem).saturating_add(Rare::numbers(problem));
         coupled.saturating_add(separate_params(problem).numbers_at_first(problem))
     }
 }
@@ -223,20 +254,31 @@ impl BanditLearner for BanditAuto {
         self.scales.learn(taken, reward); // eq. (3)
         let work = &taken.work.0;
         let mut now = std::mem::take(&mut self.at);
-        let work = if work.is_fresh(self.rounds) && work.members.len() == 2 {
+        let work = if work.is_fresh(self.rounds) && work.members.len() == PARTS {
             work
         } else {
             now.start(self.problem.classes, self.rounds + 1);
             self.forecast(x, &mut now);
             &now.work.0
         };
-        let [coupled, separate] = &work.members[..] else { unreachable!("a forecast has two parts") };
+        let [coupled, separate, pooled] = &work.members[..] else { unreachable!("a forecast has all parts") };
         let loss = |f: f64| {
             -r * f.max(LEAST_PROBABILITY).ln() - (1.0 - r) * (-f).ln_1p().max(LEAST_PROBABILITY.ln())
         };
-        self.parts.update(&[loss(coupled.probabilities[label]), loss(separate.probabilities[label])]);
-        self.separate.learn(x, label, reward, separate);
-        if reward.is_right() {
+        let forecasts = [coupled, separate, pooled].map(|part| part.probabilities[label]);
+        let (losses, together) =
+            (forecasts.map(loss), loss(self.together(forecasts[0], forecasts[1]).min(1.0)));
+        let keeps = [COUPLED, SEPARATE].map(|part| self.rare.keeps(part));
+        if keeps.contains(&true) {
+            self.parts.update(&losses[..2]);
+        }
+        self.rare.learn(x.views(self.problem.features).0, (label, r), losses, together, &mut self.parts);
+        if keeps[SEPARATE] {
+            self.separate.learn(x, label, reward, separate);
+        }
+        if !keeps[COUPLED] {
+            // It learns nothing any more.
+        } else if reward.is_right() {
             self.coupled.update(x, Target::class(label), coupled);
         } else {
             // The probability of all other labels, which may be 0.
@@ -274,6 +316,7 @@ impl BanditLearner for BanditAuto {
             return false;
         }
         self.separate = separate;
+        self.rare.grow(classes, features);
         self.problem = wide;
         self.at = Decision::default();
         true
@@ -286,15 +329,93 @@ impl State for BanditAuto {
             self.coupled.tensors().into_iter().map(|tensor| tensor.within("coupled")).collect();
         tensors.extend(self.separate.tensors().into_iter().map(|tensor| tensor.within("separate")));
         tensors.extend(self.parts.tensors().into_iter().map(|tensor| tensor.within("parts")));
+        tensors.extend(self.rare.tensors().into_iter().map(|tensor| tensor.within("rare")));
         tensors.extend(self.scales.tensors().into_iter().map(|tensor| tensor.within("scales")));
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors
+    }
+
+    /// Models of programs that did not know `rare` begin it when they are loaded.
+    fn is_newer(&self, tensor: &str) -> bool {
+        tensor.starts_with("rare/")
     }
 
     fn restored(&mut self) -> bool {
         self.coupled.restored()
             && self.separate.restored()
             && self.parts.restored()
+            && self.rare.restored()
             && self.scales.is_consistent()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Archive;
+    use crate::param::Params as _;
+    use crate::rng::{Rng, Uniforms as _};
+
+    /// `rounds` rounds of four labels, each of which earns 1 in one of 100 rounds.
+    fn play(learner: &mut BanditAuto, rounds: u64, rng: &mut Rng) {
+        let mut at = Decision::default();
+        for _ in 0..rounds {
+            let row = [rng.uniform() - 0.5];
+            let x = Features::Dense(&row);
+            learner.predict(x, &mut at);
+            at.draw(rng.uniform());
+            learner.learn(x, &at, if rng.uniform() < 0.01 { Reward::RIGHT } else { Reward::WRONG });
+        }
+    }
+
+    fn learner() -> BanditAuto {
+        let values = Values::from([("members".to_owned(), Value::from("labels+shared@1"))]);
+        let params = AutoParams::from_values("auto", &values).expect("known");
+        BanditAuto::new(params, Problem::new(4, 1), 0).expect("valid")
+    }
+
+    /// With one click in 100 rounds the mixture over all labels is dropped; a saved model continues with
+    /// the same bits.
+    #[test]
+    fn rare_rewards_drop_the_mixtures() {
+        let (mut learner, mut rng) = (learner(), Rng::new(3, 0));
+        play(&mut learner, 511, &mut rng);
+        assert!(learner.rare.keeps(COUPLED) && learner.rare.keeps(SEPARATE));
+        play(&mut learner, 1600, &mut rng);
+        assert!(!learner.rare.keeps(COUPLED), "four labels cannot be right at the same time: {learner:?}");
+        let bytes = Archive::of_bandit(&mut learner).to_bytes();
+        let again = Archive::from_bytes(&bytes).expect("whole").bandit_model().expect("a bandit");
+        let (mut one, mut other) = (Decision::default(), Decision::default());
+        learner.predict(Features::Dense(&[0.3]), &mut one);
+        again.predict(Features::Dense(&[0.3]), &mut other);
+        assert_eq!(one.distribution, other.distribution);
+        assert!(one.scores.iter().all(|score| (-7.0..-3.0).contains(score)), "{:?}", one.scores);
+    }
+
+    /// A model of a program that did not know rare rewards is loaded, plays the same, and learns what is new.
+    #[test]
+    fn models_of_earlier_programs_continue() {
+        let (mut learner, mut rng) = (learner(), Rng::new(3, 0));
+        play(&mut learner, 300, &mut rng);
+        let whole = Archive::of_bandit(&mut learner);
+        let mut earlier = Archive::default();
+        for text in ["algorithm", "params", "problem"] {
+            earlier.set_text(text, whole.text(text).expect("there"));
+        }
+        for (name, numbers) in whole.tensors().filter(|(name, _)| !name.starts_with("learner/rare/")) {
+            earlier.set_tensor(name, numbers.clone());
+        }
+        let mut again = earlier.bandit_model().expect("loads");
+        let (mut one, mut other) = (Decision::default(), Decision::default());
+        for _ in 0..5 {
+            let row = [rng.uniform()];
+            learner.predict(Features::Dense(&row), &mut one);
+            again.predict(Features::Dense(&row), &mut other);
+            assert_eq!(one.distribution, other.distribution);
+            for model in [&mut learner as &mut dyn BanditLearner, &mut *again] {
+                one.draw(0.5);
+                model.learn(Features::Dense(&row), &one, Reward::WRONG);
+            }
+        }
     }
 }

@@ -42,6 +42,7 @@ pub mod oracle;
 mod pooled;
 #[doc(hidden)]
 pub mod quadratic_leader;
+mod rare;
 pub mod reduction;
 pub mod relative_gaps;
 mod scales;

@@ -135,6 +135,16 @@ impl Pooled {
             .saturating_mul(problem.classes.saturating_add(1))
     }
 
+    /// $t$.
+    pub(super) fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// $R_t$.
+    pub(super) fn rewards(&self) -> f64 {
+        self.rewards
+    }
+
     /// $o_t$.
     fn offset(&self) -> f64 {
         (self.rewards + 0.5).ln() - (self.rounds as f64 - self.rewards + 0.5).ln()
