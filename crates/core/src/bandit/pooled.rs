@@ -11,8 +11,8 @@
 //! (Krichevsky and Trofimov), from which $u$, common to all labels, and $v_a$, of label $a$, move away.
 //! $\phi$ and $\psi$ are the row $(1, x/\sqrt{q})$ with entries multiplied by the standard deviations of
 //! their weights before the first round; $q$ is the mean of $\lVert x\rVert^2$ in the first rounds, in which
-//! only the rate is learnt, so that the model does not depend on the unit of the data. Where these are zero, $q$ is
-//! taken as 1; entries of $x/\sqrt{q}$ beyond 1000 are taken as 1000.
+//! only the rate is learnt, so that the model does not depend on the unit of the data. Where these are
+//! zero, $q$ is taken as 1; entries of $x/\sqrt{q}$ beyond 1000 are taken as 1000.
 //!
 //! After the reward $r$ of label $a$, with $A$ and $A_a$ the matrices of the two parts, at first $I$,
 //! $n = \phi^\top A^{-1}\phi$ and $n_a = \psi^\top A_a^{-1}\psi$,
