@@ -24,8 +24,8 @@ that would happen, are the same for all.
 
 noregret runs with what is written and nothing else. Of a rival that setting of its grid is shown which has the most clicks in the mean over the
 seeds, chosen world by world after the fact, so that it knows what no one knows before: that is what `auto` is to be compared with,
-and it does not reach it. Microseconds of a round are processor time of noregret's whole run, reading and logging included. Vowpal
-Wabbit is not among the rivals."""
+and it does not reach it. Microseconds of a round are processor time of noregret's whole run, reading and logging included. A
+learner without a line and a time without a number were not measured in that world, and Vowpal Wabbit is not among the rivals."""
 
 WORLDS = {
     "20 labels, .2 to 3 %": "",
