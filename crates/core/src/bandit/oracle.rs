@@ -4,7 +4,7 @@
 //! The oracle is a two-class learner for each label, which forecasts whether the label is right, and learns
 //! in the rounds in which its label was played; or one such learner for all labels (`models = joint`), of the
 //! row $\phi(x, a) = (x, e_a \otimes x)$: the features once for all labels, and once more for the label; or
-//! the logistic model of [`pooled`](super::pooled), for rewards that are rare. A reward $r$ is learnt as the
+//! the logistic model of `pooled.rs`, for rewards that are rare. A reward $r$ is learnt as the
 //! soft label $(1 - r, r)$.
 
 use std::f64::consts::SQRT_2;
