@@ -84,15 +84,24 @@ impl App {
     /// # Errors
     /// 413 beyond the limit, 408 after a timeout.
     pub(crate) async fn bytes(&self, body: Body) -> Result<Bytes, Refusal> {
+        self.bytes_within(body, self.limits().body).await
+    }
+
+    /// Reads the body of an import, a model file.
+    ///
+    /// # Errors
+    /// As for [`App::bytes`].
+    pub(crate) async fn file(&self, body: Body) -> Result<Bytes, Refusal> {
+        self.bytes_within(body, self.limits().import).await
+    }
+
+    async fn bytes_within(&self, body: Body, most: usize) -> Result<Bytes, Refusal> {
         let limits = self.limits();
         let time = Duration::from_secs(limits.body_seconds);
-        match tokio::time::timeout(time, axum::body::to_bytes(body, limits.body)).await {
+        match tokio::time::timeout(time, axum::body::to_bytes(body, most)).await {
             Ok(Ok(bytes)) => Ok(bytes),
             Ok(Err(_)) => {
-                let what = format!(
-                    "the body ended early, or has more than {} bytes, which is the limit",
-                    limits.body
-                );
+                let what = format!("the body ended early, or has more than {most} bytes, which is the limit");
                 Err(Refusal::too_large(what))
             }
             Err(_) => {

@@ -50,9 +50,10 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Result<Response, Refus
 
 /// GET /healthz: 200 if every model accepts events, 503 if one does not.
 ///
-/// `states` counts the models in each state: `ready`; `recovering`, after a start; `busy`, being made or deleted; `refusing writes`, for
-/// example because the disk is full, while forecasts go on; `suspended`; `failed`, not served. `refused` counts
-/// the events that were refused since the start. Clients that may read are also shown the models.
+/// `states` counts the models in each state: `ready`; `recovering`, after a start; `busy`, being made or
+/// deleted; `refusing writes`, for example because the disk is full, while forecasts go on; `suspended`;
+/// `failed`, not served. `refused` counts the events that were refused since the start. Clients that may read
+/// are also shown the models.
 #[utoipa::path(get, path = "/healthz", tag = "service", operation_id = "health",
     responses((status = 200, description = "All models are served"), (status = 503, description = "One is not")))]
 pub(crate) async fn health(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {

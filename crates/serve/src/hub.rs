@@ -67,8 +67,9 @@ impl Hub {
         Ok(Self { folder, limits: limits.clone(), models, left, ending })
     }
 
-    /// Recovers the next model, into its state before the service stopped or was killed; false if none is left.
-    /// A model that cannot be recovered is not served, and keeps the reason. Several threads may do this.
+    /// Recovers the next model, into its state before the service stopped or was killed; false if none is
+    /// left. A model that cannot be recovered is not served, and keeps the reason. Several threads may do
+    /// this.
     pub(crate) fn recover_next(&self) -> bool {
         let next = || self.left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let Some(name) = next().filter(|_| !self.ending.load(Ordering::Acquire)) else { return false };

@@ -252,8 +252,8 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> 
         let Place::Running(handle) = place else { continue };
         let labels = [("model", name)];
         metrics::gauge!("noregret_backlog", &labels).set(handle.backlog() as f64);
-        let Ok(reader) = handle.look().await else { continue };
-        let scores = &reader.about["scores"];
+        let about = handle.describe().await;
+        let scores = &about["scores"];
         for (metric, value) in [
             ("noregret_decisions", &scores["decisions"]),
             ("noregret_answered", &scores["answered"]),
@@ -263,7 +263,7 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> 
             ("noregret_exploration", &scores["exploration"]),
             ("noregret_error_rate", &scores["all"]["error_rate"]),
             ("noregret_log_loss", &scores["all"]["log_loss"]),
-            ("noregret_rounds", &reader.about["rounds"]),
+            ("noregret_rounds", &about["rounds"]),
         ] {
             if let Some(value) = value.as_f64() {
                 metrics::gauge!(metric, &labels).set(value);

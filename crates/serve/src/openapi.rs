@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{Modify, OpenApi};
 
 use crate::api::bodies;
 use crate::app::App;
@@ -21,6 +22,7 @@ use crate::app::App;
         crate::health::ready,
         crate::metrics,
         document,
+        crate::api::models::root,
         crate::api::models::list,
         crate::api::models::create,
         crate::api::models::show,
@@ -42,6 +44,8 @@ use crate::app::App;
         crate::api::rounds::feedback,
         crate::api::rounds::activate,
     ),
+    modifiers(&Keys),
+    security((), ("key" = [])),
     components(schemas(
         crate::api::problem::Problem,
         bodies::PredictBody,
@@ -54,6 +58,19 @@ use crate::app::App;
     ))
 )]
 struct Described;
+
+/// The keys of requests, which are needed if the service has any.
+struct Keys;
+
+impl Modify for Keys {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let key = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(
+            "A key made by `noregret serve --add-key NAME`; without keys, nobody needs one",
+        ));
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("key", SecurityScheme::Http(key.build()));
+    }
+}
 
 /// GET /openapi.json.
 #[utoipa::path(get, path = "/openapi.json", tag = "service", operation_id = "openapi",

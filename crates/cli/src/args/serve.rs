@@ -19,10 +19,10 @@ Prometheus. Where others can reach the service, it needs keys: noregret serve --
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ServeArgs {
     /// Address to listen on
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8730")]
+    #[arg(long, env = "NOREGRET_LISTEN", value_name = "ADDRESS", default_value = "127.0.0.1:8730")]
     pub(crate) listen: SocketAddr,
     /// The folder of models, logs and keys
-    #[arg(long, value_name = "FOLDER", default_value = "noregret-data")]
+    #[arg(long, env = "NOREGRET_DIR", value_name = "FOLDER", default_value = "noregret-data")]
     pub(crate) dir: PathBuf,
     /// Create a key named NAME, print it, and exit; it cannot be shown again
     #[arg(long, value_name = "NAME")]
@@ -40,31 +40,34 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "NAME", conflicts_with = "add_key")]
     pub(crate) remove_key: Option<String>,
     /// Largest number of requests of one client per second [default: unlimited]
-    #[arg(long, value_name = "COUNT", value_parser = super::at_least_one::<u32>())]
+    #[arg(long, env = "NOREGRET_RATE", value_name = "COUNT", value_parser = super::at_least_one::<u32>())]
     pub(crate) rate: Option<u32>,
     /// Largest size of a request body, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 8, value_parser = super::at_least_one::<usize>())]
+    #[arg(long, env = "NOREGRET_BODY", value_name = "MIB", default_value_t = 8, value_parser = super::at_least_one::<usize>())]
     pub(crate) body: usize,
     /// Largest size of a new model's state, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = super::at_least_one::<usize>())]
+    #[arg(long, env = "NOREGRET_MEMORY", value_name = "MIB", default_value_t = 1024, value_parser = super::at_least_one::<usize>())]
     pub(crate) memory: usize,
-    /// Learn models again from their logs where their snapshots do not give the recorded results bit for bit; where
-    /// no snapshot can be read, this is done without being asked
+    /// Largest model file that is imported, in MiB
+    #[arg(long, env = "NOREGRET_IMPORT", value_name = "MIB", default_value_t = 256, value_parser = super::at_least_one::<usize>())]
+    pub(crate) import: usize,
+    /// Learn models again from their logs where their snapshots do not give the recorded results bit for bit;
+    /// where no snapshot can be read, this is done without being asked
     #[arg(long)]
     pub(crate) rebuild: bool,
     /// Size by which a model of decisions may grow for new columns, in MiB; beyond it new names share columns
-    #[arg(long, value_name = "MIB", default_value_t = 16)]
+    #[arg(long, env = "NOREGRET_GROWTH", value_name = "MIB", default_value_t = 16)]
     pub(crate) growth: usize,
     /// Largest number of features of a row, and of columns of a model
-    #[arg(long, value_name = "COUNT", default_value_t = 4096, value_parser = super::at_least_one::<usize>())]
+    #[arg(long, env = "NOREGRET_COLUMNS", value_name = "COUNT", default_value_t = 4096, value_parser = super::at_least_one::<usize>())]
     pub(crate) columns: usize,
     /// Largest number of labels of a model, and on offer
-    #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = super::at_least_one::<usize>())]
+    #[arg(long, env = "NOREGRET_LABELS", value_name = "COUNT", default_value_t = 1000, value_parser = super::at_least_one::<usize>())]
     pub(crate) labels: usize,
     /// Largest number of models
-    #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = super::at_least_one::<usize>())]
+    #[arg(long, env = "NOREGRET_MOST_MODELS", value_name = "COUNT", default_value_t = 1000, value_parser = super::at_least_one::<usize>())]
     pub(crate) most_models: usize,
     /// Longest name of a feature, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 1024, value_parser = super::at_least_one::<usize>())]
+    #[arg(long, env = "NOREGRET_NAME_BYTES", value_name = "BYTES", default_value_t = 1024, value_parser = super::at_least_one::<usize>())]
     pub(crate) name_bytes: usize,
 }

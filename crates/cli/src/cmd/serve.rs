@@ -33,6 +33,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         rate: args.rate,
         body: mebibytes(args.body),
         model_bytes: mebibytes(args.memory),
+        import: mebibytes(args.import),
         rebuild: args.rebuild,
         growth: mebibytes(args.growth),
         columns: args.columns,

@@ -229,3 +229,21 @@ fn keys_are_seen_once() {
     let open = folder.run("serve --dir other --listen 0.0.0.0:0");
     assert!(open.code == 2 && open.stderr.contains("there are no keys"), "{}", open.stderr);
 }
+
+/// Settings of the service can be given in the environment; what is given as an option counts more.
+#[test]
+fn settings_from_the_environment() {
+    let folder = Folder::new();
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("noregret"));
+    command.args(["serve", "--listen", "127.0.0.1:0"]).env("NOREGRET_DIR", folder.path("data"));
+    command.env("NOREGRET_LISTEN", "127.0.0.1:1").env("NOREGRET_LABELS", "2");
+    let served = Served::try_of(&mut command).expect("it starts");
+    let url = format!("{}/v1/models/m", served.base);
+    for (labels, status) in [("[\"a\", \"b\", \"c\"]", 422), ("[\"a\", \"b\"]", 201)] {
+        let answer =
+            agent().put(&url).send(format!("{{\"learner\": \"ogd\", \"labels\": {labels}}}")).unwrap();
+        assert_eq!(answer.status(), status, "{labels}");
+    }
+    assert!(std::fs::exists(folder.path("data").join("models/m")).unwrap());
+    served.kill();
+}

@@ -26,6 +26,7 @@ type Answered = Result<Response, Refusal>;
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<App>> {
     Router::new()
+        .route("/v1", get(models::root))
         .route("/v1/models", get(models::list))
         .route("/v1/models/{name}", put(models::create).get(models::show).delete(models::delete))
         .route("/v1/models/{name}/predict", post(rounds::predict))

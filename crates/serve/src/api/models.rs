@@ -19,20 +19,36 @@ use crate::model::spec::Spec;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 
+/// What there is.
+#[utoipa::path(get, path = "/v1", tag = "service", operation_id = "root",
+    responses((status = 200, description = "The program's version, and where its description and its models are")))]
+pub(crate) async fn root() -> Answered {
+    let version = env!("CARGO_PKG_VERSION");
+    let about = json!({"program": "noregret", "version": version, "models": "/v1/models", "document": "/openapi.json"});
+    Ok(answered(StatusCode::OK, &about))
+}
+
 /// All models, with their settings and scores.
 #[utoipa::path(get, path = "/v1/models", tag = "models", operation_id = "models",
     responses((status = 200, description = "All models"),
         Refused))]
 pub(crate) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> Answered {
     app.allow(&headers, Right::Read, None)?;
-    let mut models = Vec::new();
-    for (name, place) in app.hub.list() {
-        models.push(match place {
-            Place::Running(handle) => status(&handle).await,
-            Place::Failed(what) => json!({"name": name, "failed": what}),
-            Place::Recovering => json!({"name": name, "recovering": true}),
-            Place::Busy => json!({"name": name, "busy": true}),
-        });
+    // All at once: no model waits for another one.
+    let asked = app.hub.list().into_iter().map(|(name, place)| {
+        tokio::spawn(async move {
+            match place {
+                Place::Running(handle) => status(&handle).await,
+                Place::Failed(what) => json!({"name": name, "failed": what}),
+                Place::Recovering => json!({"name": name, "recovering": true}),
+                Place::Busy => json!({"name": name, "busy": true}),
+            }
+        })
+    });
+    let asked: Vec<_> = asked.collect();
+    let mut models = Vec::with_capacity(asked.len());
+    for one in asked {
+        models.push(one.await.map_err(|_| Refusal::failed("the models could not be listed"))?);
     }
     Ok(answered(StatusCode::OK, &json!({"models": models})))
 }
@@ -41,15 +57,10 @@ pub(super) async fn status(handle: &Handle) -> Value {
     if let Some(what) = handle.failure() {
         return json!({"name": handle.name, "failed": what});
     }
-    match handle.look_now().await {
-        Ok(reader) => {
-            let mut about = described(&handle.name, &reader, &handle.folder);
-            about["backlog"] = handle.backlog().into();
-            about["refused"] = handle.refused().into();
-            about
-        }
-        Err(refusal) => json!({"name": handle.name, "failed": refusal.detail}),
-    }
+    let mut about = described(&handle.name, handle.describe().await, &handle.folder);
+    about["backlog"] = handle.backlog().into();
+    about["refused"] = handle.refused().into();
+    about
 }
 
 /// Makes a model; a repetition has no effect, and one with other `service` settings changes these.

@@ -84,7 +84,7 @@ pub(crate) async fn import(
     body: Body,
 ) -> Answered {
     app.allow(&headers, Right::Admin, Some(&name))?;
-    let bytes = app.bytes(body).await?;
+    let bytes = app.file(body).await?;
     let (status_code, handle) = put_model(&app, &name, bytes, Service::default()).await?;
     Ok(answered(status_code, &status(&handle).await))
 }

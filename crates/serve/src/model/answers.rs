@@ -52,7 +52,7 @@ impl Engine {
         costs.reward(cost).map(Reward::value).map_err(|what| Refusal::invalid("cost", what))
     }
 
-    pub(super) fn feedback(&mut self, id: &str, reward: f64) -> Done {
+    pub(super) fn feedback(&mut self, id: &str, reward: f64, is_cost: bool) -> Done {
         if !(reward.is_finite() && (-1.0..=1.0).contains(&reward)) {
             let what = format!("the reward is {reward}; a number from 0 to 1 was needed");
             return Err(Refusal::invalid("reward", what));
@@ -68,10 +68,7 @@ impl Engine {
             return Ok((Answer::Done, outcome));
         }
         match waits.heard {
-            Some(heard) if !sum && heard != reward => {
-                let what = format!("the decision {} has the feedback {heard} already", shown(id));
-                return Err(Refusal { field: Some("reward".to_owned()), ..Refusal::conflict(what) });
-            }
+            Some(heard) if !sum && heard != reward => return Err(in_conflict(id, heard, is_cost)),
             Some(heard) if sum => waits.heard = Some(heard + reward),
             _ => waits.heard = Some(reward),
         }
@@ -149,4 +146,11 @@ impl Engine {
             .map(str::to_owned)
             .collect()
     }
+}
+
+/// The refusal of other feedback than before, whose reward was `before`; `is_cost`: a cost was given.
+pub(super) fn in_conflict(id: &str, before: f64, is_cost: bool) -> Refusal {
+    let (field, of) = if is_cost { ("cost", " of another cost") } else { ("reward", "") };
+    let what = format!("the decision {} has feedback already: the reward {before}{of}", shown(id));
+    Refusal { field: Some(field.to_owned()), ..Refusal::conflict(what) }
 }

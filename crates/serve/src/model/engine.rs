@@ -177,7 +177,7 @@ impl Engine {
             Event::Label { id, y, weight } => self.label(id, y, *weight),
             Event::Followed { seq, of, outcome } => self.followed(at, *seq, of, outcome),
             Event::Decide(decide) => self.decide(at, decide),
-            Event::Feedback { id, reward, .. } => self.feedback(id, *reward),
+            Event::Feedback { id, reward, cost } => self.feedback(id, *reward, cost.is_some()),
             Event::Activate { id } => self.activate(at, id),
             Event::Expire { ids } => self.expire(ids),
             Event::Restored { digest } => {

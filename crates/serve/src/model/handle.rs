@@ -27,6 +27,8 @@ pub(super) enum Command {
     Do(Event, Reply<Answer>),
     /// A read-only copy, which includes all answered events.
     Look(Reply<Arc<Reader>>),
+    /// The description of the model, without a copy of it.
+    Describe(Reply<Value>),
     /// Write a snapshot; returns its event number.
     Save(Reply<u64>),
     /// Replace the state by a snapshot or another model.
@@ -225,6 +227,20 @@ impl Handle {
         self.ask(Command::Look).await
     }
 
+    /// The description of the model with all answered events; of a model that does not answer within a
+    /// moment, or is suspended, that of the last copy.
+    pub(crate) async fn describe(&self) -> Value {
+        const MOMENT: Duration = Duration::from_millis(250);
+        let last = Arc::clone(&self.shared.reader.read().unwrap_or_else(PoisonError::into_inner));
+        if last.seq >= self.committed() {
+            return last.about.clone();
+        }
+        match tokio::time::timeout(MOMENT, self.ask(Command::Describe)).await {
+            Ok(Ok(about)) => about,
+            _ => last.about.clone(),
+        }
+    }
+
     /// Whether copying takes so long that the last copy is used again.
     fn may_be_old(&self) -> bool {
         const LONG: u64 = 20_000;
@@ -351,12 +367,12 @@ impl Shared {
     }
 }
 
-/// The description of the model `name` in `folder`, from a copy of it.
-pub(crate) fn described(name: &str, reader: &Reader, folder: &Path) -> Value {
+/// The description `of` the model `name`, with its versions in `folder`.
+pub(crate) fn described(name: &str, of: Value, folder: &Path) -> Value {
     let mut about = serde_json::Map::new();
     about.insert("name".to_owned(), name.into());
-    if let Value::Object(map) = &reader.about {
-        about.extend(map.clone());
+    if let Value::Object(map) = of {
+        about.extend(map);
     }
     about.insert("versions".to_owned(), store::versions(folder).unwrap_or_default().into());
     about.into()

@@ -1,8 +1,8 @@
 //! A model: its settings (`spec`, `service`), events (`event`) and their effects (`engine`, by the kind of
 //! the round: `learn`, `decide`, `answers`, `shadow`), counts (`standing`), JSON to features (`flat`) and
-//! rows (`rows`), room for new ones (`room`), files (`snapshot`), read-only copies (`reader`), importance of features (`importance`), its
-//! queue (`handle`), the thread that owns it (`writer`), and the thread that sends its events to a shadow
-//! (`follower`).
+//! rows (`rows`), room for new ones (`room`), files (`snapshot`), read-only copies (`reader`), importance of
+//! features (`importance`), its queue (`handle`), the thread that owns it (`writer`), and the thread that
+//! sends its events to a shadow (`follower`).
 
 pub mod event;
 pub mod spec;

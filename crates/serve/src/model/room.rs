@@ -49,8 +49,8 @@ impl Engine {
         entry.numbers(&self.learner.values(), &problem).unwrap_or(usize::MAX).saturating_mul(8)
     }
 
-    /// What is said of the columns: their number, to how many they grow, and how many of them are shared by all
-    /// further names.
+    /// What is said of the columns: their number, to how many they grow, and how many of them are shared by
+    /// all further names.
     pub(super) fn about_room(&self) -> Value {
         let (now, shared) = (self.encoder.columns(), rows::shared(&self.schema.columns));
         let most = match (&self.learner, self.most) {

@@ -36,8 +36,8 @@ fn unknown(columns: &Columns, features: &Flat) -> usize {
     new.len()
 }
 
-/// Number of columns for a row with `features`, and whether new names share columns from this row on: if there
-/// may be at most `most`, and too few would be left.
+/// Number of columns for a row with `features`, and whether new names share columns from this row on: if
+/// there may be at most `most`, and too few would be left.
 pub(crate) fn needed(columns: &Columns, features: &Flat, most: Option<usize>) -> (usize, bool) {
     let new = unknown(columns, features);
     let needed = columns.count() as usize + new;
@@ -47,8 +47,8 @@ pub(crate) fn needed(columns: &Columns, features: &Flat, most: Option<usize>) ->
     }
 }
 
-/// Writes `features` to a row; new ones get new columns, and where no more than `most` may be, new names share
-/// the columns that are left.
+/// Writes `features` to a row; new ones get new columns, and where no more than `most` may be, new names
+/// share the columns that are left.
 ///
 /// # Errors
 /// If the values of a repeated name sum to infinity.

@@ -142,8 +142,8 @@ impl Engine {
         }
         let mut engine = Self::of(spec, kind, saved, play, seed, waiting, standing, limits);
         engine.asked = asked;
-        // A model of 0.2.0 may grow from now on. Rows in its log, for which it had room, must find their columns
-        // where they were.
+        // A model of 0.2.0 may grow from now on. Rows in its log, for which it had room, must find their
+        // columns where they were.
         let grows = || engine.most_columns().filter(|most| *most >= 2 * engine.encoder.columns());
         engine.most = most.or_else(grows);
         Ok(engine)

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::answers::in_conflict;
 use super::engine::{Answer, Engine};
 use super::event::{Event, Outcome};
 use super::handle::{Command, Reply, Restored, Shared, now};
@@ -256,7 +257,7 @@ impl Writer {
         {
             past = Some(Past::Over);
         }
-        let id = shown(id);
+        let (name, id) = (id, shown(id));
         match (past, event) {
             (None, _) => {
                 let what = if let Event::Label { .. } = event { "row" } else { "decision" };
@@ -273,10 +274,9 @@ impl Writer {
             (Some(Past::Answered(before)), Event::Feedback { reward, .. }) if before == *reward => {
                 Ok(Answer::Done)
             }
-            (Some(Past::Answered(before)), Event::Feedback { .. }) => Err(Refusal {
-                field: Some("reward".to_owned()),
-                ..Refusal::conflict(format!("the decision {id} has the feedback {before} already"))
-            }),
+            (Some(Past::Answered(before)), Event::Feedback { cost, .. }) => {
+                Err(in_conflict(name, before, cost.is_some()))
+            }
             (Some(Past::Answered(_)), _) => Ok(Answer::Done),
             (Some(Past::Over), _) => Err(Refusal {
                 field: Some("id".to_owned()),
@@ -358,6 +358,9 @@ impl Writer {
             Command::Stop => return true,
             Command::Look(reply) => {
                 let _ = reply.send(Ok(self.publish()));
+            }
+            Command::Describe(reply) => {
+                let _ = reply.send(Ok(self.engine.about()));
             }
             Command::Save(reply) => {
                 let seq = self.engine.standing.seq;

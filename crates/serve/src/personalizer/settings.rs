@@ -62,7 +62,7 @@ async fn configuration(handle: &crate::model::handle::Handle) -> Result<Value, R
     if let Some(reward) = service.default_reward {
         answer["defaultReward"] = reward.into();
     }
-    let scores = handle.look_now().await?.about["scores"].clone();
+    let scores = handle.describe().await["scores"].clone();
     let events = scores["answered"].as_u64().unwrap_or(0);
     let agreed = scores["agreement_with_baseline"].as_f64().unwrap_or(0.0);
     let rewards = scores["reward"].as_f64().unwrap_or(0.0) * events as f64;
@@ -218,7 +218,7 @@ pub(super) async fn set_model(
     body: Body,
 ) -> Answered {
     let name = names.open(&app, &headers, Right::Admin).await?.name.clone();
-    let bytes = app.bytes(body).await?;
+    let bytes = app.file(body).await?;
     crate::api::state::put_model(&app, &name, bytes, Service::default()).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -5,6 +5,8 @@
 pub struct Limits {
     /// Largest body, in bytes.
     pub body: usize,
+    /// Largest model file that is imported, in bytes.
+    pub import: usize,
     /// Largest number of features of a row, and of columns of a model.
     pub columns: usize,
     /// Longest name of a feature, in bytes.
@@ -39,6 +41,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             body: 8 << 20,
+            import: 256 << 20,
             columns: 4096,
             name: 1024,
             labels: 1000,

@@ -1,5 +1,5 @@
-//! Recovery: the newest intact snapshot, and the later events applied to it again; or, where no snapshot can be
-//! read, the log learnt again.
+//! Recovery: the newest intact snapshot, and the later events applied to it again; or, where no snapshot can
+//! be read, the log learnt again.
 
 use std::path::Path;
 

@@ -135,7 +135,12 @@ fn costs_are_rewards() {
     );
     service.post("/v1/models/costly/feedback", &json!({"id": id, "cost": 7.5})).ok(200);
     service.post("/v1/models/costly/feedback", &json!({"id": id, "reward": 0.25})).ok(200);
-    service.post("/v1/models/costly/feedback", &json!({"id": id, "cost": 5})).ok(409);
+    let other = service.post("/v1/models/costly/feedback", &json!({"id": id, "cost": 5})).ok(409);
+    assert_eq!(other["field"], "cost", "{other}");
+    assert!(
+        other["detail"].as_str().is_some_and(|what| what.contains("the reward 0.25 of another cost")),
+        "{other}"
+    );
     let log = service.get("/v1/models/costly/log").bytes;
     assert_eq!(
         serde_json::from_slice::<Value>(log.split(|byte| *byte == b'\n').next().expect("a header"))

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::support::{Service, newest_snapshot};
 
-/// A model that takes long to recover, because its newest snapshot is a pipe that nobody has written to yet: the
-/// port answers at once, the other model is served, and requests to this one are refused with a time after which
-/// to ask again.
+/// A model that takes long to recover, because its newest snapshot is a pipe that nobody has written to yet:
+/// the port answers at once, the other model is served, and requests to this one are refused with a time
+/// after which to ask again.
 #[test]
 #[cfg(unix)]
 fn a_model_that_recovers_keeps_nobody_waiting() {
@@ -56,4 +56,32 @@ fn a_model_that_recovers_keeps_nobody_waiting() {
     service.post("/v1/models/locked/learn", &row).ok(200);
     assert_eq!(service.get("/v1/models/locked").ok(200)["rounds"], 2);
     assert_eq!(service.get("/healthz").ok(200)["states"], json!({"ready": 2}));
+}
+
+/// What the service says of itself: where things are, how keys are given, all models as each of them alone;
+/// and a model that it exports can be imported, whatever the limit on other bodies.
+#[test]
+fn it_says_what_there_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::with(folder.path(), Limits { body: 2_000, ..Limits::default() });
+    let about = service.get("/v1").ok(200);
+    assert_eq!((&about["models"], &about["document"]), (&json!("/v1/models"), &json!("/openapi.json")));
+    let document = service.get("/openapi.json").ok(200);
+    assert_eq!(document["components"]["securitySchemes"]["key"]["scheme"], "bearer");
+    assert_eq!(document["security"], json!([{}, {"key": []}]));
+    for model in ["one", "two"] {
+        service.put(&format!("/v1/models/{model}"), &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+        for t in 0..20 {
+            let row = json!({"x": {"v": t, "w": format!("w{t}")}, "y": "a"});
+            service.post(&format!("/v1/models/{model}/learn"), &row).ok(200);
+        }
+    }
+    let listed = service.get("/v1/models").ok(200);
+    let alone = ["one", "two"].map(|model| service.get(&format!("/v1/models/{model}")).ok(200));
+    assert_eq!(listed, json!({"models": alone}));
+    assert_eq!(listed["models"][0]["rounds"], 20);
+    let file = service.get("/v1/models/one/model").bytes;
+    assert!(file.len() > 2_000, "{}", file.len());
+    service.send("PUT", "/v1/models/three/model", "application/octet-stream", &file).ok(201);
+    assert_eq!(service.get("/v1/models/three").ok(200)["rounds"], 20);
 }

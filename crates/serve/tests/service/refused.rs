@@ -9,8 +9,8 @@ fn row(t: u64) -> Value {
     json!({"x": {"v": t % 7, "w": t % 3}, "y": if t % 7 > 3 { "a" } else { "b" }})
 }
 
-/// A body of rows of which one in ten is refused. What the model would be recovered from is taken away before:
-/// a refusal that needed it would suspend the model.
+/// A body of rows of which one in ten is refused. What the model would be recovered from is taken away
+/// before: a refusal that needed it would suspend the model.
 #[test]
 fn a_refused_row_needs_no_recovery() {
     let (folder, other) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));

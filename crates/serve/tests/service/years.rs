@@ -20,8 +20,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Every folder in `testdata/folders`, by the version of the program that wrote it, is opened: the models have
-/// learnt what they had learnt, forecast what they forecast then, and go on; also after another start.
+/// Every folder in `testdata/folders`, by the version of the program that wrote it, is opened: the models
+/// have learnt what they had learnt, forecast what they forecast then, and go on; also after another start.
 #[test]
 fn folders_of_every_version_open() {
     let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/folders");
@@ -62,8 +62,8 @@ fn folders_of_every_version_open() {
     assert!(versions > 0, "no folder was found");
 }
 
-/// No snapshot can be read, as after a change of their format: the models are made again from their settings and
-/// their logs, which are learnt as they were, and what waits goes on waiting.
+/// No snapshot can be read, as after a change of their format: the models are made again from their settings
+/// and their logs, which are learnt as they were, and what waits goes on waiting.
 #[test]
 fn models_are_made_again_from_their_logs() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -11,8 +11,8 @@ mod measure;
 pub mod scale;
 pub mod survey;
 
-/// Number of columns to which a learner with room for `columns` of them grows, if `needed` are needed: doubled as
-/// often as it takes. A log is replayed with the same steps.
+/// Number of columns to which a learner with room for `columns` of them grows, if `needed` are needed:
+/// doubled as often as it takes. A log is replayed with the same steps.
 pub fn room_for(columns: usize, needed: usize) -> usize {
     let mut room = columns.max(1);
     while room < needed {

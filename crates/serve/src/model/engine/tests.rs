@@ -17,8 +17,8 @@ fn decide(id: &str, body: Value) -> Event {
     Event::Decide(serde_json::from_value(body).expect("a decision"))
 }
 
-/// The refused events leave no trace: the state is equal to the last bit before and after, and so are all later
-/// answers to those of a model that never met them.
+/// The refused events leave no trace: the state is equal to the last bit before and after, and so are all
+/// later answers to those of a model that never met them.
 fn leave_no_trace(spec: &Value, good: &[Event], refused: &[Event]) {
     let (mut engine, mut other) = (made(spec), made(spec));
     let (first, second) = good.split_at(good.len() / 2);
@@ -102,8 +102,8 @@ fn a_second_slot_that_is_refused_takes_back_the_first() {
     leave_no_trace(&json!({"feedback": "bandit"}), &good, &[bad]);
 }
 
-/// A decision that waits takes little memory, in a model and in its shadow: the learner's scratch memory, which
-/// copies leave out, is not kept.
+/// A decision that waits takes little memory, in a model and in its shadow: the learner's scratch memory,
+/// which copies leave out, is not kept.
 #[test]
 fn waiting_decisions_have_no_scratch_memory() {
     let spec = json!({"feedback": "bandit", "labels": ["a", "b"]});
