@@ -9,7 +9,7 @@ use crate::state::Tensor;
 
 use super::description::Description;
 use super::stack::write_columns;
-use super::stacks::{STACKS, Stacks};
+use super::stacks::{STACKS, Stacks, Worth};
 
 /// What mixture and stacks know of a member.
 #[derive(Clone)]
@@ -114,9 +114,21 @@ impl Combined {
         heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max)
     }
 
-    /// Takes the weight of the member at `place`.
+    /// Takes the weight of the member at `place`, in the mixture and in the stacks.
     pub(super) fn retire(&mut self, place: usize) {
         self.inputs[place].heads.clone().for_each(|head| self.base.retire(head));
+        self.stacks.remove(self.columns_of(place));
+    }
+
+    /// What members are worth to the stacks.
+    pub(super) fn worth(&self) -> Worth {
+        self.stacks.worth()
+    }
+
+    /// The columns that a stack has for the member at `place`.
+    pub(super) fn columns_of(&self, place: usize) -> Range<usize> {
+        let start = self.inputs[..place].iter().map(|input| input.columns).sum();
+        start..start + self.inputs[place].columns
     }
 
     /// Adds a member, the one with the number `joined` among those that have joined. The stacks have no

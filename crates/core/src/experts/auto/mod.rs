@@ -66,9 +66,9 @@
 //!   hashing. Some of them use the square roots of the features, scaled to norm 1, and for sparse rows also
 //!   the logarithms of the features before scaling, of norm 1, which suits counts of words.
 //! * `diagonal@r:g` is `folklore-diag`.
-//! * `booster` are gradient-boosted trees, fitted again whenever the rows have grown by a quarter, with three
-//!   heads; the fit is divided among the rounds that follow. (3) and (4) are about its forecasts, whichever
-//!   trees they come from.
+//! * `booster@3` are gradient-boosted trees, fitted again whenever the rows have grown by a quarter, with
+//!   three heads, each of which the stacks weigh; the fit is divided among the rounds that follow. (3) and
+//!   (4) are about its forecasts, whichever trees they come from.
 //! * `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)), which
 //!   see each row once, and at once; `forest` are twelve trees that undo splits which do not reduce the loss,
 //!   with three heads.
@@ -90,11 +90,12 @@
 //! members learn the rows so far again. At rounds 32, 64, 128 and so on, a grid of $r$ whose best value is at
 //! its edge is extended by a factor of ten: the new member copies the matrix of the member at the edge, with
 //! its own $r$, and that member's gradients. In the first rounds, all members together may cost two and a
-//! half budgets. At rounds 4096, 8192 and 16384, expensive members with high losses are dropped (a minus in
-//! `members`) until the others are within two budgets, one, and half of one; the best of each kind is dropped
-//! last, and the best member, the booster, trees, the forest and one cheap `shared` family are kept. When
-//! classes or features are added, members that would not be chosen for the larger problem are dropped before
-//! they grow, and if no family is left, `diagonals` join.
+//! half budgets. At round 1024 and all later powers of two, members are dropped (a minus in `members`)
+//! without which the stacks would have lost hardly more so far (`stack/worth.rs`), and others until the rest
+//! is within two budgets at round 4096 and within one from round 8192 on: always the one that is worth least
+//! to the stacks for its time. The best member, the booster, cheap members and one cheap `shared` family are
+//! kept. When classes or features are added, members that would not be chosen for the larger problem are
+//! dropped before they grow, and if no family is left, `diagonals` join.
 //!
 //! ## Deviations
 //!
@@ -199,32 +200,32 @@ fn limits(params: &AutoParams, problem: &Problem) -> Limits {
 /// Members may be added or dropped after this round, and after every later power of two.
 const FIRST_CHANGE: u64 = 32;
 
-/// From this round on the members are within the budget, and from twice this round on within half of it: the
-/// stacks gain most from members of different kinds, and the second of a kind costs as much as the first.
-const SETTLED: u64 = 8192;
+/// From this round on, members are dropped that are not worth their time to the stacks.
+const DECIDED: u64 = 1024;
 
-/// The part of the budget that the members may cost in the end.
-const LAST_BUDGETS: f64 = 0.5;
+/// From this round on, the members are within the budget.
+const SETTLED: u64 = 8192;
 
 params! {
     /// Parameters of [`Auto`].
     pub struct AutoParams {
         /// Limit on the multiply-adds of a round, in millions, > 0: decides which members are active. Two and
-        /// a half times as many in the first rounds (with up to 32 classes), half as many after 16,384. A
-        /// million take about 0.2 milliseconds. Values below 0.1 count as 0.1.
+        /// a half times as many in the first rounds (with up to 32 classes). A million take about 0.2
+        /// milliseconds. Values below 0.1 count as 0.1.
         budget: f64 = "0.6, for more than 32 classes 2.5",
         /// MiB that the members may take, >= 1: decides which members are active. The smallest set of members
         /// is active even if it needs more.
         member_memory: u64 = "1024",
         /// The active members, as in `labels+shared@0.1+products@0.001`; dropped members have a minus before
-        /// their names. `labels` and `pairs` count labels, alone and after the previous label; `booster`
+        /// their names. `labels` and `pairs` count labels, alone and after the previous label; `booster@3`
         /// fits boosted trees again as the rows grow, `trees` are boosted and see each row once, and those
         /// of the `forest` adapt to a stream that changes; `neighbours` are the nearest of the latest rows;
         /// `part` has such members for the most frequent features, where rows are sparse and wide; `full`,
         /// `shared`, `products` and `waves` are linear learners with one matrix: of classes and features, of
         /// features for all classes, of features and their products, and of features and random Fourier
         /// features; `diagonals` are linear learners with diagonal matrices, for many features. The number
-        /// after `@` is the regularization; after `diagonals` it is their number.
+        /// after `@` is the regularization; after `diagonals` it is their number, and after `booster` that of
+        /// the forecasts that the stacks weigh.
         members: Lineup = "what the budget allows",
         /// Factors of the members' costs on this machine, by kind, as `noregret calibrate` prints them:
         /// decides which members are active. Without them, the same members are active on every machine.
@@ -269,10 +270,9 @@ impl Auto {
         Ok(Self { fixed: true, ..Self::new(params, problem, seed)? })
     }
 
-    /// The limits of all members together at present: more than the budget in the first rounds, and less in
-    /// the end.
+    /// The limits of all members together at present: more than the budget in the first rounds.
     fn limits(&self) -> Limits {
-        let times = (SETTLED as f64 / self.rounds as f64).clamp(LAST_BUDGETS, TRIAL_BUDGETS);
+        let times = (SETTLED as f64 / self.rounds as f64).clamp(1.0, TRIAL_BUDGETS);
         Limits { work: self.limit * times, numbers: numbers_in(self.memory), costs: self.costs }
     }
 
@@ -282,8 +282,8 @@ impl Auto {
             return;
         }
         let limits = self.limits();
-        if self.rounds as f64 >= SETTLED as f64 / TRIAL_BUDGETS {
-            self.roster.retire(limits.work, self.limit);
+        if self.rounds >= DECIDED {
+            self.roster.retire(limits.work, self.limit, true);
         }
         self.roster.extend(limits);
     }

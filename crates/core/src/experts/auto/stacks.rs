@@ -1,11 +1,13 @@
 //! The stacks of [`auto`](super), and the mixture of their forecasts with that of the members.
 
+use std::ops::Range;
+
 use crate::example::Target;
 use crate::experts::mixture::Mixture;
 use crate::prediction::Prediction;
 use crate::state::Tensor;
 
-use super::stack::Stack;
+use super::stack::{Quadratic, Stack};
 
 /// Forgetting rate and regularization of each stack. Stacks that forget have a small regularization, since
 /// they return to the mixture anyway.
@@ -73,6 +75,21 @@ impl Stacks {
         (*first, others)
     }
 
+    /// What the columns of the members are worth to the stacks.
+    pub(super) fn worth(&self) -> Worth {
+        let most = self.each.iter().map(Stack::remembered).fold(0.0, f64::max);
+        let of_stack = |(stack, share): (&Stack, &f64)| {
+            let part = share * most / stack.remembered().max(1.0);
+            Some((part, stack.quadratic()?))
+        };
+        Worth(self.each.iter().zip(self.weights().1).filter_map(of_stack).collect())
+    }
+
+    /// See [`Stack::remove`].
+    pub(super) fn remove(&mut self, columns: Range<usize>) {
+        self.each.iter_mut().for_each(|stack| stack.remove(columns.clone()));
+    }
+
     /// See [`Stack::grow`].
     pub(super) fn grow(&mut self, classes: usize, inputs: usize) {
         self.each.iter_mut().for_each(|stack| stack.grow(classes, inputs));
@@ -90,5 +107,23 @@ impl Stacks {
 
     pub(super) fn restored(&mut self) -> bool {
         self.each.iter_mut().all(Stack::restored) && self.top.restored()
+    }
+}
+
+/// What columns are worth to each stack, and the factor of its nats: its weight, and all rounds divided by
+/// those that it remembers.
+pub(super) struct Worth(Vec<(f64, Quadratic)>);
+
+impl Worth {
+    /// The nats by which all rounds so far would have cost more without `columns`, beyond noise.
+    pub(super) fn of(&self, columns: Range<usize>) -> f64 {
+        let shifted = 1 + columns.start..1 + columns.end;
+        self.0.iter().map(|(part, stack)| part * stack.worth(shifted.clone())).sum()
+    }
+
+    /// Takes `columns` out.
+    pub(super) fn remove(&mut self, columns: Range<usize>) {
+        let shifted = 1 + columns.start..1 + columns.end;
+        self.0.iter_mut().for_each(|(_, stack)| stack.remove(shifted.clone()));
     }
 }

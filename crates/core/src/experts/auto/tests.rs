@@ -48,9 +48,12 @@ fn losses_by_round(
         let played = y.log_loss(&at.probabilities);
         let (inputs, stacks) = at.members.split_at(auto.roster.lineup().0.len());
         let members = inputs.iter().zip(auto.roster.lineup().0).take(count);
-        let heads = members.flat_map(|(input, place)| input.members.iter().take(place.member.heads()));
-        let all: Vec<f64> =
-            heads.chain(&stacks[..STACKS.len()]).map(|at| y.log_loss(&at.probabilities)).collect();
+        let loss = |at: &Prediction| y.log_loss(&at.probabilities);
+        // The heads of members that were dropped lose everything.
+        let heads = members.flat_map(|(input, place)| {
+            (0..place.member.heads()).map(|head| input.members.get(head).map_or(f64::INFINITY, loss))
+        });
+        let all: Vec<f64> = heads.chain(stacks[..STACKS.len()].iter().map(loss)).collect();
         by_round.push((played, all));
         auto.update(x, y, &at);
     }
@@ -169,7 +172,8 @@ fn the_grid_extends_itself() {
     let (mut early, x) = (wrong.prediction(), Features::Dense(&[0.5, 0.1, 0.0, -0.2]));
     wrong.predict(x, &mut early);
     let (total, _) = losses(&mut wrong, 1000, noisy);
-    let words = wrong.roster.lineup().to_value().to_string();
+    // Whether they were dropped since or not.
+    let words = wrong.roster.lineup().to_value().to_string().replace('-', "");
     assert!(
         words.starts_with("labels+shared@1000+shared@100+full@1000+full@100+shared@10+full@10"),
         "{words}"
@@ -280,9 +284,9 @@ fn the_budget_is_kept_and_survives_saving() {
     let mut learner = auto(3, 4, &[("members", members)]);
     learner.limit = 30_000.0;
     assert!(learner.roster.work() > 30_000.0);
-    losses(&mut learner, 2047, noisy);
+    losses(&mut learner, DECIDED as usize - 1, noisy);
     assert_eq!(learner.params().members.map(|lineup| lineup.to_value()), Some(Value::from(members)));
-    losses(&mut learner, 6145, noisy);
+    losses(&mut learner, SETTLED as usize, noisy);
     let lineup = learner.params().members.map(|lineup| lineup.to_value().to_string()).expect("in use");
     assert!(lineup.contains("-shared@100000"), "{lineup}");
     let file = Archive::of(&mut learner);
@@ -305,18 +309,19 @@ fn the_leader_is_kept() {
     assert!(active.len() == 2 && active[1].starts_with("diagonal"), "{active:?}");
 }
 
-/// The only member of a kind is kept in preference to a better member of a kind that has a still better one.
+/// Of two members that forecast nearly alike, each better than the others, one leaves as soon as that is
+/// decided, whatever the budget is: without it the stacks would have lost hardly more.
 #[test]
-fn kinds_outlast_members() {
-    let mut learner = auto(3, 4, &[("members", "labels+shared@10+waves@0.01:0.3+waves@0.01:0.4")]);
-    learner.limit = learner.roster.work() - 1.0;
-    let (_, lost) = losses(&mut learner, 2047, noisy);
-    let best = |heads: std::ops::Range<usize>| lost[heads].iter().copied().fold(f64::INFINITY, f64::min);
-    let (shared, waves) = (best(3..8), best(8..13).max(best(13..18)));
-    assert!(waves < shared, "{waves} against {shared}: both with waves are better");
-    losses(&mut learner, SETTLED as usize, noisy);
-    let lineup = learner.roster.lineup().0;
-    let dropped: Vec<String> = lineup.iter().filter(|place| place.dropped).map(ToString::to_string).collect();
+fn what_adds_nothing_leaves() {
+    let mut learner = auto(3, 4, &[("members", "labels+shared@10+waves@0.01:0.3+waves@0.0101:0.3")]);
+    let dropped = |learner: &Auto| -> Vec<String> {
+        let lineup = learner.roster.lineup().0;
+        lineup.iter().filter(|place| place.dropped).map(ToString::to_string).collect()
+    };
+    losses(&mut learner, DECIDED as usize - 1, noisy);
+    assert_eq!(dropped(&learner), [""; 0]);
+    losses(&mut learner, 1, noisy);
+    let dropped = dropped(&learner);
     assert!(dropped.len() == 1 && dropped[0].starts_with("-waves"), "{dropped:?}");
 }
 

@@ -42,10 +42,6 @@ const SOFT: u64 = 0x50F7;
 /// better use of the time.
 const MOST_OF_BUDGET: f64 = 0.6;
 
-/// Trees that cost less than this part of the budget are not dropped, since they represent thresholds that no
-/// other kind of member represents.
-pub(super) const CHEAP: f64 = 0.8;
-
 pub(super) struct TreesKind;
 
 impl Kind for TreesKind {
@@ -85,10 +81,6 @@ impl Kind for TreesKind {
 
     fn affordable(&self) -> f64 {
         MOST_OF_BUDGET
-    }
-
-    fn tolerated(&self) -> f64 {
-        CHEAP
     }
 }
 

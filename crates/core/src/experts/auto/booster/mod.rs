@@ -35,7 +35,7 @@ use crate::state::{State, Tensor};
 use self::fit::{Fit, rounds_between};
 use self::store::Store;
 use self::trees::{Trees, outputs, write_probabilities};
-use super::kind::{Kind, Settings, is_wide_and_sparse};
+use super::kind::{Kind, Settings, count, is_wide_and_sparse};
 use super::member::Member;
 use super::row::View;
 
@@ -92,6 +92,20 @@ impl Kind for BoosterKind {
         false
     }
 
+    /// The number is that of its columns in a stack, 1 if none is given, as in models before it was.
+    fn read(&self, first: Option<&str>, second: Option<&str>) -> Option<Settings> {
+        let columns = first.map_or(Some(0.0), |first| count(first, HEADS.len()))?;
+        second.is_none().then_some([columns, 0.0])
+    }
+
+    fn candidates(&self, _: &Problem) -> Vec<Settings> {
+        vec![[HEADS.len() as f64, 0.0]]
+    }
+
+    fn columns(&self, [columns, _]: Settings) -> usize {
+        if columns as usize == HEADS.len() { HEADS.len() } else { 1 }
+    }
+
     fn view(&self) -> View {
         View::Plain
     }
@@ -115,7 +129,7 @@ impl Kind for BoosterKind {
         !is_wide_and_sparse(problem)
     }
 
-    /// Thresholds and categories may become important at any time, as with other trees.
+    /// Thresholds and categories may become important at any time.
     fn tolerated(&self) -> f64 {
         1.0
     }

@@ -40,7 +40,6 @@ use self::tree::{Path, Tree};
 use super::kind::{Kind, Settings, is_wide_and_sparse};
 use super::member::Member;
 use super::row::View;
-use super::trees::CHEAP;
 
 mod succession;
 mod tree;
@@ -123,10 +122,6 @@ impl Kind for ForestKind {
 
     fn affordable(&self) -> f64 {
         MOST_OF_BUDGET
-    }
-
-    fn tolerated(&self) -> f64 {
-        CHEAP
     }
 }
 

@@ -15,16 +15,51 @@ const GRID_STEP: f64 = 10.0;
 /// The best member of a grid leads the next one by at least this many nats before the grid is extended.
 const LEAST_LEAD: f64 = 1.0;
 
+/// A member is dropped if the stacks would have lost fewer nats without it so far than this, for each budget
+/// of time that it takes.
+const WORTH_OF_BUDGET: f64 = 1.0;
+
 /// Limit on the number of members that join.
 const MOST_JOINING: u64 = 12;
 
 impl Roster {
-    /// Drops members until the others cost at most `limit` multiply-adds; `budget` is the user's. The best
-    /// member of all is kept, and so are cheap ones and one cheap `shared` family: whether thresholds or
-    /// lines represent the stream well may change. The remaining multiply-adds are given to the
-    /// best member of each kind first, since the stacks gain most from members of different kinds, and then
-    /// to the others in order of their loss.
-    pub(in super::super) fn retire(&mut self, limit: f64, budget: f64) {
+    /// Drops members until the others cost at most `limit` multiply-adds; `budget` is the user's. With
+    /// `decided`, those are dropped, too, that are not worth their time. The best member of all is kept, and
+    /// so are cheap ones and one cheap `shared` family: whether thresholds or lines represent the stream well
+    /// may change. Of the others, the one goes first that is worth least to the stacks for its time, whatever
+    /// its own loss is; those that remain are then worth more, if they are like it.
+    pub(in super::super) fn retire(&mut self, limit: f64, budget: f64, decided: bool) {
+        let in_order = self.in_order_of_loss();
+        let work = |at: usize| self.costs.work(self.seats[at].description, &self.problem);
+        let once = |at: usize| work(at) <= self.seats[at].kind().tolerated_once() * budget;
+        let shared = in_order.iter().copied().find(|at| once(*at));
+        let is_certain = |at: usize| {
+            in_order.first() == Some(&at)
+                || shared == Some(at)
+                || work(at) <= self.seats[at].kind().tolerated() * budget
+        };
+        let mut others: Vec<usize> = in_order.iter().copied().filter(|at| !is_certain(*at)).collect();
+        let mut total: f64 = in_order.iter().copied().map(work).sum();
+        let mut worth = self.combined.worth();
+        let mut dropped = Vec::new();
+        loop {
+            let of_work = |at: usize| worth.of(self.combined.columns_of(at)) / work(at);
+            let each = others.iter().rev().map(|at| (*at, of_work(*at)));
+            let Some((at, nats)) = each.min_by(|one, other| one.1.total_cmp(&other.1)) else { break };
+            let enough = !decided || nats * budget >= WORTH_OF_BUDGET;
+            if total <= limit && enough {
+                break;
+            }
+            worth.remove(self.combined.columns_of(at));
+            others.retain(|other| *other != at);
+            total -= work(at);
+            dropped.push(at);
+        }
+        dropped.into_iter().for_each(|at| self.drop_member(at));
+    }
+
+    /// The active members: the best of each kind, and then the others, each in order of their losses.
+    fn in_order_of_loss(&self) -> Vec<usize> {
         let log_weight: Vec<f64> = (0..self.seats.len()).map(|at| self.combined.log_weight(at)).collect();
         let mut active: Vec<usize> =
             (0..self.seats.len()).filter(|at| self.seats[*at].member.is_some()).collect();
@@ -36,24 +71,7 @@ impl Roster {
             kinds.push(kind);
             first
         });
-        let in_order: Vec<usize> = best.into_iter().chain(others).collect();
-        let work = |at: usize| self.costs.work(self.seats[at].description, &self.problem);
-        let once = |at: usize| work(at) <= self.seats[at].kind().tolerated_once() * budget;
-        let shared = in_order.iter().copied().find(|at| once(*at));
-        let is_certain = |at: usize| {
-            in_order.first() == Some(&at)
-                || shared == Some(at)
-                || work(at) <= self.seats[at].kind().tolerated() * budget
-        };
-        let (certain, others): (Vec<usize>, Vec<usize>) =
-            in_order.iter().copied().partition(|at| is_certain(*at));
-        let mut room = limit - certain.into_iter().map(work).sum::<f64>();
-        let mut dropped = Vec::new();
-        for at in others {
-            let own = work(at);
-            if own <= room { room -= own } else { dropped.push(at) }
-        }
-        dropped.into_iter().for_each(|at| self.drop_member(at));
+        best.into_iter().chain(others).collect()
     }
 
     /// If the best member of a grid of regularizations is at its edge, adds a member beyond the edge,
@@ -144,7 +162,7 @@ impl Roster {
                 self.drop_member(at);
             }
         }
-        self.retire(limits.work, budget);
+        self.retire(limits.work, budget, false);
     }
 
     /// Adds diagonal learners, untrained, if there are none and no family is left.

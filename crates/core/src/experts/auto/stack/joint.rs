@@ -13,6 +13,8 @@
 //!
 //! With `forgetting` $\delta$ all of $A - \lambda I$ and $G$ shrink by $(1-\delta)^m$ after every $m$ rounds.
 
+use std::ops::Range;
+
 use crate::example::Target;
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
@@ -22,6 +24,7 @@ use crate::prediction::Prediction;
 use crate::state::Tensor;
 
 use super::separate::{EVERY, Separate};
+use super::worth::Quadratic;
 
 /// $\gamma$.
 const GAMMA: f64 = 0.25;
@@ -39,6 +42,8 @@ pub(in crate::experts::auto) struct Joint {
     inverse: Vec<f64>,
     gradient: Vec<f64>,
     rounds: u64,
+    /// Whether columns were taken out since the last round, so that what a prediction has is outdated.
+    changed: bool,
     work: Vec<f64>,
 }
 
@@ -62,6 +67,7 @@ impl Joint {
             inverse,
             gradient: vec![0.0; width],
             rounds: 0,
+            changed: false,
             work: vec![0.0; room],
         }
     }
@@ -125,7 +131,8 @@ impl Joint {
         let room = work.len();
         let rest = &mut &mut work[..];
         let (phi, u, gram) = (take(rest, k * w), take(rest, k * w), take(rest, k * k));
-        if at.is_fresh(self.rounds) && at.scratch.len() == room {
+        let changed = std::mem::take(&mut self.changed);
+        if !changed && at.is_fresh(self.rounds) && at.scratch.len() == room {
             phi.copy_from_slice(&at.scratch[..k * w]);
             u.copy_from_slice(&at.scratch[k * w..][..k * w]);
             gram.copy_from_slice(&at.scratch[2 * k * w..][..k * k]);
@@ -193,17 +200,46 @@ impl Joint {
         }
     }
 
-    /// A stack with separate second-order matrices and this stack's weights and biases.
-    pub(super) fn separated(&self) -> Separate {
-        let (m, w) = (self.inputs + 1, self.width());
-        let mut solution = vec![0.0; w];
+    /// The rounds, and the forgetting rate.
+    pub(super) fn age(&self) -> (f64, f64) {
+        (self.rounds as f64, self.forgetting)
+    }
+
+    /// The weights and biases.
+    fn weights(&self) -> Vec<f64> {
+        let w = self.width();
+        let mut weights = vec![0.0; w];
         product(
-            columns_mut(&mut solution, w, 1),
+            columns_mut(&mut weights, w, 1),
             Store::Replace,
             -0.5 / GAMMA,
             columns(&self.inverse, w, w),
             columns(&self.gradient, w, 1),
         );
+        weights
+    }
+
+    /// See [`Stack::quadratic`](super::Stack::quadratic).
+    pub(super) fn quadratic(&self) -> Quadratic {
+        Quadratic { inverse: self.inverse.clone(), weights: self.weights() }
+    }
+
+    /// See [`Stack::remove`](super::Stack::remove).
+    pub(super) fn remove(&mut self, columns: Range<usize>) {
+        let mut quadratic = self.quadratic();
+        for at in columns {
+            quadratic.take_out(1 + at, 1.0 / self.ratio);
+            // Without an entry here, the weights follow from the others as in eq. (1) of `worth`.
+            self.gradient[1 + at] = 0.0;
+        }
+        self.inverse = quadratic.inverse;
+        self.changed = true;
+    }
+
+    /// A stack with separate second-order matrices and this stack's weights and biases.
+    pub(super) fn separated(&self) -> Separate {
+        let (m, w) = (self.inputs + 1, self.width());
+        let solution = self.weights();
         let mut precision: Vec<f64> = (0..m * m).map(|at| self.inverse[at / m * w + at % m]).collect();
         let precision = linalg::invert(&mut precision, m).then_some(precision);
         let separate = Separate::new(self.classes, self.inputs, self.forgetting, self.ratio);

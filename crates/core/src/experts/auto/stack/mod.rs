@@ -11,6 +11,9 @@
 
 mod joint;
 mod separate;
+mod worth;
+
+use std::ops::Range;
 
 use crate::example::{LEAST_PROBABILITY, Target};
 use crate::kernel::softmax::quick_logarithms;
@@ -20,6 +23,7 @@ use crate::state::Tensor;
 
 use joint::Joint;
 use separate::Separate;
+pub(super) use worth::Quadratic;
 
 /// Inputs are clipped to ± this many nats.
 const LARGEST_INPUT: f64 = 8.0;
@@ -68,6 +72,32 @@ impl Stack {
         match self {
             Self::Joint(stack) => stack.update(base, columns, y, at),
             Self::Separate(stack) => stack.update(columns, y, at),
+        }
+    }
+
+    /// The number of rounds, at most as many as it remembers.
+    pub(super) fn remembered(&self) -> f64 {
+        let (rounds, forgetting) = match self {
+            Self::Joint(stack) => stack.age(),
+            Self::Separate(stack) => stack.age(),
+        };
+        if forgetting > 0.0 { rounds.min(1.0 / forgetting) } else { rounds }
+    }
+
+    /// Its total loss around the minimum, over what it remembers. `None` if rounding errors are too large.
+    pub(super) fn quadratic(&self) -> Option<Quadratic> {
+        match self {
+            Self::Joint(stack) => Some(stack.quadratic()),
+            Self::Separate(stack) => stack.quadratic(),
+        }
+    }
+
+    /// Takes the input columns `columns` out, which are 0 from now on: the other weights become what they
+    /// would be without them.
+    pub(super) fn remove(&mut self, columns: Range<usize>) {
+        match self {
+            Self::Joint(stack) => stack.remove(columns),
+            Self::Separate(stack) => stack.remove(columns),
         }
     }
 
@@ -246,6 +276,38 @@ mod tests {
             for (p, grown) in before.iter().zip(forecast(&stack, 4, 3)) {
                 assert!((p - grown).abs() < 1e-12, "{p} {grown}");
             }
+        }
+    }
+
+    /// Two members with the same evidence have half of its weight each. When one of them is taken out, the
+    /// other one has all of it.
+    #[test]
+    fn the_others_take_over_from_a_member() {
+        for mut stack in both(0.0) {
+            let (mut at, base) = (stack.prediction(), [0.25f64.ln(); 4]);
+            let mut play = |stack: &mut Stack, present: f64, learn: bool| {
+                let mut lost = 0.0;
+                for t in 0..400usize {
+                    let class = (t * 7 + t / 3) % 4;
+                    let own: Vec<f64> = (0..4).map(|k| if k == class { 0.5 } else { 0.0 }).collect();
+                    let other = own.iter().map(|evidence| present * evidence);
+                    let columns: Vec<f64> =
+                        [0.0; 4].into_iter().chain(own.iter().copied()).chain(other).collect();
+                    stack.predict(&base, &columns, &mut at);
+                    lost += Target::class(class).log_loss(&at.probabilities) / 400.0;
+                    if learn {
+                        stack.update(&base, &columns, Target::class(class), &at);
+                    }
+                }
+                lost
+            };
+            play(&mut stack, 1.0, true);
+            let (with, missed) = (play(&mut stack, 1.0, false), play(&mut stack, 0.0, false));
+            stack.remove(1..2);
+            let without = play(&mut stack, 0.0, false);
+            assert!(with < without && without < 0.5 * missed, "{with} {without} {missed}");
+            play(&mut stack, 0.0, true);
+            assert!(play(&mut stack, 0.0, false) < without, "it goes on learning");
         }
     }
 

@@ -12,12 +12,16 @@
 //! With `forgetting` $\delta$, $P - \rho I$ and $Q - \rho$ are multiplied by $(1-\delta)^m$ after every $m$
 //! rounds.
 
+use std::ops::Range;
+
 use crate::example::Target;
 use crate::kernel::linalg;
 use crate::kernel::softmax::{covariance_times, quick_softmax};
 use crate::kernel::vector::{NEGLIGIBLE, axpy, dot, shrink, take};
 use crate::prediction::Prediction;
 use crate::state::Tensor;
+
+use super::worth::Quadratic;
 
 /// The factor 2 in (1): the length of a weight's step, relative to a Newton step on the sum of the losses.
 const STEP_LENGTH: f64 = 2.0;
@@ -120,6 +124,36 @@ impl Separate {
         self.rounds += 1;
         if self.forgetting > 0.0 && self.rounds.is_multiple_of(EVERY) {
             self.forget();
+        }
+    }
+
+    /// The rounds, and the forgetting rate.
+    pub(super) fn age(&self) -> (f64, f64) {
+        (self.rounds as f64, self.forgetting)
+    }
+
+    /// See [`Stack::quadratic`](super::Stack::quadratic); the biases have no part in it.
+    pub(super) fn quadratic(&self) -> Option<Quadratic> {
+        let (mut inverse, weights) = (self.precision.clone(), self.weights.clone());
+        linalg::invert(&mut inverse, weights.len()).then_some(Quadratic { inverse, weights })
+    }
+
+    /// See [`Stack::remove`](super::Stack::remove).
+    pub(super) fn remove(&mut self, columns: Range<usize>) {
+        let side = self.weights.len();
+        let mut quadratic = self.quadratic();
+        for at in columns.map(|at| 1 + at) {
+            self.weights[at] = 0.0;
+            for other in 0..side {
+                (self.precision[at * side + other], self.precision[other * side + at]) = (0.0, 0.0);
+            }
+            self.precision[at * side + at] = self.ratio;
+            if let Some(quadratic) = &mut quadratic {
+                quadratic.take_out(at, 1.0 / self.ratio);
+            }
+        }
+        if let Some(quadratic) = quadratic {
+            self.weights = quadratic.weights;
         }
     }
 
