@@ -2,6 +2,7 @@
 
 use std::any::Any;
 
+use crate::batch::passes::{Coordinates, Quadratic};
 use crate::learner::{Accepts, BanditLearner, ExpertLearner, OnlineLearner};
 use crate::merge::how::{Merge, MergeError};
 use crate::param::{ParamError, Params, Values};
@@ -128,6 +129,22 @@ pub trait Algorithm: Sized {
         Err(MergeError::Unsupported(Self::ABOUT.name))
     }
 
+    /// The coordinates of the quadratic from which this learner forecasts, if it is one of linear predictors
+    /// for the logistic loss.
+    fn coordinates(&self) -> Option<Coordinates> {
+        None
+    }
+
+    /// The learner with the parameters of this one that forecasts from `quadratic`, with its own regulariser
+    /// at the same centre, as if that were what is left of `rounds` rounds, see
+    /// [`passes`](crate::batch::passes).
+    ///
+    /// # Errors
+    /// By default always; if `quadratic` has other coordinates, or is not positive definite.
+    fn with_quadratic(&self, _quadratic: &Quadratic, _rounds: u64) -> Result<Self, MergeError> {
+        Err(MergeError::Unsupported(Self::ABOUT.name))
+    }
+
     /// The learner with the added-up sufficient statistics of `parts`, see [`merge`](crate::merge).
     ///
     /// # Errors
@@ -171,6 +188,15 @@ pub trait Model: OnlineLearner + State + Any {
         how: Merge,
         problem: Problem,
     ) -> Result<Box<dyn Model>, MergeError>;
+
+    /// See [`Algorithm::coordinates`].
+    fn coordinates(&self) -> Option<Coordinates>;
+
+    /// See [`Algorithm::with_quadratic`].
+    ///
+    /// # Errors
+    /// If the algorithm keeps no such quadratic, or `quadratic` is none.
+    fn with_quadratic(&self, quadratic: &Quadratic, rounds: u64) -> Result<Box<dyn Model>, MergeError>;
 }
 
 impl<L: Algorithm + OnlineLearner + State + Clone + 'static> Model for L {
@@ -203,6 +229,14 @@ impl<L: Algorithm + OnlineLearner + State + Clone + 'static> Model for L {
         problem: Problem,
     ) -> Result<Box<dyn Model>, MergeError> {
         Ok(Box::new(Algorithm::with_statistics(self, sum, parts, how, problem)?))
+    }
+
+    fn coordinates(&self) -> Option<Coordinates> {
+        Algorithm::coordinates(self)
+    }
+
+    fn with_quadratic(&self, quadratic: &Quadratic, rounds: u64) -> Result<Box<dyn Model>, MergeError> {
+        Ok(Box::new(Algorithm::with_quadratic(self, quadratic, rounds)?))
     }
 }
 

@@ -45,10 +45,16 @@ impl Constrained<'_> {
     /// \nabla_k, u_k \rangle + B \lVert \nabla_k \rVert_2$; or the value, if that is smaller, since losses
     /// are not negative.
     pub(super) fn gap(&self, u: &[f64], value: f64, gradient: &[f64]) -> f64 {
-        let groups = u.chunks_exact(self.group()).zip(gradient.chunks_exact(self.group()));
-        let gap: f64 = groups.map(|(u, g)| (dot(u, g) + self.norm * dot(g, g).sqrt()).max(0.0)).sum();
-        gap.min(value)
+        duality_gap(u, gradient, self.groups, self.norm, value)
     }
+}
+
+/// See [`Constrained::gap`]; `u` may be outside the balls.
+pub(super) fn duality_gap(u: &[f64], gradient: &[f64], groups: usize, norm: f64, value: f64) -> f64 {
+    let size = u.len() / groups;
+    let groups = u.chunks_exact(size).zip(gradient.chunks_exact(size));
+    let gap: f64 = groups.map(|(u, g)| (dot(u, g) + norm * dot(g, g).sqrt()).max(0.0)).sum();
+    gap.min(value)
 }
 
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -140,6 +140,12 @@ impl<'a> Data<'a> {
         Ok(Self { classes, features, length, rows, labels, weights: None })
     }
 
+    /// No rows.
+    pub(super) fn empty(classes: usize, features: usize) -> Self {
+        let (rows, labels) = (Rows::Dense(&[]), Labels::Classes(&[]));
+        Self { classes, features, length: 0, rows, labels, weights: None }
+    }
+
     /// The same rows with importance weights, finite and above 0.
     ///
     /// # Errors

@@ -141,7 +141,7 @@ fn step(
 /// Solves with a positive semidefinite matrix, of which the lower triangle is given. To directions in which
 /// it is zero up to rounding (features that never occur, or copies of each other), a small part of its
 /// largest entry is added.
-fn solve_positive(matrix: &mut Mat<f64>, right: &mut Mat<f64>) -> Option<()> {
+pub(super) fn solve_positive(matrix: &mut Mat<f64>, right: &mut Mat<f64>) -> Option<()> {
     let n = matrix.nrows();
     let largest = (0..n).map(|i| matrix[(i, i)]).fold(0.0, f64::max);
     let mut ridge = 1e-15 * largest;

@@ -61,6 +61,7 @@
 
 use super::second_order::{Described, Row, SecondOrderLearner, Sums, Surrogate};
 use crate::algorithm::{About, Forecast, Paper};
+use crate::batch::passes::Coordinates;
 use crate::bounds::{self, aioli_certificate};
 use crate::example::Target;
 use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, provided};
@@ -158,6 +159,8 @@ impl Described for AioliSurrogate {
 
 impl Surrogate for AioliSurrogate {
     const VECTOR: &'static str = "b";
+
+    const COORDINATES: Option<Coordinates> = Some(Coordinates::Binary);
 
     fn blocks(&self) -> usize {
         1

@@ -66,6 +66,7 @@
 
 use super::second_order::{Described, Row, SecondOrderLearner, Sums, Surrogate};
 use crate::algorithm::{About, Forecast, Paper};
+use crate::batch::passes::Coordinates;
 use crate::bounds;
 use crate::example::Target;
 use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved};
@@ -237,6 +238,8 @@ impl Surrogate for FolkloreSurrogate {
 
     /// $\sum_t \mathrm{tr}(S N) = \sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$.
     const GROWTH: Option<&'static str> = Some("trace");
+
+    const COORDINATES: Option<Coordinates> = Some(Coordinates::Centred);
 
     fn blocks(&self) -> usize {
         self.q()

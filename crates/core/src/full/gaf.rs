@@ -64,6 +64,7 @@
 use super::gaussian_forecaster::{Forecast, Gaussian, GaussianForecaster, MixableLoss, Posterior};
 use super::second_order::Described;
 use crate::algorithm::{self, About, Paper};
+use crate::batch::passes::Coordinates;
 use crate::bounds;
 use crate::example::{LEAST_PROBABILITY, Truth};
 use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, provided};
@@ -158,6 +159,8 @@ impl LogisticLoss {
 }
 
 impl MixableLoss for LogisticLoss {
+    const COORDINATES: Option<Coordinates> = Some(Coordinates::Centred);
+
     fn dimension(&self) -> usize {
         self.inner.dimension()
     }

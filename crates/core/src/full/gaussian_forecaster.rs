@@ -29,6 +29,7 @@ pub use mixable_loss::{Forecast, Gaussian, GaussianForecaster, MixableLoss, Post
 pub use squared_loss::SquaredLoss;
 
 use super::second_order::{Row, Sums, Surrogate};
+use crate::batch::passes::Coordinates;
 use crate::example::Target;
 use crate::guarantee::{Guarantee, Promise, Terms};
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
@@ -78,6 +79,8 @@ impl<L: MixableLoss> Surrogate for Gaussian<L> {
 
     /// $\ln\det(A_T/\lambda)$; after a merger the sum over its parts, for the sum of their bounds.
     const GROWTH: Option<&'static str> = Some("log_det");
+
+    const COORDINATES: Option<Coordinates> = L::COORDINATES;
 
     fn blocks(&self) -> usize {
         self.loss.dimension()

@@ -7,6 +7,7 @@
 //! saving.
 
 use crate::algorithm::{About, Algorithm};
+use crate::batch::passes::{Coordinates, Quadratic};
 use crate::bounds::Setting;
 use crate::example::{Batch, Features, Target};
 use crate::guarantee::{Guarantee, Promise, Terms, setting};
@@ -53,6 +54,9 @@ pub trait Surrogate: Clone + Send + Sync {
 
     /// The name under which [`Sums::growth`] is saved; `None`: it is not measured.
     const GROWTH: Option<&'static str> = None;
+
+    /// What $\theta$ is, for the logistic loss of linear predictors.
+    const COORDINATES: Option<Coordinates> = None;
 
     /// $q$: the number of blocks of `features` numbers in $\theta$.
     fn blocks(&self) -> usize;
@@ -259,6 +263,31 @@ impl<S: Described> Algorithm for SecondOrderLearner<S> {
         }
         (merged.rounds, merged.parts) = (sums[number - 2] as u64, sums[number - 1] as u64);
         Ok(merged)
+    }
+
+    fn coordinates(&self) -> Option<Coordinates> {
+        S::COORDINATES
+    }
+
+    fn with_quadratic(&self, quadratic: &Quadratic, rounds: u64) -> Result<Self, MergeError> {
+        // What is minimised is θᵀAθ + bᵀθ, or θᵀAθ - 2bᵀθ for one block.
+        let factor = match S::COORDINATES.ok_or(MergeError::Unsupported(S::ABOUT.name))? {
+            Coordinates::Centred => -2.0,
+            Coordinates::Binary => 1.0,
+        };
+        let (found, needed) = (quadratic.centre.len(), self.state.side());
+        if found != needed {
+            return Err(MergeError::Length { found, needed });
+        }
+        let Quadratic { centre, matrix } = quadratic;
+        let mut list = matrix.clone();
+        (0..needed).for_each(|row| list[row * (row + 3) / 2] += self.surrogate.regularization());
+        let sum = Quadratic { centre: centre.clone(), matrix: list.clone() };
+        list.extend(sum.times(centre).iter().map(|b| factor * b));
+        list.push(0.0);
+        list.extend(S::GROWTH.map(|_| 0.0));
+        list.extend([rounds as f64, 1.0]);
+        Algorithm::with_statistics(self, &list, 1, Merge::LambdaOnce, self.problem.clone())
     }
 }
 

@@ -2,6 +2,7 @@
 //! expanded.
 
 use super::super::second_order::SecondOrderLearner;
+use crate::batch::passes::Coordinates;
 use crate::example::Truth;
 use crate::guarantee::{Guarantee, Promise, Terms};
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
@@ -24,6 +25,9 @@ pub struct Gaussian<L> {
 ///
 /// Matrices are column-major. `scratch` has at least [`MixableLoss::scratch_len`] numbers.
 pub trait MixableLoss: Clone + Send + Sync {
+    /// See [`Surrogate::COORDINATES`](crate::full::second_order::Surrogate::COORDINATES).
+    const COORDINATES: Option<Coordinates> = None;
+
     /// $q$.
     fn dimension(&self) -> usize;
 
