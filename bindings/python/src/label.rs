@@ -2,7 +2,7 @@
 //! given.
 
 use noregret_stream::encode::labels::Labels;
-use noregret_stream::{LabelType, label_of_value};
+use noregret_stream::{LabelType, Missing, label_of_value};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
@@ -48,6 +48,19 @@ impl<'py> FromPyObject<'_, 'py> for Name {
             format!("the label {} is neither a text nor a number, a truth value or a time", label.repr()?);
         Err(PyTypeError::new_err(what))
     }
+}
+
+/// Those of the distinct `labels` that count as missing, by the list of the readers, with the words `missing`
+/// besides and without `not_missing`.
+#[pyfunction]
+pub(crate) fn missing_labels(
+    labels: Vec<String>,
+    missing: Vec<String>,
+    not_missing: Vec<String>,
+) -> Vec<String> {
+    let mut missing = Missing { words: missing, values: not_missing };
+    missing.values.extend(missing.classes(labels.iter().map(String::as_str), 1));
+    labels.into_iter().filter(|label| missing.is_label(label)).collect()
 }
 
 /// The Python object of a scalar of NumPy; `None` for other objects.

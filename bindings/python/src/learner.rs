@@ -76,6 +76,11 @@ impl Learner {
         Self { inner: Shared::new(inner), spare: Mutex::new(None) }
     }
 
+    /// `learner` with the encoder of `inner`.
+    pub(crate) fn like(inner: &Inner, learner: Box<dyn Model>, facts: RunFacts) -> Self {
+        Self::new(learner, inner.encoder.clone(), inner.schema.clone(), facts, inner.memory)
+    }
+
     fn loaded(archive: &Archive, memory: usize) -> Done<Self> {
         Self::of_saved(Saved::from_archive(archive)?, memory)
     }
@@ -206,8 +211,7 @@ impl Learner {
             .read(py, |inner| -> Done<Self> {
                 let learner =
                     inner.learner.with_statistics(sum, parts, how, problem).map_err(Failure::from)?;
-                let (encoder, schema) = (inner.encoder.clone(), inner.schema.clone());
-                Ok(Self::new(learner, encoder, schema, RunFacts::of_sums(*facts), inner.memory))
+                Ok(Self::like(inner, learner, RunFacts::of_sums(*facts)))
             })?
             .map_err(Into::into)
     }

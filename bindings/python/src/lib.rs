@@ -18,6 +18,7 @@ mod log;
 mod making;
 mod mapping;
 mod offered;
+mod passes;
 mod reading;
 mod record;
 mod shared;
@@ -48,6 +49,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bandit::text::rows_of, module)?)?;
     module.add_function(wrap_pyfunction!(bandit::text::add_labels, module)?)?;
     module.add_function(wrap_pyfunction!(bandit::text::learn_round, module)?)?;
+    module.add_function(wrap_pyfunction!(label::missing_labels, module)?)?;
     module.add_function(wrap_pyfunction!(reading::table_schema, module)?)?;
     module.add_function(wrap_pyfunction!(reading::table_rows, module)?)?;
     module.add_function(wrap_pyfunction!(reading::joined_schema, module)?)?;
@@ -65,6 +67,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(evaluation::evaluate_arrays, module)?)?;
     module.add_function(wrap_pyfunction!(drawing::page, module)?)?;
     module.add_function(wrap_pyfunction!(survey::survey, module)?)?;
+    module.add_function(wrap_pyfunction!(survey::reach, module)?)?;
+    module.add_class::<passes::Passes>()?;
+    module.add_function(wrap_pyfunction!(passes::sums, module)?)?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)
 }

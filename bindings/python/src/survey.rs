@@ -5,11 +5,12 @@ use noregret_stream::encode::Encoder;
 use noregret_stream::encode::Example;
 use noregret_stream::encode::scale::{Scaler, Scaling};
 use noregret_stream::setup::roomy;
-use numpy::PyReadonlyArray1;
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::arrays::{PyRows, Rows};
 use crate::error::Done;
+use crate::learner::Learner;
 use crate::making::scaling;
 
 /// The number of rows, the scaler's two lists of statistics, and the largest norm of a scaled row.
@@ -44,14 +45,39 @@ fn look(rows: Rows<'_>, weights: Option<&[f64]>, scaling: Scaling, intercept: bo
         .with_scaler(Scaler::from_state(scaling, rows.len() as u64, first, second))
         .with_intercept(intercept)
         .with_sparse(matches!(rows, Rows::Sparse { .. }));
+    let (radius, _) = extent(&encoder, rows)?;
+    let (rows, first, second) = encoder.scaler().state();
+    Ok((rows, first, second, radius))
+}
+
+/// The largest Euclidean norm of `rows` as the learner sees them, with the scaling that it has, and the
+/// largest magnitude of every feature.
+#[pyfunction]
+pub(crate) fn reach<'py>(
+    py: Python<'py>,
+    learner: &Bound<'py, Learner>,
+    rows: PyRows<'py>,
+) -> PyResult<(f64, Bound<'py, PyArray1<f64>>)> {
+    let rows = rows.borrow()?;
+    let (norm, largest) = learner.get().inner.read(py, |inner| -> Done<(f64, Vec<f64>)> {
+        rows.check(inner.encoder.columns())?;
+        extent(&inner.encoder, rows)
+    })??;
+    Ok((norm, PyArray1::from_vec(py, largest)))
+}
+
+fn extent(encoder: &Encoder, rows: Rows<'_>) -> Done<(f64, Vec<f64>)> {
     let mut example = Example::default();
-    let mut radius: f64 = 0.0;
+    let (mut norm, mut largest): (f64, _) =
+        (0.0, vec![0.0_f64; rows.width() + usize::from(encoder.has_intercept())]);
     for at in 0..rows.len() {
         encoder.transform(rows.row(at), &mut example)?;
-        radius = radius.max(example.features().norm_squared());
+        norm = norm.max(example.features().norm_squared());
+        for (feature, value) in example.features().iter() {
+            largest[feature] = largest[feature].max(value.abs());
+        }
     }
-    let (rows, first, second) = encoder.scaler().state();
-    Ok((rows, first, second, roomy(radius.sqrt())))
+    Ok((roomy(norm.sqrt()), largest))
 }
 
 /// The largest magnitude of every column.

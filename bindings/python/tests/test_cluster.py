@@ -66,13 +66,13 @@ def test_what_does_not_add_up_is_refused():
 
 def test_one_shard_is_one_learner():
     x, y = stream(200, 4, 3)
-    fitted = fit(split(x, y, 1), engine=ENGINE)
+    fitted = fit(split(x, y, 1), engine=ENGINE, how="lambda-once", held_out=0)
     one = fitted.learner
-    assert one.rounds == 200 and fitted.rates["rounds"] == 200
-    alone = learner(scale="standard", intercept=True)
+    assert one.rounds == 200 and fitted.rates["rounds"] == 200 and fitted.held_out is None
     from noregret import _core
 
-    seen, first, second, _ = _core.survey(np.ascontiguousarray(x), None, "standard", True)
+    seen, first, second, radius = _core.survey(np.ascontiguousarray(x), None, "standard", True)
+    alone = learner(scale="standard", intercept=True, radius=radius)
     alone._core.set_scaling(seen, first, second)
     rates = alone._core.run(np.ascontiguousarray(x), y, frozen=True)[3]
     assert fitted.rates["errors"] == rates["errors"]
@@ -82,25 +82,109 @@ def test_one_shard_is_one_learner():
 
 def test_the_merged_learner_does_not_depend_on_blocks():
     x, y = stream(300, 4, 3)
-    whole = fit(split(x, y, 3), engine=ENGINE)
+    whole = fit(split(x, y, 3), engine=ENGINE, held_out=0)
     pieces = [[(rows[:40], labels[:40]), (rows[40:], labels[40:])] for ((rows, labels),) in split(x, y, 3)]
-    again = fit(pieces, engine=ENGINE)
+    again = fit(pieces, engine=ENGINE, held_out=0)
     assert whole.learner.rounds == again.learner.rounds == 300
     np.testing.assert_allclose(whole.learner.scores(x), again.learner.scores(x), rtol=1e-7, atol=1e-7)
     # Not the errors: at first, classes that did not occur have equal scores, up to rounding.
     assert whole.rates["log_loss"] == pytest.approx(again.rates["log_loss"], rel=1e-9)
 
 
+def columns(rows=3000, seed=1):
+    """Rows whose columns have other units, some rare, and labels of four classes, in their order."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((rows, 6)) * [1, 10, 0.1, 3, 1, 1]
+    x[:, 4] = rng.random(rows) < 0.02
+    logits = (x / [1, 10, 0.1, 3, 0.5, 1]) @ rng.standard_normal((6, 4))
+    y = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    return x, y
+
+
+def log_loss(model, x, y):
+    return -np.log(model.predict_proba(x)[np.arange(len(y)), y]).mean()
+
+
+@pytest.mark.parametrize("scale", ["standard", "none"])
+@pytest.mark.parametrize("in_order", [False, True])
+def test_the_model_does_not_depend_on_the_number_of_shards(scale, in_order):
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    x, y = columns()
+    order = np.argsort(y[:2400], kind="stable") if in_order else np.arange(2400)
+    (x, y), (later, truth) = (x[:2400][order], y[:2400][order]), (x[2400:], y[2400:])
+    found = {shards: fit(split(x, y, shards), engine=ENGINE, scale=scale, held_out=0) for shards in (1, 2, 7, 64)}
+    losses = {shards: log_loss(one.learner, later, truth) for shards, one in found.items()}
+    assert max(losses.values()) <= min(losses.values()) * (1 + 1e-6)
+    np.testing.assert_allclose(found[64].learner.predict_proba(later), found[1].learner.predict_proba(later), atol=1e-6)
+    # The best in hindsight, found by others.
+    units = x.std(axis=0)
+    rival = linear_model.LogisticRegression(C=1e4, max_iter=2000).fit(x / units, y)
+    assert losses[64] < 1.01 * -np.log(rival.predict_proba(later / units)[np.arange(len(truth)), truth]).mean()
+    assert found[64].gap < 0.01 * found[64].loss and found[64].passes < 20
+
+
+@pytest.mark.parametrize(("name", "classes"), [("aioli", 2), ("gaf", 3), ("vaw", 1)])
+def test_every_learner_that_adds_up_is_delivered_alike(name, classes):
+    x, y = stream(600, 4, max(classes, 2))
+    y = x.sum(axis=1) if classes == 1 else y
+    one, many = (fit(split(x, y, shards), name, engine=ENGINE) for shards in (1, 16))
+    (rate,) = {"log_loss", "squared_loss"} & set(one.held_out)
+    assert many.held_out[rate] == pytest.approx(one.held_out[rate], rel=1e-4)
+    assert one.held_out[rate] < (0.02 if classes == 1 else 0.8 * math.log(classes))
+    np.testing.assert_allclose(many.learner.scores(x), one.learner.scores(x), rtol=1e-4, atol=1e-4)
+
+
+def test_what_is_delivered_is_scored_on_rows_that_it_has_not_learnt():
+    x, y = columns()
+    for shards in (1, 5):
+        fitted = fit(split(x, y, shards), engine=ENGINE, held_out=0.25)
+        rows = np.arange(len(y)) % 4 == 3
+        assert fitted.held_out["rounds"] == rows.sum() == 750 and fitted.rates["rounds"] == fitted.learner.rounds == 2250
+        assert fitted.held_out["log_loss"] == pytest.approx(log_loss(fitted.learner, x[rows], y[rows]), rel=1e-9)
+        errors = (fitted.learner.predict_proba(x[rows]).argmax(axis=1) != y[rows]).mean()
+        assert fitted.held_out["error_rate"] == pytest.approx(errors)
+    with pytest.raises(ValueError, match="held_out = 1: must be a share of the rows"):
+        fit(split(x, y, 2), engine=ENGINE, held_out=1)
+    with pytest.raises(ValueError, match="how = 'mean': must be one of passes, lambda-once, sum-all"):
+        fit(split(x, y, 2), engine=ENGINE, how="mean")
+
+
+@pytest.mark.parametrize("scale", ["standard", "none"])
+def test_periods_are_no_worse_than_the_mean_of_the_shards(scale):
+    x, y = columns()
+    x, y, later, truth = x[:2400], y[:2400], x[2400:], y[2400:]
+    whole = log_loss(fit(split(x, y, 1), engine=ENGINE, scale=scale, held_out=0).learner, later, truth)
+    for shards in (8, 32):
+        ends = [fit([shard], engine=ENGINE, scale=scale, held_out=0).learner for shard in split(x, y, shards)]
+        mean = np.mean([one.predict_proba(later) for one in ends], axis=0)
+        stop_gap = -np.log(mean[np.arange(len(truth)), truth]).mean()
+        for period in (10, 25, 75):
+            often = fit(split(x, y, shards), engine=ENGINE, scale=scale, period=period, held_out=0)
+            loss = log_loss(often.learner, later, truth)
+            assert loss < stop_gap and loss == pytest.approx(whole, rel=1e-6), (shards, period, loss, stop_gap, whole)
+            assert often.gap < 0.01 * often.loss
+
+
+def test_a_delivered_learner_goes_on():
+    x, y = columns()
+    fitted = fit(split(x[:1500], y[:1500], 4), engine=ENGINE, held_out=0)
+    again = Learner._wrap(type(fitted.learner._core).from_bytes(fitted.learner._core.to_bytes()))
+    before = fitted.learner.predict_proba(x[:5])
+    np.testing.assert_array_equal(again.predict_proba(x[:5]), before)
+    rates = again.run(x[1500:], y[1500:]).rates
+    assert again.rounds == 3000 and rates["log_loss"] < 1.02 * log_loss(fitted.learner, x[1500:], y[1500:])
+    with pytest.raises(ValueError, match="1500 rounds were learnt before this run"):
+        again.certificate()
+
+
 def test_the_certificate_covers_all_shards_or_is_withheld():
     x, y = stream(400, 4, 3)
-    merged = fit(split(x, y, 4), engine=ENGINE)
+    merged = fit(split(x, y, 4), engine=ENGINE, held_out=0)
     assert merged.withheld is None and merged.certificate > 0
-    often = fit(split(x, y, 4), engine=ENGINE, period=20)
+    often = fit(split(x, y, 4), engine=ENGINE, held_out=0, period=20)
     assert often.certificate is None and "merged learners" in often.withheld
     assert len(often.periods) == 5 and often.rates["rounds"] == 400
     assert often.rates["log_loss"] < merged.rates["log_loss"]  # What the others have seen helps.
-    alone = fit(split(x, y, 1), engine=ENGINE)
-    assert alone.rates["log_loss"] < often.rates["log_loss"]
 
 
 def test_shards_that_cannot_be_learnt_are_refused():
@@ -109,7 +193,7 @@ def test_shards_that_cannot_be_learnt_are_refused():
         fit([], engine=ENGINE)
     with pytest.raises(ValueError, match="does not add up"):
         fit(split(x, y, 2), "ogd", engine=ENGINE)
-    with pytest.raises(ValueError, match="'lambda-once' was needed"):
+    with pytest.raises(ValueError, match="'passes' or 'lambda-once' was needed"):
         fit(split(x, y, 2), engine=ENGINE, period=5, how="sum-all")
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"a": x[:, 0], "word": "w", "y": y})
@@ -164,6 +248,48 @@ def test_a_run_that_fails_is_reported_beside_the_others():
         sweep((x, y), "ogdd")
     with pytest.raises(ValueError, match="ogd is not among the learners"):
         sweep((x, y), "ons", {"ogd.rate": [1]})
+
+
+def test_a_sweep_leaves_nothing_behind(tmp_path, monkeypatch):
+    import tempfile
+
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    x, y = stream(50, 3, 3)
+    assert sweep((x, y), ["ogd"], options=["--label", "y"], engine=ENGINE).failures == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parameters_that_a_learner_does_not_have_are_refused():
+    x, y = stream(50, 3, 3)
+    for wrong in ({"ogd.speed": [1]}, {"speed": 1}, {"curvature": [1]}):
+        with pytest.raises((TypeError, ValueError), match=next(iter(wrong)).removeprefix("ogd.")):
+            sweep((x, y), ["folklore", "ogd"] if "curvature" in wrong else "ogd", wrong, engine=ENGINE)
+
+
+class Spark:
+    """What `SparkEngine` needs of a session. As Spark does, it gives up all calls when one raises."""
+
+    def __init__(self, calls=None):
+        self.calls, self.sparkContext, self.broadcast = calls, self, lambda value: value
+
+    def parallelize(self, calls, parts):
+        return Spark(calls)
+
+    def map(self, function):
+        return Spark([function(call) for call in self.calls])
+
+    def collect(self):
+        return self.calls
+
+
+def test_a_failed_run_does_not_end_the_others_of_spark():
+    from noregret.cluster.spark import SparkEngine
+
+    engine = SparkEngine(Spark())
+    done = dict(engine.completed(engine.map(divmod, [(7, 2), (7, 0), (9, 2)])))
+    assert done[0] == (3, 1) and isinstance(done[1], ZeroDivisionError) and done[2] == (4, 1)
+    assert [engine.get(one) for one in engine.map(divmod, [(7, 2)], outputs=2)[0]] == [3, 1]
 
 
 # Keyed learners
@@ -355,7 +481,7 @@ def test_fit_reads_tables_as_a_learner_does():
     y = np.where(frame["hue"] == "red", "up", np.where(at == 1, "up", "down")).astype(object)
     y[::11] = None
     for shards in (1, 3):
-        fitted = fit(split(frame, y, shards), engine=ENGINE)
+        fitted = fit(split(frame, y, shards), engine=ENGINE, held_out=0)
         assert fitted.labels == ["down", "up"] and fitted.rates["rounds"] == sum(label is not None for label in y)
         assert fitted.rates["error_rate"] < 0.35 and fitted.learner.predict(frame[:9:3]).tolist() == ["up"] * 3
         turned = frame[["hue", "c", "b", "a"]]
@@ -367,6 +493,25 @@ def test_fit_reads_tables_as_a_learner_does():
     kept = [label is not None for label in y]
     swept = sweep((frame[kept], y[kept]), ["folklore"], engine=LocalEngine(jobs=1))
     assert not swept.failures and swept.runs[0]["error_rate"] < 0.35
+
+
+def test_labels_that_are_words_for_missing_ones_are_not_learnt():
+    x, at = stream(300, 3, 2)
+    y = np.where(at == 1, "up", "down").astype(object)
+    holes = np.array(y)
+    holes[::7] = "NA"
+    holes[3::7] = "unknown"
+    holes[5::7] = None
+    known = np.array([label in ("up", "down") for label in holes])
+    fitted = fit(split(x, holes, 3), engine=ENGINE, held_out=0, missing=["unknown"])
+    assert fitted.labels == ["down", "up"] and fitted.learner.rounds == known.sum()
+    kept = fit(split(x, holes, 3), engine=ENGINE, held_out=0, not_missing=["NA"])
+    assert kept.labels == ["NA", "down", "unknown", "up"]
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(x, columns=["a", "b", "c"])
+    frame["hue"] = ["red", "unknown", "blue"] * 100
+    learner = fit(split(frame, holes, 3), engine=ENGINE, missing=["unknown"]).learner
+    assert "hue=red" in learner.columns and "hue=unknown" not in learner.columns
 
 
 def test_bandits_by_key(tmp_path):
@@ -411,6 +556,7 @@ def engine_works(engine, folder):
     here = fit(split(x, y, 3), engine=ENGINE)
     there = fit([[engine.broadcast(block) for block in shard] for shard in split(x, y, 3)], engine=engine)
     np.testing.assert_array_equal(here.learner.statistics(), there.learner.statistics())
+    assert here.held_out == there.held_out
     names, rows, labels = keyed_rows(rows=30)
     keyed = make(folder, actors=2, partitions=2, engine=engine)
     keyed.learn(names, rows, labels)

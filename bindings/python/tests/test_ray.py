@@ -21,7 +21,8 @@ from noregret import Bandit, Learner  # noqa: E402
 from noregret.cluster import LocalEngine  # noqa: E402
 from noregret.cluster import fit as fit_on  # noqa: E402
 from noregret.cluster import sweep as sweep_on  # noqa: E402
-from noregret.cluster._fit import _add, split  # noqa: E402
+from noregret.cluster._fit import split  # noqa: E402
+from noregret.cluster._shard import add  # noqa: E402
 from noregret.ray import KeyedLearners, RayEngine, deployment, fit, sweep, trainable  # noqa: E402
 
 HERE = LocalEngine(jobs=1)
@@ -201,4 +202,56 @@ def test_a_trainable_reports_and_resumes(cluster, tmp_path):
 def test_tasks_add_up_in_place(cluster):
     engine = RayEngine()
     parts = engine.map(np.full, [(1000, float(at)) for at in range(5)])
-    np.testing.assert_array_equal(engine.get(engine.reduce(_add, parts)), np.full(1000, 10.0))
+    np.testing.assert_array_equal(engine.get(engine.reduce(add, parts)), np.full(1000, 10.0))
+
+
+def test_actors_without_a_place_say_so(cluster):
+    class Held:
+        def value(self):
+            return 7
+
+    engine = RayEngine(cores=1, patience=4)
+    two = engine.actors(Held, [(), ()])
+    assert [engine.get(one.call("value")) for one in two] == [7, 7]
+    with pytest.raises(RuntimeError, match="1 of 1 actors found no place in 4 seconds: they need 1 cores each, and the cluster has 2"):
+        engine.actors(Held, [()])
+    engine.stop(two)
+
+
+def answered(app, path, body, root=""):
+    """The status and the answer of an application to a request."""
+    import asyncio
+    import json
+
+    from starlette.requests import Request
+
+    async def receive():
+        return {"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}
+
+    scope = {"type": "http", "method": "POST", "path": root + path, "root_path": root, "headers": [], "query_string": b""}
+    response = asyncio.run(app(Request(scope, receive)))
+    return response.status_code, json.loads(response.body)
+
+
+@pytest.mark.parametrize("root", ["", "/shop"])
+def test_served_models_take_lists_and_know_their_routes(tmp_path, root):
+    from noregret.ray._serve import Decider, Predictor
+
+    x, y = stream(50, 3, 3)
+    learner = Learner("folklore", features=3, labels=["a", "b", "c"])
+    learner.update(x, np.array(["a", "b", "c"])[y])
+    learner.save(tmp_path / "model.safetensors")
+    app = Predictor(str(tmp_path / "model.safetensors"))
+    for path in ("/predict", "/", ""):
+        status, one = answered(app, path, {"x": x[0].tolist()}, root)
+        assert status == 200 and one["label"] == learner.predict(x[0])
+    for one, row in zip(answered(app, "/predict", {"x": x[:4].tolist()}, root)[1], x[:4], strict=True):
+        alone = app.predict(row)
+        assert one["label"] == alone["label"] and one["p"] == pytest.approx(alone["p"], rel=1e-9)
+    assert answered(app, "/predictt", {"x": x[0].tolist()}, root) == (404, {"title": "/predictt is unknown; known are /predict"})
+    assert answered(app, "/predict", {"y": 1}, root)[0] == 400
+    bandit = Decider(str(tmp_path / "log.ndjson"), "soba", {"features": 3, "labels": ["a", "b"], "seed": 1})
+    status, two = answered(bandit, "/decide", {"x": x[:2].tolist()}, root)
+    assert status == 200 and [one["label"] in ("a", "b") for one in two] == [True, True]
+    assert answered(bandit, "/feedback", {"id": two[1]["id"], "correct": True}, root)[0] == 200 and bandit.rounds() == 1
+    assert answered(bandit, "/predict", {"x": [0, 0, 0]}, root)[0] == 404

@@ -10,7 +10,7 @@ import pytest
 from conftest import needs_the_command_line, noregret, stream
 
 import noregret as package
-from noregret import Explanation, Learner, learners
+from noregret import Bandit, Explanation, Learner, learners
 
 pandas = pytest.importorskip("pandas")
 
@@ -400,3 +400,52 @@ def test_class_weights_of_river():
         one.learn_one(named, label)
         other.learn_one(named, label, w=3.0 if label else 1.0)
     assert one.predict_proba_one({"0": 1.0}) == other.predict_proba_one({"0": 1.0})
+
+
+def test_words_that_count_as_missing_are_given_or_taken_back():
+    """As `--missing` and `--not-missing` do: the list itself is the readers'."""
+    rng = np.random.default_rng(3)
+    size = rng.normal(size=200).round(3)
+    table = {
+        "size": [-999 if at % 5 == 0 else value for at, value in enumerate(size)],
+        "hue": [["red", "unknown", "NA", "blue"][at % 4] for at in range(200)],
+    }
+    y = ["unknown" if at % 7 == 0 else "up" if value > 0 else "down" for at, value in enumerate(size)]
+    plain = Learner("folklore")
+    plain.update(table, y)
+    assert plain.labels == ["down", "unknown", "up"] and "hue=unknown" in plain.columns
+    said = Learner("folklore", missing=["unknown", -999], not_missing=["NA"])
+    said.update(table, y)
+    assert sorted(said.labels) == ["down", "up"] and "hue=unknown" not in said.columns and "hue=NA" in said.columns
+    holes = {
+        "size": [None if value == -999 else value for value in table["size"]],
+        "hue": [None if value == "unknown" else value for value in table["hue"]],
+    }
+    same = Learner("folklore", not_missing=["NA"])
+    same.update(holes, [None if label == "unknown" else label for label in y])
+    np.testing.assert_array_equal(said.predict_proba(table), same.predict_proba(holes))
+    # A saved learner knows them; arrays of numbers are tables then; with `features` there is none.
+    again = Learner._wrap(type(said._core).from_bytes(said._core.to_bytes()))
+    np.testing.assert_array_equal(again.predict_proba(table), said.predict_proba(table))
+    numbers = Learner("folklore", missing=[-999])
+    numbers.update(np.column_stack([table["size"], size]), ["a", "b"] * 100)
+    none = Learner("folklore")
+    none.update(np.column_stack([np.array(holes["size"], dtype=float), size]), ["a", "b"] * 100)
+    np.testing.assert_array_equal(numbers.predict_proba(np.array([[-999.0, 1.0]])), none.predict_proba(np.array([[np.nan, 1.0]])))
+    for kind in (Learner, Bandit):
+        with pytest.raises(TypeError, match="missing, not_missing: they are about tables, which determine their features"):
+            kind("soba" if kind is Bandit else "folklore", features=1, classes=2, missing=["x"])
+    with pytest.raises(TypeError, match="the first rows must be one"):
+        Bandit("soba", labels=["a", "b"], missing=["x"]).decide({"hue": "x"})
+    played = [{"missing": ["unknown", -999], "not_missing": ["NA"]}, {"not_missing": ["NA"]}]
+    runs = [
+        Bandit("soba", exploration=0.2, **words).run(rows, ["up" if value > 0 else "down" for value in size], probabilities=True)
+        for words, rows in zip(played, (table, holes), strict=True)
+    ]
+    np.testing.assert_array_equal(runs[0].probabilities, runs[1].probabilities)
+    sklearn = pytest.importorskip("noregret.sklearn")
+    pandas = pytest.importorskip("pandas")
+    kept = [label != "unknown" for label in y]
+    frame, labels = pandas.DataFrame(table)[kept], np.array(y)[kept]
+    model = sklearn.FolkloreClassifier(missing=["unknown", -999]).fit(frame, labels)
+    assert "hue=unknown" not in model.learner_.columns and "hue=unknown" in sklearn.FolkloreClassifier().fit(frame, labels).learner_.columns

@@ -99,7 +99,7 @@ class Bandit(Rounds):
         hashed into `width` columns (4096) each; `classes` (50) is then the largest number of labels on offer.
     name, classes, radius, horizon, scale, intercept, sparse, labels, memory, **params
         As in `noregret.Learner`.
-    text, categorical, numeric, time, drop
+    text, categorical, numeric, time, drop, missing, not_missing
         As in `noregret.Learner`, for tables.
 
     Examples
@@ -152,6 +152,8 @@ class Bandit(Rounds):
         numeric: Sequence[str] = (),
         time: Sequence[str] = (),
         drop: Sequence[str] = (),
+        missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (),
         memory: int = 8192,
         most_waiting: int = 1_000_000,
         exploration_floor: float = 0.0,
@@ -172,10 +174,13 @@ class Bandit(Rounds):
             _core.check(name, params)
             given = intercept is None or bool(intercept)
             facts |= {"name": name, "classes": classes, "scale": scale, "intercept": given}
-            roles = {"text": text, "categorical": categorical, "numeric": numeric, "time": time, "drop": drop}
-            roles = {role: [str(name) for name in columns] for role, columns in roles.items()}
+            roles = _tables.reading(
+                text=text, categorical=categorical, numeric=numeric, time=time, drop=drop, missing=missing, not_missing=not_missing
+            )
             self._asked = {"facts": facts, "params": params, "playing": playing, "roles": roles}
             return
+        if missing or not_missing:
+            raise TypeError("missing, not_missing: they are about tables, which determine their features; leave out features")
         self._asked, block = {}, None
         if features is None:
             if names is not None or scale not in (None, "none") or intercept:

@@ -12,6 +12,7 @@ _Round = tuple[Rows, list[str] | None] | tuple[Described, list[tuple[str, Descri
 __all__ = [
     "Bandit",
     "Learner",
+    "Passes",
     "__version__",
     "add_labels",
     "bandit_for_array",
@@ -31,13 +32,16 @@ __all__ = [
     "learner_rows",
     "linear",
     "main",
+    "missing_labels",
     "page",
     "predict_mapping",
     "predict_table",
+    "reach",
     "roles",
     "rows_of",
     "run_table",
     "spelling",
+    "sums",
     "survey",
     "table_rows",
     "table_schema",
@@ -78,6 +82,9 @@ def evaluate_arrays(
 def survey(
     rows: Rows, weights: Floats | None, scale: str, intercept: bool
 ) -> tuple[int, list[float], list[float], float]: ...
+def missing_labels(labels: list[str], missing: list[str], not_missing: list[str]) -> list[str]: ...
+def reach(learner: Learner, rows: Rows) -> tuple[float, Floats]: ...
+def sums(learner: Learner, rows: Rows, targets: Floats | Ints, at: Floats) -> Floats: ...
 def check(name: str, params: _Params) -> None: ...
 def learner_for_array(
     asked: dict[str, Any], params: _Params, rows: Rows, targets: Floats | Ints, names: list[str]
@@ -120,6 +127,20 @@ def page(title: str, below: str, parts: str, data: str, fragment: bool) -> str: 
 def learn_mapping(learner: Learner, columns: dict[Any, int], x: dict[Any, Any], label: int, weight: float) -> None: ...
 def predict_mapping(learner: Learner, columns: dict[Any, int], x: dict[Any, Any], scores: bool) -> list[float]: ...
 def time_features(name: str, text: str) -> list[tuple[str, float]] | None: ...
+@final
+class Passes:
+    def __new__(cls, learner: Learner, largest: Floats, found: Passes | None = None) -> Passes: ...
+    @property
+    def at(self) -> Floats: ...
+    def take(self, sums: Floats) -> bool: ...
+    def go_on(self) -> None: ...
+    def learner(self, learner: Learner, rounds: int) -> Learner: ...
+    @property
+    def passes(self) -> int: ...
+    @property
+    def loss(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
 @final
 class Learner:
     def __new__(

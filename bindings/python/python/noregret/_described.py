@@ -164,7 +164,8 @@ class Described(Labelled):
     def _takes_tables(self, x: Any) -> bool:
         """Whether `x` is read as a table."""
         if self._held is None:
-            return _tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)
+            said = _tables.says_missing(self._asked["roles"])
+            return said or _tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)
         if not self.roles:
             return False
         return _tables.is_table(x) or (isinstance(x, np.ndarray) and x.ndim == 2)

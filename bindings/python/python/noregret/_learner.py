@@ -55,6 +55,9 @@ class Learner(Described):
         Importance weights by label, for learners that accept weights; 1 for other labels.
     text, categorical, numeric, time, drop
         Columns of tables to read as free text, categories, numbers or times, or to ignore.
+    missing, not_missing
+        Words (or numbers, such as -999) that count as missing in columns and labels, besides NA, NaN, NULL, None, ? and the
+        like; and words that are values and classes like all others. Not with `features`.
     memory
         Largest size of the learner's state, in MiB.
     **params
@@ -104,6 +107,8 @@ class Learner(Described):
         numeric: Sequence[str] = (),
         time: Sequence[str] = (),
         drop: Sequence[str] = (),
+        missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (),
         memory: int = 8192,
         **params: float | int | str | bool | None,
     ) -> None:
@@ -116,6 +121,8 @@ class Learner(Described):
             self._class_weight = {_tables.text_of(label): float(w) for label, w in class_weight.items()}
         facts: dict[str, Any] = {"radius": radius, "horizon": horizon, "seed": seed, "labels": names, "memory": memory}
         if features is not None:
+            if missing or not_missing:
+                raise TypeError("missing, not_missing: they are about tables, which determine their features; leave out features")
             self._asked, self._grows = {}, False
             self._held = _core.Learner(
                 name,
@@ -132,8 +139,9 @@ class Learner(Described):
         _core.check(name, params)
         intercept = intercept is None or bool(intercept)
         facts |= {"name": name, "classes": classes, "scale": scale, "intercept": intercept}
-        roles = {"text": text, "categorical": categorical, "numeric": numeric, "time": time, "drop": drop}
-        roles = {role: [str(name) for name in columns] for role, columns in roles.items()}
+        roles = _tables.reading(
+            text=text, categorical=categorical, numeric=numeric, time=time, drop=drop, missing=missing, not_missing=not_missing
+        )
         self._asked, self._grows = {"facts": facts, "params": params, "roles": roles}, labels is None
 
     # Predicting

@@ -47,6 +47,8 @@ class Rounds(Model[_core.Bandit]):
 
     def _start(self, x: Any, offered: Any) -> None:
         """Makes the bandit for a first row, which is decided: its numbers have places, other features have names."""
+        if _tables.says_missing(self._asked["roles"]):
+            raise TypeError("missing, not_missing: they are about tables; the first rows must be one, learnt or run before rows are decided")
         facts, params = dict(self._asked["facts"]), self._asked["params"]
         if facts["labels"] is None and facts["classes"] is None:
             if offered is None:
@@ -88,10 +90,9 @@ class Rounds(Model[_core.Bandit]):
         if warning := core.warning():
             warnings.warn(warning, stacklevel=4)
 
-    @staticmethod
-    def _reads_tables(x: Any) -> bool:
+    def _reads_tables(self, x: Any) -> bool:
         """Whether first rows are those of a table: they have names, texts or missing numbers."""
-        if _tables.is_table(x) or _tables.has_texts(x):
+        if _tables.says_missing(self._asked["roles"]) or _tables.is_table(x) or _tables.has_texts(x):
             return True
         return _tables.has_holes(x)
 

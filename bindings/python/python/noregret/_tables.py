@@ -19,6 +19,9 @@ from . import _core
 ROLES = ("text", "categorical", "numeric", "time", "drop")
 """The roles that columns can be given, named as in the command line."""
 
+MISSING = ("missing", "not_missing")
+"""The words that say what counts as missing, named as in the command line."""
+
 _PLAIN = frozenset({str, int, bool})
 
 
@@ -149,6 +152,11 @@ def _vectors(y: Any) -> Any:
     return y
 
 
+def says_missing(given: Mapping[str, Sequence[str]]) -> bool:
+    """Whether words were given that count as missing, or do not: rows of numbers are read as a table then."""
+    return any(given.get(name) for name in MISSING)
+
+
 def has_holes(x: Any) -> bool:
     """Whether `x` is an array of rows with missing numbers, which only tables may have."""
     return isinstance(x, np.ndarray) and x.ndim == 2 and x.dtype.kind == "f" and bool(np.isnan(x).any())
@@ -186,9 +194,14 @@ def table(x: Any) -> Table:
     return _of_arrow(x)
 
 
+def reading(**given: Sequence[Any] | None) -> dict[str, list[str]]:
+    """How a table is read: the columns of every role, and the words that count as missing or do not."""
+    return {name: [str(word) for word in given.get(name) or ()] for name in (*ROLES, *MISSING)}
+
+
 def roles(given: Mapping[str, Sequence[str]], table: Table) -> dict[str, Sequence[str]]:
-    """The given roles of columns, with those of a categorical type among the categories."""
-    known = {column for columns in given.values() for column in columns}
+    """How the table is read, with columns of a categorical type among the categories."""
+    known = {column for role in ROLES for column in given[role]}
     categories = [*given["categorical"], *(column for column in table.categorical if column not in known)]
     return {**given, "categorical": categories}
 

@@ -19,7 +19,8 @@ class Auto(Bandit):
         radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192, most_waiting: int = 1000000,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192, most_waiting: int = 1000000,
         exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class BanditReduction(Bandit):
@@ -28,7 +29,8 @@ class BanditReduction(Bandit):
         exploration: float | None = None, radius: float | None = None, horizon: int | None = None,
         seed: int = 0, scale: str | None = None, intercept: bool | None = None, sparse: bool = False,
         labels: Sequence[Any] | None = None, text: Sequence[str] = (), categorical: Sequence[str] = (),
-        numeric: Sequence[str] = (), time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192,
+        numeric: Sequence[str] = (), time: Sequence[str] = (), drop: Sequence[str] = (),
+        missing: Sequence[Any] = (), not_missing: Sequence[Any] = (), memory: int = 8192,
         most_waiting: int = 1000000, exploration_floor: float = 0.0,
         costs: tuple[float, float] | str | None = None, **nested: float | int | str | bool | None,
     ) -> None: ...
@@ -38,7 +40,8 @@ class Banditron(Bandit):
         radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192, most_waiting: int = 1000000,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192, most_waiting: int = 1000000,
         exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class Confidit(Bandit):
@@ -47,7 +50,8 @@ class Confidit(Bandit):
         alpha: float | None = None, radius: float | None = None, horizon: int | None = None, seed: int = 0,
         scale: str | None = None, intercept: bool | None = None, sparse: bool = False,
         labels: Sequence[Any] | None = None, text: Sequence[str] = (), categorical: Sequence[str] = (),
-        numeric: Sequence[str] = (), time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192,
+        numeric: Sequence[str] = (), time: Sequence[str] = (), drop: Sequence[str] = (),
+        missing: Sequence[Any] = (), not_missing: Sequence[Any] = (), memory: int = 8192,
         most_waiting: int = 1000000, exploration_floor: float = 0.0,
         costs: tuple[float, float] | str | None = None,
     ) -> None: ...
@@ -57,7 +61,8 @@ class ConfiditDiag(Bandit):
         alpha: float | None = None, radius: float | None = None, horizon: int | None = None, seed: int = 0,
         scale: str | None = None, intercept: bool | None = None, sparse: bool = False,
         labels: Sequence[Any] | None = None, text: Sequence[str] = (), categorical: Sequence[str] = (),
-        numeric: Sequence[str] = (), time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192,
+        numeric: Sequence[str] = (), time: Sequence[str] = (), drop: Sequence[str] = (),
+        missing: Sequence[Any] = (), not_missing: Sequence[Any] = (), memory: int = 8192,
         most_waiting: int = 1000000, exploration_floor: float = 0.0,
         costs: tuple[float, float] | str | None = None,
     ) -> None: ...
@@ -68,8 +73,9 @@ class Exp4(Bandit):
         horizon: int | None = None, seed: int = 0, scale: str | None = None, intercept: bool | None = None,
         sparse: bool = False, labels: Sequence[Any] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192, most_waiting: int = 1000000,
-        exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class Fastcb(Bandit):
     def __init__(
@@ -79,7 +85,8 @@ class Fastcb(Bandit):
         radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192, most_waiting: int = 1000000,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192, most_waiting: int = 1000000,
         exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
         **nested: float | int | str | bool | None,
     ) -> None: ...
@@ -90,7 +97,8 @@ class GaptronHinge(Bandit):
         radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192, most_waiting: int = 1000000,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192, most_waiting: int = 1000000,
         exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class GaptronLogistic(Bandit):
@@ -100,7 +108,8 @@ class GaptronLogistic(Bandit):
         radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192, most_waiting: int = 1000000,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192, most_waiting: int = 1000000,
         exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class GaptronSmooth(Bandit):
@@ -110,7 +119,8 @@ class GaptronSmooth(Bandit):
         radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192, most_waiting: int = 1000000,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192, most_waiting: int = 1000000,
         exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class Newtron(Bandit):
@@ -122,8 +132,9 @@ class Newtron(Bandit):
         horizon: int | None = None, seed: int = 0, scale: str | None = None, intercept: bool | None = None,
         sparse: bool = False, labels: Sequence[Any] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192, most_waiting: int = 1000000,
-        exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class Offers(Bandit):
     def __init__(
@@ -131,7 +142,8 @@ class Offers(Bandit):
         radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192, most_waiting: int = 1000000,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192, most_waiting: int = 1000000,
         exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class Pnewtron(Bandit):
@@ -143,8 +155,9 @@ class Pnewtron(Bandit):
         horizon: int | None = None, seed: int = 0, scale: str | None = None, intercept: bool | None = None,
         sparse: bool = False, labels: Sequence[Any] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192, most_waiting: int = 1000000,
-        exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class RelativeGaps(Bandit):
     def __init__(
@@ -165,7 +178,8 @@ class Soba(Bandit):
         radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192, most_waiting: int = 1000000,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192, most_waiting: int = 1000000,
         exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class SobaDiag(Bandit):
@@ -175,7 +189,8 @@ class SobaDiag(Bandit):
         radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192, most_waiting: int = 1000000,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192, most_waiting: int = 1000000,
         exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class SobaReduction(Bandit):
@@ -185,7 +200,8 @@ class SobaReduction(Bandit):
         ons_regularization: float | None = None, radius: float | None = None, horizon: int | None = None,
         seed: int = 0, scale: str | None = None, intercept: bool | None = None, sparse: bool = False,
         labels: Sequence[Any] | None = None, text: Sequence[str] = (), categorical: Sequence[str] = (),
-        numeric: Sequence[str] = (), time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192,
+        numeric: Sequence[str] = (), time: Sequence[str] = (), drop: Sequence[str] = (),
+        missing: Sequence[Any] = (), not_missing: Sequence[Any] = (), memory: int = 8192,
         most_waiting: int = 1000000, exploration_floor: float = 0.0,
         costs: tuple[float, float] | str | None = None,
     ) -> None: ...
@@ -196,7 +212,8 @@ class SobaSketch(Bandit):
         radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192, most_waiting: int = 1000000,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192, most_waiting: int = 1000000,
         exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class Squarecb(Bandit):
@@ -207,7 +224,8 @@ class Squarecb(Bandit):
         radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192, most_waiting: int = 1000000,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192, most_waiting: int = 1000000,
         exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
         **nested: float | int | str | bool | None,
     ) -> None: ...

@@ -20,8 +20,8 @@ class AdaboostOlm(Learner):
         scale: str | None = None, intercept: bool | None = None, sparse: bool = False,
         labels: Sequence[Any] | None = None, class_weight: Mapping[Any, float] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192,
-        **nested: float | int | str | bool | None,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192, **nested: float | int | str | bool | None,
     ) -> None: ...
 class Aggregating(Learner):
     def __init__(
@@ -31,7 +31,8 @@ class Aggregating(Learner):
         sparse: bool = False, labels: Sequence[Any] | None = None,
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192,
     ) -> None: ...
 class Aioli(Learner):
     def __init__(
@@ -42,7 +43,8 @@ class Aioli(Learner):
         seed: int = 0, scale: str | None = None, intercept: bool | None = None, sparse: bool = False,
         labels: Sequence[Any] | None = None, class_weight: Mapping[Any, float] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192,
     ) -> None: ...
 class Auto(Learner):
     def __init__(
@@ -52,7 +54,8 @@ class Auto(Learner):
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192,
     ) -> None: ...
 class Folklore(Learner):
     def __init__(
@@ -63,7 +66,8 @@ class Folklore(Learner):
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192,
     ) -> None: ...
 class FolkloreDiag(Learner):
     def __init__(
@@ -74,7 +78,8 @@ class FolkloreDiag(Learner):
         sparse: bool = False, labels: Sequence[Any] | None = None,
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192,
     ) -> None: ...
 class FolkloreSketch(Learner):
     def __init__(
@@ -86,7 +91,8 @@ class FolkloreSketch(Learner):
         sparse: bool = False, labels: Sequence[Any] | None = None,
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192,
     ) -> None: ...
 class Ftrl(Learner):
     def __init__(
@@ -95,7 +101,8 @@ class Ftrl(Learner):
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192,
     ) -> None: ...
 class Gaf(Learner):
     def __init__(
@@ -105,7 +112,8 @@ class Gaf(Learner):
         scale: str | None = None, intercept: bool | None = None, sparse: bool = False,
         labels: Sequence[Any] | None = None, class_weight: Mapping[Any, float] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192,
     ) -> None: ...
 class GaptronHinge(Learner):
     def __init__(
@@ -115,7 +123,8 @@ class GaptronHinge(Learner):
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192,
     ) -> None: ...
 class GaptronLogistic(Learner):
     def __init__(
@@ -125,7 +134,8 @@ class GaptronLogistic(Learner):
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192,
     ) -> None: ...
 class GaptronSmooth(Learner):
     def __init__(
@@ -135,7 +145,8 @@ class GaptronSmooth(Learner):
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192,
     ) -> None: ...
 class KernelAioli(Learner):
     def __init__(
@@ -149,7 +160,8 @@ class KernelAioli(Learner):
         sparse: bool = False, labels: Sequence[Any] | None = None,
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192,
     ) -> None: ...
 class LabelTree(Learner):
     def __init__(
@@ -158,8 +170,8 @@ class LabelTree(Learner):
         scale: str | None = None, intercept: bool | None = None, sparse: bool = False,
         labels: Sequence[Any] | None = None, class_weight: Mapping[Any, float] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192,
-        **nested: float | int | str | bool | None,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192, **nested: float | int | str | bool | None,
     ) -> None: ...
 class Ogd(Learner):
     def __init__(
@@ -170,7 +182,8 @@ class Ogd(Learner):
         sparse: bool = False, labels: Sequence[Any] | None = None,
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192,
     ) -> None: ...
 class Ons(Learner):
     def __init__(
@@ -180,7 +193,8 @@ class Ons(Learner):
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192,
     ) -> None: ...
 class OnsDiag(Learner):
     def __init__(
@@ -190,7 +204,8 @@ class OnsDiag(Learner):
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192,
     ) -> None: ...
 class OnsSketch(Learner):
     def __init__(
@@ -200,7 +215,8 @@ class OnsSketch(Learner):
         seed: int = 0, scale: str | None = None, intercept: bool | None = None, sparse: bool = False,
         labels: Sequence[Any] | None = None, class_weight: Mapping[Any, float] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192,
     ) -> None: ...
 class Perceptron(Learner):
     def __init__(
@@ -209,7 +225,8 @@ class Perceptron(Learner):
         sparse: bool = False, labels: Sequence[Any] | None = None,
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192,
     ) -> None: ...
 class SecondOrderPerceptron(Learner):
     def __init__(
@@ -218,7 +235,8 @@ class SecondOrderPerceptron(Learner):
         seed: int = 0, scale: str | None = None, intercept: bool | None = None, sparse: bool = False,
         labels: Sequence[Any] | None = None, class_weight: Mapping[Any, float] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192,
     ) -> None: ...
 class SecondOrderPerceptronDiag(Learner):
     def __init__(
@@ -227,7 +245,8 @@ class SecondOrderPerceptronDiag(Learner):
         seed: int = 0, scale: str | None = None, intercept: bool | None = None, sparse: bool = False,
         labels: Sequence[Any] | None = None, class_weight: Mapping[Any, float] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192,
     ) -> None: ...
 class Vaw(Learner):
     def __init__(
@@ -237,5 +256,6 @@ class Vaw(Learner):
         sparse: bool = False, labels: Sequence[Any] | None = None,
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
-        drop: Sequence[str] = (), memory: int = 8192,
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192,
     ) -> None: ...

@@ -21,7 +21,7 @@ use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunOptions, run};
 use noregret_stream::save::{PREDICTED_TOGETHER, Saved};
 use noregret_stream::setup::{Asked as ToMake, Facts, Norm, leaves_rows};
-use noregret_stream::{CsvRole, Format, ReadError, ReadOptions, Reader, Row, RowLabel, Schema};
+use noregret_stream::{CsvRole, Format, Missing, ReadError, ReadOptions, Reader, Row, RowLabel, Schema};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -37,7 +37,7 @@ use crate::values;
 /// The name of a table in errors.
 pub(super) const NAME: &str = "the table";
 
-/// The roles of columns, named as in the command line.
+/// The roles of columns, and what counts as missing, named as in the command line.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Reading {
@@ -47,6 +47,8 @@ pub(crate) struct Reading {
     text: Vec<String>,
     time: Vec<String>,
     drop: Vec<String>,
+    missing: Vec<String>,
+    not_missing: Vec<String>,
 }
 
 impl Reading {
@@ -61,6 +63,7 @@ impl Reading {
             text: self.text.clone(),
             time: self.time.clone(),
             drop: self.drop.clone(),
+            missing: Missing { words: self.missing.clone(), values: self.not_missing.clone() },
             ..ReadOptions::default()
         }
     }

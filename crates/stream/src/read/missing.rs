@@ -79,11 +79,7 @@ impl Missing {
 
     /// The marks among `labels` that are classes: where another label has neither letter nor digit either, as
     /// among signs of punctuation, or where at most `most` other labels would be left.
-    pub(crate) fn classes<'a>(
-        &self,
-        labels: impl Iterator<Item = &'a str> + Clone,
-        most: usize,
-    ) -> Vec<String> {
+    pub fn classes<'a>(&self, labels: impl Iterator<Item = &'a str> + Clone, most: usize) -> Vec<String> {
         let is_mark = |label: &&str| MARKS.contains(label);
         let mut marks: Vec<&str> =
             labels.clone().filter(is_mark).filter(|mark| self.is_label(mark)).collect();

@@ -9,7 +9,7 @@ use std::ops::Range;
 use noregret::batch::comparator::{Comparator, ComparatorError, Stop, best_in_hindsight};
 use noregret::batch::data::{Data, DataError, Labels, Rows};
 use noregret::batch::ridge::{LeastSquares, Regularization, least_squares};
-use noregret::example::{Features, Truth};
+use noregret::example::{Features, Target, Truth};
 use noregret::guarantee::{Ball, Guarantee, Promise, Reference};
 use noregret::loss::hinge::margin;
 use noregret::loss::logistic;
@@ -108,6 +108,24 @@ impl Record {
         }
     }
 
+    /// Records a labelled row.
+    pub fn note(&mut self, x: Features<'_>, target: Target<'_>) {
+        match x.views(self.problem.features).0 {
+            Features::Dense(values) => self.values.extend_from_slice(values),
+            Features::Sparse { indices, values } => {
+                self.indices.extend_from_slice(indices);
+                self.values.extend_from_slice(values);
+            }
+        }
+        self.starts.push(self.values.len());
+        match target.truth {
+            Truth::Class(label) => self.classes.push(label.0),
+            Truth::Distribution(y) => self.distributions.extend_from_slice(y),
+            Truth::Value(value) => self.targets.push(value),
+        }
+        self.weights.push(target.weight);
+    }
+
     /// Memory in bytes for `rows` dense rows.
     pub fn bytes(problem: &Problem, rows: u64) -> u64 {
         if problem.sparse { 0 } else { 8 * rows * (problem.features as u64 + 3) }
@@ -130,7 +148,11 @@ impl Record {
         }
     }
 
-    fn data(&self) -> Result<Data<'_>, CertifyError> {
+    /// The rounds, for batch computations.
+    ///
+    /// # Errors
+    /// If labels of two kinds were recorded.
+    pub fn data(&self) -> Result<Data<'_>, CertifyError> {
         let labels = match (self.classes.is_empty(), self.distributions.is_empty()) {
             (_, true) => Labels::Classes(&self.classes),
             (true, false) => Labels::Distributions(&self.distributions),
@@ -337,20 +359,7 @@ fn ball_name(ball: Ball) -> &'static str {
 impl Sink for Record {
     fn observe(&mut self, outcome: &Outcome<'_>, _score: &Score) -> std::io::Result<()> {
         let Some(target) = outcome.target else { return Ok(()) };
-        match outcome.example.features().views(self.problem.features).0 {
-            Features::Dense(values) => self.values.extend_from_slice(values),
-            Features::Sparse { indices, values } => {
-                self.indices.extend_from_slice(indices);
-                self.values.extend_from_slice(values);
-            }
-        }
-        self.starts.push(self.values.len());
-        match target.truth {
-            Truth::Class(label) => self.classes.push(label.0),
-            Truth::Distribution(y) => self.distributions.extend_from_slice(y),
-            Truth::Value(value) => self.targets.push(value),
-        }
-        self.weights.push(target.weight);
+        self.note(outcome.example.features(), target);
         self.expected_mistakes += outcome.round.expected_error;
         self.weighted_loss += target.weight * outcome.round.loss;
         Ok(())

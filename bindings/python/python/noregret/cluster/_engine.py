@@ -90,8 +90,8 @@ class LocalEngine(Engine):
         import joblib
 
         work = joblib.Parallel(n_jobs=self._jobs)
-        tried = work(joblib.delayed(_attempt)(function, call) for call in calls)
-        return [_parts(one, outputs) for one in tried]
+        tried = work(joblib.delayed(attempt)(function, call) for call in calls)
+        return [parts(one, outputs) for one in tried]
 
     def actors(self, kind: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Actor]:
         """See `Engine.actors`."""
@@ -99,12 +99,12 @@ class LocalEngine(Engine):
 
     def get(self, handle: Handle) -> Any:
         """See `Engine.get`."""
-        if isinstance(handle, _Failed):
+        if isinstance(handle, Failed):
             raise handle.error
         return handle
 
 
-class _Failed:
+class Failed:
     """A call that raised."""
 
     def __init__(self, error: Exception) -> None:
@@ -121,20 +121,22 @@ class _LocalActor:
         try:
             return getattr(self._target, method)(*args)
         except Exception as error:
-            return _Failed(error)
+            return Failed(error)
 
 
-def _attempt(function: Callable[..., Any], call: tuple[Any, ...]) -> Any:
+def attempt(function: Callable[..., Any], call: tuple[Any, ...]) -> Any:
+    """The value of a call, or its failure."""
     for argument in call:
-        if isinstance(argument, _Failed):
+        if isinstance(argument, Failed):
             return argument
     try:
         return function(*call)
     except Exception as error:
-        return _Failed(error)
+        return Failed(error)
 
 
-def _parts(value: Any, outputs: int) -> Any:
+def parts(value: Any, outputs: int) -> Any:
+    """The handles of the values of a call."""
     if outputs == 1:
         return value
-    return [value] * outputs if isinstance(value, _Failed) else list(value)
+    return [value] * outputs if isinstance(value, Failed) else list(value)

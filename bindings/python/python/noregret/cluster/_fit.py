@@ -1,4 +1,5 @@
-"""Learning on shards: every shard learns its rows in order, and the learners' statistics are added."""
+"""Learning on shards: passes over all rows find the best linear predictor, or every shard learns its rows in order and
+the learners' statistics are added."""
 
 from __future__ import annotations
 
@@ -8,18 +9,33 @@ from typing import Any
 
 import numpy as np
 
-from .. import _arrays, _core, _tables
-from .._arrays import Floats, Ints, Rows
+from .. import _core, _tables
+from .._arrays import Floats
 from .._kinds import number_of_classes
 from .._learner import Learner
 from ._engine import Engine, Handle
+from ._shard import (
+    Part,
+    Reading,
+    Seen,
+    add,
+    aligned,
+    features,
+    join,
+    joined,
+    kinds,
+    larger,
+    learn,
+    look,
+    numbered,
+    reach,
+    rebase,
+    score,
+    sums,
+    total,
+)
 
-Block = Any
-"""Rows in their order: a pair `(x, y)` of rows (an array or a table) and labels, or a pandas or Arrow table with both."""
-
-_DENSE = 1024
-"""Largest number of columns of tables that are dense."""
-_MIXED = "blocks: a table in one block, an array in another; all must be of one kind"
+WAYS = ("passes", "lambda-once", "sum-all")
 
 
 @dataclass(frozen=True)
@@ -27,26 +43,40 @@ class Fitted:
     """The result of learning on shards."""
 
     learner: Learner
-    """The merged learner, an ordinary learner."""
+    """The learner, an ordinary one, which goes on from all rows that were learnt."""
+    held_out: dict[str, float] | None
+    """Rates of `learner` on the rows that were held out: it has learnt none of them, nor learns them now. None without such
+    rows."""
     rates: dict[str, float]
     """Test-then-train rates, named as in the command line: every row was predicted before it was learnt, by its shard's
-    learner, which had seen the earlier rows of its shard and, of other shards, those before the last merge."""
+    learner, which had seen the earlier rows of its shard and, of other shards, those before the last merge. For the quality
+    of `learner`, see `held_out`."""
     shards: list[dict[str, float]]
     """The same for every shard."""
     periods: list[dict[str, float]]
     """The same for every period, over all shards; a single one without `period`."""
     certificate: float | None
-    """Upper bound on the total regret of all predictions, in nats, against any linear predictor in the theorem's ball;
-    None if there is none."""
+    """Upper bound on the total regret of all predictions that `rates` are about, in nats, against any linear predictor in the
+    theorem's ball; None if there is none."""
     withheld: str | None
     """Why there is no certificate."""
+    loss: float | None = None
+    """The total loss of the linear predictor from which `learner` goes on, on the rows that were learnt, in nats; None unless
+    it was found by passes."""
+    gap: float | None = None
+    """No linear predictor in the theorem's ball has a total loss below `loss - gap` on these rows: the distance to the best in
+    hindsight, in nats."""
+    passes: int = 0
+    """Number of passes over the rows that found it."""
     labels: list[Any] = field(default_factory=list)
     """The labels in order."""
 
     def __repr__(self) -> str:
         rates = ", ".join(f"{name}={value:.6g}" for name, value in self.rates.items())
         promise = f"certificate={self.certificate:.6g}" if self.certificate is not None else "certificate withheld"
-        return f"Fitted({self.learner!r}, shards={len(self.shards)}, {rates}, {promise})"
+        score = {} if self.held_out is None else {name: round(value, 6) for name, value in self.held_out.items()}
+        gap = "" if self.gap is None else f", gap={self.gap:.6g}"
+        return f"Fitted({self.learner!r}, held_out={score}, shards={len(self.shards)}, {rates}, {promise}{gap})"
 
 
 def fit(
@@ -57,84 +87,198 @@ def fit(
     label: str = "y",
     columns: Sequence[str] | None = None,
     period: int | None = None,
-    how: str = "lambda-once",
+    how: str = "passes",
+    held_out: float = 0.1,
     scale: str = "standard",
     intercept: bool = True,
     radius: float | None = None,
     seed: int = 0,
+    missing: Sequence[Any] = (),
+    not_missing: Sequence[Any] = (),
     **params: float | int | str | bool | None,
 ) -> Fitted:
     """Learns on shards.
 
-    A first pass finds classes, columns and scaling statistics, so that all shards use the same units; the second one
-    learns. Statistics are packed triangular matrices, added in a tree whose shape depends only on the number of shards:
-    results are bit-equal whatever the timing, and after a machine was lost.
+    First passes find classes, columns, scaling statistics and the largest norm, so that all shards use the same units and
+    parameters. Then the rows are learnt. Sums over rows are packed triangular matrices, added in a tree whose shape depends
+    only on the number of shards: results are bit-equal whatever the timing, and after a machine was lost.
 
     Parameters
     ----------
     blocks
         For every shard its blocks in order, as handles of the engine or values: pairs `(x, y)`, or tables. Tables may have
         texts, categories, times and missing values, as for `noregret.Learner`: the first rows determine what their columns
-        hold, and the merged learner knows them by name. Rows without a label (None, NaN) are not learnt.
+        hold, and the learner knows them by name. Rows without a label (None, NaN) are not learnt.
     learner
-        A learner with additive statistics: `folklore`, `aioli`, `gaf`, `vaw`.
+        `folklore`, `aioli` or `gaf`; `vaw` for numbers as targets.
     label, columns
         For tables: the label column, and the columns to learn from; by default all others.
     period
         Number of rows that every shard learns between two merges; all shards continue from the merged learner. By
         default there is one merge, at the end.
     how
-        `lambda-once` counts the regulariser once, `sum-all` once per shard (without `period`).
-    scale, intercept, radius, seed, **params
-        As in `noregret.Learner`.
+        `passes`: the learner goes on from the linear predictor with the least regularised loss on all rows. Every shard sums
+        the gradient and the Hessian of its rows at one predictor, which Newton steps improve in a few passes, so that what is
+        learnt does not depend on the number of shards (except for rounding). With a period, the rows of each are passed over,
+        while a quadratic stands for all rows before, and at the end all rows: the result is the same. `lambda-once`, `sum-all`: a single pass; the statistics that
+        the shards' learners have at the end are added, with the regulariser once or once per shard. Each shard's statistics
+        were taken at its own predictions, so that the sum becomes worse with every shard. Those of `vaw` are exact, and always
+        added.
+    held_out
+        The share of rows, from 0 to less than 1, that are not learnt but scored at the end; every tenth one by default.
+        Classes and scaling are those of all rows.
+    scale, intercept, radius, seed, missing, not_missing, **params
+        As in `noregret.Learner`. Labels that are words for missing ones are missing, in arrays too. The radius is measured unless it is given.
 
     Raises
     ------
     ValueError
         For a learner without additive statistics, and for invalid rows.
     """
+    if how not in WAYS:
+        raise ValueError(f"how = {how!r}: must be one of {', '.join(WAYS)}")
     if how == "sum-all" and period is not None:
-        raise ValueError("how = 'sum-all': with a period the regulariser is counted once; 'lambda-once' was needed")
+        raise ValueError("how = 'sum-all': with a period the regulariser is counted once; 'passes' or 'lambda-once' was needed")
+    if not 0 <= held_out < 1:
+        raise ValueError(f"held_out = {held_out}: must be a share of the rows, from 0 to less than 1")
     if not blocks:
         raise ValueError("blocks: there are no shards; at least one was needed")
-    schema = _schema(blocks, engine, label, columns)
-    looks = engine.map(_look, [(label, columns, scale, intercept, schema, *shard) for shard in blocks])
-    seen: _Seen = engine.get(engine.reduce(_join, looks))
+    if period is not None and period < 1:
+        raise ValueError(f"period = {period}: must be a number of rows, 1 or more")
+    reading = Reading(label, columns, missing=missing, not_missing=not_missing)
+    reading = reading._replace(schema=_schema(blocks, engine, reading))
+    looks = engine.map(look, [(reading, scale, intercept, *shard) for shard in blocks])
+    seen: Seen = engine.get(engine.reduce(join, looks))
     if seen.rows == 0:
         raise ValueError("blocks: there are no rows; at least one was needed")
-    seen.schema = schema
+    seen.schema = reading.schema
+    words = ([str(word) for word in missing], [str(word) for word in not_missing])
+    absent = [] if _is_real(learner) else _core.missing_labels(list(seen.labels), *words)
+    seen.labels = {name: one for name, one in seen.labels.items() if name not in absent}
+    counts = [engine.get(one).rows for one in looks]
+    reading = reading._replace(labels=None if _is_real(learner) else tuple(seen.labels))
+    if reading.schema is not None:
+        blocks = [[one] for one in engine.map(numbered, [(reading, *shard) for shard in blocks])]
+    unmeasured = engine.broadcast(_bytes(_template(seen, learner, scale, intercept, None, seed, params)))
+    reaches = engine.map(reach, [(unmeasured, reading, *shard) for shard in blocks])
+    norm, *largest = aligned(engine.get(engine.reduce(larger, reaches))).tolist()
+    radius = radius if radius is not None else norm if norm > 0 else None
     template = _template(seen, learner, scale, intercept, radius, seed, params)
-    empty = template._core.statistics()  # Raises for learners whose statistics do not add up.
-    model = engine.broadcast(np.frombuffer(template._core.to_bytes(), dtype=np.uint8))
-    longest = max(engine.get(look).rows for look in looks)
-    step = longest if period is None else period
-    if step < 1:
-        raise ValueError(f"period = {period}: must be a number of rows, 1 or more")
-    base: Handle = None
-    scores: list[list[dict[str, float]]] = []
-    for start in range(0, longest, step):
-        what = (label, columns, schema, list(seen.labels), seed)
-        calls = [(model, base, start, start + step, *what, *shard) for shard in blocks]
-        learnt = engine.map(_learn, calls, outputs=2)
-        scores.append([engine.get(score) for _, score in learnt])
-        total = engine.reduce(_add, [statistics for statistics, _ in learnt])
-        if period is not None or len(blocks) == 1:
-            base = engine.map(_rebase, [(total, base if base is not None else empty, len(blocks))])[0]
-    parts = 1 if base is not None else len(blocks)
-    summed = _aligned(engine.get(total if base is None else base))
-    merged = Learner._wrap(template._core.with_statistics(summed, parts, how))
+    learning = _Learning(template, np.array(largest), blocks, counts, engine, reading, held_out, seed, how)
+    step = max(counts) if period is None else period
+    longest = max(counts)
+    scores = [learning.period(start, start + step, last=start + step >= longest) for start in range(0, longest, step)]
+    merged, certificate, withheld = learning.result(whole=len(scores) == 1)
     merged._values = dict(seen.labels) or None
-    certificate, withheld = _promise(merged, len(scores) > 1 and len(blocks) > 1)
-    by_shard = [_total([period_scores[at] for period_scores in scores]) for at in range(len(blocks))]
+    by_shard = [total([one[at] for one in scores]) for at in range(len(blocks))]
+    found = learning.passes
     return Fitted(
         learner=merged,
-        rates=_rates(_total(by_shard)),
+        held_out=learning.scored(merged),
+        rates=_rates(total(by_shard)),
         shards=[_rates(one) for one in by_shard],
-        periods=[_rates(_total(one)) for one in scores],
+        periods=[_rates(total(one)) for one in scores],
         certificate=certificate,
         withheld=withheld,
+        loss=None if found is None else found.loss,
+        gap=None if found is None else found.gap,
+        passes=0 if learning.passes is None else learning.passes.passes,
         labels=list(seen.labels.values()),
     )
+
+
+class _Learning:
+    """The rows of all shards, and what was learnt of them."""
+
+    def __init__(
+        self,
+        template: Learner,
+        largest: Floats,
+        blocks: Sequence[Sequence[Handle]],
+        counts: list[int],
+        engine: Engine,
+        reading: Reading,
+        share: float,
+        seed: int,
+        how: str,
+    ) -> None:
+        self._engine, self._reading, self._blocks, self._seed = engine, reading, blocks, seed
+        self._template = template._core
+        self._empty = self._template.statistics()  # Raises for learners whose statistics do not add up.
+        self._model = engine.broadcast(_bytes(template))
+        firsts = np.concatenate([[0], np.cumsum(counts)])[:-1].tolist()
+        self._parts = [Part(first, 0, count, share) for first, count in zip(firsts, counts, strict=True)]
+        self._how = "lambda-once" if reading.labels is None and how == "passes" else how
+        self._largest = largest
+        self.passes = _core.Passes(self._template, largest) if self._how == "passes" else None
+        self._base: Handle = None
+        """The sum of the statistics of all shards in the periods before; None before the first."""
+        self._total: Handle = None
+        self._learnt = 0
+
+    def period(self, start: int, stop: int, last: bool) -> list[dict[str, float]]:
+        """Learns rows `start` to `stop` of every shard; returns the scores of every shard."""
+        parts = [part._replace(start=start, stop=min(stop, part.stop)) for part in self._parts]
+        whole = start == 0 and last
+        kept = self.passes is None or whole
+        what = (self._model, self._base, kept)
+        calls = [(*what, part, self._reading, self._seed, *shard) for part, shard in zip(parts, self._blocks, strict=True)]
+        learnt = self._engine.map(learn, calls, outputs=2)
+        scores = [self._engine.get(one) for _, one in learnt]
+        self._learnt += int(total(scores).get("rounds", 0))
+        if kept:
+            self._total = self._engine.reduce(add, [statistics for statistics, _ in learnt])
+        if self.passes is not None:
+            if start > 0:
+                self.passes.go_on()
+            self._pass(parts)
+            if not last:
+                self._model = self._engine.broadcast(_bytes(self._found()))
+            elif not whole:
+                # What quadratics stood for is summed up once more, now at the right place.
+                self.passes = _core.Passes(self._template, self._largest, self.passes)
+                self._pass(self._parts)
+        elif not whole or len(self._blocks) == 1:
+            base = self._empty if self._base is None else self._base
+            self._base = self._engine.map(rebase, [(self._total, base, len(self._blocks))])[0]
+        return scores
+
+    def _pass(self, parts: list[Part]) -> None:
+        """Passes over the parts until the best predictor is found."""
+        assert self.passes is not None
+        while True:
+            at = self._engine.broadcast(self.passes.at)
+            calls = [(self._model, at, part, self._reading, *shard) for part, shard in zip(parts, self._blocks, strict=True)]
+            if not self.passes.take(aligned(self._engine.get(self._engine.reduce(add, self._engine.map(sums, calls))))):
+                return
+
+    def _found(self) -> Learner:
+        """The learner that goes on from the best predictor."""
+        assert self.passes is not None
+        return Learner._wrap(self.passes.learner(self._template, self._learnt))
+
+    def result(self, whole: bool) -> tuple[Learner, float | None, str | None]:
+        """The learner, and the certificate for the shards' predictions or the reason why there is none."""
+        merged = None
+        if self._total is not None:
+            parts = 1 if self._base is not None else len(self._blocks)
+            how = "lambda-once" if self.passes is not None else self._how
+            summed = aligned(self._engine.get(self._total if self._base is None else self._base))
+            merged = Learner._wrap(self._template.with_statistics(summed, parts, how))
+        certificate, withheld = _promise(merged, not whole and len(self._blocks) > 1)
+        if self.passes is None:
+            assert merged is not None
+            return merged, certificate, withheld
+        return self._found(), certificate, withheld
+
+    def scored(self, learner: Learner) -> dict[str, float] | None:
+        """The rates of the learner on the rows that are held out."""
+        if not self._parts[0].share:
+            return None
+        model = self._engine.broadcast(_bytes(learner))
+        calls = [(model, part, self._reading, *shard) for part, shard in zip(self._parts, self._blocks, strict=True)]
+        found = total([self._engine.get(one) for one in self._engine.map(score, calls)])
+        return _rates(found) if found.get("rounds") else None
 
 
 def split(x: Any, y: Any, shards: int) -> list[list[tuple[Any, Any]]]:
@@ -142,7 +286,9 @@ def split(x: Any, y: Any, shards: int) -> list[list[tuple[Any, Any]]]:
     if shards < 1:
         raise ValueError(f"shards = {shards}: must be 1 or more")
     x, y = _tables.whole(x), _tables.column(_tables.labels(y), "y")
-    x = x if hasattr(x, "iloc") or hasattr(x, "slice") else np.asarray(x)
+    if hasattr(x, "tocsr"):
+        x = x.tocsr()
+    x = x if hasattr(x, "iloc") or hasattr(x, "slice") or hasattr(x, "tocsr") else np.asarray(x)
     rows = x.shape[0]
     if rows != len(y):
         raise ValueError(f"x has {rows} rows and y {len(y)}; as many were needed")
@@ -154,112 +300,27 @@ def split(x: Any, y: Any, shards: int) -> list[list[tuple[Any, Any]]]:
     return [[(part(low, high), y[low:high])] for low, high in zip(edges[:-1], edges[1:], strict=True)]
 
 
-@dataclass
-class _Seen:
-    """Facts about rows, from the first pass."""
-
-    rows: int
-    columns: int
-    labels: dict[str, Any]
-    """The labels by name, in order."""
-    first: Floats
-    second: Floats
-    radius: float
-    standard: bool
-    schema: str | None = None
-    """What the columns of a table hold; None for arrays."""
-
-
-def _schema(blocks: Sequence[Sequence[Handle]], engine: Engine, label: str, columns: Sequence[str] | None) -> str | None:
+def _schema(blocks: Sequence[Sequence[Handle]], engine: Engine, reading: Reading) -> str | None:
     """What the columns of tables hold, by their first rows, with the features of all of them; None for arrays."""
     first: tuple[str, bool] | None = None
     for shard in blocks:
-        first = engine.get(engine.map(_kinds, [(label, columns, *shard)])[0])
+        first = engine.get(engine.map(kinds, [(reading, *shard)])[0])
         if first is not None:
             break
     if first is None or not first[0]:
         return None
     schema, grows = first
     if grows:  # Categories may occur in any row.
-        shards = engine.map(_features, [(label, columns, schema, *shard) for shard in blocks])
-        schema = engine.get(engine.reduce(_joined, shards))
+        shards = engine.map(features, [(reading._replace(schema=schema), *shard) for shard in blocks])
+        schema = engine.get(engine.reduce(joined, shards))
     return schema
-
-
-def _kinds(label: str, columns: Sequence[str] | None, *blocks: Block) -> tuple[str, bool] | None:
-    """The schema of the first table (empty for arrays), and whether later rows may have more features."""
-    for block in blocks:
-        x, y = _rows(block, label, columns)
-        if not len(y):
-            continue
-        if not isinstance(x, _tables.Table):
-            return "", False
-        target, none = _tables.free("label", x.names), dict.fromkeys(_tables.ROLES, ())
-        schema = _core.table_schema(x.csv(target, list(y)), {"label": target, **_tables.roles(none, x)})
-        return schema, '"categorical"' in schema or '"time"' in schema
-    return None
-
-
-def _features(label: str, columns: Sequence[str] | None, schema: str, *blocks: Block) -> str:
-    """The schema with the features of all rows of a shard."""
-    for block in blocks:
-        x, y = _rows(block, label, columns)
-        if not isinstance(x, _tables.Table):
-            raise ValueError(_MIXED)
-        if len(y):
-            _, schema = _core.table_rows(x.csv(), schema)
-    return schema
-
-
-def _joined(a: str, b: str) -> str:
-    """The schema with the features of both."""
-    return _core.joined_schema(a, b)
-
-
-def _look(
-    label: str, columns: Sequence[str] | None, scale: str, intercept: bool, schema: str | None, *blocks: Block
-) -> _Seen:
-    """The first pass over a shard."""
-    seen: _Seen | None = None
-    for block in blocks:
-        x, y = _rows(block, label, columns)
-        if not len(y):
-            continue
-        numbers = _numbers(x, schema)
-        rows, first, second, radius = _core.survey(numbers, None, scale, intercept)
-        labels = {_name(one): one for one in _arrays.distinct(y)[0]}
-        width = numbers.shape[1] if isinstance(numbers, np.ndarray) else numbers[3]
-        one = _Seen(rows, width, _sorted(labels), np.asarray(first), np.asarray(second), radius, scale == "standard")
-        seen = one if seen is None else _join(seen, one)
-    return seen or _Seen(0, 0, {}, np.empty(0), np.empty(0), 0.0, scale == "standard")
-
-
-def _join(a: _Seen, b: _Seen) -> _Seen:
-    """The merged facts."""
-    if a.rows == 0 or b.rows == 0:
-        return a if b.rows == 0 else b
-    if a.columns != b.columns:
-        raise ValueError(f"columns: {b.columns} in one block; must be {a.columns}, as in the first")
-    first, second = a.first, a.second
-    if a.standard:
-        share = b.rows / (a.rows + b.rows)
-        deviation = b.first - a.first
-        first = a.first + deviation * share
-        second = a.second + b.second + deviation * deviation * share * a.rows
-    elif len(a.first):
-        first = np.maximum(a.first, b.first)
-    labels = _sorted({**b.labels, **a.labels})
-    return _Seen(a.rows + b.rows, a.columns, labels, first, second, max(a.radius, b.radius), a.standard)
 
 
 def _template(
-    seen: _Seen, name: str, scale: str, intercept: bool, radius: float | None, seed: int, params: Mapping[str, Any]
+    seen: Seen, name: str, scale: str, intercept: bool, radius: float | None, seed: int, params: Mapping[str, Any]
 ) -> Learner:
     """The learner before its first round, with the scaling of all rows."""
-    real = any(entry["name"] == name and entry["classes"] == "real" for entry in _core.catalogue())
-    names = None if real else list(seen.labels)
-    if radius is None and scale in ("none", "maxabs"):
-        radius = seen.radius if scale == "none" else None
+    names = None if _is_real(name) else list(seen.labels)
     core = _core.Learner(
         name,
         number_of_classes(name, None, names),
@@ -277,77 +338,17 @@ def _template(
     return Learner._wrap(core)
 
 
-def _learn(
-    model: np.ndarray[Any, Any],
-    base: Floats | None,
-    start: int,
-    stop: int,
-    label: str,
-    columns: Sequence[str] | None,
-    schema: str | None,
-    labels: Sequence[str],
-    seed: int,
-    *blocks: Block,
-) -> tuple[Floats, dict[str, float]]:
-    """Rows `start` to `stop` of a shard, from the learner with the statistics `base`; its statistics, and its scores."""
-    core = _core.Learner.from_bytes(model.tobytes())
-    if base is not None:
-        core = core.with_statistics(_aligned(base), 1, "lambda-once")
-    learner = Learner._wrap(core)
-    scores: list[dict[str, float]] = []
-    at = 0
-    for block in blocks:
-        x, y = _rows(block, label, columns)
-        low, high = max(start - at, 0), min(stop - at, len(y))
-        at += len(y)
-        if low >= high:
-            continue
-        part = x.part(low, high) if isinstance(x, _tables.Table) else x[low:high]
-        targets: Floats | Ints = np.ascontiguousarray(y[low:high], dtype=np.float64) if learner._real else _targets(y[low:high], labels)
-        rates = core.run(_numbers(part, schema), targets, seed=seed, frozen=True)[3]
-        scores.append(_sums(rates))
-    return core.statistics(), _total(scores)
+def _is_real(name: str) -> bool:
+    """Whether targets are numbers."""
+    return any(entry["name"] == name and entry["classes"] == "real" for entry in _core.catalogue())
 
 
-def _targets(y: Any, labels: Sequence[str]) -> Ints:
-    values, places = _arrays.distinct(y)
-    index = {name: at for at, name in enumerate(labels)}
-    return _arrays.placed([index[_name(value)] for value in values], places)
+def _bytes(learner: Learner) -> np.ndarray[Any, Any]:
+    return np.frombuffer(learner._core.to_bytes(), dtype=np.uint8)
 
 
-def _numbers(x: Any, schema: str | None) -> Rows:
-    """Rows as numbers; those of tables by their schema."""
-    if not isinstance(x, _tables.Table):
-        if schema is not None:
-            raise ValueError(_MIXED)
-        return _arrays.rows(x)
-    if schema is None:
-        raise ValueError(_MIXED)
-    sparse, _ = _core.table_rows(x.csv(), schema)
-    values, indices, starts, width = sparse
-    if width > _DENSE:
-        return sparse
-    rows = np.zeros((len(starts) - 1, width))
-    rows[np.repeat(np.arange(len(starts) - 1), np.diff(starts)), indices] = values
-    return rows
-
-
-def _aligned(numbers: Floats) -> Floats:
-    """Contiguous copies, if needed: some engines return views into their messages."""
-    return np.require(numbers, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
-
-
-def _add(a: Floats, b: Floats) -> Floats:
-    return a + b
-
-
-def _rebase(total: Floats, base: Floats, shards: int) -> Floats:
-    """The sum of the statistics of all shards, with the common start `base` counted once."""
-    return total - (shards - 1) * base
-
-
-def _promise(learner: Learner, broadcast: bool) -> tuple[float | None, str | None]:
-    if broadcast:
+def _promise(learner: Learner | None, broadcast: bool) -> tuple[float | None, str | None]:
+    if broadcast or learner is None:
         return None, (
             "shards went on from merged learners: the proof adds up shards that each began with their own regulariser"
         )
@@ -357,62 +358,7 @@ def _promise(learner: Learner, broadcast: bool) -> tuple[float | None, str | Non
         return None, str(why)
 
 
-def _sums(rates: Mapping[str, float]) -> dict[str, float]:
-    """Means over rounds, as sums."""
-    rounds = rates["rounds"]
-    return {name: value if name in ("rounds", "errors") else value * rounds for name, value in rates.items()}
-
-
 def _rates(sums: Mapping[str, float]) -> dict[str, float]:
     rounds = sums.get("rounds", 0)
     whole = ("rounds", "errors")
     return {name: value if name in whole else value / max(rounds, 1) for name, value in sums.items()}
-
-
-def _total(scores: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    total: dict[str, float] = {}
-    for score in scores:
-        for name, value in score.items():
-            total[name] = total.get(name, 0) + value
-    return total
-
-
-def _rows(block: Block, label: str, columns: Sequence[str] | None) -> tuple[Any, Any]:
-    """The rows, an array or a table, and the labels of a block."""
-    if isinstance(block, Mapping) and "x" in block and np.ndim(block["x"]) == 2:
-        return np.asarray(block["x"]), np.asarray(block[label])
-    if isinstance(block, tuple):
-        x, y = block
-        if not (_tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)):
-            return _arrays.rows(x), y
-        table = _tables.table(x)
-        return (table if columns is None else table.only(columns)), y
-    table = _tables.table(block)
-    if label not in table.names:
-        raise ValueError(f"label = {label!r}: the columns are {', '.join(table.names)}")
-    y, table = table.cells[table.names.index(label)], table.without(label)
-    if columns is not None:
-        table = table.only(columns)
-    vectors = table.cells[0] if len(table.names) == 1 else []
-    if vectors and all(isinstance(cell, list) and not any(isinstance(x, str) for x in cell) for cell in vectors):
-        return np.array(vectors, dtype=np.float64), y
-    return table, y
-
-
-def _name(label: Any) -> str:
-    """The name of a class: 1.0 and 1 are the same."""
-    if isinstance(label, float | np.floating) and float(label).is_integer():
-        return str(int(label))
-    return str(label)
-
-
-def _sorted(labels: Mapping[str, Any]) -> dict[str, Any]:
-    """Labels sorted as by the command line: numbers by value, then words."""
-
-    def order(name: str) -> tuple[int, float, str]:
-        try:
-            return 0, float(name), name
-        except ValueError:
-            return 1, 0.0, name
-
-    return {name: labels[name] for name in sorted(labels, key=order)}

@@ -339,7 +339,7 @@ class KeyedLearners(_Keyed):
 
     def _made(self, table: _tables.Table, y: Sequence[Any]) -> bytes:
         facts, label = dict(self._about["facts"]), _tables.free("label", table.names)
-        roles = {role: facts.pop(role, ()) for role in _tables.ROLES}
+        roles = _tables.reading(**{name: facts.pop(name, ()) for name in (*_tables.ROLES, *_tables.MISSING)})
         known = ("radius", "horizon", "seed", "scale", "memory")
         asked: dict[str, Any] = {"radius": None, "horizon": None, "seed": 0, "scale": None, "memory": 8192}
         asked |= {name: facts.pop(name) for name in known if name in facts}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import math
@@ -107,7 +106,7 @@ def sweep(
     Raises
     ------
     ValueError
-        For an unknown learner or parameter.
+        For an unknown learner, a parameter that a learner does not have, and a value outside its range.
     """
     from ._engine import LocalEngine
 
@@ -156,7 +155,9 @@ def _combinations(learners: Sequence[str], parameters: Mapping[str, Any]) -> Ite
     for learner in learners:
         mine = [(name, values) for owner, name, values in axes if owner in (None, learner)]
         for chosen in itertools.product(*(values for _, values in mine)):
-            yield learner, dict(zip((name for name, _ in mine), chosen, strict=True))
+            setting = dict(zip((name for name, _ in mine), chosen, strict=True))
+            _core.check(learner, setting)
+            yield learner, setting
 
 
 def _draws(learner: str) -> bool:
@@ -205,12 +206,15 @@ def _is_table(data: tuple[Any, Any]) -> bool:
 def _run(
     content: np.ndarray[Any, Any], name: str, learner: str, values: Values, seed: int, options: Sequence[str]
 ) -> dict[str, Any]:
-    """One run, as a process of the command line."""
-    words = ["compare", str(_local(content, name)), "--learners", learner, "--seed", str(seed)]
-    for key, value in values.items():
-        words += ["--set", f"{learner}.{key}={_word(value)}"]
-    words += ["--threads", "1", "--json", "--quiet", *options]
-    done = subprocess.run([sys.executable, "-m", "noregret", *words], capture_output=True, text=True, check=False)
+    """One run, as a process of the command line, which reads a file that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="noregret-sweep-") as folder:
+        path = Path(folder) / name
+        path.write_bytes(content.data)
+        words = ["compare", str(path), "--learners", learner, "--seed", str(seed)]
+        for key, value in values.items():
+            words += ["--set", f"{learner}.{key}={_word(value)}"]
+        words += ["--threads", "1", "--json", "--quiet", *options]
+        done = subprocess.run([sys.executable, "-m", "noregret", *words], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ValueError(done.stderr.strip().removeprefix("error: "))
     run = next(line for line in map(json.loads, done.stdout.splitlines()) if line["type"] == "run")
@@ -222,20 +226,6 @@ def _word(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return repr(value) if isinstance(value, float) else str(value)
-
-
-def _local(content: np.ndarray[Any, Any], name: str) -> Path:
-    """The data as a file of this machine, written by the first task and shared by all."""
-    digest = hashlib.blake2b(content.data, digest_size=16).hexdigest()
-    folder = Path(tempfile.gettempdir()) / f"noregret-sweep-{os.getuid() if hasattr(os, 'getuid') else 0}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / f"{digest}-{name}"
-    if not path.exists():
-        handle, scratch = tempfile.mkstemp(dir=folder)
-        with os.fdopen(handle, "wb") as out:
-            out.write(content.data)
-        os.replace(scratch, path)
-    return path
 
 
 def _means(jobs: Sequence[tuple[str, dict[str, Any], int]], runs: Sequence[dict[str, Any] | None]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._engine import Actor, Engine, Handle
+from ._engine import Actor, Engine, Failed, Handle, attempt, parts
 
 
 class SparkEngine(Engine):
@@ -33,13 +33,13 @@ class SparkEngine(Engine):
         return self._context.broadcast(value)
 
     def map(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], outputs: int = 1) -> list[Any]:
-        """See `Engine.map`. Waits until all calls are done."""
+        """See `Engine.map`. Waits until all calls are done; a failure is kept until `get` raises it, since Spark would end all
+        calls."""
         if not calls:
             return []
         rows = self._context.parallelize(list(enumerate(calls)), len(calls))
-        done = dict(rows.map(lambda row: (row[0], function(*map(_value, row[1])))).collect())
-        values = [done[at] for at in range(len(calls))]
-        return values if outputs == 1 else [list(value) for value in values]
+        done = dict(rows.map(lambda row: (row[0], attempt(function, tuple(map(_value, row[1]))))).collect())
+        return [parts(done[at], outputs) for at in range(len(calls))]
 
     def actors(self, kind: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Actor]:
         """See `Engine.actors`."""
@@ -47,7 +47,10 @@ class SparkEngine(Engine):
 
     def get(self, handle: Handle) -> Any:
         """See `Engine.get`."""
-        return _value(handle)
+        value = _value(handle)
+        if isinstance(value, Failed):
+            raise value.error
+        return value
 
 
 class _SparkActor:

@@ -19,12 +19,14 @@ class RayEngine(Engine):
     ----------
     cores
         Number of cores reserved by a task or an actor.
+    patience
+        Seconds in which every actor must find a free place. Ray itself would wait for ever.
     """
 
-    def __init__(self, cores: float = 1.0) -> None:
+    def __init__(self, cores: float = 1.0, patience: float = 120.0) -> None:
         if not ray.is_initialized():
             ray.init(logging_level=logging.WARNING)
-        self._cores = cores
+        self._cores, self._patience = cores, patience
 
     def broadcast(self, value: Any) -> Handle:
         """See `Engine.broadcast`. Arrays are read from the object store without a copy."""
@@ -36,9 +38,23 @@ class RayEngine(Engine):
         return [remote.remote(*call) for call in calls]
 
     def actors(self, kind: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Actor]:
-        """See `Engine.actors`. A failed actor is restarted, and its unanswered calls are repeated."""
-        remote = ray.remote(num_cpus=self._cores, max_restarts=-1, max_task_retries=-1)(kind)
-        return [_RayActor(remote.remote(*call)) for call in calls]
+        """See `Engine.actors`. A failed actor is restarted, and its unanswered calls are repeated.
+
+        Raises RuntimeError if actors find no place in time; none of them is left then.
+        """
+        placed = type(kind.__name__, (_Placed,), {})
+        remote: Any = ray.remote(num_cpus=self._cores, max_restarts=-1, max_task_retries=-1)(placed)
+        actors = [remote.remote(kind, *call) for call in calls]
+        _, waiting = ray.wait([actor.stands.remote() for actor in actors], num_returns=len(actors), timeout=self._patience)
+        if waiting:
+            total = ray.cluster_resources().get("CPU", 0.0)  # type: ignore[no-untyped-call, unused-ignore]
+            for actor in actors:
+                ray.kill(actor)
+            raise RuntimeError(
+                f"{len(waiting)} of {len(actors)} actors found no place in {self._patience:g} seconds: they need {self._cores:g} cores each, and "
+                f"the cluster has {total:g}, some of which may be taken; ask for fewer actors or fewer cores each"
+            )
+        return [_RayActor(actor) for actor in actors]
 
     def get(self, handle: Handle) -> Any:
         """See `Engine.get`."""
@@ -72,4 +88,22 @@ class _RayActor:
         self.handle = handle
 
     def call(self, method: str, *args: Any) -> Handle:
-        return getattr(self.handle, method).remote(*args)
+        return self.handle.call.remote(method, *args)
+
+
+class _Placed:
+    """An object on a machine, made by its first call: an actor that has a place says so at once, however long that takes."""
+
+    def __init__(self, kind: Callable[..., Any], *arguments: Any) -> None:
+        self._kind, self._arguments = kind, arguments
+        self._target: Any = None
+
+    def stands(self) -> bool:
+        """The actor has a place."""
+        return True
+
+    def call(self, method: str, *args: Any) -> Any:
+        """Calls a method of the object."""
+        if self._target is None:
+            self._target = self._kind(*self._arguments)
+        return getattr(self._target, method)(*args)

@@ -13,19 +13,23 @@ from .._learner import Learner
 
 
 class Predictor:
-    """Predicts with a saved model: `{"x": [..]}` is answered by `{"label", "p": {label: probability}}`."""
+    """Predicts with a saved model: `{"x": [..]}` is answered by `{"label", "p": {label: probability}}`, several rows by as many
+    answers."""
 
     def __init__(self, model: str) -> None:
         self._learner = Learner.load(model)
         self._labels = self._learner.labels
 
-    def predict(self, x: Any) -> dict[str, Any]:
-        """The forecast of one row, numbers in the order of the model's columns."""
+    def predict(self, x: Any) -> dict[str, Any] | list[dict[str, Any]]:
+        """The forecast of one row, numbers in the order of the model's columns; those of a list of rows."""
         p = self._learner.predict_proba(np.asarray(x, dtype=np.float64))
+        return self._told(p) if p.ndim == 1 else [self._told(row) for row in p]
+
+    def _told(self, p: Any) -> dict[str, Any]:
         return {"label": self._labels[int(np.argmax(p))], "p": dict(zip(self._labels, p.tolist(), strict=True))}
 
     async def __call__(self, request: Any) -> Any:
-        return await _answer(request, {"predict": lambda body: self.predict(body["x"])}, "predict")
+        return await _answer(request, {"predict": lambda body: self.predict(_member(body, "x"))}, "predict")
 
 
 class Decider:
@@ -56,9 +60,15 @@ class Decider:
         self._names = bandit.labels
         self._log = bandit.log(path.parent / f"{path.stem}.{number}{path.suffix}")
 
-    def decide(self, x: Any) -> dict[str, Any]:
-        """Plays a label for one row."""
-        decision = self._bandit.decide(np.asarray(x, dtype=np.float64))
+    def decide(self, x: Any) -> dict[str, Any] | list[dict[str, Any]]:
+        """Plays a label for one row, or for every row of a list."""
+        rows = np.asarray(x, dtype=np.float64)
+        if rows.ndim == 2:
+            return [self._decided(row) for row in rows]
+        return self._decided(rows)
+
+    def _decided(self, row: Any) -> dict[str, Any]:
+        decision = self._bandit.decide(row)
         label = decision.label if isinstance(decision.label, str) else self._names[decision.label]
         return {"id": str(decision.id), "label": label, "probability": decision.probability}
 
@@ -75,24 +85,34 @@ class Decider:
 
     async def __call__(self, request: Any) -> Any:
         routes = {
-            "decide": lambda body: self.decide(body["x"]),
-            "feedback": lambda body: self.feedback(str(body["id"]), body["correct"]),
+            "decide": lambda body: self.decide(_member(body, "x")),
+            "feedback": lambda body: self.feedback(str(_member(body, "id")), _member(body, "correct")),
         }
         return await _answer(request, routes, "decide")
 
 
 async def _answer(request: Any, routes: dict[str, Any], default: str) -> Any:
-    """Executes the method named by the last part of a request's path; an error is answered by a sentence."""
+    """Executes the method named by a request's path after the prefix of the application, or the default; an error is answered by a
+    sentence."""
     from starlette.responses import JSONResponse
 
-    name = request.url.path.rstrip("/").rsplit("/", 1)[-1]
-    route = routes.get(name, routes[default])
+    name = request.url.path.removeprefix(request.scope.get("root_path", "").rstrip("/")).strip("/")
+    route = routes.get(name or default)
+    if route is None:
+        return JSONResponse({"title": f"/{name} is unknown; known are {', '.join(f'/{known}' for known in routes)}"}, status_code=404)
     try:
         return JSONResponse(route(await request.json()))
-    except KeyError as missing:
-        return JSONResponse({"title": f"{missing}: unknown, or missing"}, status_code=404)
+    except KeyError as unknown:
+        return JSONResponse({"title": f"{unknown} is unknown"}, status_code=404)
     except (TypeError, ValueError) as error:
         return JSONResponse({"title": str(error)}, status_code=400)
+
+
+def _member(body: Any, name: str) -> Any:
+    """A member of the object in a request's body."""
+    if not isinstance(body, dict) or name not in body:
+        raise ValueError(f"the body has no {name!r}; an object with it was needed")
+    return body[name]
 
 
 def deployment(
@@ -109,7 +129,7 @@ def deployment(
     Parameters
     ----------
     model
-        A saved model: any number of `replicas` predict with it. `POST {"x": [..]}`.
+        A saved model: any number of `replicas` predict with it. `POST {"x": [..]}`, a row or a list of rows.
     log
         Instead of `model`: the decision log of a bandit, which is made with `learner` and `**options`
         (`noregret.Bandit`) if the log does not exist. `POST …/decide {"x": [..]}`,

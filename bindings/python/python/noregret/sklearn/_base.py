@@ -62,6 +62,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         numeric: Any = None,
         time: Any = None,
         drop: Any = None,
+        missing: Any = None,
+        not_missing: Any = None,
         memory: int = 8192,
         **own: Any,
     ) -> None:
@@ -80,6 +82,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.numeric = numeric
         self.time = time
         self.drop = drop
+        self.missing = missing
+        self.not_missing = not_missing
         self.memory = memory
         self.__dict__.update({**dict.fromkeys(self._own), **own})
 
@@ -168,7 +172,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"orders = {self.orders}: must be a whole number of at least 1, or None")
         self._table: Learner | None = None
         self._others: list[_core.Learner] = []
-        if _is_mixed(X):
+        if self._takes_table(X):
             return self._learn_table(X, y, None, sample_weight, int(self.passes), whole=True)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(y)
@@ -207,9 +211,13 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return int(self.orders)
         return min(max(_FEW_ROWS // rows, 1), _MOST_ORDERS) if KINDS[self._learner_name]["mixture"] else 1
 
+    def _takes_table(self, X: Any) -> bool:
+        """Whether the first rows are read as a table."""
+        return self.missing is not None or self.not_missing is not None or _is_mixed(X)
+
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
         learner: _core.Learner | None = getattr(self, "_core", None)
-        if getattr(self, "_table", None) is not None or (learner is None and _is_mixed(X)):
+        if getattr(self, "_table", None) is not None or (learner is None and self._takes_table(X)):
             return self._learn_table(X, y, classes, sample_weight, 1, whole=False)
         if learner is None or not self._plain(X):
             X, y = validate_data(
@@ -247,7 +255,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.classes_ = np.unique(y if classes is None else classes)
             self._check_classes(self.classes_)
             seeds = self.random_state
-            roles: dict[str, Any] = {role: getattr(self, role) or () for role in _tables.ROLES}
+            roles: dict[str, Any] = {name: getattr(self, name) or () for name in (*_tables.ROLES, *_tables.MISSING)}
             made = Learner(
                 self._learner_name,
                 labels=None if classes is None else list(self.classes_),

@@ -31,6 +31,8 @@ n_jobs : int, default=None
     bit-equal for all numbers.
 text, categorical, numeric, time, drop : list of str, default=None
     Columns of tables that hold free text, categories, numbers, times, or are left out, whatever they look like.
+missing, not_missing : list of str, default=None
+    Words that count as missing in tables besides NA, NaN, NULL, None, ? and the like, and words that are values.
 memory : int, default=8192
     Most memory that the learner's state may take, in MiB.
 """

@@ -25,7 +25,8 @@ class AdaboostOlmClassifier(Classifier):
         candidates: str | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
         fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
         n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192, **nested: Any,
+        time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None, memory: int = 8192,
+        **nested: Any,
     ) -> None: ...
 class AioliClassifier(WeightedClassifier):
     norm: float | None
@@ -38,7 +39,8 @@ class AioliClassifier(WeightedClassifier):
         improper_weight: float | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
         fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
         random_state: Any = 0, n_jobs: int | None = None, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        numeric: Any = None, time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None,
+        memory: int = 8192,
     ) -> None: ...
 class AutoClassifier(WeightedClassifier):
     budget: float | None
@@ -50,7 +52,8 @@ class AutoClassifier(WeightedClassifier):
         cost_factors: str | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
         fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
         random_state: Any = 0, n_jobs: int | None = None, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        numeric: Any = None, time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None,
+        memory: int = 8192,
     ) -> None: ...
 class FolkloreClassifier(WeightedClassifier):
     norm: float | None
@@ -63,7 +66,7 @@ class FolkloreClassifier(WeightedClassifier):
         passes: int = 1, orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
         radius: float | None = None, class_weight: Any = None, random_state: Any = 0,
         n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None, memory: int = 8192,
     ) -> None: ...
 class FolkloreDiagClassifier(WeightedClassifier):
     norm: float | None
@@ -75,7 +78,7 @@ class FolkloreDiagClassifier(WeightedClassifier):
         orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
         radius: float | None = None, class_weight: Any = None, random_state: Any = 0,
         n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None, memory: int = 8192,
     ) -> None: ...
 class FolkloreSketchClassifier(WeightedClassifier):
     rank: int | None
@@ -90,7 +93,7 @@ class FolkloreSketchClassifier(WeightedClassifier):
         orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
         radius: float | None = None, class_weight: Any = None, random_state: Any = 0,
         n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None, memory: int = 8192,
     ) -> None: ...
 class FtrlClassifier(WeightedClassifier):
     regularization: float | None
@@ -98,7 +101,8 @@ class FtrlClassifier(WeightedClassifier):
         self, *, regularization: float | None = None, passes: int = 1, orders: int | None = None,
         scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
         class_weight: Any = None, random_state: Any = 0, n_jobs: int | None = None, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, missing: Any = None,
+        not_missing: Any = None, memory: int = 8192,
     ) -> None: ...
 class GafClassifier(WeightedClassifier):
     norm: float | None
@@ -112,7 +116,7 @@ class GafClassifier(WeightedClassifier):
         passes: int = 1, orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
         radius: float | None = None, class_weight: Any = None, random_state: Any = 0,
         n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None, memory: int = 8192,
     ) -> None: ...
 class GaptronHingeClassifier(Classifier):
     rate: float | None
@@ -123,7 +127,7 @@ class GaptronHingeClassifier(Classifier):
         norm: float | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
         fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
         n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None, memory: int = 8192,
     ) -> None: ...
 class GaptronLogisticClassifier(Classifier):
     rate: float | None
@@ -134,7 +138,7 @@ class GaptronLogisticClassifier(Classifier):
         norm: float | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
         fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
         n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None, memory: int = 8192,
     ) -> None: ...
 class GaptronSmoothClassifier(Classifier):
     rate: float | None
@@ -145,7 +149,7 @@ class GaptronSmoothClassifier(Classifier):
         norm: float | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
         fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
         n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None, memory: int = 8192,
     ) -> None: ...
 class KernelAioliClassifier(WeightedClassifier):
     kernel: Literal["linear", "polynomial", "rbf"] | None
@@ -166,7 +170,7 @@ class KernelAioliClassifier(WeightedClassifier):
         orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
         radius: float | None = None, class_weight: Any = None, random_state: Any = 0,
         n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None, memory: int = 8192,
     ) -> None: ...
 class LabelTreeClassifier(WeightedClassifier):
     node: str | None
@@ -176,7 +180,8 @@ class LabelTreeClassifier(WeightedClassifier):
         orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
         radius: float | None = None, class_weight: Any = None, random_state: Any = 0,
         n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192, **nested: Any,
+        time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None, memory: int = 8192,
+        **nested: Any,
     ) -> None: ...
 class OgdClassifier(WeightedClassifier):
     norm: float | None
@@ -189,7 +194,8 @@ class OgdClassifier(WeightedClassifier):
         ball: Literal["frobenius", "rows", "none"] | None = None, passes: int = 1, orders: int | None = None,
         scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
         class_weight: Any = None, random_state: Any = 0, n_jobs: int | None = None, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, missing: Any = None,
+        not_missing: Any = None, memory: int = 8192,
     ) -> None: ...
 class OnsClassifier(WeightedClassifier):
     norm: float | None
@@ -201,7 +207,8 @@ class OnsClassifier(WeightedClassifier):
         projection: bool | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
         fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
         random_state: Any = 0, n_jobs: int | None = None, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        numeric: Any = None, time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None,
+        memory: int = 8192,
     ) -> None: ...
 class OnsDiagClassifier(WeightedClassifier):
     norm: float | None
@@ -213,7 +220,8 @@ class OnsDiagClassifier(WeightedClassifier):
         projection: bool | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
         fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
         random_state: Any = 0, n_jobs: int | None = None, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        numeric: Any = None, time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None,
+        memory: int = 8192,
     ) -> None: ...
 class OnsSketchClassifier(WeightedClassifier):
     rank: int | None
@@ -227,13 +235,14 @@ class OnsSketchClassifier(WeightedClassifier):
         orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
         radius: float | None = None, class_weight: Any = None, random_state: Any = 0,
         n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None, memory: int = 8192,
     ) -> None: ...
 class PerceptronClassifier(Classifier):
     def __init__(
         self, *, passes: int = 1, orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
         radius: float | None = None, random_state: Any = 0, n_jobs: int | None = None, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, missing: Any = None,
+        not_missing: Any = None, memory: int = 8192,
     ) -> None: ...
 class SecondOrderPerceptronClassifier(Classifier):
     regularization: float | None
@@ -242,7 +251,8 @@ class SecondOrderPerceptronClassifier(Classifier):
         self, *, regularization: float | None = None, margin_updates: bool | None = None, passes: int = 1,
         orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
         radius: float | None = None, random_state: Any = 0, n_jobs: int | None = None, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, missing: Any = None,
+        not_missing: Any = None, memory: int = 8192,
     ) -> None: ...
 class SecondOrderPerceptronDiagClassifier(Classifier):
     regularization: float | None
@@ -251,5 +261,6 @@ class SecondOrderPerceptronDiagClassifier(Classifier):
         self, *, regularization: float | None = None, margin_updates: bool | None = None, passes: int = 1,
         orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
         radius: float | None = None, random_state: Any = 0, n_jobs: int | None = None, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, missing: Any = None,
+        not_missing: Any = None, memory: int = 8192,
     ) -> None: ...

@@ -29,6 +29,8 @@ class WeightedClassifier(Classifier):
         numeric: Any = None,
         time: Any = None,
         drop: Any = None,
+        missing: Any = None,
+        not_missing: Any = None,
         memory: int = 8192,
         **own: Any,
     ) -> None:
@@ -45,6 +47,8 @@ class WeightedClassifier(Classifier):
             numeric=numeric,
             time=time,
             drop=drop,
+            missing=missing,
+            not_missing=not_missing,
             memory=memory,
             **own,
         )

@@ -1,0 +1,337 @@
+"""What is done where the rows of a shard are: they are read, counted, learnt, summed up, scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _arrays, _core, _tables
+from .._arrays import Floats, Ints, Rows
+from .._learner import Learner
+
+Block = Any
+"""Rows in their order: a pair `(x, y)` of rows (an array or a table) and labels, or a pandas or Arrow table with both."""
+
+Model = np.ndarray[Any, Any]
+"""The bytes of a learner."""
+
+_DENSE = 1024
+"""Largest number of columns of tables that are dense."""
+_MIXED = "blocks: a table in one block, an array in another; all must be of one kind"
+
+
+class Reading(NamedTuple):
+    """How blocks are read."""
+
+    label: str
+    """The column of labels, in tables."""
+    columns: Sequence[str] | None
+    """The columns to learn from; None for all others."""
+    schema: str | None = None
+    """What the columns of tables hold; None for arrays."""
+    labels: tuple[str, ...] | None = None
+    """The names of the classes, in order; None for numbers as targets."""
+    missing: Sequence[Any] = ()
+    not_missing: Sequence[Any] = ()
+    """Words that count as missing besides the usual ones, and words that are values."""
+
+
+class Part(NamedTuple):
+    """Some of the rows of a shard."""
+
+    first: int
+    """The number of the shard's first row among the rows of all shards."""
+    start: int
+    """The first row of the part, counted from the shard's first."""
+    stop: int
+    """The row after the last one."""
+    share: float
+    """The share of rows that are held out, which are spread evenly over the rows of all shards."""
+
+
+class Numbers(NamedTuple):
+    """A block of a table as numbers, with the classes of its rows."""
+
+    rows: Rows
+    targets: Floats | Ints
+
+
+@dataclass
+class Seen:
+    """Facts about rows, from the first pass."""
+
+    rows: int
+    columns: int
+    labels: dict[str, Any]
+    """The labels by name, in order."""
+    first: Floats
+    second: Floats
+    standard: bool
+    schema: str | None = None
+    """What the columns of a table hold; None for arrays."""
+
+
+def kinds(reading: Reading, *blocks: Block) -> tuple[str, bool] | None:
+    """The schema of the first table (empty for arrays), and whether later rows may have more features."""
+    for block in blocks:
+        x, y = _rows(block, reading)
+        if not len(y):
+            continue
+        if not isinstance(x, _tables.Table):
+            return "", False
+        target, asked = _tables.free("label", x.names), _tables.reading(missing=reading.missing, not_missing=reading.not_missing)
+        schema = _core.table_schema(x.csv(target, list(y)), {"label": target, **_tables.roles(asked, x)})
+        return schema, '"categorical"' in schema or '"time"' in schema
+    return None
+
+
+def features(reading: Reading, *blocks: Block) -> str:
+    """The schema with the features of all rows of a shard."""
+    schema = reading.schema or ""
+    for block in blocks:
+        x, y = _rows(block, reading)
+        if not isinstance(x, _tables.Table):
+            raise ValueError(_MIXED)
+        if len(y):
+            _, schema = _core.table_rows(x.csv(), schema)
+    return schema
+
+
+def joined(a: str, b: str) -> str:
+    """The schema with the features of both."""
+    return _core.joined_schema(a, b)
+
+
+def look(reading: Reading, scale: str, intercept: bool, *blocks: Block) -> Seen:
+    """The first pass over a shard."""
+    seen: Seen | None = None
+    for block in blocks:
+        x, y = _rows(block, reading)
+        if not len(y):
+            continue
+        numbers = _numbers(x, reading.schema)
+        rows, first, second, _ = _core.survey(numbers, None, scale, intercept)
+        labels = {_name(one): one for one in _arrays.distinct(y)[0]}
+        width = numbers.shape[1] if isinstance(numbers, np.ndarray) else numbers[3]
+        one = Seen(rows, width, _sorted(labels), np.asarray(first), np.asarray(second), scale == "standard")
+        seen = one if seen is None else join(seen, one)
+    return seen or Seen(0, 0, {}, np.empty(0), np.empty(0), scale == "standard")
+
+
+def join(a: Seen, b: Seen) -> Seen:
+    """The merged facts."""
+    if a.rows == 0 or b.rows == 0:
+        return a if b.rows == 0 else b
+    if a.columns != b.columns:
+        raise ValueError(f"columns: {b.columns} in one block; must be {a.columns}, as in the first")
+    first, second = a.first, a.second
+    if a.standard:
+        share = b.rows / (a.rows + b.rows)
+        deviation = b.first - a.first
+        first = a.first + deviation * share
+        second = a.second + b.second + deviation * deviation * share * a.rows
+    elif len(a.first):
+        first = np.maximum(a.first, b.first)
+    labels = _sorted({**b.labels, **a.labels})
+    return Seen(a.rows + b.rows, a.columns, labels, first, second, a.standard)
+
+
+def numbered(reading: Reading, *blocks: Block) -> Numbers:
+    """The rows of a shard of tables as numbers, which every pass would have to read again."""
+    parts = list(_blocks(reading, blocks))
+    if not parts:
+        return Numbers(np.zeros((0, 0)), np.zeros(0, dtype=np.int64))
+    if all(isinstance(rows, np.ndarray) for rows, _ in parts):
+        return Numbers(np.concatenate([rows for rows, _ in parts]), np.concatenate([y for _, y in parts]))
+    starts = [np.zeros(1, dtype=np.int64)]
+    for rows, _ in parts:
+        starts.append(rows[2][1:] + starts[-1][-1])
+    values, indices = (np.concatenate([rows[at] for rows, _ in parts]) for at in (0, 1))
+    return Numbers((values, indices, np.concatenate(starts), parts[0][0][3]), np.concatenate([y for _, y in parts]))
+
+
+def reach(model: Model, reading: Reading, *blocks: Block) -> Floats:
+    """The largest norm of a row as the learner sees it, and then the largest magnitude of every feature."""
+    core = _core.Learner.from_bytes(model.tobytes())
+    found = [np.concatenate([[norm], largest]) for norm, largest in (_core.reach(core, rows) for rows, _ in _blocks(reading, blocks))]
+    return np.max(found, axis=0) if found else np.zeros(1 + core.features + core.intercept)
+
+
+def learn(
+    model: Model, base: Floats | None, kept: bool, part: Part, reading: Reading, seed: int, *blocks: Block
+) -> tuple[Floats, dict[str, float]]:
+    """Learns a part of a shard, from the learner with the statistics `base`; returns its scores and, if `kept`, its
+    statistics."""
+    core = _core.Learner.from_bytes(model.tobytes())
+    if base is not None:
+        core = core.with_statistics(aligned(base), 1, "lambda-once")
+    scores = [_summed(core.run(rows, y, seed=seed, frozen=True)[3]) for rows, y in _part(part, False, reading, blocks)]
+    return core.statistics() if kept else np.empty(0), total(scores)
+
+
+def sums(model: Model, at: Floats, part: Part, reading: Reading, *blocks: Block) -> Floats:
+    """The loss of the linear predictor `at` on a part of a shard, with its gradient and Hessian."""
+    core = _core.Learner.from_bytes(model.tobytes())
+    found = [_core.sums(core, rows, y, aligned(at)) for rows, y in _part(part, False, reading, blocks)]
+    n = len(at)
+    return sum(found[1:], start=found[0]) if found else np.zeros(1 + n + n * (n + 1) // 2)
+
+
+def score(model: Model, part: Part, reading: Reading, *blocks: Block) -> dict[str, float]:
+    """The sums of errors and losses of a learner on the rows of a part that are held out; it learns nothing."""
+    core = _core.Learner.from_bytes(model.tobytes())
+    scores = []
+    for rows, y in _part(part, True, reading, blocks):
+        if reading.labels is None:
+            lost = (core.predict(rows, True)[:, 0] - y) ** 2
+            scores.append({"rounds": float(len(y)), "squared_loss": float(lost.sum())})
+            continue
+        labelled = y != _arrays.UNLABELLED
+        p, y = core.predict(rows, False)[labelled], y[labelled].astype(np.int64)
+        lost = -np.log(np.maximum(p[np.arange(len(y)), y], np.finfo(np.float64).tiny))
+        errors = float((p.argmax(axis=1) != y).sum())
+        scores.append({"rounds": float(len(y)), "errors": errors, "error_rate": errors, "log_loss": float(lost.sum())})
+    return total(scores)
+
+
+def add(a: Floats, b: Floats) -> Floats:
+    return a + b
+
+
+def larger(a: Floats, b: Floats) -> Floats:
+    return np.maximum(a, b)
+
+
+def rebase(total: Floats, base: Floats, shards: int) -> Floats:
+    """The sum of the statistics of all shards, with the common start `base` counted once."""
+    return total - (shards - 1) * base
+
+
+def aligned(numbers: Floats) -> Floats:
+    """Contiguous copies, if needed: some engines return views into their messages."""
+    return np.require(numbers, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
+
+
+def total(scores: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Scores, which are sums, added up."""
+    total: dict[str, float] = {}
+    for score in scores:
+        for name, value in score.items():
+            total[name] = total.get(name, 0) + value
+    return total
+
+
+def _blocks(reading: Reading, blocks: Sequence[Block]) -> Iterator[tuple[Rows, Floats | Ints]]:
+    """The blocks of a shard as numbers."""
+    for block in blocks:
+        if isinstance(block, Numbers):
+            if len(block.targets):
+                yield block
+            continue
+        x, y = _rows(block, reading)
+        if len(y):
+            yield _numbers(x, reading.schema), targets(y, reading)
+
+
+def _part(part: Part, held_out: bool, reading: Reading, blocks: Sequence[Block]) -> Iterator[tuple[Rows, Floats | Ints]]:
+    """The rows of a part that are held out, or the others."""
+    at = 0
+    for rows, y in _blocks(reading, blocks):
+        places = np.arange(max(part.start - at, 0), min(part.stop - at, len(y)))
+        numbers = part.first + at + places
+        at += len(y)
+        chosen = places[(np.floor((numbers + 1) * part.share) > np.floor(numbers * part.share)) == held_out]
+        if len(chosen) == len(y):
+            yield rows, y
+        elif len(chosen):
+            yield _chosen(rows, chosen), np.ascontiguousarray(y[chosen])
+
+
+def _chosen(rows: Rows, places: Ints) -> Rows:
+    """Some of the rows."""
+    if isinstance(rows, np.ndarray):
+        return np.ascontiguousarray(rows[places])
+    values, indices, starts, width = rows
+    lengths = np.diff(starts)
+    kept = np.zeros(len(lengths), dtype=bool)
+    kept[places] = True
+    entries = np.repeat(kept, lengths)
+    return values[entries], indices[entries], np.concatenate([[0], np.cumsum(lengths[kept])]).astype(np.int64), width
+
+
+def targets(y: Any, reading: Reading) -> Floats | Ints:
+    """The numbers of the classes of labels; numbers as they are."""
+    if reading.labels is None:
+        return np.ascontiguousarray(y, dtype=np.float64)
+    values, places = _arrays.distinct(y)
+    index = {name: at for at, name in enumerate(reading.labels)}
+    # The first pass has found every class: other labels are words for a missing one.
+    return _arrays.placed([index.get(_name(value), _arrays.UNLABELLED) for value in values], places)
+
+
+def _numbers(x: Any, schema: str | None) -> Rows:
+    """Rows as numbers; those of tables by their schema."""
+    if not isinstance(x, _tables.Table):
+        if schema is not None:
+            raise ValueError(_MIXED)
+        return _arrays.rows(x)
+    if schema is None:
+        raise ValueError(_MIXED)
+    sparse, _ = _core.table_rows(x.csv(), schema)
+    values, indices, starts, width = sparse
+    if width > _DENSE:
+        return sparse
+    rows = np.zeros((len(starts) - 1, width))
+    rows[np.repeat(np.arange(len(starts) - 1), np.diff(starts)), indices] = values
+    return rows
+
+
+def _summed(rates: Mapping[str, float]) -> dict[str, float]:
+    """Means over rounds, as sums."""
+    rounds = rates["rounds"]
+    return {name: value if name in ("rounds", "errors") else value * rounds for name, value in rates.items()}
+
+
+def _rows(block: Block, reading: Reading) -> tuple[Any, Any]:
+    """The rows, an array or a table, and the labels of a block."""
+    label, columns = reading.label, reading.columns
+    if isinstance(block, Mapping) and "x" in block and np.ndim(block["x"]) == 2:
+        return np.asarray(block["x"]), np.asarray(block[label])
+    if isinstance(block, tuple):
+        x, y = block
+        if not (reading.missing or _tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)):
+            return _arrays.rows(x), y
+        table = _tables.table(x)
+        return (table if columns is None else table.only(columns)), y
+    table = _tables.table(block)
+    if label not in table.names:
+        raise ValueError(f"label = {label!r}: the columns are {', '.join(table.names)}")
+    y, table = table.cells[table.names.index(label)], table.without(label)
+    if columns is not None:
+        table = table.only(columns)
+    vectors = table.cells[0] if len(table.names) == 1 else []
+    if vectors and all(isinstance(cell, list) and not any(isinstance(x, str) for x in cell) for cell in vectors):
+        return np.array(vectors, dtype=np.float64), y
+    return table, y
+
+
+def _name(label: Any) -> str:
+    """The name of a class: 1.0 and 1 are the same."""
+    if isinstance(label, float | np.floating) and float(label).is_integer():
+        return str(int(label))
+    return str(label)
+
+
+def _sorted(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Labels sorted as by the command line: numbers by value, then words."""
+
+    def order(name: str) -> tuple[int, float, str]:
+        try:
+            return 0, float(name), name
+        except ValueError:
+            return 1, 0.0, name
+
+    return {name: labels[name] for name in sorted(labels, key=order)}
