@@ -9,6 +9,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::decisions::parquet::{COUNT, Cells, HEADER, Leaf, Shape};
 use crate::read::error::{ReadErrorKind, shown};
+use crate::read::parquet::damage::{damaged, without_panic};
 
 /// Number of rows that are decoded at a time.
 const ROWS: usize = 1024;
@@ -36,7 +37,8 @@ impl LinesOfParquet {
     /// If this is not a decision log in Parquet.
     pub(crate) fn open(file: File) -> Result<Self, String> {
         let size = file.metadata().map_err(|error| error.to_string())?.len();
-        let file = SerializedFileReader::new(file).map_err(|error| damaged(&error))?;
+        let opened = without_panic(|| SerializedFileReader::new(file));
+        let file = opened.map_err(|error| damaged(&error))?;
         let metadata = file.metadata().file_metadata();
         let pairs = metadata.key_value_metadata().map_or(&[][..], Vec::as_slice);
         let header = pairs.iter().find(|pair| pair.key == HEADER).and_then(|pair| pair.value.clone());
@@ -65,7 +67,7 @@ impl LinesOfParquet {
             return Ok(Some(&self.line));
         }
         if self.left == 0 {
-            let decoded = self.decode();
+            let decoded = without_panic(|| self.decode());
             self.left = *decoded.as_ref().unwrap_or(&0);
             if self.left == 0 {
                 self.groups = self.file.num_row_groups();
@@ -169,11 +171,6 @@ fn name(line: &mut Vec<u8>, name: &str) {
     separate(line);
     line.extend_from_slice(serde_json::Value::from(name).to_string().as_bytes());
     line.push(b':');
-}
-
-fn damaged(error: &ParquetError) -> String {
-    let text = error.to_string().replace(char::is_control, " ");
-    format!("is not a readable Parquet file: {text}")
 }
 
 impl Leaf {

@@ -20,7 +20,7 @@ pub(crate) mod offer;
 pub(crate) mod open;
 pub(crate) mod options;
 #[cfg(feature = "parquet")]
-mod parquet;
+pub(crate) mod parquet;
 pub(crate) mod reader;
 pub(crate) mod recognise;
 pub(crate) mod row;

@@ -14,6 +14,7 @@
 //! Line numbers are row numbers, from 1.
 
 mod column;
+pub(crate) mod damage;
 mod leaf;
 
 use std::collections::{HashMap, HashSet};
@@ -26,6 +27,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescPtr;
 
 use self::column::{Buffers, Column, position_name};
+use self::damage::{damaged, without_panic};
 use self::leaf::{Kind, Leaf};
 use super::csv::header;
 use super::csv::layout::{self, describe_roles, find_column};
@@ -67,7 +69,8 @@ struct ParquetReader {
 pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let failed = |message: String| ReadError::new(name, 0, ReadErrorKind::Layout(message));
     let size = file.metadata().map_err(|error| ReadError::new(name, 0, ReadErrorKind::Io(error)))?.len();
-    let file = SerializedFileReader::new(file).map_err(|error| failed(damaged(&error)))?;
+    let opened = without_panic(|| SerializedFileReader::new(file));
+    let file = opened.map_err(|error| failed(damaged(&error)))?;
     let metadata = file.metadata().file_metadata();
     let total = u64::try_from(metadata.num_rows()).unwrap_or(0);
     if total == 0 {
@@ -121,11 +124,6 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
     }))
 }
 
-fn damaged(error: &ParquetError) -> String {
-    let text = error.to_string().replace(char::is_control, " ");
-    format!("is not a readable Parquet file: {text}")
-}
-
 fn unread(leaf: &Leaf, name: &str) -> String {
     let what = match leaf.kind {
         Kind::Unread(Some(kind)) => format!("of the type {kind}"),
@@ -153,7 +151,7 @@ struct Rows {
 impl Rows {
     /// Advances to the next row, whose cells the leaves then have. Returns false at the end.
     fn next(&mut self) -> Result<bool, ParquetError> {
-        if self.used == self.decoded && !self.decode()? {
+        if self.used == self.decoded && !without_panic(|| self.decode())? {
             return Ok(false);
         }
         self.used += 1;

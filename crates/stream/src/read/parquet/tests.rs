@@ -553,3 +553,36 @@ fn written_rows_read_back() {
     assert_eq!(rows.len(), 3000);
     assert_eq!((&*rows[0], &*rows[2999]), ("1 ?*1 x1=0.1", "3000 4*1 x3=300"));
 }
+
+/// Wherever a byte is damaged, the file is read or refused.
+#[test]
+fn damage_is_an_error_and_no_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    write(
+        &path,
+        "message m { optional double a; optional binary b (UTF8); required int32 y; }",
+        2,
+        &[
+            Column::Double(&[1.0, 2.0, 3.0], &[1, 1, 1]),
+            Column::Text(&["u", "v"], &[1, 0, 1]),
+            Column::Int32(&[0, 1, 0]),
+        ],
+    );
+    let whole = std::fs::read(&path).unwrap();
+    let mut refused = 0;
+    for at in 0..whole.len() {
+        for damage in [0x00, 0x03, 0x7f, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[at] ^= damage;
+            std::fs::write(&path, &bytes).unwrap();
+            let Ok(mut reader) = open(path.to_str().unwrap(), &ReadOptions::default()) else {
+                refused += 1;
+                continue;
+            };
+            let mut row = Row::new();
+            while let Ok(true) = reader.read(&mut row) {}
+        }
+    }
+    assert!(refused > whole.len() / 2, "{refused} of {} damaged files were refused", 4 * whole.len());
+}

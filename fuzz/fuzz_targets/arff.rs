@@ -1,0 +1,5 @@
+#![no_main]
+
+use noregret_stream::Format;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| noregret_fuzz::check(Format::Arff, data));
