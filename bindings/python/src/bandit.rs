@@ -85,7 +85,7 @@ impl Bandit {
             let entry = registry::find(name)?;
             let scaling = if scale == "auto" { suitable(features) } else { scaling(scale)? };
             let facts = match block {
-                Some(width) => Facts::of_blocks(classes, width),
+                Some(width) => Facts { scaling, ..Facts::of_blocks(classes, width) },
                 None => Facts { scaling, intercept, sparse, ..Facts::of_arrays(classes, features) },
             };
             let costs = costs.map_or(Ok(Costs::default()), PyCosts::range)?;

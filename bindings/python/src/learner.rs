@@ -18,7 +18,6 @@ use noregret::prediction::Prediction;
 use noregret::registry;
 use noregret::state::Slot;
 use noregret_stream::Schema;
-use noregret_stream::encode::scale::Scaler;
 use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunOptions, run};
@@ -333,8 +332,7 @@ impl Learner {
     /// Sets the scaling statistics before the first row, as computed by [`survey`].
     fn set_scaling(&self, py: Python<'_>, rows: u64, first: Vec<f64>, second: Vec<f64>) -> PyResult<()> {
         self.inner.write(py, |inner| {
-            *inner.encoder.scaler_mut() =
-                Scaler::from_state(inner.encoder.scaler().scaling(), rows, first, second);
+            inner.encoder.scaler_mut().set_statistics(rows, first, second);
         })
     }
 
@@ -391,6 +389,11 @@ impl Learner {
     #[getter]
     fn large_rows(&self, py: Python<'_>) -> PyResult<u64> {
         self.inner.read(py, |inner| inner.encoder.large_rows())
+    }
+
+    #[getter]
+    fn clipped_rows(&self, py: Python<'_>) -> PyResult<u64> {
+        self.inner.read(py, |inner| inner.encoder.scaler().clipped())
     }
 
     #[getter]

@@ -42,7 +42,7 @@ fn look(rows: Rows<'_>, weights: Option<&[f64]>, scaling: Scaling, intercept: bo
     };
     let accepts = Accepts { classes: Classes::Real, soft_labels: false, weights: true, plain: false };
     let encoder = Encoder::new(columns, accepts)
-        .with_scaler(Scaler::from_state(scaling, rows.len() as u64, first, second))
+        .with_scaler(Scaler::from_state(scaling, rows.len() as u64, first, second, None))
         .with_intercept(intercept)
         .with_sparse(matches!(rows, Rows::Sparse { .. }));
     let (radius, _) = extent(&encoder, rows)?;

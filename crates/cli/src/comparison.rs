@@ -237,6 +237,7 @@ pub(crate) fn json(comparison: &Comparison, data: &str) -> std::io::Result<()> {
                 calibrated: Vec::new(),
                 bad_rows: encoding.bad_rows,
                 large_rows: encoding.encoder.large_rows(),
+                clipped_rows: encoding.encoder.scaler().clipped(),
                 dropped_features: comparison.feed.reader.dropped_features(),
                 resolved_parameters: run.values.clone(),
                 classes: run.problem.classes,

@@ -50,9 +50,10 @@ impl<'a> Stream<'a> {
         source.options.offers = bandits.then(|| wanted[0].block()).transpose()?;
         let mut reader = source.open()?;
         let block = reader.schema().block();
-        if let (Some(_), Some(scaling)) = (block, plan.scaling.filter(|scaling| *scaling != Scaling::None)) {
+        let fits = |scaling: &Scaling| matches!(scaling, Scaling::None | Scaling::Mixed);
+        if let (Some(_), Some(scaling)) = (block, plan.scaling.filter(|scaling| !fits(scaling))) {
             return Err(Failure::usage(format!(
-                "--scale {scaling}: the labels on offer have features of their own, which are hashed and stay as they are; leave the option out"
+                "--scale {scaling}: the labels on offer have features of their own, whose numbers are scaled as mixed or, with none, not at all; leave the option out"
             )));
         }
         for one in wanted.iter().filter(|_| block.is_some()) {
@@ -71,7 +72,10 @@ impl<'a> Stream<'a> {
         for wanted in wanted {
             as_they_are &= leaves_rows(wanted.entry, &wanted.settings.params)?;
         }
-        let scale = plan.scaling.or((as_they_are || block.is_some()).then_some(Scaling::None));
+        let scale = match block {
+            Some(_) => plan.scaling.or(Some(Scaling::Mixed)),
+            None => plan.scaling.or(as_they_are.then_some(Scaling::None)),
+        };
         let Settings { classes, features, .. } = wanted[0].settings;
         if let Columns::Hashed { .. } = reader.columns() {
             // Checked before the first pass, which needs memory for every column itself.

@@ -50,6 +50,8 @@ pub(crate) struct Summary<'a> {
     pub(crate) numbers: BTreeMap<&'static str, Vec<f64>>,
     pub(crate) bad_rows: u64,
     pub(crate) large_rows: u64,
+    /// Rows with a value far outside of what was seen, which was clipped.
+    pub(crate) clipped_rows: u64,
     pub(crate) dropped_features: u64,
     pub(crate) resolved_parameters: Values,
     /// The final weights of a mixture's members.
@@ -149,6 +151,7 @@ pub(crate) fn print(
     for (name, count) in [
         ("bad rows skipped", summary.bad_rows),
         ("rows beyond radius", summary.large_rows),
+        ("rows clipped", summary.clipped_rows),
         ("unknown features", summary.dropped_features),
     ] {
         if count > 0 {

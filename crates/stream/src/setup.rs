@@ -163,11 +163,12 @@ impl Facts {
         }
     }
 
-    /// Rows of at most `classes` labels on offer with features of their own, in blocks of `width` columns.
+    /// Rows of at most `classes` labels on offer with features of their own, in blocks of `width` columns, of
+    /// which those with numbers are scaled.
     pub fn of_blocks(classes: usize, width: u32) -> Self {
         let facts = Self::of_arrays(classes, classes.saturating_mul(width as usize));
         let schema = Schema { offers: Some(Offers::Blocks(width)), ..facts.schema };
-        Self { sparse: true, schema, ..facts }
+        Self { sparse: true, scaling: Scaling::Mixed, schema, ..facts }
     }
 
     /// The rows of a first pass, in the columns of `schema`; with labels on offer that have features of their
@@ -254,9 +255,11 @@ impl Facts {
         let scaling = self.scaling_for(entry, asked)?;
         let columns = if self.open_columns { u32::MAX as usize } else { self.columns };
         let classes = if self.open_classes { usize::MAX } else { self.classes };
-        let numbers = self.schema.numbers().unwrap_or(0) as usize;
+        let scaler = Scaler::of_columns(scaling, self.schema.numbers(), self.schema.block());
+        // Votes are bounded.
+        let scaler = if entry.takes_votes() { scaler } else { scaler.guarded() };
         let encoder = Encoder::new(columns, accepts)
-            .with_scaler(Scaler::of_table(scaling, numbers))
+            .with_scaler(scaler)
             .with_intercept(self.has_intercept(entry))
             .with_sparse(learner.problem().sparse)
             .with_votes(entry.takes_votes())

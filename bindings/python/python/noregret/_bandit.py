@@ -96,7 +96,7 @@ class Bandit(Rounds):
     features
         Number of columns of a row, or the most features for rows by name; 0 for rounds without a context.
         None: determined by the first rows. `Bandit("offers")` without it knows labels by features of their own, which are
-        hashed into `width` columns (4096) each; `classes` (50) is then the largest number of labels on offer.
+        hashed into `width` columns (4096) each, numbers scaled unless `scale` is none; `classes` (50) is then the largest number of labels on offer.
     name, classes, radius, horizon, scale, intercept, sparse, labels, memory, **params
         As in `noregret.Learner`.
     text, categorical, numeric, time, drop, missing, not_missing
@@ -183,8 +183,12 @@ class Bandit(Rounds):
             raise TypeError("missing, not_missing: they are about tables, which determine their features; leave out features")
         self._asked, block = {}, None
         if features is None:
-            if names is not None or scale not in (None, "none") or intercept:
-                raise TypeError("labels, scale and intercept have no meaning for labels on offer with features of their own")
+            if names is not None or scale not in (None, "none", "mixed") or intercept:
+                raise TypeError(
+                    "labels, intercept and scale, unless it is none or mixed, have no meaning for labels on offer with"
+                    " features of their own"
+                )
+            scale = scale or "mixed"
             width = params["width"] if params.get("width") is not None else WIDTH
             if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or not 0 < width < 1 << 20:
                 raise ValueError(f"width = {width!r}: must be a whole number from 1 to {(1 << 20) - 1}")

@@ -52,6 +52,11 @@ class Described(Labelled):
         return self._core.large_rows
 
     @property
+    def clipped_rows(self) -> int:
+        """Number of learnt rows with a value far outside of what was seen of its column, which was clipped."""
+        return self._core.clipped_rows
+
+    @property
     def scale(self) -> str:
         """How columns are scaled."""
         return self._core.scale

@@ -75,7 +75,8 @@ pub(crate) struct StreamArgs {
     /// Online scaling of the features: none, unit (rows of norm 1), maxabs, standard (except for
     /// columns with values 0 and 1 only), or mixed (standard for the numbers of a table; categories
     /// and words unscaled) [default: standard; maxabs for more than 1024 columns; mixed for tables
-    /// with text, times or styled numbers; none for learners that do not depend on units]
+    /// with text, times or styled numbers, and for labels on offer with features; none for learners
+    /// that do not depend on units]
     #[arg(long)]
     pub(crate) scale: Option<Scaling>,
     /// Do not add the constant feature

@@ -230,6 +230,7 @@ impl Engine {
             "room": self.about_room(),
             "classes": problem.classes,
             "rounds": self.learner.rounds(),
+            "clipped_rows": self.encoder.scaler().clipped(),
             "seed": self.seed,
             "version": standing.seq,
             "service": self.spec.service,

@@ -308,7 +308,18 @@ impl Spec {
                 );
                 return Err(Refusal::invalid("params.width", what));
             }
-            (Facts::of_blocks(classes, width), RowKind::Offers(width))
+            let scaling = match scale.as_deref() {
+                None | Some("mixed") => Scaling::Mixed,
+                Some("none") => Scaling::None,
+                Some(text) => {
+                    let what = format!(
+                        "scale is {}; mixed or none was needed for labels on offer with features of their own",
+                        shown(text)
+                    );
+                    return Err(Refusal::invalid("params.scale", what));
+                }
+            };
+            (Facts { scaling, ..Facts::of_blocks(classes, width) }, RowKind::Offers(width))
         } else {
             let least = if real { 1 } else { 2 };
             let classes = if real { 1 } else { classes.unwrap_or(0).max(labels.len()).max(least) };

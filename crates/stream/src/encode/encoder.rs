@@ -153,6 +153,9 @@ impl Encoder {
     /// Writes the scaled features; with `observe`, updates the scaler with them first.
     fn features_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), String> {
         let (indices, values) = (row.indices(), row.values());
+        let x = Features::Sparse { indices, values };
+        let clipped = if observe { self.scaler.admit(x) } else { self.scaler.clip(x) };
+        let values = clipped.as_deref().unwrap_or(values);
         if !observe || self.sparse {
             if observe {
                 self.scaler.observe(indices, values);
@@ -209,6 +212,8 @@ impl Encoder {
     /// # Panics
     /// If there are more columns than [`Encoder::columns`]; dense features have exactly as many.
     pub fn encode_features(&mut self, x: Features<'_>, out: &mut Example) -> Result<(), String> {
+        let clipped = self.scaler.admit(x);
+        let x = with_values(x, clipped.as_deref());
         match x {
             Features::Sparse { indices, values } => self.scaler.observe(indices, values),
             Features::Dense(values) if self.sparse => {
@@ -234,7 +239,7 @@ impl Encoder {
     }
 
     fn transform_counted(&mut self, x: Features<'_>, out: &mut Example) -> Result<(), String> {
-        let beyond = self.transform(x, out);
+        let beyond = self.transform_clipped(x, out);
         self.counted(beyond)
     }
 
@@ -252,6 +257,11 @@ impl Encoder {
     /// # Panics
     /// As [`Encoder::encode_features`].
     pub fn transform(&self, x: Features<'_>, out: &mut Example) -> Result<bool, String> {
+        let clipped = self.scaler.clip(x);
+        self.transform_clipped(with_values(x, clipped.as_deref()), out)
+    }
+
+    fn transform_clipped(&self, x: Features<'_>, out: &mut Example) -> Result<bool, String> {
         let shift = u32::from(self.intercept);
         self.begin(out);
         let at = out.values.len();
@@ -280,7 +290,7 @@ impl Encoder {
             (true, Features::Dense(values)) if self.scaler.scaling() == Scaling::Mixed => {
                 let (indices, values): (Vec<u32>, Vec<f64>) =
                     (0u32..).zip(values).filter(|(_, value)| **value != 0.0).unzip();
-                return self.transform(Features::Sparse { indices: &indices, values: &values }, out);
+                return self.transform_clipped(Features::Sparse { indices: &indices, values: &values }, out);
             }
             (true, Features::Dense(values)) => {
                 let non_zero = (0u32..).zip(values).filter(|(_, value)| **value != 0.0);
@@ -529,6 +539,15 @@ impl Encoder {
             self.labels.len(),
             known.join(", ")
         )
+    }
+}
+
+/// The features `x` with other values, if there are any.
+fn with_values<'a>(x: Features<'a>, values: Option<&'a [f64]>) -> Features<'a> {
+    match (x, values) {
+        (Features::Dense(_), Some(values)) => Features::Dense(values),
+        (Features::Sparse { indices, .. }, Some(values)) => Features::Sparse { indices, values },
+        (x, None) => x,
     }
 }
 

@@ -3,6 +3,7 @@
 //! Most rows are much smaller than the largest. An upper bound on their norm, which needs neither
 //! division nor square root, excludes them.
 
+use noregret::example::Features;
 use noregret::kernel::vector::{dot, sum_in_lanes};
 
 use crate::encode::scale::{CLIP, Scaler, Scaling, note};
@@ -34,6 +35,8 @@ impl Trial {
 
     /// Adds a row of `columns` columns with non-zero `values` in columns `indices`.
     pub(crate) fn observe(&mut self, indices: &[u32], values: &[f64], columns: usize) {
+        let clipped = self.scaler.admit(Features::Sparse { indices, values });
+        let values = clipped.as_deref().unwrap_or(values);
         if self.scaler.scaling() == Scaling::Mixed {
             self.scaler.observe(indices, values);
             let mut square = 0.0;

@@ -4,11 +4,14 @@ use std::fmt;
 use std::str::FromStr;
 
 use noregret::batch::online_to_batch::Reservoir;
+use noregret::example::Features;
 use noregret::kernel::vector::{dot, max_abs};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use guard::{Guard, GuardState};
 pub(crate) use moments::Moments;
 
+mod guard;
 mod moments;
 
 /// How features are scaled.
@@ -26,9 +29,17 @@ pub enum Scaling {
     /// is rare, division by its standard deviation would make it dominate the row. Zeros become
     /// non-zero, so rows are dense.
     Standard,
-    /// For tables: numbers as with `Standard`, missing ones as 0; categories and words unscaled.
+    /// For tables: numbers as with `Standard`, missing ones as 0; categories and words unscaled. For labels
+    /// on offer that have features of their own, the same in the columns of their blocks, where hashed
+    /// categories and numbers may share a column: magnitudes of 1 and 4, those of categories and of products
+    /// of two, are never scaled, and no value is until one of the column is not whole or beyond
+    /// [`MOST_COUNTED`]; rows without an entry count as missing.
     Mixed,
 }
+
+/// Columns of blocks whose values have all been whole and at most this hold small counts, or several
+/// categories that share the column. They are not scaled.
+pub const MOST_COUNTED: f64 = 16.0;
 
 /// Standardised values are kept within this many standard deviations: the guarantees need bounded rows.
 pub const CLIP: f64 = 5.0;
@@ -94,6 +105,10 @@ pub struct Scaler {
     second: Vec<f64>,
     /// `Standard`.
     moments: Moments,
+    /// `Mixed`: the columns of a block, if rows consist of blocks, which share their statistics.
+    block: Option<u32>,
+    /// What was seen of the columns, outside of which values are clipped; `None` in models from before.
+    guard: Option<Guard>,
     kept: Option<Box<Kept>>,
 }
 
@@ -115,18 +130,66 @@ impl Scaler {
     /// A scaler without data.
     pub fn new(scaling: Scaling) -> Self {
         let (first, second, moments) = (Vec::new(), Vec::new(), Moments::default());
-        Self { scaling, rows: 0, first, second, moments, kept: None }
+        Self { scaling, rows: 0, first, second, moments, block: None, guard: None, kept: None }
     }
 
-    /// A scaler without data. For [`Scaling::Mixed`], the first `numbers` columns are numbers, and
-    /// the next `numbers` columns indicate missing numbers by 1.
-    pub fn of_table(scaling: Scaling, numbers: usize) -> Self {
+    /// A scaler without data. For [`Scaling::Mixed`], the first `numbers` columns are numbers, and as many
+    /// behind them indicate missing numbers by 1; or rows consist of blocks of so many columns.
+    pub fn of_columns(scaling: Scaling, numbers: Option<u32>, block: Option<u32>) -> Self {
+        match (scaling, block) {
+            (Scaling::Mixed, Some(width)) => Self { block, ..Self::of_table(scaling, width as usize) },
+            _ => Self::of_table(scaling, numbers.unwrap_or(0) as usize),
+        }
+    }
+
+    /// A scaler of a table with so many `numbers`.
+    fn of_table(scaling: Scaling, numbers: usize) -> Self {
         match scaling {
             Scaling::Mixed => {
                 Self { first: vec![0.0; 2 * numbers], second: vec![0.0; numbers], ..Self::new(scaling) }
             }
             _ => Self::new(scaling),
         }
+    }
+
+    /// The same; values far outside of what was seen of their columns are clipped, see [`Scaler::admit`].
+    #[must_use]
+    pub fn guarded(self) -> Self {
+        self.with_guard(Some(Guard::default()))
+    }
+
+    /// The same with what was seen of the columns.
+    #[must_use]
+    pub(crate) fn with_guard(self, guard: Option<Guard>) -> Self {
+        Self { guard, ..self }
+    }
+
+    /// What was seen of the columns, if they are guarded.
+    pub(crate) fn guard(&self) -> Option<&Guard> {
+        self.guard.as_ref()
+    }
+
+    /// Number of rows of which a value was clipped.
+    pub fn clipped(&self) -> u64 {
+        self.guard.as_ref().map_or(0, Guard::clipped)
+    }
+
+    /// Sees a row before it is observed. If values are far outside of what was seen of their columns, these
+    /// become the nearest that was seen, and the values of the row are returned. Does nothing unless
+    /// [`Scaler::guarded`].
+    pub fn admit(&mut self, x: Features<'_>) -> Option<Vec<f64>> {
+        let block = self.shared();
+        self.guard.as_mut()?.admit(x, block)
+    }
+
+    /// The same for a row that is not learnt.
+    pub fn clip(&self, x: Features<'_>) -> Option<Vec<f64>> {
+        self.guard.as_ref()?.clip(x, self.shared())
+    }
+
+    /// Columns at multiples of this distance share what is known of them.
+    fn shared(&self) -> usize {
+        self.block.map_or(usize::MAX, |width| width as usize)
     }
 
     /// The value that replaces a missing one in a standardised column: the mean, which becomes 0.
@@ -140,7 +203,7 @@ impl Scaler {
     /// The value in the data that becomes 0.
     pub(crate) fn centre(&self, column: usize) -> f64 {
         match self.scaling {
-            Scaling::Mixed if column < self.second.len() => self.first[column],
+            Scaling::Mixed if self.block.is_none() && column < self.second.len() => self.first[column],
             _ => self.mean(column),
         }
     }
@@ -152,10 +215,14 @@ impl Scaler {
 
     /// Takes over the kind and the statistics of `other`, without allocating once there is room.
     pub fn follow(&mut self, other: &Scaler) {
-        (self.scaling, self.rows, self.kept) = (other.scaling, other.rows, None);
+        (self.scaling, self.rows, self.block, self.kept) = (other.scaling, other.rows, other.block, None);
         self.first.clone_from(&other.first);
         self.second.clone_from(&other.second);
         self.moments.follow(&other.moments);
+        match (&mut self.guard, &other.guard) {
+            (Some(mine), Some(theirs)) => mine.follow(theirs),
+            (mine, theirs) => mine.clone_from(theirs),
+        }
     }
 
     /// The state, for saving: rows seen, and two lists of numbers. `MaxAbs`: largest magnitudes, and none;
@@ -169,15 +236,28 @@ impl Scaler {
         (self.rows, first, second)
     }
 
-    /// The scaler that [`Scaler::state`] was taken from.
-    pub fn from_state(scaling: Scaling, rows: u64, first: Vec<f64>, second: Vec<f64>) -> Self {
+    /// The scaler that [`Scaler::state`] was taken from; `block` are the columns of a block of its rows.
+    pub fn from_state(
+        scaling: Scaling,
+        rows: u64,
+        first: Vec<f64>,
+        second: Vec<f64>,
+        block: Option<u32>,
+    ) -> Self {
         match scaling {
+            Scaling::Mixed => Self { rows, first, second, block, ..Self::new(scaling) },
             Scaling::Standard => {
                 let moments = Moments::from_lists(rows, first, second);
                 Self { rows, moments, ..Self::new(scaling) }
             }
             _ => Self { rows, first, second, ..Self::new(scaling) },
         }
+    }
+
+    /// Replaces the statistics by those of a [`Scaler::state`]; what was seen of the columns stays.
+    pub fn set_statistics(&mut self, rows: u64, first: Vec<f64>, second: Vec<f64>) {
+        let guard = self.guard.take();
+        *self = Self::from_state(self.scaling, rows, first, second, self.block).with_guard(guard);
     }
 
     /// Stores the scaling at the labelled row that
@@ -210,9 +290,20 @@ impl Scaler {
             Scaling::Mixed => {
                 let numbers = self.second.len();
                 let (means, counts) = self.first.split_at_mut(numbers);
-                for (column, value) in numbers_of(numbers, indices, values) {
+                let mut add = |counts: &mut [f64], column: usize, value| {
                     counts[column] += 1.0;
                     note(value, 1.0 / counts[column], &mut means[column], &mut self.second[column]);
+                };
+                if let Some(width) = self.block {
+                    for (column, &value) in indices.iter().zip(values) {
+                        let column = (column % width) as usize;
+                        if is_number(value, counts[column]) {
+                            add(counts, column, value);
+                        }
+                    }
+                } else {
+                    numbers_of(numbers, indices, values)
+                        .for_each(|(column, value)| add(counts, column, value));
                 }
             }
             Scaling::MaxAbs => {
@@ -275,12 +366,22 @@ impl Scaler {
             Scaling::Standard => self.moments.add(self.rows, &other.moments, other.rows),
         }
         self.rows = self.rows.saturating_add(other.rows);
+        match (&mut self.guard, &other.guard) {
+            (Some(mine), Some(theirs)) => mine.add(theirs),
+            // What an unguarded part has seen is not known.
+            (mine, _) => *mine = None,
+        }
     }
 
     /// Scales a row with non-zero `values` in columns `indices` by `Mixed`: calls `out` with
     /// increasing columns and values.
     pub(crate) fn mix(&self, indices: &[u32], values: &[f64], mut out: impl FnMut(u32, f64)) {
         let numbers = self.second.len();
+        if let Some(width) = self.block {
+            let scaled = |column, value| self.in_block((column % width) as usize, value);
+            let scaled = indices.iter().zip(values).map(|(&column, &value)| (column, scaled(column, value)));
+            return scaled.filter(|(_, value)| *value != 0.0).for_each(|(column, value)| out(column, value));
+        }
         for (column, value) in numbers_of(numbers, indices, values) {
             let scaled = self.mixed(column, value);
             if scaled != 0.0 {
@@ -291,6 +392,12 @@ impl Scaler {
         for (&column, value) in indices[start..].iter().zip(&values[start..]) {
             out(column, *value);
         }
+    }
+
+    /// A value in this column of a block.
+    fn in_block(&self, column: usize, value: f64) -> f64 {
+        let numbers = self.first[self.second.len() + column];
+        if is_number(value, numbers) { self.mixed(column, value) } else { value }
     }
 
     /// A number of a table, standardised by the present numbers.
@@ -327,6 +434,12 @@ impl Scaler {
                     *value = self.by_largest(column, *value);
                 }
             }
+            Scaling::Mixed if self.block.is_some() => {
+                let block = self.second.len().max(1);
+                for (column, value) in values.iter_mut().enumerate().filter(|(_, value)| **value != 0.0) {
+                    *value = self.in_block(column % block, *value);
+                }
+            }
             Scaling::Mixed => {
                 for column in 0..self.second.len() {
                     let missing = values[self.second.len() + column] != 0.0;
@@ -344,6 +457,13 @@ impl Scaler {
             _ => 0.0,
         }
     }
+}
+
+/// Whether a value in a column of a block that has had so many `numbers` is one, too.
+fn is_number(value: f64, numbers: f64) -> bool {
+    let size = value.abs();
+    let is_counted = size <= MOST_COUNTED && value == value.trunc();
+    size != 1.0 && size != 4.0 && !(is_counted && numbers == 0.0)
 }
 
 /// The present numbers of a table's row: columns below `numbers` with their values, including

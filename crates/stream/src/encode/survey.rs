@@ -79,14 +79,15 @@ impl Survey {
     /// If reading fails, or there are more bad rows than `bad_rows` allows, or too many classes.
     pub fn take(reader: &mut dyn Reader, options: &SurveyOptions<'_>) -> Result<Self, SurveyError> {
         let SurveyOptions { name, scaling, classes, features, bad_rows } = *options;
-        let numbers = reader.schema().numbers();
+        let schema = reader.schema();
+        let numbers = schema.numbers();
         let candidates = match (scaling, numbers) {
             (Some(scaling), _) => vec![scaling],
+            (None, None) if schema.block().is_some() => vec![Scaling::Mixed],
             (None, Some(_)) => vec![Scaling::Mixed],
             (None, None) => vec![Scaling::Standard, Scaling::MaxAbs],
         };
-        let numbers = numbers.unwrap_or(0) as usize;
-        let trial = |scaling| Trial::new(Scaler::of_table(scaling, numbers));
+        let trial = |scaling| Trial::new(Scaler::of_columns(scaling, numbers, schema.block()).guarded());
         let mut candidates: Vec<Trial> = candidates.into_iter().map(trial).collect();
         let mut survey = Self {
             rows: 0,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
-use crate::encode::scale::{Scaler, Scaling};
+use crate::encode::scale::{Guard, GuardState, Scaler, Scaling};
 use crate::encode::{Encoder, Example};
 use crate::read::options::Schema;
 
@@ -46,6 +46,9 @@ pub(crate) struct Encoding {
     /// Files from before have one view of a row.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) plain: bool,
+    /// Whether values far outside of what was seen are clipped. Files from before do not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) guarded: bool,
     /// The range of costs, if not from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) costs: Option<Costs>,
@@ -60,6 +63,7 @@ impl Encoding {
             sparse: encoder.is_sparse(),
             columns: encoder.columns(),
             plain: encoder.accepts().plain,
+            guarded: encoder.scaler().guard().is_some(),
             costs: encoder.costs().filter(|costs| *costs != Costs::default()),
         }
     }
@@ -390,6 +394,11 @@ fn surround(archive: &mut Archive, encoder: &Encoder, schema: &Schema) {
     archive.set_tensor("scaling/first", real(&first));
     archive.set_tensor("scaling/second", real(&second));
     archive.set_tensor("scaling/rows", Numbers { shape: vec![1], data: Data::Count(vec![rows]) });
+    if let Some(guard) = encoder.scaler().guard() {
+        let GuardState { real: bounds, counts } = guard.state();
+        archive.set_tensor("guard/real", real(&bounds));
+        archive.set_tensor("guard/counts", Numbers { shape: vec![counts.len()], data: Data::Count(counts) });
+    }
 }
 
 /// Reads the encoder and the schema of a learner of `problem`.
@@ -419,14 +428,28 @@ fn surroundings(
         Scaling::Mixed => first.len() / 2,
         _ => 0,
     };
+    let block = schema.block().filter(|_| encoding.scaling == Scaling::Mixed);
     if second.len() != squares
+        || block.is_some_and(|width| second.len() != width as usize)
         || (encoding.scaling == Scaling::Mixed && first.len() % 2 != 0)
         || second.iter().any(|squares| *squares < 0.0)
     {
         return Err(ModelError::Damaged("its scaling is inconsistent".to_owned()));
     }
-    let scaler = Scaler::from_state(encoding.scaling, rows, first, second);
-    Ok((encoding.encoder(about, problem, labels, scaler)?, schema))
+    let scaler = Scaler::from_state(encoding.scaling, rows, first, second, schema.block());
+    let guard = encoding.guarded.then(|| guard(archive, encoding.columns)).transpose()?;
+    Ok((encoding.encoder(about, problem, labels, scaler.with_guard(guard))?, schema))
+}
+
+/// Reads what was seen of at most `columns` columns.
+fn guard(archive: &Archive, columns: usize) -> Result<Guard, ModelError> {
+    let guard = match (&archive.tensor("guard/real")?.data, &archive.tensor("guard/counts")?.data) {
+        (Data::Real(real), Data::Count(counts)) => {
+            Guard::from_state(&GuardState { real: real.clone(), counts: counts.clone() }, columns)
+        }
+        _ => None,
+    };
+    guard.ok_or_else(|| ModelError::Damaged("what was seen of its columns is inconsistent".to_owned()))
 }
 
 fn json<T: Serialize>(value: &T) -> String {

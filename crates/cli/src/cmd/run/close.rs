@@ -125,6 +125,7 @@ impl<'a> Session<'a> {
             numbers,
             bad_rows: examples.bad_rows(),
             large_rows: examples.encoder.large_rows(),
+            clipped_rows: examples.encoder.scaler().clipped(),
             dropped_features: examples.reader.dropped_features(),
             resolved_parameters: learner.values(),
             weights: as_json(&learner.weights()),

@@ -147,6 +147,40 @@ fn tables_are_mixed() {
     }
 }
 
+/// Blocks of four columns: a category, a product of two, small counts, and numbers.
+#[test]
+fn numbers_of_blocks_are_scaled_and_categories_are_not() {
+    let mut scaler = Scaler::of_columns(Scaling::Mixed, None, Some(4));
+    let scaled = |scaler: &Scaler, indices: &[u32], values: &[f64]| {
+        let mut out = vec![];
+        scaler.mix(indices, values, |column, value| out.push((column, value)));
+        let mut dense = [0.0; 8];
+        indices.iter().zip(values).for_each(|(column, value)| dense[*column as usize] = *value);
+        scaler.scale_dense(&mut dense);
+        let listed = (0u32..).zip(dense).filter(|(_, value)| *value != 0.0).collect::<Vec<_>>();
+        assert_eq!(out, listed, "sparse and dense");
+        out
+    };
+    let rows: [(&[u32], &[f64]); 2] =
+        [(&[0, 1, 2, 3, 7], &[1.0, -4.0, 3.0, 300.0, 500.0]), (&[0, 2, 3], &[1.0, 16.0, 400.0])];
+    for (indices, values) in rows {
+        scaler.observe(indices, values);
+    }
+    // 300, 500 and 400 have the mean 400 and the variance 20,000 / 3.
+    let deviation = (20_000.0_f64 / 3.0).sqrt();
+    let first = scaled(&scaler, rows[0].0, rows[0].1);
+    assert_eq!(first[..3], [(0, 1.0), (1, -4.0), (2, 3.0)], "not scaled");
+    assert!((first[3].1 + 100.0 / deviation).abs() < 1e-12 && (first[4].1 - 100.0 / deviation).abs() < 1e-12);
+    // Small numbers of a column of numbers are numbers; what was never seen says nothing.
+    assert!((scaled(&scaler, &[3], &[401.0])[0].1 - 1.0 / deviation).abs() < 1e-12);
+    assert!((scaled(&scaler, &[3], &[16.0])[0].1 + 384.0 / deviation).abs() < 1e-12);
+    assert_eq!(scaled(&scaler, &[2], &[17.0]), []);
+    assert_eq!(scaled(&scaler, &[3], &[-4.0]), [(3, -4.0)], "a category that shares a column");
+    let (count, means, squares) = scaler.state();
+    let again = Scaler::from_state(Scaling::Mixed, count, means, squares, Some(4));
+    assert_eq!(scaled(&again, rows[0].0, rows[0].1), first);
+}
+
 #[test]
 fn maxabs_uses_the_past_and_the_row_itself() {
     let mut scaler = Scaler::new(Scaling::MaxAbs);
