@@ -2,6 +2,8 @@
 //! none loses more than two in a hundred. `results/hostile-rows.md` has the table, which
 //! `cargo test -p noregret-stream --test hostile -- --nocapture` prints.
 
+#![expect(clippy::print_stdout, reason = "the table of the results page")]
+
 use noregret::algorithm::AnyModel;
 use noregret::example::{Features, Target};
 use noregret::learner::{Classes, Feedback};

@@ -3,7 +3,8 @@
 
 use std::io;
 
-use noregret::algorithm::BanditModel;
+use noregret::algorithm::{Algorithm as _, BanditModel};
+use noregret::bandit::auto::BanditAuto;
 use noregret::example::{Features, Label};
 use noregret::facts::RunFacts;
 use noregret::learner::BanditLearner;
@@ -141,9 +142,12 @@ pub fn warning_after(learner: &dyn BanditModel, score: &Score) -> Option<String>
     }
     let (played, best) = (rates.expected_error_rate?, rates.greedy_error_rate?);
     let name = learner.about().name;
+    // The rate of the mixture of both forms of feedback is its own choice.
+    let advice =
+        if name == BanditAuto::ABOUT.name { "" } else { ". auto explores less and needs no settings" };
     Some(format!(
         "MOSTLY RANDOM PLAY: {name} has played as if {:.0} % of the labels were drawn uniformly, and erred in {played:.5} of the rounds; its \
-         best labels would have erred in {best:.5}. auto explores less and needs no settings",
+         best labels would have erred in {best:.5}{advice}",
         100.0 * rate
     ))
 }
