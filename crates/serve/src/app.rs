@@ -101,7 +101,9 @@ impl App {
         match tokio::time::timeout(time, axum::body::to_bytes(body, most)).await {
             Ok(Ok(bytes)) => Ok(bytes),
             Ok(Err(_)) => {
-                let what = format!("the body ended early, or has more than {most} bytes, which is the limit");
+                let what = format!(
+                    "the body ended early, is not what its content-encoding says, or has more than {most} bytes, which is the limit"
+                );
                 Err(Refusal::too_large(what))
             }
             Err(_) => {

@@ -41,15 +41,17 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use noregret_stream::Stop;
+use tower_http::decompression::RequestDecompressionLayer;
 
 use crate::api::described::Refused;
 use crate::app::App;
 use crate::hub::{Hub, Place};
+use crate::model::spec::shown;
 use crate::safety::keys::{Keys, LiveKeys};
 
 pub use crate::refusal::Refusal;
@@ -218,8 +220,21 @@ fn router(app: Arc<App>) -> Router {
         .route("/evaluation", get(page::evaluation))
         .fallback(nothing)
         .method_not_allowed_fallback(not_that_way)
+        .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
+        .layer(from_fn(encoded))
         .layer(from_fn_with_state(Arc::clone(&app), limited))
         .with_state(app)
+}
+
+/// Refuses bodies in an encoding that is not undone before they are read.
+async fn encoded(request: Request, next: Next) -> Response {
+    let encoding = request.headers().get(header::CONTENT_ENCODING).map(|value| value.as_bytes());
+    if encoding.is_none_or(|value| [&b"gzip"[..], b"identity"].contains(&value)) {
+        return next.run(request).await;
+    }
+    let given = String::from_utf8_lossy(encoding.unwrap_or_default());
+    let what = format!("the body has the content-encoding {}; gzip or none was needed", shown(&given));
+    Refusal { status: 415, ..Refusal::malformed(what) }.into_response()
 }
 
 /// Enforces the request rate of clients; those that watch over the service may ask at any rate.

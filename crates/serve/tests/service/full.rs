@@ -224,3 +224,33 @@ fn versions_copies_and_files() {
     service.delete("/v1/models/m").ok(204);
     service.get("/v1/models/m").ok(404);
 }
+
+/// Clients may compress bodies: objects, lines, and what is not what it says.
+#[test]
+fn bodies_may_be_compressed() {
+    let packed = |text: &str| {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        packer.write_all(text.as_bytes()).expect("memory");
+        packer.finish().expect("memory")
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::with(folder.path(), Limits { body: 1000, ..Limits::default() });
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let (one, lines) = ("application/json", "application/x-ndjson");
+    let learn = |kind: &str, encoding: &str, body: &[u8]| {
+        service.send_encoded("POST", "/v1/models/m/learn", kind, Some(encoding), body)
+    };
+    let row = json!({"x": {"v": 1}, "y": "a"}).to_string();
+    learn(one, "gzip", &packed(&row)).ok(200);
+    learn(one, "identity", row.as_bytes()).ok(200);
+    assert_eq!(learn(lines, "gzip", &packed(&format!("{row}\n{row}\n"))).lines().len(), 2);
+    // The limit is on what is unpacked.
+    assert_eq!(learn(one, "gzip", &packed(&" ".repeat(1 << 20))).status, 413);
+    assert_eq!(learn(one, "gzip", row.as_bytes()).status, 413);
+    let refused = learn(one, "br", row.as_bytes());
+    assert_eq!(
+        (refused.status, &refused.json()["detail"]),
+        (415, &json!("the body has the content-encoding \"br\"; gzip or none was needed"))
+    );
+    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], json!(4));
+}

@@ -76,12 +76,27 @@ impl Service {
 
     /// Sends a request and waits for its answer.
     pub(crate) fn send(&self, method: &str, path: &str, kind: &str, body: &[u8]) -> Answer {
+        self.send_encoded(method, path, kind, None, body)
+    }
+
+    /// The same for a body in a content encoding.
+    pub(crate) fn send_encoded(
+        &self,
+        method: &str,
+        path: &str,
+        kind: &str,
+        encoding: Option<&str>,
+        body: &[u8],
+    ) -> Answer {
         let mut request = ureq::http::Request::builder()
             .method(method)
             .uri(format!("http://{}{path}", self.address))
             .header("content-type", kind);
         if let Some(key) = &self.key {
             request = request.header("authorization", format!("Bearer {key}"));
+        }
+        if let Some(encoding) = encoding {
+            request = request.header("content-encoding", encoding);
         }
         // Requests that only look have no body at all.
         let answered = if body.is_empty() {
