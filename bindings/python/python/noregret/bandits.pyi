@@ -167,7 +167,8 @@ class RelativeGaps(Bandit):
         radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
         text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192, most_waiting: int = 1000000,
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192, most_waiting: int = 1000000,
         exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
         **nested: float | int | str | bool | None,
     ) -> None: ...
