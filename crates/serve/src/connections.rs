@@ -16,7 +16,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use noregret_stream::Stop;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::safety::limits::Limits;
@@ -70,9 +70,11 @@ async fn one(
     // Answers are small and must not be delayed.
     let _ = stream.set_nodelay(true);
     let router = TowerToHyperService::new(router);
+    let stuck = Arc::new(Notify::new());
+    let of_body = Arc::clone(&stuck);
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(from));
-        router.call(request.map(|body| WholeBody { body: Some(body), idle }))
+        router.call(request.map(|body| WholeBody { body: Some(body), idle, stuck: Arc::clone(&of_body) }))
     });
     let mut connection = pin!(
         http1::Builder::new()
@@ -83,6 +85,7 @@ async fn one(
     tokio::select! {
         // A client that disconnects is not an error.
         _ = connection.as_mut() => return,
+        () = stuck.notified() => return,
         _ = ending.changed() => connection.as_mut().graceful_shutdown(),
     }
     let _ = connection.await;
@@ -95,6 +98,8 @@ struct WholeBody {
     body: Option<Incoming>,
     /// Time limit for reading the rest.
     idle: Duration,
+    /// Told if the rest has not been read by then: nothing can follow it on its connection.
+    stuck: Arc<Notify>,
 }
 
 impl Body for WholeBody {
@@ -125,10 +130,14 @@ impl Drop for WholeBody {
             return;
         }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        let idle = self.idle;
-        runtime.spawn(tokio::time::timeout(idle, async move {
-            while let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {}
-        }));
+        let (idle, stuck) = (self.idle, Arc::clone(&self.stuck));
+        runtime.spawn(async move {
+            let rest =
+                async { while let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {} };
+            if tokio::time::timeout(idle, rest).await.is_err() {
+                stuck.notify_one();
+            }
+        });
     }
 }
 

@@ -540,3 +540,21 @@ fn bent_bodies_get_a_sentence() {
         assert!(before == after, "{name} is another model after a restart");
     }
 }
+
+/// A client that stops in the middle of a body is told so, and then costs no socket.
+#[test]
+fn a_body_that_stops_ends_its_connection() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service =
+        Service::with(folder.path(), Limits { body_seconds: 1, idle_seconds: 1, ..Limits::default() });
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    for body in ["content-length: 100\r\n\r\n{", "transfer-encoding: chunked\r\n\r\n1\r\n{\r\n"] {
+        let mut stream = TcpStream::connect(service.address).expect("a connection");
+        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+        write!(stream, "POST /v1/models/m/learn HTTP/1.1\r\nhost: a\r\n{body}").expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("the connection ends");
+        assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+        assert!(answer.contains("did not arrive within 1 seconds"), "{answer}");
+    }
+}
