@@ -185,18 +185,16 @@ fn results(data: &Path) -> Result<(), String> {
     std::fs::write("results/real-data.md", page).map_err(|error| error.to_string())
 }
 
-/// Some numbers of the last line of `--json`.
+/// The last line of `--json`, and the memory that the run took.
 struct Summary {
-    text: String,
+    fields: serde_json::Value,
     peak_memory: String,
 }
 
 impl Summary {
-    /// The first number called `key`.
+    /// The number called `key`, or NaN.
     fn number(&self, key: &str) -> f64 {
-        let pattern = format!("\"{key}\":");
-        let rest = self.text.split_once(&pattern).map_or("", |(_, rest)| rest);
-        rest.split([',', '}']).next().and_then(|number| number.parse().ok()).unwrap_or(f64::NAN)
+        self.fields[key].as_f64().unwrap_or(f64::NAN)
     }
 }
 
@@ -225,9 +223,9 @@ fn measure(data: &Path, arguments: &str) -> Result<Summary, String> {
     let peak =
         errors.lines().find_map(|line| line.strip_prefix("peak ")).and_then(|kib| kib.parse::<f64>().ok());
     let text = String::from_utf8_lossy(&output.stdout);
-    let last = text.lines().last().unwrap_or_default().to_owned();
+    let last = text.lines().last().unwrap_or_default();
     Ok(Summary {
-        text: last,
+        fields: serde_json::from_str(last).map_err(|error| format!("{}: {error}", data.display()))?,
         peak_memory: peak.map_or_else(String::new, |kib| format!("{:.0} MiB", kib / 1024.0)),
     })
 }
