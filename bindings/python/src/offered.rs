@@ -6,7 +6,6 @@ use noregret::bandit::offers::key;
 use noregret::example::Features;
 use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::{Encoder, Example};
-use noregret_stream::run::bandit::decides_among;
 use noregret_stream::{Described, Offers, Row, Schema, fill_blocks};
 use pyo3::prelude::*;
 
@@ -96,7 +95,7 @@ impl Round<'_> {
                 if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
                     return wrong(format!("the label {:?} is on offer twice", pair[0]));
                 }
-                if !decides_among(learner) {
+                if !learner.decides_among() {
                     return wrong(format!(
                         "{} cannot play some of its labels only; auto, squarecb, fastcb, banditron, soba, confidit and gaptron can",
                         learner.about().name

@@ -325,6 +325,12 @@ pub trait BanditLearner: Send + Sync {
         self.decide(x, Some(offered), out)
     }
 
+    /// Whether it supports rounds in which only some labels are on offer.
+    fn decides_among(&self) -> bool {
+        let zeros = Features::Sparse { indices: &[], values: &[] };
+        self.predict_among(zeros, &[0], &mut Decision::default())
+    }
+
     /// Draws the label of `out`, written by [`BanditLearner::predict`]: first the explore coin, for
     /// learners that have one ([`Uniforms::coin`]), then the label ([`Uniforms::uniform`]).
     fn play(&self, uniforms: &mut dyn Uniforms, out: &mut Decision) {

@@ -15,7 +15,7 @@ use crate::encode::scale::{Scaler, Scaling};
 use crate::encode::survey::Survey;
 use crate::encode::{Encoder, LargeRow};
 use crate::read::options::{Offers, Schema};
-use crate::run::bandit::{Play, decides_among};
+use crate::run::bandit::Play;
 use crate::save::Saved;
 
 /// The facts about rows, before the first of them is learnt.
@@ -275,7 +275,7 @@ impl Facts {
     fn check(&self, learner: &AnyModel) -> Result<(), SetupError> {
         let name = learner.about().name;
         if let AnyModel::Bandit(learner) = learner {
-            if self.some_only && !decides_among(learner.as_ref()) {
+            if self.some_only && !learner.decides_among() {
                 return Err(SetupError::SomeOnly(name));
             }
             if self.logged && !learner.learns_of_others() {

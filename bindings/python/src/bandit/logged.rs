@@ -2,7 +2,6 @@
 
 use noregret::prediction::{Decision, Reward};
 use noregret_stream::encode::Example;
-use noregret_stream::run::bandit::decides_among;
 
 use super::state::Inner;
 use crate::arrays::Rows;
@@ -95,7 +94,7 @@ impl LoggedRounds<'_> {
         if offered.len() == encoder.classes() {
             return Ok(Vec::new());
         }
-        if !decides_among(learner.as_ref()) {
+        if !learner.decides_among() {
             return wrong(format!(
                 "{} learns only from rounds with all labels on offer",
                 learner.about().name

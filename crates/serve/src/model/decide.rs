@@ -6,7 +6,6 @@ use noregret::algorithm::AnyModel;
 use noregret::example::Features;
 use noregret::prediction::Decision;
 use noregret_stream::encode::Example;
-use noregret_stream::run::bandit::decides_among;
 
 use super::answers::Waits;
 use super::engine::{Answer, Chosen, Done, Engine, check_scores};
@@ -138,7 +137,7 @@ impl Engine {
             let what = "the model has fixed labels; features of labels and slots need a model that was made without labels";
             return Err(Refusal::invalid(&field, what));
         }
-        if some_only && !self.decides_among() {
+        if some_only && !matches!(&self.learner, AnyModel::Bandit(learner) if learner.decides_among()) {
             let what = format!("{} cannot decide among some of its labels only", self.learner.about().name);
             return Err(Refusal::invalid("labels", what));
         }
@@ -253,12 +252,6 @@ impl Engine {
         let at = |column: u32| indices.partition_point(|index| *index < column);
         let span = at(from)..at(to);
         Example::of(Features::Sparse { indices: &indices[span.clone()], values: &values[span] })
-    }
-
-    /// Whether the learner can be restricted to some of its labels.
-    pub(super) fn decides_among(&self) -> bool {
-        let AnyModel::Bandit(learner) = &self.learner else { return false };
-        decides_among(learner.as_ref())
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 
 use noregret::algorithm::{Algorithm as _, BanditModel};
 use noregret::bandit::auto::BanditAuto;
-use noregret::example::{Features, Label};
+use noregret::example::Label;
 use noregret::facts::RunFacts;
 use noregret::learner::BanditLearner;
 use noregret::param::ParamValue as _;
@@ -108,12 +108,6 @@ impl Play {
 fn decide<L: BanditLearner + ?Sized>(learner: &L, example: &Example, out: &mut Decision) -> bool {
     let offered = example.offered();
     learner.decide(example.features(), (!offered.is_empty()).then_some(offered), out)
-}
-
-/// Whether `learner` supports rounds in which only some labels are on offer.
-pub fn decides_among(learner: &dyn BanditModel) -> bool {
-    let zeros = Features::Sparse { indices: &[], values: &[] };
-    learner.predict_among(zeros, &[0], &mut Decision::default())
 }
 
 /// Rate of uniform play from which a warning is given.
