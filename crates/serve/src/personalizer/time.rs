@@ -1,21 +1,19 @@
 //! Times and durations in ISO 8601.
 
+use jiff_core::civil::{Date, UnixEpochDay};
+
 use crate::model::spec::shown;
 use crate::refusal::Refusal;
 
-/// Formats `millis`, in milliseconds since 1970, as `2026-11-22T07:30:00.125Z`.
+const MILLIS_OF_DAY: i64 = 86_400_000;
+
+/// Formats `millis`, in milliseconds since 1970, as `2026-11-22T07:30:00.125Z`; times beyond the year 9999, which
+/// offsets may lead to, on its last day.
 pub(super) fn moment(millis: i64) -> String {
-    let (days, rest) = (millis.div_euclid(86_400_000), millis.rem_euclid(86_400_000));
-    // Days to date: eras of 400 years, whose years start in March.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (days, rest) = (millis.div_euclid(MILLIS_OF_DAY), millis.rem_euclid(MILLIS_OF_DAY));
+    let day = i32::try_from(days).ok().and_then(|days| UnixEpochDay::new(days).ok());
+    let date = day.unwrap_or(if days < 0 { UnixEpochDay::MIN } else { UnixEpochDay::MAX }).to_date();
+    let (year, month, day) = (date.year(), date.month(), date.day());
     let (seconds, millis) = (rest / 1000, rest % 1000);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
@@ -53,15 +51,11 @@ fn moment_of(text: &str) -> Option<i64> {
     let (clock, parts) = clock.split_once('.').unwrap_or((clock, "0"));
     let [hour, minute, second] = numbers(clock, ':', 3)?[..] else { return None };
     let parts: f64 = format!("0.{parts}").parse().ok()?;
-    if !((1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 61) {
+    if hour > 23 || minute > 59 || second > 60 {
         return None;
     }
-    // Date to days, the inverse of `moment`.
-    let shifted_year = year - i64::from(month <= 2);
-    let (era, year_of_era) = (shifted_year.div_euclid(400), shifted_year.rem_euclid(400));
-    let day_of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    let days = era * 146_097 + day_of_era - 719_468;
+    let date = Date::new(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?).ok()?;
+    let days = i64::from(date.to_unix_epoch_day().day());
     let seconds = ((days * 24 + hour) * 60 + minute - distance) * 60 + second;
     Some(seconds * 1000 + (parts * 1000.0) as i64)
 }
@@ -102,9 +96,26 @@ mod tests {
         }
         assert_eq!(moment_of("2000-02-29T01:00:00+01:00"), Some(951_782_400_000));
         assert_eq!(moment_of("2000-02-29"), Some(951_782_400_000));
-        for text in
-            ["", "now", "2000-13-01", "2000-02-29T25:00:00Z", "2000-02-29T00:00Z", "2000-02-29T00:00:00+1é"]
-        {
+        // A time without end; with its offset it is in the year 10000.
+        assert_eq!(moment_of("9999-12-31T23:59:59Z"), Some(253_402_300_799_000));
+        assert_eq!(moment(253_402_300_799_999), "9999-12-31T23:59:59.999Z");
+        let beyond = moment_of("9999-12-31T23:59:59-14:00").expect("a time");
+        assert_eq!(moment(beyond), "9999-12-31T13:59:59.000Z");
+        assert_eq!(moment(i64::MIN), "-9999-01-01T16:47:04.192Z");
+        for text in [
+            "",
+            "now",
+            "2000-13-01",
+            "2000-02-31",
+            "2001-02-29T00:00:00Z",
+            "2000-00-01",
+            "2000-01-00",
+            "2000-02-29T24:00:00Z",
+            "2000-02-29T25:00:00Z",
+            "2000-02-29T00:60:00Z",
+            "2000-02-29T00:00Z",
+            "2000-02-29T00:00:00+1é",
+        ] {
             assert_eq!(moment_of(text), None, "{text}");
         }
         for (text, expected) in [("PT10M", 600.0), ("P2D", 172_800.0), ("P1DT2H", 93_600.0), ("PT0.5S", 0.5)]

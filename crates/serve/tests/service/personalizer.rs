@@ -116,8 +116,11 @@ fn refusals_name_the_field() {
         (json!({"logRetentionDays": 0}), "logRetentionDays"),
     ];
     let times = |from: &str| json!({"name": "e", "startTime": from, "endTime": "2030-01-01T00:00:00Z"});
-    let evaluations =
-        [(json!({}), "name"), (json!({"name": "e"}), "startTime"), (times("yesterday"), "startTime")];
+    let evaluations = [
+        (json!({}), "name"),
+        (json!({"name": "e"}), "startTime"),
+        (times("2026-02-31T00:00:00Z"), "startTime"),
+    ];
     let cases = [
         ("POST", "rank", &ranks[..]),
         ("POST", "multislot/rank", &slots[..]),

@@ -186,17 +186,27 @@ fn the_same_rows_as_of_csv() {
 fn odd_cells_are_missing_once() {
     let (mut csv, mut json) = ("at,size,label\n".to_owned(), String::new());
     for t in 0..60 {
-        let at = if t == 30 { "soon".to_owned() } else { format!("2026-03-{:02}", 1 + t % 28) };
+        let at = match t {
+            30 => "soon".to_owned(),
+            // There is no such day, and no such hour.
+            32 => "2026-02-31".to_owned(),
+            33 => "2026-02-01 25:00".to_owned(),
+            _ => format!("2026-03-{:02}", 1 + t % 28),
+        };
         let size = if t == 31 { "\"1,0O0\"".to_owned() } else { format!("\"1,{t:03}.5\"") };
         csv += &format!("{at},{size},{}\n", t % 2);
         json += &format!("{{\"at\": \"{at}\", \"size\": {size}, \"label\": {}}}\n", t % 2);
     }
     let options = ReadOptions::default();
-    let (of_csv, columns, _) = rows_of(&csv, "a.csv", &options);
+    let (of_csv, columns, reader) = rows_of(&csv, "a.csv", &options);
+    let said = reader.odd_cells();
+    assert!(said[0].contains("\"at\": 3 cells are no times, the first \"soon\""), "{said:?}");
     assert_eq!(rows_of(&json, "a.ndjson", &options).0, of_csv);
     assert!(columns.iter().any(|name| name == "at:days=missing"), "{columns:?}");
     let rows = read(&mut *open(&json, &options));
-    assert!(rows[30].contains(" at:days=missing=1 at:hour_sin=missing=1 "), "{}", rows[30]);
+    for row in [30, 32, 33] {
+        assert!(rows[row].contains(" at:days=missing=1 at:hour_sin=missing=1 "), "{}", rows[row]);
+    }
     assert!(rows[31].ends_with(" size=missing=1 at:weekday=Wed=1"), "{}", rows[31]);
 }
 

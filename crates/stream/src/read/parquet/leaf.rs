@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use jiff_core::civil::UnixEpochDay;
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
@@ -327,18 +328,16 @@ fn time(seconds: i64, nanos: i64, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// Writes a day of the Gregorian calendar as `2026-11-22`, from days since 1970.
+/// Writes a day of the Gregorian calendar as `2026-11-22`, from days since 1970; a day beyond the year 9999, on
+/// either side, as this number, which is no day.
 fn day(days: i64, out: &mut String) -> std::fmt::Result {
-    // Years begin in March, so that the day that some of them lack is the last one; 400 years have the same
-    // number of days.
-    let days = days + 719_468;
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let of_year = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let of_month = of_year - (153 * month + 2) / 5 + 1;
-    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    write!(out, "{:04}-{month:02}-{of_month:02}", year + era * 400 + later)
+    match i32::try_from(days).ok().and_then(|days| UnixEpochDay::new(days).ok()) {
+        Some(day) => {
+            let date = day.to_date();
+            write!(out, "{:04}-{:02}-{:02}", date.year(), date.month(), date.day())
+        }
+        None => write!(out, "{days}"),
+    }
 }
 
 fn uuid(bytes: &[u8], out: &mut String) -> std::fmt::Result {
@@ -367,6 +366,9 @@ mod tests {
         let mut out = String::new();
         day(-719_162, &mut out).unwrap();
         assert_eq!(out, "0001-01-01");
+        assert_eq!(written(253_402_300_799, 0), "9999-12-31 23:59:59");
+        assert_eq!(written(253_402_300_800, 0), "2932897 00:00:00");
+        assert_eq!(written(i64::MIN, 0), "-106751991167301 08:29:52");
     }
 
     #[test]

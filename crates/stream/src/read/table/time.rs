@@ -2,6 +2,8 @@
 
 use std::f64::consts::TAU;
 
+use jiff_core::civil::{Date, Weekday};
+
 use crate::read::options::Style;
 
 /// The numeric features of a time, in order; the weekday is a category in addition.
@@ -18,7 +20,11 @@ pub(crate) struct Moment {
     days: f64,
     /// Days since 1 January of the same year.
     of_year: f64,
+    weekday: Weekday,
 }
+
+/// The day of 1970 on which [`Moment`]'s days begin.
+const DAYS_TO_2000: i32 = 10_957;
 
 impl Moment {
     /// One number for each of [`NUMBERS`].
@@ -29,8 +35,7 @@ impl Moment {
     }
 
     pub(crate) fn weekday(self) -> &'static str {
-        // 1 January 2000 was a Saturday.
-        WEEKDAYS[(self.days.floor() as i64 + 5).rem_euclid(7) as usize]
+        WEEKDAYS[self.weekday.to_monday_zero_offset() as usize]
     }
 }
 
@@ -90,10 +95,14 @@ fn parse_one(cell: &str, style: Style) -> Option<Moment> {
         (_, 0..=69) => 2000 + year,
         _ => 1900 + year,
     };
-    let midnight = days(year, month, day)?;
-    let first = days(year, 1, 1)?;
+    let year = i16::try_from(year).ok().filter(|year| *year > 0)?;
+    let date = Date::new(year, month.try_into().ok()?, day.try_into().ok()?).ok()?;
     let clock = clock(rest)?;
-    Some(Moment { days: midnight as f64 + clock, of_year: (midnight - first) as f64 + clock })
+    let midnight = date.to_unix_epoch_day().day() - DAYS_TO_2000;
+    let days = f64::from(midnight) + clock;
+    // A leap second is on the next day.
+    let weekday = date.weekday().wrapping_add((days.floor() - f64::from(midnight)) as i64);
+    Some(Moment { days, of_year: f64::from(date.day_of_year() - 1) + clock, weekday })
 }
 
 /// The notation of a column of times.
@@ -218,20 +227,6 @@ fn starts(word: &str, letters: &str) -> bool {
     word.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(letters))
 }
 
-/// Days from 1 January 2000 to a day of the Gregorian calendar; `None` if there is no such day.
-fn days(year: i64, month: i64, day: i64) -> Option<i64> {
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let lengths = [31, if leap { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let length = usize::try_from(month - 1).ok().and_then(|at| lengths.get(at))?;
-    if !(1..=*length).contains(&day) || !(1..=9999).contains(&year) {
-        return None;
-    }
-    let before = year - 1;
-    let of_years = 365 * before + before / 4 - before / 100 + before / 400;
-    let of_months: i64 = lengths[..month as usize - 1].iter().sum();
-    Some(of_years + of_months + day - 1 - 730_119)
-}
-
 /// A time of day as a fraction of the day: `10:31`, `10:31:07.5`, `10:31 pm`, with or without
 /// offset. Empty is midnight.
 fn clock(text: &str) -> Option<f64> {
@@ -288,6 +283,11 @@ mod tests {
         for (text, style) in [
             ("2026-13-01", Style::Iso),
             ("2026-02-29", Style::Iso),
+            ("2026-02-31", Style::Iso),
+            ("31.04.2026", Style::DayFirst),
+            ("Feb 30, 2024", Style::Words),
+            ("0026-02-01", Style::Iso),
+            ("2026-11-22 24:00", Style::Iso),
             ("26-02-01", Style::Iso),
             ("22.11.2026", Style::MonthFirst),
             ("2026-11-22 25:00", Style::Iso),
@@ -297,6 +297,50 @@ mod tests {
         ] {
             assert_eq!(parse(text, style), None, "{text}");
         }
+    }
+
+    /// Days and weekdays as Python's `datetime` has them.
+    #[test]
+    fn days_are_those_of_the_gregorian_calendar() {
+        for (text, days, of_year, weekday) in [
+            ("1000-01-01", -365_242.0, 0.0, "Wed"),
+            ("1900-02-28", -36_466.0, 58.0, "Wed"),
+            ("1900-03-01", -36_465.0, 59.0, "Thu"),
+            ("1969-12-31", -10_958.0, 364.0, "Wed"),
+            ("2000-02-29", 59.0, 59.0, "Tue"),
+            ("2024-02-29", 8_825.0, 59.0, "Thu"),
+            ("2026-11-22", 9_822.0, 325.0, "Sun"),
+            ("2100-03-01", 36_584.0, 59.0, "Mon"),
+            ("9999-12-31", 2_921_939.0, 364.0, "Fri"),
+        ] {
+            let found = parse(text, Style::Iso).expect(text);
+            assert_eq!((found.days, found.of_year, found.weekday()), (days, of_year, weekday), "{text}");
+        }
+        // Within a day: to the bit.
+        let found = parse("2026-11-22 10:31:07.5", Style::Iso).expect("a time").numbers();
+        let day: f64 = (10.0 + 31.0 / 60.0 + 7.5 / 3600.0) / 24.0;
+        let (hour, year) = (TAU * (9_822.0 + day).rem_euclid(1.0), TAU * (325.0 + day) / 365.25);
+        assert_eq!(found, [9_822.0 + day, hour.sin(), hour.cos(), year.sin(), year.cos()]);
+        // A leap second is on the next day.
+        assert_eq!(parse("2016-12-31 23:59:60", Style::Iso).expect("a time").weekday(), "Sun");
+        assert_eq!(parse("9999-12-31 23:59:60", Style::Iso).expect("a time").weekday(), "Sat");
+    }
+
+    /// All days of 800 years, one after the other, and no others.
+    #[test]
+    fn every_day_is_the_one_after_the_last() {
+        let (mut last, mut count) = (-146_098.0, 0);
+        for (year, month, day) in (1600..2400)
+            .flat_map(|year| (0..=13).flat_map(move |month| (0..=32).map(move |day| (year, month, day))))
+        {
+            if let Some(found) = parse(&format!("{year}-{month:02}-{day:02}"), Style::Iso) {
+                (last, count) = (last + 1.0, count + 1);
+                assert_eq!(found.days, last, "{year}-{month}-{day}");
+                assert_eq!(found.weekday(), WEEKDAYS[(last as i64 + 5).rem_euclid(7) as usize]);
+                assert_eq!(found.of_year == 0.0, (month, day) == (1, 1));
+            }
+        }
+        assert_eq!(count, 292_194);
     }
 
     #[test]
