@@ -1,25 +1,22 @@
 //! ARFF, the format of MOA and Weka: a header that names and types the columns, then rows of values.
 //!
-//! The rows are handed to the reader of delimited text, or, where they are sparse (`{3 1.5, 7 yes}`), to that
-//! of NDJSON, with the line numbers of the file. The header decides the roles of the columns, except where
-//! the options do: numbers stay numbers, nominal values are categories, strings are text, dates are times.
-//! The label is the column that the options name, else one called `label`, `class`, `target` or `y`, else the
-//! last one. `?` is a missing value. In a sparse row a value that is not written is 0, or the first of the
-//! values of a nominal attribute. A number in braces behind a row, `5.1, yes, {2}`, is its weight, if the
-//! first row has one.
+//! The header decides the roles of the columns, except where the options do: numbers stay numbers, nominal
+//! values are categories, strings are text, dates are times. The label is the column that the options name,
+//! else one called `label`, `class`, `target` or `y`, else the last one. `?` is a missing value. A number in
+//! braces behind a row, `5.1, yes, {2}`, is its weight, if the first row has one.
 
-use std::collections::{HashMap, HashSet};
-use std::fmt::Write as _;
-use std::io::{self, Read};
+mod dense;
+mod sparse;
 
-use crate::read::csv::layout::{find_column, label_by_name};
+use std::borrow::Cow;
+
+use csv::ByteRecord;
+
 use crate::read::error::{ReadError, ReadErrorKind, shown};
-use crate::read::format::Format;
-use crate::read::number;
 use crate::read::options::ReadOptions;
 use crate::read::reader::Reader;
 use crate::read::source::Source;
-use crate::read::{csv, ndjson};
+use crate::read::table::names;
 
 /// The type of an attribute.
 #[derive(Debug, PartialEq)]
@@ -44,68 +41,21 @@ pub(crate) fn begins<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> bool {
 }
 
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
-    let attributes = header(&mut source)?;
-    let names: Vec<String> = attributes.iter().map(|attribute| attribute.name.clone()).collect();
-    let label = match &options.label {
-        Some(column) => find_column(&names, column).map_err(|message| source.file_error(message))?,
-        None => label_by_name(&names).unwrap_or(names.len() - 1),
-    };
+    let mut attributes = header(&mut source)?;
+    let given: ByteRecord = attributes.iter().map(|attribute| &attribute.name).collect();
+    let named = names(&given, true).map_err(|kind| source.file_error(kind))?;
+    attributes.iter_mut().zip(&named.names).for_each(|(attribute, name)| attribute.name.clone_from(name));
     let first = first_row(&mut source)?;
-    let sparse = first.starts_with(b"{");
     let weighted = std::str::from_utf8(&first).is_ok_and(|row| weight_of(row).1.is_some());
-    let mut options =
-        ReadOptions { label: Some(names[label].clone()), header: Some(true), ..options.clone() };
     // Weights have no name in the header.
     let weight = (weighted && options.weight.is_none()).then(|| {
-        let free = |name: &&str| !names.iter().any(|known| known == *name);
+        let free = |name: &&str| !attributes.iter().any(|known| known.name == *name);
         ["weight", "instance weight", "{weight}"].into_iter().find(free).unwrap_or_default().to_owned()
     });
-    options.weight = weight.clone().or(options.weight);
-    if options.schema.is_none() {
-        declare(&attributes, label, &mut options);
-    }
-    options.delimiter = Some(b',');
-    let source = source.translated(Format::Arff, |source| {
-        let mut text = String::new();
-        if sparse {
-            // The line at which the rows start.
-            text.push('\n');
-        } else {
-            cells(names.iter().chain(&weight).map(String::as_str), &mut text);
-        }
-        Box::new(Rows { source, attributes, sparse, weight, text: text.into_bytes(), at: 0 })
-    });
-    if sparse { ndjson::reader(source, &options) } else { csv::reader(source, &options) }
-}
-
-/// Assigns the header's roles to the columns that no option names.
-fn declare(attributes: &[Attribute], label: usize, options: &mut ReadOptions) {
-    let said: HashSet<&String> =
-        [&options.categorical, &options.numeric, &options.text, &options.time, &options.drop]
-            .into_iter()
-            .flatten()
-            .chain(&options.weight)
-            .collect();
-    let mut counts: HashMap<&str, u32> = HashMap::with_capacity(attributes.len());
-    for attribute in attributes {
-        *counts.entry(&attribute.name).or_default() += 1;
-    }
-    let is_free = |at: usize, name: &String| {
-        counts[&**name] == 1 && at != label && !said.contains(name) && !said.contains(&(at + 1).to_string())
-    };
-    let free: Vec<&Attribute> = (attributes.iter().enumerate())
-        .filter(|(at, attribute)| is_free(*at, &attribute.name))
-        .map(|(_, attribute)| attribute)
-        .collect();
-    for Attribute { name, kind } in free {
-        let columns = match kind {
-            // Their cells say so, and row numbers are found.
-            Kind::Numeric => continue,
-            Kind::Nominal(_) => &mut options.categorical,
-            Kind::Text => &mut options.text,
-            Kind::Time => &mut options.time,
-        };
-        columns.push(name.clone());
+    if first.starts_with(b"{") {
+        sparse::reader(source, attributes, weight, options)
+    } else {
+        dense::reader(source, &attributes, named, weight, options)
     }
 }
 
@@ -152,8 +102,8 @@ fn attribute(text: &[u8]) -> Result<Attribute, String> {
         Some(values) => {
             let values = values
                 .strip_suffix('}')
-                .ok_or_else(|| format!("attribute {}: its list of values has no end", shown(&name.text)))?;
-            Kind::Nominal(Tokens(values).map(|value| value.text).collect())
+                .ok_or_else(|| format!("attribute {}: its list of values has no end", shown(&*name.text)))?;
+            Kind::Nominal(Tokens(values).map(|value| value.text.into_owned()).collect())
         }
         None => {
             let word = rest.split_ascii_whitespace().next().unwrap_or_default().to_ascii_lowercase();
@@ -164,14 +114,14 @@ fn attribute(text: &[u8]) -> Result<Attribute, String> {
                 _ => {
                     return Err(format!(
                         "attribute {} has the type {}; known are numeric, real, integer, string, date and {{a, b}}",
-                        shown(&name.text),
+                        shown(&*name.text),
                         shown(rest)
                     ));
                 }
             }
         }
     };
-    Ok(Attribute { name: name.text, kind })
+    Ok(Attribute { name: name.text.into_owned(), kind })
 }
 
 /// The first line that is a row; empty if there is none.
@@ -192,28 +142,35 @@ fn is_blank(line: &[u8]) -> bool {
 }
 
 /// A value of a row or a header.
-struct Token {
-    text: String,
+struct Token<'a> {
+    text: Cow<'a, str>,
     quoted: bool,
 }
 
-/// Values separated by commas or blanks, in single or double quotes if they contain either.
+impl Token<'_> {
+    fn is_missing(&self) -> bool {
+        self.text == "?" && !self.quoted
+    }
+}
+
+/// Values separated by commas or blanks, in single or double quotes if they contain either. A line end in a
+/// value becomes a blank.
 struct Tokens<'a>(&'a str);
 
-impl Iterator for Tokens<'_> {
-    type Item = Token;
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
 
-    fn next(&mut self) -> Option<Token> {
+    fn next(&mut self) -> Option<Token<'a>> {
         let text = self.0.trim_start();
         let first = text.chars().next()?;
-        let mut value = String::new();
         let quoted = matches!(first, '\'' | '"');
-        let end = if quoted {
+        let (value, end) = if quoted {
+            let mut value = String::new();
             let mut inside = text.char_indices().skip(1);
-            loop {
+            let end = loop {
                 match inside.next() {
                     Some((_, '\\')) => value.extend(inside.next().map(|(_, escaped)| match escaped {
-                        'n' => '\n',
+                        'n' => ' ',
                         't' => '\t',
                         other => other,
                     })),
@@ -221,84 +178,16 @@ impl Iterator for Tokens<'_> {
                     Some((_, other)) => value.push(other),
                     None => break text.len(),
                 }
-            }
+            };
+            (Cow::Owned(value), end)
         } else {
             let end = text.find(|at: char| at == ',' || at.is_whitespace()).unwrap_or(text.len());
-            value.push_str(&text[..end]);
-            end
+            (Cow::Borrowed(&text[..end]), end)
         };
         let rest = text[end..].trim_start();
         self.0 = rest.strip_prefix(',').unwrap_or(rest);
         Some(Token { text: value, quoted })
     }
-}
-
-/// The rows as another format.
-struct Rows {
-    source: Source,
-    attributes: Vec<Attribute>,
-    sparse: bool,
-    /// The name of the column of weights, if rows have them.
-    weight: Option<String>,
-    /// Bytes from `at` on are not returned yet.
-    text: Vec<u8>,
-    at: usize,
-}
-
-impl Read for Rows {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while self.at == self.text.len() {
-            let Some(line) = self.source.next_line().map_err(io::Error::other)? else { return Ok(0) };
-            let line = line.text().trim_ascii();
-            let mut text = String::new();
-            match std::str::from_utf8(line) {
-                Ok(row) if !is_blank(line) && self.sparse => {
-                    sparse(row, &self.attributes, self.weight.as_deref(), &mut text);
-                }
-                Ok(row) if !is_blank(line) => {
-                    let (row, weight) = if self.weight.is_some() { weight_of(row) } else { (row, None) };
-                    let missing = |token: Token| {
-                        if token.text == "?" && !token.quoted { String::new() } else { token.text }
-                    };
-                    let mut row: Vec<String> = Tokens(row).map(missing).collect();
-                    row.extend(self.weight.as_ref().map(|_| weight.unwrap_or_default().to_owned()));
-                    cells(row.iter().map(String::as_str), &mut text);
-                }
-                // Blank lines are kept, so that line numbers are right; invalid text is rejected by
-                // the reader.
-                read => {
-                    self.text.clear();
-                    self.at = 0;
-                    if read.is_err() {
-                        self.text.extend_from_slice(line);
-                    }
-                    self.text.push(b'\n');
-                    continue;
-                }
-            }
-            (self.text, self.at) = (text.into_bytes(), 0);
-        }
-        let count = out.len().min(self.text.len() - self.at);
-        out[..count].copy_from_slice(&self.text[self.at..][..count]);
-        self.at += count;
-        Ok(count)
-    }
-}
-
-/// A line of delimited text. Line ends in a value become blanks, so that each row is one line.
-fn cells<'a>(values: impl Iterator<Item = &'a str>, line: &mut String) {
-    for (at, value) in values.enumerate() {
-        if at > 0 {
-            line.push(',');
-        }
-        let value = value.replace(['\n', '\r'], " ");
-        if value.contains([',', '"', ' ']) || value.is_empty() {
-            let _ = write!(line, "\"{}\"", value.replace('"', "\"\""));
-        } else {
-            line.push_str(&value);
-        }
-    }
-    line.push('\n');
 }
 
 /// A row without its weight, and the weight: a number in braces behind it.
@@ -312,48 +201,10 @@ fn weight_of(row: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// A JSON object of a sparse row, with omitted values that are not 0. An invalid row is returned
-/// unchanged, and rejected by the reader.
-fn sparse(row: &str, attributes: &[Attribute], weight: Option<&str>, line: &mut String) {
-    let object = || -> Option<serde_json::Map<String, serde_json::Value>> {
-        let (row, own) = if weight.is_some() { weight_of(row) } else { (row, None) };
-        let pairs = row.strip_prefix('{')?.strip_suffix('}')?;
-        let mut object = serde_json::Map::new();
-        for Attribute { name, kind } in attributes {
-            if let Kind::Nominal(values) = kind {
-                object.insert(name.clone(), values.first()?.clone().into());
-            }
-        }
-        let mut tokens = Tokens(pairs);
-        while let Some(index) = tokens.next() {
-            let Attribute { name, kind } = attributes.get(index.text.parse::<usize>().ok()?)?;
-            let Token { text, quoted } = tokens.next()?;
-            let value = match kind {
-                _ if text == "?" && !quoted => serde_json::Value::Null,
-                Kind::Numeric => {
-                    number::parse(text.as_bytes()).ok().filter(|value| value.is_finite())?.into()
-                }
-                _ => text.into(),
-            };
-            object.insert(name.clone(), value);
-        }
-        if let (Some(name), Some(own)) = (weight, own) {
-            object.insert(name.to_owned(), own.parse::<f64>().ok()?.into());
-        }
-        Some(object)
-    };
-    match object() {
-        Some(object) => {
-            let _ = writeln!(line, "{}", serde_json::Value::Object(object));
-        }
-        None => {
-            let _ = writeln!(line, "{row}");
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
     use crate::read::open::from_read;
     use crate::read::row::Row;
@@ -410,6 +261,20 @@ mod tests {
         assert!(rows[2].starts_with("a:10: "), "{rows:?}");
         assert!(rows[3].starts_with("a:11: "), "{rows:?}");
         assert_eq!(rows[4], r#"Name("yes") the sky=sunny:1"#);
+    }
+
+    #[test]
+    fn sparse_rows_are_checked() {
+        let text = format!("{HEADER}{{0 inf}}\n{{0 1, 0 2}}\n{{1}}\n0 1\n{{0 ?, 1 ?, 2 ?}}\n");
+        let rows = rows(&text);
+        assert_eq!(rows[0], r#"a:8: column "temperature": "inf" is not finite"#);
+        assert_eq!(rows[1], r#"a:9: column "temperature": appears twice in the row"#);
+        assert_eq!(rows[2], "a:10: \"1\" has no value behind it");
+        assert_eq!(rows[3], "a:11: \"0 1\" is not in braces, as the first row is");
+        assert_eq!(rows[4], "Missing ");
+        // A number that is not written is 0, also as a label.
+        let text = "@relation a\n@attribute b numeric\n@attribute y numeric\n@data\n{0 1, 1 2}\n{0 3}\n";
+        assert_eq!(super::tests::rows(text), [r#"Name("2") b:1"#, r#"Name("0") b:3"#]);
     }
 
     #[test]

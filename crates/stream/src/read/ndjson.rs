@@ -34,17 +34,15 @@ use self::keys::{Keys, LABELS, Shape};
 use self::table::Table;
 use self::visit::{Scratch, parse_object};
 use crate::read::columns::{ColumnMap, Columns};
-use crate::read::csv::layout::describe_roles;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
-use crate::read::label::LabelType;
 use crate::read::missing::Missing;
 use crate::read::options::{Offers, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Reader};
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
 use crate::read::table::words::LABEL_NAMES;
-use crate::read::table::{Cell, absent_note, absent_numbers};
+use crate::read::table::{Column, absent_note, absent_numbers, describe_roles};
 use crate::read::vw::json;
 use crate::words::counted;
 
@@ -69,9 +67,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let saved = options.schema.as_ref();
     let label = options.label.clone().or_else(|| saved.and_then(|schema| schema.label.clone()));
     let weight = options.weight.clone().or_else(|| saved.and_then(|schema| schema.weight.clone()));
-    // The sparse rows of ARFF have a header of their own.
-    let tables = source.original().is_none();
-    let layout = saved.and_then(|schema| schema.csv.as_ref()).filter(|_| tables);
+    let layout = saved.and_then(|schema| schema.csv.as_ref());
     // The first rows of a file are searched for known columns; on a pipe the writer may wait for an
     // answer.
     let wanted = match saved {
@@ -95,13 +91,12 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let named = options.offered.is_some() || options.offers.is_some_and(|_| !has_column(saved, LABELS));
     let offers = match saved {
         // A row may state what is on offer although no row has when the model learnt.
-        Some(schema) => schema.offers.or((named && tables).then_some(Offers::Named)),
+        Some(schema) => schema.offers.or(named.then_some(Offers::Named)),
         None if options.offered.is_some() => Some(Offers::Named),
-        None => options.offers.filter(|_| tables).and_then(|width| offers::recognise(&rows, width)),
+        None => options.offers.and_then(|width| offers::recognise(&rows, width)),
     };
     let mut keys = keys(&rows, label, weight, options.id.clone());
     keys.offers = offers.map(|_| options.offered.clone().unwrap_or_else(|| LABELS.to_owned()));
-    keys.texts = if tables { LabelType::Text } else { LabelType::Unstated };
     let blocks = if let Some(Offers::Blocks(width)) = offers { Some(width) } else { None };
     if blocks.is_some() && options.hash_bits.is_some() {
         let what =
@@ -123,7 +118,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         return Ok(LineReader::boxed(source, columns, offers::Blocks::new(keys, width, options.describes)));
     }
     let (layout, mut notes) = match layout {
-        _ if keys.shape == Shape::Array || !tables => (None, vec![]),
+        _ if keys.shape == Shape::Array => (None, vec![]),
         Some(layout) => (Some(layout.clone()), vec![]),
         None if saved.is_some() || rows.is_empty() => (None, vec![]),
         None => {
@@ -202,7 +197,7 @@ fn keys(
         LABEL_NAMES.iter().find_map(|name| called(name))
     });
     let weight = weight.or_else(|| (shape != Shape::Flat).then(|| "weight".to_owned()));
-    Keys { shape, label, weight, id, offers: None, texts: LabelType::Text }
+    Keys { shape, label, weight, id, offers: None }
 }
 
 impl LineParser for Ndjson {
@@ -287,7 +282,7 @@ impl LineParser for Ndjson {
     }
 
     fn odd_cells(&self) -> Vec<String> {
-        self.table.iter().flat_map(|table| &table.cells).filter_map(Cell::odd).collect()
+        self.table.iter().flat_map(|table| &table.cells).filter_map(Column::odd).collect()
     }
 
     fn absent(&self) -> Vec<u32> {

@@ -17,7 +17,7 @@ mod column;
 pub(crate) mod damage;
 mod leaf;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::File;
 use std::sync::Arc;
 
@@ -26,45 +26,23 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescPtr;
 
-use self::column::{Buffers, Column, position_name};
+use self::column::{Positions, position_name, texts, value};
 use self::damage::{damaged, without_panic};
 use self::leaf::{Kind, Leaf};
-use super::csv::header;
-use super::csv::layout::{self, describe_roles, find_column};
-use crate::read::columns::{ColumnMap, Columns};
+use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::missing::Missing;
-use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema, Speech};
+use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Speech};
 use crate::read::reader::Reader;
-use crate::read::row::{Duplicates, Row};
+use crate::read::row::Row;
 use crate::read::table::{
-    self, Cell, Cells, Decided, Sample, absent_note, absent_numbers, count_numbers, is_needed, new_note,
+    self, Column, Decided, Records, Sample, Table, count_numbers, find_column, label_and_weight, names,
     role_word,
 };
 
 /// Number of rows examined.
 const FIRST: usize = 1000;
-
-struct ParquetReader {
-    name: String,
-    rows: Rows,
-    size: u64,
-    /// Rows of the file.
-    total: u64,
-    /// Number of the last row returned.
-    row: u64,
-    /// A column for each leaf.
-    cells: Vec<Column>,
-    layout: CsvSchema,
-    columns: ColumnMap,
-    buffers: Buffers,
-    /// The leaf that names the rows.
-    id: Option<usize>,
-    /// Columns of the saved model that are absent from the file.
-    absent: Vec<Cell>,
-    notes: Vec<String>,
-}
 
 pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let failed = |message: String| ReadError::new(name, 0, ReadErrorKind::Layout(message));
@@ -80,48 +58,53 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
     let leaf = |(at, column): (usize, &ColumnDescPtr)| Leaf::new(schema.get_column_root(at), column);
     let leaves: Vec<Leaf> = schema.columns().iter().enumerate().map(leaf).collect();
     let given = ByteRecord::from(leaves.iter().map(|leaf| &*leaf.name).collect::<Vec<_>>());
-    let names = header::names(&given, true).map_err(|kind| ReadError::new(name, 0, kind))?.names;
-    let mut rows = Rows { file, leaves, groups: 0, decoded: 0, used: 0, ended: false };
+    let names = names(&given, true).map_err(|kind| ReadError::new(name, 0, kind))?.names;
+    let mut rows = Rows {
+        name: name.to_owned(),
+        file,
+        leaves,
+        groups: 0,
+        decoded: 0,
+        used: 0,
+        ended: false,
+        size,
+        total,
+        row: 0,
+        positions: vec![],
+        id: None,
+        buffer: String::new(),
+    };
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(name, 0, kind))?;
     let mut columns = ColumnMap::new(columns, options.most_columns());
-    let (layout, mut notes) = match options.schema.as_ref().and_then(|schema| schema.csv.as_ref()) {
+    let (layout, notes) = match options.schema.as_ref().and_then(|schema| schema.csv.as_ref()) {
         Some(saved) => {
-            check_saved(saved, &rows.leaves, &names).map_err(failed)?;
+            let first = |leaf: &Leaf, name: &String| leaf.is_vector().then(|| position_name(name, 0));
+            let lists: Vec<String> =
+                rows.leaves.iter().zip(&names).filter_map(|(leaf, name)| first(leaf, name)).collect();
+            table::check_known(saved, &names.iter().chain(&lists).map(String::as_str).collect())
+                .map_err(failed)?;
             (saved.clone(), vec![])
         }
         None => decide(&mut rows, &names, options, total).map_err(failed)?,
     };
-    let id = options.id.as_ref().map(|column| find_column(&names, column)).transpose().map_err(failed)?;
-    let (cells, absent) = assign(&rows.leaves, &names, &layout, &Arc::new(options.missing()), &mut columns);
-    columns.commit();
+    rows.id = options.id.as_ref().map(|column| find_column(&names, column)).transpose().map_err(failed)?;
+    let (cells, positions, absent) =
+        assign(&rows.leaves, &names, &layout, &Arc::new(options.missing()), &mut columns);
+    rows.positions = positions;
+    let id = rows.id;
     for (at, (leaf, column)) in rows.leaves.iter_mut().zip(&cells).enumerate() {
-        leaf.skipped |= column.cell.role == Some(CsvRole::Drop) && id != Some(at);
-        let role = column.cell.role;
+        leaf.skipped |= column.role == Some(CsvRole::Drop) && id != Some(at);
+        let role = column.role;
         if leaf.list && matches!(role, Some(CsvRole::Label | CsvRole::Weight)) {
-            return Err(failed(listed(&column.cell.name)));
+            return Err(failed(listed(&column.name)));
         }
         if leaf.skipped && (role.is_some_and(|role| role != CsvRole::Drop) || id == Some(at)) {
-            return Err(failed(unread(leaf, &column.cell.name)));
+            return Err(failed(unread(leaf, &column.name)));
         }
     }
-    notes.extend(absent_note(absent.iter()));
-    notes.extend(new_note(
-        cells.iter().map(|column| &column.cell).filter(|cell| cell.role.is_none()).map(|cell| &*cell.name),
-    ));
-    Ok(Box::new(ParquetReader {
-        name: name.to_owned(),
-        rows,
-        size,
-        total,
-        row: 0,
-        cells,
-        layout,
-        columns,
-        buffers: Buffers::default(),
-        id,
-        absent,
-        notes,
-    }))
+    let mut table = Table { records: rows, cells, absent, layout, columns, missing: vec![], notes };
+    table.note_differences(None);
+    Ok(Box::new(table))
 }
 
 fn unread(leaf: &Leaf, name: &str) -> String {
@@ -138,6 +121,7 @@ fn listed(name: &str) -> String {
 
 /// The decoded rows of a file.
 struct Rows {
+    name: String,
     file: SerializedFileReader<File>,
     leaves: Vec<Leaf>,
     /// Row groups opened.
@@ -146,11 +130,21 @@ struct Rows {
     decoded: usize,
     used: usize,
     ended: bool,
+    /// Bytes and rows of the file.
+    size: u64,
+    total: u64,
+    /// Number of the current row.
+    row: u64,
+    /// For each leaf.
+    positions: Vec<Positions>,
+    /// The leaf that names the rows.
+    id: Option<usize>,
+    buffer: String,
 }
 
 impl Rows {
     /// Advances to the next row, whose cells the leaves then have. Returns false at the end.
-    fn next(&mut self) -> Result<bool, ParquetError> {
+    fn advance(&mut self) -> Result<bool, ParquetError> {
         if self.used == self.decoded && !without_panic(|| self.decode())? {
             return Ok(false);
         }
@@ -207,14 +201,7 @@ fn decide(
     let (cells, lengths) = first_rows(rows, &sampled).map_err(|error| damaged(&error))?;
     rows.rewind();
 
-    let label = match &options.label {
-        Some(column) => find_column(names, column)?,
-        None => layout::label_by_name(names).unwrap_or(names.len() - 1),
-    };
-    let weight = options.weight.as_ref().map(|column| find_column(names, column)).transpose()?;
-    if weight == Some(label) {
-        return Err(format!("column {} cannot be both label and weight", shown(&names[label])));
-    }
+    let (label, weight) = label_and_weight(names, &options)?;
     if let Some(at) = [Some(label), weight].into_iter().flatten().find(|at| rows.leaves[*at].list) {
         return Err(listed(&names[at]));
     }
@@ -304,7 +291,7 @@ fn given_to_others(
 fn first_rows(rows: &mut Rows, sampled: &[usize]) -> Result<(Vec<ByteRecord>, Vec<usize>), ParquetError> {
     let (mut cells, mut lengths) = (vec![], vec![0; rows.leaves.len()]);
     let (mut whole, mut buffer) = (vec![], String::new());
-    while cells.len() < FIRST && rows.next()? {
+    while cells.len() < FIRST && rows.advance()? {
         let mut record = ByteRecord::with_capacity(0, sampled.len());
         for (leaf, longest) in rows.leaves.iter_mut().zip(&mut lengths).filter(|(leaf, _)| !leaf.skipped) {
             let mut position = 0;
@@ -327,146 +314,92 @@ fn first_rows(rows: &mut Rows, sampled: &[usize]) -> Result<(Vec<ByteRecord>, Ve
     Ok((cells, lengths))
 }
 
-/// Checks that a file has some of the columns of a saved model, if that has any.
-fn check_saved(layout: &CsvSchema, leaves: &[Leaf], names: &[String]) -> Result<(), String> {
-    let there: HashSet<String> = (leaves.iter().zip(names))
-        .map(|(leaf, name)| if leaf.is_vector() { position_name(name, 0) } else { name.clone() })
-        .chain(names.iter().cloned())
-        .collect();
-    let mut needed = layout.fields.iter().filter(|field| is_needed(field.role)).peekable();
-    match needed.peek().map(|field| shown(&field.name)) {
-        Some(wanted) if needed.all(|field| !there.contains(&field.name)) => {
-            Err(format!("lacks all columns that the saved model was trained on, such as {wanted}"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Assigns the columns of a layout to the leaves; returns those that the file does not have as well.
+/// The columns of the leaves, their positions, and the columns of the layout that the file does not have.
 fn assign(
     leaves: &[Leaf],
     names: &[String],
     layout: &CsvSchema,
     missing: &Arc<Missing>,
     columns: &mut ColumnMap,
-) -> (Vec<Column>, Vec<Cell>) {
+) -> (Vec<Column>, Vec<Positions>, Vec<Column>) {
     // A list of numbers is a column for each position of the first rows. Its own field has no feature.
-    let vectors: HashSet<&str> =
-        leaves.iter().zip(names).filter(|(leaf, _)| leaf.is_vector()).map(|(_, name)| &**name).collect();
-    let fields = layout.fields.iter().filter(|field| !vectors.contains(&*field.name));
-    let fields: Vec<CsvField> = fields.cloned().collect();
-    let made = table::cells(&fields, layout.numbers.is_some(), columns);
-    let made = fields.into_iter().zip(made);
-    let mut cells: HashMap<String, Cell> = made
-        .map(|(field, cells)| {
-            (field.name.clone(), Cell::new(field.name.clone(), Some(field), cells, missing))
-        })
+    let vectors: HashMap<&str, usize> = (leaves.iter().zip(names).enumerate())
+        .filter(|(_, (leaf, _))| leaf.is_vector())
+        .map(|(at, (_, name))| (&**name, at))
         .collect();
-    let mut found = vec![];
-    for (leaf, name) in leaves.iter().zip(names) {
-        found.push(if leaf.is_vector() {
-            let positions: Vec<Cell> =
-                (0..).map_while(|position| cells.remove(&position_name(name, position))).collect();
-            let whole = layout.fields.iter().find(|field| field.name == *name).cloned();
-            let numeric = || CsvField { name: name.clone(), role: CsvRole::Numeric, style: None };
-            let field = whole.or_else(|| (!positions.is_empty()).then(numeric));
-            Column::new(leaf, Cell::new(name.clone(), field, Cells::Other, missing), positions)
-        } else {
-            let cell =
-                cells.remove(name).unwrap_or_else(|| Cell::new(name.clone(), None, Cells::Other, missing));
-            Column::new(leaf, cell, vec![])
-        });
+    let (whole, others): (Vec<CsvField>, Vec<CsvField>) =
+        layout.fields.iter().cloned().partition(|field| vectors.contains_key(&*field.name));
+    let with_features = CsvSchema { fields: others, ..layout.clone() };
+    let (mut cells, absent) = table::assign(names, &with_features, missing, columns);
+    let mut positions: Vec<Positions> = leaves.iter().map(|_| Positions::default()).collect();
+    let mut absent: HashMap<String, Column> =
+        absent.into_iter().map(|column| (column.name.clone(), column)).collect();
+    for (name, at) in &vectors {
+        positions[*at].first =
+            (0..).map_while(|position| absent.remove(&position_name(name, position))).collect();
+        let field = whole.iter().find(|field| field.name == *name).cloned();
+        let numeric = || CsvField { name: (*name).to_owned(), role: CsvRole::Numeric, style: None };
+        let field = field.or_else(|| (!positions[*at].first.is_empty()).then(numeric));
+        cells[*at].role = field.as_ref().map(|field| field.role);
+        cells[*at].field = field;
     }
-    let absent = layout.fields.iter().filter(|field| is_needed(field.role));
-    let absent = absent.filter_map(|field| cells.remove(&field.name)).collect();
-    (found, absent)
+    for (leaf, column) in leaves.iter().zip(&mut cells) {
+        column.label_type = leaf.label_type();
+    }
+    let absent = with_features.fields.iter().filter_map(|field| absent.remove(&field.name)).collect();
+    (cells, positions, absent)
 }
 
-impl ParquetReader {
-    fn parse(&mut self, row: &mut Row) -> Result<(), ReadErrorKind> {
-        let mut result = Ok(());
-        // After an error too, all leaves advance to the next row.
-        for (at, (leaf, column)) in self.rows.leaves.iter_mut().zip(&mut self.cells).enumerate() {
-            if leaf.skipped {
-                continue;
+impl Records for Rows {
+    const FORMAT: Format = Format::Parquet;
+
+    fn next(&mut self) -> Result<bool, ReadError> {
+        match self.advance() {
+            Ok(there) => {
+                self.row += u64::from(there);
+                Ok(there)
             }
-            let names_row = self.id == Some(at);
-            let read = column.read(leaf, self.row, names_row, &mut self.buffers, &mut self.columns, row);
+            Err(error) => {
+                self.ended = true;
+                Err(ReadError::new(&self.name, 0, ReadErrorKind::Layout(damaged(&error))))
+            }
+        }
+    }
+
+    fn line(&self) -> u64 {
+        self.row
+    }
+
+    fn hand_over(
+        &mut self,
+        cells: &mut [Column],
+        columns: &mut ColumnMap,
+        row: &mut Row,
+    ) -> Result<(), ReadErrorKind> {
+        let mut result = Ok(());
+        let leaves = self.leaves.iter_mut().zip(&mut self.positions).zip(cells).enumerate();
+        // After an error too, all leaves advance to the next row.
+        for (at, ((leaf, positions), column)) in leaves.filter(|(_, ((leaf, _), _))| !leaf.skipped) {
+            let buffer = &mut self.buffer;
+            let read = if leaf.is_vector() {
+                positions.numbers(leaf, column, buffer, columns, row)
+            } else if leaf.list {
+                texts(leaf, column, buffer, columns, row)
+            } else {
+                let found = leaf.cell(true).flatten();
+                if let (true, Some(found)) = (self.id == Some(at), found) {
+                    row.tag.push_str(&String::from_utf8_lossy(leaf.text(found, buffer)));
+                }
+                value(leaf, found, column, buffer, columns, row)
+            };
             while leaf.cell(false).is_some() {}
             result = result.and(read);
         }
-        result?;
-        self.absent.iter().for_each(|cell| cell.cells.push_missing(row));
-        row.finish(Duplicates::Sum)
-            .map_err(|_| ReadErrorKind::Row("features of one hash sum to infinity".into()))
+        result
     }
 
-    /// Removes columns that were taken back.
-    fn forget(&mut self) {
-        let count = self.columns.columns().count();
-        self.cells.iter_mut().for_each(|column| column.cell.cells.forget(count));
-    }
-
-    fn named(&self, role: CsvRole) -> Option<String> {
-        self.layout.fields.iter().find(|field| field.role == role).map(|field| field.name.clone())
-    }
-}
-
-impl Reader for ParquetReader {
-    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
-        row.clear();
-        match self.rows.next() {
-            Ok(true) => {}
-            Ok(false) => return Ok(false),
-            Err(error) => {
-                self.rows.ended = true;
-                let kind = ReadErrorKind::Layout(damaged(&error));
-                return Err(ReadError::new(&self.name, 0, kind));
-            }
-        }
-        self.row += 1;
-        match self.parse(row) {
-            Ok(()) => {
-                self.columns.commit();
-                row.line = self.row;
-                Ok(true)
-            }
-            Err(kind) => {
-                self.columns.roll_back();
-                self.forget();
-                // The row keeps its name, for programs that answer line by line.
-                let tag = std::mem::take(&mut row.tag);
-                row.clear();
-                row.tag = tag;
-                Err(ReadError::new(&self.name, self.row, kind))
-            }
-        }
-    }
-
-    fn columns(&self) -> &Columns {
-        self.columns.columns()
-    }
-
-    fn take_back(&mut self) {
-        self.columns.take_back();
-        self.forget();
-    }
-
-    fn dropped_features(&self) -> u64 {
-        self.columns.dropped()
-    }
-
-    fn absent(&self) -> Vec<u32> {
-        absent_numbers(self.absent.iter())
-    }
-
-    fn odd_cells(&self) -> Vec<String> {
-        let cells = self.cells.iter().map(|column| &column.cell);
-        cells.filter_map(Cell::odd).chain(self.columns.unknown()).collect()
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.notes.clone()
+    fn name(&self) -> &str {
+        &self.name
     }
 
     fn position(&self) -> u64 {
@@ -477,26 +410,8 @@ impl Reader for ParquetReader {
         Some(self.size)
     }
 
-    fn schema(&self) -> Schema {
-        Schema {
-            format: Format::Parquet,
-            columns: self.columns().clone(),
-            label: self.named(CsvRole::Label),
-            weight: self.named(CsvRole::Weight),
-            csv: Some(self.layout.clone()),
-            offers: None,
-            missing: Missing::default(),
-        }
-    }
-
     fn describe(&self) -> Vec<(&'static str, String)> {
-        let mut decided = vec![("format", Format::Parquet.to_string())];
-        let cells = self.cells.iter().map(|column| &column.cell);
-        decided.extend(describe_roles(cells.map(|cell| (&*cell.name, cell.field.as_ref()))));
-        if let Columns::Hashed { bits } = self.columns() {
-            decided.push(("features", format!("hashed into 2^{bits} columns")));
-        }
-        decided
+        vec![("format", Format::Parquet.to_string())]
     }
 }
 

@@ -92,6 +92,11 @@ pub(crate) trait LineParser: Send {
     /// The schema without the fields that [`LineReader`] fills in.
     fn schema(&self, columns: Columns) -> Schema;
 
+    /// The format of the data, if it is not that of the schema.
+    fn format(&self) -> Option<Format> {
+        None
+    }
+
     /// The recognised properties other than format and compression.
     fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)>;
 
@@ -196,8 +201,8 @@ impl<P: LineParser> Reader for LineReader<P> {
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {
-        let schema = self.schema();
-        let mut decided = describe_source(&self.source, schema.format);
+        let format = self.parser.format().unwrap_or_else(|| self.schema().format);
+        let mut decided = describe_source(&self.source, format);
         decided.extend(self.parser.describe(self.columns()));
         decided
     }
@@ -205,7 +210,7 @@ impl<P: LineParser> Reader for LineReader<P> {
 
 /// The part of [`Reader::describe`] common to all formats.
 pub(crate) fn describe_source(source: &Source, format: Format) -> Vec<(&'static str, String)> {
-    let mut decided = vec![("format", source.original().unwrap_or(format).to_string())];
+    let mut decided = vec![("format", format.to_string())];
     decided.extend(source.compression().map(|compression| ("compression", compression.to_owned())));
     decided
 }

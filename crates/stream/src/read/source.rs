@@ -11,7 +11,6 @@ use memchr::{memchr, memchr_iter};
 use crate::ahead::several_cores;
 use crate::read::decompress::{BUFFER, Decompressed, decompress, input_error};
 use crate::read::error::{ReadError, ReadErrorKind};
-use crate::read::format::Format;
 use crate::read::live::{self, Silence, Stop};
 use crate::read::number::WINDOW;
 use crate::read::objects::Objects;
@@ -39,8 +38,6 @@ pub(crate) struct Source {
     open_line: bool,
     /// For an uncompressed pipe.
     silence: Option<Silence>,
-    /// The format before translation.
-    original: Option<Format>,
 }
 
 /// Number of readable bytes after a line, so that fixed-size windows can be read from any position.
@@ -146,7 +143,6 @@ impl Source {
             line: 0,
             open_line: false,
             silence: None,
-            original: None,
         };
         // The first line may be shorter, and the only bytes available.
         while source.end < 3 && !source.at_end && !source.buffer[..source.end].contains(&b'\n') {
@@ -180,35 +176,6 @@ impl Source {
         let rest = std::mem::replace(&mut self.input, Box::new(io::empty()));
         let input = Box::new(Objects::new(Box::new(begun.chain(rest))));
         Source { input, start: 0, end: 0, at_end: false, ..self }
-    }
-
-    /// The rest of the stream, starting with the last line returned, translated to another format
-    /// by `translate`, line by line.
-    pub(crate) fn translated(
-        mut self,
-        original: Format,
-        translate: impl FnOnce(Source) -> Box<dyn Read + Send>,
-    ) -> Source {
-        Source {
-            name: self.name.clone(),
-            compression: self.compression,
-            consumed: Arc::clone(&self.consumed),
-            size: self.size,
-            line: self.line - 1,
-            silence: self.silence.take(),
-            original: Some(original),
-            buffer: vec![0; BUFFER + PADDING],
-            start: 0,
-            end: 0,
-            at_end: false,
-            open_line: false,
-            input: translate(self),
-        }
-    }
-
-    /// The stored format, if the stream is translated.
-    pub(crate) fn original(&self) -> Option<Format> {
-        self.original
     }
 
     /// Name for messages.

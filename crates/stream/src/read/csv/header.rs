@@ -1,10 +1,9 @@
-//! Recognises the header of a CSV file, and names the columns.
+//! Recognises the header of a CSV file.
 
 use std::collections::HashSet;
 
 use csv::ByteRecord;
 
-use crate::read::error::{ReadErrorKind, shown};
 use crate::read::missing::is_missing;
 use crate::read::table::words::{LABEL_NAMES, is_number};
 
@@ -122,65 +121,9 @@ fn holds_numbers(rows: &[ByteRecord], column: usize) -> bool {
     cells.peek().is_some() && cells.all(is_number)
 }
 
-/// Names of columns.
-pub(crate) struct Names {
-    /// All of them, each once.
-    pub(crate) names: Vec<String>,
-    /// Positions of those whose name the header gives to an earlier column as well.
-    pub(crate) repeated: Vec<usize>,
-}
-
-/// Column names: from the header, or numbers from 1. An empty name becomes the number, and a
-/// repeated one gets a suffix: `a`, `a.2`.
-pub(crate) fn names(first: &ByteRecord, header: bool) -> Result<Names, ReadErrorKind> {
-    let mut given = Vec::with_capacity(first.len());
-    for cell in first {
-        match std::str::from_utf8(cell.trim_ascii()) {
-            Ok(name) if header => given.push(name),
-            _ if !header => given.push(""),
-            _ => return Err(format!("has a header that is not UTF-8 text: {}", shown(cell)).into()),
-        }
-    }
-    // Generated names never equal a name of the header.
-    let mut taken: HashSet<String> = given.iter().map(|name| (*name).to_owned()).collect();
-    let mut seen = HashSet::new();
-    let (mut names, mut repeated) = (Vec::with_capacity(given.len()), Vec::new());
-    let mut times = std::collections::HashMap::<&str, u32>::new();
-    for (position, name) in given.into_iter().enumerate() {
-        if !name.is_empty() && seen.insert(name) {
-            names.push(name.to_owned());
-            continue;
-        }
-        if !name.is_empty() {
-            repeated.push(position);
-        }
-        let mut made = if name.is_empty() { (position + 1).to_string() } else { String::new() };
-        while made.is_empty() || taken.contains(&made) {
-            let count = times.entry(name).or_insert(1);
-            *count += 1;
-            made =
-                if name.is_empty() { format!("{}.{count}", position + 1) } else { format!("{name}.{count}") };
-        }
-        taken.insert(made.clone());
-        names.push(made);
-    }
-    Ok(Names { names, repeated })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_column_has_a_name_of_its_own() {
-        let names = |cells: &[&str], header| {
-            let Names { names, repeated } = names(&ByteRecord::from(cells.to_vec()), header).unwrap();
-            (names.join(" "), repeated)
-        };
-        assert_eq!(names(&["a", "", " a ", "a", ""], true), ("a 2 a.2 a.3 5".to_owned(), vec![2, 3]));
-        assert_eq!(names(&["a", "a.2", "a", "", "4"], true), ("a a.2 a.3 4.2 4".to_owned(), vec![2]));
-        assert_eq!(names(&["7", "7"], false), ("1 2".to_owned(), vec![]));
-    }
 
     /// Names may be repeated or absent where words alone are below them, as far as these occur again and
     /// again.
@@ -234,7 +177,7 @@ mod tests {
         let record = ByteRecord::from(cells);
         let rows = [record.clone(), ByteRecord::from(vec!["1"; 100_000])];
         assert!(has_header(&rows, &[]));
-        let found = super::names(&record, true).unwrap();
+        let found = crate::read::table::names(&record, true).unwrap();
         assert_eq!((found.names.len(), found.repeated.len()), (100_000, 40_000));
         assert_eq!(found.names[99_999], "c39999.2");
     }

@@ -1,72 +1,22 @@
-//! Recognises the layout of a CSV file: delimiter, header, label column, types.
+//! Recognises the layout of a CSV file: delimiter, header, and by them its columns.
 //!
 //! From the first [`LINES`] lines, for files and pipes alike.
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 
-use super::header::{MOST_ABOVE, Names, has_header, names, rows_above, usual_width};
+use super::header::{MOST_ABOVE, has_header, rows_above, usual_width};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::missing::is_missing;
-use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions};
+use crate::read::options::{CsvSchema, ReadOptions};
 use crate::read::source::Peek;
 use crate::read::table::words::{LABEL_NAMES, is_number};
-use crate::read::table::{Decided, Sample, decide};
-use crate::words::counted;
+use crate::read::table::{self, Inferred, Sample, label_and_weight, names};
 
 /// Number of lines examined: a header and 1,000 rows, if no cell contains a line end.
 pub(crate) const LINES: usize = 1001;
 
 /// In the order in which they are tried: those that are rarer in cells first.
 const DELIMITERS: [u8; 5] = [b'\t', b';', b',', b'|', b' '];
-
-/// Description of the columns. Those unknown to a saved model have no role.
-pub(crate) fn describe_roles<'a>(
-    columns: impl Iterator<Item = (&'a str, Option<&'a CsvField>)> + Clone,
-) -> Vec<(&'static str, String)> {
-    let mut decided = vec![];
-    let role = |field: Option<&CsvField>| field.map(|field| field.role);
-    for (what, wanted) in [("label", CsvRole::Label), ("weight", CsvRole::Weight)] {
-        let found = columns.clone().enumerate().find(|(_, (_, field))| role(*field) == Some(wanted));
-        decided.extend(
-            found.map(|(at, (name, _))| (what, format!("column {} (number {})", shown(name), at + 1))),
-        );
-    }
-    let named = |wanted| columns.clone().filter(move |(_, field)| role(*field) == wanted);
-    let list = |wanted| -> Vec<String> {
-        let written = |(name, field): (&str, Option<&CsvField>)| match field.and_then(|field| field.style) {
-            Some(style) => format!("{} (as {})", shown(name), style.example()),
-            None => shown(name),
-        };
-        named(wanted).map(written).collect()
-    };
-    let rich = columns.clone().any(|(_, field)| {
-        field.is_some_and(|field| {
-            field.style.is_some() || matches!(field.role, CsvRole::Text | CsvRole::Time | CsvRole::Drop)
-        })
-    });
-    if !rich {
-        decided.push(("numeric columns", named(Some(CsvRole::Numeric)).count().to_string()));
-    }
-    let (numbers, categories) = (list(Some(CsvRole::Numeric)), list(Some(CsvRole::Categorical)));
-    let entries = [
-        ("numbers", if rich { short_list(&numbers) } else { String::new() }),
-        (if rich { "categories" } else { "categorical columns" }, categories.join(", ")),
-        ("text", list(Some(CsvRole::Text)).join(", ")),
-        ("time", list(Some(CsvRole::Time)).join(", ")),
-        ("left out", list(Some(CsvRole::Drop)).join(", ")),
-        ("dropped columns", list(None).join(", ")),
-    ];
-    decided.extend(entries.into_iter().filter(|(_, names)| !names.is_empty()));
-    decided
-}
-
-/// The first items of a long list.
-fn short_list(names: &[String]) -> String {
-    const SHOWN: usize = 20;
-    let more = names.len().saturating_sub(SHOWN);
-    let list = names[..names.len() - more].join(", ");
-    if more > 0 { format!("{list} and {more} more") } else { list }
-}
 
 /// The settings of the csv crate that the whole reader shares.
 pub(crate) fn builder(delimiter: u8) -> ReaderBuilder {
@@ -75,13 +25,10 @@ pub(crate) fn builder(delimiter: u8) -> ReaderBuilder {
     builder
 }
 
-/// A layout, as found in the first rows.
-pub(crate) struct Inferred {
-    pub(crate) layout: CsvSchema,
-    /// Number of rows above the names, which are skipped.
+/// A layout, and the number of rows above the names, which are skipped.
+pub(crate) struct Found {
+    pub(crate) inferred: Inferred,
     pub(crate) above: usize,
-    /// Remarks, one sentence each.
-    pub(crate) notes: Vec<String>,
 }
 
 /// A remark on `rows` above the names, if there are any.
@@ -96,7 +43,7 @@ pub(crate) fn note_above(rows: &[ByteRecord]) -> Option<String> {
 }
 
 /// Determines the layout, with remarks on the first rows; or returns in a sentence why it cannot.
-pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Inferred, ReadErrorKind> {
+pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, ReadErrorKind> {
     let delimiter = match options.delimiter {
         Some(delimiter) => checked_delimiter(char::from(delimiter))?,
         None => match detect_delimiter(peek) {
@@ -120,7 +67,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Inferred, 
         return Err(ReadErrorKind::SingleColumn { delimiter: Some(char::from(delimiter)), seen });
     }
     let header = options.header.unwrap_or_else(|| has_header(rows, &asked(options)));
-    let Names { names, repeated } = names(&rows[0], header)?;
+    let named = names(&rows[0], header)?;
     let second = header && options.header.is_none() && second_header(rows);
     let first = &rows[0];
     // Concatenated files repeat the header.
@@ -132,17 +79,10 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Inferred, 
         return Err("has a header but no rows".into());
     }
 
-    let label = match &options.label {
-        Some(column) => find_column(&names, column)?,
-        None => label_by_name(&names).unwrap_or(width - 1),
-    };
-    let weight = options.weight.as_ref().map(|column| find_column(&names, column)).transpose()?;
-    if weight == Some(label) {
-        return Err(format!("column {} cannot be both label and weight", shown(&names[label])).into());
-    }
+    let (label, weight) = label_and_weight(&named.names, options)?;
     let missing = options.missing();
     let sample = Sample {
-        names: &names,
+        names: &named.names,
         rows: &rows,
         label: Some(label),
         weight,
@@ -152,26 +92,15 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Inferred, 
         missing: &missing,
         declared: &[],
     };
-    let Decided { fields, numbers, marks, mut notes } =
-        decide(&sample, options, |column| find_column(&names, column))?;
-    if let Some((at, more)) = repeated.split_first() {
-        let others = if more.is_empty() {
-            String::new()
-        } else {
-            format!("; likewise {}", counted(more.len() as u64, "other column"))
-        };
-        let (name, number) = (shown(&names[*at]), at + 1);
-        let note =
-            format!("the header has a name twice: column number {number} is called {name} here{others}");
-        notes.insert(0, note);
-    }
-    notes.splice(0..0, note_above(above_names));
-    let header_rows = second.then_some(2);
+    let mut inferred = table::infer(&named, &sample, options)?;
+    inferred.notes.splice(0..0, note_above(above_names));
     if second {
-        notes.insert(0, "the second line is not a row: it is between the names and the numbers".to_owned());
+        let note = "the second line is not a row: it is between the names and the numbers";
+        inferred.notes.insert(0, note.to_owned());
     }
-    let layout = CsvSchema { delimiter: char::from(delimiter), header, fields, numbers, marks, header_rows };
-    Ok(Inferred { layout, above, notes })
+    let header_rows = second.then_some(2);
+    inferred.layout = CsvSchema { delimiter: char::from(delimiter), header, header_rows, ..inferred.layout };
+    Ok(Found { inferred, above })
 }
 
 /// Whether the only column is that of the labels, by its name.
@@ -277,50 +206,15 @@ pub(crate) fn records(peek: &Peek<'_>, delimiter: u8, limit: usize) -> Vec<ByteR
     rows
 }
 
-pub(crate) fn find_column(names: &[String], column: &str) -> Result<usize, String> {
-    let by_name = names.iter().position(|name| name == column);
-    let by_number =
-        || column.parse::<usize>().ok().filter(|number| (1..=names.len()).contains(number)).map(|n| n - 1);
-    by_name.or_else(by_number).ok_or_else(|| {
-        let known: Vec<String> = names.iter().take(10).map(shown).collect();
-        let more = if names.len() > 10 { ", …" } else { "" };
-        let other_case = names.iter().find(|name| name.eq_ignore_ascii_case(column)).map(String::as_str);
-        let near = other_case.or_else(|| noregret::param::nearest(column, names.iter().map(String::as_str)));
-        let near = near.map_or_else(String::new, |near| format!(" (did you mean {}?)", shown(near)));
-        format!("has no column {}{near}; its columns are {}{more}", shown(column), known.join(", "))
-    })
-}
-
-pub(crate) fn label_by_name(names: &[String]) -> Option<usize> {
-    LABEL_NAMES.iter().find_map(|label| names.iter().position(|name| name.eq_ignore_ascii_case(label)))
-}
-
-/// The distinct words for missing cells in the numeric columns of the first rows, quoted.
-pub(crate) fn missing_words(peek: &Peek<'_>, inferred: &Inferred) -> Vec<String> {
-    let layout = &inferred.layout;
-    let Ok(delimiter) = checked_delimiter(layout.delimiter) else { return vec![] };
-    let mut words: Vec<String> = vec![];
-    for row in records(peek, delimiter, LINES).iter().skip(inferred.above + layout.header_rows()) {
-        for (cell, field) in row.iter().zip(&layout.fields) {
-            if field.role == CsvRole::Numeric && !cell.is_empty() && is_missing(cell) {
-                let word = shown(cell);
-                if !words.contains(&word) {
-                    words.push(word);
-                }
-            }
-        }
-    }
-    words
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::read::error::delimiter_name;
+    use crate::read::options::CsvRole;
 
     fn shape(text: &str, options: &ReadOptions) -> Result<String, String> {
         let peek = Peek { bytes: text.as_bytes(), all: true };
-        let schema = infer(&peek, options).map_err(|kind| kind.to_string())?.layout;
+        let schema = infer(&peek, options).map_err(|kind| kind.to_string())?.inferred.layout;
         let roles = schema.fields.iter().map(|field| match field.role {
             CsvRole::Numeric => field.name.clone(),
             CsvRole::Categorical => format!("{}?", field.name),

@@ -1,6 +1,7 @@
 use super::*;
-use crate::read::columns::Names;
+use crate::read::columns::{Columns, Names};
 use crate::read::open::from_read;
+use crate::read::options::Schema;
 use crate::read::row::RowLabel;
 use crate::testing::read_all;
 

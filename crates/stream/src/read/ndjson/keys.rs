@@ -1,7 +1,5 @@
 //! The keys of an object, and what they mean.
 
-use crate::read::label::LabelType;
-
 /// The key of the labels on offer.
 pub(crate) const LABELS: &str = "labels";
 
@@ -23,6 +21,4 @@ pub(crate) struct Keys {
     pub(crate) id: Option<String>,
     /// The key of the labels on offer, if rows may state them.
     pub(crate) offers: Option<String>,
-    /// The type of labels that are strings: in rows made from another format, none.
-    pub(crate) texts: LabelType,
 }

@@ -24,12 +24,11 @@ use serde_json::{Map, Value};
 
 use super::keys::{Keys, Shape};
 use crate::read::columns::ColumnMap;
-use crate::read::csv::layout::find_column;
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::missing::Missing;
 use crate::read::options::{CsvRole, CsvSchema, ReadOptions};
 use crate::read::row::Row;
-use crate::read::table::{self, Cell, Decided, Sample, is_needed};
+use crate::read::table::{self, Cell, Column, Decided, Sample, features, find_column, is_needed};
 
 /// With fewer keys in all, rows are always a table.
 const FEW: usize = 50;
@@ -40,7 +39,7 @@ const SPARSE: usize = 10;
 /// The columns, and the cells of the current row.
 pub(crate) struct Table {
     pub(crate) layout: CsvSchema,
-    pub(crate) cells: Vec<Cell>,
+    pub(crate) cells: Vec<Column>,
     places: HashMap<String, usize, RandomState>,
     slots: Vec<Slot>,
     /// The position after the last key found: keys mostly have the same order.
@@ -49,7 +48,6 @@ pub(crate) struct Table {
     text: String,
     /// Texts of lists, with the positions of their columns.
     items: Vec<(usize, Range<usize>)>,
-    feature: String,
 }
 
 /// The cell of a column in the current row.
@@ -65,16 +63,15 @@ enum Slot {
 impl Table {
     /// The columns of a layout, without labels and weights, which the reader handles.
     pub(crate) fn new(layout: CsvSchema, missing: &Arc<Missing>, columns: &mut ColumnMap) -> Self {
-        let features = table::cells(&layout.fields, layout.numbers.is_some(), columns);
+        let features = features(&layout, columns);
         let fields = layout.fields.iter().zip(features);
-        let cells: Vec<Cell> = fields
+        let cells: Vec<Column> = fields
             .filter(|(field, _)| !matches!(field.role, CsvRole::Label | CsvRole::Weight))
-            .map(|(field, cells)| Cell::new(field.name.clone(), Some(field.clone()), cells, missing))
+            .map(|(field, features)| Column::new(field.name.clone(), Some(field.clone()), features, missing))
             .collect();
         let places = cells.iter().enumerate().map(|(at, cell)| (cell.name.clone(), at)).collect();
         let slots = vec![Slot::Absent; cells.len()];
-        let (text, feature) = (String::new(), String::new());
-        Self { layout, cells, places, slots, next: 0, text, items: vec![], feature }
+        Self { layout, cells, places, slots, next: 0, text: String::new(), items: vec![] }
     }
 
     /// The position of a column, by name.
@@ -144,42 +141,35 @@ impl Table {
         self.items.clear();
     }
 
-    /// Writes the cells to the row, column by column.
+    /// Hands the cells over, column by column.
     pub(crate) fn finish(&mut self, columns: &mut ColumnMap, row: &mut Row) -> Result<(), ReadErrorKind> {
-        let line = row.line;
-        let Self { cells, slots, text, items, feature, .. } = self;
-        for (place, (cell, slot)) in cells.iter_mut().zip(slots).enumerate() {
-            match slot {
-                Slot::Number(number) => cell.number(*number, columns, row),
-                Slot::Absent | Slot::Null => cell.read(b"", line, feature, columns, row)?,
-                Slot::Text(at) => cell.read(text[at.clone()].as_bytes(), line, feature, columns, row)?,
+        let Self { cells, slots, text, items, .. } = self;
+        for (place, (column, slot)) in cells.iter_mut().zip(slots).enumerate() {
+            let own: Vec<&str>;
+            let cell = match slot {
+                Slot::Number(number) => Cell::Number(*number),
+                Slot::Absent | Slot::Null => Cell::Missing,
+                Slot::Text(at) => Cell::Text(text[at.clone()].as_bytes()),
                 Slot::List => {
-                    let own = items.iter().filter(|(of, _)| *of == place);
-                    let mut own: Vec<&str> = own.map(|(_, at)| &text[at.clone()]).collect();
-                    if cell.role != Some(CsvRole::Categorical) {
-                        cell.read(own.join(" ").as_bytes(), line, feature, columns, row)?;
-                        continue;
-                    }
-                    let mut seen = HashSet::new();
-                    own.retain(|item| seen.insert(*item));
-                    for item in own {
-                        cell.read(item.as_bytes(), line, feature, columns, row)?;
-                    }
+                    let items = items.iter().filter(|(of, _)| *of == place);
+                    own = items.map(|(_, at)| &text[at.clone()]).collect();
+                    Cell::List(&own)
                 }
-            }
+            };
+            column.add(cell, columns, row)?;
         }
         Ok(())
     }
 
     /// The feature columns that are absent from some rows' keys; none if there are no keys.
-    pub(crate) fn missing<'a>(&'a self, there: &'a HashSet<String>) -> impl Iterator<Item = &'a Cell> {
+    pub(crate) fn missing<'a>(&'a self, there: &'a HashSet<String>) -> impl Iterator<Item = &'a Column> {
         let needed = self.cells.iter().filter(|cell| !there.is_empty() && cell.role.is_some_and(is_needed));
         needed.filter(|cell| !there.contains(&cell.name))
     }
 
     /// Removes the features from `count` on, which were taken back.
     pub(crate) fn forget(&mut self, count: u32) {
-        self.cells.iter_mut().for_each(|cell| cell.cells.forget(count));
+        self.cells.iter_mut().for_each(|column| column.features.forget(count));
     }
 }
 

@@ -407,7 +407,7 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
     fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {
         match self.part {
             Part::Label => {
-                self.object.label_text(value, self.object.keys.texts);
+                self.object.label_text(value, LabelType::Text);
                 Ok(())
             }
             Part::Offered => self.object.offer(value),

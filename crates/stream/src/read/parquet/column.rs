@@ -1,32 +1,18 @@
-//! A column of a file, whose cells become features of rows.
-
-use std::collections::HashSet;
-use std::ops::Range;
+//! A leaf of a file hands its cells over to the columns of the table.
 
 use super::leaf::Leaf;
 use crate::read::columns::ColumnMap;
 use crate::read::error::ReadErrorKind;
-use crate::read::options::{CsvRole, Style};
 use crate::read::row::Row;
-use crate::read::table::{Cell, Cells};
+use crate::read::table::{Cell, Column};
 
-/// The column of one leaf.
-pub(super) struct Column {
-    /// The role of the leaf; for a list of numbers without features of its own.
-    pub(super) cell: Cell,
-    /// The positions of a list of numbers that the first rows have.
-    positions: Vec<Cell>,
-    /// Names of the positions after these, as far as they occurred.
-    later: Vec<String>,
-}
-
-/// Buffers for one cell.
+/// The positions of a list of numbers; none for other leaves.
 #[derive(Default)]
-pub(super) struct Buffers {
-    text: String,
-    feature: String,
-    list: String,
-    items: Vec<Range<usize>>,
+pub(super) struct Positions {
+    /// The columns of those that the first rows have.
+    pub(super) first: Vec<Column>,
+    /// The names of those after these, as far as they occurred.
+    later: Vec<String>,
 }
 
 /// The name of a position of a list, from 0.
@@ -34,59 +20,59 @@ pub(super) fn position_name(list: &str, position: usize) -> String {
     format!("{list}[{position}]")
 }
 
-impl Column {
-    pub(super) fn new(leaf: &Leaf, mut cell: Cell, positions: Vec<Cell>) -> Self {
-        // A model of text may have another notation.
-        if let (true, Cells::Time { style, .. }) = (leaf.is_time(), &mut cell.cells) {
-            *style = Style::Iso;
-        }
-        cell.label_type = leaf.label_type();
-        Self { cell, positions, later: vec![] }
-    }
+/// Hands over the value at `at`; without one, a missing cell.
+pub(super) fn value(
+    leaf: &Leaf,
+    at: Option<usize>,
+    column: &mut Column,
+    buffer: &mut String,
+    columns: &mut ColumnMap,
+    row: &mut Row,
+) -> Result<(), ReadErrorKind> {
+    let cell = at.map_or(Cell::Missing, |at| leaf.value(at, column, buffer));
+    column.add(cell, columns, row)
+}
 
-    /// Adds the cells of the current row, which is number `line`, to `row`.
-    pub(super) fn read(
+/// Hands over the texts of a list.
+pub(super) fn texts(
+    leaf: &mut Leaf,
+    column: &mut Column,
+    buffer: &mut String,
+    columns: &mut ColumnMap,
+    row: &mut Row,
+) -> Result<(), ReadErrorKind> {
+    let mut items = vec![];
+    let mut first = true;
+    while let Some(at) = leaf.cell(first) {
+        first = false;
+        let Some(at) = at else { continue };
+        let text = std::str::from_utf8(leaf.text(at, buffer)).map_err(|_| ReadErrorKind::InvalidUtf8)?;
+        items.push(text.to_owned());
+    }
+    column.add(Cell::List(&items.iter().map(String::as_str).collect::<Vec<_>>()), columns, row)
+}
+
+impl Positions {
+    /// Hands over the numbers of a list; `list` is its column, without features of its own.
+    pub(super) fn numbers(
         &mut self,
         leaf: &mut Leaf,
-        line: u64,
-        names_row: bool,
-        buffers: &mut Buffers,
-        columns: &mut ColumnMap,
-        row: &mut Row,
-    ) -> Result<(), ReadErrorKind> {
-        if leaf.is_vector() {
-            return self.numbers(leaf, line, buffers, columns, row);
-        }
-        if leaf.list {
-            return self.texts(leaf, line, buffers, columns, row);
-        }
-        let at = leaf.cell(true).flatten();
-        if names_row && let Some(at) = at {
-            row.tag.push_str(&String::from_utf8_lossy(leaf.text(at, &mut buffers.text)));
-        }
-        value(&mut self.cell, leaf, at, line, buffers, columns, row)
-    }
-
-    fn numbers(
-        &mut self,
-        leaf: &mut Leaf,
-        line: u64,
-        buffers: &mut Buffers,
+        list: &Column,
+        buffer: &mut String,
         columns: &mut ColumnMap,
         row: &mut Row,
     ) -> Result<(), ReadErrorKind> {
         let mut position = 0;
         while let Some(at) = leaf.cell(position == 0) {
-            match (self.cell.role, self.positions.get_mut(position)) {
-                (Some(_), Some(cell)) => value(cell, leaf, at, line, buffers, columns, row)?,
-                (Some(_), None) => self.later(leaf, at, position - self.positions.len(), columns, row)?,
+            match (list.role, self.first.get_mut(position)) {
+                (Some(_), Some(column)) => value(leaf, at, column, buffer, columns, row)?,
+                (Some(_), None) => self.later(leaf, at, position, &list.name, columns, row)?,
                 (None, _) if at.is_some() => columns.drop_one(),
                 (None, _) => {}
             }
             position += 1;
         }
-        let missing = self.positions.iter().skip(position);
-        missing.for_each(|cell| cell.cells.push_missing(row));
+        self.first.iter().skip(position).for_each(|column| column.features.push_missing(row));
         Ok(())
     }
 
@@ -95,12 +81,14 @@ impl Column {
         &mut self,
         leaf: &Leaf,
         at: Option<usize>,
-        place: usize,
+        position: usize,
+        list: &str,
         columns: &mut ColumnMap,
         row: &mut Row,
     ) -> Result<(), ReadErrorKind> {
+        let place = position - self.first.len();
         while self.later.len() <= place {
-            self.later.push(position_name(&self.cell.name, self.positions.len() + self.later.len()));
+            self.later.push(position_name(list, self.first.len() + self.later.len()));
         }
         let name = &self.later[place];
         match at.and_then(|at| leaf.number(at)).filter(|number| !number.is_nan()) {
@@ -116,58 +104,5 @@ impl Column {
             }
             None => Ok(()),
         }
-    }
-
-    /// The texts of a list: distinct categories, or the words of one text.
-    fn texts(
-        &mut self,
-        leaf: &mut Leaf,
-        line: u64,
-        buffers: &mut Buffers,
-        columns: &mut ColumnMap,
-        row: &mut Row,
-    ) -> Result<(), ReadErrorKind> {
-        let Buffers { text, feature, list, items } = buffers;
-        list.clear();
-        items.clear();
-        let mut first = true;
-        while let Some(at) = leaf.cell(first) {
-            first = false;
-            let Some(at) = at else { continue };
-            list.push_str(if list.is_empty() { "" } else { " " });
-            let start = list.len();
-            list.push_str(std::str::from_utf8(leaf.text(at, text)).map_err(|_| ReadErrorKind::InvalidUtf8)?);
-            items.push(start..list.len());
-        }
-        if self.cell.role != Some(CsvRole::Categorical) {
-            return self.cell.read(list.as_bytes(), line, feature, columns, row);
-        }
-        let mut seen = HashSet::new();
-        for item in items.iter().map(|item| &list[item.clone()]).filter(|item| seen.insert(*item)) {
-            self.cell.read(item.as_bytes(), line, feature, columns, row)?;
-        }
-        Ok(())
-    }
-}
-
-/// Adds the value at `at` to a row; without one, a missing cell.
-fn value(
-    cell: &mut Cell,
-    leaf: &Leaf,
-    at: Option<usize>,
-    line: u64,
-    buffers: &mut Buffers,
-    columns: &mut ColumnMap,
-    row: &mut Row,
-) -> Result<(), ReadErrorKind> {
-    let Buffers { text, feature, .. } = buffers;
-    let Some(at) = at else { return cell.read(b"", line, feature, columns, row) };
-    let number = if cell.role == Some(CsvRole::Numeric) { leaf.number(at) } else { None };
-    match number.filter(|number| number.is_finite()) {
-        Some(number) => {
-            cell.number(number, columns, row);
-            Ok(())
-        }
-        None => cell.read(leaf.text(at, text), line, feature, columns, row),
     }
 }

@@ -12,6 +12,7 @@ use parquet::schema::types::{ColumnDescriptor, Type as SchemaType};
 use crate::read::label::LabelType;
 use crate::read::number;
 use crate::read::options::{CsvRole, Style};
+use crate::read::table::{Cell, Column, Moment, SECONDS_OF_DAY};
 
 /// Number of rows decoded at a time.
 const ROWS: usize = 1024;
@@ -19,7 +20,8 @@ const ROWS: usize = 1024;
 /// Largest number of digits of a decimal, so that it fits 128 bits.
 const MOST_DIGITS: i32 = 38;
 
-const SECONDS_OF_DAY: i64 = 86_400;
+const NANOS: i64 = 1_000_000_000;
+
 /// The day of the Julian calendar on which 1970 begins.
 const JULIAN_DAY_OF_1970: i64 = 2_440_588;
 
@@ -142,11 +144,6 @@ impl Leaf {
         matches!(self.kind, Kind::Text | Kind::Uuid)
     }
 
-    /// Whether a cell is a day or a time, written as [`Style::Iso`].
-    pub(super) fn is_time(&self) -> bool {
-        matches!(self.kind, Kind::Day | Kind::Time(_)) && !self.list
-    }
-
     /// The role and the notation that follow from the type.
     pub(super) fn declared(&self) -> Option<(CsvRole, Option<Style>)> {
         match self.kind {
@@ -228,6 +225,39 @@ impl Leaf {
         })
     }
 
+    /// A value as seconds and nanoseconds since 1970; `None` if it is no day and no time.
+    fn seconds(&self, at: usize) -> Option<(i64, u32)> {
+        match (self.kind, &self.values) {
+            (Kind::Day, Values::Int32(values)) => Some((i64::from(values[at]) * SECONDS_OF_DAY, 0)),
+            (Kind::Time(units), Values::Int64(values)) => {
+                let nanos = values[at].rem_euclid(units) * (NANOS / units);
+                Some((values[at].div_euclid(units), nanos as u32))
+            }
+            (Kind::Time(_), Values::Int96(values)) => {
+                let [low, high, day] = *values[at].data() else { return None };
+                let nanos = i64::from(high & 0x7fff_ffff) << 32 | i64::from(low);
+                let days = i64::from(day.cast_signed()) - JULIAN_DAY_OF_1970;
+                Some((days * SECONDS_OF_DAY + nanos / NANOS, (nanos % NANOS) as u32))
+            }
+            _ => None,
+        }
+    }
+
+    /// A value as a cell for a column.
+    pub(super) fn value<'a>(&'a self, at: usize, column: &Column, buffer: &'a mut String) -> Cell<'a> {
+        let typed = match (column.role, &self.values) {
+            (Some(CsvRole::Numeric), _) => {
+                self.number(at).filter(|number| number.is_finite()).map(Cell::Number)
+            }
+            (Some(CsvRole::Time), _) => {
+                self.seconds(at).and_then(|(second, nanos)| Moment::of_seconds(second, nanos)).map(Cell::Time)
+            }
+            (_, Values::Bool(values)) => Some(Cell::Truth(values[at])),
+            _ => None,
+        };
+        typed.unwrap_or_else(|| Cell::Text(self.text(at, buffer)))
+    }
+
     /// A value as text; empty for NaN. `buffer` may be used for it.
     pub(super) fn text<'a>(&'a self, at: usize, buffer: &'a mut String) -> &'a [u8] {
         buffer.clear();
@@ -236,22 +266,14 @@ impl Leaf {
             Values::Fixed(values) if self.kind == Kind::Uuid => uuid(values[at].data(), buffer),
             Values::Bool(values) => write!(buffer, "{}", values[at]),
             Values::Int32(values) if self.kind == Kind::Day => day(values[at].into(), buffer),
+            Values::Int64(_) | Values::Int96(_) if matches!(self.kind, Kind::Time(_)) => {
+                self.seconds(at).map_or(Ok(()), |(second, nanos)| time(second, nanos, buffer))
+            }
             Values::Int64(values) => match self.kind {
-                Kind::Time(units) => {
-                    let (second, rest) = (values[at].div_euclid(units), values[at].rem_euclid(units));
-                    time(second, rest * (1_000_000_000 / units), buffer)
-                }
                 Kind::Unsigned => write!(buffer, "{}", values[at].cast_unsigned()),
                 Kind::Decimal(_) => write!(buffer, "{}", self.number(at).unwrap_or_default()),
                 _ => write!(buffer, "{}", values[at]),
             },
-            Values::Int96(values) => {
-                let [low, high, day] = *values[at].data() else { return b"" };
-                let nanos = i64::from(high & 0x7fff_ffff) << 32 | i64::from(low);
-                let days = i64::from(day.cast_signed()) - JULIAN_DAY_OF_1970;
-                let second = days * SECONDS_OF_DAY + nanos / 1_000_000_000;
-                time(second, nanos % 1_000_000_000, buffer)
-            }
             Values::Float(values) if values[at].is_nan() => Ok(()),
             Values::Float(values) => write!(buffer, "{}", values[at]),
             _ => match self.number(at) {
@@ -317,7 +339,7 @@ fn decimal(value: i128, scale: i32) -> f64 {
 }
 
 /// Writes a time as `2026-11-22 10:31:07.5`, from seconds since 1970 and nanoseconds.
-fn time(seconds: i64, nanos: i64, out: &mut String) -> std::fmt::Result {
+fn time(seconds: i64, nanos: u32, out: &mut String) -> std::fmt::Result {
     day(seconds.div_euclid(SECONDS_OF_DAY), out)?;
     let second = seconds.rem_euclid(SECONDS_OF_DAY);
     write!(out, " {:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60)?;

@@ -11,6 +11,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
 use super::*;
+use crate::read::columns::Columns;
 use crate::read::open::{from_read, open};
 use crate::read::row::RowLabel;
 

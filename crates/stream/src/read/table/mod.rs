@@ -1,12 +1,18 @@
-//! Raw tables: the kinds of columns, and their features.
+//! Tables: the kinds of columns, and their features.
 //!
-//! [`roles`] infers the kinds of columns from the first rows, and `remarks` has sentences about odd
-//! rows and columns; `cell` converts cells to features, for all formats; `text`, `time` and `amount`
-//! parse one kind each. The kinds are saved with a model, so that later rows are read in the same way.
+//! A format hands over [`Cell`]s, and a [`Column`] makes features of them; [`Table`] is a reader of such a
+//! format, its [`Records`]. `roles` infers the kinds of columns from the first rows, and `remarks` has
+//! sentences about odd rows and columns; `text`, `time` and `amount` parse one kind each. The kinds are
+//! saved with a model, so that later rows are read in the same way.
 
 mod amount;
 mod cell;
-mod cells;
+mod column;
+mod describe;
+mod features;
+mod layout;
+mod names;
+mod reader;
 mod remarks;
 mod roles;
 mod sample;
@@ -14,10 +20,17 @@ mod text;
 mod time;
 pub(crate) mod words;
 
-pub(crate) use cell::{Cell, absent_note, absent_numbers, is_needed, new_note};
-pub(crate) use cells::{Cells, cells};
+pub(crate) use cell::Cell;
+pub(crate) use column::{Column, absent_note, absent_numbers, is_needed};
+pub(crate) use describe::describe_roles;
+pub(crate) use features::{Features, features};
+pub(crate) use layout::{Inferred, check_known, infer, saved_layout};
+pub(crate) use names::{Names, find_column, label_and_weight, names};
+pub(crate) use reader::{Records, Table, assign};
 pub(crate) use roles::{Decided, decide};
 #[cfg(feature = "parquet")]
 pub(crate) use roles::{count_numbers, role_word};
 pub(crate) use sample::Sample;
 pub use time::time_features;
+#[cfg(feature = "parquet")]
+pub(crate) use time::{Moment, SECONDS_OF_DAY};

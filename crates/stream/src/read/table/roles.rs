@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::cells::numbers_of;
+use super::features::numbers_of;
 use super::sample::{ENOUGH, Sample, first_rows};
 use super::words::is_number;
 use super::{amount, remarks, text, time};
@@ -114,7 +114,7 @@ pub(crate) fn decide(
         let (role, style) = match (given[column], declared) {
             (Some(role), Some((known, style))) if role == known => (role, style),
             (Some(role), _) => (role, look.style(name, role, &mut notes)),
-            (None, Some(known)) => known,
+            (None, Some((role, style))) => (role, style.or_else(|| look.style(name, role, &mut notes))),
             (None, None) if look.numbers_rows(name, column, sample) => {
                 notes.push(index(name));
                 (CsvRole::Drop, None)

@@ -2,8 +2,9 @@
 
 use csv::ByteRecord;
 
-use crate::read::missing::Missing;
-use crate::read::options::{CsvRole, Style};
+use crate::read::error::shown;
+use crate::read::missing::{Missing, is_missing};
+use crate::read::options::{CsvField, CsvRole, Style};
 
 /// Least number of cells to recognise an identifier, and of rows for remarks on them.
 pub(crate) const ENOUGH: usize = 50;
@@ -28,4 +29,20 @@ pub(crate) struct Sample<'a> {
 /// Those rows, in words.
 pub(crate) fn first_rows(rows: usize, more: bool) -> String {
     if more { format!("the first {rows} rows") } else { format!("all {rows} rows") }
+}
+
+/// The distinct words for missing cells in the numeric columns, quoted.
+pub(crate) fn missing_words(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
+    let mut words: Vec<String> = vec![];
+    for row in sample.rows {
+        for (cell, field) in row.iter().zip(fields) {
+            if field.role == CsvRole::Numeric && !cell.is_empty() && is_missing(cell) {
+                let word = shown(cell);
+                if !words.contains(&word) {
+                    words.push(word);
+                }
+            }
+        }
+    }
+    words
 }

@@ -2,6 +2,8 @@
 
 use std::f64::consts::TAU;
 
+#[cfg(feature = "parquet")]
+use jiff_core::civil::UnixEpochDay;
 use jiff_core::civil::{Date, Weekday};
 
 use crate::read::options::Style;
@@ -26,7 +28,30 @@ pub(crate) struct Moment {
 /// The day of 1970 on which [`Moment`]'s days begin.
 const DAYS_TO_2000: i32 = 10_957;
 
+#[cfg(feature = "parquet")]
+pub(crate) const SECONDS_OF_DAY: i64 = 86_400;
+
 impl Moment {
+    /// A part of a day, which a leap second makes more than 1.
+    fn new(date: Date, part: f64) -> Self {
+        let midnight = date.to_unix_epoch_day().day() - DAYS_TO_2000;
+        let days = f64::from(midnight) + part;
+        let weekday = date.weekday().wrapping_add((days.floor() - f64::from(midnight)) as i64);
+        Self { days, of_year: f64::from(date.day_of_year() - 1) + part, weekday }
+    }
+
+    /// The time that many seconds and nanoseconds after 1970 began, as [`parse`] has it from text. `None`
+    /// for years that have not four digits.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn of_seconds(seconds: i64, nanos: u32) -> Option<Self> {
+        let day = UnixEpochDay::new(i32::try_from(seconds.div_euclid(SECONDS_OF_DAY)).ok()?).ok()?;
+        let date = Some(day.to_date()).filter(|date| date.year() >= 1000)?;
+        let second = seconds.rem_euclid(SECONDS_OF_DAY);
+        // Both numbers are exact, so that the quotient is what a decimal fraction is read as.
+        let fraction = (second % 60 * 1_000_000_000 + i64::from(nanos)) as f64 / 1e9;
+        Some(Self::new(date, part(second / 3600, second / 60 % 60, fraction)))
+    }
+
     /// One number for each of [`NUMBERS`].
     pub(crate) fn numbers(self) -> [f64; NUMBERS.len()] {
         let hour = TAU * self.days.rem_euclid(1.0);
@@ -97,12 +122,7 @@ fn parse_one(cell: &str, style: Style) -> Option<Moment> {
     };
     let year = i16::try_from(year).ok().filter(|year| *year > 0)?;
     let date = Date::new(year, month.try_into().ok()?, day.try_into().ok()?).ok()?;
-    let clock = clock(rest)?;
-    let midnight = date.to_unix_epoch_day().day() - DAYS_TO_2000;
-    let days = f64::from(midnight) + clock;
-    // A leap second is on the next day.
-    let weekday = date.weekday().wrapping_add((days.floor() - f64::from(midnight)) as i64);
-    Some(Moment { days, of_year: f64::from(date.day_of_year() - 1) + clock, weekday })
+    Some(Moment::new(date, clock(rest)?))
 }
 
 /// The notation of a column of times.
@@ -255,7 +275,12 @@ fn clock(text: &str) -> Option<f64> {
         return None;
     }
     let fits = (0..24).contains(&hour) && (0..60).contains(&minute) && (0.0..61.0).contains(&second);
-    fits.then(|| (hour as f64 + minute as f64 / 60.0 + second / 3600.0) / 24.0)
+    fits.then(|| part(hour, minute, second))
+}
+
+/// A time of day as a part of the day.
+fn part(hour: i64, minute: i64, second: f64) -> f64 {
+    (hour as f64 + minute as f64 / 60.0 + second / 3600.0) / 24.0
 }
 
 #[cfg(test)]
@@ -341,6 +366,26 @@ mod tests {
             }
         }
         assert_eq!(count, 292_194);
+    }
+
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn seconds_are_what_their_text_is() {
+        for (seconds, nanos, text) in [
+            (0, 0, "1970-01-01"),
+            (-1, 500_000_000, "1969-12-31 23:59:59.5"),
+            (951_782_400, 1, "2000-02-29 00:00:00.000000001"),
+            (1_795_343_467, 120_000_000, "2026-11-22 10:31:07.12"),
+            (1_795_343_459, 999_999_999, "2026-11-22 10:30:59.999999999"),
+            (253_402_300_799, 999_999_999, "9999-12-31 23:59:59.999999999"),
+            (-30_610_224_000, 0, "1000-01-01"),
+        ] {
+            let moment = Moment::of_seconds(seconds, nanos).expect(text);
+            assert_eq!(Some(moment), parse(text, Style::Iso), "{text}");
+        }
+        for seconds in [-30_610_224_001, 253_402_300_800, i64::MIN, i64::MAX] {
+            assert_eq!(Moment::of_seconds(seconds, 0), None, "{seconds}");
+        }
     }
 
     #[test]

@@ -1,0 +1,149 @@
+//! Rows that have a value for each attribute.
+
+use csv::ByteRecord;
+
+use super::{Attribute, Kind, Token, Tokens, is_blank, weight_of};
+use crate::read::columns::ColumnMap;
+use crate::read::error::{ReadError, ReadErrorKind};
+use crate::read::format::Format;
+use crate::read::options::{CsvRole, ReadOptions};
+use crate::read::reader::{Reader, describe_source};
+use crate::read::row::Row;
+use crate::read::source::Source;
+use crate::read::table::{Cell, Column, Inferred, Names, Records, Sample, Table, infer, label_and_weight};
+
+/// Number of lines examined.
+const FIRST: usize = 1000;
+
+/// The rows of a file; the last column is that of the weights in braces, if rows have them.
+struct Rows {
+    source: Source,
+    line: Vec<u8>,
+    weighted: bool,
+    /// The column that names the rows.
+    id: Option<usize>,
+}
+
+pub(super) fn reader(
+    mut source: Source,
+    attributes: &[Attribute],
+    mut named: Names,
+    weight: Option<String>,
+    options: &ReadOptions,
+) -> Result<Box<dyn Reader>, ReadError> {
+    let weighted = weight.is_some();
+    named.names.extend(weight);
+    let inferred = match &options.schema {
+        Some(_) => None,
+        None => Some(inferred(&mut source, attributes, &named, weighted, options)?),
+    };
+    let name = source.name().to_owned();
+    Table::open(&name, &named.names, inferred, options, |id| Rows { source, line: vec![], weighted, id })
+}
+
+/// The layout by the header and the first rows.
+fn inferred(
+    source: &mut Source,
+    attributes: &[Attribute],
+    named: &Names,
+    weighted: bool,
+    options: &ReadOptions,
+) -> Result<Inferred, ReadError> {
+    let peek = source.peek(FIRST, 1)?;
+    let rows: Vec<ByteRecord> = peek
+        .lines()
+        .map(<[u8]>::trim_ascii)
+        .filter(|line| !is_blank(line))
+        .filter_map(|line| std::str::from_utf8(line).ok())
+        .map(|line| cells(line, weighted).map(|cell| cell.unwrap_or_default().into_bytes()).collect())
+        .filter(|row: &ByteRecord| row.iter().any(|cell| !cell.is_empty()))
+        .collect();
+    if rows.is_empty() && peek.all {
+        return Err(source.file_error("has a header but no rows"));
+    }
+    let more = !peek.all;
+    let own = &named.names[..attributes.len()];
+    let inferred = label_and_weight(own, options).and_then(|(label, weight)| {
+        let role = |attribute: &Attribute| match attribute.kind {
+            // Their cells say so, and row numbers are found.
+            Kind::Numeric => None,
+            Kind::Nominal(_) => Some((CsvRole::Categorical, None)),
+            Kind::Text => Some((CsvRole::Text, None)),
+            Kind::Time => Some((CsvRole::Time, None)),
+        };
+        let sample = Sample {
+            names: &named.names,
+            rows: &rows.iter().collect::<Vec<_>>(),
+            label: Some(label),
+            weight: if weighted { Some(own.len()) } else { weight },
+            comma_first: false,
+            more,
+            nameless: attributes[0].name.is_empty(),
+            missing: &options.missing(),
+            declared: &attributes.iter().map(role).collect::<Vec<_>>(),
+        };
+        infer(named, &sample, options)
+    });
+    inferred.map_err(|message| source.file_error(message))
+}
+
+/// The cells of a row, trimmed; `None` where one is missing.
+fn cells(line: &str, weighted: bool) -> impl Iterator<Item = Option<String>> {
+    let (row, weight) = if weighted { weight_of(line) } else { (line, None) };
+    let value = |token: Token<'_>| (!token.is_missing()).then(|| token.text.trim_ascii().to_owned());
+    Tokens(row).map(value).chain(weighted.then(|| weight.map(str::to_owned)))
+}
+
+impl Records for Rows {
+    /// Models do not tell the two apart.
+    const FORMAT: Format = Format::Csv;
+
+    fn next(&mut self) -> Result<bool, ReadError> {
+        while let Some(line) = self.source.next_line()? {
+            let line = line.text().trim_ascii();
+            if !is_blank(line) {
+                self.line.clear();
+                self.line.extend_from_slice(line);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn line(&self) -> u64 {
+        self.source.line()
+    }
+
+    fn hand_over(
+        &mut self,
+        columns: &mut [Column],
+        map: &mut ColumnMap,
+        row: &mut Row,
+    ) -> Result<(), ReadErrorKind> {
+        let line = std::str::from_utf8(&self.line).map_err(|_| ReadErrorKind::InvalidUtf8)?;
+        let values: Vec<Option<String>> = cells(line, self.weighted).collect();
+        if values.len() != columns.len() {
+            let (found, width) = (values.len(), columns.len());
+            let s = if found == 1 { "" } else { "s" };
+            return Err(ReadErrorKind::Row(format!(
+                "the row has {found} cell{s}, not {width} as the first row"
+            )));
+        }
+        if let Some(id) = self.id {
+            row.tag.push_str(values[id].as_deref().unwrap_or_default());
+        }
+        for (column, value) in columns.iter_mut().zip(&values) {
+            let cell = value.as_ref().map_or(Cell::Missing, |text| Cell::Text(text.as_bytes()));
+            column.add(cell, map, row)?;
+        }
+        Ok(())
+    }
+
+    fn source(&self) -> Option<&Source> {
+        Some(&self.source)
+    }
+
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        describe_source(&self.source, Format::Arff)
+    }
+}

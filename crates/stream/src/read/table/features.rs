@@ -1,0 +1,80 @@
+//! The features of columns of numbers, times and text.
+
+use super::text::Words;
+use super::time;
+use crate::read::columns::ColumnMap;
+use crate::read::options::{CsvField, CsvRole, CsvSchema, Style};
+use crate::read::row::Row;
+
+/// The suffix of the feature for a missing cell.
+pub(crate) const MISSING: &str = "=missing";
+
+/// The features of a column of numbers, times or text.
+pub(crate) enum Features {
+    /// A number, and the indicator for a missing one, if there is one.
+    Number { style: Option<Style>, value: Option<u32>, missing: Option<u32> },
+    /// A time: its numbers, each with an indicator for missing ones.
+    Time { style: Style, values: Vec<(Option<u32>, Option<u32>)> },
+    /// Free text.
+    Text(Box<Words>),
+    /// Other columns.
+    Other,
+}
+
+impl Features {
+    /// Adds a missing cell to a row.
+    pub(crate) fn push_missing(&self, row: &mut Row) {
+        match self {
+            Features::Number { missing, .. } => push_one(*missing, row),
+            Features::Time { values, .. } => values.iter().for_each(|(_, missing)| push_one(*missing, row)),
+            Features::Text(_) | Features::Other => {}
+        }
+    }
+
+    /// Removes the features from `count` on, which were taken back.
+    pub(crate) fn forget(&mut self, count: u32) {
+        if let Features::Text(words) = self {
+            words.forget(count);
+        }
+    }
+}
+
+fn push_one(feature: Option<u32>, row: &mut Row) {
+    if let Some(feature) = feature {
+        row.push(feature, 1.0);
+    }
+}
+
+/// The names of a field's numeric features.
+pub(crate) fn numbers_of(field: &CsvField) -> Vec<String> {
+    match field.role {
+        CsvRole::Numeric => vec![field.name.clone()],
+        CsvRole::Time => time::NUMBERS.iter().map(|number| format!("{}:{number}", field.name)).collect(),
+        _ => vec![],
+    }
+}
+
+/// Assigns features to the fields of a table: first the numbers, then the indicators of missing numbers, if it
+/// has them.
+pub(crate) fn features(layout: &CsvSchema, columns: &mut ColumnMap) -> Vec<Features> {
+    let numbers: Vec<String> = layout.fields.iter().flat_map(numbers_of).collect();
+    let values: Vec<Option<u32>> = numbers.iter().map(|name| columns.by_name(name)).collect();
+    let missing: Vec<Option<u32>> = match layout.numbers {
+        Some(_) => numbers.iter().map(|name| columns.by_name(&format!("{name}{MISSING}"))).collect(),
+        None => vec![None; numbers.len()],
+    };
+    let mut pairs = values.into_iter().zip(missing);
+    let mut of = |field: &CsvField| match field.role {
+        CsvRole::Numeric => {
+            let (value, missing) = pairs.next().expect("a pair for each number");
+            Features::Number { style: field.style, value, missing }
+        }
+        CsvRole::Time => {
+            let style = field.style.unwrap_or(Style::Iso);
+            Features::Time { style, values: pairs.by_ref().take(time::NUMBERS.len()).collect() }
+        }
+        CsvRole::Text => Features::Text(Box::new(Words::new(&field.name, columns.columns()))),
+        _ => Features::Other,
+    };
+    layout.fields.iter().map(&mut of).collect()
+}

@@ -1,0 +1,74 @@
+//! The layout of a table: inferred from the first rows, or that of a saved model.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::column::is_needed;
+use super::names::{Names, find_column};
+use super::roles::{Decided, decide};
+use super::sample::{Sample, missing_words};
+use crate::read::columns::Columns;
+use crate::read::error::shown;
+use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema};
+
+/// A layout, as found in the first rows.
+pub(crate) struct Inferred {
+    pub(crate) layout: CsvSchema,
+    /// The words for missing numbers, quoted.
+    pub(crate) missing: Vec<String>,
+    /// Remarks, one sentence each.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Inferred {
+    /// The layout of the saved model, for columns called `names`.
+    pub(super) fn saved(names: &[String], options: &ReadOptions) -> Result<Self, String> {
+        let saved = saved_layout(options).ok_or("has columns with names, and the model's have none")?;
+        check_known(&saved, &names.iter().map(String::as_str).collect())?;
+        let layout = CsvSchema { delimiter: ',', header: true, ..saved.into_owned() };
+        Ok(Self { layout, missing: vec![], notes: vec![] })
+    }
+}
+
+/// Infers the layout of the columns `names`; `options` take precedence.
+pub(crate) fn infer(names: &Names, sample: &Sample<'_>, options: &ReadOptions) -> Result<Inferred, String> {
+    let Decided { fields, numbers, marks, mut notes } =
+        decide(sample, options, |column| find_column(&names.names, column))?;
+    notes.splice(0..0, names.note());
+    let missing = missing_words(sample, &fields);
+    let layout = CsvSchema { delimiter: ',', header: true, fields, numbers, marks, header_rows: None };
+    Ok(Inferred { layout, missing, notes })
+}
+
+/// The layout of the saved model, if there is one.
+pub(crate) fn saved_layout(options: &ReadOptions) -> Option<Cow<'_, CsvSchema>> {
+    let schema = options.schema.as_ref()?;
+    schema.csv.as_ref().map(Cow::Borrowed).or_else(|| named_fields(schema).map(Cow::Owned))
+}
+
+/// The layout of a table for a model whose rows were no table, such as the log of another program: a name
+/// with `=` is a category of a column, another one a column of numbers.
+fn named_fields(schema: &Schema) -> Option<CsvSchema> {
+    let Columns::Named(names) = &schema.columns else { return None };
+    let mut seen = HashSet::new();
+    let fields = names.iter().filter_map(|name| {
+        let (name, role) = match name.split_once('=') {
+            Some((column, _)) => (column, CsvRole::Categorical),
+            None => (name, CsvRole::Numeric),
+        };
+        seen.insert(name.to_owned()).then(|| CsvField { name: name.to_owned(), role, style: None })
+    });
+    let fields = fields.collect();
+    Some(CsvSchema { delimiter: ',', header: true, fields, numbers: None, marks: vec![], header_rows: None })
+}
+
+/// Checks that some of the columns of a saved model are among `there`, if it has any.
+pub(crate) fn check_known(layout: &CsvSchema, there: &HashSet<&str>) -> Result<(), String> {
+    let mut needed = layout.fields.iter().filter(|field| is_needed(field.role)).peekable();
+    match needed.peek().map(|field| shown(&field.name)) {
+        Some(wanted) if needed.all(|field| !there.contains(&*field.name)) => {
+            Err(format!("lacks all columns that the saved model was trained on, such as {wanted}"))
+        }
+        _ => Ok(()),
+    }
+}
