@@ -106,6 +106,7 @@ impl From<RunError> for Failure {
                 Failure::Value(error.to_string())
             }
             RunError::Read(error) => Failure::Value(error.to_string()),
+            RunError::Refused(what) => Failure::Value(what),
             RunError::Write(error) | RunError::Log(error) => Failure::Value(error.to_string()),
         }
     }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::choices::SortBy;
 use crate::note::{counted, counted_past, note};
-use crate::pass::{Comparison, Run};
+use crate::pass::{Comparison, LeftOut, Run};
 use crate::progress::as_json;
 use crate::summary::Summary;
 
@@ -157,6 +157,9 @@ pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result
     if let Some((majority, uniform)) = comparison.guessing() {
         writeln!(out, "error of guessing: {majority:.5} always the commonest class, {uniform:.5} at random")?;
     }
+    for one in &comparison.left_out {
+        writeln!(out, "{one}")?;
+    }
     let large = comparison.feed.encodings.iter().map(|encoding| encoding.encoder.large_rows()).max();
     if let Some(rows @ 1..) = large {
         note(format_args!("{} beyond a learner's radius", counted_past(rows, "row")));
@@ -188,6 +191,23 @@ struct SummaryLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     uniform_error_rate: Option<f64>,
     settings: Vec<Means<'a>>,
+    /// Candidates that could not learn from the data.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<Missing<'a>>,
+}
+
+/// A candidate without results.
+#[derive(Serialize)]
+struct Missing<'a> {
+    learner: &'static str,
+    settings: &'a Values,
+    why: &'a str,
+}
+
+impl<'a> Missing<'a> {
+    fn of(LeftOut { candidate, why, .. }: &'a LeftOut) -> Self {
+        Self { learner: candidate.entry.about.name, settings: &candidate.settings.params, why }
+    }
 }
 
 /// A candidate over its seeds.
@@ -275,6 +295,7 @@ pub(crate) fn json(comparison: &Comparison, data: &str) -> std::io::Result<()> {
         majority_error_rate: guessing.map(|(majority, _)| majority),
         uniform_error_rate: guessing.map(|(_, uniform)| uniform),
         settings: means.collect(),
+        left_out: comparison.left_out.iter().map(Missing::of).collect(),
     };
     writeln!(out, "{}", serde_json::to_string(&line).expect("plain numbers"))
 }

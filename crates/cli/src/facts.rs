@@ -31,6 +31,8 @@ pub(crate) struct Stream<'a> {
     plan: &'a StreamPlan,
     pub(crate) reader: Box<dyn Reader>,
     facts: Facts,
+    /// The problem of the first learner.
+    problem: Problem,
     /// Description of the facts.
     description: String,
     /// Description of the recognised properties.
@@ -64,7 +66,13 @@ impl<'a> Stream<'a> {
                 )));
             }
         }
-        let substitutes = block.map(|width| wanted.iter().map(|one| one.for_blocks(width)).collect());
+        let substitutes = block.map(|width| {
+            // Of several, those that know labels by name are refused when they are made.
+            let (able, refused): (Vec<_>, Vec<_>) =
+                wanted.iter().map(|one| one.for_blocks(width)).partition(Result::is_ok);
+            let first = if able.is_empty() { refused } else { able };
+            first.into_iter().collect::<Result<Vec<Wanted>, Failure>>()
+        });
         let substitutes: Option<Vec<Wanted>> = substitutes.transpose()?;
         let wanted = substitutes.as_deref().unwrap_or(wanted);
         check_settings(wanted)?;
@@ -114,10 +122,14 @@ impl<'a> Stream<'a> {
         } else {
             of_pipe(plan, scale, wanted, reader.as_ref())?
         };
-        let stream = Self { plan, reader, facts, description, described };
-        let problem = stream.facts.problem(wanted[0].entry, &plan.asked(&wanted[0], plan.seed))?;
+        let problem = facts.problem(wanted[0].entry, &plan.asked(&wanted[0], plan.seed))?;
         check_memory(plan, wanted, &problem)?;
-        Ok(stream)
+        Ok(Self { plan, reader, facts, problem, description, described })
+    }
+
+    /// Refuses a learner whose state alone would exceed the memory limit.
+    pub(crate) fn check_memory(&self, wanted: &Wanted) -> Result<(), Failure> {
+        check_memory(self.plan, std::slice::from_ref(&self.wanted(wanted)?), &self.problem)
     }
 
     /// Whether classes are added during the run.
@@ -186,10 +198,12 @@ fn of_file(
     checks::check(plan, wanted, survey)?;
     let columns = survey.columns;
     let different = survey.labels.len() as u64;
-    if different == survey.labelled && different >= 20 {
+    if 2 * different > survey.labelled && different >= 20 {
+        let numbers = survey.labels.iter().all(|label| label.parse::<f64>().is_ok());
+        let target = if numbers { ", or a real-valued target, which --learner vaw learns" } else { "" };
         note(format_args!(
-            "noregret: {}: every one of its {different} labels is different; is it the right label column?",
-            plan.source.data
+            "noregret: {}: its {} labels have {different} different values; is it the right label column{target}?",
+            plan.source.data, survey.labelled
         ));
     }
     let takes = wanted[0].entry.about.accepts.classes;
@@ -235,7 +249,7 @@ fn of_file(
 }
 
 /// Refuses parameters that cannot be right, before a long first pass; dimensions are not known yet.
-fn check_settings(wanted: &[Wanted]) -> Result<(), Failure> {
+pub(crate) fn check_settings(wanted: &[Wanted]) -> Result<(), Failure> {
     for Wanted { entry, settings, .. } in wanted {
         let checked = entry.check_values(&settings.params).map_err(Failure::from);
         checked
@@ -245,15 +259,25 @@ fn check_settings(wanted: &[Wanted]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Rejects learners whose states would exceed the memory limit.
+/// Rejects learners whose states would exceed the memory limit. Among several, those that would do so alone
+/// are for [`Stream::check_memory`] to refuse.
 fn check_memory(plan: &StreamPlan, wanted: &[Wanted], problem: &Problem) -> Result<(), Failure> {
+    let fits = |bytes: usize| (bytes >> 20) as u64 <= plan.memory;
     let mut total: usize = 0;
-    for Wanted { entry, settings, copies, .. } in wanted {
-        let numbers = entry.numbers(&settings.params, problem)?;
-        total = total.saturating_add(numbers.saturating_mul(8).saturating_mul(*copies));
+    let mut fitting = Vec::new();
+    for one in wanted {
+        let numbers = one.entry.numbers(&one.settings.params, problem)?;
+        let bytes = numbers.saturating_mul(8).saturating_mul(one.copies);
+        if fits(bytes) || wanted.len() == 1 {
+            total = total.saturating_add(bytes);
+            fitting.push(one);
+        }
     }
-    let mib = total >> 20;
-    if mib as u64 <= plan.memory {
+    if fitting.is_empty() {
+        return check_memory(plan, &wanted[..1], problem);
+    }
+    let (mib, wanted) = (total >> 20, &fitting[..]);
+    if fits(total) {
         return Ok(());
     }
     let (about, copies) = (wanted[0].entry.about, wanted[0].copies);

@@ -1,6 +1,7 @@
 //! Runs candidates and seeds over one pass of the data, for `compare` and `run --repeats`.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::thread::available_parallelism;
 
 use noregret::algorithm::{AnyModel, Forecast};
@@ -14,9 +15,9 @@ use noregret_stream::run::pass::{Entrant, Finished, PassError, PassOptions, pass
 use noregret_stream::run::score::Score;
 use noregret_stream::watch::curve::{Curve, Measure};
 
-use crate::facts::Stream;
+use crate::cmd::run::run_failure;
+use crate::facts::{Stream, check_settings};
 use crate::failure::Failure;
-use crate::hint::read_error;
 use crate::interrupt;
 use crate::note::{counted, note, note_bad_rows};
 use crate::open::describe;
@@ -30,13 +31,39 @@ const MOST_RUNS: u64 = 10_000;
 
 /// The results of all candidates.
 pub(crate) struct Comparison {
+    /// Those that have learnt from all rows.
     pub(crate) candidates: Vec<Candidate>,
+    /// The others.
+    pub(crate) left_out: Vec<LeftOut>,
     /// In the order of the candidates, then of the seeds.
     pub(crate) runs: Vec<Run>,
     /// The rows, with their counts.
     pub(crate) feed: Feed,
     pub(crate) threads: usize,
     pub(crate) seconds: f64,
+}
+
+/// A candidate that could not learn from the data.
+pub(crate) struct LeftOut {
+    pub(crate) candidate: Candidate,
+    /// A sentence.
+    pub(crate) why: String,
+    /// The exit code.
+    code: u8,
+}
+
+impl LeftOut {
+    fn of(candidate: Candidate, failure: &Failure) -> Self {
+        let (why, name) = (failure.to_string(), format!("{}: ", candidate.entry.about.name));
+        let why = why.strip_prefix(&name).map_or_else(|| why.clone(), str::to_owned);
+        Self { candidate, why, code: failure.exit_code() }
+    }
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "left out: {}: {}", self.candidate.label(), self.why)
+    }
 }
 
 /// The result of a candidate with one seed.
@@ -58,6 +85,24 @@ pub(crate) struct Run {
     pub(crate) curves: Vec<Curve>,
     /// Time that it spent learning.
     pub(crate) seconds: f64,
+}
+
+impl Run {
+    fn of(finished: Finished<Vec<Curve>>, candidate: usize, seed: u64, encoder: usize) -> Self {
+        Self {
+            candidate,
+            seed,
+            encoder,
+            bandit: matches!(finished.learner, AnyModel::Bandit(_)),
+            values: finished.learner.values(),
+            problem: finished.learner.problem().clone(),
+            numbers: finished.learner.figures().into_iter().collect(),
+            weights: finished.learner.weights(),
+            score: finished.score,
+            curves: finished.sink,
+            seconds: finished.worked.as_secs_f64().max(1e-9),
+        }
+    }
 }
 
 /// Whether runs of `candidate` depend on the seed, with its settings.
@@ -93,21 +138,20 @@ pub(crate) fn run_all(
             "--repeats {repeats}: makes {count} runs; at most {MOST_RUNS} fit into one pass"
         )));
     }
-    let wanted: Vec<Wanted> = (candidates.iter())
-        .map(|candidate| Wanted {
-            entry: candidate.entry,
-            settings: candidate.settings.clone(),
-            copies: seeds(candidate) as usize,
-            open_classes: false,
-            named: true,
-        })
-        .collect();
-    let stream = Stream::open(plan, &wanted).or_else(|failure| {
-        interrupt::check(plan.stop(), interrupt::nothing_learnt)?;
-        Err(failure)
-    })?;
+    let wanted = |candidate: &Candidate| Wanted {
+        entry: candidate.entry,
+        settings: candidate.settings.clone(),
+        copies: seeds(candidate) as usize,
+        open_classes: false,
+        named: true,
+    };
+    let (stream, fit, mut left_out) = opened(plan, candidates, &wanted)?;
     let pipe = stream.reader.size().is_none();
-    let (candidates, wanted) = able(plan, &stream, candidates, wanted)?;
+    let candidates = able(plan, &stream, fit, &wanted, &mut left_out)?;
+    for one in &left_out {
+        note(format_args!("noregret: {one}"));
+    }
+    let wanted: Vec<Wanted> = candidates.iter().map(wanted).collect();
     let (mut entrants, mut encoders, mut of) = (Vec::new(), Vec::<Encoder>::new(), Vec::new());
     for (at, wanted) in wanted.iter().enumerate() {
         let first = wanted.settings.seed.unwrap_or(plan.seed);
@@ -155,23 +199,46 @@ pub(crate) fn run_all(
     let mut feed = Feed::new(stream.reader, encoders, &plan.source.data, plan.source.on_bad_row, plan.limit);
     feed.stop_by(plan.stop());
     let options = PassOptions { threads, clock: &clock };
-    let finished = pass(&mut feed, entrants, &options, &mut |rows| progress.read(rows))
-        .map_err(|error| pass_failure(pass_plan, &candidates, &of, error))?;
+    let finished = pass(&mut feed, entrants, &options, &mut |rows| progress.read(rows));
     let seconds = progress.finish();
-    let run = |(finished, (candidate, seed, encoder)): (Finished<Vec<Curve>>, _)| Run {
-        candidate,
-        seed,
-        encoder,
-        bandit: matches!(finished.learner, AnyModel::Bandit(_)),
-        values: finished.learner.values(),
-        problem: finished.learner.problem().clone(),
-        numbers: finished.learner.figures().into_iter().collect(),
-        weights: finished.learner.weights(),
-        score: finished.score,
-        curves: finished.sink,
-        seconds: finished.worked.as_secs_f64().max(1e-9),
-    };
-    let runs: Vec<Run> = finished.into_iter().zip(of).map(run).collect();
+    let finished = finished.map_err(|error| match error {
+        PassError::Read(error) => Failure::reading(error),
+        error @ PassError::Threads(..) => Failure::data(error),
+    })?;
+    // A candidate is there with all of its seeds or not at all.
+    let (mut runs, mut failed) = (Vec::new(), BTreeMap::new());
+    for (finished, (candidate, seed, encoder)) in finished.into_iter().zip(of) {
+        match finished {
+            Ok(finished) => runs.push(Run::of(finished, candidate, seed, encoder)),
+            Err(error) => drop(failed.entry(candidate).or_insert((seed, error))),
+        }
+    }
+    let mut there = Vec::new();
+    for (at, candidate) in candidates.into_iter().enumerate() {
+        let Some((seed, error)) = failed.remove(&at) else {
+            runs.iter_mut().filter(|run| run.candidate == at).for_each(|run| run.candidate = there.len());
+            there.push(candidate);
+            continue;
+        };
+        let seed = match *repeats > 1 && draws(plan, &candidate) {
+            true => format!("seed {seed}: "),
+            false => String::new(),
+        };
+        let failure = match run_failure(plan.source.name(), error) {
+            Failure::Data(what) => Failure::Data(format!("{seed}{what}")),
+            failure => failure,
+        };
+        runs.retain(|run| run.candidate != at);
+        let one = LeftOut::of(candidate, &failure);
+        if count > 1 {
+            note(format_args!("noregret: {one}"));
+        }
+        left_out.push(one);
+    }
+    if there.is_empty() {
+        let first = left_out.swap_remove(0);
+        return Err(Failure::data(format!("{}: {}", first.candidate.label(), first.why)));
+    }
     if runs.iter().any(|run| run.score.rounds() == 0) {
         interrupt::check(plan.stop(), interrupt::nothing_learnt)?;
         return Err(Failure::data(format!("{}: no labelled row was learnt from", plan.source.name())));
@@ -179,31 +246,68 @@ pub(crate) fn run_all(
     if let Some(worst) = feed.encodings.iter().max_by_key(|encoding| encoding.bad_rows) {
         note_bad_rows(worst.bad_rows, worst.first_bad_row.as_deref());
     }
-    Ok(Comparison { candidates, runs, feed, threads, seconds })
+    Ok(Comparison { candidates: there, left_out, runs, feed, threads, seconds })
 }
 
-/// The candidates that can learn from the stream; others are left out with a note, unless none remains.
+/// Opens the data for the candidates that learn from labels of its kind; returns them, and the others.
+fn opened<'a>(
+    plan: &'a StreamPlan,
+    candidates: Vec<Candidate>,
+    wanted: &dyn Fn(&Candidate) -> Wanted,
+) -> Result<(Stream<'a>, Vec<Candidate>, Vec<LeftOut>), Failure> {
+    let all: Vec<Wanted> = candidates.iter().map(wanted).collect();
+    check_settings(&all)?;
+    let classes = candidates.iter().any(|candidate| !candidate.is_real());
+    let bandit = |candidate: &Candidate| wanted(candidate).is_bandit();
+    // Classes and real numbers are not learnt from the same labels, and costs by bandits alone.
+    let kinds: [&dyn Fn(&Candidate) -> bool; 3] =
+        [&|candidate| candidate.is_real() != classes, &|candidate| candidate.is_real(), &bandit];
+    let mut first = None;
+    for (at, kind) in kinds.into_iter().enumerate() {
+        let fit: Vec<Candidate> = candidates.iter().filter(|candidate| kind(candidate)).cloned().collect();
+        // Standard input cannot be read twice.
+        if fit.is_empty() || at > 0 && (fit.len() == candidates.len() || plan.source.data == "-") {
+            continue;
+        }
+        let mine: Vec<Wanted> = fit.iter().map(wanted).collect();
+        match Stream::open(plan, &mine) {
+            Ok(stream) => {
+                let forecasts_numbers =
+                    Failure::usage("forecasts real numbers, which cannot be compared with classes");
+                let why = first.unwrap_or(forecasts_numbers);
+                let others = candidates.into_iter().filter(|candidate| !kind(candidate));
+                let others = others.map(|candidate| LeftOut::of(candidate, &why)).collect();
+                return Ok((stream, fit, others));
+            }
+            Err(failure) => drop(first.get_or_insert(failure)),
+        }
+        interrupt::check(plan.stop(), interrupt::nothing_learnt)?;
+    }
+    Err(first.expect("there is a candidate"))
+}
+
+/// The candidates that can learn from the stream, at least one; the others are added to `left_out`.
 fn able(
     plan: &StreamPlan,
     stream: &Stream<'_>,
     candidates: Vec<Candidate>,
-    wanted: Vec<Wanted>,
-) -> Result<(Vec<Candidate>, Vec<Wanted>), Failure> {
+    wanted: &dyn Fn(&Candidate) -> Wanted,
+    left_out: &mut Vec<LeftOut>,
+) -> Result<Vec<Candidate>, Failure> {
     let several = candidates.len() > 1;
-    let (mut able, mut refused) = (Vec::new(), Vec::new());
-    for (candidate, wanted) in candidates.into_iter().zip(wanted) {
-        match stream.learner(&wanted, wanted.settings.seed.unwrap_or(plan.seed)) {
-            Ok(_) => able.push((candidate, wanted)),
-            Err(failure) => refused.push(failure.of(wanted.entry.about.name, several)),
+    let (mut able, mut first) = (Vec::new(), None);
+    for candidate in candidates {
+        let mine = wanted(&candidate);
+        let seed = mine.settings.seed.unwrap_or(plan.seed);
+        match stream.check_memory(&mine).and_then(|()| stream.learner(&mine, seed)) {
+            Ok(_) => able.push(candidate),
+            Err(failure) => {
+                left_out.push(LeftOut::of(candidate, &failure));
+                first.get_or_insert(failure.of(mine.entry.about.name, several));
+            }
         }
     }
-    if able.is_empty() {
-        return Err(refused.swap_remove(0));
-    }
-    for failure in refused {
-        note(format_args!("noregret: left out: {failure}"));
-    }
-    Ok(able.into_iter().unzip())
+    if able.is_empty() { Err(first.expect("there is a candidate")) } else { Ok(able) }
 }
 
 /// Prints the settings.
@@ -226,47 +330,16 @@ fn announce(stream: &Stream<'_>, encoder: &Encoder, entrants: &[Entrant<Vec<Curv
     }
 }
 
-/// One sentence that names the learner.
-fn pass_failure(
-    plan: &PassPlan,
-    candidates: &[Candidate],
-    of: &[(usize, u64, usize)],
-    error: PassError,
-) -> Failure {
-    match error {
-        PassError::Feed(error) => {
-            let several = of.iter().any(|(_, _, encoder)| *encoder > 0);
-            let refusing = error.encoder.filter(|_| several);
-            let first = refusing.and_then(|at| of.iter().find(|(_, _, encoder)| *encoder == at));
-            match first {
-                Some((at, _, _)) => {
-                    let name = candidates[*at].entry.about.name;
-                    Failure::data(format!("{name}: {}", read_error(&error.error)))
-                }
-                None => Failure::reading(error.error),
-            }
-        }
-        PassError::Run(at, error) => {
-            let (candidate, seed, _) = of[at];
-            let candidate = &candidates[candidate];
-            let seed = if plan.repeats > 1 && draws(&plan.stream, candidate) {
-                format!(" (seed {seed})")
-            } else {
-                String::new()
-            };
-            Failure::data(format!("{}: {}{seed}: {error}", plan.stream.source.name(), candidate.label()))
-        }
-        PassError::Threads(count, error) => Failure::data(format!(
-            "{count} runs need as many threads, which the system cannot start: {error}"
-        )),
-    }
-}
-
 impl Comparison {
-    /// The failure of interrupted runs, with the number of rows.
+    /// The failure of interrupted runs, with the number of rows, or of candidates that are left out.
     pub(crate) fn check(&self, plan: &PassPlan) -> Result<(), Failure> {
         let learnt = || format!("after {}", counted(self.runs[0].score.rounds(), "row"));
-        interrupt::check(plan.stream.stop(), learnt)
+        interrupt::check(plan.stream.stop(), learnt)?;
+        let Some(first) = self.left_out.first() else { return Ok(()) };
+        let (missing, there) = (self.left_out.len(), self.candidates.len());
+        let what =
+            format!("{missing} of {} could not be compared", counted((missing + there) as u64, "learner"));
+        Err(if first.code == 1 { Failure::usage(what) } else { Failure::data(what) })
     }
 
     /// The runs of a candidate.

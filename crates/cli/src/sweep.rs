@@ -30,6 +30,11 @@ impl Candidate {
         words.collect::<Vec<_>>().join(" ")
     }
 
+    /// Whether its target is a real number.
+    pub(crate) fn is_real(&self) -> bool {
+        self.entry.about.accepts.classes == Classes::Real
+    }
+
     /// Its name among the candidates.
     pub(crate) fn label(&self) -> String {
         format!("{} {}", self.entry.about.name, self.differs_by()).trim_end().to_owned()
@@ -55,7 +60,6 @@ pub(crate) fn candidates(learners: &[String], words: &[String]) -> Result<Vec<Ca
         }
         entries.push(entry);
     }
-    check_targets(&entries)?;
     let (problem, words): (Vec<String>, Vec<String>) = words.iter().cloned().partition(|word| {
         let name = word.split_once('=').map_or("", |(name, _)| name.trim());
         name == "classes" || name == "features"
@@ -76,19 +80,6 @@ pub(crate) fn candidates(learners: &[String], words: &[String]) -> Result<Vec<Ca
         return Err(too_many(all.len()));
     }
     Ok(all)
-}
-
-/// Rejects learners with different kinds of targets.
-fn check_targets(entries: &[&'static Entry]) -> Result<(), Failure> {
-    let real = |entry: &&&Entry| entry.about.accepts.classes == Classes::Real;
-    let (Some(one), Some(other)) = (entries.iter().find(real), entries.iter().find(|entry| !real(entry)))
-    else {
-        return Ok(());
-    };
-    Err(Failure::usage(format!(
-        "--learners: the target of {} is a real number, that of {} a class: they cannot be compared",
-        one.about.name, other.about.name
-    )))
 }
 
 /// Each candidate with each value.
@@ -328,10 +319,6 @@ mod tests {
         let twice = error(&["ogd"], &["rate=1", "ogd.rate=2"]);
         assert_eq!(twice, "--set rate: given twice for ogd");
         assert!(error(&["ogd", "ogd"], &[]).starts_with("--learners: ogd is named twice"));
-        assert_eq!(
-            error(&["ogd", "vaw"], &[]),
-            "--learners: the target of vaw is a real number, that of ogd a class: they cannot be compared"
-        );
         let grid = ["ogd.rate=1..300+1", "ogd.norm=1..300+1"];
         assert_eq!(error(&["ogd"], &grid), "--set: makes 90000 combinations; at most 10000 can be compared");
     }

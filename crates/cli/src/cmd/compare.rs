@@ -32,6 +32,19 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let comparison = run_all(&pass, candidates, &measures)?;
     let order = order(&comparison, sort);
     let mode = pass.stream.mode;
+    // Those with the loss may have been left out.
+    let measures: Vec<Measure> = measures
+        .into_iter()
+        .filter(|measure| {
+            let mut there = comparison.candidates.iter();
+            there.any(|candidate| measure.axis(candidate.entry.about.forecast).is_some())
+        })
+        .collect();
+    let plot_file = plot_file.filter(|_| measures.contains(&curve));
+    if let (Some(path), None) = (&plot, &plot_file) {
+        note(format_args!("noregret: {}: no learner with {curve} is left to draw", path.display()));
+    }
+    let drawn = plot_file.is_some();
     if let Some(file) = plot_file {
         file.write(&chart(&comparison, &order, curve, &pass))?;
     }
@@ -52,7 +65,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         note("");
     }
     table(&comparison, &order).map_err(Failure::output)?;
-    if let (Some(path), Mode::Table) = (&plot, mode) {
+    if let (Some(path), Mode::Table, true) = (&plot, mode, drawn) {
         note(format_args!("The curves are in {}.", path.display()));
     }
     comparison.check(&pass)

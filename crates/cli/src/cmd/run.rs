@@ -183,6 +183,7 @@ pub(crate) fn run_failure(data: &str, error: RunError) -> Failure {
     match error {
         RunError::Read(error) => Failure::reading(error),
         RunError::Write(error) => Failure::output(error),
+        RunError::Refused(what) => Failure::data(what),
         RunError::Log(error) => Failure::data(format!("--log: cannot be written: {error}")),
         RunError::NotFinite(_) | RunError::Offered(_) | RunError::Logged(_) | RunError::Reward(..) => {
             Failure::data(hint::run_error(data, &error))

@@ -166,12 +166,6 @@ fn what_goes_wrong_is_said_in_one_sentence_that_names_the_learner() {
         ),
         ("a.svm --learners folklore,soba --memory 1 --set folklore.norm=1..2000*1.001", 1, None),
         (
-            "weights.csv --label label --weight weight --learners ogd,perceptron",
-            2,
-            Some("perceptron: weights.csv:3: the row has weight 2; the learner takes no importance weights"),
-        ),
-        ("a.svm --learners perceptron,ogd --set ogd.rate=0.1,1e308 --set ogd.ball=none", 2, None),
-        (
             "a.svm --learners soba --repeats 20000",
             1,
             Some("--repeats 20000: makes 20000 runs; at most 10000 fit into one pass"),
@@ -185,10 +179,93 @@ fn what_goes_wrong_is_said_in_one_sentence_that_names_the_learner() {
             }
         }
     }
-    let ran = folder
-        .run("compare a.svm --quiet --learners perceptron,ogd --set ogd.rate=0.1,1e308 --set ogd.ball=none");
-    let start = "noregret: a.svm: ogd rate=1";
-    assert!(ran.stderr.starts_with(start) && ran.stderr.contains(": from row "), "{}", ran.stderr);
+}
+
+/// Whatever it is that one learner cannot do, the others are compared; the table, the JSON and the exit code
+/// say who is missing.
+#[test]
+fn the_others_go_on_without_one_that_cannot() {
+    let folder = folder();
+    folder.write("weights.csv", "x,label,weight\n1,a,1\n2,b,2\n3,a,1\n");
+    let real: String = (0..200).map(|at| format!("{}.25,{}.5\n", at % 7, at * 7 % 190)).collect();
+    folder.write("real.csv", format!("x,y\n{real}"));
+    folder.write("costs.vw", "1:0.5:0.5 | a\n2:0:0.5 | b\n".repeat(10));
+    let offers = "shared |u x\n0:1:0.5 |a p\n|a q\n\nshared |u y\n|a p\n0:0:0.5 |a q\n\n";
+    folder.write("offers.vw", offers.repeat(10));
+    let wide: String = (0..40).map(|at| format!("{} 1:1 {}:1\n", at % 2, 2000 + at)).collect();
+    folder.write("wide.svm", wide);
+    for (arguments, code, there, missing) in [
+        (
+            "weights.csv --label label --weight weight --learners ogd,perceptron",
+            2,
+            "ogd",
+            "perceptron: weights.csv:3: the row has weight 2; the learner takes no importance weights",
+        ),
+        (
+            "a.svm --learners perceptron,ogd --set ogd.rate=1e308 --set ogd.ball=none",
+            2,
+            "perceptron",
+            "ogd: a.svm: from row ",
+        ),
+        ("a.svm --learners aioli,ogd", 1, "ogd", "aioli: "),
+        (
+            "a.svm --learners vaw,ogd",
+            1,
+            "ogd",
+            "vaw: forecasts real numbers, which cannot be compared with classes",
+        ),
+        ("real.csv --learners ogd,vaw", 2, "vaw", "ogd: real.csv: "),
+        (
+            "costs.vw --learners ogd,squarecb",
+            2,
+            "squarecb",
+            "ogd: costs.vw:1: the label gives costs of actions, where a class was needed",
+        ),
+        ("offers.vw --learners squarecb,offers", 1, "offers", "squarecb: knows labels by name"),
+        ("wide.svm --learners folklore,ogd --memory 16", 1, "ogd", "folklore: folklore would take 31 MiB"),
+    ] {
+        let ran = folder.run(&format!("compare {arguments} --quiet"));
+        assert_eq!(ran.code, code, "{arguments}: {}", ran.stderr);
+        let (table, rest) = ran.stdout.split_once("\n\n").expect("a table and its legend");
+        let learners: Vec<&str> = table.lines().skip(1).map(|line| line.split(' ').next().unwrap()).collect();
+        assert_eq!(learners, [there], "{arguments}");
+        assert!(rest.contains(&format!("left out: {missing}")), "{arguments}: {rest}");
+        assert!(ran.stderr.contains(&format!("noregret: left out: {missing}")), "{}", ran.stderr);
+        assert!(ran.stderr.ends_with("noregret: 1 of 2 learners could not be compared\n"), "{}", ran.stderr);
+        let ran = folder.run(&format!("compare {arguments} --quiet --json"));
+        let objects = ran.objects();
+        let summary = objects.last().unwrap();
+        assert_eq!((ran.code, &summary["runs"], &objects[0]["learner"]), (code, &1.into(), &there.into()));
+        let left_out = &summary["left_out"][0];
+        let (learner, why) = missing.split_once(": ").unwrap();
+        assert!(
+            left_out["learner"] == learner && left_out["why"].as_str().unwrap().contains(why),
+            "{left_out}"
+        );
+    }
+    // Of the settings of a learner, those that learn; curves of those that are there.
+    let ran = folder.run(
+        "compare a.svm --quiet --learners soba,ogd --set ogd.rate=0.1,1e308 --set ogd.ball=none --plot p.svg",
+    );
+    assert!(ran.code == 2 && ran.stdout.contains("rate=0.1"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("left out: ogd rate=1") && ran.stdout.contains(": from row "),
+        "{}",
+        ran.stdout
+    );
+    assert!(folder.names().contains(&"p.svg".to_owned()), "{:?}", folder.names());
+    let ran = folder.run(
+        "compare a.svm --quiet --learners soba,ogd --set ogd.rate=1e308 --set ogd.ball=none --curve log-loss --plot q.svg",
+    );
+    assert!(
+        ran.code == 2 && ran.stderr.contains("q.svg: no learner with log-loss is left"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!folder.names().contains(&"q.svg".to_owned()), "nothing to draw");
+    // Where nobody is left, the failure is that of the first.
+    let ran = folder.run("compare a.svm --quiet --learners aioli,kernel-aioli");
+    assert!(ran.code == 1 && ran.stdout.is_empty() && ran.stderr.contains("aioli: "), "{}", ran.stderr);
 }
 
 #[test]

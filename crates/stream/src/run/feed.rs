@@ -26,7 +26,7 @@ pub struct Feed {
     bad_rows: BadRows,
     limit: Option<u64>,
     row: Row,
-    /// Counts of the classes, by the first encoder.
+    /// Counts of the classes, by the first encoder that has not ended.
     classes: Vec<u64>,
     over: bool,
     stop: Stop,
@@ -42,17 +42,8 @@ pub struct EncoderRun {
     pub bad_rows: u64,
     /// The error of the first of them.
     pub first_bad_row: Option<String>,
-}
-
-/// Why a feed ended early.
-#[derive(Debug, thiserror::Error)]
-#[error("{error}")]
-pub struct FeedError {
-    /// The error.
-    #[source]
-    pub error: ReadError,
-    /// The encoder that rejected a row; `None` for errors of the reader.
-    pub encoder: Option<usize>,
+    /// The row that ended it, as it cannot be encoded and bad rows are not skipped.
+    pub refused: Option<ReadError>,
 }
 
 /// Some rows, as examples of each encoder.
@@ -104,7 +95,8 @@ impl Feed {
         bad_rows: BadRows,
         limit: Option<u64>,
     ) -> Self {
-        let encoding = |encoder| EncoderRun { encoder, rows: 0, bad_rows: 0, first_bad_row: None };
+        let encoding =
+            |encoder| EncoderRun { encoder, rows: 0, bad_rows: 0, first_bad_row: None, refused: None };
         Self {
             reader,
             encodings: encoders.into_iter().map(encoding).collect(),
@@ -131,11 +123,12 @@ impl Feed {
         Some((rows - most) as f64 / rows as f64)
     }
 
-    /// Overwrites `batch` with the next batch. Returns false at the end.
+    /// Overwrites `batch` with the next batch. Returns false at the end. An encoder that refuses a row ends,
+    /// the others go on.
     ///
     /// # Errors
-    /// If a row cannot be read or learnt from; `batch` then has the rows before it.
-    pub(crate) fn fill(&mut self, batch: &mut Batch) -> Result<bool, FeedError> {
+    /// If a row cannot be read; `batch` then has the rows before it.
+    pub(crate) fn fill(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
         batch.0.resize_with(self.encodings.len(), Filled::default);
         batch.0.iter_mut().for_each(|filled| filled.filled = 0);
         let (mut rows, mut numbers) = (0, 0);
@@ -149,9 +142,9 @@ impl Feed {
     }
 
     /// Reads a row into `batch`.
-    fn row(&mut self, batch: &mut Batch) -> Result<(), FeedError> {
-        let policy = self.bad_rows;
-        let needs_more = |encoding: &EncoderRun| self.limit != Some(encoding.rows);
+    fn row(&mut self, batch: &mut Batch) -> Result<(), ReadError> {
+        let (policy, limit) = (self.bad_rows, self.limit);
+        let needs_more = |encoding: &EncoderRun| encoding.refused.is_none() && limit != Some(encoding.rows);
         if !self.encodings.iter().any(needs_more) || self.stop.asked().is_some() {
             self.over = true;
             return Ok(());
@@ -172,11 +165,12 @@ impl Feed {
                 if needs_more.all(|encoding| encoding.pass_over(&error, policy)) {
                     return Ok(());
                 }
-                return Err(FeedError { error, encoder: None });
+                return Err(error);
             }
         }
+        let first = self.encodings.iter().position(|encoding| encoding.refused.is_none());
         for (at, (encoding, filled)) in self.encodings.iter_mut().zip(&mut batch.0).enumerate() {
-            if self.limit == Some(encoding.rows) {
+            if !needs_more(encoding) {
                 continue;
             }
             let example = filled.next();
@@ -185,11 +179,11 @@ impl Feed {
             if let Err(what) = encoded.and_then(|()| encoding.encoder.encode(&self.row, example)) {
                 let error = row_error(&self.name, &self.row, what);
                 if !encoding.pass_over(&error, policy) {
-                    return Err(FeedError { error, encoder: Some(at) });
+                    encoding.refused = Some(error);
                 }
                 continue;
             }
-            if at == 0
+            if Some(at) == first
                 && let Some(label) = example.target().and_then(|target| target.label())
             {
                 count(&mut self.classes, label);

@@ -117,6 +117,9 @@ pub enum RunError {
     /// The data could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// A row cannot be encoded for the learner, in a pass with other learners that may go on.
+    #[error("{0}")]
+    Refused(String),
     /// The learner's scores are not finite, or too large for probabilities, see [`Prediction::is_sound`].
     #[error(
         "from row {0} on, the scores are not finite or 2^53 and more: parameters, values or weights are too large"

@@ -2,14 +2,15 @@
 //! as alone.
 //!
 //! A run is the unchanged loop of [`run`] or [`run_bandit_as`], on a separate thread that takes its
-//! examples from shared batches; the calling thread reads. The caller limits the number of threads
+//! examples from shared batches; the calling thread reads. A run that fails ends, the others go on.
+//! The caller limits the number of threads
 //! that work at a time; the others wait for a batch or for their turn, so that slow and fast
 //! learners share the cores without being assigned to them. Only the examples are shared, so
 //! results are bit-equal to those of separate runs, for any number of threads. Additional memory: a
 //! few batches of about a MiB for each encoder.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
@@ -21,7 +22,7 @@ use crate::encode::Example;
 use crate::encode::examples::Examples;
 use crate::read::error::ReadError;
 use crate::run::bandit::{Play, run_bandit_as};
-use crate::run::feed::{Batch, Feed, FeedError};
+use crate::run::feed::{Batch, Feed};
 use crate::run::full::{RunError, Sink, run};
 use crate::run::options::RunOptions;
 use crate::run::score::Score;
@@ -68,33 +69,32 @@ pub struct PassOptions<'a> {
 pub enum PassError {
     /// The data could not be read.
     #[error(transparent)]
-    Feed(FeedError),
-    /// Run `.0` failed; if several did, the one that failed in the earliest row.
-    #[error("run {0}, counted from 0: {1}")]
-    Run(usize, #[source] RunError),
+    Read(ReadError),
     /// The system cannot start enough threads.
     #[error("there are not enough threads for {0} runs: {1}")]
     Threads(usize, #[source] io::Error),
 }
 
-/// Runs all of `entrants` over the rows of `feed`, and returns them in order. `progress` is called
-/// with the number of rows of each batch when it is read, slightly ahead of the runs.
+/// Runs all of `entrants` over the rows of `feed`, and returns them in order, with the error of each
+/// that could not go on. `progress` is called with the number of rows of each batch when it is read,
+/// slightly ahead of the runs.
 ///
 /// # Panics
 /// If one of them is an expert learner without rows.
 ///
 /// # Errors
-/// The first error in the order of rows, which ends all runs. It does not depend on the threads.
+/// If the data cannot be read. It does not depend on the threads.
 pub fn pass<S: Sink + Send>(
     feed: &mut Feed,
     entrants: Vec<Entrant<S>>,
     options: &PassOptions<'_>,
     progress: &mut dyn FnMut(u64),
-) -> Result<Vec<Finished<S>>, PassError> {
+) -> Result<Vec<Result<Finished<S>, RunError>>, PassError> {
     let turns = Turns { free: Mutex::new(options.threads.max(1)), given: Condvar::new() };
-    let failed = &AtomicBool::new(false);
+    let failed = &AtomicUsize::new(0);
     let count = entrants.len();
-    let (fed, runs) = thread::scope(|scope| -> Result<_, PassError> {
+    let encoders: Vec<usize> = entrants.iter().map(|entrant| entrant.encoder).collect();
+    let (fed, mut runs) = thread::scope(|scope| -> Result<_, PassError> {
         let (mut senders, mut threads) = (Vec::new(), Vec::new());
         for entrant in entrants {
             let (sender, batches) = sync_channel(WAITING);
@@ -113,33 +113,23 @@ pub fn pass<S: Sink + Send>(
         };
         Ok((fed, threads.into_iter().map(join).collect::<Vec<_>>()))
     })?;
-    // All runs had the rows before any error, so the earliest error has occurred.
-    let row = |error: &RunError| if let RunError::NotFinite(row) = error { *row } else { u64::MAX };
-    let mut finished = Vec::with_capacity(count);
-    let mut first: Option<(usize, RunError)> = None;
-    for (at, run) in runs.into_iter().enumerate() {
-        match run {
-            Ok(run) => finished.push(run),
-            Err(error) if first.as_ref().is_none_or(|(_, first)| row(&error) < row(first)) => {
-                first = Some((at, error));
-            }
-            Err(_) => {}
+    fed.map_err(PassError::Read)?;
+    // A run whose encoder has ended has not seen all rows.
+    for (run, encoder) in runs.iter_mut().zip(encoders) {
+        if let (Ok(_), Some(error)) = (&run, &feed.encodings[encoder].refused) {
+            *run = Err(RunError::Refused(error.to_string()));
         }
     }
-    match (first, fed) {
-        (Some((at, error)), _) => Err(PassError::Run(at, error)),
-        (None, Err(error)) => Err(PassError::Feed(error)),
-        (None, Ok(())) => Ok(finished),
-    }
+    Ok(runs)
 }
 
-/// Reads until the end, an error, or the failure of a run, and sends every batch to all.
+/// Reads until the end, an error, or the failure of all runs, and sends every batch to all.
 fn send(
     feed: &mut Feed,
     senders: Vec<SyncSender<Arc<Batch>>>,
-    failed: &AtomicBool,
+    failed: &AtomicUsize,
     progress: &mut dyn FnMut(u64),
-) -> Result<(), FeedError> {
+) -> Result<(), ReadError> {
     let mut pool: Vec<Arc<Batch>> = Vec::new();
     loop {
         let free = pool.iter().position(|batch| Arc::strong_count(batch) == 1);
@@ -154,7 +144,7 @@ fn send(
             let _ = sender.send(Arc::clone(&batch));
         }
         filled?;
-        if failed.load(Ordering::Relaxed) {
+        if failed.load(Ordering::Relaxed) == senders.len() {
             return Ok(());
         }
         pool.push(batch);
@@ -162,7 +152,7 @@ fn send(
 }
 
 impl<S: Sink> Entrant<S> {
-    fn learn(self, mut share: Share<'_>, failed: &AtomicBool) -> Result<Finished<S>, RunError> {
+    fn learn(self, mut share: Share<'_>, failed: &AtomicUsize) -> Result<Finished<S>, RunError> {
         let Self { mut learner, options, floor, mut sink, .. } = self;
         let score = match &mut learner {
             AnyModel::Full(learner) => run(&mut share, learner.as_mut(), &mut sink, &options),
@@ -176,7 +166,7 @@ impl<S: Sink> Entrant<S> {
         match score {
             Ok(score) => Ok(Finished { learner, score, sink, worked }),
             Err(error) => {
-                failed.store(true, Ordering::Relaxed);
+                failed.fetch_add(1, Ordering::Relaxed);
                 Err(error)
             }
         }

@@ -90,7 +90,7 @@ fn together(
     threads: usize,
     policy: BadRows,
     limit: Option<u64>,
-) -> Result<(Vec<Finished<Diary>>, Feed), PassError> {
+) -> Result<(Vec<Result<Finished<Diary>, RunError>>, Feed), PassError> {
     let (entrants, encoders) = entrants(limit);
     let mut feed = Feed::new(reader(rows), encoders, "a.vw", policy, limit);
     let started = Instant::now();
@@ -120,6 +120,7 @@ fn every_run_has_the_result_of_a_separate_run() {
         let (finished, feed) = together(ROWS, threads, BadRows::Skip, limit).expect("readable rows");
         assert_eq!(finished.len(), RUNS.len());
         for (at, together) in finished.into_iter().enumerate() {
+            let together = together.expect("finite scores");
             let (diary, score, examples) = alone(at, ROWS, BadRows::Skip, limit);
             assert_eq!(together.learner.about().name, RUNS[at].0, "in order");
             assert!(together.sink == diary, "{}: not the same predictions", RUNS[at].0);
@@ -141,23 +142,35 @@ fn the_commonest_class_is_counted() {
 }
 
 #[test]
-fn a_row_that_one_learner_rejects_ends_all_runs() {
+fn a_row_that_some_learners_reject_ends_their_runs_alone() {
     for threads in [1, 3] {
-        let Err(PassError::Feed(error)) = together(5000, threads, BadRows::Fail, None) else {
-            panic!("gaptron takes no weights")
-        };
-        assert!(error.error.to_string().contains("a.vw:50: the row has weight 2"), "{}", error.error);
-        let refusing = error.encoder.expect("the reader has nothing against weights");
-        assert!(!find(RUNS[refusing].0).expect("known").about.accepts.weights);
+        let (finished, feed) = together(5000, threads, BadRows::Fail, None).expect("readable rows");
+        let mut rejecting = 0;
+        for (at, run) in finished.into_iter().enumerate() {
+            if find(RUNS[at].0).expect("known").about.accepts.weights {
+                let (diary, score, _) = alone(at, 5000, BadRows::Fail, None);
+                let run = run.expect("it takes weights");
+                assert!(run.sink == diary && run.score.rates() == score.rates(), "{}", RUNS[at].0);
+                continue;
+            }
+            rejecting += 1;
+            let error = run.err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains("a.vw:50: the row has weight 2"), "{error}");
+        }
+        assert!(rejecting > 0 && rejecting < RUNS.len());
+        // Classes 0, 1 and 2 in turns of three rows.
+        assert_eq!(feed.majority_error_rate(), Some(1.0 - 1668.0 / 5000.0));
     }
 }
 
-/// Of several failures, the one in the earliest row is reported, also if a later row cannot be read.
+/// The others go on; where all have failed, the rest is not read.
 #[test]
-fn the_earliest_error_wins() {
-    for threads in [1, 2, 8] {
+fn a_run_that_fails_ends_alone() {
+    for (threads, rates, all) in
+        [(1, ["0.1", "1e308"], false), (8, ["1e306", "0.2"], false), (2, ["1e308", "1e306"], true)]
+    {
         let (mut entrants, mut encoders) = (vec![], vec![]);
-        for rate in ["0.1", "1e308", "1e306", "0.2"] {
+        for rate in rates {
             let (learner, encoder, options) = make("ogd", &[("rate", rate), ("ball", "none")], 0);
             entrants.push(Entrant { learner, encoder: 0, options, floor: 0.0, sink: Diary::default() });
             encoders = vec![encoder];
@@ -165,16 +178,24 @@ fn the_earliest_error_wins() {
         let mut feed = Feed::new(reader(40_000), encoders, "a.vw", BadRows::Skip, None);
         let options = PassOptions { threads, clock: &|| Duration::ZERO };
         let mut read = 0;
-        let result = pass(&mut feed, entrants, &options, &mut |rows| read += rows);
-        let Err(PassError::Run(1, RunError::NotFinite(row))) = result else { panic!("{:?}", result.err()) };
-        assert!((1..50).contains(&row), "{row}");
-        assert!(read < 20_000, "the rest need not be read: {read}");
+        let runs = pass(&mut feed, entrants, &options, &mut |rows| read += rows).expect("readable rows");
+        for (run, rate) in runs.iter().zip(rates) {
+            match run {
+                Ok(run) => assert!(run.score.rounds() == 40_000 && rate.starts_with("0."), "{rate}"),
+                Err(error) => {
+                    let RunError::NotFinite(row) = error else { panic!("{error}") };
+                    assert!((1..50).contains(row) && rate.starts_with("1e"), "{rate}: {row}");
+                }
+            }
+        }
+        assert_eq!(read < 20_000, all, "{read} rows were read");
     }
 }
 
 #[test]
 fn forecasts_are_those_of_the_learners() {
     let (finished, _) = together(100, 2, BadRows::Skip, None).expect("readable rows");
+    let finished: Vec<_> = finished.into_iter().map(|run| run.expect("finite scores")).collect();
     let randomised = |run: &Finished<Diary>| run.learner.about().forecast == Forecast::RandomisedLabel;
     assert_eq!(finished.iter().filter(|run| randomised(run)).count(), 3);
     assert!(
