@@ -90,7 +90,7 @@ impl Round<'_> {
                     }
                     row.push_offered(name);
                 }
-                let mut names: Vec<&String> = row.offered().iter().collect();
+                let mut names: Vec<&str> = row.offered().iter().map(|label| &*label.text).collect();
                 names.sort_unstable();
                 if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
                     return wrong(format!("the label {:?} is on offer twice", pair[0]));
@@ -144,6 +144,6 @@ impl Round<'_> {
             Self::Offer(..) => Features::Sparse { indices: row.indices(), values: row.values() },
         };
         encoder.transform(x, out)?;
-        Ok(row.offered().iter().filter_map(|name| encoder.labels().find(name)).map(|label| label.0).collect())
+        Ok(row.offered().iter().filter_map(|label| encoder.labels().find(&label.text)).map(|at| at.0).collect())
     }
 }

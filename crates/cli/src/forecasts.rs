@@ -80,17 +80,7 @@ impl Columns {
         let value = forecast == Forecast::Value;
         let shares = if value { vec![] } else { among(&row.prediction.probabilities, labels) };
         let best = named(row, labels).filter(|_| !value);
-        let label = match best {
-            _ if value => row.prediction.scores[0].to_string(),
-            Some(label) if row.answered => labels.name(label).into_owned(),
-            _ => String::new(),
-        };
         let sure = best.and_then(|label| shares.get(label.index()).copied());
-        let truth = match row.target.map(|target| target.truth) {
-            Some(Truth::Class(class)) => truths.name(class).into_owned(),
-            Some(Truth::Value(value)) => value.to_string(),
-            Some(Truth::Distribution(_)) | None => String::new(),
-        };
         if self.json {
             let mut object = Map::new();
             if self.id {
@@ -100,15 +90,20 @@ impl Columns {
                 "label".to_owned(),
                 match value {
                     true => row.prediction.scores[0].into(),
-                    false if label.is_empty() => Value::Null,
-                    false => label.into(),
+                    false if !row.answered => Value::Null,
+                    false => best.map_or(Value::Null, |label| labels.json(label)),
                 },
             );
             if let Some(sure) = sure.filter(|_| self.confidence) {
                 object.insert("confidence".to_owned(), sure.into());
             }
-            if self.truth && !truth.is_empty() {
-                object.insert("truth".to_owned(), truth.into());
+            if self.truth {
+                let truth = match row.target.map(|target| target.truth) {
+                    Some(Truth::Class(class)) => Some(truths.json(class)),
+                    Some(Truth::Value(value)) => Some(value.into()),
+                    Some(Truth::Distribution(_)) | None => None,
+                };
+                object.extend(truth.map(|truth| ("truth".to_owned(), truth)));
             }
             if let Some(shown) = self.probabilities.filter(|_| !value) {
                 let mut classes = row.classes(shares.len());
@@ -131,6 +126,16 @@ impl Columns {
             }
             return Value::Object(object).to_string();
         }
+        let label = match best {
+            _ if value => row.prediction.scores[0].to_string(),
+            Some(label) if row.answered => labels.name(label).into_owned(),
+            _ => String::new(),
+        };
+        let truth = match row.target.map(|target| target.truth) {
+            Some(Truth::Class(class)) => truths.name(class).into_owned(),
+            Some(Truth::Value(value)) => value.to_string(),
+            Some(Truth::Distribution(_)) | None => String::new(),
+        };
         let sure = sure.map_or_else(String::new, |sure| format!("{sure:.6}"));
         self.cells(row.id, &label, &sure, &truth)
     }

@@ -34,6 +34,7 @@ pub(crate) fn survey_error(data: &str, error: &SurveyError) -> String {
         SurveyError::TooManyColumns(_) => {
             format!("{data}: {error}, with --hash-bits BITS or --set features=D")
         }
+        SurveyError::LabelsHardlyRepeat(..) => format!("{data}: {error}; --learner vaw learns the latter"),
         other => format!("{data}: {other}"),
     }
 }

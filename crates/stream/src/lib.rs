@@ -38,7 +38,7 @@ pub mod words;
 pub use read::columns::{Columns, Names, hash_name, hash_number};
 pub use read::error::{ReadError, ReadErrorKind};
 pub use read::format::Format;
-pub use read::label::{LabelType, of_number as label_of_number, written as label_of_value};
+pub use read::label::{GivenLabel, LabelType, of_number as label_of_number, written as label_of_value};
 pub use read::live::Stop;
 pub use read::missing::Missing;
 pub use read::ndjson::nan::without_nan;

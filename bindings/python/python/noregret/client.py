@@ -52,8 +52,8 @@ class Decision:
 
     #: Its id, for feedback.
     id: str
-    #: The label to play.
-    label: str
+    #: The label to play, as it was given.
+    label: Any
     #: The probabilities of the labels on offer.
     p: dict[str, float]
 
@@ -92,7 +92,7 @@ class Client:
         *,
         learner: str | None = None,
         feedback: str = "full",
-        labels: Sequence[str] | None = None,
+        labels: Sequence[str | float | bool] | None = None,
         params: Mapping[str, Any] | None = None,
         service: Mapping[str, Any] | None = None,
         shadow_of: str | None = None,
@@ -184,7 +184,7 @@ class Model:
     def decide(
         self,
         x: Features,
-        labels: Sequence[str] | Mapping[str, Features] | None = None,
+        labels: Sequence[str | float | bool] | Mapping[str, Features] | None = None,
         *,
         id: str | None = None,
         exclude: Sequence[str] = (),

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
         let value = serde_json::json!({
             "learner": learner.about().name, "parameters": learner.values(), "feedback": feedback,
             "rounds": rounds, "rows_read": rows_read(&archive),
-            "problem": problem, "labels": encoder.labels().iter().collect::<Vec<_>>(), "scaling": encoder.scaler().scaling(),
+            "problem": problem, "labels": encoder.labels().given().collect::<Vec<_>>(), "scaling": encoder.scaler().scaling(),
             "intercept": encoder.has_intercept(), "schema": saved.schema, "tensors": tensors, "run": run, "numbers": numbers,
             "weights": as_json(&weights),
             "snapshots": (taken.len() > 1).then_some(&taken),

@@ -44,6 +44,12 @@ pub(super) fn check(plan: &StreamPlan, wanted: &[Wanted], survey: &Survey) -> Re
             "{data}:{line}: the label gives costs of actions, where a class was needed; --feedback bandit{costs} learns from them"
         )));
     }
+    if let (Some(costs), Some(named)) = (survey.costs, survey.named) {
+        return Err(Failure::data(format!(
+            "{data}:{named}: the label is a class, and that of line {costs} gives costs of actions, where one kind of label was \
+             needed: an action without a cost is written with a colon, as 2:"
+        )));
+    }
     let Some(Outside { cost, line, fits }) = outside.filter(|_| bandits) else { return Ok(()) };
     if plan.source.on_bad_row != BadRows::Fail {
         return Ok(());
@@ -77,7 +83,8 @@ impl Outside {
         // Costs and rewards of a fraction are mostly from 0 to 1 or to -1.
         let whole =
             |number: f64| if number.abs() < 1.0 { number.signum() * number.abs().ceil() } else { number };
-        let fits = Costs::new(whole(rounded(least.0)).min(0.0), whole(rounded(most.0)).max(0.0))?;
+        // 0 for -0.
+        let fits = Costs::new(whole(rounded(least.0)).min(0.0) + 0.0, whole(rounded(most.0)).max(0.0) + 0.0)?;
         Some(Self { cost, line, fits })
     }
 }

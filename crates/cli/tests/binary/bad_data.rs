@@ -156,7 +156,7 @@ fn labels_that_teach_nothing() {
     refused("a.svm", "1:1\n1:2\n", "", "a.svm: none of its 2 rows has a label");
     refused("a.vw", "1 0 | a\n2 0 | b\n", "", "a.vw: no labelled row was learnt from");
     let classes: String = (0..10_001).map(|label| format!("l{label} 1:1\n")).collect();
-    let sentence = "a.svm: there are 10001 different labels in 10001 rows with a label; is it the right label column, or a real-valued target?";
+    let sentence = "a.svm: there are 10001 different labels in 10001 rows with a label, which is the wrong column or a real-valued target; --learner vaw learns the latter";
     refused("a.svm", &classes, "", sentence);
     // Labels that come again are classes, however many.
     let folder = Folder::with("a.svm", classes.repeat(2));

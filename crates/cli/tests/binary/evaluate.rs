@@ -201,7 +201,10 @@ fn bad_logs_are_refused_with_their_line() {
             "\"p\" is an array of 2, but no line has given the order of the labels; use an object with the labels as keys",
         ),
         (r#"{"id":"b","label":"x"}"#, "a decision without a probability"),
-        (r#"{"label":"x","probability":0.5}"#, "a decision without an id; every decision needs its own"),
+        (
+            r#"{"label":"x","probability":0.5}"#,
+            "a decision without reward and id; feedback that comes later needs the id",
+        ),
         (r#"{"id":"a","label":"x","probability":0.5}"#, "the id \"a\" was that of an earlier decision"),
         (
             r#"{"id":"z","correct":true}"#,
@@ -212,7 +215,10 @@ fn bad_logs_are_refused_with_their_line() {
             r#"{"id":"b","label":"x","probability":0.5,"x":{"f":[1]}}"#,
             "feature \"f\" is not a number, text, bool or null",
         ),
-        (r#"{"what":1}"#, "is not a line of a decision log: a decision has a \"label\", feedback an \"id\""),
+        (
+            r#"{"what":1}"#,
+            "is not a line of a decision log: a decision has a \"label\", feedback an \"id\"; the options decision, probability and reward name the columns of another program's log",
+        ),
         (r#"{"noregret":"decisions"}"#, "a header is only allowed as the first line of a log"),
     ] {
         folder.write("log", format!("{good}\n{line}\n"));
@@ -430,7 +436,21 @@ fn columns_of_a_foreign_log() {
         let value = evaluated(&folder, &format!("{log} --policy uniform {names}"));
         assert_eq!(value["estimates"], want["estimates"], "{log}");
     }
+    // Ids are for feedback that comes later.
+    let text = String::from_utf8(folder.read("table.csv")).unwrap();
+    folder.write(
+        "named.csv",
+        text.replacen("chosen", "label", 1).replacen("prob", "probability", 1).replacen("click", "reward", 1),
+    );
+    assert_eq!(evaluated(&folder, "named.csv --policy uniform")["estimates"], want["estimates"]);
+    let line = "{\"x\":{\"a\":1},\"label\":\"u\",\"probability\":0.5,\"reward\":1}\n";
+    folder.write("no-ids.ndjson", line.repeat(20));
+    assert_eq!(evaluated(&folder, "no-ids.ndjson --policy uniform")["rounds"], 20);
+    folder.write("missing.csv", "a,label,probability,reward\n1,u,0.5,1\n1,NA,0.5,1\n");
+    folder
+        .run("evaluate missing.csv --policy uniform")
+        .failed(2, "missing.csv:3: has no \"label\": \"NA\" counts as missing; a label needs another name");
     folder
         .run("evaluate table.csv --policy uniform")
-        .failed(2, "table.csv:1: the header has no column \"label\"");
+        .failed(2, "table.csv:1: the header has no column \"label\"; the options decision, probability and reward name the columns of another program's log");
 }

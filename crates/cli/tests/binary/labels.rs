@@ -1,5 +1,7 @@
 //! A label is the text that was given, and a missing one is no label: in every format.
 
+use serde_json::Value;
+
 use crate::util::Folder;
 
 /// 60 rows of one number and one of these labels in turn, as lines by `line`.
@@ -53,9 +55,71 @@ fn whole_numbers_written_with_and_without_zeros_are_one_class() {
     assert_eq!(classes("a.csv", &csv(&["0", "1.0", "0.0", "1"])).0, serde_json::json!(["0", "1"]));
     assert_eq!(classes("a.csv", &csv(&["1.0", "2.0"])).0, serde_json::json!(["1.0", "2.0"]));
     assert_eq!(classes("a.csv", &csv(&["1.0", "1", "1.1"])).0, serde_json::json!(["1", "1.0", "1.1"]));
-    assert_eq!(classes("a.ndjson", &json(&["1.0", "1", "2"], "")).0, serde_json::json!(["1", "2"]));
+    assert_eq!(classes("a.ndjson", &json(&["1.0", "1", "2"], "")).0, serde_json::json!([1.0, 2]));
     let svm = rows(&["+1", "1.0", "-1", "1"], |x, label| format!("{label} 1:{x}"));
     assert_eq!(classes("a.svm", &svm).0, serde_json::json!(["-1", "1"]));
+}
+
+/// In JSON a label has the type that it was given, also from a model file.
+#[test]
+fn json_gives_labels_with_their_types() {
+    for labels in [["1", "2"], ["0.5", "1.0"], ["true", "false"], [r#""1""#, r#""2""#], [r#""true""#, "1"]] {
+        let folder = Folder::with("a.ndjson", json(&labels, ""));
+        let value = |text: &&str| serde_json::from_str::<Value>(text).unwrap();
+        let given: Vec<Value> = labels.iter().map(value).collect();
+        folder.run("run a.ndjson --learner ogd --quiet --save m --predictions p.ndjson").succeeded();
+        let said = |lines: &str| -> Vec<Value> { lines.lines().map(|line| value(&line)).collect() };
+        let run = said(&String::from_utf8(folder.read("p.ndjson")).unwrap());
+        let known = folder.run("inspect m --json").succeeded().objects()[0]["labels"].clone();
+        assert!(given.iter().all(|label| known.as_array().unwrap().contains(label)), "{known}");
+        let predicted = said(&folder.run("predict m a.ndjson --json").succeeded().stdout);
+        for lines in [&run, &predicted] {
+            assert!(lines.iter().all(|line| given.contains(&line["label"])), "{given:?} {}", lines[59]);
+        }
+        assert_eq!(run[0]["truth"], given[0]);
+        assert_eq!(predicted[58]["label"], given[0]);
+        // The model goes on with labels of the same type.
+        folder.run("run a.ndjson --load m --quiet --save n").succeeded();
+        assert_eq!(folder.run("inspect n --json").succeeded().objects()[0]["labels"], known);
+    }
+    // Texts of formats without types are texts.
+    let folder = Folder::with("a.csv", csv(&["1", "2"]));
+    folder.run("run a.csv --learner ogd --quiet --save m").succeeded();
+    let first = folder.run("predict m a.csv --json").succeeded().objects().remove(0);
+    assert!(first["label"].is_string(), "{first}");
+}
+
+/// Labels on offer and played labels, of our own rounds and of logs of others.
+#[test]
+fn json_gives_labels_of_decisions_with_their_types() {
+    let round =
+        |t: usize| format!(r#"{{"x":{{"a":{}}},"labels":[10,20,30],"y":{}}}"#, t % 3, 10 + 10 * (t % 3));
+    let folder = Folder::with("a.ndjson", (0..60).map(|t| round(t) + "\n").collect::<String>());
+    let decided = |t: usize| format!(r#"{{"a":{},"arm":{},"p":0.5,"won":{}}}"#, t % 2, 1 + t % 2, t % 3 % 2);
+    folder.write("log.ndjson", (0..60).map(|t| decided(t) + "\n").collect::<String>());
+    for (run, labels) in [
+        ("run a.ndjson --feedback bandit", vec![10, 20, 30]),
+        ("run log.ndjson --feedback bandit --decision arm --probability p --reward won", vec![1, 2]),
+    ] {
+        folder.run(&format!("{run} --quiet --save m")).succeeded();
+        let known = &folder.run("inspect m --json").succeeded().objects()[0]["labels"];
+        assert_eq!(*known, Value::from(labels.clone()), "{run}");
+        let data = run.split(' ').nth(1).unwrap();
+        let lines = folder.run(&format!("predict m {data} --json")).succeeded().objects();
+        assert!(lines.iter().all(|line| labels.iter().any(|label| line["label"] == *label)), "{}", lines[0]);
+    }
+    // As texts, 01 and 1 are different labels, and so they are in a log of another program.
+    let rows = "1,01,0.5,1\n2,1,0.5,0\n1,1.10,0.5,1\n2,1.1,0.5,0\n".repeat(20);
+    folder.write("log.csv", format!("a,arm,p,won\n{rows}"));
+    let columns = "--decision arm --probability p --reward won";
+    folder.run(&format!("run log.csv --feedback bandit {columns} --quiet --save m")).succeeded();
+    let mut known = folder.run("inspect m --json").succeeded().objects()[0]["labels"].clone();
+    known.as_array_mut().unwrap().sort_by_key(|label| label.to_string());
+    assert_eq!(known, serde_json::json!(["01", "1", "1.1", "1.10"]));
+    let compared = folder
+        .run(&format!("evaluate log.csv {columns} --policy constant:01 --policy constant:1"))
+        .succeeded();
+    assert!(compared.stdout.contains("constant:01"), "{}", compared.stdout);
 }
 
 /// Every word for a missing label gives the same run as an empty cell, and is mentioned.

@@ -87,6 +87,8 @@ fn other_kinds_of_labels_are_refused_by_name() {
             "several slots (slates)",
         ),
         ("several.vw", "1,2 | a\n", "names several labels"),
+        ("flat.fb", "\u{4}\0\0\0\u{3}\0\0\0", "binary file"),
+        ("wide.csv", "a\0,\0b\0\n\0", "binary file"),
         ("ccb.json", slots, "several slots"),
         (
             "ca.json",
@@ -101,9 +103,44 @@ fn other_kinds_of_labels_are_refused_by_name() {
             let (command, options) = command.split_once(' ').unwrap();
             let ran = folder.run(&format!("{command} {name} {options}"));
             assert_eq!(ran.code, 2, "{command} {name}: {}", ran.stdout);
+            let what = if command == "evaluate" && what == "binary file" { "noregret: " } else { what };
             assert!(ran.stderr.contains(what), "{command} {name}: {}", ran.stderr);
         }
     }
+    // The choice of a policy before the label of what was played.
+    folder.write("eval.vw", "2 1:1:0.5 | a\n2 2:0:0.5 | b\n".repeat(20));
+    for command in ["run eval.vw --quiet --feedback bandit", "evaluate eval.vw --policy uniform"] {
+        let ran = folder.run(command);
+        assert!(
+            ran.code == 2 && ran.stderr.contains("the choice of a policy before the label"),
+            "{}",
+            ran.stderr
+        );
+    }
+    folder.write("both.vw", "1:1:0.5 | a\n2:0:0.5 | b\n2 | b\n".repeat(20));
+    let ran = folder.run("run both.vw --quiet --feedback bandit");
+    let sentence = "both.vw:3: the label is a class, and that of line 1 gives costs of actions";
+    assert!(ran.code == 2 && ran.stderr.contains(sentence), "{}", ran.stderr);
+    // Outcomes that are objects: with a cost they say more about it, in interaction-grounded learning nothing else is known.
+    let round = |bad: &str| {
+        format!(
+            "{{\"_label_cost\":-1,\"_label_probability\":0.5,\"_labelIndex\":0,\"o\":[{{\"v\":{{\"clicks\":1}}{bad}}}],\
+             \"a\":[1,2],\"p\":[0.5,0.5],\"c\":{{\"u\":{{\"f\":1}},\"_multi\":[{{\"_tag\":\"t\",\"f\":1}},{{\"_tag\":\"t\",\"f\":2}}]}}}}\n"
+        )
+    };
+    folder.write("known.json", round("").repeat(20));
+    folder.run("run known.json --quiet --feedback bandit --costs=-1..0").succeeded();
+    folder.write("grounded.json", round(",\"_definitely_bad\":false").repeat(20));
+    let ran = folder.run("run grounded.json --quiet --feedback bandit --costs=-1..0");
+    assert!(ran.code == 2 && ran.stderr.contains("interaction-grounded"), "{}", ran.stderr);
+    let ran = folder.run("run known.json --quiet --feedback bandit");
+    assert!(ran.stderr.contains("--costs=-1..0,"), "no -0: {}", ran.stderr);
+    // Numbers that hardly repeat may be classes.
+    let counts: String = (0..60).map(|t| format!("{} | a:{t}\n", t * 31 % 59)).collect();
+    folder.write("counts.vw", counts);
+    let ran = folder.run("run counts.vw --quiet --learner ogd").succeeded();
+    assert!(ran.stderr.contains("its 60 labels have 59 different values"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--learner vaw learns"), "{}", ran.stderr);
     folder.write("shared.vw", "shared |u a\n0:1:0.5 |b c\n|b d\n\n".repeat(20));
     let ran = folder.run("run shared.vw --quiet --learner ogd");
     assert!(ran.code == 2 && ran.stderr.contains("round of several lines"), "{}", ran.stderr);

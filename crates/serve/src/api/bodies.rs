@@ -1,5 +1,6 @@
 //! Request and response bodies of our own protocol.
 
+use noregret_stream::{GivenLabel, LabelType};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -8,7 +9,7 @@ use utoipa::openapi::schema::{ArrayBuilder, Object, OneOfBuilder, Schema, Schema
 use crate::model::engine::{Answer, Chosen, Forecasted};
 use crate::model::event::{Decide, Event, Offered};
 use crate::model::flat::Flat;
-use crate::model::spec::shown_value;
+use crate::model::spec::{label_kinds, shown_value};
 use crate::refusal::Refusal;
 
 fn of(kind: Type) -> Object {
@@ -28,22 +29,34 @@ fn features() -> Schema {
 
 /// A label, or probabilities of all.
 fn label() -> Schema {
-    let labels = [Type::String, Type::Number, Type::Boolean];
     let numbers = ArrayBuilder::new().items(of(Type::Number));
-    let schema = labels.into_iter().fold(OneOfBuilder::new(), |schema, kind| schema.item(of(kind)));
-    schema.item(numbers).examples([json!("cat")]).build().into()
+    label_kinds().item(numbers).examples([json!("cat")]).build().into()
 }
 
 /// Labels on offer: names, names with features, or an object of both.
 fn labels() -> Schema {
-    let one = OneOfBuilder::new().item(of(Type::String)).item(of(Type::Number)).item(of(Type::Object));
     OneOfBuilder::new()
-        .item(ArrayBuilder::new().items(one))
+        .item(ArrayBuilder::new().items(label_kinds().item(of(Type::Object))))
         .item(of(Type::Object))
         .item(of(Type::Null))
         .examples([json!(["a", "b"])])
         .build()
         .into()
+}
+
+/// Labels.
+fn excluded() -> Schema {
+    ArrayBuilder::new().items(label_kinds()).examples([json!(["b"])]).build().into()
+}
+
+/// A label of an answer, as it was given; null before the first one was seen.
+fn answered() -> Schema {
+    label_kinds().item(of(Type::Null)).examples([json!("cat")]).build().into()
+}
+
+/// A label that is played, as it was given.
+fn played() -> Schema {
+    label_kinds().examples([json!("red")]).build().into()
 }
 
 /// A row to predict.
@@ -97,7 +110,8 @@ pub struct DecideBody {
     pub id: Option<String>,
     /// Labels on offer that must not be played.
     #[serde(default)]
-    pub exclude: Vec<String>,
+    #[schema(schema_with = excluded, required = false)]
+    pub exclude: Vec<GivenLabel>,
     /// Whether the decision is ignored until it is activated.
     #[serde(default)]
     pub deferred: bool,
@@ -188,8 +202,9 @@ pub struct BackupBody {
 /// A forecast.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Forecast {
-    /// The most probable label; a number for regression; null before the first label was seen.
-    #[schema(value_type = Option<String>, example = "cat")]
+    /// The most probable label, as it was given; a number for regression; null before the first label was
+    /// seen.
+    #[schema(schema_with = answered)]
     pub label: Value,
     /// Probabilities of the labels.
     #[schema(value_type = Object, example = json!({"cat": 0.9, "dog": 0.1}))]
@@ -201,7 +216,7 @@ pub struct Forecast {
 #[derive(Clone, Debug, ToSchema)]
 pub struct Learnt {
     /// As in a forecast.
-    #[schema(value_type = Option<String>, example = "cat")]
+    #[schema(schema_with = answered, required = false)]
     pub label: Option<Value>,
     /// As in a forecast.
     #[schema(value_type = Option<Object>, nullable = false, example = json!({"cat": 0.9, "dog": 0.1}))]
@@ -217,9 +232,9 @@ pub struct Decision {
     /// Its id, for feedback.
     #[schema(example = "visit-17")]
     pub id: String,
-    /// The label to play.
-    #[schema(example = "red")]
-    pub label: String,
+    /// The label to play, as it was given.
+    #[schema(schema_with = played)]
+    pub label: GivenLabel,
     /// The probabilities of the labels on offer.
     #[schema(value_type = Object, example = json!({"red": 0.9, "green": 0.05, "blue": 0.05}))]
     pub p: Map<String, Value>,
@@ -249,7 +264,7 @@ impl DecideBody {
             id: self.id.unwrap_or_default(),
             x: self.x,
             labels: self.labels.filter(|labels| !labels.is_null()).map(offered).transpose()?,
-            exclude: self.exclude,
+            exclude: self.exclude.into_iter().map(|label| label.text).collect(),
             slots: Vec::new(),
             deferred: self.deferred,
         })
@@ -304,23 +319,24 @@ fn offered(labels: Value) -> Result<Vec<Offered>, Refusal> {
         Refusal::invalid(&at, what)
     };
     match labels {
-        Value::Object(map) => map.into_iter().map(|(label, x)| Ok(Offered { label, x: read(x)? })).collect(),
+        Value::Object(map) => {
+            let named = |text| GivenLabel { text, of: LabelType::Text };
+            map.into_iter().map(|(label, x)| Ok(Offered { label: named(label), x: read(x)? })).collect()
+        }
         Value::Array(list) => {
             let mut labels = Vec::with_capacity(list.len());
             for (at, item) in list.into_iter().enumerate() {
                 let place = format!("labels[{at}]");
-                labels.push(match item {
-                    Value::String(label) => Offered { label, x: Flat::default() },
-                    Value::Number(number) => Offered { label: number.to_string(), x: Flat::default() },
-                    Value::Object(mut map) => {
-                        let x = map.remove("x").unwrap_or_default();
-                        match map.remove("label") {
-                            Some(Value::String(label)) if map.is_empty() => Offered { label, x: read(x)? },
-                            _ => return Err(wrong(place, &Value::Object(map))),
-                        }
+                let (name, x) = match &item {
+                    Value::Object(map) if map.keys().all(|key| key == "label" || key == "x") => {
+                        (map.get("label"), map.get("x").cloned())
                     }
-                    other => return Err(wrong(place, &other)),
-                });
+                    other => (Some(other), None),
+                };
+                let Some(label) = name.and_then(GivenLabel::of_json) else {
+                    return Err(wrong(place, &item));
+                };
+                labels.push(Offered { label, x: x.map_or_else(|| Ok(Flat::default()), read)? });
             }
             Ok(labels)
         }

@@ -94,7 +94,10 @@ pub(crate) async fn create(
     };
     if let Ok(handle) = app.hub.get(&name) {
         let old = handle.spec();
-        let wanted = Spec { service: old.service.clone(), ..spec.clone() };
+        let mut wanted = Spec { service: old.service.clone(), ..spec.clone() };
+        if wanted.has_labels_of(&old) {
+            wanted.labels.clone_from(&old.labels);
+        }
         if wanted.labels != old.labels && (Spec { labels: old.labels.clone(), ..wanted.clone() }) == old {
             let what = format!(
                 "the labels of the model {name} are fixed: make a model with other labels under another name, or one without labels, whose labels come and go with every decision"

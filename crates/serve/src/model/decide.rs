@@ -5,13 +5,14 @@ use std::sync::Arc;
 use noregret::algorithm::AnyModel;
 use noregret::example::Features;
 use noregret::prediction::Decision;
+use noregret_stream::GivenLabel;
 use noregret_stream::encode::Example;
 
 use super::answers::Waits;
 use super::engine::{Answer, Chosen, Done, Engine, check_scores};
 use super::event::{Decide, Outcome};
 use super::rows;
-use super::spec::{Feedback, Mode, RowKind, label_name, shown};
+use super::spec::{Feedback, Mode, RowKind, check_label, shown};
 use crate::refusal::Refusal;
 
 /// The labels that may be played in a slot, by position, and the first of them.
@@ -23,7 +24,7 @@ struct Choice {
 /// A decision that is asked for, checked.
 struct Wanted {
     /// The labels on offer.
-    names: Vec<String>,
+    names: Vec<GivenLabel>,
     /// Their indices for the learner.
     numbers: Vec<u32>,
     /// One for each slot.
@@ -83,12 +84,13 @@ impl Engine {
     }
 
     /// The names of the labels on offer.
-    fn names_on_offer(&self, decide: &Decide) -> Result<Vec<String>, Refusal> {
-        let names: Vec<String> = match &decide.labels {
+    fn names_on_offer(&self, decide: &Decide) -> Result<Vec<GivenLabel>, Refusal> {
+        let names: Vec<GivenLabel> = match &decide.labels {
             Some(labels) => {
                 let mut names = Vec::with_capacity(labels.len());
                 for (at, offered) in labels.iter().enumerate() {
-                    names.push(label_name(&format!("labels[{at}]"), &offered.label)?);
+                    check_label(&format!("labels[{at}]"), &offered.label.text)?;
+                    names.push(offered.label.clone());
                 }
                 names
             }
@@ -96,14 +98,14 @@ impl Engine {
                 let what = "the model has no fixed labels: give the labels on offer";
                 return Err(Refusal::invalid("labels", what));
             }
-            None => self.encoder.labels().iter().map(str::to_owned).collect(),
+            None => self.encoder.labels().given().collect(),
         };
         let classes = self.learner.problem().classes;
         if names.is_empty() || names.len() > classes {
             let what = format!("{} labels are on offer; from 1 to {classes} were needed", names.len());
             return Err(Refusal::invalid("labels", what));
         }
-        let mut sorted: Vec<&String> = names.iter().collect();
+        let mut sorted: Vec<&str> = names.iter().map(|label| &*label.text).collect();
         sorted.sort_unstable();
         if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(Refusal::invalid(
@@ -115,13 +117,13 @@ impl Engine {
     }
 
     /// The learner's indices of the labels: their positions, or the model's classes.
-    fn numbers_of(&self, names: &[String]) -> Result<Vec<u32>, Refusal> {
+    fn numbers_of(&self, names: &[GivenLabel]) -> Result<Vec<u32>, Refusal> {
         if let RowKind::Offers(_) = self.kind {
             return Ok((0..names.len() as u32).collect());
         }
-        let number = |(at, name): (usize, &String)| {
-            self.encoder.labels().find(name).map(|label| label.0).ok_or_else(|| {
-                let what = format!("the label {} is none of the model's", shown(name));
+        let number = |(at, label): (usize, &GivenLabel)| {
+            self.encoder.labels().find_as(&label.text, label.of).map(|label| label.0).ok_or_else(|| {
+                let what = format!("the label {} is none of the model's", shown(&label.text));
                 Refusal::invalid(&format!("labels[{at}]"), what)
             })
         };
@@ -226,8 +228,9 @@ impl Engine {
             self.standing.explored += 1.0 - taken.distribution[taken.greedy as usize].min(1.0);
             self.standing.decisions += 1;
             let id = decide.id_of(slot);
-            let p =
-                |at: &usize| (wanted.names[*at].clone(), taken.distribution[wanted.numbers[*at] as usize]);
+            let p = |at: &usize| {
+                (wanted.names[*at].text.clone(), taken.distribution[wanted.numbers[*at] as usize])
+            };
             let label = wanted.names[played].clone();
             chosen.push(Chosen { id: id.clone(), label, p: allowed.iter().map(p).collect() });
             let waits = Waits::new(example, &taken, at, !decide.deferred);
@@ -256,13 +259,13 @@ impl Engine {
 }
 
 /// The labels allowed in each slot.
-fn choices(decide: &Decide, names: &[String]) -> Result<Vec<Choice>, Refusal> {
+fn choices(decide: &Decide, names: &[GivenLabel]) -> Result<Vec<Choice>, Refusal> {
     let position = |field: &str, name: &str| {
-        let name = label_name(field, name)?;
+        check_label(field, name)?;
         names
             .iter()
-            .position(|known| *known == name)
-            .ok_or_else(|| Refusal::invalid(field, format!("the label {} is not on offer", shown(&name))))
+            .position(|known| known.text == name)
+            .ok_or_else(|| Refusal::invalid(field, format!("the label {} is not on offer", shown(name))))
     };
     let mut excluded = Vec::new();
     for (at, name) in decide.exclude.iter().enumerate() {

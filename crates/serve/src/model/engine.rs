@@ -10,7 +10,7 @@ use noregret::rng::Rng;
 use noregret_stream::decisions::pending::Pending;
 use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::bandit::Play;
-use noregret_stream::{Columns, Row, Schema};
+use noregret_stream::{Columns, GivenLabel, Row, Schema};
 use serde_json::Value;
 
 use super::answers::Waits;
@@ -78,8 +78,8 @@ pub(crate) struct Forecasted {
 pub(crate) struct Chosen {
     /// The decision.
     pub(crate) id: String,
-    /// The label.
-    pub(crate) label: String,
+    /// The label, as it was given.
+    pub(crate) label: GivenLabel,
     /// Labels on offer with their probabilities.
     pub(crate) p: Vec<(String, f64)>,
 }

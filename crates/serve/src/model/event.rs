@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use noregret::prediction::Decision;
+use noregret_stream::GivenLabel;
 
 use super::flat::Flat;
 use super::spec::Service;
@@ -108,8 +109,8 @@ pub struct Decide {
 /// A label on offer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Offered {
-    /// Its name.
-    pub label: String,
+    /// Its name, as it was given.
+    pub label: GivenLabel,
     /// Its own features.
     #[serde(default, skip_serializing_if = "Flat::is_null")]
     pub x: Flat,

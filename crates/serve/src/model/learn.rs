@@ -6,10 +6,10 @@ use noregret::algorithm::{AnyModel, Forecast};
 use noregret::example::{Features, Label};
 use noregret::learner::Classes;
 use noregret::prediction::Prediction;
+use noregret_stream::GivenLabel;
 use noregret_stream::encode::{Encoder, LARGEST_WEIGHT};
 use noregret_stream::run::play;
 use noregret_stream::run::score::RoundScore;
-use noregret_stream::{LabelType, label_of_number};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use super::engine::{Answer, Done, Engine, Forecasted, check_forecast};
 use super::event::Outcome;
 use super::flat::Flat;
 use super::rows;
-use super::spec::{Feedback, label_name, shown, shown_value};
+use super::spec::{Feedback, check_label, shown, shown_value};
 use crate::refusal::Refusal;
 
 /// A row without its label so far.
@@ -102,13 +102,6 @@ impl Engine {
         let real = accepts.classes == Classes::Real;
         let mut new = false;
         match y {
-            Value::String(text) => self.set_label(text, LabelType::Text)?,
-            Value::Number(number) => {
-                let of = if number.is_f64() { LabelType::Real } else { LabelType::Whole };
-                let text = number.to_string();
-                self.set_label(label_of_number(&text).as_deref().unwrap_or(&text), of)?;
-            }
-            Value::Bool(value) => self.set_label(&value.to_string(), LabelType::Truth)?,
             Value::Array(list) if accepts.soft_labels => {
                 let numbers: Option<Vec<f64>> = list.iter().map(Value::as_f64).collect();
                 let fits = |p: &Vec<f64>| {
@@ -127,9 +120,12 @@ impl Engine {
                 };
                 self.row.set_distribution(numbers);
             }
-            _ => {
-                let what = format!("y is {}; a label was needed", shown_value(y));
-                return Err(Refusal::invalid("y", what));
+            y => {
+                let label = GivenLabel::of_json(y).ok_or_else(|| {
+                    Refusal::invalid("y", format!("y is {}; a label was needed", shown_value(y)))
+                })?;
+                check_label("y", &label.text)?;
+                self.row.set_label(&label.text, label.of);
             }
         }
         if let noregret_stream::RowLabel::Name(name) = self.row.label() {
@@ -176,11 +172,6 @@ impl Engine {
         }
         Ok((Answer::Forecast(answer), Outcome::default()))
     }
-
-    pub(super) fn set_label(&mut self, text: &str, of: LabelType) -> Result<(), Refusal> {
-        self.row.set_label(&label_name("y", text)?, of);
-        Ok(())
-    }
 }
 
 /// A prediction by names of labels.
@@ -198,9 +189,12 @@ pub(super) fn forecasted(
         encoder.labels().iter().zip(&at.probabilities).map(|(name, p)| (name.to_owned(), *p)).collect();
     let label = match played.index() {
         _ if known == 0 => Value::Null,
-        at if at < known => encoder.labels().name(played).into_owned().into(),
+        at if at < known => encoder.labels().json(played),
         // Classes without a name are reserved space.
-        _ => p.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(Value::Null, |(name, _)| name.clone().into()),
+        _ => {
+            let best = (0..p.len()).max_by(|a, b| p[*a].1.total_cmp(&p[*b].1));
+            best.map_or(Value::Null, |at| encoder.labels().json(Label::from(at)))
+        }
     };
     Forecasted { label, p }
 }

@@ -85,7 +85,7 @@ impl Reader {
                 self.play.mix(&mut taken.distribution);
                 let names = self.encoder.labels().iter().zip(&taken.distribution);
                 Ok(Forecasted {
-                    label: self.encoder.labels().name(Label(taken.greedy)).into_owned().into(),
+                    label: self.encoder.labels().json(Label(taken.greedy)),
                     p: names.map(|(name, p)| (name.to_owned(), *p)).collect(),
                 })
             }

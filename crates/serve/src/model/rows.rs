@@ -145,7 +145,7 @@ impl OfferFeatures {
         let mut described = Vec::with_capacity(labels.len());
         for (at, label) in labels.iter().enumerate() {
             label.x.check(&format!("labels[{at}].x"), limits)?;
-            described.push((key(&label.label), listed(&label.x)));
+            described.push((key(&label.label.text), listed(&label.x)));
         }
         Ok(Self { context, labels: described })
     }

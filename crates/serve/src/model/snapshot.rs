@@ -180,7 +180,7 @@ impl Engine {
         };
         let labels = match kind {
             RowKind::Columns if !saved.encoder.labels().is_empty() => {
-                Some(saved.encoder.labels().iter().map(str::to_owned).collect())
+                Some(saved.encoder.labels().given().collect())
             }
             _ => None,
         };
@@ -223,7 +223,7 @@ impl Engine {
             "feedback": self.spec.feedback,
             "params": self.learner.values(),
             "labels": match self.kind {
-                RowKind::Columns => self.encoder.labels().iter().collect::<Vec<_>>().into(),
+                RowKind::Columns => json!(self.encoder.labels().given().collect::<Vec<_>>()),
                 RowKind::Offers(_) => Value::Null,
             },
             "columns": self.schema.columns.count(),

@@ -11,7 +11,7 @@ use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::bandit::Play;
 use noregret_stream::save::Saved;
 use noregret_stream::setup::{Asked, Facts};
-use noregret_stream::{Columns, Names, Offers, Schema};
+use noregret_stream::{Columns, GivenLabel, Names, Offers, Schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -52,7 +52,7 @@ pub struct Spec {
     /// labels on offer.
     #[serde(deserialize_with = "names")]
     #[schema(schema_with = label_names, required = false)]
-    pub labels: Option<Vec<String>>,
+    pub labels: Option<Vec<GivenLabel>>,
     /// Parameters of the learner by name, and `features` (largest number of columns), `classes`,
     /// `radius`, `horizon`, `seed`, `scale` (none, unit, maxabs, standard), `width` (columns that
     /// describe a label on offer), `floor` (least probability).
@@ -70,25 +70,30 @@ pub struct Spec {
     pub service: Service,
 }
 
-/// Labels: texts, or numbers, which are converted to text.
-fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+/// Labels: texts, numbers or truth values.
+fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<GivenLabel>>, D::Error> {
     let Some(list) = Option::<Vec<Value>>::deserialize(from)? else { return Ok(None) };
-    let name = |(at, value)| match value {
-        Value::String(text) => Ok(text),
-        Value::Number(number) => Ok(number.to_string()),
-        other => {
-            let what = format!("labels[{at}] is {}; a text or a number was needed", shown_value(&other));
-            Err(serde::de::Error::custom(what))
-        }
+    let name = |(at, value): (usize, Value)| {
+        GivenLabel::of_json(&value).ok_or_else(|| {
+            let found = shown_value(&value);
+            let what = format!("labels[{at}] is {found}; a text, a number or a truth value was needed");
+            serde::de::Error::custom(what)
+        })
     };
     list.into_iter().enumerate().map(name).collect::<Result<_, _>>().map(Some)
 }
 
+/// A label for the OpenAPI document.
+pub(crate) fn label_kinds() -> OneOfBuilder {
+    [Type::String, Type::Number, Type::Boolean]
+        .into_iter()
+        .fold(OneOfBuilder::new(), |schema, kind| schema.item(Object::with_type(kind)))
+}
+
 /// The same for the OpenAPI document.
 fn label_names() -> schema::Schema {
-    let one = OneOfBuilder::new().item(Object::with_type(Type::String)).item(Object::with_type(Type::Number));
     OneOfBuilder::new()
-        .item(ArrayBuilder::new().items(one))
+        .item(ArrayBuilder::new().items(label_kinds()))
         .item(Object::with_type(Type::Null))
         .description(Some("The labels, where they are known. A bandit without labels takes those that every request offers."))
         .examples([json!(["red", "green", "blue"])])
@@ -187,11 +192,11 @@ const OFFERS: usize = 50;
 /// Default number of columns for a label on offer.
 const WIDTH: u32 = Offers::WIDTH;
 
-/// The label `text`, checked.
+/// Checks the text of a label.
 ///
 /// # Errors
 /// If it is empty or too long.
-pub(crate) fn label_name(field: &str, text: &str) -> Result<String, Refusal> {
+pub(crate) fn check_label(field: &str, text: &str) -> Result<(), Refusal> {
     if text.trim().is_empty() {
         return Err(Refusal::invalid(field, format!("the label {} is empty", shown(text))));
     }
@@ -203,7 +208,7 @@ pub(crate) fn label_name(field: &str, text: &str) -> Result<String, Refusal> {
         );
         return Err(Refusal::invalid(field, what));
     }
-    Ok(text.to_owned())
+    Ok(())
 }
 
 /// Largest number of bytes of a label.
@@ -339,7 +344,7 @@ impl Spec {
                     Refusal::invalid("params.scale", what)
                 })?,
             };
-            let labels = labels.iter().map(String::as_str).collect();
+            let labels = labels.iter().map(|label| (&*label.text, label.of)).collect();
             let arrays = Facts::of_arrays(classes, columns);
             let schema = Schema { columns: Columns::Named(Names::default()), ..arrays.schema };
             (Facts { labels, scaling, intercept: true, schema, ..arrays }, RowKind::Columns)
@@ -366,15 +371,23 @@ impl Spec {
         Ok(Made { saved, play, seed, kind })
     }
 
-    fn names(&self, limits: &Limits) -> Result<Vec<String>, Refusal> {
-        let mut names = Vec::new();
+    /// Whether the labels are those of `other`, however they were given.
+    pub(crate) fn has_labels_of(&self, other: &Self) -> bool {
+        let texts = |spec: &Self| -> Option<Vec<String>> {
+            Some(spec.labels.as_ref()?.iter().map(|label| label.text.clone()).collect())
+        };
+        texts(self) == texts(other)
+    }
+
+    fn names(&self, limits: &Limits) -> Result<Vec<GivenLabel>, Refusal> {
+        let mut names: Vec<GivenLabel> = Vec::new();
         for (at, label) in self.labels.iter().flatten().enumerate() {
-            let name = label_name(&format!("labels[{at}]"), label)?;
-            if names.contains(&name) {
-                let what = format!("the label {} appears twice", shown(&name));
+            check_label(&format!("labels[{at}]"), &label.text)?;
+            if names.iter().any(|known| known.text == label.text) {
+                let what = format!("the label {} appears twice", shown(&label.text));
                 return Err(Refusal::invalid(&format!("labels[{at}]"), what));
             }
-            names.push(name);
+            names.push(label.clone());
             if names.len() > limits.labels {
                 let what = format!("there are more than {} labels, which is the limit", limits.labels);
                 return Err(Refusal::invalid("labels", what));

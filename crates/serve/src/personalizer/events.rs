@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse as _;
+use noregret_stream::{GivenLabel, LabelType};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -108,8 +109,10 @@ fn decide(request: RankRequest) -> Result<Decide, Refusal> {
         let what = format!("there are {} actions; at most {MOST} were needed", request.actions.len());
         return Err(Refusal::invalid("actions", what));
     }
-    let labels =
-        request.actions.into_iter().map(|action| Offered { label: action.id, x: joined(action.features) });
+    let labels = request.actions.into_iter().map(|action| Offered {
+        label: GivenLabel { text: action.id, of: LabelType::Text },
+        x: joined(action.features),
+    });
     let slots = request.slots.unwrap_or_default();
     for (at, slot) in slots.iter().enumerate() {
         if slot.id.is_empty() || slot.id.len() > 256 || slot.id.contains('/') {
@@ -164,7 +167,7 @@ async fn decided(handle: &Arc<Handle>, decide: Decide) -> Result<(String, Vec<Ch
 /// Whether a request equals the earlier one.
 fn same(before: &Decide, now: &Decide) -> bool {
     let labels = |decide: &Decide| -> Vec<String> {
-        decide.labels.iter().flatten().map(|label| label.label.clone()).collect()
+        decide.labels.iter().flatten().map(|label| label.label.text.clone()).collect()
     };
     labels(before) == labels(now)
         && before.slots.iter().map(|slot| &slot.id).eq(now.slots.iter().map(|slot| &slot.id))
@@ -182,14 +185,19 @@ async fn past(handle: &Arc<Handle>, id: &str) -> Result<Option<(Decide, Outcome)
 
 /// The earlier answer.
 fn again(decide: &Decide, outcome: &Outcome) -> Vec<Chosen> {
-    let labels: Vec<&str> = decide.labels.iter().flatten().map(|label| label.label.as_str()).collect();
-    let name = |at: u32| labels.get(at as usize).map(|name| (*name).to_owned()).unwrap_or_default();
+    let labels: Vec<&GivenLabel> = decide.labels.iter().flatten().map(|label| &label.label).collect();
     let slots = outcome.taken.iter().enumerate();
     slots
-        .map(|(slot, taken)| Chosen {
-            id: decide.id_of(slot),
-            label: name(taken.label),
-            p: labels.iter().zip(&taken.distribution).map(|(name, p)| ((*name).to_owned(), *p)).collect(),
+        .filter_map(|(slot, taken)| {
+            Some(Chosen {
+                id: decide.id_of(slot),
+                label: GivenLabel::clone(labels.get(taken.label as usize)?),
+                p: labels
+                    .iter()
+                    .zip(&taken.distribution)
+                    .map(|(label, p)| (label.text.clone(), *p))
+                    .collect(),
+            })
         })
         .collect()
 }
@@ -207,18 +215,9 @@ pub(super) async fn rank(
     let request = RankRequest { slots: None, ..request };
     let (event, mut chosen) = decided(&handle, decide(request)?).await?;
     let Some(chosen) = chosen.pop() else { return Err(Refusal::failed("the model made no decision").into()) };
-    let probability = |id: &String| {
-        // Numeric labels are normalised, but ids of actions are returned as given.
-        let name = crate::model::spec::label_name("actions", id).unwrap_or_else(|_| id.clone());
-        (chosen.p.iter().find(|(label, _)| *label == name).map_or(0.0, |(_, p)| *p), name)
-    };
-    let mut ranking: Vec<(String, f64, bool)> = actions
-        .iter()
-        .map(|id| {
-            let (p, name) = probability(id);
-            (id.clone(), p, name == chosen.label)
-        })
-        .collect();
+    let probability = |id: &String| chosen.p.iter().find(|(label, _)| label == id).map_or(0.0, |(_, p)| *p);
+    let mut ranking: Vec<(String, f64, bool)> =
+        actions.iter().map(|id| (id.clone(), probability(id), *id == chosen.label.text)).collect();
     ranking.sort_by(|a, b| b.2.cmp(&a.2).then(b.1.total_cmp(&a.1)));
     let rewarded = ranking.iter().find(|(_, _, is)| *is).map(|(id, _, _)| id.clone());
     let ranking: Vec<Value> = ranking.iter().map(|(id, p, _)| json!({"id": id, "probability": p})).collect();
@@ -243,7 +242,7 @@ pub(super) async fn rank_slots(
     let filled: Vec<Value> = slots
         .iter()
         .zip(chosen)
-        .map(|(slot, chosen)| json!({"id": slot, "rewardActionId": chosen.label}))
+        .map(|(slot, chosen)| json!({"id": slot, "rewardActionId": chosen.label.text}))
         .collect();
     Ok(answered(StatusCode::CREATED, &json!({"slots": filled, "eventId": event})))
 }

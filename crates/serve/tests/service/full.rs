@@ -65,6 +65,53 @@ fn a_restart_changes_nothing() {
     assert_eq!(forecast["label"], "cat", "{forecast}");
 }
 
+/// A label of an answer has the type that it was given, also after a restart.
+#[test]
+fn labels_come_back_with_their_types() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut service = Service::start(folder.path());
+    service.put("/v1/models/given", &json!({"learner": "ogd", "labels": [1, 2.5, true, "3"]})).ok(201);
+    service.put("/v1/models/met", &json!({"learner": "ogd"})).ok(201);
+    service.put("/v1/models/play", &json!({"feedback": "bandit", "labels": [7, 8]})).ok(201);
+    service.put("/v1/models/offers", &json!({"feedback": "bandit"})).ok(201);
+    let labels = [json!(1), json!(2.5), json!(true), json!("3")];
+    for t in 0..80 {
+        for model in ["given", "met"] {
+            let body = json!({"x": {"v": format!("{}", t % 4)}, "y": labels[t % 4]});
+            service.post(&format!("/v1/models/{model}/learn"), &body).ok(200);
+        }
+    }
+    for restarted in [false, true] {
+        for model in ["given", "met"] {
+            let about = service.get(&format!("/v1/models/{model}")).ok(200);
+            assert_eq!(about["labels"], json!(labels), "{model}");
+            for (at, label) in labels.iter().enumerate() {
+                let body = json!({"x": {"v": format!("{at}")}});
+                let found = service.post(&format!("/v1/models/{model}/predict"), &body).ok(200);
+                assert_eq!(found["label"], *label, "{model}, restarted: {restarted}");
+            }
+        }
+        for body in [json!({}), json!({"labels": [7, 8], "exclude": [8]}), json!({"exclude": ["8"]})] {
+            let played = service.post("/v1/models/play/decide", &body).ok(200);
+            assert!(played["label"] == 7 || body == json!({}) && played["label"] == 8, "{played}");
+            assert!(played["p"]["7"].as_f64() > Some(0.0), "{played}");
+        }
+        for (labels, want) in [
+            (json!([4]), json!(4)),
+            (json!([{"label": false}]), json!(false)),
+            (json!({"4": {}}), json!("4")),
+        ] {
+            let played = service.post("/v1/models/offers/decide", &json!({"labels": labels})).ok(200);
+            assert_eq!(played["label"], want);
+        }
+        let refused = service.post("/v1/models/offers/decide", &json!({"labels": [4, "4"]}));
+        assert_eq!(refused.status, 422, "one label, however it is given");
+        service.stop();
+        service = Service::start(folder.path());
+    }
+    assert_eq!(service.get("/v1/models/met/log").lines()[1]["y"], 2.5);
+}
+
 #[test]
 fn lines_are_answered_one_by_one() {
     let folder = tempfile::tempdir().expect("a folder");

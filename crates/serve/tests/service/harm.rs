@@ -127,7 +127,10 @@ fn refusals_are_sentences_with_a_field() {
     service.delete("/v1/models/newtron").ok(204);
     let numbers =
         json!({"learner": "ogd", "labels": [1, "2"], "service": {"mode": null, "aggregation": null}});
-    assert_eq!(service.put("/v1/models/newtron", &numbers).ok(201)["labels"], json!(["1", "2"]));
+    assert_eq!(service.put("/v1/models/newtron", &numbers).ok(201)["labels"], json!([1, "2"]));
+    // The same labels as texts are the same labels.
+    let texts = json!({"learner": "ogd", "labels": ["1", 2]});
+    assert_eq!(service.put("/v1/models/newtron", &texts).ok(200)["labels"], json!([1, "2"]));
     let large = json!({"x": {"v": "a".repeat(20_000)}});
     assert_eq!(service.post("/v1/models/full/predict", &large).status, 413);
     let deep = format!("{{\"x\": {}1{}}}", "{\"a\":".repeat(100), "}".repeat(100));

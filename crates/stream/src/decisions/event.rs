@@ -21,7 +21,7 @@ pub enum Event {
 /// A decision as it was logged.
 #[derive(Debug)]
 pub struct LoggedDecision {
-    /// Its id.
+    /// Its id; empty if its feedback is in the line.
     pub id: String,
     /// The class that was played, among [`LogReader::labels`](crate::decisions::reader::LogReader::labels).
     pub label: u32,

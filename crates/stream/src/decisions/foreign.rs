@@ -7,6 +7,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::encode::costs::Costs;
 use crate::read::error::shown;
+use crate::read::missing::Missing;
 use crate::read::offer::names;
 
 /// Names of the columns of a foreign log. All other columns except `id` and `x` are features, unless they say
@@ -97,7 +98,9 @@ impl Foreign {
                     let Keys { decision, probability, reward, offered, .. } = &self.keys;
                     for key in [decision, probability, reward].into_iter().chain(offered) {
                         if !cells.contains(key) {
-                            return Err(format!("the header has no column {}", shown(&**key)));
+                            let ours = self.keys.decision == Keys::default().decision;
+                            let named = if ours { NAMED } else { "" };
+                            return Err(format!("the header has no column {}{named}", shown(&**key)));
                         }
                     }
                     *names = cells;
@@ -106,7 +109,14 @@ impl Foreign {
                 if cells.len() != names.len() {
                     return Err(format!("has {} cells, but the header has {}", cells.len(), names.len()));
                 }
-                names.iter().cloned().zip(cells.into_iter().map(value)).collect()
+                // Labels are texts: 1.10 is not 1.1.
+                let Keys { decision, offered, .. } = &self.keys;
+                let is_label = |name: &String| name == decision || Some(name) == offered.as_ref();
+                let cell = |(name, cell): (&String, String)| {
+                    let value = if is_label(name) { text(&cell) } else { value(cell) };
+                    (name.clone(), value)
+                };
+                names.iter().zip(cells).map(cell).collect::<Map<_, _>>()
             }
         };
         let ours = self.rename(&mut object, number)?;
@@ -119,7 +129,15 @@ impl Foreign {
         let mut take = |key: &str| object.remove(key).filter(|value| !value.is_null());
         let absent = |key: &str| format!("has no {}", shown(key));
         let Keys { decision, probability, reward, offered, costs, rewards } = &self.keys;
-        ours.insert("label".into(), take(decision).ok_or_else(|| absent(decision))?);
+        let label = take(decision).ok_or_else(|| absent(decision))?;
+        if let Some(word) = label.as_str().filter(|word| Missing::default().is_label(word)) {
+            return Err(format!(
+                "has no {}: {} counts as missing; a label needs another name",
+                shown(&**decision),
+                shown(word)
+            ));
+        }
+        ours.insert("label".into(), label);
         let refused = |key: &str, value: Value, need: &str| match value {
             Value::String(text) => format!("{} is {}; {need}", shown(key), shown(&*text)),
             other => format!("{} is {other}; {need}", shown(key)),
@@ -171,6 +189,10 @@ impl Foreign {
         Ok(ours)
     }
 }
+
+/// How a log is read whose columns have other names.
+pub(super) const NAMED: &str =
+    "; the options decision, probability and reward name the columns of another program's log";
 
 /// Whether a column says when or as which row a decision was written.
 fn tells_when(name: &str, value: &Value) -> bool {
@@ -228,6 +250,14 @@ fn flatten(name: String, value: Value, into: &mut Map<String, Value>) {
             }
         }
         value => drop(into.insert(name, value)),
+    }
+}
+
+/// The cell as a text, as null if it is empty.
+fn text(cell: &str) -> Value {
+    match cell.trim() {
+        "" => Value::Null,
+        trimmed => trimmed.into(),
     }
 }
 

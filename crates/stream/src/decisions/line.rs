@@ -8,12 +8,13 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::decisions::event::{Event, LoggedDecision};
+use crate::decisions::foreign::NAMED;
 use crate::decisions::log::{Header, LearnerPart, VERSION};
-use crate::encode::labels::Labels;
+use crate::encode::labels::{Labels, Written};
 use crate::evaluate::off_policy::check_weight;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, shown};
-use crate::read::label::of_number;
+use crate::read::label::{LabelType, of_number};
 use crate::read::row::Row;
 
 mod features;
@@ -34,7 +35,7 @@ struct Line {
     correct: Option<bool>,
     reward: Option<f64>,
     learner: Option<LearnerPart>,
-    labels: Option<Vec<Name>>,
+    labels: Option<Vec<Listed>>,
     columns: Option<NewColumns>,
     evaluation: Option<Numbers>,
     estimates: Option<Numbers>,
@@ -56,6 +57,27 @@ enum Name {
     Bool(bool),
 }
 
+/// A label in a list.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Listed {
+    Name(Name),
+    /// One with its type, as our own logs have it.
+    Typed(Written),
+}
+
+impl Listed {
+    fn intern(&self, labels: &mut Labels) -> Result<u32, String> {
+        match self {
+            Self::Name(name) => Ok(labels.intern_as(&name.label()?, name.of()).0),
+            Self::Typed(written) => {
+                let (name, of) = written.clone().label();
+                Ok(labels.intern_as(&name, of).0)
+            }
+        }
+    }
+}
+
 impl Name {
     /// The name of a class, as the data readers have it.
     fn label(&self) -> Result<String, String> {
@@ -66,6 +88,16 @@ impl Name {
                 label.ok_or_else(|| format!("the label {text} is not finite"))
             }
             text => Ok(text),
+        }
+    }
+
+    /// The type of the label. Our own logs have the texts of labels, whose types are in the header.
+    fn of(&self) -> LabelType {
+        match self {
+            Name::Text(_) => LabelType::Unstated,
+            Name::Number(number) if number.is_f64() => LabelType::Real,
+            Name::Number(_) => LabelType::Whole,
+            Name::Bool(_) => LabelType::Truth,
         }
     }
 
@@ -149,13 +181,13 @@ pub(crate) fn parse(
         return Ok(Some(Event::Feedback { id: id.text(), reward }));
     }
     if line.labels.is_none() && line.columns.is_none() {
-        return Err(
-            "is not a line of a decision log: a decision has a \"label\", feedback an \"id\"".to_owned()
-        );
+        return Err(format!(
+            "is not a line of a decision log: a decision has a \"label\", feedback an \"id\"{NAMED}"
+        ));
     }
     known.ordered |= line.labels.is_some();
     for label in line.labels.iter().flatten() {
-        known.labels.intern(&label.label()?);
+        label.intern(&mut known.labels)?;
     }
     row.clear();
     // No column is added if the caller has given the columns.
@@ -233,15 +265,24 @@ fn reward(correct: Option<bool>, reward: Option<f64>) -> Result<Option<f64>, Str
 }
 
 fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecision, String> {
-    let id = line.id.as_ref().ok_or("a decision without an id; every decision needs its own")?.text();
-    let name = line.label.as_ref().expect("it is what makes a line a decision").label()?;
+    let earned = reward(line.correct, line.reward)?;
+    let id = match &line.id {
+        Some(id) => id.text(),
+        // Its feedback is here.
+        None if earned.is_some() => String::new(),
+        None => {
+            return Err("a decision without reward and id; feedback that comes later needs the id".to_owned());
+        }
+    };
+    let given = line.label.as_ref().expect("it is what makes a line a decision");
+    let (name, of) = (given.label()?, given.of());
     row.clear();
     for list in [&line.p, &line.evaluation, &line.estimates] {
         if let Some(ListOrMap::List(list)) = list {
             known.number(list.len());
         }
     }
-    let played = class(&name, &mut known.labels, line.learner.as_ref())?;
+    let played = class(&name, of, &mut known.labels, line.learner.as_ref())?;
     let offered = offered(&line, played, known)?;
     let distribution = by_class("p", line.p, known)?;
     let probability = match (line.probability, distribution.get(played as usize)) {
@@ -282,7 +323,7 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
         probability,
         distribution,
         offered,
-        reward: reward(line.correct, line.reward)?,
+        reward: earned,
         own: line.learner,
         evaluation,
         estimates,
@@ -295,7 +336,7 @@ fn offered(line: &Line, played: u32, known: &mut Known) -> Result<Vec<u32>, Stri
     let mut offered = match (&line.learner, &line.labels, &line.p) {
         (Some(own), _, _) if !own.offered.is_empty() => own.offered.clone(),
         (_, Some(names), _) => {
-            let labels = names.iter().map(|name| Ok(known.labels.intern(&name.label()?).0));
+            let labels = names.iter().map(|name| name.intern(&mut known.labels));
             labels.collect::<Result<Vec<_>, String>>()?
         }
         (_, None, Some(ListOrMap::Map(pairs))) => {
@@ -314,7 +355,7 @@ fn offered(line: &Line, played: u32, known: &mut Known) -> Result<Vec<u32>, Stri
 
 /// The class called `name`. If the learner's part has the class's number, that is used, since a
 /// class may be played before its name is known.
-fn class(name: &str, labels: &mut Labels, own: Option<&LearnerPart>) -> Result<u32, String> {
+fn class(name: &str, of: LabelType, labels: &mut Labels, own: Option<&LearnerPart>) -> Result<u32, String> {
     if let Some(own) = own {
         let known = labels.name(noregret::example::Label(own.label));
         return if known == name {
@@ -328,7 +369,7 @@ fn class(name: &str, labels: &mut Labels, own: Option<&LearnerPart>) -> Result<u
             ))
         };
     }
-    Ok(labels.intern(name).0)
+    Ok(labels.intern_as(name, of).0)
 }
 
 impl Known {

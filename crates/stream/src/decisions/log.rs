@@ -6,7 +6,8 @@
 //! - the **header**, first: `{"noregret": "decisions", "version": 1, "learner": …}`, everything
 //!   needed to make the learner as it was before the first decision. Only needed for replay;
 //! - **names**: `{"labels": ["dog"], "columns": ["age"]}`, new classes and columns, in order; for
-//!   numbered features their count, `{"columns": 57}`;
+//!   numbered features their count, `{"columns": 57}`; a label that was given as a number is
+//!   `{"whole": "7"}`, as in the header;
 //! - a **decision**:
 //!   `{"id": "17", "x": {"age": 31}, "label": "dog", "probability": 0.9, "p": [0.1, 0.9]}`, and
 //!   under `learner` the learner's intermediate results. `x` is an object of features by name or an
@@ -34,7 +35,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::encode::Encoder;
 use crate::encode::examples::Raw;
-use crate::encode::labels::Labels;
+use crate::encode::labels::{Labels, Written};
 use crate::read::columns::Columns;
 use crate::read::options::Schema;
 use crate::run::bandit::{Journal, Play};
@@ -167,8 +168,8 @@ impl LearnerPart {
 
 #[derive(Serialize)]
 struct NamesLine<'a> {
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    labels: &'a [&'a str],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    labels: Vec<Written>,
     #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<NewColumns<'a>>,
 }
@@ -301,13 +302,13 @@ impl<W: Write> LogWriter<W> {
         if labels.len() <= self.labels && columns.count() <= self.columns {
             return Ok(());
         }
-        let new_labels: Vec<&str> = labels.iter().skip(self.labels).collect();
+        let new_labels = labels.written(self.labels);
         let new_columns = (columns.count() > self.columns).then(|| match columns {
             Columns::Named(names) => NewColumns::Names(names.iter().skip(self.columns as usize).collect()),
             columns => NewColumns::Count(columns.count()),
         });
         (self.labels, self.columns) = (labels.len(), columns.count());
-        self.write(&NamesLine { labels: &new_labels, columns: new_columns })
+        self.write(&NamesLine { labels: new_labels, columns: new_columns })
     }
 
     fn write(&mut self, what: &impl Serialize) -> io::Result<()> {

@@ -6,6 +6,7 @@ use crate::decisions::foreign::Keys;
 use crate::decisions::reader::LogReader;
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
+use crate::encode::offered_twice;
 use crate::evaluate::off_policy::check_weight;
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind};
@@ -251,11 +252,15 @@ impl LoggedVw {
             return Err(format!("the row has weight {}; decisions of a log have none", row.weight));
         }
         let labels = &mut self.labels;
-        let mut offered: Vec<u32> = row.offered().iter().map(|name| labels.intern(name).0).collect();
+        let mut offered: Vec<u32> =
+            row.offered().iter().map(|label| labels.intern_as(&label.text, label.of).0).collect();
         offered.sort_unstable();
+        if let Some(pair) = offered.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(offered_twice(&labels.name(noregret::example::Label(pair[0])), row));
+        }
         let (mut taken, mut distribution) = (None, vec![]);
         for one in costs {
-            let label = labels.intern(&one.action);
+            let label = labels.intern_as(&one.action, one.of);
             if distribution.len() < labels.len() {
                 distribution.resize(labels.len(), 0.0);
             }

@@ -7,6 +7,7 @@ use crate::decisions::pending::Pending;
 use crate::read::columns::Columns;
 use crate::read::error::ReadError;
 use crate::read::format::Format;
+use crate::read::label::GivenLabel;
 use crate::read::missing::Missing;
 use crate::read::options::Schema;
 use crate::read::reader::Reader;
@@ -18,7 +19,7 @@ const MOST_WAITING: usize = 1_000_000;
 /// A decision without its reward so far.
 struct Taken {
     row: Row,
-    label: String,
+    label: GivenLabel,
     probability: f64,
 }
 
@@ -40,7 +41,7 @@ impl LoggedRows {
     /// Labels the row of `taken` with the played label and its cost.
     fn earned(taken: Taken, reward: f64, row: &mut Row) {
         let Taken { row: mut of, label, probability } = taken;
-        of.push_cost(&label, Some(1.0 - reward), Some(probability));
+        of.push_cost_as(&label.text, label.of, Some(1.0 - reward), Some(probability));
         of.line = row.line;
         *row = of;
     }
@@ -56,13 +57,14 @@ impl Reader for LoggedRows {
                 }
                 Some(Event::Header(_)) => {}
                 Some(Event::Decision(taken)) => {
-                    let name = |label: u32| self.log.labels().name(noregret::Label(label)).into_owned();
+                    let given = |label: u32| self.log.labels().given_of(noregret::Label(label));
                     let mut of = row.clone();
                     of.tag.clone_from(&taken.id);
                     for label in &taken.offered {
-                        of.push_offered(&name(*label));
+                        let label = given(*label);
+                        of.push_offered_as(&label.text, label.of);
                     }
-                    let (label, probability) = (name(taken.label), taken.probability);
+                    let (label, probability) = (given(taken.label), taken.probability);
                     let waits = Taken { row: of, label, probability };
                     if let Some(reward) = taken.reward {
                         Self::earned(waits, reward, row);

@@ -15,6 +15,7 @@ use crate::encode::labels::Labels;
 use crate::encode::scale::{Scaler, Scaling};
 use crate::evaluate::off_policy::check_weight as check_weight_of;
 use crate::read::error::{ReadError, ReadErrorKind};
+use crate::read::label::GivenLabel;
 use crate::read::row::{Row, RowLabel};
 
 /// Largest magnitude of values and norms: beyond it, computations with squares could overflow.
@@ -440,8 +441,9 @@ impl Encoder {
             }
             RowLabel::Costs(costs) => {
                 for one in costs.iter().filter(|_| observe) {
-                    if self.labels.find(&one.action).is_none() && self.labels.len() < self.classes {
-                        self.labels_mut().intern(&one.action);
+                    if self.labels.find_as(&one.action, one.of).is_none() && self.labels.len() < self.classes
+                    {
+                        self.labels_mut().intern_as(&one.action, one.of);
                     }
                 }
                 OwnedTruth::Missing
@@ -453,17 +455,17 @@ impl Encoder {
     /// Sets the classes on offer; with `observe`, a new class is added if there is room.
     fn offered_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), String> {
         out.offered.clear();
-        for name in row.offered() {
-            let label = match self.labels.find(name) {
+        for GivenLabel { text, of } in row.offered() {
+            let label = match self.labels.find_as(text, *of) {
                 Some(label) => label,
-                None if observe && self.labels.len() < self.classes => self.labels_mut().intern(name),
-                None => return Err(self.unknown_class(name)),
+                None if observe && self.labels.len() < self.classes => self.labels_mut().intern_as(text, *of),
+                None => return Err(self.unknown_class(text)),
             };
             out.offered.push(label.0);
         }
         out.offered.sort_unstable();
         if let Some(pair) = out.offered.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(format!("the label {:?} is on offer twice", self.labels.name(Label(pair[0]))));
+            return Err(offered_twice(&self.labels.name(Label(pair[0])), row));
         }
         self.check_offered(out)?;
         if out.offered.len() == self.classes {
@@ -584,6 +586,17 @@ impl Encoder {
         let accepts = Accepts { classes: Classes::Any, soft_labels: false, weights: true, plain: false };
         Self::new(columns, accepts).with_labels(Labels::default(), 2).with_intercept(true)
     }
+}
+
+/// The refusal of a row in which the label called `name` is on offer twice.
+pub(crate) fn offered_twice(name: &str, row: &Row) -> String {
+    let choice = match row.label() {
+        RowLabel::Costs(_) => {
+            "; the choice of a policy before the label (vw --eval) is not read: leave it out"
+        }
+        _ => "",
+    };
+    format!("the label {name:?} is on offer twice{choice}")
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use foldhash::fast::RandomState;
 use noregret::example::Label;
 use serde::{Deserialize, Serialize};
 
-use crate::read::label::{LabelType, is_whole, value};
+use crate::read::label::{GivenLabel, LabelType, is_whole, json, value};
 
 /// Class names, their types and their indices. Saved with a model, so that `predict` can print names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,21 +34,47 @@ const SEVERAL: u32 = u32::MAX;
 
 /// A class in a model file: a text, as in the files of earlier programs, or a text with its type where the
 /// text alone would be taken for something else.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
+pub(crate) enum Written {
     Plain(String),
     Typed(Typed),
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Typed {
+pub(crate) enum Typed {
     Text(String),
     Whole(String),
     Real(String),
     Truth(String),
     Time(String),
+}
+
+impl Written {
+    fn of(name: &str, of: LabelType) -> Self {
+        let name = name.to_owned();
+        match of {
+            LabelType::Unstated => Self::Plain(name),
+            LabelType::Text => Self::Typed(Typed::Text(name)),
+            LabelType::Whole => Self::Typed(Typed::Whole(name)),
+            LabelType::Real => Self::Typed(Typed::Real(name)),
+            LabelType::Truth => Self::Typed(Typed::Truth(name)),
+            LabelType::Time => Self::Typed(Typed::Time(name)),
+        }
+    }
+
+    /// The text and its type.
+    pub(crate) fn label(self) -> (String, LabelType) {
+        match self {
+            Self::Plain(name) => (name, LabelType::Unstated),
+            Self::Typed(Typed::Text(name)) => (name, LabelType::Text),
+            Self::Typed(Typed::Whole(name)) => (name, LabelType::Whole),
+            Self::Typed(Typed::Real(name)) => (name, LabelType::Real),
+            Self::Typed(Typed::Truth(name)) => (name, LabelType::Truth),
+            Self::Typed(Typed::Time(name)) => (name, LabelType::Time),
+        }
+    }
 }
 
 impl Labels {
@@ -74,6 +100,30 @@ impl Labels {
             Some(name) => Cow::Borrowed(name),
             None => Cow::Owned(format!("#{}", label.index())),
         }
+    }
+
+    /// The name of a class in JSON, with the type that its label was given.
+    pub fn json(&self, label: Label) -> serde_json::Value {
+        match self.types.get(label.index()) {
+            Some(of) => json(&self.names[label.index()], *of),
+            None => self.name(label).into(),
+        }
+    }
+
+    /// The classes from `first` on, as files have them.
+    pub(crate) fn written(&self, first: usize) -> Vec<Written> {
+        self.typed().skip(first).map(|(name, of)| Written::of(name, of)).collect()
+    }
+
+    /// A class as it was given.
+    pub(crate) fn given_of(&self, label: Label) -> GivenLabel {
+        let of = self.types.get(label.index()).copied().unwrap_or_default();
+        GivenLabel { text: self.name(label).into_owned(), of }
+    }
+
+    /// The classes in order, as they were given.
+    pub fn given(&self) -> impl Iterator<Item = GivenLabel> {
+        self.typed().map(|(text, of)| GivenLabel { text: text.to_owned(), of })
     }
 
     /// The class of a label whose type is not stated.
@@ -264,33 +314,13 @@ impl TryFrom<Vec<Written>> for Labels {
     type Error = String;
 
     fn try_from(names: Vec<Written>) -> Result<Self, String> {
-        let typed = |written| match written {
-            Written::Plain(name) => (name, LabelType::Unstated),
-            Written::Typed(Typed::Text(name)) => (name, LabelType::Text),
-            Written::Typed(Typed::Whole(name)) => (name, LabelType::Whole),
-            Written::Typed(Typed::Real(name)) => (name, LabelType::Real),
-            Written::Typed(Typed::Truth(name)) => (name, LabelType::Truth),
-            Written::Typed(Typed::Time(name)) => (name, LabelType::Time),
-        };
-        Self::of(&names.into_iter().map(typed).collect::<Vec<_>>())
+        Self::of(&names.into_iter().map(Written::label).collect::<Vec<_>>())
     }
 }
 
 impl From<Labels> for Vec<Written> {
     fn from(labels: Labels) -> Self {
-        // Among whole numbers only, none needs a type.
-        let whole = labels.types.iter().all(|of| matches!(of, LabelType::Whole | LabelType::Unstated));
-        let whole = whole && labels.names.iter().all(|name| is_whole(name));
-        let written = |(name, of)| match of {
-            LabelType::Unstated => Written::Plain(name),
-            LabelType::Whole if whole => Written::Plain(name),
-            LabelType::Text => Written::Typed(Typed::Text(name)),
-            LabelType::Whole => Written::Typed(Typed::Whole(name)),
-            LabelType::Real => Written::Typed(Typed::Real(name)),
-            LabelType::Truth => Written::Typed(Typed::Truth(name)),
-            LabelType::Time => Written::Typed(Typed::Time(name)),
-        };
-        labels.names.into_iter().zip(labels.types).map(written).collect()
+        labels.written(0)
     }
 }
 
@@ -367,7 +397,7 @@ mod tests {
             text
         };
         assert_eq!(saved(&[("a", Text), ("b", Unstated)]), r#"["a","b"]"#);
-        assert_eq!(saved(&[("0", Whole), ("1", Whole)]), r#"["0","1"]"#);
+        assert_eq!(saved(&[("0", Whole), ("1", Whole)]), r#"[{"whole":"0"},{"whole":"1"}]"#);
         assert_eq!(saved(&[("0", Text), ("01", Text)]), r#"[{"text":"0"},{"text":"01"}]"#);
         assert_eq!(saved(&[("0.5", Real), ("1", Real)]), r#"[{"real":"0.5"},{"real":"1"}]"#);
         assert_eq!(saved(&[("1", Whole), ("a", Text)]), r#"[{"whole":"1"},"a"]"#);

@@ -21,6 +21,7 @@ pub fn room_for(columns: usize, needed: usize) -> usize {
     room
 }
 
+pub(crate) use encoder::offered_twice;
 pub(crate) use encoder::row_error;
 pub use encoder::{Encoder, LARGEST_NORM, LARGEST_WEIGHT, LargeRow};
 pub use example::{Coming, Example, Logged};

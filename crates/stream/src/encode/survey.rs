@@ -9,7 +9,6 @@ use crate::encode::measure::Trial;
 use crate::encode::scale::{Scaler, Scaling};
 use crate::read::columns::Columns;
 use crate::read::error::ReadError;
-use crate::read::label::LabelType;
 use crate::read::reader::Reader;
 use crate::read::row::{Row, RowLabel};
 
@@ -64,6 +63,8 @@ pub struct Survey {
     pub non_zeros: u64,
     /// The least number of labels on offer in a row that states them; [`usize::MAX`] if none does.
     pub fewest_offered: usize,
+    /// The line of the first row whose label is a class.
+    pub named: Option<u64>,
     /// The line of the first row whose label gives costs of actions.
     pub costs: Option<u64>,
     /// Whether some of these were played by another policy.
@@ -98,6 +99,7 @@ impl Survey {
             radius: 0.0,
             non_zeros: 0,
             fewest_offered: usize::MAX,
+            named: None,
             costs: None,
             logged: false,
             cost_range: None,
@@ -128,6 +130,9 @@ impl Survey {
             survey.rows += 1;
             survey.non_zeros += row.values().len() as u64;
             survey.labelled += u64::from(row.label() != RowLabel::Missing);
+            if let RowLabel::Name(_) = row.label() {
+                survey.named.get_or_insert(row.line);
+            }
             match row.label() {
                 RowLabel::Name(name) if classes != Classes::Real => {
                     survey.labels.collect(name, row.label_type());
@@ -139,7 +144,7 @@ impl Survey {
                     survey.costs.get_or_insert(row.line);
                     survey.logged |= actions.iter().any(|one| one.probability.is_some());
                     for one in actions {
-                        survey.labels.collect(&one.action, LabelType::Unstated);
+                        survey.labels.collect(&one.action, one.of);
                         if let Some(cost) = one.cost {
                             let [least, most] = survey.cost_range.get_or_insert([(cost, row.line); 2]);
                             if cost < least.0 {
@@ -160,7 +165,7 @@ impl Survey {
                 }
                 _ => {}
             }
-            row.offered().iter().for_each(|name| survey.labels.collect(name, LabelType::Unstated));
+            row.offered().iter().for_each(|label| survey.labels.collect(&label.text, label.of));
             if !row.offered().is_empty() {
                 survey.fewest_offered = survey.fewest_offered.min(row.offered().len());
             }
@@ -227,7 +232,7 @@ pub enum SurveyError {
     TooManyClasses(u64),
     /// The labels do not seem to be classes.
     #[error(
-        "there are {0} different labels in {1} rows with a label; is it the right label column, or a real-valued target?"
+        "there are {0} different labels in {1} rows with a label, which is the wrong column or a real-valued target"
     )]
     LabelsHardlyRepeat(usize, u64),
 }

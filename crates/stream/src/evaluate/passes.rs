@@ -173,7 +173,7 @@ pub(super) fn with_terms(
             Some(Event::Decision(taken)) => {
                 let mut hash = DefaultHasher::new();
                 taken.id.hash(&mut hash);
-                if !seen.insert(hash.finish()) {
+                if !taken.id.is_empty() && !seen.insert(hash.finish()) {
                     return Err(
                         log.error(&row, format!("the id {:?} was that of an earlier decision", taken.id))
                     );

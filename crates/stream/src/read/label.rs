@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Number, Value};
+
 /// The type with which a label was given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LabelType {
@@ -28,6 +31,68 @@ impl LabelType {
     /// Whether equal numbers are equal labels, however they are written.
     pub fn is_number(self) -> bool {
         matches!(self, Self::Whole | Self::Real)
+    }
+}
+
+/// A label as it was given: its text and its type. In JSON it is a string, a number or a truth value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct GivenLabel {
+    /// The text, by which its class is known.
+    pub text: String,
+    /// The type.
+    pub of: LabelType,
+}
+
+impl GivenLabel {
+    /// A label given in JSON; `None` for an array, an object or null.
+    pub fn of_json(value: &Value) -> Option<Self> {
+        let (text, of) = match value {
+            Value::String(text) => (text.clone(), LabelType::Text),
+            Value::Bool(value) => (value.to_string(), LabelType::Truth),
+            Value::Number(number) => {
+                let (text, real) = (number.to_string(), number.is_f64());
+                let of = if real { LabelType::Real } else { LabelType::Whole };
+                (of_number(&text).map_or_else(|| text.clone(), Cow::into_owned), of)
+            }
+            Value::Null | Value::Array(_) | Value::Object(_) => return None,
+        };
+        Some(Self { text, of })
+    }
+
+    /// The label in JSON.
+    pub fn json(&self) -> Value {
+        json(&self.text, self.of)
+    }
+}
+
+/// A label in JSON, with the type that it was given; a string where the data stated none.
+pub(crate) fn json(text: &str, of: LabelType) -> Value {
+    let value = match of {
+        LabelType::Whole => {
+            text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from)).ok()
+        }
+        LabelType::Real => value(text).and_then(Number::from_f64),
+        LabelType::Truth if text.eq_ignore_ascii_case("true") => return Value::Bool(true),
+        LabelType::Truth if text.eq_ignore_ascii_case("false") => return Value::Bool(false),
+        LabelType::Truth | LabelType::Unstated | LabelType::Text | LabelType::Time => None,
+    };
+    value.map_or_else(|| text.into(), Value::Number)
+}
+
+impl Serialize for GivenLabel {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.json().serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for GivenLabel {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        Self::of_json(&value).ok_or_else(|| {
+            serde::de::Error::custom(format!(
+                "the label is {value}; a text, a number or a truth value was needed"
+            ))
+        })
     }
 }
 
@@ -99,6 +164,34 @@ mod tests {
         for text in ["inf", "-inf", "Infinity"] {
             assert_eq!(of_number(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_label_comes_back_in_json_as_it_was_given() {
+        for text in [
+            "1",
+            "-7",
+            "18446744073709551615",
+            "1.0",
+            "0.5",
+            "1e-9",
+            "true",
+            "false",
+            r#""1""#,
+            r#""x""#,
+            r#""true""#,
+        ] {
+            let value: Value = serde_json::from_str(text).expect("JSON");
+            assert_eq!(GivenLabel::of_json(&value).map(|label| label.json()), Some(value), "{text}");
+        }
+        let of = |text, of| json(text, of).to_string();
+        assert_eq!(of("1", LabelType::Unstated), r#""1""#);
+        assert_eq!(of("True", LabelType::Truth), "true");
+        assert_eq!(
+            of("340282366920938463463374607431768211456", LabelType::Whole),
+            r#""340282366920938463463374607431768211456""#
+        );
+        assert_eq!(GivenLabel::of_json(&Value::Null), None);
     }
 
     #[test]

@@ -277,7 +277,7 @@ mod tests {
             row
         };
         let (one, other) = (row(["a", "b"]), row(["b", "a"]));
-        assert_eq!(one.offered(), ["0", "1"]);
+        assert_eq!(one.offered().iter().map(|label| &*label.text).collect::<Vec<_>>(), ["0", "1"]);
         let block = |row: &Row, at: u32| -> Vec<(u32, f64)> {
             let pairs = row.indices().iter().zip(row.values());
             pairs.filter(|(i, _)| **i / 64 == at).map(|(i, v)| (i % 64, *v)).collect()

@@ -102,6 +102,11 @@ fn parsed(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, 
     }
 }
 
+/// Whether a file begins as no text does: with zero bytes among the first few.
+fn is_binary(text: &[u8]) -> bool {
+    text.iter().take(16).filter(|byte| **byte == 0).count() > 1
+}
+
 /// Largest number of blank lines that are skipped to recognise a format.
 const MOST_BLANK_LINES: usize = 1 << 20;
 
@@ -126,6 +131,11 @@ fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadE
     let text = peek.bytes.trim_ascii_end();
     if text.contains(&b'\r') && !text.contains(&b'\n') {
         let what = "ends its lines by carriage returns alone; convert them to line feeds: tr '\\r' '\\n'";
+        return Err(source.file_error(what));
+    }
+    if known.is_none_or(|known| known != Format::Parquet) && is_binary(text) {
+        let what = "is a binary file of a kind that is not read, as are FlatBuffers and caches of Vowpal Wabbit; write its rows as \
+                    text, JSON or Parquet";
         return Err(source.file_error(what));
     }
     if let Some(known) = known {

@@ -1,6 +1,6 @@
 //! One example as read: label, weight, tag, line number and sparse features.
 
-use super::label::LabelType;
+use super::label::{GivenLabel, LabelType};
 
 pub(crate) use packed::{PackedRows, Room};
 
@@ -13,6 +13,8 @@ mod packed;
 pub struct ActionCost {
     /// Name of the action, as given.
     pub action: String,
+    /// The type of the name.
+    pub of: LabelType,
     /// Its cost, finite. `None` where the data names the action without a cost.
     pub cost: Option<f64>,
     /// Probability in `[0, 1]` with which a logging policy took the action. `None` for cost-sensitive labels.
@@ -63,7 +65,7 @@ pub struct Row {
     costs: Vec<ActionCost>,
     cost_count: usize,
     /// The first `offered_count` are the labels on offer; the rest keep their strings for later rows.
-    offered: Vec<String>,
+    offered: Vec<GivenLabel>,
     offered_count: usize,
     /// The first `count` are the features; the rest is unused space.
     indices: Vec<u32>,
@@ -149,7 +151,7 @@ impl Row {
     }
 
     /// The labels on offer, in the order of the data; none if the data do not state them.
-    pub fn offered(&self) -> &[String] {
+    pub fn offered(&self) -> &[GivenLabel] {
         &self.offered[..self.offered_count]
     }
 
@@ -224,14 +226,26 @@ impl Row {
 
     /// Adds an action to the label, which becomes one of costs. The caller has checked cost and probability.
     pub fn push_cost(&mut self, action: &str, cost: Option<f64>, probability: Option<f64>) {
-        self.next_cost(cost, probability).push_str(action);
+        self.push_cost_as(action, LabelType::Unstated, cost, probability);
+    }
+
+    /// The same for an action whose name is of a type.
+    pub fn push_cost_as(&mut self, action: &str, of: LabelType, cost: Option<f64>, probability: Option<f64>) {
+        let slot = self.next_cost(cost, probability);
+        slot.action.push_str(action);
+        slot.of = of;
         self.cost_count += 1;
         self.kind = LabelKind::Costs;
     }
 
-    /// Adds a label on offer.
+    /// Adds a label on offer whose type the data do not state.
     pub fn push_offered(&mut self, label: &str) {
-        self.next_offered().push_str(label);
+        self.push_offered_as(label, LabelType::Unstated);
+    }
+
+    /// Adds a label on offer of a type.
+    pub fn push_offered_as(&mut self, label: &str, of: LabelType) {
+        self.next_offered(of).push_str(label);
         self.offered_count += 1;
     }
 
@@ -239,8 +253,8 @@ impl Row {
     pub(crate) fn offer_costs(&mut self) {
         self.offered_count = 0;
         for at in 0..if self.cost_count > 1 { self.cost_count } else { 0 } {
-            let action = std::mem::take(&mut self.costs[at].action);
-            self.next_offered().push_str(&action);
+            let (action, of) = (std::mem::take(&mut self.costs[at].action), self.costs[at].of);
+            self.next_offered(of).push_str(&action);
             self.costs[at].action = action;
             self.offered_count += 1;
         }
@@ -248,24 +262,25 @@ impl Row {
 
     /// The name of another label on offer, still empty. It is not part of the row until
     /// `offered_count` is increased.
-    fn next_offered(&mut self) -> &mut String {
+    fn next_offered(&mut self, of: LabelType) -> &mut String {
         if self.offered_count == self.offered.len() {
-            self.offered.push(String::new());
+            self.offered.push(GivenLabel { text: String::new(), of });
         }
         let slot = &mut self.offered[self.offered_count];
-        slot.clear();
-        slot
+        slot.text.clear();
+        slot.of = of;
+        &mut slot.text
     }
 
     /// Begins another action of a label of costs: its name, still empty.
-    fn next_cost(&mut self, cost: Option<f64>, probability: Option<f64>) -> &mut String {
+    fn next_cost(&mut self, cost: Option<f64>, probability: Option<f64>) -> &mut ActionCost {
         if self.cost_count == self.costs.len() {
             self.costs.push(ActionCost::default());
         }
         let slot = &mut self.costs[self.cost_count];
         (slot.cost, slot.probability) = (cost, probability);
         slot.action.clear();
-        &mut slot.action
+        slot
     }
 
     /// Adds a feature, in any order of columns. `value` is finite; a zero is left out. After the last one
@@ -382,14 +397,14 @@ mod tests {
         row.push(1, 1.0);
         row.push_cost("a", Some(1.0), None);
         row.push_offered("1.0");
-        assert_eq!(row.offered(), ["1.0"]);
+        assert_eq!(row.offered()[0].text, "1.0");
         row.weight = 3.0;
         row.clear();
         assert_eq!(row, Row::new());
         row.push_cost("2.0", None, None);
         assert_eq!(
             row.label(),
-            RowLabel::Costs(&[ActionCost { action: "2.0".into(), cost: None, probability: None }])
+            RowLabel::Costs(&[ActionCost { action: "2.0".into(), ..ActionCost::default() }])
         );
     }
 }

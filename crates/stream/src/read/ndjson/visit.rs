@@ -134,11 +134,11 @@ impl Object<'_> {
     }
 
     /// Adds a label on offer.
-    fn offer<E: Error>(&mut self, label: &str) -> Result<(), E> {
+    fn offer<E: Error>(&mut self, label: &str, of: LabelType) -> Result<(), E> {
         match label.trim_ascii() {
             "" => Err(self.fault("the name of a label is empty".into())),
             label => {
-                self.row.push_offered(label);
+                self.row.push_offered_as(label, of);
                 Ok(())
             }
         }
@@ -410,9 +410,9 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
                 self.object.label_text(value, LabelType::Text);
                 Ok(())
             }
-            Part::Offered => self.object.offer(value),
+            Part::Offered => self.object.offer(value, LabelType::Text),
             Part::Offers => match offer::names(value) {
-                Ok(names) => names.iter().try_for_each(|name| self.object.offer(name)),
+                Ok(names) => names.iter().try_for_each(|name| self.object.offer(name, LabelType::Unstated)),
                 Err(what) => Err(self.object.fault(what)),
             },
             Part::Tag => {
@@ -559,7 +559,7 @@ impl Slot<'_, '_> {
         text.clear();
         text.write_fmt(number).expect("writing to a string does not fail");
         let result = match self.part {
-            Part::Offered => self.object.offer(&text),
+            Part::Offered => self.object.offer(&text, of),
             _ => {
                 self.object.label_text(&text, of);
                 Ok(())

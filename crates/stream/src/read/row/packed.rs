@@ -17,8 +17,8 @@ pub(crate) struct PackedRows {
     text: String,
     distributions: Vec<f64>,
     costs: Vec<Cost>,
-    /// Where the names of labels on offer end in the text.
-    offered: Vec<u32>,
+    /// Where the names of labels on offer end in the text, and their types.
+    offered: Vec<(u32, LabelType)>,
     /// Of the first row.
     line: u64,
 }
@@ -64,6 +64,7 @@ struct Extra {
 struct Cost {
     /// End of the action's name in the text.
     action: u32,
+    of: LabelType,
     cost: Option<f64>,
     probability: Option<f64>,
 }
@@ -153,7 +154,12 @@ impl PackedRows {
                 for cost in &row.costs[..row.cost_count] {
                     self.text.push_str(&cost.action);
                     let action = self.text.len() as u32;
-                    self.costs.push(Cost { action, cost: cost.cost, probability: cost.probability });
+                    self.costs.push(Cost {
+                        action,
+                        of: cost.of,
+                        cost: cost.cost,
+                        probability: cost.probability,
+                    });
                 }
             }
         }
@@ -161,8 +167,8 @@ impl PackedRows {
         self.text.push_str(&row.tag);
         let tag = self.text.len() as u32;
         for label in row.offered() {
-            self.text.push_str(label);
-            self.offered.push(self.text.len() as u32);
+            self.text.push_str(&label.text);
+            self.offered.push((self.text.len() as u32, label.of));
         }
         self.extras.push(Extra {
             weight: row.weight,
@@ -207,9 +213,8 @@ impl PackedRows {
         let text = |start: u32, end: u32| &self.text[start as usize..end as usize];
         row.tag.push_str(text(extra.name, extra.tag));
         let mut from = extra.tag;
-        for &end in &self.offered[starts.offered as usize..extra.offered as usize] {
-            row.next_offered().push_str(text(from, end));
-            row.offered_count += 1;
+        for &(end, of) in &self.offered[starts.offered as usize..extra.offered as usize] {
+            row.push_offered_as(text(from, end), of);
             from = end;
         }
         match extra.kind {
@@ -222,8 +227,7 @@ impl PackedRows {
             LabelKind::Costs => {
                 let mut start = start;
                 for cost in &self.costs[starts.costs as usize..extra.costs as usize] {
-                    row.next_cost(cost.cost, cost.probability).push_str(text(start, cost.action));
-                    row.cost_count += 1;
+                    row.push_cost_as(text(start, cost.action), cost.of, cost.cost, cost.probability);
                     start = cost.action;
                 }
             }
@@ -336,7 +340,7 @@ mod tests {
         rows[4].weight = 2.5;
         rows[5].push_cost("b", Some(0.0), None);
         ["a", "b", "été"].iter().for_each(|label| rows[4].push_offered(label));
-        rows[5].push_offered("b");
+        rows[5].push_offered_as("b", LabelType::Text);
         (10..).zip(&mut rows).for_each(|(line, row)| row.line = line);
         rows
     }
@@ -358,7 +362,7 @@ mod tests {
         let types = LabelType::ALL.len();
         let (heads, extras) = (rows.len() * size_of::<Head>(), (4 + types) * size_of::<Extra>());
         let costs = 4 * size_of::<Cost>();
-        assert_eq!(packed.bytes(), heads + extras + 3 * (2 + 4) + 25 + 2 * types + 16 + costs + 4 * 4);
+        assert_eq!(packed.bytes(), heads + extras + 3 * (2 + 4) + 25 + 2 * types + 16 + costs + 4 * 8);
     }
 
     /// From the first number on that needs all of its bytes, and not before.

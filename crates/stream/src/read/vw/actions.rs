@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn rounds_of_several_lines_become_rows() {
-        let played = "[ActionCost { action: \"1\", cost: Some(0.5), probability: Some(0.25) }]";
+        let played = "[ActionCost { action: \"1\", of: Unstated, cost: Some(0.5), probability: Some(0.25) }]";
         let text =
             "shared 'r |u age:31\n'a |a p:3\n7:0.5:0.25 |a p:5\n\nshared |u x\n|a y\n\n\n|a p\n|a q\n|a r";
         assert_eq!(read(text), [format!("r'2 of 2 {played}"), "'1 of 1 none".into(), "'3 of 3 none".into()]);

@@ -145,7 +145,12 @@ impl Json {
         } else if let Some(original) = object.number("_original_label_cost")? {
             self.other_cost += u64::from(Some(original) != played.cost);
         }
-        if outcomes.iter().any(|outcome| matches!(outcome.get("v"), Some(Node::Object(_)))) {
+        // Beside a cost, other outcomes are objects that say more about it.
+        let is_grounded = |outcome: &Node| {
+            let object = matches!(outcome.get("v"), Some(Node::Object(_)));
+            object && (played.cost.is_none() || outcome.get("_definitely_bad").is_some())
+        };
+        if outcomes.iter().any(is_grounded) {
             return Err("has an outcome that is no reward but an object (interaction-grounded learning), which is not \
                         read: a number was needed"
                 .to_owned());
@@ -198,7 +203,9 @@ impl Json {
         for action in actions {
             let mut described = Vec::new();
             features(action, &mut String::new(), &mut described)?;
-            self.round.offer(&action.text("_tag").unwrap_or_default(), described)?;
+            // An action that is listed twice is known by its features the second time.
+            let tag = action.text("_tag").filter(|tag| self.round.position(tag).is_none());
+            self.round.offer(&tag.unwrap_or_default(), described)?;
         }
         self.round.fill(width, row)
     }
