@@ -24,6 +24,7 @@ mod record;
 mod shared;
 mod signals;
 mod survey;
+mod table;
 mod target;
 mod values;
 
@@ -39,6 +40,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<learner::Learner>()?;
     module.add_class::<bandit::Bandit>()?;
+    module.add_class::<table::Table>()?;
     module.add_function(wrap_pyfunction!(mapping::learn_mapping, module)?)?;
     module.add_function(wrap_pyfunction!(mapping::predict_mapping, module)?)?;
     module.add_function(wrap_pyfunction!(mapping::time_features, module)?)?;

@@ -1,15 +1,14 @@
-//! Tables as numbers: the text of a table, or of rows by name, read by the command line's readers with a
-//! known schema, as the arrays of a CSR matrix.
+//! Tables as numbers: a table, or rows by name, read by the command line's readers with a known schema, as the
+//! arrays of a CSR matrix.
 
-use std::sync::Arc;
-
-use noregret_stream::{Columns, Format, ReadOptions, Row, Schema};
+use noregret_stream::{Columns, ReadOptions, Row, Schema};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
 use crate::error::{Done, Failure};
 use crate::learner::Learner;
-use crate::learner::table::{Reading, open, parsed};
+use crate::learner::table::{Reading, parsed};
+use crate::table::Table;
 
 /// Rows as the arrays of a CSR matrix.
 #[derive(Default)]
@@ -31,19 +30,11 @@ impl Numbers {
     }
 }
 
-/// Reads `text` with `schema`; new features get columns while there are fewer than `room`. Returns the rows,
+/// Reads `table` with `schema`; new features get columns while there are fewer than `room`. Returns the rows,
 /// the schema with the new columns, and how many features found no column.
-pub(crate) fn numbers(text: &Arc<[u8]>, schema: Schema, room: usize) -> Done<(Numbers, Schema, u64)> {
-    let by_name = schema.csv.is_none();
-    let options = ReadOptions {
-        format: Some(if by_name { Format::Ndjson } else { Format::Csv }),
-        delimiter: (!by_name).then_some(b','),
-        header: (!by_name).then_some(true),
-        room: u32::try_from(room).unwrap_or(u32::MAX),
-        schema: Some(schema),
-        ..ReadOptions::default()
-    };
-    let mut reader = open(text, &options)?;
+pub(crate) fn numbers(table: &Table, schema: Schema, room: usize) -> Done<(Numbers, Schema, u64)> {
+    let room = u32::try_from(room).unwrap_or(u32::MAX);
+    let mut reader = table.open(&ReadOptions { room, schema: Some(schema), ..ReadOptions::default() })?;
     let mut found = Numbers { starts: vec![0], ..Numbers::default() };
     let mut row = Row::new();
     while reader.read(&mut row)? {
@@ -56,10 +47,10 @@ pub(crate) fn numbers(text: &Arc<[u8]>, schema: Schema, room: usize) -> Done<(Nu
 
 /// The schema of a table, as JSON: the kinds of its columns, and their features.
 #[pyfunction]
-pub(crate) fn table_schema(py: Python<'_>, csv: &[u8], reading: Reading) -> PyResult<String> {
-    let csv = Arc::from(csv);
+pub(crate) fn table_schema(py: Python<'_>, table: &Table, reading: Reading) -> PyResult<String> {
+    let table = table.clone();
     Ok(py.detach(|| -> Done<String> {
-        let mut reader = open(&csv, &reading.options())?;
+        let mut reader = table.open(&reading.options())?;
         let mut row = Row::new();
         while reader.read(&mut row)? {}
         Ok(written(&reader.schema()))
@@ -69,9 +60,13 @@ pub(crate) fn table_schema(py: Python<'_>, csv: &[u8], reading: Reading) -> PyRe
 /// The rows of a table as numbers, with the kinds of columns of `schema`, and the schema with the new
 /// features.
 #[pyfunction]
-pub(crate) fn table_rows<'py>(py: Python<'py>, csv: &[u8], schema: &str) -> PyResult<(Sparse<'py>, String)> {
-    let (csv, schema) = (Arc::from(csv), parsed(schema)?);
-    let (rows, schema, _) = py.detach(|| numbers(&csv, schema, u32::MAX as usize))?;
+pub(crate) fn table_rows<'py>(
+    py: Python<'py>,
+    table: &Table,
+    schema: &str,
+) -> PyResult<(Sparse<'py>, String)> {
+    let (table, schema) = (table.clone(), parsed(schema)?);
+    let (rows, schema, _) = py.detach(|| numbers(&table, schema, u32::MAX as usize))?;
     let width = schema.columns.count() as usize;
     Ok((rows.into_python(py, width), written(&schema)))
 }
@@ -93,10 +88,10 @@ pub(crate) fn joined_schema(a: &str, b: &str) -> PyResult<String> {
 /// The rows of a table as numbers, for a learner that was made for such tables. Unknown features are left
 /// out.
 #[pyfunction]
-pub(crate) fn learner_rows<'py>(py: Python<'py>, learner: &Learner, csv: &[u8]) -> PyResult<Sparse<'py>> {
-    let csv = Arc::from(csv);
+pub(crate) fn learner_rows<'py>(py: Python<'py>, learner: &Learner, table: &Table) -> PyResult<Sparse<'py>> {
+    let table = table.clone();
     let (schema, width) = learner.inner.read(py, |inner| (inner.schema.clone(), inner.encoder.columns()))?;
-    let (rows, ..) = py.detach(|| numbers(&csv, schema, width))?;
+    let (rows, ..) = py.detach(|| numbers(&table, schema, width))?;
     Ok(rows.into_python(py, width))
 }
 

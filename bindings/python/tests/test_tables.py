@@ -112,6 +112,30 @@ def test_every_kind_of_table_is_the_same_table():
     np.testing.assert_array_equal(named.probabilities, expected)
 
 
+def test_cells_are_handed_over_as_they_are():
+    """As text, a row without any cell would be no row, one of the names of the columns a header, and 31 February a category."""
+    colours = ["red", "blue", "colour"] * 40
+    y = ["a" if colour == "red" else "b" for colour in colours]
+    learner = Learner("folklore")
+    assert learner.run({"colour": colours}, y).rates["rounds"] == 120
+    rows = learner.predict_proba({"colour": ["red", None, "colour", "red\n,\"x\""]})
+    assert rows.shape == (4, 2) and rows[0, 0] > 0.9 > 0.1 > rows[2, 0] and rows[1].tolist() == rows[3].tolist()
+    days = [f"2026-03-{1 + at % 28:02}" for at in range(99)] + ["2026-02-31"]
+    learner = Learner("folklore")
+    learner.run({"day": days}, y[:100])
+    assert learner.roles["day"] == "time"
+    rows = learner.predict_proba({"day": ["2026-02-31", None, "2026-03-03"]})
+    assert rows[0].tolist() == rows[1].tolist() != rows[2].tolist()
+    # Numbers as labels and categories, as Python writes them.
+    spelt = [1e-07, 1e16, 0.5, 12345.678] * 30
+    learner = Learner("folklore", categorical=["size"])
+    learner.run({"size": spelt, "colour": colours}, spelt)
+    assert set(learner.labels) == {str(size) for size in spelt}
+    texts = {"size": [str(size) for size in spelt], "colour": colours}
+    np.testing.assert_array_equal(learner.predict_proba(texts), learner.predict_proba({"size": spelt, "colour": colours}))
+    assert [float(label) for label in learner.predict(texts)] == spelt
+
+
 @needs_the_command_line
 def test_classifiers_of_scikit_learn_take_tables(tmp_path):
     pytest.importorskip("sklearn")

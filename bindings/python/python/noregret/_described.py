@@ -123,7 +123,7 @@ class Described(Labelled):
         outputs = None if self._real else self._labels_out()
         labels = list(range(self.classes)) if outputs is None and not self._real else [] if outputs is None else outputs.tolist()
         if self._takes_tables(x):
-            found = _core.explain_table(self._core, self._table(x).csv())
+            found = _core.explain_table(self._core, self._table(x).given())
         else:
             rows = _arrays.row(x)[None, :] if _arrays.is_row(x) else np.asarray(_arrays.rows(x))
             found = _core.explain_rows(self._core, np.ascontiguousarray(rows, dtype=np.float64))

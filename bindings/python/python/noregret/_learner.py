@@ -213,7 +213,7 @@ class Learner(Described):
         x = self._texts(_tables.whole(x))
         if self._takes_tables(x):
             table = self._table(x)
-            found = _core.predict_table(self._core, table.csv(), scores)
+            found = _core.predict_table(self._core, table.given(), scores)
             return np.ascontiguousarray(found[0]) if _tables.is_row(x) else found
         if _arrays.is_row(x):
             return self._core.predict_row(_arrays.row(x), scores)
@@ -345,11 +345,11 @@ class Learner(Described):
         weights = self._weights(targets, weight)
         if self._held is None:
             asked = {**self._asked["facts"], **facts, "bandit": False}
-            csv, reading = table.csv(name, targets), {"label": name, **_tables.roles(self._asked["roles"], table)}
-            self._make(lambda params: _core.learner_for_table(asked, params, csv, reading))
+            given, reading = table.given(name, targets), {"label": name, **_tables.roles(self._asked["roles"], table)}
+            self._make(lambda params: _core.learner_for_table(asked, params, given, reading))
         known = next((column for column, role in self.roles.items() if role == "label"), name)
-        csv = table.without(known).csv(known, targets)
-        found, notes = _core.run_table(self._core, csv, known, weights, grows=self._grows, **how)
+        given = table.without(known).given(known, targets)
+        found, notes = _core.run_table(self._core, given, known, weights, grows=self._grows, **how)
         self._remember(targets)
         return found, notes
 

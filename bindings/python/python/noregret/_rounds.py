@@ -65,7 +65,7 @@ class Rounds(Model[_core.Bandit]):
         self._take(_core.Bandit(name, classes, columns, params, scale=scale, **facts, **playing))
         if numbers is None:
             # Its columns have names from the beginning, which a log tells.
-            _core.rows_of(self._core, self._text({}), True)
+            _core.rows_of(self._core, self._named({}), True)
 
     def _begin(self, x: Any, y: Any, labels: list[str] | None = None) -> None:
         """Makes the bandit for rows `x` of the labels `y`, as `noregret run --feedback bandit` does for a file."""
@@ -76,8 +76,8 @@ class Rounds(Model[_core.Bandit]):
             table = _tables.table(x)
             target = _tables.free("label", table.names)
             texts = [None if at < 0 else values[at] for at in places.tolist()]
-            csv, reading = table.csv(target, texts), {"label": target, **_tables.roles(self._asked["roles"], table)}
-            self._take(_core.bandit_for_table(asked, playing, params, csv, reading))
+            given, reading = table.given(target, texts), {"label": target, **_tables.roles(self._asked["roles"], table)}
+            self._take(_core.bandit_for_table(asked, playing, params, given, reading))
         else:
             names = [_tables.text_of(value) for value in values]
             self._take(_core.bandit_for_array(asked, playing, params, _full(_arrays.rows(x)), places, names))
@@ -112,7 +112,7 @@ class Rounds(Model[_core.Bandit]):
                 return _full(x)
         if not _tables.is_row(x) and _tables.table(x).rows != 1:
             raise ValueError(f"x has {_tables.table(x).rows} rows; one was needed")
-        return _core.rows_of(self._core, self._text(x), learns)
+        return _core.rows_of(self._core, self._named(x), learns)
 
     def _many(self, x: Any, learns: bool) -> Rows:
         """The rows of `x`; with `learns`, new names get columns."""
@@ -123,7 +123,7 @@ class Rounds(Model[_core.Bandit]):
             x = self._in_places(x)
             if isinstance(x, np.ndarray):
                 return _full(x)
-        return _core.rows_of(self._core, self._text(x), learns)
+        return _core.rows_of(self._core, self._named(x), learns)
 
     def _in_places(self, x: Any) -> Any:
         """Rows of numbers for columns with names: those of the table in their order, or the features in theirs; otherwise they
@@ -139,12 +139,12 @@ class Rounds(Model[_core.Bandit]):
             raise ValueError(f"x has {width} columns; the {len(names)} of the table were needed: {', '.join(names[:10])}")
         return [dict(zip(names or map(str, range(width)), row, strict=True)) for row in cells.tolist()]
 
-    def _text(self, x: Any) -> bytes:
-        """Rows as the text that their reader takes."""
+    def _named(self, x: Any) -> _core.Table:
+        """Rows for their reader."""
         if isinstance(x, Mapping) and not x:
-            return b'{"x": {}}\n'
+            return _core.Table.of_lines(b'{"x": {}}\n')
         table = _tables.table(x)
-        return table.csv() if self._core.roles else table.lines(times=True)
+        return table.given() if self._core.roles else _core.Table.of_lines(table.lines(times=True))
 
     # Labels
 

@@ -1,12 +1,10 @@
-"""Converts tables of pandas, polars, Arrow and dictionaries to CSV text, or NDJSON for nested cells, for the command
-line's reader."""
+"""Tables of pandas, polars, Arrow and dictionaries as columns of cells, or NDJSON for nested cells, for the command line's
+readers."""
 
 from __future__ import annotations
 
-import csv
 import datetime
 import decimal
-import io
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,26 +52,23 @@ class Table(NamedTuple):
         """The rows from `low` to before `high`."""
         return self._replace(cells=[column[low:high] for column in self.cells])
 
-    def csv(self, label: str | None = None, targets: list[Any] | None = None) -> bytes:
-        """The text of a CSV file, with the label's column at the end; of an NDJSON file, if cells are lists or dictionaries."""
-        if any(isinstance(cell, list | dict) for column in self.cells for cell in column):
-            return self.lines(label, targets)
+    def given(self, label: str | None = None, targets: list[Any] | None = None) -> _core.Table:
+        """The table for the readers, with the label's column at the end."""
+        if self.nests:
+            return _core.Table.of_lines(self.lines(label, targets))
         names, cells = self.names, self.cells
         if label is not None and targets is not None:
             names, cells = [*names, label], [*cells, targets]
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(names)
-        if len(cells) == 1:
-            # A line with a single empty cell would not be a row.
-            out.writelines((_quoted(cell) + "\n") for cell in cells[0])
-        else:
-            writer.writerows(zip(*cells, strict=True))
-        return out.getvalue().encode()
+        return _core.Table(names, cells)
+
+    @property
+    def nests(self) -> bool:
+        """Whether there are cells that are lists or dictionaries."""
+        return any(isinstance(cell, list | dict) for column in self.cells for cell in column)
 
     def lines(self, label: str | None = None, targets: list[Any] | None = None, *, times: bool = False) -> bytes:
-        """NDJSON, with objects such as `{"x": {"colour": "red"}, "label": "a"}`, which the reader recognises by the
-        first characters; with `times`, dates and times are written as their features."""
+        """NDJSON, with objects such as `{"x": {"colour": "red"}, "label": "a"}`, one for each
+        row; with `times`, dates and times are written as their features."""
         lines = []
         for at, row in enumerate(zip(*self.cells, strict=True)):
             cells = zip(self.names, row, strict=True)
@@ -329,10 +324,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.integer | decimal.Decimal):
         return int(value) if value == int(value) else float(value)
     return str(value)
-
-
-def _quoted(cell: Any) -> str:
-    return '"' + ("" if cell is None else str(cell)).replace('"', '""') + '"'
 
 
 def _is_column(value: Any) -> bool:

@@ -1,7 +1,5 @@
-//! Bandits for tables and for rows of names: their rows come as text, which the readers of the command line
-//! parse, so that all interfaces have the same features.
-
-use std::sync::Arc;
+//! Bandits for tables and for rows of names, which the readers of the command line read, so that all interfaces
+//! have the same features.
 
 use noregret::algorithm::BanditModel;
 use noregret::prediction::{Decision, Reward};
@@ -17,10 +15,11 @@ use super::state::Inner;
 use super::{Bandit, look};
 use crate::arrays::{ArrayReader, PyRows, PyTargets};
 use crate::error::{Done, Failure};
-use crate::learner::table::{Asked, Reading, made, open};
+use crate::learner::table::{Asked, Reading, made};
 use crate::offered::{PyCosts, PyRound};
 use crate::reading::{Numbers, Sparse, numbers};
 use crate::shared::Shared;
+use crate::table::Table;
 use crate::values;
 
 /// How a bandit plays, beside what determines its learner.
@@ -61,14 +60,14 @@ pub(crate) fn bandit_for_table(
     asked: Asked,
     playing: Playing,
     params: &Bound<'_, PyDict>,
-    csv: &[u8],
+    table: &Table,
     reading: Reading,
 ) -> PyResult<Bandit> {
     let params = values::from_python(params)?;
-    let csv = Arc::from(csv);
+    let table = table.clone();
     let make = || {
         let seed = asked.seed();
-        bandit(made(asked, &params, open(&csv, &reading.options())?.as_mut())?, seed, playing)
+        bandit(made(asked, &params, table.open(&reading.options())?.as_mut())?, seed, playing)
     };
     Ok(py.detach(make)?)
 }
@@ -88,11 +87,11 @@ fn bandit(made: Saved, seed: u64, playing: Playing) -> Done<Bandit> {
 pub(crate) fn rows_of<'py>(
     py: Python<'py>,
     bandit: &Bandit,
-    text: &[u8],
+    table: &Table,
     learns: bool,
 ) -> PyResult<Sparse<'py>> {
-    let text = Arc::from(text);
-    let (rows, width) = bandit.inner.work(py, |inner| inner.rows(&text, learns))??;
+    let table = table.clone();
+    let (rows, width) = bandit.inner.work(py, |inner| inner.rows(&table, learns))??;
     Ok(rows.into_python(py, width))
 }
 
@@ -151,7 +150,7 @@ fn checked(learner: &dyn BanditModel, reward: f64, probability: f64) -> Done<Rew
 
 impl Inner {
     /// Reads rows as numbers, and returns the number of columns.
-    fn rows(&mut self, text: &Arc<[u8]>, learns: bool) -> Done<(Numbers, usize)> {
+    fn rows(&mut self, table: &Table, learns: bool) -> Done<(Numbers, usize)> {
         let mut schema = self.schema.clone();
         if matches!(schema.columns, Columns::Numbered { .. }) {
             if self.fresh.is_none() || !learns {
@@ -162,7 +161,7 @@ impl Inner {
             schema.columns = Columns::Named(Names::default());
         }
         let (by_name, room) = (schema.csv.is_none(), self.encoder.columns());
-        let (rows, schema, dropped) = numbers(text, schema, room)?;
+        let (rows, schema, dropped) = numbers(table, schema, room)?;
         if by_name && learns {
             if dropped > 0 {
                 return Err(Failure::Value(format!(

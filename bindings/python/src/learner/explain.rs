@@ -1,7 +1,5 @@
 //! Contributions of columns to scores, see `noregret_stream::watch::explain`.
 
-use std::sync::Arc;
-
 use noregret::example::Features;
 use noregret::learner::Predictor as _;
 use noregret_stream::encode::Example;
@@ -10,10 +8,10 @@ use noregret_stream::watch::explain::{Explainer, Explanation};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-use super::table::{NAME, open};
 use super::{Inner, Learner};
 use crate::arrays::check_one;
 use crate::error::Done;
+use crate::table::{NAME, Table};
 
 /// Names of columns, the most important first, their contributions of shape (columns, scores), the
 /// remainder of the scores, and the number of rows.
@@ -46,10 +44,14 @@ pub(crate) fn explain_rows<'py>(
 
 /// Contributions to the scores of rows of a table; means over several rows.
 #[pyfunction]
-pub(crate) fn explain_table<'py>(py: Python<'py>, learner: &Learner, csv: &[u8]) -> PyResult<Explained<'py>> {
-    let csv: Arc<[u8]> = Arc::from(csv);
+pub(crate) fn explain_table<'py>(
+    py: Python<'py>,
+    learner: &Learner,
+    table: &Table,
+) -> PyResult<Explained<'py>> {
+    let table = table.clone();
     let found = learner.inner.read(py, |inner| -> Done<Explanation> {
-        let reader = open(&csv, &inner.reading())?;
+        let reader = table.open(&inner.reading())?;
         let mut examples = ReadExamples::new(reader, inner.encoder.clone(), NAME, BadRows::Fail).frozen();
         let (mut explainer, mut at, mut example) =
             (inner.explainer(), inner.learner.prediction(), Example::default());

@@ -1,10 +1,7 @@
 //! Tables, and learners made for given data, as in the command line.
 //!
-//! A table is given as CSV text with a header, or NDJSON, and parsed by the command line's reader,
-//! so that the columns of a DataFrame become the same features as those of a file.
-
-use std::io::Cursor;
-use std::sync::Arc;
+//! The cells of a table are handed over to the command line's columns, so that those of a DataFrame become the
+//! same features as those of a file.
 
 use noregret::example::Features;
 use noregret::learner::{Classes, Feedback};
@@ -21,7 +18,7 @@ use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunOptions, run};
 use noregret_stream::save::{PREDICTED_TOGETHER, Saved};
 use noregret_stream::setup::{Asked as ToMake, Facts, Norm, leaves_rows};
-use noregret_stream::{CsvRole, Format, Missing, ReadError, ReadOptions, Reader, Row, RowLabel, Schema};
+use noregret_stream::{CsvRole, Missing, ReadError, ReadOptions, Reader, Row, RowLabel, Schema};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -32,10 +29,8 @@ use crate::error::{Done, Failure};
 use crate::making::scaling;
 use crate::record::{Ran, Record};
 use crate::signals::{Signals, with_threads};
+use crate::table::{NAME, Table};
 use crate::values;
-
-/// The name of a table in errors.
-pub(super) const NAME: &str = "the table";
 
 /// The roles of columns, and what counts as missing, named as in the command line.
 #[derive(FromPyObject)]
@@ -54,9 +49,6 @@ pub(crate) struct Reading {
 impl Reading {
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {
-            format: Some(Format::Csv),
-            delimiter: Some(b','),
-            header: Some(true),
             label: self.label.clone(),
             categorical: self.categorical.clone(),
             numeric: self.numeric.clone(),
@@ -134,14 +126,14 @@ pub(crate) fn learner_for_table(
     py: Python<'_>,
     asked: Asked,
     params: &Bound<'_, PyDict>,
-    csv: &[u8],
+    table: &Table,
     reading: Reading,
 ) -> PyResult<Learner> {
     let params = values::from_python(params)?;
-    let csv = Arc::from(csv);
+    let table = table.clone();
     let make = || {
         let memory = asked.bytes();
-        Learner::of_saved(made(asked, &params, open(&csv, &reading.options())?.as_mut())?, memory)
+        Learner::of_saved(made(asked, &params, table.open(&reading.options())?.as_mut())?, memory)
     };
     Ok(py.detach(make)?)
 }
@@ -149,12 +141,12 @@ pub(crate) fn learner_for_table(
 /// Predicts, scores and learns the rows of a table in order; with `grows`, new labels are added.
 /// Returns the rounds, and remarks on the columns.
 #[pyfunction]
-#[pyo3(signature = (learner, csv, label, weights=None, *, grows=false, look_ahead=true, seed=0, keep=false, threads=1, progress=None))]
+#[pyo3(signature = (learner, table, label, weights=None, *, grows=false, look_ahead=true, seed=0, keep=false, threads=1, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
 pub(crate) fn run_table<'py>(
     py: Python<'py>,
     learner: &Learner,
-    csv: &[u8],
+    table: &Table,
     label: String,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     grows: bool,
@@ -164,12 +156,12 @@ pub(crate) fn run_table<'py>(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Ran<'py>, Vec<String>)> {
-    let csv: Arc<[u8]> = Arc::from(csv);
+    let table = table.clone();
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
     let (record, notes) = learner.inner.work(py, |inner| -> Done<(Record, Vec<String>)> {
         let mut options = inner.reading();
         options.label = Some(label);
-        let (rows, names) = look(open(&csv, &options)?.as_mut())?;
+        let (rows, names) = look(table.open(&options)?.as_mut())?;
         check_weights(weights, rows, inner.learner.about().accepts)?;
         learner.take_in(inner, &names, grows)?;
         learner.put_spare(None);
@@ -179,7 +171,7 @@ pub(crate) fn run_table<'py>(
             RunOptions { forecast, delay: Lateness::default(), look_ahead, window: 1, limit: None, seed };
         with_threads(threads, progress, |workers, signals| {
             let mut record = Record::new(forecast, keep, rows);
-            let reader = open(&csv, &options)?;
+            let reader = table.open(&options)?;
             let inside = ReadExamples::new(reader, inner.encoder.clone(), NAME, BadRows::Fail);
             let mut examples = TableExamples { inside, weights, at: 0, signals };
             inner.learner.set_workers(workers);
@@ -203,12 +195,12 @@ pub(crate) fn run_table<'py>(
 pub(crate) fn predict_table<'py>(
     py: Python<'py>,
     learner: &Learner,
-    csv: &[u8],
+    table: &Table,
     scores: bool,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let csv: Arc<[u8]> = Arc::from(csv);
+    let table = table.clone();
     let (out, rows, width) = learner.inner.read(py, |inner| -> Done<(Vec<f64>, usize, usize)> {
-        let reader = open(&csv, &inner.reading())?;
+        let reader = table.open(&inner.reading())?;
         let mut examples = ReadExamples::new(reader, inner.encoder.clone(), NAME, BadRows::Fail).frozen();
         let mut at = inner.learner.prediction();
         let width = if scores { at.scores.len() } else { at.probabilities.len() };
@@ -286,16 +278,6 @@ fn role_name(role: CsvRole) -> &'static str {
         CsvRole::Label => "label",
         CsvRole::Weight => "weight",
     }
-}
-
-pub(crate) fn open(csv: &Arc<[u8]>, options: &ReadOptions) -> Done<Box<dyn Reader>> {
-    // Rows with lists and dictionaries come as objects; names of CSV with a quote in them stand in quotes.
-    if csv.starts_with(b"{\"x\": {") {
-        let options =
-            ReadOptions { format: Some(Format::Ndjson), delimiter: None, header: None, ..options.clone() };
-        return Ok(noregret_stream::from_read(Box::new(Cursor::new(Arc::clone(csv))), NAME, &options)?);
-    }
-    Ok(noregret_stream::from_read(Box::new(Cursor::new(Arc::clone(csv))), NAME, options)?)
 }
 
 /// Remarks on the columns and cells of a table.
@@ -413,9 +395,6 @@ impl Inner {
     /// The schema of later tables, from the first one.
     pub(super) fn reading(&self) -> ReadOptions {
         ReadOptions {
-            format: Some(Format::Csv),
-            delimiter: Some(b','),
-            header: Some(true),
             room: u32::try_from(self.encoder.columns()).unwrap_or(u32::MAX),
             schema: Some(self.schema.clone()),
             ..ReadOptions::default()

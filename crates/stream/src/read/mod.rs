@@ -12,6 +12,7 @@ pub(crate) mod format;
 pub(crate) mod label;
 mod libsvm;
 pub(crate) mod live;
+pub(crate) mod memory;
 pub(crate) mod missing;
 pub(crate) mod ndjson;
 mod number;

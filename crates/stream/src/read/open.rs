@@ -1,11 +1,13 @@
 //! Opens data of any format.
 
 use std::io::Read;
+use std::sync::Arc;
 
 use crate::read::ahead::ReadAhead;
 use crate::read::decompress::PARQUET;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
+use crate::read::memory::{self, MemoryTable};
 use crate::read::missing::Missing;
 use crate::read::options::ReadOptions;
 use crate::read::reader::Reader;
@@ -41,6 +43,19 @@ pub fn from_read(
     options: &ReadOptions,
 ) -> Result<Box<dyn Reader>, ReadError> {
     from_source(Source::from_read(input, name, None)?, options)
+}
+
+/// Reads a table in memory, as [`open`] does with one in a file; `name` is used in errors.
+///
+/// # Errors
+///
+/// The table has no rows, or does not fit the options.
+pub fn from_table(
+    table: Arc<MemoryTable>,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Box<dyn Reader>, ReadError> {
+    Ok(unlabelled(memory::reader(table, name, options)?, options))
 }
 
 fn from_source(source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {

@@ -145,7 +145,7 @@ class _Keyed:
         missing = [name for name in roles if name not in table.names]
         if missing:
             raise ValueError(f"x has no column {missing[0]!r}, which the first table had")
-        values, indices, starts, width = _core.learner_rows(self._core, table.csv())
+        values, indices, starts, width = _core.learner_rows(self._core, table.given())
         rows = np.zeros((len(starts) - 1, width))
         rows[np.repeat(np.arange(len(starts) - 1), np.diff(starts)), indices] = values
         return rows
@@ -345,7 +345,7 @@ class KeyedLearners(_Keyed):
         asked |= {name: facts.pop(name) for name in known if name in facts}
         asked |= {"name": self._about["learner"], "classes": None, "labels": list(self._given), "ahead": True, "bandit": False}
         asked["intercept"] = facts.pop("intercept", True)
-        made = _core.learner_for_table(asked, facts, table.csv(label, list(y)), {"label": label, **_tables.roles(roles, table)})
+        made = _core.learner_for_table(asked, facts, table.given(label, list(y)), {"label": label, **_tables.roles(roles, table)})
         return made.to_bytes()
 
 

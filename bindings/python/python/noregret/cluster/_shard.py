@@ -83,7 +83,7 @@ def kinds(reading: Reading, *blocks: Block) -> tuple[str, bool] | None:
         if not isinstance(x, _tables.Table):
             return "", False
         target, asked = _tables.free("label", x.names), _tables.reading(missing=reading.missing, not_missing=reading.not_missing)
-        schema = _core.table_schema(x.csv(target, list(y)), {"label": target, **_tables.roles(asked, x)})
+        schema = _core.table_schema(x.given(target, list(y)), {"label": target, **_tables.roles(asked, x)})
         return schema, '"categorical"' in schema or '"time"' in schema
     return None
 
@@ -96,7 +96,7 @@ def features(reading: Reading, *blocks: Block) -> str:
         if not isinstance(x, _tables.Table):
             raise ValueError(_MIXED)
         if len(y):
-            _, schema = _core.table_rows(x.csv(), schema)
+            _, schema = _core.table_rows(x.given(), schema)
     return schema
 
 
@@ -280,7 +280,7 @@ def _numbers(x: Any, schema: str | None) -> Rows:
         return _arrays.rows(x)
     if schema is None:
         raise ValueError(_MIXED)
-    sparse, _ = _core.table_rows(x.csv(), schema)
+    sparse, _ = _core.table_rows(x.given(), schema)
     values, indices, starts, width = sparse
     if width > _DENSE:
         return sparse

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import itertools
 import json
 import math
@@ -174,8 +176,14 @@ def _content(data: Any) -> tuple[str, np.ndarray[Any, Any]]:
     if isinstance(data, tuple) and len(data) == 2 and _is_table(data):
         table = _tables.table(data[0] if _tables.is_table(data[0]) else np.asarray(data[0]))
         label = _tables.free("label", table.names)
-        text = table.csv(label, _tables.column(_tables.labels(data[1]), label))
-        return ("rows.ndjson" if text.startswith(b"{") else "rows.csv"), np.frombuffer(text, dtype=np.uint8)
+        targets = _tables.column(_tables.labels(data[1]), label)
+        if table.nests:
+            return "rows.ndjson", np.frombuffer(table.lines(label, targets), dtype=np.uint8)
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([*table.names, label])
+        writer.writerows(zip(*table.cells, targets, strict=True))
+        return "rows.csv", np.frombuffer(out.getvalue().encode(), dtype=np.uint8)
     if isinstance(data, tuple) and len(data) == 2:
         x, y = np.asarray(data[0], dtype=np.float64), np.asarray(data[1])
         if x.ndim != 2 or len(x) != len(y):
@@ -184,8 +192,6 @@ def _content(data: Any) -> tuple[str, np.ndarray[Any, Any]]:
             json.dumps({"x": row, "y": label}) for row, label in zip(x.tolist(), y.tolist(), strict=True)
         )
         return "rows.ndjson", np.frombuffer(("\n".join(lines) + "\n").encode(), dtype=np.uint8)
-    import io
-
     import pyarrow as pa
     import pyarrow.parquet as pq
 

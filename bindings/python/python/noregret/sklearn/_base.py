@@ -370,7 +370,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _predict(self, X: Any, scores: bool) -> Floats:
         check_is_fitted(self)
         if getattr(self, "_table", None) is not None:
-            found: Floats = _core.predict_table(self._core, _tables.table(X).csv(), scores)[:, self._order]
+            found: Floats = _core.predict_table(self._core, _tables.table(X).given(), scores)[:, self._order]
             return found
         if not self._plain(X):
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)

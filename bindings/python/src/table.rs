@@ -1,0 +1,79 @@
+//! Tables: columns of Python's cells, or lines of JSON where cells are lists or dictionaries.
+
+use std::io::Cursor;
+use std::sync::Arc;
+
+use noregret_stream::{Format, MemoryCell, MemoryTable, ReadOptions, Reader};
+use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PyList, PyString};
+
+use crate::error::Done;
+
+/// The name of a table in errors.
+pub(crate) const NAME: &str = "the table";
+
+/// A table.
+#[pyclass(frozen, module = "noregret._core")]
+#[derive(Clone)]
+pub(crate) struct Table(Given);
+
+#[derive(Clone)]
+enum Given {
+    Cells(Arc<MemoryTable>),
+    Lines(Arc<[u8]>),
+}
+
+#[pymethods]
+impl Table {
+    /// Columns with names. None is a missing cell; what is neither a text nor a float is written as a text.
+    #[new]
+    fn new(names: Vec<String>, cells: Vec<Bound<'_, PyList>>) -> PyResult<Self> {
+        let column = |cells: &Bound<'_, PyList>| cells.iter().map(|value| cell(&value)).collect();
+        let columns = cells.iter().map(column).collect::<PyResult<_>>()?;
+        Ok(Self(Given::Cells(Arc::new(MemoryTable { names, columns, written }))))
+    }
+
+    /// Objects such as `{"x": {"colour": "red"}, "label": "a"}`, one a line.
+    #[staticmethod]
+    fn of_lines(lines: &[u8]) -> Self {
+        Self(Given::Lines(Arc::from(lines)))
+    }
+}
+
+impl Table {
+    /// A reader of the rows.
+    pub(crate) fn open(&self, options: &ReadOptions) -> Done<Box<dyn Reader>> {
+        Ok(match &self.0 {
+            Given::Cells(table) => noregret_stream::from_table(Arc::clone(table), NAME, options)?,
+            Given::Lines(lines) => {
+                let options = ReadOptions { format: Some(Format::Ndjson), ..options.clone() };
+                noregret_stream::from_read(Box::new(Cursor::new(Arc::clone(lines))), NAME, &options)?
+            }
+        })
+    }
+}
+
+fn cell(value: &Bound<'_, PyAny>) -> PyResult<MemoryCell> {
+    if value.is_none() {
+        return Ok(MemoryCell::Missing);
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(MemoryCell::Text(text.to_str()?.into()));
+    }
+    match value.cast::<PyFloat>() {
+        Ok(number) if number.value().is_finite() => Ok(MemoryCell::Number(number.value())),
+        _ => Ok(MemoryCell::Text(value.str()?.to_str()?.into())),
+    }
+}
+
+/// A number as Python writes it: with two digits or more in the exponent, and its sign.
+fn written(number: f64) -> String {
+    let text = format!("{number:?}");
+    match text.split_once('e') {
+        None => text,
+        Some((digits, power)) => {
+            let (sign, power) = power.strip_prefix('-').map_or(('+', power), |power| ('-', power));
+            format!("{digits}e{sign}{power:0>2}")
+        }
+    }
+}
