@@ -144,6 +144,11 @@ impl Round<'_> {
             Self::Offer(..) => Features::Sparse { indices: row.indices(), values: row.values() },
         };
         encoder.transform(x, out)?;
-        Ok(row.offered().iter().filter_map(|label| encoder.labels().find(&label.text)).map(|at| at.0).collect())
+        Ok(row
+            .offered()
+            .iter()
+            .filter_map(|label| encoder.labels().find(&label.text))
+            .map(|at| at.0)
+            .collect())
     }
 }
