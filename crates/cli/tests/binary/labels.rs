@@ -50,6 +50,15 @@ fn labels_that_look_like_numbers_stay_what_they_are() {
     }
 }
 
+/// What ARFF declares is a class, and `?` alone is missing.
+#[test]
+fn declared_classes_may_be_called_anything() {
+    let header = "@relation r\n@attribute a numeric\n@attribute code {NA, None, nan}\n@data\n";
+    let data = rows(&["NA", "None", "nan"], |x, label| format!("{x},{label}"));
+    let (known, predicted) = classes("a.arff", &format!("{header}{data}1,?\n"));
+    assert_eq!((known.as_array().map(Vec::len), predicted.len()), (Some(3), 3), "{known} {predicted:?}");
+}
+
 #[test]
 fn whole_numbers_written_with_and_without_zeros_are_one_class() {
     assert_eq!(classes("a.csv", &csv(&["0", "1.0", "0.0", "1"])).0, serde_json::json!(["0", "1"]));

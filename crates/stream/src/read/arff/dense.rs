@@ -6,6 +6,7 @@ use super::{Attribute, Kind, Token, Tokens, is_blank, weight_of};
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
+use crate::read::missing::Missing;
 use crate::read::options::{CsvRole, ReadOptions};
 use crate::read::reader::{Reader, describe_source};
 use crate::read::row::Row;
@@ -82,7 +83,16 @@ fn inferred(
             missing: &options.missing(),
             declared: &attributes.iter().map(role).collect::<Vec<_>>(),
         };
-        infer(named, &sample, options)
+        let mut inferred = infer(named, &sample, options)?;
+        // A declared class is one, whatever it is called.
+        if let Kind::Nominal(values) = &attributes[label].kind {
+            let odd = values.iter().filter(|value| Missing::default().is_label(value)).cloned();
+            let marks = &mut inferred.layout.marks;
+            marks.extend(odd);
+            marks.sort_unstable();
+            marks.dedup();
+        }
+        Ok(inferred)
     });
     inferred.map_err(|message| source.file_error(message))
 }

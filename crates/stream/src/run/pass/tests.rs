@@ -60,6 +60,9 @@ fn make(name: &str, values: &[(&str, &str)], seed: u64) -> (AnyModel, Encoder, R
     (learner, encoder, options)
 }
 
+/// What became of each run.
+type Runs = Vec<Result<Finished<Diary>, RunError>>;
+
 /// A learner, its parameters, and its seed.
 type Run = (&'static str, &'static [(&'static str, &'static str)], u64);
 
@@ -90,7 +93,7 @@ fn together(
     threads: usize,
     policy: BadRows,
     limit: Option<u64>,
-) -> Result<(Vec<Result<Finished<Diary>, RunError>>, Feed), PassError> {
+) -> Result<(Runs, Feed), PassError> {
     let (entrants, encoders) = entrants(limit);
     let mut feed = Feed::new(reader(rows), encoders, "a.vw", policy, limit);
     let started = Instant::now();
