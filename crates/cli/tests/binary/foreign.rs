@@ -63,6 +63,18 @@ fn a_log_of_another_program_is_a_warm_start() {
     }
 }
 
+/// A pipe is read once: no byte of it is spent on finding out what it is.
+#[test]
+fn a_log_on_a_pipe_is_read_from_its_first_byte() {
+    let folder = Folder::new();
+    let said = "--learner squarecb --set classes=3 --set features=4 --scale standard --json --quiet";
+    for (format, csv) in [("csv", true), ("ndjson", false)] {
+        let ran =
+            folder.run_with(&format!("run - --format {format} {NAMES} {said}"), log(300, csv)).succeeded();
+        assert_eq!(ran.summary()["rounds"], 300, "{format}");
+    }
+}
+
 #[test]
 fn logs_that_say_nothing_are_refused() {
     let folder = Folder::with("log.csv", log(30, true));

@@ -424,14 +424,15 @@ impl Encoder {
             RowLabel::Distribution(_) if !self.accepts.soft_labels => {
                 return Err("the label is a list of probabilities; the learner takes classes only".to_owned());
             }
-            RowLabel::Distribution(y) if y.len() != self.labels.len() => {
-                return Err(format!(
-                    "the label has {} probabilities; {} were needed",
-                    y.len(),
-                    self.labels.len()
-                ));
-            }
             RowLabel::Distribution(y) => {
+                // Declared classes that nobody has named, as on a pipe, have numbers.
+                if observe && self.labels.is_empty() && y.len() == self.classes {
+                    *self.labels_mut() = Labels::numbered(self.classes);
+                }
+                if y.len() != self.labels.len() {
+                    let needed = if self.labels.is_empty() { self.classes } else { self.labels.len() };
+                    return Err(format!("the label has {} probabilities; {needed} were needed", y.len()));
+                }
                 out.distribution.clear();
                 out.distribution.extend_from_slice(y);
                 OwnedTruth::Distribution
