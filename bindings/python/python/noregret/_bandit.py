@@ -437,7 +437,14 @@ class Bandit(Rounds):
         return Run(losses, kept, played, rates, truth, self._labels_out().tolist(), self.name)
 
     def learn(
-        self, x: Any, labels: Any, rewards: Any, probabilities: Any, offered: Sequence[Sequence[Any]] | None = None
+        self,
+        x: Any,
+        labels: Any,
+        rewards: Any,
+        probabilities: Any,
+        offered: Sequence[Sequence[Any]] | None = None,
+        *,
+        between: tuple[float, float] = (0, 1),
     ) -> None:
         """Learns rounds in which another policy has played: a warm start.
 
@@ -454,12 +461,14 @@ class Bandit(Rounds):
         labels
             The labels that were played, or their numbers, shape (rounds,).
         rewards
-            What they earned, shape (rounds,): numbers from 0 to 1, or True and False; learners that learn only from right
-            and wrong need 0 and 1.
+            What they earned, shape (rounds,): numbers from 0 to 1 (or as `between` says), or True and False; learners that
+            learn only from right and wrong need 0 and 1.
         probabilities
             The probabilities in (0, 1] with which they were played, shape (rounds,).
         offered
             The labels on offer in each round, if not all were; for `Bandit("offers")` as in `decide`.
+        between
+            The worst and the best of `rewards`: `(0, 15)` for revenues up to 15, `(15, 0)` for costs up to 15.
 
         Raises ValueError or TypeError for invalid rounds, with their number from 0; then nothing is learnt. Raises
         KeyboardInterrupt between two rounds; the rounds before are learnt, and `rounds` counts them.
@@ -477,6 +486,7 @@ class Bandit(Rounds):
         (500, 'yes')
         """
         rewards, probabilities = _arrays.one_axis(rewards, "rewards"), _arrays.one_axis(probabilities, "probabilities")
+        rewards = _shares(rewards, between)
         if self._held is not None and self._core.block is not None:
             self._learn_offers(x, labels, rewards, probabilities, offered)
             return
@@ -525,6 +535,20 @@ class Bandit(Rounds):
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _shares(rewards: Floats, between: tuple[float, float]) -> Floats:
+    """Rewards between the worst and the best as numbers from 0 to 1."""
+    if between == (0, 1):
+        return rewards
+    worst, best = between
+    least, most = min(between), max(between)
+    if not (least < most and np.isfinite(most - least)):
+        raise ValueError(f"between = {between!r}: must be two different numbers, the worst reward and the best")
+    outside = np.flatnonzero(~((rewards >= least) & (rewards <= most)))
+    if outside.size:
+        raise ValueError(f"rewards[{outside[0]}] = {rewards[outside[0]]:g}: must be from {least:g} to {most:g}, as between = {between!r} says")
+    return (rewards - worst) / (best - worst)
 
 
 def _pair(costs: Any) -> tuple[float, float]:

@@ -336,6 +336,8 @@ class Learner(Described):
         else:
             if isinstance(y, str) and table.rows != 1:
                 raise ValueError(f"y: there is no column {y!r}; the columns are {', '.join(map(repr, table.names[:10]))}")
+            if getattr(y, "ndim", 1) > 1:
+                raise ValueError("y has probability vectors, and labels of a table have names: they are learnt with an array or a matrix")
             called = getattr(y, "name", None)
             name = _tables.free(called if isinstance(called, str) and called else "label", table.names)
             targets = _tables.column([y] if isinstance(y, str) else y, name)

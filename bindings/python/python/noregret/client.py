@@ -215,7 +215,7 @@ class Model:
         return self._client._send("GET", f"{self.path}/log").text
 
     def export(self) -> bytes:
-        """The model file of the command line, for :meth:`noregret.Learner.from_bytes` and ``noregret predict``."""
+        """The bytes of a model file, for :meth:`noregret.Learner.load` and ``noregret predict``."""
         return self._client._send("GET", f"{self.path}/model").content
 
     def load(self, model: bytes) -> None:

@@ -56,7 +56,11 @@ impl LoggedRounds<'_> {
         for (at, reward) in self.rewards.iter().enumerate() {
             let known = Reward::new(*reward).filter(|known| known.is_verdict() || learner.takes_rewards());
             if known.is_none() {
-                let need = if learner.takes_rewards() { "from 0 to 1" } else { "0 or 1" };
+                let need = if learner.takes_rewards() {
+                    "from 0 to 1, or between the worst and the best of between = (worst, best),"
+                } else {
+                    "0 or 1"
+                };
                 return wrong(format!("rewards[{at}] = {reward}: must be {need} for {name}"));
             }
         }
