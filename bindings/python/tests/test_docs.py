@@ -1,12 +1,16 @@
 """Every example in the documentation is run."""
 
 import doctest
+import functools
 import importlib
+import inspect
 import pkgutil
 import re
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
+from program import program
 
 import noregret
 
@@ -32,16 +36,94 @@ def test_pages(page, tmp_path, monkeypatch):
     assert result.attempted > 5 and result.failed == 0
 
 
-def test_classes_that_the_documentation_names_are_there():
-    """Also those in tables and running text, which no example runs."""
+PAGES = [*(ROOT / "docs").glob("**/*.md"), ROOT / "README.md", *(ROOT / "bindings" / "python").glob("*.md"), *HERE.glob("docs/*.md")]
+SOURCES = [*(HERE / "python").glob("**/*.py")]
+# What has the form of a dotted name and is none.
+FILES = {"noregret.service", "noregret.html", "noregret.css"}
+
+
+def test_names_that_the_documentation_has_are_there():
+    """Also those in tables, running text and docstrings, which no example runs."""
     for library in ("sklearn", "river", "coba"):
         pytest.importorskip(library)
-    pages = [*HERE.parents[1].glob("docs/**/*.md"), HERE.parents[1] / "README.md", *HERE.glob("**/*.md")]
-    named = {found for page in pages for found in re.findall(r"\bnoregret\.(\w+)\.([A-Z]\w+)", page.read_text())}
-    assert ("river", "Auto") in named
-    for module, name in sorted(named):
-        if module != "ray":
-            assert hasattr(importlib.import_module(f"noregret.{module}"), name), f"noregret.{module}.{name}"
+    named = {found for page in [*PAGES, *SOURCES] for found in re.findall(r"(?<![\w./-])noregret(?:\.[A-Za-z]\w*)+", page.read_text())}
+    assert {"noregret.river.Auto", "noregret.cluster.fit"} <= named
+    missing = [name for name in sorted(named - FILES) if not is_there(name)]
+    assert missing == []
+
+
+def is_there(name: str) -> bool:
+    """Whether a dotted name leads to a module or an attribute; those of modules whose library is absent cannot be known."""
+    found, *names = name.split(".")
+    at = importlib.import_module(found)
+    for part in names:
+        if inspect.ismodule(at) and not hasattr(at, part):
+            try:
+                importlib.import_module(f"{at.__name__}.{part}")
+            except ImportError as error:
+                return str(error.name).partition(".")[0] in ("dask", "distributed", "httpx", "pyspark", "ray")
+        if not hasattr(at, part):
+            return False
+        at = getattr(at, part)
+    return True
+
+
+def commands() -> list[tuple[str, str]]:
+    """The commands of the documentation, with their pages: in blocks and in back ticks."""
+    found = []
+    for page in PAGES:
+        text = page.read_text().replace("\\\n", " ")
+        for span in [*re.findall(r"^```\w*\n(.*?)^```", text, re.M | re.S), *re.findall(r"(?<!`)`([^`\n]+)`(?!`)", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S))]:
+            for line in span.splitlines():
+                found += [(page.name, command) for command in re.findall(r"(?:^|[|;&$(`] *)noregret ([a-z-][^|;&`#)>]*)", line.strip())]
+    return found
+
+
+@functools.cache
+def help_of(*words: str) -> str:
+    return program(*words, "--help", text=True)
+
+
+def test_commands_of_the_documentation_are_there():
+    """Every command has a known name and known options, also where no example runs it."""
+    found = [command for command in commands() if re.match(r"[a-z-]+( |$)", command[1])]
+    assert len(found) > 60
+    known = set(re.findall(r"^  ([a-z]+) ", help_of(), re.M))
+    wrong = []
+    for page, command in found:
+        name, *words = command.split()
+        if name.startswith("--"):
+            name, words = "", [name, *words]
+        if name and name not in known:
+            wrong.append(f"{page}: noregret {command}")
+            continue
+        options = re.findall(r"(?<!\S)(-{1,2}[a-z][\w-]*)", " ".join(words))
+        helped = help_of(name) if name else help_of()
+        wrong += [f"{page}: {option} of noregret {command}" for option in options if not re.search(rf"(?<![\w-]){option}(?![\w-])", helped)]
+    assert wrong == []
+
+
+# Of Vowpal Wabbit and Cargo, and of the policies of Personalizer's evaluations.
+OTHERS = {
+    f"--{name}"
+    for name in (
+        "bfgs cb cb_adf cb_explore cb_explore_adf cb_type cbify csoaa csoaa_ldf dsjson features interactions loss_function oaa power_t"
+        " sketch_size wap width"
+    ).split()
+}
+
+
+def test_options_in_running_text_are_there():
+    """Options alone in back ticks are those of some command, where the sentence is not about another program's."""
+    helps = " ".join(help_of(name) for name in ["run", *sorted(set(re.findall(r"^  ([a-z]+) ", help_of(), re.M)) - {"help", "run"})])
+    wrong = []
+    for page in PAGES:
+        text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+        for span in re.findall(r"(?<!`)`(--[^`\n]+)`(?!`)", text):
+            for option in re.findall(r"(?<!\S)--[a-z][\w-]*", span):
+                if option not in OTHERS and not re.search(rf"{option}(?![\w-])", helps):
+                    wrong.append(f"{page.relative_to(ROOT)}: {option}")
+    assert sorted(set(wrong)) == []
 
 
 def test_everything_public_is_documented():
