@@ -133,6 +133,10 @@ pub(crate) fn check_row(x: Features<'_>, columns: usize) -> Result<(), String> {
         return Ok(());
     }
     Err(match x.iter().find(|(_, value)| !value.is_finite()) {
+        Some((column, value)) if value.is_nan() => format!(
+            "column {column} has the value NaN; a finite number was needed (missing ones are for learners that are made by a table, or \
+             by rows with some)"
+        ),
         Some((column, value)) => format!("column {column} has the value {value}; a finite number was needed"),
         None => format!("its values are too large; a norm of at most {LARGEST_NORM:e} is allowed"),
     })
@@ -185,6 +189,7 @@ impl<'a> Targets<'a> {
     pub(crate) fn target(&self, at: usize) -> Option<Target<'a>> {
         Some(match *self {
             Targets::Classes(y) if y[at] == UNLABELLED => return None,
+            Targets::Values(y) if y[at].is_nan() => return None,
             Targets::Classes(y) => Target::class(Label(y[at] as u32)),
             Targets::Values(y) => Target::value(y[at]),
             Targets::Distributions { values, classes, .. } => {
@@ -222,7 +227,7 @@ impl<'a> Targets<'a> {
                 None => Ok(()),
             },
             Targets::Values(y) => {
-                match y.iter().position(|value| !value.is_finite() || value.abs() > LARGEST_NORM) {
+                match y.iter().position(|value| !value.is_nan() && value.abs() > LARGEST_NORM) {
                     Some(at) => value(format!(
                         "y[{at}] = {}: must be a finite number of magnitude at most {LARGEST_NORM:e}",
                         y[at]
@@ -347,6 +352,7 @@ impl Reader for ArrayReader<'_> {
                     row.set_name(name);
                 }
             }
+            Targets::Values(y) if y[self.at].is_nan() => {}
             Targets::Values(y) => {
                 row.set_name(&y[self.at].to_string());
             }

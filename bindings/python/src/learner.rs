@@ -22,7 +22,7 @@ use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunOptions, run};
 use noregret_stream::save::file as model_file;
-use noregret_stream::save::{PREDICTED_TOGETHER, Saved};
+use noregret_stream::save::{Learning, PREDICTED_TOGETHER, Saved, archive_of};
 use noregret_stream::setup::{Asked, Facts};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -100,6 +100,12 @@ impl Inner {
             facts: self.facts.clone(),
         }
     }
+
+    /// The content of a model file, without a copy of the learner.
+    fn archive(&mut self) -> Archive {
+        let learner = Learning::Full(self.learner.as_mut());
+        archive_of(learner, &self.encoder, &self.schema, None, &self.facts)
+    }
 }
 
 #[pymethods]
@@ -162,7 +168,7 @@ impl Learner {
     fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
         Ok(self
             .inner
-            .read(py, |inner| -> Done<()> { Ok(model_file::write(&inner.saved().archive(), &path)?) })??)
+            .write(py, |inner| -> Done<()> { Ok(model_file::write(&inner.archive(), &path)?) })??)
     }
 
     /// An independent copy.
@@ -478,7 +484,7 @@ pub(crate) fn how_of(how: &str) -> Done<Merge> {
 impl Learner {
     /// The content of a model file.
     pub(crate) fn archive(&self, py: Python<'_>) -> PyResult<Archive> {
-        self.inner.read(py, |inner| inner.saved().archive())
+        self.inner.write(py, Inner::archive)
     }
 }
 

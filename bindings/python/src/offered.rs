@@ -4,9 +4,12 @@
 use noregret::algorithm::BanditModel;
 use noregret::bandit::offers::key;
 use noregret::example::Features;
+use noregret::param::Values;
+use noregret::problem::Problem;
+use noregret::registry::{ALGORITHMS, Entry};
 use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::{Encoder, Example};
-use noregret_stream::{Described, Offers, Row, Schema, fill_blocks};
+use noregret_stream::{Described, DescribedRound, Offers, Row, Schema, fill_blocks};
 use pyo3::prelude::*;
 
 use crate::arrays::{PyRows, Rows};
@@ -57,6 +60,16 @@ impl PyCosts {
     }
 }
 
+/// The learners that decide among some of their labels, by name.
+fn deciding() -> String {
+    let decides = |entry: &&Entry| {
+        let learner = entry.make_bandit(&Values::new(), Problem::new(2, 2).with_radius(1.0), 0);
+        learner.is_ok_and(|learner| learner.decides_among())
+    };
+    let names: Vec<&str> = ALGORITHMS.iter().filter(decides).map(|entry| entry.about.name).collect();
+    names.join(", ")
+}
+
 /// Columns of a block, if labels on offer have features of their own.
 pub(crate) fn block(schema: &Schema) -> Option<u32> {
     match schema.offers {
@@ -66,10 +79,12 @@ pub(crate) fn block(schema: &Schema) -> Option<u32> {
 }
 
 impl Round<'_> {
-    /// Fills the round into `row`; checks everything that could be wrong with it.
+    /// Fills the round into `row`; checks everything that could be wrong with it. `among`: whether the learner
+    /// decides among some labels.
     pub(crate) fn fill(
         &self,
         learner: &dyn BanditModel,
+        among: bool,
         encoder: &Encoder,
         schema: &Schema,
         row: &mut Row,
@@ -95,10 +110,11 @@ impl Round<'_> {
                 if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
                     return wrong(format!("the label {:?} is on offer twice", pair[0]));
                 }
-                if !learner.decides_among() {
+                if !among {
                     return wrong(format!(
-                        "{} cannot play some of its labels only; auto, squarecb, fastcb, banditron, soba, confidit and gaptron can",
-                        learner.about().name
+                        "{} cannot play some of its labels only; {} can",
+                        learner.about().name,
+                        deciding()
                     ));
                 }
                 Ok(())
@@ -133,6 +149,17 @@ impl Round<'_> {
                 "the bandit has fixed labels; labels with features of their own need Bandit(\"offers\") without features"
                     .to_owned(),
             ),
+        }
+    }
+
+    /// The features by name of the round and of its labels on offer, if these have features.
+    pub(crate) fn described(&self) -> Option<DescribedRound> {
+        match self {
+            Self::Row(..) => None,
+            Self::Offer(context, labels) => {
+                let labels = labels.iter().map(|(name, own)| (key(name), own.clone())).collect();
+                Some(DescribedRound::new((*context).clone(), labels))
+            }
         }
     }
 

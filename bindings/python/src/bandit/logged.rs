@@ -98,7 +98,7 @@ impl LoggedRounds<'_> {
         if offered.len() == encoder.classes() {
             return Ok(Vec::new());
         }
-        if !learner.decides_among() {
+        if !inner.among {
             return wrong(format!(
                 "{} learns only from rounds with all labels on offer",
                 learner.about().name

@@ -10,8 +10,8 @@ use noregret_stream::decisions::pending::{Decisions, Verdict};
 use noregret_stream::decisions::replay::Replayed;
 use noregret_stream::encode::{Encoder, Example, LargeRow};
 use noregret_stream::run::bandit::Play;
-use noregret_stream::save::Saved;
 use noregret_stream::save::merge::merge;
+use noregret_stream::save::{Learning, Saved, snapshot};
 use noregret_stream::words::counted;
 use noregret_stream::{Row, Schema};
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,8 @@ const GOING_ON: &str = "going_on";
 /// A bandit learner with what it needs between its calls.
 pub(super) struct Inner {
     pub(super) learner: Box<dyn BanditModel>,
+    /// Whether it decides among some labels: asked once, since the answer is a decision of the learner.
+    pub(super) among: bool,
     pub(super) encoder: Encoder,
     pub(super) schema: Schema,
     pub(super) play: Play,
@@ -63,6 +65,7 @@ impl Inner {
     ) -> Self {
         let most = most.max(1);
         Self {
+            among: learner.decides_among(),
             learner,
             encoder,
             schema,
@@ -82,6 +85,7 @@ impl Clone for Inner {
     fn clone(&self) -> Self {
         Self {
             learner: self.learner.boxed_clone(),
+            among: self.among,
             encoder: self.encoder.clone(),
             schema: self.schema.clone(),
             play: self.play.clone(),
@@ -106,8 +110,10 @@ impl Inner {
         }
     }
 
-    pub(super) fn archive(&self) -> Archive {
-        let mut archive = self.saved().archive();
+    /// The content of a model file, without a copy of the learner.
+    pub(super) fn archive(&mut self) -> Archive {
+        let learner = Learning::Bandit(self.learner.as_mut());
+        let mut archive = snapshot(learner, &self.encoder, &self.schema, Some(&self.play.generator));
         self.pending.save(&mut archive);
         archive.set_text(GOING_ON, serde_json::to_string(&self.continuation).expect("plain numbers"));
         archive

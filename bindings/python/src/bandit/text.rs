@@ -2,10 +2,12 @@
 //! have the same features.
 
 use noregret::algorithm::BanditModel;
-use noregret::prediction::{Decision, Reward};
+use noregret::example::Features;
+use noregret::prediction::{Decision, Prediction, Reward};
 use noregret_stream::encode::Example;
 use noregret_stream::run::bandit::Play;
 use noregret_stream::save::Saved;
+use noregret_stream::watch::explain::{Explainer, Explanation};
 use noregret_stream::{Columns, Names, Row, RowLabel};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,6 +17,7 @@ use super::state::Inner;
 use super::{Bandit, look};
 use crate::arrays::{ArrayReader, PyRows, PyTargets};
 use crate::error::{Done, Failure};
+use crate::learner::explain::{Explained, into_python};
 use crate::learner::table::{Asked, Reading, made};
 use crate::offered::{PyCosts, PyRound};
 use crate::reading::{Numbers, Sparse, numbers};
@@ -66,8 +69,8 @@ pub(crate) fn bandit_for_table(
     let params = values::from_python(params)?;
     let table = table.clone();
     let make = || {
-        let seed = asked.seed();
-        bandit(made(asked, &params, table.open(&reading.options())?.as_mut())?, seed, playing)
+        let (seed, options) = (asked.seed(), asked.reading(&reading));
+        bandit(made(asked, &params, table.open(&options)?.as_mut())?, seed, playing)
     };
     Ok(py.detach(make)?)
 }
@@ -95,6 +98,40 @@ pub(crate) fn rows_of<'py>(
     Ok(rows.into_python(py, width))
 }
 
+/// Contributions to the scores of a round, of the labels on offer in their order.
+#[pyfunction]
+pub(crate) fn explain_round<'py>(
+    py: Python<'py>,
+    bandit: &Bandit,
+    round: PyRound<'py>,
+) -> PyResult<Explained<'py>> {
+    let round = round.borrow()?;
+    let found = bandit.inner.read(py, |inner| -> Done<Explanation> {
+        let Inner { learner, among, encoder, schema, .. } = inner;
+        let (mut row, mut example, mut decision) = (Row::new(), Example::default(), Decision::default());
+        round.fill(learner.as_ref(), *among, encoder, schema, &mut row)?;
+        let mut wanted = round.example(encoder, &row, &mut example)?;
+        let mut offered = wanted.clone();
+        offered.sort_unstable();
+        if wanted.is_empty() {
+            wanted = (0..learner.problem().classes as u32).collect();
+        }
+        look(learner.as_ref(), example.features(), &offered, &mut decision)?;
+        let predict = |x: Features<'_>, out: &mut Prediction| {
+            learner.decide(x, Some(offered.as_slice()).filter(|some| !some.is_empty()), &mut decision);
+            out.scores.clear();
+            out.scores.extend(wanted.iter().map(|label| decision.scores[*label as usize]));
+        };
+        let (mut explainer, mut at) = (Explainer::new(schema, encoder), Prediction::sized(wanted.len(), 0));
+        match round.described() {
+            Some(described) => explainer.add_round(&described, &example, &mut at, predict),
+            None => explainer.add(&example, &mut at, predict),
+        }
+        Ok(explainer.take())
+    })??;
+    into_python(found, py)
+}
+
 /// Makes room for `names`, new labels that are played only where they are on offer.
 #[pyfunction]
 pub(crate) fn add_labels(py: Python<'_>, bandit: &Bandit, names: Vec<String>) -> PyResult<()> {
@@ -114,9 +151,9 @@ pub(crate) fn learn_round(
 ) -> PyResult<()> {
     let round = round.borrow()?;
     Ok(bandit.inner.write(py, |inner| -> Done<()> {
-        let Inner { learner, encoder, schema, row, example, .. } = inner;
+        let Inner { learner, among, encoder, schema, row, example, .. } = inner;
         let reward = checked(learner.as_ref(), reward, probability)?;
-        round.fill(learner.as_ref(), encoder, schema, row)?;
+        round.fill(learner.as_ref(), *among, encoder, schema, row)?;
         encoder.encode(row, example)?;
         let mut decision = Decision::default();
         look(learner.as_ref(), example.features(), example.offered(), &mut decision)?;

@@ -15,7 +15,7 @@ use crate::table::{NAME, Table};
 
 /// Names of columns, the most important first, their contributions of shape (columns, scores), the
 /// remainder of the scores, and the number of rows.
-type Explained<'py> = (Vec<String>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, u64);
+pub(crate) type Explained<'py> = (Vec<String>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, u64);
 
 /// Weights, and the scores without any feature.
 type Linear<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
@@ -102,7 +102,7 @@ pub(crate) fn linear<'py>(py: Python<'py>, learner: &Learner) -> PyResult<Option
     Ok(Some((weights, PyArray1::from_vec(py, base))))
 }
 
-fn into_python(found: Explanation, py: Python<'_>) -> PyResult<Explained<'_>> {
+pub(crate) fn into_python(found: Explanation, py: Python<'_>) -> PyResult<Explained<'_>> {
     let Explanation { columns, contributions, rest, rows } = found;
     let shape = [columns.len(), rest.len()];
     let contributions = PyArray1::from_vec(py, contributions.concat()).reshape(shape)?;

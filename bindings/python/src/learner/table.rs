@@ -85,6 +85,15 @@ impl Asked {
         self.seed
     }
 
+    /// How the first table is read. Given labels are classes, whatever they are called.
+    pub(crate) fn reading(&self, reading: &Reading) -> ReadOptions {
+        let word = |label: &&String| Missing::default().is_label(label);
+        ReadOptions {
+            classes: self.labels.iter().flatten().filter(word).cloned().collect(),
+            ..reading.options()
+        }
+    }
+
     /// Largest size of the learner's state.
     fn bytes(&self) -> usize {
         self.memory.saturating_mul(1 << 20)
@@ -132,8 +141,8 @@ pub(crate) fn learner_for_table(
     let params = values::from_python(params)?;
     let table = table.clone();
     let make = || {
-        let memory = asked.bytes();
-        Learner::of_saved(made(asked, &params, table.open(&reading.options())?.as_mut())?, memory)
+        let (memory, options) = (asked.bytes(), asked.reading(&reading));
+        Learner::of_saved(made(asked, &params, table.open(&options)?.as_mut())?, memory)
     };
     Ok(py.detach(make)?)
 }

@@ -115,6 +115,11 @@ pub struct DescribedRound {
 }
 
 impl DescribedRound {
+    /// A round of these features, with the keys and the features of its labels.
+    pub fn new(context: Described, labels: Vec<(u64, Described)>) -> Self {
+        Self { context, labels }
+    }
+
     /// The names of all features, each once: those of the round, then those of the labels.
     pub fn names(&self) -> Vec<&str> {
         let mut seen = HashSet::new();

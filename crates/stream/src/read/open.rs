@@ -66,8 +66,9 @@ fn from_source(source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>,
 
 /// The rows without the labels that count as missing.
 fn unlabelled(reader: Box<dyn Reader>, options: &ReadOptions) -> Box<dyn Reader> {
-    let marks = reader.schema().csv.map(|csv| csv.marks).unwrap_or_default();
-    let classes = Missing { words: vec![], values: marks };
+    let mut values = reader.schema().csv.map(|csv| csv.marks).unwrap_or_default();
+    values.extend_from_slice(&options.classes);
+    let classes = Missing { words: vec![], values };
     Box::new(Unlabelled::new(reader, classes.with(&options.missing())))
 }
 

@@ -38,6 +38,8 @@ pub struct ReadOptions {
     pub id: Option<String>,
     /// What counts as missing besides the usual words, and what does not.
     pub missing: Missing,
+    /// Labels that are classes, whatever they are called.
+    pub classes: Vec<String>,
     /// Hash features into `2^bits` columns, 1 to 31, instead of keeping names and numbers.
     pub hash_bits: Option<u32>,
     /// Number of the first LIBSVM feature, 0 or 1. If `None`: 0 if one of the first 1,000 lines has a feature

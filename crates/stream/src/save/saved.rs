@@ -106,6 +106,15 @@ pub enum Learning<'a> {
     Bandit(&'a mut dyn BanditModel),
 }
 
+impl<'a> From<&'a mut AnyModel> for Learning<'a> {
+    fn from(learner: &'a mut AnyModel) -> Self {
+        match learner {
+            AnyModel::Full(learner) => Self::Full(learner.as_mut()),
+            AnyModel::Bandit(learner) => Self::Bandit(learner.as_mut()),
+        }
+    }
+}
+
 /// The content of a model file, without consuming the learner as [`Saved::archive`] does.
 pub fn snapshot(
     learner: Learning<'_>,
@@ -127,28 +136,32 @@ pub fn snapshot(
 
 /// The content of a model file, from a learner and the other fields of [`Saved`].
 pub fn archive_of(
-    learner: &mut AnyModel,
+    learner: Learning<'_>,
     encoder: &Encoder,
     schema: &Schema,
     generator: Option<&Rng>,
     facts: &RunFacts,
 ) -> Archive {
-    match learner {
-        AnyModel::Full(learner) => {
-            let mut archive = snapshot(Learning::Full(learner.as_mut()), encoder, schema, generator);
-            archive.set_text("facts", json(facts));
-            archive
-        }
-        // No bound covers a continued bandit learner, so the facts are omitted, and a replayed log
-        // gives the same file.
-        AnyModel::Bandit(learner) => snapshot(Learning::Bandit(learner.as_mut()), encoder, schema, generator),
+    // No bound covers a continued bandit learner, so the facts are omitted, and a replayed log gives the same
+    // file.
+    let has_facts = matches!(learner, Learning::Full(_));
+    let mut archive = snapshot(learner, encoder, schema, generator);
+    if has_facts {
+        archive.set_text("facts", json(facts));
     }
+    archive
 }
 
 impl Saved {
     /// The content of the model file.
     pub fn archive(&mut self) -> Archive {
-        archive_of(&mut self.learner, &self.encoder, &self.schema, self.generator.as_ref(), &self.facts)
+        archive_of(
+            (&mut self.learner).into(),
+            &self.encoder,
+            &self.schema,
+            self.generator.as_ref(),
+            &self.facts,
+        )
     }
 
     /// Reads a model to continue.

@@ -187,7 +187,8 @@ impl<'a> Session<'a> {
         self.facts.extend(&score.facts);
         // Moved, since the encoder may be as large as the learner.
         let encoder = &self.examples.encoder;
-        let mut archive = archive_of(&mut learner, encoder, &schema, generator.as_ref(), &self.facts);
+        let mut archive =
+            archive_of((&mut learner).into(), encoder, &schema, generator.as_ref(), &self.facts);
         if let Some(stands) = stands {
             stands(&mut archive, &self.examples);
         }
