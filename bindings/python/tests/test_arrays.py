@@ -117,3 +117,68 @@ def test_text_columns_are_refused():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(TypeError, match="x has dtype object; real numbers were needed"):
         losses(pandas.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": ["x"] * 40}))
+
+
+def test_missing_numbers_of_sparse_matrices_are_those_of_arrays():
+    sparse = pytest.importorskip("scipy.sparse")
+    holes = np.where(X > 0.5, np.nan, X)
+    dense = Learner("folklore")
+    dense.run(holes, Y)
+    expected = dense.predict_proba(holes)
+    for kind in (sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix, sparse.lil_array):
+        learner = Learner("folklore")
+        learner.run(kind(holes), Y)
+        np.testing.assert_array_equal(learner.predict_proba(kind(holes)), expected)
+        np.testing.assert_array_equal(dense.predict_proba(kind(holes)), expected)
+    assert learner.explain(sparse.csr_matrix(holes)).rows == len(Y)
+    # Beyond some columns a missing number counts as 0, as an absent one.
+    wide = sparse.csr_matrix((len(Y), 2000)) + sparse.hstack([sparse.csr_matrix(holes), sparse.csr_matrix((len(Y), 1997))]).tocsr()
+    zeros = wide.copy()
+    zeros.data[np.isnan(zeros.data)] = 0.0
+    one, other = Learner("ogd"), Learner("ogd")
+    one.run(wide, Y)
+    other.run(zeros, Y)
+    np.testing.assert_array_equal(one.predict_proba(wide), other.predict_proba(zeros))
+
+
+def test_missing_numbers_of_a_single_column():
+    sparse = pytest.importorskip("scipy.sparse")
+    holes = np.where(np.arange(40) % 5 == 0, np.nan, X[:, 0])[:, None]
+    learner = Learner("folklore")
+    assert learner.run(holes, Y).rates["rounds"] == 40
+    expected = learner.predict_proba(holes[:1])
+    assert expected.shape == (1, 3)
+    for row in (np.array([[np.nan]]), sparse.csr_matrix([[np.nan]]), [[None]]):
+        np.testing.assert_array_equal(learner.predict_proba(row), expected)
+    for row in (np.array([np.nan]), [None], [float("nan")]):
+        np.testing.assert_array_equal(learner.predict_proba(row), expected[0])
+
+
+def test_missing_numbers_of_lists_and_objects():
+    holes = np.where(X > 0.5, np.nan, X)
+    dense = Learner("folklore")
+    dense.run(holes, Y)
+    expected = dense.predict_proba(holes)
+    nested = [[None if np.isnan(value) else value for value in row] for row in holes.tolist()]
+    for rows in (nested, holes.tolist(), [tuple(row) for row in nested], holes.astype(object), (row for row in nested)):
+        learner = Learner("folklore")
+        learner.run(rows, Y)
+        np.testing.assert_array_equal(learner.predict_proba(nested), expected)
+    at = int(np.flatnonzero(np.isnan(holes).any(axis=1))[0])
+    np.testing.assert_allclose(dense.predict_proba(nested[at]), expected[at], rtol=0, atol=1e-12)
+    assert dense.predict(nested[at]) == dense.predict(holes)[at]
+    dense.learn_one(nested[at], int(Y[at]))
+    # Objects that are numbers are numbers.
+    np.testing.assert_array_equal(losses(X.astype(object)), EXPECTED)
+    with pytest.raises(TypeError, match="x has dtype object; real numbers were needed, and it has 'a'"):
+        losses(np.array([["a", 1.0, 2.0]] * 40, dtype=object))
+
+
+def test_missing_targets_that_are_numbers():
+    target = np.where(np.arange(40) % 4 == 0, np.nan, X[:, 0])
+    expected = Learner("vaw")
+    expected.update(X[np.arange(40) % 4 != 0], target[np.arange(40) % 4 != 0])
+    for y in (target, [None if np.isnan(value) else value for value in target]):
+        for rows in (X, {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}):
+            learner = Learner("vaw")
+            assert learner.run(rows, y).rates["rounds"] == 30 == learner.rounds == expected.rounds

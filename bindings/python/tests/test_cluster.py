@@ -592,3 +592,22 @@ def test_spark(tmp_path, monkeypatch):
         engine_works(SparkEngine(session), tmp_path)
     finally:
         session.stop()
+
+
+def test_words_for_missing_labels_are_missing_and_times_are_labels(tmp_path):
+    import datetime
+
+    from noregret.cluster import KeyedLearners
+
+    x = np.random.default_rng(0).normal(size=(40, 2))
+    days = [datetime.date(2026, 1, 1), datetime.date(2026, 1, 2)]
+    y = [days[int(row[0] > 0)] for row in x]
+    with KeyedLearners(tmp_path / "store", "folklore", features=2, labels=days, actors=1) as keyed:
+        learnt = keyed.learn(["k"] * 40, x, ["NA" if at % 4 == 0 else label for at, label in enumerate(y)])
+        assert np.isnan(learnt.losses[::4]).all() and set(learnt.played) <= set(days)
+        one = keyed.get("k")
+        assert one.rounds == 30 and one.predict(x[0]) in days
+        one.save(tmp_path / "model")
+        assert Learner.load(tmp_path / "model").predict(x).tolist() == one.predict(x).tolist() == keyed.predict(["k"] * 40, x)
+        with pytest.raises(ValueError, match="nothing was learnt, because row 0 .* has 'NO'"):
+            keyed.learn(["k"], x[:1], ["NO"])

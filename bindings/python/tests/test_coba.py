@@ -116,3 +116,22 @@ def test_logs_are_learnt():
         for interaction in Logged().read():
             learner.learn(interaction["context"], interaction["action"], interaction["reward"], interaction["probability"])
         assert learner.score((1.0,), ["a", "b"], "a") > 0.5 > learner.score((0.0,), ["a", "b"], "a")
+
+
+class Described:
+    """Contexts with times, lists and holes."""
+
+    params = {}
+
+    def read(self):
+        import datetime
+
+        for at in range(300):
+            context = {"when": datetime.datetime(2026, 1, 1, at % 24), "tags": ["x", "y"], "user": {"hue": ["red", "blue"][at % 2]}, "gone": None}
+            yield cb.SimulatedInteraction(context, [False, True], [float(at % 2 == 0), float(at % 2)])
+
+
+def test_contexts_of_every_kind():
+    for name in ("auto", "offers"):
+        (mean,) = rewards(cb.Environments(Described()), [BanditLearner(name)], 300)
+        assert mean > 0.7, (name, mean)

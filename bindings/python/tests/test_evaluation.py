@@ -211,3 +211,22 @@ def test_what_a_log_cannot_cover_is_undecided(tmp_path):
     assert low < -0.4 and high > 0.4 and found.differences["by chance"].verdict.startswith("undecided: 95 % between -")
     assert found.differences["never"].verdict == "undecided: the log plays too few of the labels that the policies choose"
     assert [one.thin for one in found.evaluations.values()] == [False, False, True]
+
+
+def test_distributions_of_three_axes_are_those_of_open_bandit_pipeline():
+    policy = np.array([[0.5, 0.5], [0.75, 0.25]])
+    good = {"labels": [0, 1], "rewards": [1, 0], "probabilities": [0.25, 0.5]}
+    value = evaluate_arrays(**good, policy=policy, estimates=policy).estimates["dr"].value
+    assert evaluate_arrays(**good, policy=policy[:, :, None], estimates=policy[:, :, None]).estimates["dr"].value == value
+    two = np.stack([policy, 1 - policy], axis=2)
+    assert evaluate_arrays(**good, policy=two, estimates=two, position=[0, 0]).estimates["dr"].value == value
+    mixed = np.array([policy[0], 1 - policy[1]])
+    found = evaluate_arrays(**good, policy=two, position=[0, 1]).estimates["ips"].value
+    assert found == evaluate_arrays(**good, policy=mixed).estimates["ips"].value
+    for change, sentence in (
+        ({}, "policy has 2 positions; position, that of each played label, was needed"),
+        ({"position": [0, 2]}, r"position\[1\] = 2: must be from 0 to 1"),
+        ({"position": [0]}, "position has 1 rounds; policy has 2"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            evaluate_arrays(**good, policy=two, **change)

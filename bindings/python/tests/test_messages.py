@@ -1,5 +1,10 @@
 """What is plainly meant is done, and what cannot be is said in a sentence with the way out."""
 
+import copy
+import datetime
+import decimal
+import pickle
+
 import numpy as np
 import pytest
 
@@ -141,3 +146,97 @@ def test_bandits_take_labels_in_other_shapes():
     expected = Bandit("soba", exploration=0.2).run(x, Y).rates
     assert Bandit("soba", exploration=0.2).run(x, pandas.DataFrame({"y": Y})).rates == expected
     assert Bandit("soba", exploration=0.2).run((row for row in x.tolist()), Y.reshape(-1, 1)).rates == expected
+
+
+def test_words_for_missing_labels_of_arrays_are_those_of_tables():
+    x = np.column_stack([np.arange(ROWS) % 2, np.ones(ROWS)])
+    table = pandas.DataFrame(x, columns=["a", "b"])
+    for word in ("NA", "null", "N/A", "nan", "?", "-", "", None, float("nan"), pandas.NA, pandas.NaT, decimal.Decimal("NaN")):
+        y = [word if at % 5 == 0 else label for at, label in enumerate(Y)]
+        found = []
+        for rows in (x, table):
+            learner = Learner("ogd")
+            assert learner.run(rows, y).rates["rounds"] == 32, word
+            learner.update(rows, y)
+            learner.learn_one(rows[0] if rows is x else rows.iloc[0], word)
+            found.append((learner.labels, learner.rounds))
+        assert found == [(["u", "v"], 64)] * 2, word
+        bandit = Bandit("soba", exploration=0.2)
+        assert bandit.run(x, y).rates["rounds"] == 32 and bandit.labels == ["u", "v"], word
+    # Where another label is a sign, or the labels are given, they are classes.
+    for y, labels in ((["+", "-"], None), (["NA", "b"], ["NA", "b"])):
+        for rows in (x, table):
+            learner = Learner("ogd", labels=labels)
+            assert learner.run(rows, y * (ROWS // 2)).rates["rounds"] == ROWS and sorted(learner.labels) == y
+    with pytest.raises(ValueError, match=r"labels\[1\] is missing; the label that was played in the round was needed"):
+        Bandit("auto").learn(x[:2], ["u", None], [1, 0], [0.5, 0.5])
+
+
+START = datetime.datetime(2026, 1, 2, 5)
+PAIRS = {
+    "texts": ["u", "v"],
+    "texts of numbers": ["01", "1.10"],
+    "whole": [3, 12],
+    "real": [0.5, 1.5],
+    "truth": [False, True],
+    "days": [START.date(), datetime.date(2026, 2, 1)],
+    "times": [START, datetime.datetime(2026, 2, 1)],
+    "zoned times": [START.replace(tzinfo=datetime.timezone.utc), datetime.datetime(2026, 2, 1, tzinfo=datetime.timezone.utc)],
+}
+
+
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+def test_labels_come_back_equal_in_every_shape(pair, tmp_path):
+    x = np.column_stack([np.arange(ROWS) % 2, np.ones(ROWS)])
+    listed = pair * (ROWS // 2)
+    shapes = [listed, pandas.Series(listed), pandas.Series(pandas.Categorical(listed)), np.array(listed, dtype=object)]
+    if getattr(pair[0], "tzinfo", None) is None:
+        shapes.append(np.array(listed))
+        if isinstance(pair[0], datetime.datetime):
+            shapes += [np.array(listed, dtype="M8[ns]"), np.array(listed, dtype="M8[s]")]
+    for y in shapes:
+        for rows in (x, pandas.DataFrame(x, columns=["a", "b"])):
+            learner = Learner("ogd")
+            learner.run(rows, y)
+            learner.save(tmp_path / "model")
+            for model in (learner, copy.deepcopy(learner), pickle.loads(pickle.dumps(learner)), Learner.load(tmp_path / "model")):
+                found = model.predict(rows)
+                assert [a == b for a, b in zip(found.tolist(), listed, strict=True)].count(True) > 30
+                assert (found == np.asarray(y)).mean() > 0.7, (type(y), found.dtype)
+                assert model.predict(rows[0] if rows is x else rows.iloc[0]) in pair
+                model.update(rows, y)
+                assert len(model.labels) == 2
+
+
+def test_labels_that_are_no_labels_are_named():
+    x = np.column_stack([np.arange(ROWS) % 2, np.ones(ROWS)])
+    with pytest.raises(TypeError, match=r"the label b'u' is of bytes; a text was needed, which .decode\(\) makes of it"):
+        Learner("ogd").run(x, [b"u", b"v"] * (ROWS // 2))
+    learner = Learner("ogd")
+    learner.run(x, pandas.cut(pandas.Series(x[:, 0]), [-1, 0.5, 1]))
+    assert learner.predict(x[0]) == pandas.Interval(-1.0, 0.5)
+    with pytest.warns(UserWarning, match="the label Interval.* is saved as a text"):
+        learner.save("/dev/null")
+
+
+def test_rows_of_which_everything_is_missing_stay_rows():
+    for rows in (pandas.DataFrame({"a": [None if at % 5 == 0 else at % 2 for at in range(ROWS)]}), [{"a": None, "b": None}] * ROWS):
+        learner = Learner("ogd")
+        for _ in range(2):
+            assert len(learner.run(rows, [None if at % 10 == 0 else label for at, label in enumerate(Y)]).losses) == ROWS
+        assert learner.rounds == 72 and learner.predict_proba(rows).shape == (ROWS, 2)
+        assert "row" not in learner.columns and learner.predict_proba({"a": None}).shape == (2,)
+        assert Bandit("soba", exploration=0.2).run(rows, Y).rates["rounds"] == ROWS
+
+
+def test_masks_and_mixed_labels():
+    x = np.column_stack([np.arange(ROWS) % 2, np.ones(ROWS)])
+    mask = np.arange(ROWS) % 5 == 0
+    learner, holes = Learner("ogd"), Learner("ogd")
+    learner.run(np.ma.masked_array(x, mask=np.column_stack([mask, mask & False])), Y)
+    holes.run(np.where(np.column_stack([mask, mask & False]), np.nan, x), Y)
+    np.testing.assert_array_equal(learner.predict_proba(x), holes.predict_proba(x))
+    assert Learner("ogd").run(x, np.ma.masked_array(np.arange(ROWS) % 2, mask=mask)).rates["rounds"] == 32
+    mixed = Learner("ogd")
+    mixed.run(x, ["d", 3] * (ROWS // 2))
+    assert set(mixed.predict(x).tolist()) == {"d", 3}

@@ -45,3 +45,25 @@ def test_what_cannot_be_is_said():
         BanditPolicy(dim=2, n_actions=4, len_list=5)
     with pytest.raises(ValueError, match="pscore: soba weights rounds by the probabilities"):
         BanditPolicy("soba", dim=2, n_actions=4).fit(*world(10))
+
+
+def test_distributions_are_those_that_its_estimators_take():
+    """Where OBP is installed: the data set, the simulator and the estimators are its own."""
+    pytest.importorskip("obp")
+    from obp.dataset import SyntheticBanditDataset, logistic_reward_function
+    from obp.ope import InverseProbabilityWeighting, OffPolicyEvaluation
+    from obp.simulator import run_bandit_simulation
+
+    from noregret import evaluate_arrays
+
+    made = SyntheticBanditDataset(n_actions=4, dim_context=3, reward_function=logistic_reward_function, random_state=1)
+    log = made.obtain_batch_bandit_feedback(n_rounds=500)
+    for name in ("auto", "soba"):
+        policy = BanditPolicy(name, dim=3, n_actions=4)
+        policy.fit(log["context"], log["action"], log["reward"], pscore=log["pscore"])
+        shares = policy.compute_batch_action_dist(log["context"])
+        theirs = OffPolicyEvaluation(bandit_feedback=log, ope_estimators=[InverseProbabilityWeighting()]).estimate_policy_values(shares)
+        ours = evaluate_arrays(log["action"], log["reward"], log["pscore"], shares)
+        assert ours.estimates["ips"].value == pytest.approx(theirs["ipw"], rel=1e-9)
+    assert run_bandit_simulation(bandit_feedback=log, policy=BanditPolicy("auto", dim=3, n_actions=4)).shape[0] == 500
+

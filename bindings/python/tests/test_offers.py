@@ -190,3 +190,61 @@ def test_as_the_command_line(tmp_path):
     assert len(ours) == len(theirs) == 80
     for mine, other in zip(ours, theirs, strict=True):
         assert (mine["x"], mine["label"], mine["p"]) == (other["x"], other["label"], other["p"])
+
+
+def test_labels_of_every_type_are_on_offer(tmp_path):
+    import datetime
+
+    for labels in (["a", "b"], [10, 20], [False, True], [0.5, 1.5], [datetime.date(2026, 1, 1), datetime.date(2026, 1, 2)]):
+        bandit = Bandit("squarecb", features=1, labels=labels)
+        bandit.save(tmp_path / "model")
+        for each in (bandit, Bandit.load(tmp_path / "model")):
+            for label in labels:
+                assert each.decide([1.0], [label]).label == label == each.predict([1.0], [label])
+                assert type(each.decide([1.0], [label]).label) is type(label)
+        chosen = Bandit("offers", width=64).decide({"user": 1}, {label: {"size": 1} for label in labels})
+        assert chosen.label in labels and type(chosen.label) is type(labels[0])
+    with pytest.raises(ValueError, match="labels has 1 and '1'; every label needs a name of its own"):
+        Bandit("squarecb", features=1, labels=[1, "1"])
+
+
+def test_learners_that_cannot_choose_name_those_that_can():
+    """The list is the registry's."""
+    able = []
+    for entry in noregret.catalogue():
+        if entry["feedback"] in ("bandit", "either") and not entry["blocks"]:
+            bandit = Bandit(entry["name"], features=1, labels=["a", "b"], radius=1.0)
+            try:
+                bandit.decide([1.0], ["a"])
+                able.append(entry["name"])
+            except ValueError as error:
+                sentence = str(error)
+                assert sentence.startswith(f"{entry['name']} cannot play some of its labels only; ")
+    named = sentence.split("; ")[1].removesuffix(" can").split(", ")
+    assert set(able) <= set(named) and set(named) - set(able) <= {"offers"} and "relative-gaps" in named
+
+
+def test_a_round_is_explained_by_its_own_features():
+    bandit = Bandit("offers", width=256, seed=1)
+    for t in range(400):
+        decision = bandit.decide({"hour": t % 24}, [{"topic": "sport"}, {"topic": "art"}])
+        bandit.feedback(decision.id, reward=float(decision.label == 0))
+    x, labels = {"hour": 9}, {"a": {"topic": "sport"}, "b": {"topic": "art", "words": 3}}
+    found = bandit.explain(x, labels)
+    assert set(found.columns) == {"hour", "topic=sport", "topic=art", "words"} and found.labels == ["a", "b"]
+    assert found.columns[0].startswith("topic=") and found.contributions.shape == (4, 2) and found.rows == 1
+    np.testing.assert_allclose(found.scores, bandit.scores(x, labels), rtol=0, atol=1e-9)
+    assert bandit.waiting == [] and bandit.rounds == 400
+    fixed = Bandit("squarecb", labels=["a", "b", "c"], features=2)
+    found = fixed.explain([1.0, 2.0], ["c", "a"])
+    assert found.labels == ["c", "a"] and len(found.columns) == 2
+    np.testing.assert_allclose(found.scores, fixed.scores([1.0, 2.0], ["c", "a"]), rtol=0, atol=1e-9)
+
+
+def test_labels_on_offer_of_other_shapes():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"price": [1.0, 2.0]}, index=["p", "q"])
+    assert Bandit("offers", width=64).decide(pandas.Series({"hour": 9, "hue": "red"}), frame).label in ("p", "q")
+    bandit, same = Bandit("offers", width=64), Bandit("offers", width=64)
+    rows = np.array([[1.0, 2.0], [3.0, 4.0]])
+    assert bandit.predict_proba(rows[0], rows).tolist() == same.predict_proba(rows[0].tolist(), rows.tolist()).tolist()

@@ -1,5 +1,7 @@
 """The classifiers in River: its own checks, and what they do not ask."""
 
+import datetime
+import decimal
 import pickle
 
 import numpy as np
@@ -87,7 +89,7 @@ def test_missing_labels_are_not_learnt():
 
     rows = [{"a": float(at % 7 - 3)} for at in range(60)]
     labels = ["x" if row["a"] > 0 else "y" for row in rows]
-    for missing in (None, float("nan"), np.nan, pandas.NA, pandas.NaT):
+    for missing in (None, float("nan"), np.nan, pandas.NA, pandas.NaT, decimal.Decimal("NaN"), np.datetime64("NaT"), "NA", "null", "?", "-"):
         gaps, whole = face.Folklore(), face.Folklore()
         for at, (row, label) in enumerate(zip(rows, labels, strict=True)):
             gaps.learn_one(row, missing if at % 5 == 0 else label)
@@ -100,9 +102,47 @@ def test_missing_labels_are_not_learnt():
         assert many.predict_proba_one({"a": 1.0}) == whole.predict_proba_one({"a": 1.0})
 
 
-def test_times_are_those_of_a_table():
-    import datetime
+def test_words_that_count_as_missing_are_given_or_taken_back():
+    import pandas
 
+    rows = [{"size": -999 if at % 3 else at, "hue": ["red", "unknown", "NA"][at % 3], "tags": ["unknown", "x"]} for at in range(30)]
+    labels = [["unknown", "a", "b"][at % 3] for at in range(30)]
+    said, holes = face.Ogd(missing=["unknown", -999]), face.Ogd()
+    for row, label in zip(rows, labels, strict=True):
+        said.learn_one(row, label)
+        if label != "unknown":
+            kept = {name: value for name, value in row.items() if value not in (-999, "unknown")}
+            holes.learn_one(kept | {"tags": ["x"]}, label)
+    assert list(said.predict_proba_one(rows[0])) == ["a", "b"] and "hue=NA" in said._columns
+    assert said._columns == holes._columns and said.predict_proba_one({"hue": "NA"}) == holes.predict_proba_one({"hue": "NA"})
+    assert said.clone().missing == ["unknown", -999]
+    many = face.Ogd(missing=["unknown", -999])
+    many.learn_many(pandas.DataFrame(rows)[["size", "hue"]], pandas.Series(labels))
+    assert sorted(many.predict_proba_one(rows[0])) == ["a", "b"] and "hue=unknown" not in many.learner.columns
+    named = face.Ogd(not_missing=["NA", "?"])
+    for label in ("NA", "?", "x"):
+        named.learn_one({"a": 1.0}, label)
+    assert list(named.predict_proba_one({"a": 1.0})) == ["NA", "?", "x"]
+    # A mark is a class beside a sign, and not before.
+    signs = face.Ogd()
+    for label in ("-", "+", "-", "?"):
+        signs.learn_one({"a": 1.0}, label)
+    assert list(signs.predict_proba_one({"a": 1.0})) == ["+", "-", "?"]
+
+
+def test_missing_values_of_every_kind_are_left_out():
+    import pandas
+
+    missing = [None, float("nan"), np.float32("nan"), pandas.NA, pandas.NaT, decimal.Decimal("NaN"), np.datetime64("NaT"), np.timedelta64("NaT")]
+    whole, gaps = face.Ogd(), face.Ogd()
+    for at in range(24):
+        row, label = {"n": float(at), "deep": {"m": 1}}, "xy"[at % 2]
+        whole.learn_one(row, label)
+        gaps.learn_one(row | {"gone": missing[at % 8], "deep": {"m": 1, "gone": missing[at % 8]}}, label)
+    assert gaps._columns == whole._columns and gaps.predict_proba_one({"n": 1.0, "gone": pandas.NA}) == whole.predict_proba_one({"n": 1.0})
+
+
+def test_times_are_those_of_a_table():
     import pandas
 
     when = datetime.datetime(2026, 3, 1, 6, 30)
@@ -113,6 +153,11 @@ def test_times_are_those_of_a_table():
     assert set(model._columns) == names
     model.learn_one({"at": when.date(), "took": datetime.timedelta(minutes=1), "n": 2}, "b")
     assert set(model._columns) == names | {"took"}
+    took = [face.Ogd(scale="none") for _ in range(3)]
+    for each, value in zip(took, (datetime.timedelta(minutes=1), np.timedelta64(1, "m"), pandas.Timedelta("1min")), strict=True):
+        each.learn_one({"took": value}, "a")
+        each.learn_one({"took": 2.0}, "b")
+    assert len({tuple(each.predict_proba_one({"took": 1.0}).values()) for each in took}) == 1
     # The same features as those of a column of a table.
     table = Learner("ogd")
     table.run(pandas.DataFrame({"at": [when + datetime.timedelta(days=at) for at in range(40)]}), ["a", "b"] * 20)

@@ -245,3 +245,42 @@ def test_probabilities_are_offered_where_they_are_forecasts():
     forecasts = {e["name"]: e["forecast"] == "probabilities" for e in catalogue()}
     for kind in CLASSIFIERS:
         assert hasattr(kind(), "predict_proba") == forecasts[kind._learner_name]
+
+
+def test_missing_numbers_of_arrays_and_sparse_matrices():
+    sparse = pytest.importorskip("scipy.sparse")
+    X, y = load_iris(return_X_y=True)
+    holes = np.where(X > 5, np.nan, X)
+    model = face.FolkloreClassifier().fit(holes, y)
+    assert model.score(holes, y) > 0.8 and cross_val_score(face.FolkloreClassifier(), holes, y, cv=3).mean() > 0.6
+    for rows in (sparse.csr_matrix(holes), sparse.csc_array(holes)):
+        np.testing.assert_array_equal(face.FolkloreClassifier().fit(rows, y).predict_proba(rows), model.predict_proba(holes))
+        np.testing.assert_array_equal(model.predict_proba(rows), model.predict_proba(holes))
+
+
+def test_missing_labels_are_refused():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"], dtype=object)[y]
+    table = [{"a": row[0], "b": "x"} for row in X]
+    for rows in (X, table):
+        for missing in (None, np.nan):
+            gaps = names.copy()
+            gaps[7] = missing
+            with pytest.raises(ValueError, match="Input y contains NaN or another missing label, the first in row 7; leave out such rows"):
+                face.FolkloreClassifier().fit(rows, gaps)
+        words = names.copy()
+        words[:50] = "NA"
+        with pytest.raises(ValueError, match=r"y has the label 'NA', a word for a missing one: .* a class by not_missing=\['NA'\]"):
+            face.FolkloreClassifier().fit(rows, words)
+        model = face.FolkloreClassifier(not_missing=["NA"]).fit(rows, words)
+        assert model.classes_.tolist() == ["NA", "versicolor", "virginica"] and (model.predict(rows) == words).mean() > 0.5
+
+
+def test_the_learner_underneath_has_the_labels(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    for labels in ([False, True], ["1", "01"], [np.datetime64("2026-01-01"), np.datetime64("2026-01-02")]):
+        given = np.array(labels)[(y > 0).astype(int)]
+        model = face.OgdClassifier().partial_fit(X, given, classes=labels)
+        model.learner_.save(tmp_path / "model")
+        for learner in (model.learner_, Learner.load(tmp_path / "model")):
+            np.testing.assert_array_equal(np.asarray(learner.predict(X), dtype=given.dtype), model.predict(X))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import decimal
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from . import _core
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -43,7 +46,7 @@ def is_row(x: Any) -> bool:
     """Whether `x` is one row rather than several."""
     if isinstance(x, np.ndarray):
         return x.ndim == 1
-    return isinstance(x, list | tuple) and (not x or np.ndim(x[0]) == 0)
+    return isinstance(x, list | tuple) and (not x or (np.ndim(x[0]) == 0 and not isinstance(x[0], Mapping)))
 
 
 def targets(y: Any, real: bool, index: Mapping[str, int]) -> Floats | Ints:
@@ -78,10 +81,25 @@ def distinct(y: Any) -> tuple[list[Any], Ints]:
         return values.tolist(), places.astype(np.int64)
     at: dict[Any, int] = {}
     places = np.empty(len(array), dtype=np.int64)
-    # Lists of times would be whole numbers.
-    for row, label in enumerate(array if array.dtype.kind in "mM" else array.tolist()):
+    for row, label in enumerate(objects(array)):
         places[row] = UNLABELLED if is_missing(label) else at.setdefault(label, len(at))
     return list(at), places
+
+
+def objects(array: npt.NDArray[Any]) -> Sequence[Any]:
+    """The elements as objects of Python: times as those of the standard library, unless they have nanoseconds."""
+    if array.dtype.kind not in "mM":
+        return list(array.tolist())
+    unit = np.datetime_data(array.dtype)[0]
+    exact = array if unit != "ns" else array.astype(f"{array.dtype.kind}8[us]")
+    return list(exact.tolist()) if unit != "ps" and bool(((exact == array) | np.isnat(array)).all()) else list(array)
+
+
+def absent(names: Sequence[str], known: Collection[str], missing: Sequence[str] = (), not_missing: Sequence[str] = ()) -> set[str]:
+    """Those of the new labels `names` that are words for a missing label, by the list of the readers."""
+    if all(name in known for name in names):
+        return set()
+    return set(_core.missing_labels([*known, *names], list(missing), list(not_missing))).difference(known)
 
 
 def placed(classes: list[int], places: Ints) -> Ints:
@@ -93,6 +111,8 @@ def is_missing(value: Any) -> bool:
     """Whether `value` is None, NaN, NA or NaT."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
+    if isinstance(value, decimal.Decimal):
+        return value.is_nan()
     return isinstance(value, float | np.floating | np.datetime64 | np.timedelta64) and bool(value != value)
 
 
@@ -123,6 +143,8 @@ def weights(weight: Any) -> Floats | None:
 def one_axis(x: Any, name: str) -> Floats:
     """A number for each row."""
     array = np.ascontiguousarray(numbers(x, name), dtype=np.float64)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = np.ascontiguousarray(array[:, 0])
     if array.ndim != 1:
         raise ValueError(f"{name} has {array.ndim} axes; one was needed")
     return array
@@ -140,6 +162,12 @@ def numbers(x: Any, name: str) -> npt.NDArray[Any]:
 
 
 def _numeric(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+    if array.dtype.kind == "O":
+        numbers = [np.nan if is_missing(value) else value for value in array.flat]
+        wrong = next((value for value in numbers if not isinstance(value, int | float | np.number | np.bool_ | decimal.Decimal)), None)
+        if wrong is not None:
+            raise TypeError(f"{name} has dtype object; real numbers were needed, and it has {wrong!r}")
+        return np.array(numbers, dtype=np.float64).reshape(array.shape)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} has dtype {array.dtype}; real numbers were needed")
     return array

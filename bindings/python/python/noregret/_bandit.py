@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +13,7 @@ import numpy as np
 
 from . import _arrays, _core, _offers, _tables
 from ._arrays import Floats
+from ._explain import Explanation
 from ._kinds import KINDS, number_of_classes
 from ._rounds import Rounds, named
 from ._run import Run, as_array
@@ -229,6 +231,8 @@ class Bandit(Rounds):
         an invalid row, invalid labels, and for some of the labels where the learner can only play all; then no label is
         played. Raises OSError if the decision cannot be logged.
         """
+        if self._held is None or self._core.block is None:
+            x = _tables.one(x)
         if self._held is None:
             self._start(x, labels)
         given, row = self._round(x, labels, learns=True)
@@ -263,7 +267,7 @@ class Bandit(Rounds):
         if self._core.block is None:
             if isinstance(labels, Mapping):
                 raise TypeError("the bandit has fixed labels; labels with features of their own need Bandit('offers') without features")
-            return None, (self._one(x, learns), None if labels is None else [str(name) for name in _offers.names(labels)])
+            return None, (self._one(x, learns), _named(labels))
         if labels is None:
             raise TypeError("labels: the labels on offer must be given, with their features")
         given, offered = _offers.on_offer(labels)
@@ -395,12 +399,32 @@ class Bandit(Rounds):
             outputs = as_array(_offers.on_offer(labels)[0] if self._core.block is not None else _offers.names(labels))
         return outputs[best] if best.ndim == 1 else outputs[best : best + 1].tolist()[0]
 
+    def explain(self, x: Any = None, labels: Any = None) -> Explanation:
+        """The contributions of the features of a round to the scores of the labels on offer, in their order: see
+        `noregret.Explanation`. With features of their own, those of the round and of the labels are told by name.
+
+        Arguments and exceptions as for `decide`; nothing is played.
+
+        Examples
+        --------
+        >>> from noregret import Bandit
+        >>> articles = Bandit("offers", width=256)
+        >>> sorted(articles.explain({"hour": 9}, {"a": {"topic": "sports"}, "b": {"topic": "music"}}).columns)
+        ['hour', 'topic=music', 'topic=sports']
+        """
+        if self._held is None:
+            raise RuntimeError("the bandit is made by its first rows, and there were none yet")
+        given, row = self._round(x, labels, learns=False)
+        outputs = given if given is not None else self._labels_out().tolist() if labels is None else _offers.names(labels)
+        columns, contributions, rest, count = _core.explain_round(self._core, row)
+        return Explanation(columns, contributions, rest, outputs, count)
+
     def _predict(self, x: Any, labels: Any, scores: bool) -> Floats:
         if self._core.block is not None:
             return np.array(self._core.look(self._round(x, labels, learns=False)[1], scores))
         if isinstance(labels, Mapping):
             self._round(x, labels, learns=False)  # Raises.
-        offered = None if labels is None else [str(name) for name in _offers.names(labels)]
+        offered = _named(labels)
         if x is None or (_tables.is_row(x) if _tables.is_table(x) else _arrays.is_row(x)):
             return np.array(self._core.look((self._one(x, learns=False), offered), scores))
         rows = self._many(x, learns=False)
@@ -487,13 +511,18 @@ class Bandit(Rounds):
         """
         rewards, probabilities = _arrays.one_axis(rewards, "rewards"), _arrays.one_axis(probabilities, "probabilities")
         rewards = _shares(rewards, between)
+        labels = _tables.labels(labels)
+        missing = next((at for at, label in enumerate(labels) if _arrays.is_missing(label)), None)
+        if missing is not None:
+            raise ValueError(f"labels[{missing}] is missing; the label that was played in the round was needed")
         if self._held is not None and self._core.block is not None:
             self._learn_offers(x, labels, rewards, probabilities, offered)
             return
         if self._held is None:
-            every = [label for on_offer in offered for label in on_offer] if offered is not None else None
-            self._begin(x, labels, None if every is None else sorted({str(label) for label in every}))
-        names = None if offered is None else [[str(label) for label in on_offer] for on_offer in offered]
+            every = None if offered is None else named({label: None for on_offer in offered for label in _offers.names(on_offer)})
+            self._given = self._given or every or {}
+            self._begin(x, labels, None if every is None else sorted(every))
+        names = None if offered is None else [_named(on_offer) or [] for on_offer in offered]
         self._core.learn(self._many(x, learns=True), self._classes(labels), rewards, probabilities, names)
 
     def _learn_offers(self, x: Any, labels: Any, rewards: Floats, probabilities: Floats, offered: Any) -> None:
@@ -533,8 +562,13 @@ class Bandit(Rounds):
         return cls._wrap(_core.Bandit.load(path))
 
 
+def _named(labels: Any) -> list[str] | None:
+    """The names of labels of the bandit."""
+    return None if labels is None else [_tables.text_of(label) for label in _offers.names(labels)]
+
+
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return isinstance(value, (int, float, np.integer, np.floating, decimal.Decimal)) and not isinstance(value, bool)
 
 
 def _shares(rewards: Floats, between: tuple[float, float]) -> Floats:

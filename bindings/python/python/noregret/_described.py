@@ -122,6 +122,7 @@ class Described(Labelled):
         """
         outputs = None if self._real else self._labels_out()
         labels = list(range(self.classes)) if outputs is None and not self._real else [] if outputs is None else outputs.tolist()
+        x = self._readable(x)
         if self._takes_tables(x):
             found = _core.explain_table(self._core, self._table(x).given())
         else:
@@ -149,13 +150,18 @@ class Described(Labelled):
         parts += [{"heading": "Parameters"}, {"list": [(name, str(value)) for name, value in self.params.items()]}]
         return _core.page(self.name, KINDS[self.name]["summary"], json.dumps(parts), "{}", True)
 
-    def _texts(self, x: Any) -> Any:
-        """A list of texts as rows of one column, for a learner that has no other."""
+    def _readable(self, x: Any) -> Any:
+        """Rows in memory: a list of texts as those of one column, for a learner that has no other; a sparse matrix as it is read."""
+        if isinstance(x, np.ndarray) and x.dtype.kind in "fiub":
+            return x
         columns = [] if self._held is None else [name for name, role in self.roles.items() if role != "label"]
+        x = _tables.sparse(_tables.given(x), dense=bool(columns))
         return _tables.texts(x) if self._held is None or columns == ["text"] else x
 
     def _table(self, x: Any) -> _tables.Table:
         """The table in `x`; the columns of an array are those of the learner, in their order."""
+        if _arrays.is_row(x):
+            x = np.array(x, dtype=object)[None, :]
         table = _tables.table(x)
         if self._held is None or not isinstance(x, np.ndarray):
             return table
@@ -173,4 +179,4 @@ class Described(Labelled):
             return said or _tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)
         if not self.roles:
             return False
-        return _tables.is_table(x) or (isinstance(x, np.ndarray) and x.ndim == 2)
+        return _tables.is_table(x) or _arrays.is_row(x) or (isinstance(x, np.ndarray) and x.ndim == 2)

@@ -324,6 +324,7 @@ def evaluate_arrays(
     policy: Any,
     *,
     estimates: Any = None,
+    position: Any = None,
     clip: float | None = None,
     confidence: float = 0.95,
 ) -> Evaluation:
@@ -339,10 +340,13 @@ def evaluate_arrays(
         The probabilities in (0, 1] of the played labels, shape (rounds,); or the whole distributions, shape (rounds,
         labels), which allow more checks: see `Evaluation.warnings`.
     policy
-        The distributions of the policy to evaluate, shape (rounds, labels).
+        The distributions of the policy to evaluate, shape (rounds, labels), or (rounds, labels, positions) as Open Bandit
+        Pipeline's `action_dist`.
     estimates
-        Estimated rewards of all labels, shape (rounds, labels), for `dm` and `dr`. An estimate for a round must not depend on
-        that round's own reward.
+        Estimated rewards of all labels, in the shape of `policy`, for `dm` and `dr`. An estimate for a round must not depend
+        on that round's own reward.
+    position
+        The position, from 0, at which each label was played, shape (rounds,), if there are several.
     clip, confidence
         As in `evaluate`.
 
@@ -362,13 +366,14 @@ def evaluate_arrays(
     {'ips': 1.0, 'snips': 0.8, 'dm': 0.45, 'dr': 0.8}
     """
     p = _array(probabilities, "probabilities", (1, 2))
+    places = None if position is None else _labels(position, "position")
     return _evaluation(
         json.loads(_core.evaluate_arrays(
             _labels(labels),
             _array(rewards, "rewards", (1,)),
             p,
-            _array(policy, "policy", (2,)),
-            None if estimates is None else _array(estimates, "estimates", (2,)),
+            _played_at(places, policy, "policy"),
+            None if estimates is None else _played_at(places, estimates, "estimates"),
             clip,
             confidence,
         ))
@@ -386,11 +391,29 @@ def _array(x: Any, name: str, axes: tuple[int, ...]) -> Any:
     return array
 
 
-def _labels(labels: Any) -> Any:
-    array = _array(labels, "labels", (1,))
+def _played_at(places: Any, x: Any, name: str) -> Any:
+    """Numbers of shape (rounds, labels): of several positions, those of the position at which each label was played."""
+    if np.ndim(x) != 3:
+        return _array(x, name, (2,))
+    array = _array(x, name, (3,))
+    positions = array.shape[2]
+    if places is None:
+        if positions != 1:
+            raise ValueError(f"{name} has {positions} positions; position, that of each played label, was needed")
+        places = np.zeros(len(array), dtype=np.int64)
+    if len(places) != len(array):
+        raise ValueError(f"position has {len(places)} rounds; {name} has {len(array)}")
+    wrong = np.flatnonzero((places < 0) | (places >= positions))
+    if wrong.size:
+        raise ValueError(f"position[{wrong[0]}] = {places[wrong[0]]}: must be from 0 to {positions - 1}")
+    return np.ascontiguousarray(array[np.arange(len(array)), :, places])
+
+
+def _labels(labels: Any, name: str = "labels") -> Any:
+    array = _array(labels, name, (1,))
     wrong = np.flatnonzero(array != np.rint(array))
     if wrong.size:
-        raise ValueError(f"labels[{wrong[0]}] = {array[wrong[0]]}: must be a whole number from 0")
+        raise ValueError(f"{name}[{wrong[0]}] = {array[wrong[0]]}: must be a whole number from 0")
     return array.astype(np.int64)
 
 

@@ -50,12 +50,13 @@ class Labelled(Promising):
         values, places = _arrays.distinct(y)
         names = [_tables.text_of(value) for value in values]
         index = self._names()
-        new = any(name not in index for name in names)
+        absent = _arrays.absent(names, index)
+        there = [name for name in names if name not in absent]
         # Equal numbers are one class in every writing.
-        classes = _core.classes_of(self._core, names, self._grows)
-        if new:
+        classes = dict(zip(there, _core.classes_of(self._core, there, self._grows), strict=True))
+        if any(name not in index for name in there):
             self._remember(values)
-        return _arrays.placed(classes, places)
+        return _arrays.placed([classes.get(name, _arrays.UNLABELLED) for name in names], places)
 
     def _by_name(self, array: Any) -> bool:
         """Whether these labels are names."""

@@ -112,6 +112,7 @@ class Learner(Described):
         memory: int = 8192,
         **params: float | int | str | bool | None,
     ) -> None:
+        labels = _arrays.objects(labels) if isinstance(labels, np.ndarray) else labels
         names = None if labels is None else [_tables.text_of(label) for label in labels]
         self._held = None
         self._index = self._outputs = None
@@ -210,11 +211,11 @@ class Learner(Described):
         return order if outputs is None else outputs[order], np.take_along_axis(known, order, axis=-1)
 
     def _predict(self, x: Any, scores: bool) -> Floats:
-        x = self._texts(_tables.whole(x))
+        x = self._readable(x)
         if self._takes_tables(x):
             table = self._table(x)
             found = _core.predict_table(self._core, table.given(), scores)
-            return np.ascontiguousarray(found[0]) if _tables.is_row(x) else found
+            return np.ascontiguousarray(found[0]) if _tables.is_row(x) or _arrays.is_row(x) else found
         if _arrays.is_row(x):
             return self._core.predict_row(_arrays.row(x), scores)
         return self._core.predict(_arrays.rows(x), scores)
@@ -243,8 +244,9 @@ class Learner(Described):
         """
         if _arrays.is_missing(y):
             return
+        x = self._readable(x)
         if self._held is None or self._takes_tables(x):
-            row = x if _tables.is_table(x) else np.asarray(x)[None, :]
+            row = x if _tables.is_table(x) else _tables.given([x])
             self._run(row, [y], [weight], {}, {"ahead": True})
             return
         row = _arrays.row(x)
@@ -319,7 +321,7 @@ class Learner(Described):
     ) -> tuple[Any, list[str]]:
         """Learns rows; returns the result of the compiled part, and remarks on the columns."""
         facts = {"ahead": False, **(facts or {})}
-        x = self._texts(x)
+        x = self._readable(x)
         if self._takes_tables(x):
             return self._run_table(x, y, weight, how, facts)
         rows = _arrays.rows(x)
@@ -331,6 +333,8 @@ class Learner(Described):
         self, x: Any, y: Any, weight: Any, how: dict[str, Any], facts: dict[str, Any]
     ) -> tuple[Any, list[str]]:
         table = self._table(x)
+        if not table.names:
+            raise ValueError("x has no columns; at least one was needed")
         if isinstance(y, str) and y in table.names:
             name, targets = y, table.cells[table.names.index(y)]
         else:
@@ -365,14 +369,16 @@ class Learner(Described):
             targets = _arrays.targets(y, real, {})
         else:
             values, places = _arrays.distinct(y)
-            targets = places
             names = [_tables.text_of(value) for value in values]
+            absent = _arrays.absent(names, self._asked["facts"]["labels"] or ())
+            missing = [at for at, name in enumerate(names) if name in absent]
+            targets = places = np.where(np.isin(places, missing), _arrays.UNLABELLED, places)
         asked = {**self._asked["facts"], **facts, "bandit": False}
         self._make(lambda params: _core.learner_for_array(asked, params, rows, targets, names))
         if names:
             self._remember(values)
             index = self._names()
-            return _arrays.placed([index[name] for name in _core.spelling(names)], places)
+            return _arrays.placed([index.get(name, _arrays.UNLABELLED) for name in _core.spelling(names)], places)
         return targets
 
     def _make(self, make: Callable[[dict[str, Any]], _core.Learner]) -> None:

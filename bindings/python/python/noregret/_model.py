@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import warnings
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -70,7 +71,11 @@ class Model(Generic[_C]):
     def _tell(self, given: dict[str, Any] | None) -> None:
         """States the types of the given labels, by their text, for a model file."""
         kinds = (str, int, float, np.bool_, np.integer, np.floating, datetime.date)
-        self._core.state([(text, label) for text, label in (given or {}).items() if isinstance(label, kinds)])
+        given = given or {}
+        self._core.state([(text, label) for text, label in given.items() if isinstance(label, kinds)])
+        other = next((label for label in given.values() if not isinstance(label, kinds)), None)
+        if other is not None:
+            warnings.warn(f"the label {other!r} is saved as a text: a file keeps texts, numbers, truth values and times", stacklevel=3)
 
     @classmethod
     def _wrap(cls: type[_M], core: Any) -> _M:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from . import _core
-from ._arrays import is_missing
+from ._arrays import is_missing, objects
+from ._tables import LABELS, text_of
 
 LARGEST = 1e100
 """The largest number in a feature."""
@@ -23,6 +25,7 @@ def described(x: Any, what: str) -> Described:
     `path=text`; missing values (None, NaN, NA) are left out."""
     found: Described = []
     if x is not None:
+        x = x.to_dict() if hasattr(x, "to_dict") and hasattr(x, "iloc") and not hasattr(x, "columns") else x
         if not isinstance(x, Mapping) and not _is_list(x):
             raise TypeError(f"{what} is {x!r}; a dictionary of features, or a list of numbers, was needed")
         _flatten("", x, found)
@@ -32,21 +35,25 @@ def described(x: Any, what: str) -> Described:
 def on_offer(labels: Any) -> tuple[list[Any], list[tuple[str, Described]]]:
     """The labels on offer as given, and with their names and features: a dictionary of labels and features, labels
     without features, or features without labels, which are called by their places."""
+    if hasattr(labels, "iloc") and hasattr(labels, "columns"):
+        labels = labels.to_dict("index")  # A row for each label.
+    if isinstance(labels, np.ndarray) and labels.ndim == 2:
+        labels = list(labels)
     if isinstance(labels, Mapping):
-        return list(labels), [(str(name), described(own, f"labels[{name!r}]")) for name, own in labels.items()]
+        return names(list(labels)), [(text_of(name), described(own, f"labels[{name!r}]")) for name, own in labels.items()]
     if isinstance(labels, list | tuple) and labels and all(isinstance(own, Mapping) or _is_list(own) for own in labels):
         return list(range(len(labels))), [("", described(own, f"labels[{at}]")) for at, own in enumerate(labels)]
-    return (given := names(labels)), [(str(name), []) for name in given]
+    return (given := names(labels)), [(text_of(name), []) for name in given]
 
 
 def names(labels: Any) -> list[Any]:
     """The labels of a list."""
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise TypeError(f"labels is {labels!r}; a list of labels was needed, or a dictionary of labels and their features")
-    given = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    given = list(objects(labels)) if isinstance(labels, np.ndarray) else list(labels)
     for name in given:
-        if not isinstance(name, (str, int, float, np.integer, np.floating)) or isinstance(name, bool):
-            raise TypeError(f"labels has {name!r}; a text or a number was needed")
+        if not isinstance(name, LABELS) or is_missing(name):
+            raise TypeError(f"labels has {name!r}; a text or a number was needed, True, False or a time")
     return given
 
 
@@ -60,9 +67,15 @@ def _flatten(path: str, value: Any, into: Described) -> None:
     if isinstance(value, datetime.date | np.datetime64) and (features := _core.time_features(path, str(value))):
         into.extend(features)
         return
+    if isinstance(value, datetime.timedelta):
+        value = value.total_seconds()
+    if isinstance(value, np.timedelta64):
+        value = float(value / np.timedelta64(1, "s"))
+    if isinstance(value, set | frozenset):
+        value = sorted(value, key=str)
     if isinstance(value, str):
         into.append((f"{path}={value}", 1.0))
-    elif isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating)):
+    elif isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating, decimal.Decimal)):
         number = float(value)
         if not abs(number) <= LARGEST:
             raise ValueError(f"feature {path!r} is {value}; a number of at most {LARGEST:g} was needed")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from . import _arrays, _core, _tables
+from . import _arrays, _core, _offers, _tables
 from ._arrays import Floats, Ints, Rows
 from ._model import Model
 from ._run import as_array
@@ -70,8 +70,10 @@ class Rounds(Model[_core.Bandit]):
     def _begin(self, x: Any, y: Any, labels: list[str] | None = None) -> None:
         """Makes the bandit for rows `x` of the labels `y`, as `noregret run --feedback bandit` does for a file."""
         facts, playing, params = self._asked["facts"], self._asked["playing"], self._asked["params"]
-        asked = {**facts, "labels": facts["labels"] if labels is None else labels, "ahead": False, "bandit": True}
+        asked = {**facts, "labels": facts["labels"] or labels, "ahead": False, "bandit": True}
         values, places = _arrays.distinct(y)
+        names = [_tables.text_of(value) for value in values]
+        x = _tables.texts(_tables.given(x))
         if self._reads_tables(x):
             table = _tables.table(x)
             target = _tables.free("label", table.names)
@@ -79,11 +81,11 @@ class Rounds(Model[_core.Bandit]):
             given, reading = table.given(target, texts), {"label": target, **_tables.roles(self._asked["roles"], table)}
             self._take(_core.bandit_for_table(asked, playing, params, given, reading))
         else:
-            names = [_tables.text_of(value) for value in values]
+            absent = _arrays.absent(names, asked["labels"] or ())
+            missing = [at for at, name in enumerate(names) if name in absent]
+            places = np.where(np.isin(places, missing), _arrays.UNLABELLED, places)
             self._take(_core.bandit_for_array(asked, playing, params, _full(_arrays.rows(x)), places, names))
-        if not self._given:
-            spelt = [_tables.text_of(value) for value in values]
-            self._given = dict(zip(_core.spelling(spelt), values, strict=True))
+        self._given = dict(zip(_core.spelling(names), values, strict=True)) | self._given
 
     def _take(self, core: _core.Bandit) -> None:
         self._held, self._index, self._asked = core, None, {}
@@ -116,6 +118,10 @@ class Rounds(Model[_core.Bandit]):
 
     def _many(self, x: Any, learns: bool) -> Rows:
         """The rows of `x`; with `learns`, new names get columns."""
+        x = _tables.given(x)
+        if isinstance(x, np.ndarray) and x.ndim == 2 and x.shape[1] == 0:
+            return np.zeros((len(x), self._core.features))  # Without a context.
+        x = _tables.texts(x) if self._core.named else x
         by_name = isinstance(x, Mapping) or (isinstance(x, list | tuple) and bool(x) and isinstance(x[0], Mapping))
         if not self._core.named and not by_name:
             return _full(_arrays.rows(x))
@@ -157,8 +163,8 @@ class Rounds(Model[_core.Bandit]):
         values, places = _arrays.distinct(y)
         index = self._names()
         names = [_tables.text_of(value) for value in values]
-        spelt = _core.spelling(names)
-        found = [_arrays.name_of(name if name in index else other, index) for name, other in zip(names, spelt, strict=True)]
+        absent = _arrays.absent(names, index)
+        found = [_arrays.UNLABELLED if name in absent else _arrays.name_of(name, index) for name in names]
         return _arrays.placed(found, places)
 
     def _labels_out(self) -> Any:
@@ -215,7 +221,10 @@ def named(labels: Sequence[Any] | Mapping[Any, Any]) -> dict[str, Any]:
     """Labels by their text."""
     if isinstance(labels, (str, set, frozenset)):
         raise TypeError(f"labels is {labels!r}; a list of labels was needed, whose order is that of the classes")
-    for label in labels:
-        if not isinstance(label, (str, int, float, np.bool_, np.integer, np.floating)):
-            raise TypeError(f"labels has {label!r}; a text or a number was needed")
-    return {str(label): label for label in labels}
+    found: dict[str, Any] = {}
+    for label in _offers.names(labels):
+        name = _tables.text_of(label)
+        if name in found:
+            raise ValueError(f"labels has {found[name]!r} and {label!r}; every label needs a name of its own")
+        found[name] = label
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 import os
@@ -246,6 +247,9 @@ def as_array(labels: list[Any]) -> Any:
     kinds = {type(label) for label in labels}
     if len(kinds) == 1 and kinds <= {int, str, bool, float, np.datetime64}:
         return np.array(labels)
+    if kinds == {datetime.datetime} and all(label.tzinfo is None for label in labels):
+        # Times of NumPy equal those of every kind.
+        return np.array(labels, dtype="M8[us]")
     out = np.empty(len(labels), dtype=object)
     out[:] = labels
     return out

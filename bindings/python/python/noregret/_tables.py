@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _core
+from . import _arrays, _core
 
 ROLES = ("text", "categorical", "numeric", "time", "drop")
 """The roles that columns can be given, named as in the command line."""
@@ -21,6 +21,12 @@ MISSING = ("missing", "not_missing")
 """The words that say what counts as missing, named as in the command line."""
 
 _PLAIN = frozenset({str, int, bool})
+
+LABELS = (str, int, float, np.bool_, np.integer, np.floating, decimal.Decimal, datetime.date, np.datetime64)
+"""The types of labels."""
+
+_DENSE = 1024
+"""Largest number of columns of a sparse matrix with missing numbers that is read as an array of rows."""
 
 
 class Table(NamedTuple):
@@ -58,7 +64,7 @@ class Table(NamedTuple):
             return _core.Table.of_lines(self.lines(label, targets))
         names, cells = self.names, self.cells
         if label is not None and targets is not None:
-            names, cells = [*names, label], [*cells, targets]
+            names, cells = [*names, label], [*cells, [one if isinstance(one, (*LABELS, type(None))) else str(one) for one in targets]]
         return _core.Table(names, cells)
 
     @property
@@ -79,6 +85,18 @@ class Table(NamedTuple):
         return "".join(lines).encode()
 
 
+def one(x: Any) -> Any:
+    """A row: that of an array or a sparse matrix of one row, too."""
+    x = sparse(x, dense=True)
+    if isinstance(x, str | int | float | np.number):
+        raise TypeError(f"x is {x!r}; a list of numbers, or features by name, was needed")
+    if isinstance(x, np.ndarray) and x.ndim == 2:
+        if len(x) != 1:
+            raise ValueError(f"x has 2 axes; the numbers of one row were needed, and it has {len(x)} rows")
+        return x[0]
+    return x
+
+
 def is_table(x: Any) -> bool:
     """Whether `x` has columns with names: a data frame, an Arrow table, a dictionary, or a list of dictionaries."""
     if isinstance(x, np.ndarray) or hasattr(x, "tocsr"):
@@ -92,22 +110,43 @@ def is_table(x: Any) -> bool:
 
 
 def has_texts(x: Any) -> bool:
-    """Whether `x` is an array of rows with texts among its cells, as a ColumnTransformer of scikit-learn passes them on: a table whose
-    columns are called by their places."""
-    if not isinstance(x, np.ndarray) or x.ndim != 2 or x.dtype.kind not in "OU":
+    """Whether `x` is an array of rows with texts, times or missing objects among its cells, as a ColumnTransformer of scikit-learn passes
+    them on: a table whose columns are called by their places."""
+    if not isinstance(x, np.ndarray) or x.ndim != 2 or x.dtype.kind not in "OUTM":
         return False
-    return x.dtype.kind == "U" or any(isinstance(cell, str) for cell in x.flat)
+    return x.dtype.kind != "O" or any(isinstance(cell, str | datetime.date | np.datetime64) or _arrays.is_missing(cell) for cell in x.flat)
 
 
 def whole(x: Any) -> Any:
-    """`x` in memory: a LazyFrame of polars is collected, what an iterator yields is listed."""
+    """`x` in memory: a LazyFrame of polars is collected, what an iterator yields is listed; what NumPy masks is missing."""
     if hasattr(x, "collect") and hasattr(x, "collect_schema"):
         return x.collect()
+    if hasattr(x, "read_all"):
+        return x.read_all()
+    if isinstance(x, np.ma.MaskedArray):
+        rows = x.dtype.kind in "fiub" and x.ndim == 2
+        return np.ma.filled(x.astype(np.float64 if rows else object), np.nan if rows else None)
     return list(x) if isinstance(x, Iterator) else x
 
 
+def given(x: Any) -> Any:
+    """Rows in memory: those of nested lists as an array."""
+    x = whole(x)
+    if isinstance(x, list | tuple) and x and isinstance(x[0], list | tuple | np.ndarray):
+        try:
+            array = np.asarray(x)
+        except ValueError:
+            return x  # Of different lengths, which is refused later.
+        # An array of texts has lost which cells were numbers.
+        mixed = array.ndim == 2 and array.dtype.kind == "U" and not all(isinstance(cell, str) for row in x for cell in row)
+        return np.asarray(x, dtype=object) if mixed else array
+    return x
+
+
 def texts(x: Any) -> Any:
-    """A list of texts, one for each row, as a table of the column `text`; anything else as it is."""
+    """A list of texts, one for each row, as a table of the column `text`, and a text as a row of it; anything else as it is."""
+    if isinstance(x, str):
+        return {"text": x}
     if isinstance(x, np.ndarray):
         found = x.ndim == 1 and x.dtype.kind in "OUT" and len(x) > 0 and all(isinstance(text, str) for text in x)
     else:
@@ -134,6 +173,11 @@ def labels(y: Any) -> Any:
     if isinstance(y, list | tuple) and y and isinstance(y[0], list | tuple | np.ndarray):
         if len({np.size(label) for label in y}) == 1:
             return _vectors(np.asarray(y))
+    if isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) > 1:
+        # NumPy would make texts of numbers.
+        mixed = np.empty(len(y), dtype=object)
+        mixed[:] = y
+        return mixed
     return y
 
 
@@ -145,6 +189,21 @@ def _vectors(y: Any) -> Any:
             f"y has {y.shape[1]} labels in a row, {y[0].tolist()} in the first; one was needed: several labels need a learner each"
         )
     return y
+
+
+def sparse(x: Any, dense: bool = False) -> Any:
+    """A sparse matrix with missing numbers as an array, where they are missing, too; the missing numbers of a wide one count as 0, as
+    in a file of sparse rows. Any sparse matrix is an array if `dense`; anything else stays as it is."""
+    if not hasattr(x, "tocsr"):
+        return x
+    x = x.tocsr()
+    holes = np.isnan(x.data) if x.dtype.kind == "f" else np.zeros(0, dtype=bool)
+    if dense or (holes.any() and x.shape[1] <= _DENSE):
+        return x.toarray()
+    if holes.any():
+        x = x.copy()
+        x.data[holes] = 0.0
+    return x
 
 
 def says_missing(given: Mapping[str, Sequence[str]]) -> bool:
@@ -181,6 +240,7 @@ def table(x: Any) -> Table:
         names = ["_".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in x.columns]
         columns = [x.iloc[:, at] for at in range(x.shape[1])]
         categorical = [str(column.dtype) == "category" for column in columns]
+        columns = [_named(column) if of else column for column, of in zip(columns, categorical, strict=True)]
         return _checked(names, columns, _where(names, categorical))
     if _is_polars(x):
         columns = x.get_columns()
@@ -220,13 +280,29 @@ def numbers_of(x: Any) -> Any:
 
 def column(y: Any, name: str) -> list[Any]:
     """The cells of a column of labels, as they were given; None where one is missing."""
-    if isinstance(y, np.ndarray) and y.dtype.kind == "M":
-        return [None if np.isnat(value) else value for value in y]
-    return _cells(y, name)
+    if getattr(getattr(y, "dtype", None), "kind", "") in ("M", "m"):
+        y = _arrays.objects(np.asarray(y))
+    given = y.to_pylist() if hasattr(y, "to_pylist") else y.tolist() if hasattr(y, "tolist") else list(y)
+    labels = [None if _arrays.is_missing(label) else _object(label) for label in given]
+    for at, label in enumerate(labels):
+        if isinstance(label, float) and math.isinf(label):
+            raise ValueError(f"column {name!r}, row {at}: {label}; a finite number was needed")
+        if isinstance(label, Mapping | list | set | bytes | np.ndarray):
+            raise TypeError(f"column {name!r}, row {at}: {label!r} is no label; a text, a number, a truth value or a time was needed")
+    return labels
+
+
+def _object(value: Any) -> Any:
+    """A scalar of NumPy as the object of Python."""
+    return value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64) else value
 
 
 def text_of(value: Any) -> str:
-    """The text of a label in a table."""
+    """The text of a label."""
+    if isinstance(value, bytes):
+        raise TypeError(f"the label {value!r} is of bytes; a text was needed, which .decode() makes of it")
+    if isinstance(value, str):
+        return str.__str__(value)
     return "" if value is None else str(value)
 
 
@@ -243,6 +319,12 @@ def _of_arrow(x: Any) -> Table:
     names = [str(name) for name in arrow.column_names]
     categorical = [pyarrow.types.is_dictionary(field.type) for field in arrow.schema]
     return _checked(names, [column.to_pylist() for column in arrow.columns], _where(names, categorical))
+
+
+def _named(column: Any) -> Any:
+    """A column of categories of pandas; other ones than texts and numbers, such as intervals, are called by their texts."""
+    plain = all(isinstance(category, LABELS) for category in column.cat.categories)
+    return column if plain else column.cat.rename_categories([str(category) for category in column.cat.categories])
 
 
 def _where(names: Iterable[str], flags: Iterable[bool]) -> list[str]:
@@ -266,6 +348,8 @@ def _cells(values: Any, name: str) -> list[Any]:
     if isinstance(values, np.ndarray) and kind == "M":
         values = np.datetime_as_string(values).tolist()
         return [None if value == "NaT" else value for value in values]
+    if isinstance(values, np.ndarray) and kind == "m":
+        values = _arrays.objects(values)
     if kind in "iub" and kind:
         return list(values.tolist()) if _is_full(values) else [_cell(value, name, at) for at, value in enumerate(values)]
     values = values.tolist() if hasattr(values, "tolist") else list(values)
@@ -280,18 +364,20 @@ def _is_full(values: Any) -> bool:
 
 
 def _cell(value: Any, name: str, at: int) -> Any:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    if _arrays.is_missing(value):
         return None
+    if isinstance(value, float | np.floating | decimal.Decimal) and math.isinf(value):
+        raise ValueError(f"column {name!r}, row {at}: {value}; a finite number was needed")
     if isinstance(value, float | np.floating):
-        if math.isinf(value):
-            raise ValueError(f"column {name!r}, row {at}: {value}; a finite number was needed")
-        return None if math.isnan(value) else float(value)
+        return float(value)
+    if isinstance(value, np.timedelta64):
+        return float(value / np.timedelta64(1, "s"))
     if isinstance(value, str | bool | int | np.bool_ | np.integer | decimal.Decimal | datetime.date):
         return value
     if isinstance(value, datetime.timedelta):
         return value.total_seconds()
     if isinstance(value, np.datetime64):
-        return None if np.isnat(value) else str(value)
+        return str(value)
     if isinstance(value, Mapping):
         return {str(key): _cell(inside, name, at) for key, inside in value.items()}
     if isinstance(value, set | frozenset):

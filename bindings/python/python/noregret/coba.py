@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import _core, _offers
 from ._arrays import Floats, is_missing
 from ._bandit import OFFERED, Bandit
 from ._kinds import KINDS
@@ -186,12 +186,8 @@ class BanditLearner:
     def _row(self, context: Any, features: int) -> Floats:
         row = np.zeros(features)
         if self._hashed:
-            items = context.items() if isinstance(context, Mapping) else enumerate(_sequence(context))
-            for name, value in items:
-                if is_missing(value):
-                    continue
-                text, number = (f"{name}={value}", 1.0) if isinstance(value, str) else (str(name), float(value))
-                row[zlib.crc32(text.encode()) % features] += number
+            for name, number in _offers.described(_described(context), "the context"):
+                row[zlib.crc32(name.encode()) % features] += number
             return row
         numbers = _numbers(context)
         if numbers is None:
@@ -219,7 +215,7 @@ def _described(features: Any) -> Any:
 def _sequence(context: Any) -> Sequence[Any]:
     if context is None:
         return []
-    return [context] if isinstance(context, str | int | float) else list(context)
+    return [context] if isinstance(context, str) or not hasattr(context, "__iter__") else list(context)
 
 
 def _numbers(context: Any) -> list[float] | None:
@@ -227,6 +223,6 @@ def _numbers(context: Any) -> list[float] | None:
     if isinstance(context, Mapping):
         return None
     values = _sequence(context)
-    if any(isinstance(value, str) for value in values):
+    if not all(is_missing(value) or isinstance(value, int | float | np.number | np.bool_) for value in values):
         return None
     return [0.0 if is_missing(value) else float(value) for value in values]

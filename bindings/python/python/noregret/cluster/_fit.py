@@ -285,7 +285,7 @@ def split(x: Any, y: Any, shards: int) -> list[list[tuple[Any, Any]]]:
     """Rows in memory as contiguous shards of one block each, of nearly equal size."""
     if shards < 1:
         raise ValueError(f"shards = {shards}: must be 1 or more")
-    x, y = _tables.whole(x), _tables.column(_tables.labels(y), "y")
+    x, y = _tables.sparse(_tables.given(x)), _tables.column(_tables.labels(y), "y")
     if hasattr(x, "tocsr"):
         x = x.tocsr()
     x = x if hasattr(x, "iloc") or hasattr(x, "slice") or hasattr(x, "tocsr") else np.asarray(x)

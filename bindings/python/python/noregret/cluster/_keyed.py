@@ -96,7 +96,7 @@ class _Keyed:
 
     def _rows(self, x: Any, y: Sequence[Any] | None = None) -> Floats:
         """Rows as numbers, the columns of tables in the order of the first one. `y` are the labels of rows that are learnt."""
-        x = _tables.whole(x)
+        x = _tables.given(_tables.sparse(x, dense=True))
         if self._about["features"] is None:
             return self._of_table(x, y)
         if not _tables.is_table(x) or _tables.is_row(x):
@@ -198,6 +198,9 @@ class _Keyed:
         Raises ValueError that lists the rows of unknown labels, with their keys.
         """
         names = [None if _arrays.is_missing(label) else _tables.text_of(label) for label in _tables.column(_tables.labels(y), "y")]
+        words = (list(map(str, self._about["facts"].get(name, ()))) for name in _tables.MISSING)
+        absent = _arrays.absent([name for name in names if name is not None], self._given, *words)
+        names = [None if name in absent else name for name in names]
         wrong = [at for at, name in enumerate(names) if name is not None and name not in self._given]
         if wrong:
             rows = [f"row {at} (key {str(keys[at])!r}) has {names[at]!r}" for at in wrong[:_SHOWN] if at < len(keys)]

@@ -116,7 +116,7 @@ def look(reading: Reading, scale: str, intercept: bool, *blocks: Block) -> Seen:
         rows, first, second, _ = _core.survey(numbers, None, scale, intercept)
         labels = {_name(one): one for one in _arrays.distinct(y)[0]}
         width = numbers.shape[1] if isinstance(numbers, np.ndarray) else numbers[3]
-        one = Seen(rows, width, _sorted(labels), np.asarray(first), np.asarray(second), scale == "standard")
+        one = Seen(rows, width, sorted_labels(labels), np.asarray(first), np.asarray(second), scale == "standard")
         seen = one if seen is None else join(seen, one)
     return seen or Seen(0, 0, {}, np.empty(0), np.empty(0), scale == "standard")
 
@@ -135,7 +135,7 @@ def join(a: Seen, b: Seen) -> Seen:
         second = a.second + b.second + deviation * deviation * share * a.rows
     elif len(a.first):
         first = np.maximum(a.first, b.first)
-    labels = _sorted({**b.labels, **a.labels})
+    labels = sorted_labels({**b.labels, **a.labels})
     return Seen(a.rows + b.rows, a.columns, labels, first, second, a.standard)
 
 
@@ -325,7 +325,7 @@ def _name(label: Any) -> str:
     return str(label)
 
 
-def _sorted(labels: Mapping[str, Any]) -> dict[str, Any]:
+def sorted_labels(labels: Mapping[str, Any]) -> dict[str, Any]:
     """Labels sorted as by the command line: numbers by value, then words."""
 
     def order(name: str) -> tuple[int, float, str]:

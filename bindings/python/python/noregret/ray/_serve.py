@@ -14,19 +14,23 @@ from .._learner import Learner
 
 class Predictor:
     """Predicts with a saved model: `{"x": [..]}` is answered by `{"label", "p": {label: probability}}`, several rows by as many
-    answers."""
+    answers. Rows are lists of numbers, or objects with the columns of a table by name."""
 
     def __init__(self, model: str) -> None:
         self._learner = Learner.load(model)
-        self._labels = self._learner.labels
+        self._names = self._learner.labels
+        outputs = self._learner._labels_out()
+        self._labels = list(range(len(self._names))) if outputs is None else outputs.tolist()
 
     def predict(self, x: Any) -> dict[str, Any] | list[dict[str, Any]]:
-        """The forecast of one row, numbers in the order of the model's columns; those of a list of rows."""
-        p = self._learner.predict_proba(np.asarray(x, dtype=np.float64))
+        """The forecast of one row, in the order of the model's columns or by their names; those of a list of rows."""
+        p = self._learner.predict_proba(x)
         return self._told(p) if p.ndim == 1 else [self._told(row) for row in p]
 
     def _told(self, p: Any) -> dict[str, Any]:
-        return {"label": self._labels[int(np.argmax(p))], "p": dict(zip(self._labels, p.tolist(), strict=True))}
+        # Classes without a label are reserved space.
+        known = p[: len(self._names)]
+        return {"label": _plain(self._labels[int(np.argmax(known))]), "p": dict(zip(self._names, known.tolist(), strict=True))}
 
     async def __call__(self, request: Any) -> Any:
         return await _answer(request, {"predict": lambda body: self.predict(_member(body, "x"))}, "predict")
@@ -57,20 +61,17 @@ class Decider:
             model = path.parent / f"{path.stem}.{number}.model"
             bandit.save(model)
         self._bandit = bandit
-        self._names = bandit.labels
         self._log = bandit.log(path.parent / f"{path.stem}.{number}{path.suffix}")
 
     def decide(self, x: Any) -> dict[str, Any] | list[dict[str, Any]]:
-        """Plays a label for one row, or for every row of a list."""
-        rows = np.asarray(x, dtype=np.float64)
-        if rows.ndim == 2:
-            return [self._decided(row) for row in rows]
-        return self._decided(rows)
+        """Plays a label for one row, or for every row of a list; a row is a list of numbers, or an object of features by name."""
+        if isinstance(x, list | np.ndarray) and len(x) > 0 and isinstance(x[0], list | dict | np.ndarray):
+            return [self._decided(row) for row in x]
+        return self._decided(x)
 
     def _decided(self, row: Any) -> dict[str, Any]:
         decision = self._bandit.decide(row)
-        label = decision.label if isinstance(decision.label, str) else self._names[decision.label]
-        return {"id": str(decision.id), "label": label, "probability": decision.probability}
+        return {"id": str(decision.id), "label": _plain(decision.label), "probability": decision.probability}
 
     def feedback(self, id: str, correct: Any) -> dict[str, Any]:
         """Learns from the feedback for decision `id`."""
@@ -89,6 +90,12 @@ class Decider:
             "feedback": lambda body: self.feedback(str(_member(body, "id")), _member(body, "correct")),
         }
         return await _answer(request, routes, "decide")
+
+
+def _plain(label: Any) -> Any:
+    """A label as JSON has it."""
+    label = label.item() if isinstance(label, np.generic) else label
+    return label if isinstance(label, str | int | float) else str(label)
 
 
 async def _answer(request: Any, routes: dict[str, Any], default: str) -> Any:

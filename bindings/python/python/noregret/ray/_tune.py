@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import _arrays, _tables
 from .._learner import Learner
+from ..cluster._shard import sorted_labels
 
 
 def trainable(
@@ -25,7 +27,7 @@ def trainable(
     Parameters
     ----------
     x, y
-        Rows of shape (rows, features) and labels, stored in the object store once.
+        Rows of shape (rows, features), or a table, and labels, stored in the object store once.
     learner
         The learner; by default the entry `learner` of a trial's configuration. All other entries are its parameters.
     report_every
@@ -43,9 +45,15 @@ def trainable(
     """
     from ray import tune
 
-    names = sorted({str(label) for label in np.unique(np.asarray(y))})
-    rows = np.ascontiguousarray(x, dtype=np.float64)
-    targets = np.array([str(label) for label in np.asarray(y).tolist()])
+    x = _tables.sparse(_tables.given(x), dense=True)
+    is_table = _tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)
+    table = _tables.table(x) if is_table else None
+    rows = _arrays.rows(x) if table is None else dict(zip(table.names, table.cells, strict=True))
+    targets = _tables.column(_tables.labels(y), "y")
+    count = len(targets)
+    found = {_tables.text_of(label): label for label in targets if label is not None}
+    words = _arrays.absent(list(found), (), *(list(map(str, facts.get(name, ()))) for name in _tables.MISSING))
+    labels = [label for name, label in sorted_labels(found).items() if name not in words]
 
     def train(config: Mapping[str, Any], rows: Any, targets: Any) -> None:
         params = dict(config)
@@ -59,9 +67,10 @@ def trainable(
                 sums = json.loads((Path(folder) / "sums.json").read_text())
                 start = int(sums["rounds"])
         if model is None:
-            model = Learner(name, features=rows.shape[1], labels=names, **{**facts, **params})
-        for at in range(start, len(rows), report_every):
-            rates = model.run(rows[at : at + report_every], targets[at : at + report_every]).rates
+            size = {"features": rows.shape[1]} if isinstance(rows, np.ndarray) else {}
+            model = Learner(name, labels=labels, **{**size, **facts, **params})
+        for at in range(start, count, report_every):
+            rates = model.run(_part(rows, at, at + report_every), targets[at : at + report_every]).rates
             for key, value in rates.items():
                 sums[key] = sums.get(key, 0.0) + (value if key in ("rounds", "errors") else value * rates["rounds"])
             whole = ("rounds", "errors")
@@ -76,3 +85,8 @@ def trainable(
 
     wrapped: Callable[[Mapping[str, Any]], None] = tune.with_parameters(train, rows=rows, targets=targets)
     return wrapped
+
+
+def _part(rows: Any, low: int, high: int) -> Any:
+    """Some of the rows of an array, or of a table by columns."""
+    return rows[low:high] if isinstance(rows, np.ndarray) else {name: cells[low:high] for name, cells in rows.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import datetime
 import math
+from collections.abc import Collection, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +33,8 @@ class Classifier(base.MiniBatchClassifier):
         intercept: bool = True,
         radius: float | None = None,
         seed: int = 0,
+        missing: Sequence[Any] | None = None,
+        not_missing: Sequence[Any] | None = None,
         memory: int = 8192,
         **own: Any,
     ) -> None:
@@ -39,6 +42,8 @@ class Classifier(base.MiniBatchClassifier):
         self.intercept = intercept
         self.radius = radius
         self.seed = seed
+        self.missing = missing
+        self.not_missing = not_missing
         self.memory = memory
         inside = {name: own.pop(name) for name in list(own) if name not in self._own}
         self.__dict__.update({**dict.fromkeys(self._own), **own})
@@ -68,7 +73,8 @@ class Classifier(base.MiniBatchClassifier):
         x
             Numbers and texts by name.
         y
-            The class, any hashable; True or False for learners of two classes. A missing one (None, NaN, NA) is not learnt.
+            The class, any hashable; True or False for learners of two classes. A missing one (None, NaN, NA, or a word for one such
+            as "NA") is not learnt.
 
         Raises
         ------
@@ -78,15 +84,35 @@ class Classifier(base.MiniBatchClassifier):
         self._learn_one(x, y, 1.0)
 
     def _learn_one(self, x: dict[Any, Any], y: Any, w: float) -> None:
-        if _arrays.is_missing(y):
+        if self._is_missing(y):
             return
         if self._table is not None:
             self._learn_table([x], [y], None if w == 1.0 else [w])
             return
-        x = _flat(x)
+        x = self._flat(x)
         core, label = self._prepared(y, x)
         _core.learn_mapping(core, self._columns, x, label, w)
         self._classes.setdefault(y, label)
+
+    def _is_missing(self, y: Any) -> bool:
+        """Whether a label is missing: there is none, or it is a word for that and no class so far. A mark such as `?` is a class where
+        another one has neither a letter nor a digit."""
+        if _arrays.is_missing(y):
+            return True
+        if y in self._classes or not isinstance(y, _tables.LABELS):
+            return False
+        words = ([str(word) for word in given or ()] for given in (self.missing, self.not_missing))
+        # Two more, since others may follow.
+        return bool(_arrays.absent([str(y)], ["a", "b", *map(str, self._classes)], *words))
+
+    def _flat(self, x: dict[Any, Any]) -> dict[Any, Any]:
+        """A row of numbers and texts, without missing values."""
+        said = {str(word) for word in self.missing or ()}
+        x = _flat(x, said)
+        if said:
+            numbers = {number for number in map(_number, said) if number is not None}
+            x = {name: value for name, value in x.items() if (value.strip() not in said if isinstance(value, str) else value not in numbers)}
+        return x
 
     def _learn_table(self, x: Any, y: Any, w: Any) -> None:
         """Learns the rows of a table in order, as the command line does."""
@@ -97,6 +123,8 @@ class Classifier(base.MiniBatchClassifier):
                 seed=self.seed,
                 scale=None if self.scale == "auto" else self.scale,
                 intercept=self.intercept,
+                missing=self.missing or (),
+                not_missing=self.not_missing or (),
                 memory=self.memory,
                 **self._parameters(),
             )
@@ -160,7 +188,7 @@ class Classifier(base.MiniBatchClassifier):
             return dict.fromkeys(self._classes, 0.5)
         if self._table is not None:
             return self._named(_core.predict_table(self._core, _tables.table([x]).given(), False)[0].tolist())
-        return self._named(_core.predict_mapping(self._core, self._columns, _flat(x), False))
+        return self._named(_core.predict_mapping(self._core, self._columns, self._flat(x), False))
 
     def _named(self, probabilities: list[float]) -> dict[Any, float]:
         named = dict(zip(self._classes, probabilities, strict=False))
@@ -187,7 +215,8 @@ class Classifier(base.MiniBatchClassifier):
 
     def _learn_many(self, X: Any, y: Any, w: Any) -> None:
         names = list(X.columns)
-        if self._table is not None or (self._core is None and _is_mixed(X)):
+        mixed = self._core is None and (bool(self.missing) or _is_mixed(X))
+        if self._table is not None or mixed:
             self._learn_table(X, y, None if np.ndim(w) == 0 and w == 1.0 else np.broadcast_to(w, len(X)))
             return
         weights = np.broadcast_to(np.asarray(w, dtype=np.float64), len(X))
@@ -216,12 +245,19 @@ class Classifier(base.MiniBatchClassifier):
         return None if self._core is None else Learner._wrap(self._core)
 
 
-_SPECIAL = (dict, list, tuple, set, frozenset, datetime.date, datetime.timedelta, np.datetime64)
+_SPECIAL = (dict, list, tuple, set, frozenset, np.ndarray, datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
-def _flat(x: dict[Any, Any]) -> dict[Any, Any]:
+def _number(word: str) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def _flat(x: dict[Any, Any], said: Collection[str] = ()) -> dict[Any, Any]:
     """Flattens a row: numbers and texts in nested lists and dictionaries by path (`user.age`, `size[0]`), each text in a list
-    as a category, and times as the features that they have in a table."""
+    as a category (except for those `said` to be missing), and times as the features that they have in a table."""
     # Few types instead of many values: this is most of a row's time in Python.
     if not any(issubclass(kind, _SPECIAL) or kind.__name__ == "NAType" for kind in set(map(type, x.values()))):
         return x
@@ -232,16 +268,18 @@ def _flat(x: dict[Any, Any]) -> dict[Any, Any]:
             return
         if isinstance(value, datetime.timedelta):
             value = value.total_seconds()
+        if isinstance(value, np.timedelta64):
+            value = float(value / np.timedelta64(1, "s"))
         if isinstance(value, datetime.date | np.datetime64):
             features: list[tuple[str, Any]] | None = _core.time_features(str(path), str(value))
             flat.update(features or [(path, str(value))])
         elif isinstance(value, dict):
             for name, inside in value.items():
                 add(f"{path}.{name}", inside)
-        elif isinstance(value, list | tuple | set | frozenset):
+        elif isinstance(value, list | tuple | set | frozenset | np.ndarray):
             for at, inside in enumerate(value):
                 if isinstance(inside, str):
-                    flat[f"{path}={inside}"] = 1.0
+                    flat.update({f"{path}={inside}": 1.0} if inside.strip() not in said else {})
                 else:
                     add(f"{path}[{at}]", inside)
         else:
@@ -269,10 +307,21 @@ class WeightedClassifier(Classifier):
         radius: float | None = None,
         seed: int = 0,
         class_weight: dict[Any, float] | None = None,
+        missing: Sequence[Any] | None = None,
+        not_missing: Sequence[Any] | None = None,
         memory: int = 8192,
         **own: Any,
     ) -> None:
-        super().__init__(scale=scale, intercept=intercept, radius=radius, seed=seed, memory=memory, **own)
+        super().__init__(
+            scale=scale,
+            intercept=intercept,
+            radius=radius,
+            seed=seed,
+            missing=missing,
+            not_missing=not_missing,
+            memory=memory,
+            **own,
+        )
         self.class_weight = class_weight
 
     def _importance(self, y: Any) -> float:
@@ -290,7 +339,8 @@ class WeightedClassifier(Classifier):
         x
             Numbers and texts by name.
         y
-            The class, any hashable; True or False for learners of two classes. A missing one (None, NaN, NA) is not learnt.
+            The class, any hashable; True or False for learners of two classes. A missing one (None, NaN, NA, or a word for one such
+            as "NA") is not learnt.
         w
             Importance weight >= 0; rows of weight 0 are not learnt.
 

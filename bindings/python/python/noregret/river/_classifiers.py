@@ -20,6 +20,9 @@ radius : float
     many features as the first row has; without scaling the square root of their number.
 seed : int
     Seed of the learner's own randomness.
+missing, not_missing : sequence
+    Words (or numbers, such as -999) that count as missing in features and labels, besides NA, NaN, NULL, None, ? and the like for
+    labels; and words that are classes like all others.
 memory : int
     Most memory that the learner's state may take, in MiB.
 """
@@ -57,7 +60,7 @@ def made(entry: Entry, reach: float | None) -> type[Classifier]:
         entry,
         WeightedClassifier if entry["weights"] else Classifier,
         __name__,
-        shared=_SHARED.replace("\nmemory", f"\n{_WEIGHTS}memory", 1) if entry["weights"] else _SHARED,
+        shared=_SHARED.replace("\nmissing", f"\n{_WEIGHTS}missing", 1) if entry["weights"] else _SHARED,
         note=" ".join(notes),
         end=_EXAMPLES.replace("NAME", camel(entry["name"])),
         reach=reach,

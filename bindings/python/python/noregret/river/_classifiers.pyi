@@ -1,6 +1,7 @@
 # Written by generate.py from the registry. Do not edit.
 """The classifiers, one for each useful learner that can add classes and features."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from ._base import Classifier, WeightedClassifier
@@ -21,7 +22,7 @@ class Aioli(WeightedClassifier):
         curvature: float | Literal["safe", "tight", "paper"] | None = None,
         improper_weight: float | None = None, scale: str = "auto", intercept: bool = True,
         radius: float | None = None, seed: int = 0, class_weight: dict[Any, float] | None = None,
-        memory: int = 8192,
+        missing: Sequence[Any] | None = None, not_missing: Sequence[Any] | None = None, memory: int = 8192,
     ) -> None: ...
 class Auto(WeightedClassifier):
     budget: float | None
@@ -32,7 +33,7 @@ class Auto(WeightedClassifier):
         self, *, budget: float | None = None, member_memory: int | None = None, members: str | None = None,
         cost_factors: str | None = None, scale: str = "auto", intercept: bool = True,
         radius: float | None = None, seed: int = 0, class_weight: dict[Any, float] | None = None,
-        memory: int = 8192,
+        missing: Sequence[Any] | None = None, not_missing: Sequence[Any] | None = None, memory: int = 8192,
     ) -> None: ...
 class Folklore(WeightedClassifier):
     norm: float | None
@@ -43,7 +44,8 @@ class Folklore(WeightedClassifier):
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, linear_term: bool | None = None,
         scale: str = "auto", intercept: bool = True, radius: float | None = None, seed: int = 0,
-        class_weight: dict[Any, float] | None = None, memory: int = 8192,
+        class_weight: dict[Any, float] | None = None, missing: Sequence[Any] | None = None,
+        not_missing: Sequence[Any] | None = None, memory: int = 8192,
     ) -> None: ...
 class FolkloreDiag(WeightedClassifier):
     norm: float | None
@@ -53,7 +55,8 @@ class FolkloreDiag(WeightedClassifier):
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, scale: str = "auto",
         intercept: bool = True, radius: float | None = None, seed: int = 0,
-        class_weight: dict[Any, float] | None = None, memory: int = 8192,
+        class_weight: dict[Any, float] | None = None, missing: Sequence[Any] | None = None,
+        not_missing: Sequence[Any] | None = None, memory: int = 8192,
     ) -> None: ...
 class FolkloreSketch(WeightedClassifier):
     rank: int | None
@@ -66,14 +69,15 @@ class FolkloreSketch(WeightedClassifier):
         norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, scale: str = "auto",
         intercept: bool = True, radius: float | None = None, seed: int = 0,
-        class_weight: dict[Any, float] | None = None, memory: int = 8192,
+        class_weight: dict[Any, float] | None = None, missing: Sequence[Any] | None = None,
+        not_missing: Sequence[Any] | None = None, memory: int = 8192,
     ) -> None: ...
 class Ftrl(WeightedClassifier):
     regularization: float | None
     def __init__(
         self, *, regularization: float | None = None, scale: str = "auto", intercept: bool = True,
         radius: float | None = None, seed: int = 0, class_weight: dict[Any, float] | None = None,
-        memory: int = 8192,
+        missing: Sequence[Any] | None = None, not_missing: Sequence[Any] | None = None, memory: int = 8192,
     ) -> None: ...
 class Gaf(WeightedClassifier):
     norm: float | None
@@ -85,7 +89,8 @@ class Gaf(WeightedClassifier):
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | None = None, smoothing: float | None = None, samples: int | None = None,
         scale: str = "auto", intercept: bool = True, radius: float | None = None, seed: int = 0,
-        class_weight: dict[Any, float] | None = None, memory: int = 8192,
+        class_weight: dict[Any, float] | None = None, missing: Sequence[Any] | None = None,
+        not_missing: Sequence[Any] | None = None, memory: int = 8192,
     ) -> None: ...
 class GaptronHinge(Classifier):
     rate: float | None
@@ -94,7 +99,8 @@ class GaptronHinge(Classifier):
     def __init__(
         self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
         norm: float | None = None, scale: str = "auto", intercept: bool = True, radius: float | None = None,
-        seed: int = 0, memory: int = 8192,
+        seed: int = 0, missing: Sequence[Any] | None = None, not_missing: Sequence[Any] | None = None,
+        memory: int = 8192,
     ) -> None: ...
 class GaptronLogistic(Classifier):
     rate: float | None
@@ -103,7 +109,8 @@ class GaptronLogistic(Classifier):
     def __init__(
         self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
         norm: float | None = None, scale: str = "auto", intercept: bool = True, radius: float | None = None,
-        seed: int = 0, memory: int = 8192,
+        seed: int = 0, missing: Sequence[Any] | None = None, not_missing: Sequence[Any] | None = None,
+        memory: int = 8192,
     ) -> None: ...
 class GaptronSmooth(Classifier):
     rate: float | None
@@ -112,7 +119,8 @@ class GaptronSmooth(Classifier):
     def __init__(
         self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
         norm: float | None = None, scale: str = "auto", intercept: bool = True, radius: float | None = None,
-        seed: int = 0, memory: int = 8192,
+        seed: int = 0, missing: Sequence[Any] | None = None, not_missing: Sequence[Any] | None = None,
+        memory: int = 8192,
     ) -> None: ...
 class KernelAioli(WeightedClassifier):
     kernel: Literal["linear", "polynomial", "rbf"] | None
@@ -131,7 +139,8 @@ class KernelAioli(WeightedClassifier):
         curvature: float | Literal["safe", "tight", "paper"] | None = None,
         improper_weight: float | None = None, max_rounds: int | None = None, scale: str = "auto",
         intercept: bool = True, radius: float | None = None, seed: int = 0,
-        class_weight: dict[Any, float] | None = None, memory: int = 8192,
+        class_weight: dict[Any, float] | None = None, missing: Sequence[Any] | None = None,
+        not_missing: Sequence[Any] | None = None, memory: int = 8192,
     ) -> None: ...
 class LabelTree(WeightedClassifier):
     node: str | None
@@ -139,7 +148,8 @@ class LabelTree(WeightedClassifier):
     def __init__(
         self, *, node: str | None = None, balance: float | None = None, scale: str = "auto",
         intercept: bool = True, radius: float | None = None, seed: int = 0,
-        class_weight: dict[Any, float] | None = None, memory: int = 8192, **nested: Any,
+        class_weight: dict[Any, float] | None = None, missing: Sequence[Any] | None = None,
+        not_missing: Sequence[Any] | None = None, memory: int = 8192, **nested: Any,
     ) -> None: ...
 class Ogd(WeightedClassifier):
     norm: float | None
@@ -151,7 +161,7 @@ class Ogd(WeightedClassifier):
         schedule: Literal["sqrt", "constant"] | None = None,
         ball: Literal["frobenius", "rows", "none"] | None = None, scale: str = "auto", intercept: bool = True,
         radius: float | None = None, seed: int = 0, class_weight: dict[Any, float] | None = None,
-        memory: int = 8192,
+        missing: Sequence[Any] | None = None, not_missing: Sequence[Any] | None = None, memory: int = 8192,
     ) -> None: ...
 class Ons(WeightedClassifier):
     norm: float | None
@@ -162,7 +172,7 @@ class Ons(WeightedClassifier):
         self, *, norm: float | None = None, rate: float | None = None, regularization: float | None = None,
         projection: bool | None = None, scale: str = "auto", intercept: bool = True,
         radius: float | None = None, seed: int = 0, class_weight: dict[Any, float] | None = None,
-        memory: int = 8192,
+        missing: Sequence[Any] | None = None, not_missing: Sequence[Any] | None = None, memory: int = 8192,
     ) -> None: ...
 class OnsDiag(WeightedClassifier):
     norm: float | None
@@ -173,7 +183,7 @@ class OnsDiag(WeightedClassifier):
         self, *, norm: float | None = None, rate: float | None = None, regularization: float | None = None,
         projection: bool | None = None, scale: str = "auto", intercept: bool = True,
         radius: float | None = None, seed: int = 0, class_weight: dict[Any, float] | None = None,
-        memory: int = 8192,
+        missing: Sequence[Any] | None = None, not_missing: Sequence[Any] | None = None, memory: int = 8192,
     ) -> None: ...
 class OnsSketch(WeightedClassifier):
     rank: int | None
@@ -185,24 +195,27 @@ class OnsSketch(WeightedClassifier):
         self, *, rank: int | None = None, norm: float | None = None, rate: float | None = None,
         regularization: float | None = None, projection: bool | None = None, scale: str = "auto",
         intercept: bool = True, radius: float | None = None, seed: int = 0,
-        class_weight: dict[Any, float] | None = None, memory: int = 8192,
+        class_weight: dict[Any, float] | None = None, missing: Sequence[Any] | None = None,
+        not_missing: Sequence[Any] | None = None, memory: int = 8192,
     ) -> None: ...
 class Perceptron(Classifier):
     def __init__(
         self, *, scale: str = "auto", intercept: bool = True, radius: float | None = None, seed: int = 0,
-        memory: int = 8192,
+        missing: Sequence[Any] | None = None, not_missing: Sequence[Any] | None = None, memory: int = 8192,
     ) -> None: ...
 class SecondOrderPerceptron(Classifier):
     regularization: float | None
     margin_updates: bool | None
     def __init__(
         self, *, regularization: float | None = None, margin_updates: bool | None = None, scale: str = "auto",
-        intercept: bool = True, radius: float | None = None, seed: int = 0, memory: int = 8192,
+        intercept: bool = True, radius: float | None = None, seed: int = 0,
+        missing: Sequence[Any] | None = None, not_missing: Sequence[Any] | None = None, memory: int = 8192,
     ) -> None: ...
 class SecondOrderPerceptronDiag(Classifier):
     regularization: float | None
     margin_updates: bool | None
     def __init__(
         self, *, regularization: float | None = None, margin_updates: bool | None = None, scale: str = "auto",
-        intercept: bool = True, radius: float | None = None, seed: int = 0, memory: int = 8192,
+        intercept: bool = True, radius: float | None = None, seed: int = 0,
+        missing: Sequence[Any] | None = None, not_missing: Sequence[Any] | None = None, memory: int = 8192,
     ) -> None: ...

@@ -172,8 +172,14 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"orders = {self.orders}: must be a whole number of at least 1, or None")
         self._table: Learner | None = None
         self._others: list[_core.Learner] = []
+        X, y = _tables.sparse(_tables.whole(X)), _plain(y)
         if self._takes_table(X):
+            if isinstance(X, np.ndarray) and X.dtype.kind == "f" and np.ndim(y) > 0 and len(y) == len(X):
+                order = check_random_state(self.random_state).permutation(len(X))
+                X, y = X[order], np.asarray(y)[order]
+                sample_weight = None if sample_weight is None else np.asarray(sample_weight)[order]
             return self._learn_table(X, y, None, sample_weight, int(self.passes), whole=True)
+        self._check_labels(y, ())
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(y)
         self.classes_, targets = np.unique(y, return_inverse=True)
@@ -213,10 +219,28 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _takes_table(self, X: Any) -> bool:
         """Whether the first rows are read as a table."""
-        return self.missing is not None or self.not_missing is not None or _is_mixed(X)
+        return self.missing is not None or self.not_missing is not None or _is_mixed(X) or _tables.has_holes(X)
+
+    def _check_labels(self, y: Any, known: Any) -> None:
+        """Refuses missing labels, of which scikit-learn has none; words for one are, if they are not among the classes `known`."""
+        y = np.asarray(y)
+        if y.ndim not in (1, 2) or y.dtype.kind not in "OUTfM":
+            return  # No labels, or none that can be missing.
+        labels = _arrays.objects(y.ravel())
+        wrong = next((at for at, label in enumerate(labels) if _arrays.is_missing(label)), None)
+        if wrong is not None:
+            raise ValueError(f"Input y contains NaN or another missing label, the first in row {wrong}; leave out such rows")
+        names = sorted({label for label in labels if isinstance(label, str)})
+        words = (list(map(str, said or ())) for said in (self.missing, self.not_missing))
+        absent = sorted(_arrays.absent(names, set(map(str, known)), *words))
+        if absent:
+            raise ValueError(
+                f"y has the label {absent[0]!r}, a word for a missing one: leave out such rows, or make it a class by not_missing=[{absent[0]!r}]"
+            )
 
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
         learner: _core.Learner | None = getattr(self, "_core", None)
+        X, y = _tables.sparse(_tables.whole(X), dense=getattr(self, "_table", None) is not None), _plain(y)
         if getattr(self, "_table", None) is not None or (learner is None and self._takes_table(X)):
             return self._learn_table(X, y, classes, sample_weight, 1, whole=False)
         if learner is None or not self._plain(X):
@@ -249,7 +273,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: Any, classes: Any, sample_weight: Any, passes: int, whole: bool
     ) -> Any:
         """Learns the rows of a table in order, as the command line does; `whole` if these are all rows."""
-        if getattr(self, "_table", None) is None:
+        first = getattr(self, "_table", None) is None
+        self._check_labels(y, self.classes_ if not first else () if classes is None else classes)
+        if first:
             y = column_or_1d(y, warn=True)
             check_classification_targets(y)
             self.classes_ = np.unique(y if classes is None else classes)
@@ -258,7 +284,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             roles: dict[str, Any] = {name: getattr(self, name) or () for name in (*_tables.ROLES, *_tables.MISSING)}
             made = Learner(
                 self._learner_name,
-                labels=None if classes is None else list(self.classes_),
+                labels=None if classes is None else _arrays.objects(self.classes_),
                 radius=self.radius,
                 horizon=len(y) * passes,
                 seed=int(seeds) if isinstance(seeds, int | np.integer) else _seed(check_random_state(seeds)),
@@ -275,9 +301,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for _ in range(passes):
             table.update(X, y, weights, threads=effective_n_jobs(self.n_jobs))
         self._core = table._core
-        names = {str(label): at for at, label in enumerate(self._core.labels)}
-        spelt = _core.spelling([str(label) for label in self.classes_])
-        self._order = np.array([names[name] for name in spelt], dtype=np.int64)
+        places = {name: at for at, name in enumerate(self._core.labels)}
+        self._order = np.array([places[name] for name in self._names()], dtype=np.int64)
         columns: list[Any] = table.feature_names_in_
         self.feature_names_in_ = np.array(columns, dtype=np.object_)
         self.n_features_in_ = len(self.feature_names_in_)
@@ -351,6 +376,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return weights[1:] - weights[:1], intercept[1:] - intercept[:1]
         return weights, intercept
 
+    def _names(self) -> list[str]:
+        """The names of the classes."""
+        return [_tables.text_of(label) for label in _arrays.objects(self.classes_)]
+
     @property
     def n_rounds_(self) -> int:
         """Rounds learnt so far."""
@@ -365,10 +394,16 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def learner_(self) -> Learner:
         """The underlying learner, for saving, merging or certifying; with several `orders`, that of the first."""
         table: Learner | None = getattr(self, "_table", None)
-        return Learner._wrap(self._core) if table is None else table
+        if table is not None:
+            return table
+        learner = Learner._wrap(self._core)
+        if learner.labels == self._names():
+            learner._values = dict(zip(learner.labels, _arrays.objects(self.classes_), strict=True))
+        return learner
 
     def _predict(self, X: Any, scores: bool) -> Floats:
         check_is_fitted(self)
+        X = _tables.sparse(_tables.whole(X), dense=getattr(self, "_table", None) is not None)
         if getattr(self, "_table", None) is not None:
             found: Floats = _core.predict_table(self._core, _tables.table(X).given(), scores)[:, self._order]
             return found
@@ -441,7 +476,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> _core.Learner:
         if self.radius is not None:
             radius = self.radius
-        names = [str(label) for label in self.classes_]
+        names = self._names()
         return classifier(
             self._learner_name,
             len(self.classes_),
@@ -464,6 +499,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         tags.classifier_tags.multi_class = KINDS[self._learner_name]["classes"] != "two"
         return tags
 
@@ -478,6 +514,13 @@ def _is_mixed(X: Any) -> bool:
         return True
     plain = all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in X.dtypes)
     return not plain or bool(X.isna().to_numpy().any())
+
+
+def _plain(y: Any) -> Any:
+    """Labels of pandas' nullable types as those of NumPy."""
+    dtype = getattr(y, "dtype", None)
+    nullable = not isinstance(dtype, np.dtype) and getattr(dtype, "kind", "") in ("i", "u", "b") and hasattr(y, "tolist")
+    return np.array(_tables.column(y, "y")) if nullable else y
 
 
 def _seed(rng: np.random.RandomState) -> int:
