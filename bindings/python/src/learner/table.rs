@@ -333,7 +333,7 @@ pub(crate) fn made(asked: Asked, params: &Values, reader: &mut dyn Reader) -> Do
             let mut real =
                 registry::ALGORITHMS.iter().filter(|entry| entry.about.accepts.classes == Classes::Real);
             let name = real.next().map_or("", |entry| entry.about.name);
-            Failure::Value(format!("y: {error} Learner({name:?}) forecasts numbers"))
+            Failure::Value(format!("y: {error}; Learner({name:?}) forecasts numbers"))
         }
         error => Failure::Value(error.to_string()),
     })?;
