@@ -8,6 +8,7 @@ use noregret_stream::encode::examples::{BadRows, Examples, ReadExamples};
 use noregret_stream::encode::scale::Scaling;
 use noregret_stream::encode::survey::{Survey, SurveyOptions};
 use noregret_stream::encode::{Encoder, Example};
+use noregret_stream::setup::roomy;
 use noregret_stream::{ReadError, ReadOptions, open};
 
 use crate::error::ExperimentError;
@@ -53,7 +54,7 @@ impl Stored {
         Ok(Self {
             classes: survey.labels.len(),
             features: survey.columns + usize::from(intercept),
-            radius: survey.radius.hypot(f64::from(u8::from(intercept))) * (1.0 + 1e-9),
+            radius: roomy(survey.radius.hypot(f64::from(u8::from(intercept)))),
             sparse: survey.is_sparse(),
             examples: stored,
         })

@@ -201,9 +201,9 @@ impl Bandit {
     fn decide(&self, py: Python<'_>, round: PyRound<'_>) -> PyResult<(u32, Option<String>, f64, u64)> {
         let round = round.borrow()?;
         Ok(self.inner.write(py, |inner| -> Done<(u32, Option<String>, f64, u64)> {
-            let Inner { learner, among, encoder, schema, play, row, example, .. } = inner;
+            let Inner { learner, encoder, schema, play, row, example, .. } = inner;
             // Converted to a row, as in the log, which a replay encodes.
-            round.fill(learner.as_ref(), *among, encoder, schema, row)?;
+            round.fill(learner.as_ref(), encoder, schema, row)?;
             encoder.encode(row, example)?;
             let mut decision = Decision::default();
             look(learner.as_ref(), example.features(), example.offered(), &mut decision)?;
@@ -228,9 +228,9 @@ impl Bandit {
     fn look(&self, py: Python<'_>, round: PyRound<'_>, scores: bool) -> PyResult<Vec<f64>> {
         let round = round.borrow()?;
         Ok(self.inner.read(py, |inner| -> Done<Vec<f64>> {
-            let Inner { learner, among, encoder, schema, play, .. } = inner;
+            let Inner { learner, encoder, schema, play, .. } = inner;
             let (mut row, mut example, mut decision) = (Row::new(), Example::default(), Decision::default());
-            round.fill(learner.as_ref(), *among, encoder, schema, &mut row)?;
+            round.fill(learner.as_ref(), encoder, schema, &mut row)?;
             let mut wanted = round.example(encoder, &row, &mut example)?;
             let mut offered = wanted.clone();
             offered.sort_unstable();

@@ -4,9 +4,7 @@
 use noregret::algorithm::BanditModel;
 use noregret::bandit::offers::key;
 use noregret::example::Features;
-use noregret::param::Values;
-use noregret::problem::Problem;
-use noregret::registry::{ALGORITHMS, Entry};
+use noregret::registry::{self, ALGORITHMS};
 use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::{Described, DescribedRound, Offers, Row, Schema, fill_blocks};
@@ -62,12 +60,8 @@ impl PyCosts {
 
 /// The learners that decide among some of their labels, by name.
 fn deciding() -> String {
-    let decides = |entry: &&Entry| {
-        let learner = entry.make_bandit(&Values::new(), Problem::new(2, 2).with_radius(1.0), 0);
-        learner.is_ok_and(|learner| learner.decides_among())
-    };
-    let names: Vec<&str> = ALGORITHMS.iter().filter(decides).map(|entry| entry.about.name).collect();
-    names.join(", ")
+    let names = ALGORITHMS.iter().filter(|entry| entry.decides_among()).map(|entry| entry.about.name);
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// Columns of a block, if labels on offer have features of their own.
@@ -79,12 +73,10 @@ pub(crate) fn block(schema: &Schema) -> Option<u32> {
 }
 
 impl Round<'_> {
-    /// Fills the round into `row`; checks everything that could be wrong with it. `among`: whether the learner
-    /// decides among some labels.
+    /// Fills the round into `row`; checks everything that could be wrong with it.
     pub(crate) fn fill(
         &self,
         learner: &dyn BanditModel,
-        among: bool,
         encoder: &Encoder,
         schema: &Schema,
         row: &mut Row,
@@ -110,12 +102,9 @@ impl Round<'_> {
                 if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
                     return wrong(format!("the label {:?} is on offer twice", pair[0]));
                 }
-                if !among {
-                    return wrong(format!(
-                        "{} cannot play some of its labels only; {} can",
-                        learner.about().name,
-                        deciding()
-                    ));
+                let name = learner.about().name;
+                if !registry::find(name)?.decides_among() {
+                    return wrong(format!("{name} cannot play some of its labels only; {} can", deciding()));
                 }
                 Ok(())
             }

@@ -113,15 +113,7 @@ pub(crate) fn draws(plan: &StreamPlan, candidate: &Candidate) -> bool {
     let labels = entry.about.forecast == Forecast::RandomisedLabel
         || bandit && (entry.feedback == Feedback::Either || plan.exploration_floor > 0.0);
     let delays = !matches!(plan.delay, Lateness::Fixed(_));
-    labels || delays || entry.param("samples").is_some() || grows_trees(candidate)
-}
-
-/// Whether it is a mixture with trees among its members, which draw their splits.
-fn grows_trees(Candidate { entry, settings, .. }: &Candidate) -> bool {
-    let tree = |member: &str| ["booster", "trees", "forest"].contains(&member);
-    // By default, there are trees, unless they are too expensive for the data.
-    entry.param("members").is_some()
-        && settings.params.get("members").is_none_or(|members| members.to_string().split('+').any(tree))
+    labels || delays || entry.draws(&settings.params).unwrap_or(false)
 }
 
 /// Runs every candidate with each of its seeds over the data.

@@ -60,6 +60,11 @@ pub trait Algorithm: Sized {
         false
     }
 
+    /// Whether a learner with these parameters draws random numbers, so that its results depend on the seed.
+    fn draws(_params: &Self::Params) -> bool {
+        false
+    }
+
     /// Makes the learner; every check of parameters happens here, so that an invalid learner cannot exist.
     ///
     /// `seed` feeds the learner's internal randomness, if it has any.

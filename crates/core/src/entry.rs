@@ -124,12 +124,14 @@ pub struct Entry {
     pub practice: Option<Practice>,
     mixture: bool,
     blocks: bool,
+    all_labels: bool,
     make: fn(&Values, Problem, u64) -> Made,
     make_experts: Option<fn(&Values, Problem, u64) -> MadeExperts>,
     check_names: fn(&Values) -> Result<(), ParamError>,
     numbers: fn(&Values, &Problem) -> Result<usize, ParamError>,
     numbers_at_first: fn(&Values, &Problem) -> Result<usize, ParamError>,
     scale_free: fn(&Values) -> Result<bool, ParamError>,
+    draws: fn(&Values) -> Result<bool, ParamError>,
 }
 
 impl Entry {
@@ -230,6 +232,7 @@ impl Entry {
             practice: None,
             mixture: false,
             blocks: false,
+            all_labels: false,
             make: |_, _, _| unreachable!("replaced by the constructors, which know the feedback"),
             make_experts: None,
             check_names: |values| R::read(L::ABOUT.name, values).map(drop),
@@ -238,6 +241,7 @@ impl Entry {
                 Ok(L::numbers_at_first(&R::read(L::ABOUT.name, values)?, problem))
             },
             scale_free: |values| Ok(L::scale_free(&R::read(L::ABOUT.name, values)?)),
+            draws: |values| Ok(L::draws(&R::read(L::ABOUT.name, values)?)),
         }
     }
 
@@ -249,6 +253,11 @@ impl Entry {
     /// The entry of a learner that knows labels by features of their own.
     pub(crate) const fn in_blocks(self) -> Self {
         Self { blocks: true, ..self }
+    }
+
+    /// The entry of a bandit learner that needs all labels on offer in every round.
+    pub(crate) const fn among_all_labels(self) -> Self {
+        Self { all_labels: true, ..self }
     }
 
     /// The entry with practical settings, and the measurement that supports them.
@@ -324,6 +333,11 @@ impl Entry {
         check_problem(self.about, problem)
     }
 
+    /// Whether it learns from rounds that were played, in which only some labels may be on offer.
+    pub fn decides_among(&self) -> bool {
+        matches!(self.feedback, Feedback::Bandit | Feedback::Either) && !self.all_labels
+    }
+
     /// Whether it knows labels by features of their own, which stand in blocks of columns.
     pub fn takes_blocks(&self) -> bool {
         self.blocks
@@ -337,6 +351,11 @@ impl Entry {
     /// Whether results are independent of the features' units with the parameters `values`.
     pub fn scale_free(&self, values: &Values) -> Result<bool, ParamError> {
         (self.scale_free)(values)
+    }
+
+    /// Whether a learner with the parameters `values` draws random numbers, which its seed determines.
+    pub fn draws(&self, values: &Values) -> Result<bool, ParamError> {
+        (self.draws)(values)
     }
 
     /// The number of 8-byte numbers of state of a learner for `problem` with the parameters `values`, at

@@ -312,7 +312,8 @@ pub trait BanditLearner: Send + Sync {
     ///
     /// `offered` restricts the decision to some labels: a non-empty, strictly increasing list of
     /// classes, which becomes [`Decision::offered`]. Returns false, with unspecified content of
-    /// `out`, if there is such a list and the learner does not support it.
+    /// `out`, if there is such a list and the learner does not support it; the registry knows which
+    /// do ([`Entry::decides_among`](crate::registry::Entry::decides_among)).
     fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool;
 
     /// [`BanditLearner::decide`] among all labels.
@@ -323,12 +324,6 @@ pub trait BanditLearner: Send + Sync {
     /// [`BanditLearner::decide`] among the labels `offered`.
     fn predict_among(&self, x: Features<'_>, offered: &[u32], out: &mut Decision) -> bool {
         self.decide(x, Some(offered), out)
-    }
-
-    /// Whether it supports rounds in which only some labels are on offer.
-    fn decides_among(&self) -> bool {
-        let zeros = Features::Sparse { indices: &[], values: &[] };
-        self.predict_among(zeros, &[0], &mut Decision::default())
     }
 
     /// Draws the label of `out`, written by [`BanditLearner::predict`]: first the explore coin, for

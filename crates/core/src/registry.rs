@@ -80,8 +80,8 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::either::<Gaptron<Smooth>, BanditGaptron<Smooth>>()
         .in_practice("rate=0.3", "on 2,000 rows of segment 0.59 of the labels are wrong, and 0.16 with it"),
     Entry::bandit::<Banditron>(),
-    Entry::bandit::<Newtron<FullLeader>>(),
-    Entry::bandit::<Newtron<DiagonalLeader>>(),
+    Entry::bandit::<Newtron<FullLeader>>().among_all_labels(),
+    Entry::bandit::<Newtron<DiagonalLeader>>().among_all_labels(),
     Entry::bandit::<Soba<FullMetric>>().in_practice(
         "exploration=0.3",
         "on 2,000 rows of segment every label is drawn at random and 0.86 are wrong, and 0.42 with it",
@@ -94,13 +94,13 @@ pub static ALGORITHMS: &[Entry] = &[
         "exploration=0.3",
         "on 2,000 rows of segment 0.55 of the labels are wrong, and 0.45 with it",
     ),
-    Entry::bandit::<SobaReduction>().in_practice(
+    Entry::bandit::<SobaReduction>().among_all_labels().in_practice(
         "exploration=0.3",
         "on 2,000 rows of segment every label is drawn at random and 0.86 are wrong, and 0.53 with it",
     ),
     Entry::bandit::<Confidit<FullRidge>>(),
     Entry::bandit::<Confidit<DiagonalRidge>>(),
-    Entry::bandit_among::<BanditReduction, Registry>().in_practice(
+    Entry::bandit_among::<BanditReduction, Registry>().among_all_labels().in_practice(
         "exploration=0.3",
         "on 2,000 rows of segment every label is drawn at random and 0.85 are wrong, and 0.66 with it",
     ),
@@ -114,7 +114,7 @@ pub static ALGORITHMS: &[Entry] = &[
     ),
     Entry::bandit_among::<RelativeGaps, Registry>(),
     Entry::bandit::<Offers>().in_blocks(),
-    Entry::bandit::<Exp4>(),
+    Entry::bandit::<Exp4>().among_all_labels(),
     Entry::full_among::<AdaBoostOlm, Registry>(),
     Entry::experts::<AdaHedge>(),
     Entry::experts::<AdaHedgeAbstain>(),

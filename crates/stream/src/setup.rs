@@ -247,7 +247,7 @@ impl Facts {
             Some(_) => AnyModel::Full(entry.make(&asked.params, problem, asked.seed)?),
             None => entry.make_any(&asked.params, problem, asked.seed)?,
         };
-        self.check(&learner)?;
+        self.check(entry, &learner)?;
         let bandit = matches!(learner, AnyModel::Bandit(_));
         let accepts = learner.about().accepts;
         // Probability vectors have all classes.
@@ -272,10 +272,10 @@ impl Facts {
     }
 
     /// Refuses facts that the learner cannot learn from.
-    fn check(&self, learner: &AnyModel) -> Result<(), SetupError> {
+    fn check(&self, entry: &Entry, learner: &AnyModel) -> Result<(), SetupError> {
         let name = learner.about().name;
         if let AnyModel::Bandit(learner) = learner {
-            if self.some_only && !learner.decides_among() {
+            if self.some_only && !entry.decides_among() {
                 return Err(SetupError::SomeOnly(name));
             }
             if self.logged && !learner.learns_of_others() {

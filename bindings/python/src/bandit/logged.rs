@@ -1,6 +1,7 @@
 //! Rounds in arrays in which another policy has played, for a warm start.
 
 use noregret::prediction::{Decision, Reward};
+use noregret::registry;
 use noregret_stream::encode::Example;
 
 use super::state::Inner;
@@ -98,11 +99,9 @@ impl LoggedRounds<'_> {
         if offered.len() == encoder.classes() {
             return Ok(Vec::new());
         }
-        if !inner.among {
-            return wrong(format!(
-                "{} learns only from rounds with all labels on offer",
-                learner.about().name
-            ));
+        let name = learner.about().name;
+        if !registry::find(name)?.decides_among() {
+            return wrong(format!("{name} learns only from rounds with all labels on offer"));
         }
         Ok(offered)
     }

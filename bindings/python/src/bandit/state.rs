@@ -25,8 +25,6 @@ const GOING_ON: &str = "going_on";
 /// A bandit learner with what it needs between its calls.
 pub(super) struct Inner {
     pub(super) learner: Box<dyn BanditModel>,
-    /// Whether it decides among some labels: asked once, since the answer is a decision of the learner.
-    pub(super) among: bool,
     pub(super) encoder: Encoder,
     pub(super) schema: Schema,
     pub(super) play: Play,
@@ -65,7 +63,6 @@ impl Inner {
     ) -> Self {
         let most = most.max(1);
         Self {
-            among: learner.decides_among(),
             learner,
             encoder,
             schema,
@@ -85,7 +82,6 @@ impl Clone for Inner {
     fn clone(&self) -> Self {
         Self {
             learner: self.learner.boxed_clone(),
-            among: self.among,
             encoder: self.encoder.clone(),
             schema: self.schema.clone(),
             play: self.play.clone(),

@@ -107,9 +107,9 @@ pub(crate) fn explain_round<'py>(
 ) -> PyResult<Explained<'py>> {
     let round = round.borrow()?;
     let found = bandit.inner.read(py, |inner| -> Done<Explanation> {
-        let Inner { learner, among, encoder, schema, .. } = inner;
+        let Inner { learner, encoder, schema, .. } = inner;
         let (mut row, mut example, mut decision) = (Row::new(), Example::default(), Decision::default());
-        round.fill(learner.as_ref(), *among, encoder, schema, &mut row)?;
+        round.fill(learner.as_ref(), encoder, schema, &mut row)?;
         let mut wanted = round.example(encoder, &row, &mut example)?;
         let mut offered = wanted.clone();
         offered.sort_unstable();
@@ -151,9 +151,9 @@ pub(crate) fn learn_round(
 ) -> PyResult<()> {
     let round = round.borrow()?;
     Ok(bandit.inner.write(py, |inner| -> Done<()> {
-        let Inner { learner, among, encoder, schema, row, example, .. } = inner;
+        let Inner { learner, encoder, schema, row, example, .. } = inner;
         let reward = checked(learner.as_ref(), reward, probability)?;
-        round.fill(learner.as_ref(), *among, encoder, schema, row)?;
+        round.fill(learner.as_ref(), encoder, schema, row)?;
         encoder.encode(row, example)?;
         let mut decision = Decision::default();
         look(learner.as_ref(), example.features(), example.offered(), &mut decision)?;

@@ -205,6 +205,14 @@ impl Algorithm for AdaBoostOlm {
         params.weak().is_ok_and(|weak| matches!(weak, Weak::Tree(_) | Weak::BestStump(_) | Weak::Stump(_)))
     }
 
+    /// Stumps and trees draw their features, `play` = hedge its label.
+    fn draws(params: &AdaBoostOlmParams) -> bool {
+        match params.weak() {
+            Ok(Weak::Learner(entry, values)) => entry.draws(&values).unwrap_or(true),
+            _ => true,
+        }
+    }
+
     fn new(params: AdaBoostOlmParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         let count = params.copies();
         if !(1..=10_000).contains(&count) {

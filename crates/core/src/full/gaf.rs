@@ -320,6 +320,8 @@ impl Described for Gaussian<LogisticLoss> {
         accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true, plain: false },
     };
 
+    const DRAWS: bool = true;
+
     fn resolve(params: GafParams, problem: &Problem, seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
         let radius = problem.resolve_radius(params.radius)?;

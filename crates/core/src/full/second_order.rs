@@ -129,6 +129,9 @@ pub trait Described: Surrogate + 'static {
     /// Its description.
     const ABOUT: About;
 
+    /// Whether it draws random numbers.
+    const DRAWS: bool = false;
+
     /// Computes the defaults of the parameters, and checks them.
     ///
     /// # Errors If a parameter is outside its range.
@@ -217,6 +220,10 @@ impl<S: Described> Algorithm for SecondOrderLearner<S> {
     type Params = S::Params;
 
     const ABOUT: About = S::ABOUT;
+
+    fn draws(_params: &S::Params) -> bool {
+        S::DRAWS
+    }
 
     fn new(params: S::Params, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         let surrogate = S::resolve(params, &problem, seed)?;

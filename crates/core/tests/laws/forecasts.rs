@@ -4,7 +4,7 @@ use noregret::algorithm::Forecast;
 use noregret::example::{Features, Target};
 use noregret::model::Archive;
 
-use crate::support::{Case, Round, assert_near, assert_same_bits, every_case};
+use crate::support::{Case, Round, SEED, assert_near, assert_same_bits, every_case};
 
 #[test]
 fn the_same_seed_gives_the_same_bits() {
@@ -12,6 +12,20 @@ fn the_same_seed_gives_the_same_bits() {
         let rounds = case.stream(1, 60);
         let play = || case.play(&mut *case.learner(), &rounds);
         assert_same_bits(&play(), &play());
+    });
+}
+
+#[test]
+fn only_learners_that_draw_depend_on_the_seed() {
+    every_case("seeds", |case| {
+        if case.entry.draws(&case.values) == Ok(false) {
+            let rounds = case.stream(1, 60);
+            let play = |seed| {
+                let made = case.entry.make(&case.values, case.problem.clone(), seed);
+                case.play(&mut *made.expect("cases are chosen to be accepted"), &rounds)
+            };
+            assert_same_bits(&play(SEED), &play(SEED + 1));
+        }
     });
 }
 

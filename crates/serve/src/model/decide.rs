@@ -5,6 +5,7 @@ use std::sync::Arc;
 use noregret::algorithm::AnyModel;
 use noregret::example::Features;
 use noregret::prediction::Decision;
+use noregret::registry::{self, Entry};
 use noregret_stream::GivenLabel;
 use noregret_stream::encode::Example;
 
@@ -139,7 +140,7 @@ impl Engine {
             let what = "the model has fixed labels; features of labels and slots need a model that was made without labels";
             return Err(Refusal::invalid(&field, what));
         }
-        if some_only && !matches!(&self.learner, AnyModel::Bandit(learner) if learner.decides_among()) {
+        if some_only && !registry::find(self.learner_name()).is_ok_and(Entry::decides_among) {
             let what = format!("{} cannot decide among some of its labels only", self.learner.about().name);
             return Err(Refusal::invalid("labels", what));
         }

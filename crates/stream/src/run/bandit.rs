@@ -3,13 +3,13 @@
 
 use std::io;
 
-use noregret::algorithm::{Algorithm as _, BanditModel};
-use noregret::bandit::auto::BanditAuto;
+use noregret::algorithm::BanditModel;
 use noregret::example::Label;
 use noregret::facts::RunFacts;
 use noregret::learner::BanditLearner;
 use noregret::param::ParamValue as _;
 use noregret::prediction::{Decision, Prediction, Reward};
+use noregret::registry::{self, Entry};
 use noregret::rng::{Rng, Uniforms};
 
 use crate::encode::Example;
@@ -136,9 +136,9 @@ pub fn warning_after(learner: &dyn BanditModel, score: &Score) -> Option<String>
     }
     let (played, best) = (rates.expected_error_rate?, rates.greedy_error_rate?);
     let name = learner.about().name;
-    // The rate of the mixture of both forms of feedback is its own choice.
-    let advice =
-        if name == BanditAuto::ABOUT.name { "" } else { ". auto explores less and needs no settings" };
+    // The rate of a mixture is its own choice.
+    let mixture = registry::find(name).is_ok_and(Entry::is_mixture);
+    let advice = if mixture { "" } else { ". auto explores less and needs no settings" };
     Some(format!(
         "MOSTLY RANDOM PLAY: {name} has played as if {:.0} % of the labels were drawn uniformly, and erred in {played:.5} of the rounds; its \
          best labels would have erred in {best:.5}{advice}",

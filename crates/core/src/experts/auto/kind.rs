@@ -91,6 +91,11 @@ pub(super) trait Kind: Send + Sync {
         Vec::new()
     }
 
+    /// Whether the member draws random numbers.
+    fn draws(&self) -> bool {
+        false
+    }
+
     /// Whether the member uses the labels only.
     fn counts_labels(&self) -> bool {
         false

@@ -303,6 +303,12 @@ impl Algorithm for Auto {
         accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true, plain: true },
     };
 
+    /// By default there are trees, unless they cost too much for the data.
+    fn draws(params: &AutoParams) -> bool {
+        (params.members.as_ref())
+            .is_none_or(|lineup| lineup.0.iter().any(|place| place.member.kind().draws()))
+    }
+
     fn new(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         let budget = positive("budget", params.budget.unwrap_or_else(|| default_budget(&problem)))?;
         let memory = params.member_memory.unwrap_or(DEFAULT_MEMORY);

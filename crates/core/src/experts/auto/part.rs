@@ -81,6 +81,10 @@ impl Kind for PartKind {
         Ok(Box::new(Part::new(problem, seed)?))
     }
 
+    fn draws(&self) -> bool {
+        true
+    }
+
     fn heads(&self, _: Settings) -> usize {
         1
     }

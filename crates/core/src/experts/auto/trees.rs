@@ -57,6 +57,10 @@ impl Kind for TreesKind {
         Ok(Box::new(Trees::new(problem, seed)?))
     }
 
+    fn draws(&self) -> bool {
+        true
+    }
+
     /// The mixture of the prefixes, and the votes of the copies.
     fn heads(&self, _: Settings) -> usize {
         2

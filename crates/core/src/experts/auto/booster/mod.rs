@@ -84,6 +84,10 @@ impl Kind for BoosterKind {
         Ok(Box::new(Booster::new(problem, seed)))
     }
 
+    fn draws(&self) -> bool {
+        true
+    }
+
     fn heads(&self, _: Settings) -> usize {
         HEADS.len()
     }

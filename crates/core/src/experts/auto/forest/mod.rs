@@ -92,6 +92,10 @@ impl Kind for ForestKind {
         Ok(Box::new(Forest::new(problem, seed)))
     }
 
+    fn draws(&self) -> bool {
+        true
+    }
+
     fn heads(&self, _: Settings) -> usize {
         Forest::HEADS
     }
