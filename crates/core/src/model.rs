@@ -172,6 +172,9 @@ impl Archive {
             return Err(damaged(format!("{} numbers are too few for its dimensions", stored)));
         }
         let mut model = entry.make_any(&params, problem, 0)?;
+        let shape =
+            |name: &str| self.tensors.get(&format!("learner/{name}")).map(|tensor| tensor.shape.clone());
+        model.state().expect(&shape);
         let newer = self.lacking(model.state());
         for tensor in model.state().tensors() {
             if newer.contains(tensor.name.as_ref()) {

@@ -144,6 +144,16 @@ impl<'a> Tensor<'a> {
         Some(())
     }
 
+    /// The shape under which it is stored; `None` for lists.
+    pub(crate) fn shape(&self) -> Option<Vec<usize>> {
+        match &self.slot {
+            Slot::Real { shape, .. } => Some(shape.clone()),
+            Slot::Symmetric { side, .. } => Some(vec![side * (side + 1) / 2]),
+            Slot::Count(data) => Some(vec![data.len()]),
+            Slot::List(_) | Slot::Singles(_) | Slot::Words(_) => None,
+        }
+    }
+
     /// The same tensor under `prefix/name`.
     pub fn within(self, prefix: &str) -> Self {
         Self { name: format!("{prefix}/{}", self.name).into(), ..self }
@@ -171,6 +181,9 @@ pub(crate) fn whole(number: f64, limit: usize) -> Option<usize> {
     (number >= 0.0 && number < limit as f64 && number.fract() == 0.0).then_some(number as usize)
 }
 
+/// The shape of the stored tensor of a name.
+pub type Shapes<'a> = &'a dyn Fn(&str) -> Option<Vec<usize>>;
+
 /// Learners that can be saved and loaded.
 pub trait State {
     /// Everything that learning changes, always in the same order.
@@ -184,6 +197,10 @@ pub trait State {
     fn is_newer(&self, _tensor: &str) -> bool {
         false
     }
+
+    /// Called before the list is filled, with the shapes of the tensors in the model file: earlier programs
+    /// may have stored other shapes.
+    fn expect(&mut self, _shape: Shapes<'_>) {}
 
     /// Recomputes what is derived from the tensors, after they were filled. Returns false if they are
     /// inconsistent, which happens only for manipulated files.
@@ -199,6 +216,10 @@ impl<S: State + ?Sized> State for Box<S> {
 
     fn is_newer(&self, tensor: &str) -> bool {
         (**self).is_newer(tensor)
+    }
+
+    fn expect(&mut self, shape: Shapes<'_>) {
+        (**self).expect(shape);
     }
 
     fn restored(&mut self) -> bool {

@@ -77,7 +77,7 @@ use crate::learner::{BanditLearner, OnlineLearner, Predictor};
 use crate::param::{ParamError, Value, Values};
 use crate::prediction::{Decision, Prediction, Reward};
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::{Shapes, State, Tensor};
 
 use super::oracle::{Oracle, OracleParams, ROOT_FACTOR, Schedule};
 use super::rare::{COUPLED, PARTS, Rare, SEPARATE};
@@ -337,7 +337,12 @@ impl State for BanditAuto {
 
     /// Models of programs that did not know `rare` begin it when they are loaded.
     fn is_newer(&self, tensor: &str) -> bool {
-        tensor.starts_with("rare/")
+        let of_coupled = tensor.strip_prefix("coupled/").is_some_and(|tensor| self.coupled.is_newer(tensor));
+        of_coupled || tensor.starts_with("rare/")
+    }
+
+    fn expect(&mut self, shape: Shapes<'_>) {
+        self.coupled.expect(&|name| shape(&format!("coupled/{name}")));
     }
 
     fn restored(&mut self) -> bool {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::example::Target;
 use crate::experts::mixture::Mixture;
 use crate::prediction::Prediction;
-use crate::state::Tensor;
+use crate::state::{Shapes, Tensor};
 
 use super::description::Description;
 use super::stack::write_columns;
@@ -16,7 +16,7 @@ use super::stacks::{STACKS, Stacks, Worth};
 struct Input {
     /// Its heads, among all heads.
     heads: Range<usize>,
-    /// The number of columns that a stack has for it.
+    /// The number of columns that a stack has for it: none if it was dropped.
     columns: usize,
 }
 
@@ -77,9 +77,9 @@ impl Combined {
         Prediction { members, ..Prediction::sized(self.classes, self.columns_len()) }
     }
 
-    /// Whether `at` has a place for each member.
+    /// Whether `at` has a place for each member and each column.
     pub(super) fn fits(&self, at: &Prediction) -> bool {
-        at.members.len() == self.inputs.len() + STACKS.len() + 1
+        at.members.len() == self.inputs.len() + STACKS.len() + 1 && at.scratch.len() == self.columns_len()
     }
 
     /// The length of the stacks' input columns.
@@ -114,10 +114,11 @@ impl Combined {
         heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max)
     }
 
-    /// Takes the weight of the member at `place`, in the mixture and in the stacks.
+    /// Takes the weight of the member at `place`, in the mixture, and its columns in the stacks.
     pub(super) fn retire(&mut self, place: usize) {
         self.inputs[place].heads.clone().for_each(|head| self.base.retire(head));
         self.stacks.remove(self.columns_of(place));
+        self.inputs[place].columns = 0;
     }
 
     /// What members are worth to the stacks.
@@ -207,8 +208,24 @@ impl Combined {
         [base.collect(), self.stacks.tensors()]
     }
 
-    pub(super) fn restored(&mut self) -> bool {
-        self.base.restored() && self.stacks.restored()
+    /// Makes the stacks as wide as those of a model file: with columns for dropped members, if it has them.
+    /// `columns` are the numbers of columns of all members.
+    pub(super) fn expect(&mut self, columns: impl Iterator<Item = usize> + Clone, shape: Shapes<'_>) {
+        let all = columns.clone().sum();
+        if all > self.columns() && Stacks::are_as_wide(self.classes, all, shape) {
+            self.inputs.iter_mut().zip(columns).for_each(|(input, columns)| input.columns = columns);
+            self.stacks = Stacks::new(self.classes, all);
+        }
+    }
+
+    /// Checks what was loaded, and takes out the columns of dropped members.
+    pub(super) fn restored(&mut self, dropped: impl Iterator<Item = bool>) -> bool {
+        let valid = self.base.restored() && self.stacks.restored();
+        for (at, _) in dropped.enumerate().filter(|(_, dropped)| *dropped) {
+            self.stacks.remove(self.columns_of(at));
+            self.inputs[at].columns = 0;
+        }
+        valid
     }
 }
 

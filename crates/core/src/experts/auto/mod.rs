@@ -126,7 +126,7 @@ use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::{Shapes, State, Tensor};
 
 use self::choice::{Limits, MANY_CLASSES, TRIAL_BUDGETS};
 use self::combined::Parts;
@@ -533,6 +533,14 @@ impl State for Auto {
         let mut tensors = self.roster.tensors();
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors
+    }
+
+    fn is_newer(&self, tensor: &str) -> bool {
+        self.roster.is_newer(tensor)
+    }
+
+    fn expect(&mut self, shape: Shapes<'_>) {
+        self.roster.expect(shape);
     }
 
     fn restored(&mut self) -> bool {

@@ -7,7 +7,7 @@ use crate::parallel::Workers;
 use crate::param::ParamError;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::{Shapes, State, Tensor};
 
 use super::announced::{Announced, Rows};
 use super::combined::{Combined, Parts};
@@ -284,10 +284,25 @@ impl Roster {
         tensors
     }
 
+    /// See [`State::is_newer`](crate::state::State::is_newer).
+    pub(super) fn is_newer(&self, tensor: &str) -> bool {
+        let of_member = tensor.strip_prefix("member/").and_then(|rest| rest.split_once('/'));
+        of_member.is_some_and(|(at, tensor)| {
+            let seat = at.parse().ok().and_then(|at: usize| self.seats.get(at));
+            seat.and_then(|seat| seat.member.as_ref()).is_some_and(|member| member.is_newer(tensor))
+        })
+    }
+
+    /// See [`State::expect`](crate::state::State::expect): in model files of earlier programs, stacks have
+    /// columns for dropped members.
+    pub(super) fn expect(&mut self, shape: Shapes<'_>) {
+        self.combined.expect(self.seats.iter().map(|seat| seat.description.columns()), shape);
+    }
+
     pub(super) fn restored(&mut self) -> bool {
         let Self { seats, combined, unit, announced, problem, .. } = self;
         seats.iter_mut().flat_map(|seat| &mut seat.member).all(|member| member.restored())
-            && combined.restored()
+            && combined.restored(seats.iter().map(|seat| seat.member.is_none()))
             && unit.is_consistent()
             && seats.iter_mut().all(|seat| seat.record.restored())
             && announced.restored(problem.features, seats.iter_mut().map(|seat| &mut seat.portion))

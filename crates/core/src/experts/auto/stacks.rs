@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::example::Target;
 use crate::experts::mixture::Mixture;
 use crate::prediction::Prediction;
-use crate::state::Tensor;
+use crate::state::{Shapes, Tensor};
 
 use super::stack::{Quadratic, Stack};
 
@@ -31,6 +31,12 @@ impl Stacks {
             top: Mixture::new(&[1.0; 1 + STACKS.len()]),
             losses: vec![0.0; 1 + STACKS.len()],
         }
+    }
+
+    /// Whether the stacks of a model file have `inputs` input columns.
+    pub(super) fn are_as_wide(classes: usize, inputs: usize, shape: Shapes<'_>) -> bool {
+        let mut stack = Stack::new(classes, inputs, 0.0, 1.0);
+        stack.tensors().iter().all(|tensor| shape(&format!("stack/0/{}", tensor.name)) == tensor.shape())
     }
 
     /// Buffers for the stacks' predictions.

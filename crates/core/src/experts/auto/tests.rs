@@ -3,7 +3,7 @@ use std::ops::Range;
 
 use super::member::Member;
 use super::*;
-use crate::model::Archive;
+use crate::model::{Archive, Data, Numbers};
 use crate::param::{ParamValue, Params, Value, Values};
 use crate::prediction::argmax;
 use crate::rng::{Rng, Uniforms};
@@ -342,6 +342,55 @@ fn feedback_may_come_after_a_member_was_dropped() {
     learner.predict(x, &mut at);
     assert_eq!(early.probabilities, at.probabilities);
     assert!((at.probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+}
+
+/// Model files of earlier programs have columns for dropped members, which no forecast depends on.
+#[test]
+fn columns_of_members_that_have_left_are_taken_out() {
+    let mut learner = auto(3, 4, &[("members", "labels+shared@10+waves@0.01:0.3+waves@0.0101:0.3")]);
+    losses(&mut learner, DECIDED as usize, noisy);
+    let gone = learner.roster.lineup().0.iter().position(|place| place.dropped).expect("dropped");
+    let whole = Archive::of(&mut learner);
+    let mut earlier = whole.clone();
+    for stack in 0..STACKS.len() {
+        let name = |tensor: &str| format!("learner/stack/{stack}/{tensor}");
+        let numbers = |tensor: &str| match &whole.tensor(&name(tensor)).expect("a joint stack").data {
+            Data::Real(numbers) => numbers.clone(),
+            Data::Count(_) => panic!("real numbers"),
+        };
+        // The column of the temperature is the first.
+        let (mut gradient, mut inverse) = (numbers("gradient"), Vec::new());
+        let at = 1 + gone;
+        let lower = numbers("inverse");
+        for row in 0..=gradient.len() {
+            for column in 0..=row {
+                let [row, column] =
+                    [(row, at), (column, at)].map(|(of, at)| (of != at).then(|| of - usize::from(of > at)));
+                inverse.push(match (row, column) {
+                    (Some(row), Some(column)) => lower[row * (row + 1) / 2 + column],
+                    (None, None) => 1.0,
+                    _ => 0.0,
+                });
+            }
+        }
+        gradient.insert(at, 0.0);
+        for (tensor, numbers) in [("gradient", gradient), ("inverse", inverse)] {
+            let shape = vec![numbers.len()];
+            earlier.set_tensor(&name(tensor), Numbers { shape, data: Data::Real(numbers) });
+        }
+    }
+    let continued = |archive: &Archive| {
+        let mut learner = archive.model().expect("loads");
+        let (mut at, mut rng) = (learner.prediction(), Rng::new(4, 0));
+        let mut play = |t: usize| {
+            let (x, y) = noisy(t, &mut rng);
+            learner.predict(Features::Dense(&x), &mut at);
+            learner.update(Features::Dense(&x), Target::class(y), &at);
+            at.probabilities.clone()
+        };
+        (0..50).map(&mut play).collect::<Vec<_>>()
+    };
+    assert_eq!(continued(&earlier), continued(&whole));
 }
 
 /// A budget below the least one has no effect.

@@ -226,14 +226,23 @@ impl Joint {
 
     /// See [`Stack::remove`](super::Stack::remove).
     pub(super) fn remove(&mut self, columns: Range<usize>) {
-        let mut quadratic = self.quadratic();
-        for at in columns {
-            quadratic.take_out(1 + at, 1.0 / self.ratio);
-            // Without an entry here, the weights follow from the others as in eq. (1) of `worth`.
-            self.gradient[1 + at] = 0.0;
+        if columns.is_empty() {
+            return;
         }
-        self.inverse = quadratic.inverse;
-        self.changed = true;
+        let mut quadratic = self.quadratic();
+        columns.clone().for_each(|at| _ = quadratic.take_out(1 + at, 1.0));
+        // The weights follow from what is left of gradient and matrix, as in eq. (1) of `worth`.
+        let stays = |at: &usize| !(1 + columns.start..1 + columns.end).contains(at);
+        let staying: Vec<usize> = (0..self.width()).filter(stays).collect();
+        let mut narrower = Self::new(self.classes, self.inputs - columns.len(), self.forgetting, self.ratio);
+        let w = narrower.width();
+        for (row, from) in staying.iter().enumerate() {
+            narrower.gradient[row] = self.gradient[*from];
+            for (column, other) in staying.iter().enumerate() {
+                narrower.inverse[row * w + column] = quadratic.inverse[from * self.width() + other];
+            }
+        }
+        *self = Self { rounds: self.rounds, changed: true, ..narrower };
     }
 
     /// A stack with separate second-order matrices and this stack's weights and biases.

@@ -92,8 +92,8 @@ impl Stack {
         }
     }
 
-    /// Takes the input columns `columns` out, which are 0 from now on: the other weights become what they
-    /// would be without them.
+    /// Takes the input columns `columns` out, which predictions do not have from now on: the other weights
+    /// become what they would be without them.
     pub(super) fn remove(&mut self, columns: Range<usize>) {
         match self {
             Self::Joint(stack) => stack.remove(columns),
@@ -284,13 +284,16 @@ mod tests {
     #[test]
     fn the_others_take_over_from_a_member() {
         for mut stack in both(0.0) {
-            let (mut at, base) = (stack.prediction(), [0.25f64.ln(); 4]);
-            let mut play = |stack: &mut Stack, present: f64, learn: bool| {
+            let base = [0.25f64.ln(); 4];
+            // `present` is the part of its evidence that the other member has; `None` once it has left.
+            let play = |stack: &mut Stack, present: Option<f64>, learn: bool| {
+                let mut at = stack.prediction();
                 let mut lost = 0.0;
                 for t in 0..400usize {
                     let class = (t * 7 + t / 3) % 4;
                     let own: Vec<f64> = (0..4).map(|k| if k == class { 0.5 } else { 0.0 }).collect();
-                    let other = own.iter().map(|evidence| present * evidence);
+                    let other =
+                        present.iter().flat_map(|part| own.iter().map(move |evidence| part * evidence));
                     let columns: Vec<f64> =
                         [0.0; 4].into_iter().chain(own.iter().copied()).chain(other).collect();
                     stack.predict(&base, &columns, &mut at);
@@ -301,13 +304,13 @@ mod tests {
                 }
                 lost
             };
-            play(&mut stack, 1.0, true);
-            let (with, missed) = (play(&mut stack, 1.0, false), play(&mut stack, 0.0, false));
+            play(&mut stack, Some(1.0), true);
+            let (with, missed) = (play(&mut stack, Some(1.0), false), play(&mut stack, Some(0.0), false));
             stack.remove(1..2);
-            let without = play(&mut stack, 0.0, false);
+            let without = play(&mut stack, None, false);
             assert!(with < without && without < 0.5 * missed, "{with} {without} {missed}");
-            play(&mut stack, 0.0, true);
-            assert!(play(&mut stack, 0.0, false) < without, "it goes on learning");
+            play(&mut stack, None, true);
+            assert!(play(&mut stack, None, false) < without, "it goes on learning");
         }
     }
 

@@ -140,21 +140,20 @@ impl Separate {
 
     /// See [`Stack::remove`](super::Stack::remove).
     pub(super) fn remove(&mut self, columns: Range<usize>) {
-        let side = self.weights.len();
-        let mut quadratic = self.quadratic();
-        for at in columns.map(|at| 1 + at) {
-            self.weights[at] = 0.0;
-            for other in 0..side {
-                (self.precision[at * side + other], self.precision[other * side + at]) = (0.0, 0.0);
-            }
-            self.precision[at * side + at] = self.ratio;
-            if let Some(quadratic) = &mut quadratic {
-                quadratic.take_out(at, 1.0 / self.ratio);
-            }
+        if columns.is_empty() {
+            return;
         }
-        if let Some(quadratic) = quadratic {
+        if let Some(mut quadratic) = self.quadratic() {
+            columns.clone().for_each(|at| _ = quadratic.take_out(1 + at, 1.0));
             self.weights = quadratic.weights;
         }
+        let side = self.weights.len();
+        let stays = |at: &usize| !(1 + columns.start..1 + columns.end).contains(at);
+        let staying: Vec<usize> = (0..side).filter(stays).collect();
+        let entries = staying.iter().flat_map(|row| staying.iter().map(move |column| (row, column)));
+        self.precision = entries.map(|(row, column)| self.precision[row * side + column]).collect();
+        self.weights = staying.iter().map(|at| self.weights[*at]).collect();
+        self.work.truncate(2 * self.classes + self.precision.len() + self.weights.len());
     }
 
     fn forget(&mut self) {
