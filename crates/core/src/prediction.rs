@@ -53,6 +53,9 @@ pub struct Prediction {
     pub(crate) indices: Vec<u32>,
     /// The predictions of members, for learners that consist of learners.
     pub(crate) members: Vec<Prediction>,
+    /// By-products as `scratch`, in the form of a prediction, for learners that replace a learner of their own.
+    #[serde(skip)]
+    pub(crate) nested: Option<Box<Prediction>>,
 }
 
 impl Prediction {
@@ -69,6 +72,7 @@ impl Prediction {
             kept: Vec::new(),
             indices: Vec::new(),
             members: Vec::new(),
+            nested: None,
         }
     }
 
@@ -115,6 +119,7 @@ impl Prediction {
         self.kept.clone_from(&other.kept);
         self.indices.clone_from(&other.indices);
         self.stamp = None;
+        self.nested = None;
         self.members.resize_with(other.members.len(), Prediction::default);
         for (mine, theirs) in self.members.iter_mut().zip(&other.members) {
             mine.keep(theirs);

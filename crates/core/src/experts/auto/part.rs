@@ -3,21 +3,23 @@
 //! and families.
 //!
 //! During the first [`CHOSEN`] rows, whenever their number is a power of two, features that occurred in
-//! at least one of [`RARE`] rows get the next of [`WIDTH`] places in a dense row, which they keep. A mixture
-//! of its own ([`Auto`]) learns these rows, and is one member with one head. If a third of the entries of
-//! rows has no place by then, as in texts and where most columns have thousands of values, the mixture is
+//! at least one of [`RARE`] rows get the next places in a dense row, [`WIDTH`] at most, which they keep. A
+//! mixture of its own ([`Auto`]), whose members suit the number of places, learns these rows, and is one
+//! member with one head. When places were added, a new mixture learns the rows so far, [`STEPS`] of them in
+//! each round that follows, and takes over when it has learnt all. If a third of the entries of rows has no
+//! place after [`CHOSEN`] rows, as in texts and where most columns have thousands of values, the mixture is
 //! left out from then on, and the head is uniform: it would cost more than it gains.
 
 use crate::algorithm::Algorithm;
 use crate::example::{Features, Target};
 use crate::learner::{OnlineLearner, Predictor};
 use crate::parallel::Workers;
-use crate::param::ParamError;
+use crate::param::{ParamError, ParamValue as _, Value};
 use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-use super::description::{Description, Lineup, Place};
+use super::description::Lineup;
 use super::kind::{Kind, Settings, is_wide_and_sparse};
 use super::member::Member;
 use super::row::View;
@@ -35,32 +37,28 @@ const CHOSEN: u64 = 512;
 /// A feature gets a place if it occurred in at least one of this many rows, and in three.
 const RARE: u64 = 50;
 
-/// Multiply-adds in a round, of the mixture's members.
-const WORK: f64 = 500_000.0;
+/// Multiply-adds in a round, of the mixture's members, in millions.
+const BUDGET: f64 = 0.5;
+
+/// Rows that a mixture with more places learns in a round, until it has learnt all.
+const STEPS: usize = 3;
+
+/// So many 8-byte numbers a loaded mixture may claim, however small its state is.
+const MOST_UNCHECKED: usize = 1 << 16;
 
 /// The mark of a feature without a place.
 const NONE: u32 = u32::MAX;
 
 pub(super) struct PartKind;
 
-/// The problem with the dense rows.
-fn narrow(problem: &Problem) -> Problem {
-    Problem { features: WIDTH, sparse: false, ..problem.clone() }
+/// The problem with dense rows of `width` numbers.
+fn narrow(problem: &Problem, width: usize) -> Problem {
+    Problem { features: width, sparse: false, ..problem.clone() }
 }
 
-/// The mixture's parameters for the dense rows: members in order of preference, as far as they are within
-/// [`WORK`].
-fn params(problem: &Problem) -> AutoParams {
-    let (problem, mut left) = (narrow(problem), WORK);
-    let candidates = Description::candidates(&problem).into_iter();
-    let members = candidates.filter(|member| {
-        let (kind, work) = (member.kind(), member.work(&problem));
-        let fits = kind.suits(&problem) && work <= left;
-        left -= if fits { work } else { 0.0 };
-        fits
-    });
-    let places = members.map(|member| Place { member, dropped: false });
-    AutoParams { members: Some(Lineup(places.collect())), ..AutoParams::default() }
+/// The parameters of a mixture that chooses its members.
+fn params() -> AutoParams {
+    AutoParams { budget: Some(BUDGET), ..AutoParams::default() }
 }
 
 impl Kind for PartKind {
@@ -78,7 +76,7 @@ impl Kind for PartKind {
     }
 
     fn make(&self, _: Settings, problem: &Problem, seed: u64) -> Result<Box<dyn Member>, ParamError> {
-        Ok(Box::new(Part::new(problem, seed)?))
+        Ok(Box::new(Part::new(problem, seed)))
     }
 
     fn draws(&self) -> bool {
@@ -94,15 +92,15 @@ impl Kind for PartKind {
     }
 
     fn work(&self, _: Settings, _: &Problem) -> f64 {
-        WORK
+        1e6 * BUDGET
     }
 
     fn numbers(&self, _: Settings, problem: &Problem) -> usize {
-        problem.features.saturating_add(Auto::numbers_for(&params(problem), &narrow(problem)))
+        problem.features.saturating_add(Auto::numbers_for(&params(), &narrow(problem, WIDTH)))
     }
 
     fn numbers_at_first(&self, _: Settings, problem: &Problem) -> usize {
-        problem.features.saturating_add(Auto::numbers_at_first(&params(problem), &narrow(problem)))
+        problem.features
     }
 
     /// Nothing else has thresholds, products or neighbours.
@@ -111,56 +109,108 @@ impl Kind for PartKind {
     }
 }
 
-/// See the [module](self).
+/// A mixture over the features that have places.
 #[derive(Clone)]
-struct Part {
-    mixture: Box<Auto>,
-    /// Whether the mixture learns (1 or 0); rows so far; entries with a place and all entries of rows.
-    counts: [u64; 4],
-    /// For every feature, how often it occurred in the first rows. Empty when places do not change any more.
-    seen: Vec<u32>,
+struct Narrow {
     /// The features with places, in their order.
     places: Vec<u32>,
     /// For every feature, its place, or [`NONE`]. Follows from `places`.
     place_of: Vec<u32>,
-    features: usize,
+    mixture: Box<Auto>,
+}
+
+impl Narrow {
+    /// A mixture with `members`, or those that suit the number of places. `None` if there are none.
+    fn new(places: Vec<u32>, members: Option<Lineup>, problem: &Problem, seed: u64) -> Option<Self> {
+        let params = AutoParams { members, ..params() };
+        let mixture = Auto::new(params, narrow(problem, places.len()), seed).ok()?;
+        let mut narrow = Self { places, place_of: Vec::new(), mixture: Box::new(mixture) };
+        narrow.set_place_of(problem.features);
+        Some(narrow)
+    }
+
+    fn set_place_of(&mut self, features: usize) {
+        self.place_of.clear();
+        self.place_of.resize(features, NONE);
+        for (place, feature) in (0..).zip(&self.places) {
+            self.place_of[*feature as usize] = place;
+        }
+    }
+
+    fn has_place(&self, feature: usize) -> bool {
+        self.place_of.get(feature).is_some_and(|place| *place != NONE)
+    }
+
+    /// Writes the entries with places to `row`, of at least as many numbers as there are places, and returns
+    /// that part of it.
+    fn write<'a>(&self, entries: impl Iterator<Item = (usize, f64)>, row: &'a mut [f64]) -> Features<'a> {
+        let row = &mut row[..self.places.len()];
+        row.fill(0.0);
+        for (feature, value) in entries {
+            if self.has_place(feature) {
+                row[self.place_of[feature] as usize] = value;
+            }
+        }
+        Features::Dense(row)
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone)]
+struct Part {
+    problem: Problem,
+    /// Whether the member forecasts and learns (1 or 0); rows so far; entries with a place and all entries of
+    /// rows, since places were given last.
+    counts: [u64; 4],
+    /// For every feature, how often it occurred in the first rows. Empty when places do not change any more.
+    seen: Vec<u32>,
+    current: Option<Narrow>,
+    next: Option<Narrow>,
+    /// How many numbers of `kept` are rows that `next` has learnt; from the first row on, 1 and how many
+    /// mixtures there were so far; the seed of them all.
+    succession: [u64; 3],
+    /// The rows that `next` has to learn: numbers of entries and classes, weight, the features, their values,
+    /// and the distribution of the classes.
+    kept: Vec<f64>,
+    /// Places and members of the two mixtures, while the state is saved or loaded.
+    lineups: Vec<u32>,
+    /// The states of the two mixtures, while the state is saved or loaded.
+    packed: [Vec<f64>; 2],
+    workers: Workers,
     row: Vec<f64>,
+    shares: Vec<f64>,
+    /// A prediction of `next`.
+    at: Prediction,
 }
 
 impl Part {
-    fn new(problem: &Problem, seed: u64) -> Result<Self, ParamError> {
-        let mixture = Box::new(Auto::fixed(params(problem), narrow(problem), seed)?);
-        let features = problem.features;
-        Ok(Self {
-            mixture,
+    fn new(problem: &Problem, seed: u64) -> Self {
+        Self {
+            problem: problem.clone(),
             counts: [1, 0, 0, 0],
-            seen: vec![0; features],
-            places: Vec::with_capacity(WIDTH),
-            place_of: vec![NONE; features],
-            features,
+            seen: vec![0; problem.features],
+            current: None,
+            next: None,
+            succession: [0, 0, seed],
+            kept: Vec::new(),
+            lineups: Vec::new(),
+            packed: Default::default(),
+            workers: Workers::default(),
             row: vec![0.0; WIDTH],
-        })
-    }
-
-    /// Whether the mixture forecasts and learns.
-    fn is_active(&self) -> bool {
-        self.counts[0] == 1 && !self.places.is_empty()
-    }
-
-    /// Writes the entries with places to `row`.
-    fn write(&self, x: Features<'_>, row: &mut [f64]) {
-        row.fill(0.0);
-        for (feature, value) in x.iter() {
-            if let Some(place) = self.place_of.get(feature)
-                && *place != NONE
-            {
-                row[*place as usize] = value;
-            }
+            shares: Vec::new(),
+            at: Prediction::default(),
         }
+    }
+
+    /// The mixture that forecasts.
+    fn active(&self) -> Option<&Narrow> {
+        self.current.as_ref().filter(|_| self.counts[0] == 1)
     }
 
     /// Counts the features of a row, and gives places.
     fn observe(&mut self, x: Features<'_>) {
+        let latest = self.next.as_ref().or(self.current.as_ref());
+        let has_place = |feature: usize| latest.is_some_and(|narrow| narrow.has_place(feature));
         let [active, rows, covered, all] = &mut self.counts;
         *rows += 1;
         if *rows > CHOSEN {
@@ -169,7 +219,7 @@ impl Part {
         for (feature, _) in x.iter().filter(|(_, value)| *value != 0.0) {
             self.seen[feature] = self.seen[feature].saturating_add(1);
             *all += 1;
-            *covered += u64::from(self.place_of[feature] != NONE);
+            *covered += u64::from(has_place(feature));
         }
         let rows = *rows;
         if rows < FIRST || !rows.is_power_of_two() {
@@ -178,68 +228,203 @@ impl Part {
         *active = u64::from(rows < CHOSEN || 3 * *covered > 2 * *all);
         (*covered, *all) = (0, 0);
         let least = (rows / RARE).max(3);
-        let mut frequent: Vec<u32> = (0..self.features as u32)
-            .filter(|at| u64::from(self.seen[*at as usize]) >= least && self.place_of[*at as usize] == NONE)
+        let mut frequent: Vec<u32> = (0..self.problem.features as u32)
+            .filter(|at| u64::from(self.seen[*at as usize]) >= least && !has_place(*at as usize))
             .collect();
         frequent.sort_by_key(|at| (std::cmp::Reverse(self.seen[*at as usize]), *at));
-        frequent.truncate(WIDTH - self.places.len());
-        self.places.extend(frequent);
-        self.set_place_of();
+        let mut places = latest.map_or_else(Vec::new, |narrow| narrow.places.clone());
+        frequent.truncate(WIDTH - places.len());
+        if !frequent.is_empty() {
+            places.extend(frequent);
+            self.next = Narrow::new(places, None, &self.problem, self.succession[2]);
+            self.set_threads();
+            self.at = self.next.as_ref().map_or_else(Prediction::default, |next| next.mixture.prediction());
+            self.succession[0] = 0;
+        }
         if rows == CHOSEN {
             self.seen = Vec::new();
         }
     }
 
-    fn set_place_of(&mut self) {
-        self.place_of.clear();
-        self.place_of.resize(self.features, NONE);
-        for (place, feature) in (0..).zip(&self.places) {
-            self.place_of[*feature as usize] = place;
+    /// Gives the mixtures their threads.
+    fn set_threads(&mut self) {
+        for narrow in self.current.iter_mut().chain(&mut self.next) {
+            narrow.mixture.set_workers(self.workers.clone());
         }
+    }
+
+    /// Keeps a row for the mixtures that follow.
+    fn keep(&mut self, x: Features<'_>, y: Target<'_>) {
+        let entries = || x.iter().filter(|(_, value)| *value != 0.0);
+        let classes = self.problem.classes;
+        self.kept.extend([entries().count() as f64, classes as f64, y.weight]);
+        self.kept.extend(entries().map(|(feature, _)| feature as f64));
+        self.kept.extend(entries().map(|(_, value)| value));
+        let start = self.kept.len();
+        self.kept.resize(start + classes, 0.0);
+        y.truth.add_to(1.0, &mut self.kept[start..]);
+    }
+
+    /// The next mixture learns some of the rows so far; it takes over when it has learnt all.
+    fn catch_up(&mut self) {
+        let Some(next) = &mut self.next else { return };
+        for _ in 0..STEPS {
+            let Some((head, rest)) = self.kept[self.succession[0] as usize..].split_first_chunk::<3>() else {
+                break;
+            };
+            let [entries, classes] = [head[0] as usize, head[1] as usize];
+            let (features, rest) = rest.split_at(entries);
+            let (values, rest) = rest.split_at(entries);
+            self.shares.clear();
+            self.shares.extend_from_slice(&rest[..classes]);
+            self.shares.resize(self.problem.classes, 0.0);
+            let entries = features.iter().map(|feature| *feature as usize).zip(values.iter().copied());
+            let x = next.write(entries, &mut self.row);
+            next.mixture.predict(x, &mut self.at);
+            next.mixture.update(x, Target::distribution(&self.shares).weighted(head[2]), &self.at);
+            self.succession[0] += (3 + 2 * features.len() + classes) as u64;
+        }
+        if self.succession[0] as usize == self.kept.len() {
+            self.current = self.next.take();
+            self.succession[0] = 0;
+            self.succession[1] += 1;
+            self.at = Prediction::default();
+        }
+    }
+}
+
+impl Part {
+    /// The mixtures of a state that was loaded; `None` if it is not valid.
+    fn unpack(&mut self) -> Option<()> {
+        let mut words = std::mem::take(&mut self.lineups).into_iter();
+        let mut list = || {
+            let len = words.next()? as usize;
+            let list: Vec<u32> = words.by_ref().take(len).collect();
+            (list.len() == len).then_some(list)
+        };
+        let mut mixtures = [None, None];
+        for (mixture, packed) in mixtures.iter_mut().zip(std::mem::take(&mut self.packed)) {
+            let (places, members) = (list()?, list()?);
+            if !places.is_empty() {
+                *mixture = Some(self.loaded(places, members, &packed)?);
+            }
+        }
+        [self.current, self.next] = mixtures;
+        self.at = self.next.as_ref().map_or_else(Prediction::default, |next| next.mixture.prediction());
+        Some(())
+    }
+
+    fn loaded(&self, places: Vec<u32>, members: Vec<u32>, packed: &[f64]) -> Option<Narrow> {
+        let features = self.problem.features as u32;
+        if places.len() > WIDTH || places.iter().any(|feature| *feature >= features) {
+            return None;
+        }
+        let members: Option<Vec<u8>> = members.into_iter().map(|byte| u8::try_from(byte).ok()).collect();
+        let members = Lineup::from_value(&Value::from(std::str::from_utf8(&members?).ok()?))?;
+        let small = AutoParams { members: Some(members.clone()), ..params() };
+        let numbers = Auto::numbers_at_first(&small, &narrow(&self.problem, places.len()));
+        // The factor 2: a symmetric matrix is packed as one triangle.
+        if numbers > 2 * packed.len().max(MOST_UNCHECKED) {
+            return None;
+        }
+        let mut narrow = Narrow::new(places, Some(members), &self.problem, self.succession[2])?;
+        let mut rest = packed.iter().copied();
+        let fits = narrow.mixture.tensors().into_iter().all(|tensor| tensor.unpack(&mut rest).is_some());
+        (fits && rest.next().is_none() && narrow.mixture.restored()).then_some(narrow)
+    }
+
+    /// Whether the rows kept are valid, and the next mixture has learnt whole ones.
+    fn is_boundary(&self) -> bool {
+        let whole =
+            |number: f64, limit: usize| number >= 0.0 && number < limit as f64 && number.fract() == 0.0;
+        let (mut at, mut found) = (0, self.succession[0] == 0);
+        while at < self.kept.len() {
+            let Some(([entries, classes, weight], rest)) = self.kept[at..].split_first_chunk::<3>() else {
+                return false;
+            };
+            let Problem { classes: most, features, .. } = self.problem;
+            if !whole(*entries, features + 1) || !whole(*classes, most + 1) || *weight <= 0.0 {
+                return false;
+            }
+            let (entries, classes) = (*entries as usize, *classes as usize);
+            if rest.len() < 2 * entries + classes || !rest[..entries].iter().all(|at| whole(*at, features)) {
+                return false;
+            }
+            at += 3 + 2 * entries + classes;
+            found |= self.succession[0] == at as u64;
+        }
+        found
     }
 }
 
 impl Member for Part {
     fn prediction(&self) -> Prediction {
-        let classes = self.mixture.problem().classes;
-        Prediction { members: vec![self.mixture.prediction()], ..Prediction::sized(classes, WIDTH) }
+        let classes = self.problem.classes;
+        Prediction { members: vec![Prediction::sized(classes, 0)], ..Prediction::sized(classes, WIDTH) }
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        let Prediction { members, scratch, .. } = out;
+        let Prediction { members, scratch, nested, stamp, .. } = out;
         let [head] = &mut members[..] else { return };
-        if self.is_active() {
-            self.write(x, scratch);
-            self.mixture.predict(Features::Dense(scratch), head);
+        if let Some(narrow) = self.active() {
+            if *stamp != Some(self.succession[1]) {
+                *nested = None;
+            }
+            let own = nested.get_or_insert_with(|| Box::new(narrow.mixture.prediction()));
+            scratch.resize(WIDTH, 0.0);
+            narrow.mixture.predict(narrow.write(x.iter(), scratch), own);
+            head.probabilities.clone_from(&own.probabilities);
+            head.scores.clone_from(&own.scores);
         } else {
             let uniform = 1.0 / head.probabilities.len() as f64;
             head.probabilities.fill(uniform);
             head.set_scores_to_logarithms();
-            head.stamp = None;
         }
+        *stamp = Some(self.succession[1]);
     }
 
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        if self.is_active() {
-            let mut row = std::mem::take(&mut self.row);
-            self.write(x, &mut row);
-            self.mixture.update(Features::Dense(&row), y, &at.members[0]);
-            self.row = row;
+        if let Some(narrow) = self.current.as_mut().filter(|_| self.counts[0] == 1) {
+            let x = narrow.write(x.iter(), &mut self.row);
+            match &at.nested {
+                Some(own) if at.is_fresh(self.succession[1]) => narrow.mixture.update(x, y, own),
+                // The row came earlier, perhaps when another mixture forecast.
+                _ => {
+                    let mut again = narrow.mixture.prediction();
+                    narrow.mixture.predict(x, &mut again);
+                    narrow.mixture.update(x, y, &again);
+                }
+            }
+        }
+        self.succession[1] = self.succession[1].max(1);
+        if self.counts[1] < CHOSEN || self.next.is_some() {
+            self.keep(x, y);
         }
         self.observe(x);
+        self.catch_up();
+        if self.counts[1] >= CHOSEN && (self.next.is_none() || self.counts[0] == 0) {
+            (self.next, self.kept) = (None, Vec::new());
+            self.succession[0] = 0;
+        }
     }
 
     fn set_workers(&mut self, workers: &Workers) {
-        self.mixture.set_workers(workers.clone());
+        self.workers = workers.clone();
+        self.set_threads();
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        self.features = features;
+        self.problem = Problem { classes, features, ..self.problem.clone() };
         if self.counts[1] < CHOSEN {
             self.seen.resize(features, 0);
         }
-        self.set_place_of();
-        self.mixture.grow(classes, WIDTH)
+        for narrow in self.current.iter_mut().chain(&mut self.next) {
+            narrow.set_place_of(features);
+            if !narrow.mixture.grow(classes, narrow.places.len()) {
+                return false;
+            }
+        }
+        true
     }
 
     fn boxed_clone(&self) -> Box<dyn Member> {
@@ -249,25 +434,45 @@ impl Member for Part {
 
 impl State for Part {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mixture = self.mixture.tensors();
-        let mut tensors: Vec<_> = mixture.into_iter().map(|tensor| tensor.within("mixture")).collect();
-        tensors.push(Tensor::counts("counts", &mut self.counts));
-        tensors.push(Tensor::words("seen", &mut self.seen));
-        tensors.push(Tensor::words("places", &mut self.places));
-        tensors
+        self.lineups.clear();
+        for (narrow, packed) in [&mut self.current, &mut self.next].into_iter().zip(&mut self.packed) {
+            packed.clear();
+            let (mut places, mut members) = (&[][..], String::new());
+            if let Some(Narrow { places: own, mixture, .. }) = narrow {
+                members =
+                    mixture.params().members.map(|lineup| lineup.to_value().to_string()).unwrap_or_default();
+                mixture.tensors().into_iter().for_each(|tensor| tensor.pack(packed));
+                places = own;
+            }
+            for list in [places.to_vec(), members.bytes().map(u32::from).collect()] {
+                self.lineups.push(list.len() as u32);
+                self.lineups.extend(list);
+            }
+        }
+        let [current, next] = &mut self.packed;
+        vec![
+            Tensor::counts("counts", &mut self.counts),
+            Tensor::words("seen", &mut self.seen),
+            Tensor::counts("succession", &mut self.succession),
+            Tensor::list("kept", &mut self.kept),
+            Tensor::words("mixtures", &mut self.lineups),
+            Tensor::list("current", current),
+            Tensor::list("next", next),
+        ]
+    }
+
+    /// What a program did not store that chose a mixture for [`WIDTH`] places at once: the member begins again.
+    fn is_newer(&self, tensor: &str) -> bool {
+        ["succession", "kept", "mixtures", "current", "next"].contains(&tensor)
     }
 
     fn restored(&mut self) -> bool {
-        let expected = if self.counts[1] < CHOSEN { self.features } else { 0 };
-        let known = |feature: &u32| (*feature as usize) < self.features;
-        let valid = self.counts[0] <= 1
-            && self.seen.len() == expected
-            && self.places.len() <= WIDTH
-            && self.places.iter().all(known);
-        if valid {
-            self.set_place_of();
+        if self.counts[1] > 0 && self.succession[1] == 0 {
+            *self = Self::new(&self.problem, self.succession[2]);
         }
-        valid && self.mixture.restored()
+        let expected = if self.counts[1] < CHOSEN { self.problem.features } else { 0 };
+        let valid = self.counts[0] <= 1 && self.seen.len() == expected && self.is_boundary();
+        valid && self.unpack().is_some()
     }
 }
 
@@ -282,7 +487,7 @@ mod tests {
     const FEATURES: usize = 3000;
 
     fn part() -> Part {
-        Part::new(&Problem::new(2, FEATURES).with_sparse(true), 1).expect("valid")
+        Part::new(&Problem::new(2, FEATURES).with_sparse(true), 1)
     }
 
     /// Two numbers, whose product has the sign of the class, a constant, and `rare` features that seldom
@@ -308,8 +513,8 @@ mod tests {
     fn frequent_features_are_learnt() {
         let mut part = part();
         let late = &play(&mut part, 1, 0..1500)[1000..];
-        assert_eq!(part.places[..3], [0, 1, 2]);
-        assert!(part.is_active());
+        assert_eq!(part.active().expect("made").places[..3], [0, 1, 2]);
+        assert!(part.active().is_some());
         let loss = late.iter().map(|p| -p.ln()).sum::<f64>() / 500.0;
         assert!(loss < 0.3, "{loss}");
     }
@@ -318,12 +523,12 @@ mod tests {
     fn rows_of_rare_features_are_left_alone() {
         let mut part = part();
         let late = &play(&mut part, 5, 0..600)[520..];
-        assert!(!part.is_active() && late.iter().all(|p| *p == 0.5), "{late:?}");
+        assert!(part.active().is_none() && late.iter().all(|p| *p == 0.5), "{late:?}");
     }
 
     #[test]
     fn a_saved_member_continues() {
-        let fresh = |_| part();
+        let fresh = |seed| Part::new(&Problem::new(2, FEATURES).with_sparse(true), seed);
         check_saved(fresh, |part: &mut Part, rounds| play(part, 1, rounds));
     }
 
