@@ -205,7 +205,7 @@ impl Algorithm for AdaBoostOlm {
         params.weak().is_ok_and(|weak| matches!(weak, Weak::Tree(_) | Weak::BestStump(_) | Weak::Stump(_)))
     }
 
-    /// Stumps and trees draw their features, `play` = hedge its label.
+    /// Stumps and trees draw their features.
     fn draws(params: &AdaBoostOlmParams) -> bool {
         match params.weak() {
             Ok(Weak::Learner(entry, values)) => entry.draws(&values).unwrap_or(true),
