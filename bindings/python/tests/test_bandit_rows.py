@@ -155,3 +155,18 @@ def test_a_warm_start_of_a_table():
     named.decide({"device": "phone"})
     named.learn(frame[["device"]].to_dict("records"), played, (played == best).astype(float), [0.5] * len(frame))
     assert named.predict({"device": "phone"}) == "short"
+
+
+def test_rows_without_columns_are_rounds_without_a_context():
+    labels = ["a", "b", "b", "b"] * 20
+    answers = []
+    for rows in ([{}] * 80, pandas.DataFrame(index=range(80)), np.zeros((80, 0)), [[]] * 80):
+        bandit = Bandit()
+        run = bandit.run(rows, labels)
+        answers.append((run.rates["errors"], bandit.predict_proba().tolist(), bandit.predict({})))
+    assert answers[0][2] == "b"
+    assert answers[1:] == answers[:1] * 3
+    warm = Bandit("squarecb", labels=["a", "b"])
+    warm.learn([{}] * 80, labels, [label == "b" for label in labels], [0.5] * 80)
+    assert warm.predict() == "b"
+    assert warm.predict([{}] * 3).tolist() == ["b"] * 3

@@ -73,9 +73,10 @@ class Rounds(Model[_core.Bandit]):
         asked = {**facts, "labels": facts["labels"] or labels, "ahead": False, "bandit": True}
         values, places = _arrays.distinct(y)
         names = [_tables.text_of(value) for value in values]
-        x = _tables.texts(_tables.given(x))
-        if self._reads_tables(x):
-            table = _tables.table(x)
+        x = _without_context(_tables.texts(_tables.given(x)))
+        free = isinstance(x, np.ndarray) and x.ndim == 2 and x.shape[1] == 0
+        if free or self._reads_tables(x):
+            table = _tables.Table([], [], []) if free else _tables.table(x)
             target = _tables.free("label", table.names)
             texts = [None if at < 0 else values[at] for at in places.tolist()]
             given, reading = table.given(target, texts), {"label": target, **_tables.roles(self._asked["roles"], table)}
@@ -118,9 +119,9 @@ class Rounds(Model[_core.Bandit]):
 
     def _many(self, x: Any, learns: bool) -> Rows:
         """The rows of `x`; with `learns`, new names get columns."""
-        x = _tables.given(x)
+        x = _without_context(_tables.given(x))
         if isinstance(x, np.ndarray) and x.ndim == 2 and x.shape[1] == 0:
-            return np.zeros((len(x), self._core.features))  # Without a context.
+            return np.zeros((len(x), self._core.features))
         x = _tables.texts(x) if self._core.named else x
         by_name = isinstance(x, Mapping) or (isinstance(x, list | tuple) and bool(x) and isinstance(x[0], Mapping))
         if not self._core.named and not by_name:
@@ -228,3 +229,11 @@ def named(labels: Sequence[Any] | Mapping[Any, Any]) -> dict[str, Any]:
             raise ValueError(f"labels has {found[name]!r} and {label!r}; every label needs a name of its own")
         found[name] = label
     return found
+
+
+def _without_context(x: Any) -> Any:
+    """Empty dictionaries and frames without columns as an array of so many rows without columns; other rows as they are."""
+    if isinstance(x, list | tuple) and x and all(isinstance(row, Mapping) and not row for row in x):
+        return np.zeros((len(x), 0))
+    shape = getattr(x, "shape", ())
+    return np.zeros((shape[0], 0)) if len(shape) == 2 and shape[1] == 0 else x

@@ -47,8 +47,6 @@ class River(Front):
 
         if case.is_soft:
             raise Inapplicable("River has one label for a row")
-        if "n/a" in case.labels and not self._many:
-            raise Inapplicable("row by row a word is a label like others: the other labels are not known")
         model = Folklore(**self.setting.facts)
         for rows, labels, weights in [(case.rows, case.labels, case.weights), *([(*case.more, None)] if case.more else [])]:
             if self._many:
