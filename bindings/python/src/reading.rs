@@ -1,5 +1,5 @@
-//! Tables as numbers: a table, or rows by name, read by the command line's readers with a known schema, as the
-//! arrays of a CSR matrix.
+//! Tables as numbers: a table, or rows by name, read by the command line's readers with a known schema, as
+//! the arrays of a CSR matrix.
 
 use noregret_stream::{Columns, ReadOptions, Row, Schema};
 use numpy::PyArray1;

@@ -53,7 +53,8 @@ pub struct Prediction {
     pub(crate) indices: Vec<u32>,
     /// The predictions of members, for learners that consist of learners.
     pub(crate) members: Vec<Prediction>,
-    /// By-products as `scratch`, in the form of a prediction, for learners that replace a learner of their own.
+    /// By-products as `scratch`, in the form of a prediction, for learners that replace a learner of their
+    /// own.
     #[serde(skip)]
     pub(crate) nested: Option<Box<Prediction>>,
 }

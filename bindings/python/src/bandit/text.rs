@@ -1,5 +1,5 @@
-//! Bandits for tables and for rows of names, which the readers of the command line read, so that all interfaces
-//! have the same features.
+//! Bandits for tables and for rows of names, which the readers of the command line read, so that all
+//! interfaces have the same features.
 
 use noregret::algorithm::BanditModel;
 use noregret::example::Features;

@@ -1,7 +1,7 @@
 //! Tables, and learners made for given data, as in the command line.
 //!
-//! The cells of a table are handed over to the command line's columns, so that those of a DataFrame become the
-//! same features as those of a file.
+//! The cells of a table are handed over to the command line's columns, so that those of a DataFrame become
+//! the same features as those of a file.
 
 use noregret::example::Features;
 use noregret::learner::{Classes, Feedback};

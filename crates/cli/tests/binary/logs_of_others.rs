@@ -121,7 +121,8 @@ fn other_kinds_of_labels_are_refused_by_name() {
     let ran = folder.run("run both.vw --quiet --feedback bandit");
     let sentence = "both.vw:3: the label is a class, and that of line 1 gives costs of actions";
     assert!(ran.code == 2 && ran.stderr.contains(sentence), "{}", ran.stderr);
-    // Outcomes that are objects: with a cost they say more about it, in interaction-grounded learning nothing else is known.
+    // Outcomes that are objects: with a cost they say more about it, in interaction-grounded learning nothing
+    // else is known.
     let round = |bad: &str| {
         format!(
             "{{\"_label_cost\":-1,\"_label_probability\":0.5,\"_labelIndex\":0,\"o\":[{{\"v\":{{\"clicks\":1}}{bad}}}],\

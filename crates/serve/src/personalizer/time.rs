@@ -7,8 +7,8 @@ use crate::refusal::Refusal;
 
 const MILLIS_OF_DAY: i64 = 86_400_000;
 
-/// Formats `millis`, in milliseconds since 1970, as `2026-11-22T07:30:00.125Z`; times beyond the year 9999, which
-/// offsets may lead to, on its last day.
+/// Formats `millis`, in milliseconds since 1970, as `2026-11-22T07:30:00.125Z`; times beyond the year 9999,
+/// which offsets may lead to, on its last day.
 pub(super) fn moment(millis: i64) -> String {
     let (days, rest) = (millis.div_euclid(MILLIS_OF_DAY), millis.rem_euclid(MILLIS_OF_DAY));
     let day = i32::try_from(days).ok().and_then(|days| UnixEpochDay::new(days).ok());

@@ -52,7 +52,8 @@ impl Kind {
     /// That of the file `path`, if `format` is not given: by its name, and by its first lines.
     fn of(path: &str, format: Option<Format>) -> Self {
         let format = format.or_else(|| Format::from_file_name(path));
-        // What cannot be opened, or not as text, is reported where it is read. A pipe would lose what is read of it.
+        // What cannot be opened, or not as text, is reported where it is read. A pipe would lose what is read
+        // of it.
         let file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
         let examined = file && matches!(format, None | Some(Format::Ndjson));
         let source = examined.then(|| Source::open(path, &Stop::default()).ok()).flatten();

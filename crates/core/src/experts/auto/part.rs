@@ -402,8 +402,11 @@ impl Member for Part {
         }
         self.observe(x);
         self.catch_up();
-        if self.counts[1] >= CHOSEN && (self.next.is_none() || self.counts[0] == 0) {
-            (self.next, self.kept) = (None, Vec::new());
+        if self.counts[1] >= CHOSEN && self.counts[0] == 0 {
+            (self.current, self.next) = (None, None);
+        }
+        if self.counts[1] >= CHOSEN && self.next.is_none() {
+            self.kept = Vec::new();
             self.succession[0] = 0;
         }
     }
@@ -461,7 +464,8 @@ impl State for Part {
         ]
     }
 
-    /// What a program did not store that chose a mixture for [`WIDTH`] places at once: the member begins again.
+    /// What a program did not store that chose a mixture for [`WIDTH`] places at once: the member begins
+    /// again.
     fn is_newer(&self, tensor: &str) -> bool {
         ["succession", "kept", "mixtures", "current", "next"].contains(&tensor)
     }

@@ -1,5 +1,5 @@
-//! Sparse rows, `{3 1.5, 7 yes}`: the values of some attributes, numbered from 0. A value that is not written is
-//! 0, or the first of the values of a nominal attribute.
+//! Sparse rows, `{3 1.5, 7 yes}`: the values of some attributes, numbered from 0. A value that is not written
+//! is 0, or the first of the values of a nominal attribute.
 
 use std::collections::{HashMap, HashSet};
 

@@ -350,8 +350,8 @@ fn time(seconds: i64, nanos: u32, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// Writes a day of the Gregorian calendar as `2026-11-22`, from days since 1970; a day beyond the year 9999, on
-/// either side, as this number, which is no day.
+/// Writes a day of the Gregorian calendar as `2026-11-22`, from days since 1970; a day beyond the year 9999,
+/// on either side, as this number, which is no day.
 fn day(days: i64, out: &mut String) -> std::fmt::Result {
     match i32::try_from(days).ok().and_then(|days| UnixEpochDay::new(days).ok()) {
         Some(day) => {

@@ -54,8 +54,8 @@ pub(crate) fn numbers_of(field: &CsvField) -> Vec<String> {
     }
 }
 
-/// Assigns features to the fields of a table: first the numbers, then the indicators of missing numbers, if it
-/// has them.
+/// Assigns features to the fields of a table: first the numbers, then the indicators of missing numbers, if
+/// it has them.
 pub(crate) fn features(layout: &CsvSchema, columns: &mut ColumnMap) -> Vec<Features> {
     let numbers: Vec<String> = layout.fields.iter().flat_map(numbers_of).collect();
     let values: Vec<Option<u32>> = numbers.iter().map(|name| columns.by_name(name)).collect();

@@ -77,7 +77,8 @@ pub(crate) struct Table<R> {
     pub(crate) notes: Vec<String>,
 }
 
-/// The columns called `names`, with the roles that the layout gives them, and those of the layout that are absent.
+/// The columns called `names`, with the roles that the layout gives them, and those of the layout that are
+/// absent.
 pub(crate) fn assign(
     names: &[String],
     layout: &CsvSchema,
@@ -100,8 +101,8 @@ pub(crate) fn assign(
 }
 
 impl<R: Records + 'static> Table<R> {
-    /// A reader of records whose columns are called `names`, with the layout of the saved model unless one was
-    /// inferred. `records` is given the column that names the rows.
+    /// A reader of records whose columns are called `names`, with the layout of the saved model unless one
+    /// was inferred. `records` is given the column that names the rows.
     pub(crate) fn open(
         name: &str,
         names: &[String],
