@@ -99,7 +99,6 @@ impl Segments {
         let (started, due) = (Instant::now(), Arc::new(AtomicU64::new(u64::MAX)));
         let segments =
             Self { stop: stop.clone(), every, block, into, left: limit, length: None, started, due };
-        segments.set_due();
         let (stop, due, timed) =
             (stop.clone(), Arc::clone(&segments.due), matches!(every, Some(Every::Seconds(_))));
         let late = move || timed && started.elapsed().as_millis() as u64 >= due.load(Ordering::Relaxed);
@@ -120,6 +119,9 @@ impl Segments {
 
     /// Largest number of rows of the next segment.
     pub(crate) fn begin(&mut self) -> Option<u64> {
+        // From the end of the last save: one that takes longer than the interval would be followed by the
+        // next at once, and the run would learn nothing.
+        self.set_due();
         let whole = match self.every {
             Some(Every::Rows(rows)) => {
                 let whole = rows.saturating_add(self.into).div_ceil(self.block).saturating_mul(self.block);
@@ -143,7 +145,6 @@ impl Segments {
         if self.stop.asked().is_some() || self.left == Some(0) || !(paused || full) {
             return Next::Over;
         }
-        self.set_due();
         Next::Save
     }
 }
