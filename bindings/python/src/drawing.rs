@@ -1,7 +1,7 @@
 //! HTML reports and fragments for notebooks, in the style of the command line's reports.
 
 use noregret_stream::draw::plot::{Chart, Line};
-use noregret_stream::draw::report::{Document, focus, inline};
+use noregret_stream::draw::report::{Document, focus};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -61,7 +61,7 @@ pub(crate) fn page(
                     let chart =
                         Chart { title: title.clone(), x_label: x, y_label: y, lines, ..Chart::default() };
                     let (chart, _) = focus(chart);
-                    page.figure(&title, &inline(&chart, &title), &caption);
+                    page.figure(&title, &chart.inline(&title), &caption);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! `noregret compare`: many learners, settings and seeds over one pass of the data.
 
 use noregret_stream::draw::plot::{Chart, Line};
-use noregret_stream::draw::report::{Document, focus, inline};
+use noregret_stream::draw::report::{Document, focus};
 use noregret_stream::watch::curve::Measure;
 use serde_json::json as object;
 
@@ -117,7 +117,7 @@ fn page(comparison: &Comparison, order: &[usize], file: &str, charts: Vec<Chart>
         let title = chart.title.strip_prefix(&format!("{file}: ")).unwrap_or(&chart.title).to_owned();
         let (chart, cut) = focus(chart.clone());
         let above = if cut { " The first rounds are above the chart." } else { "" };
-        page.figure(&title, &inline(&chart, &title), format!("{caption}{above}").trim_start());
+        page.figure(&title, &chart.inline(&title), format!("{caption}{above}").trim_start());
     }
     page.end_row();
     let mut header = vec!["learner".to_owned()];

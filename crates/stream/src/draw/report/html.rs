@@ -119,7 +119,7 @@ impl Document {
 }
 
 /// Escapes text for HTML. No dependency of the project has this function.
-pub(super) fn escape(text: &str) -> String {
+pub(in crate::draw) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

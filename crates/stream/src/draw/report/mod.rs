@@ -4,18 +4,16 @@
 //! [`Watch`] observes the run, [`Page::html`] writes the page. Nothing is shown by colour alone:
 //! lines have dash patterns and names at their ends, and shaded cells contain their numbers.
 
-mod axis;
 mod confusion;
 mod curves;
 mod focus;
 mod html;
 mod sections;
-mod svg;
 mod trust;
 mod watch;
 
 pub use focus::focus;
 pub use html::Document;
+pub(super) use html::escape;
 pub use sections::Page;
-pub use svg::inline;
 pub use watch::Watch;

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use super::curves::Point;
 use super::focus::focus;
 use super::html::{Document, grouped};
-use super::svg::inline;
 use super::trust::Trust;
 use super::watch::Watch;
 use crate::draw::plot::{Chart, Line, Scale};
@@ -222,7 +221,7 @@ impl Page<'_> {
                 String::new()
             };
             let caption = format!("Over {recent}all rounds so far{greedy}.{above}");
-            page.figure(title, &inline(&chart, &format!("{axis} over the rounds")), &caption);
+            page.figure(title, &chart.inline(&format!("{axis} over the rounds")), &caption);
         }
         page.end_row();
     }
@@ -286,7 +285,7 @@ impl Page<'_> {
                 .to_owned(),
         };
         let about = "regret, certificate and bound over the rounds";
-        page.figure("Regret, certificate and bound", &inline(&chart, about), &caption);
+        page.figure("Regret, certificate and bound", &chart.inline(about), &caption);
         void.iter().for_each(|sentence| page.paragraph(sentence));
         page.end_row();
     }
@@ -322,11 +321,7 @@ impl Page<'_> {
         page.begin_row();
         let caption =
             format!("The {} members with the largest weights, of {}.", names.len(), last.weights.len());
-        page.figure(
-            "Weights over the rounds",
-            &inline(&chart, "weights of members over the rounds"),
-            &caption,
-        );
+        page.figure("Weights over the rounds", &chart.inline("weights of members over the rounds"), &caption);
         page.end_row();
     }
 
@@ -350,7 +345,7 @@ impl Page<'_> {
             calibration.ece,
             left_out([&calibration])
         );
-        page.figure("Calibration", &inline(&chart, "frequency of right labels by probability"), &caption);
+        page.figure("Calibration", &chart.inline("frequency of right labels by probability"), &caption);
         self.calibration_by_class(page);
         let error = last.rates.error_rate.unwrap_or_default();
         let mut lines = vec![line("learner", trust.risk()), line("best order", Trust::least_risk(error))];
@@ -371,7 +366,7 @@ impl Page<'_> {
             lines,
             ..Chart::default()
         };
-        page.figure("Coverage and risk", &inline(&chart, "error rate by share of rounds answered"), &caption);
+        page.figure("Coverage and risk", &chart.inline("error rate by share of rounds answered"), &caption);
         page.end_row();
     }
 
@@ -406,7 +401,7 @@ impl Page<'_> {
             left_out(shown.iter().map(|class| &curves[*class]))
         );
         let about = "observed frequency of each class by its probability";
-        page.figure("Calibration by class", &inline(&chart, about), &caption);
+        page.figure("Calibration by class", &chart.inline(about), &caption);
     }
 
     fn exploration(&self, page: &mut Document) {
@@ -421,7 +416,7 @@ impl Page<'_> {
         let y_range = (most > 0.0).then_some((0.0, 1.2 * most));
         let chart = Chart { lines: vec![line("", points)], y_range, ..over_rounds("probability") };
         let caption = "The probability of playing another label than the greedy one, a mean over the rounds between points.";
-        page.figure("Exploration", &inline(&chart, "probability of exploring over the rounds"), caption);
+        page.figure("Exploration", &chart.inline("probability of exploring over the rounds"), caption);
         page.end_row();
     }
 

@@ -1,6 +1,6 @@
 //! Axes: positions of values, and ticks at round numbers.
 
-use crate::draw::plot::Scale;
+use super::plot::Scale;
 
 /// An axis from its least to its greatest value.
 #[derive(Clone, Debug, PartialEq)]
