@@ -2,8 +2,6 @@
 
 #![allow(clippy::print_stdout, reason = "a task reports to the terminal")]
 
-mod bandit_tables;
-mod boosting;
 mod crates;
 mod docs;
 mod files;
@@ -27,21 +25,10 @@ cargo xtask TASK
            and completions; wheels for Linux with glibc and with musl (what this needs: docs/start/install.md); a source
            distribution that builds without a network
   docs     builds the documentation site, into target/docs; dead links between its pages are errors
-  results  measures learners on the real data sets, and writes results/real-data.md
-           cargo xtask results [FOLDER]   (FOLDER: default ../shared/data)
-  bandit-tables
-           compares the bandit learners on synthetic and real streams, and writes results/bandit.md, in about 20 minutes
-           of one core for a million rows
-           cargo xtask bandit-tables [FOLDER [ROWS [PAGE]]]   (default ../shared/data 1000000 results/bandit.md)
-  boosting measures boosting on the real data sets, and writes results/boosting.md
 ";
 
-/// The folder of the data sets.
-const DATA: &str = "../shared/data";
-
 fn main() -> ExitCode {
-    let mut args = std::env::args().skip(1);
-    let done = match args.next().as_deref() {
+    let done = match std::env::args().nth(1).as_deref() {
         Some("test") => test().and_then(|absent| {
             docs::build()?;
             python::test()?;
@@ -55,9 +42,6 @@ fn main() -> ExitCode {
         Some("crates") => crates::check(),
         Some("packages") => packages::build(),
         Some("docs") => docs::build(),
-        Some("results") => results(args.next().unwrap_or_else(|| DATA.to_owned()).as_ref()),
-        Some("bandit-tables") => bandit_tables::write(&args.collect::<Vec<_>>()),
-        Some("boosting") => boosting::results(args.next().unwrap_or_else(|| DATA.to_owned()).as_ref()),
         _ => Err(USAGE.to_owned()),
     };
     match done {
@@ -116,118 +100,6 @@ fn absent_things(list: &str) -> String {
     let things: Vec<&str> = things.into_iter().collect();
     let check = if tests.len() == 1 { "1 test checks" } else { &format!("{} tests check", tests.len()) };
     format!("ABSENT: {}; {check} less (testdata/README.md says where data sets belong)", things.join(", "))
-}
-
-/// A row of the table of results: a data set, and the sizes for which full matrices are affordable.
-struct Set {
-    file: &'static str,
-    learners: &'static [&'static str],
-}
-
-const BOTH: &[&str] = &["ogd", "folklore"];
-const FIRST_ORDER: &[&str] = &["ogd"];
-
-const SETS: &[Set] = &[
-    Set { file: "vehicle.scale.libsvm.gz", learners: BOTH },
-    Set { file: "vehicle.csv.gz", learners: BOTH },
-    Set { file: "segment.scale.libsvm.gz", learners: BOTH },
-    Set { file: "segment.csv.gz", learners: BOTH },
-    Set { file: "shuttle.libsvm.gz", learners: BOTH },
-    Set { file: "shuttle.csv.gz", learners: BOTH },
-    Set { file: "pendigits.libsvm.gz", learners: BOTH },
-    Set { file: "letter.scale.libsvm.gz", learners: BOTH },
-    Set { file: "satimage.scale.libsvm.gz", learners: BOTH },
-    Set { file: "electricity.libsvm.gz", learners: BOTH },
-    Set { file: "covtype.scale01.libsvm.gz", learners: BOTH },
-    Set { file: "covtype.csv.gz", learners: BOTH },
-    Set { file: "kdd99_10pct.libsvm.gz", learners: FIRST_ORDER },
-    Set { file: "reuters4_sub.libsvm.gz", learners: FIRST_ORDER },
-];
-
-/// Runs every data set that is present, with the defaults, and writes the results.
-fn results(data: &Path) -> Result<(), String> {
-    build()?;
-    let mut rows = String::new();
-    for set in SETS {
-        let path = data.join(set.file);
-        if !path.exists() {
-            println!("skipped: {} is absent", path.display());
-            continue;
-        }
-        for learner in set.learners {
-            let command = format!("noregret run {} --learner {learner}", set.file);
-            println!("{command}");
-            let summary = measure(&path, &format!("--learner {learner}"))?;
-            let number = |key: &str| summary.number(key);
-            rows += &format!(
-                "| {} | {learner} | {} | {} | {} | {:.4} | {:.4} | {:.0} | {} |\n",
-                set.file,
-                number("rounds"),
-                number("classes"),
-                number("features"),
-                number("error_rate"),
-                number("log_loss"),
-                number("rows_per_second"),
-                summary.peak_memory,
-            );
-        }
-    }
-    let page = format!(
-        "# Real data, default settings\n\n\
-         Written by `cargo xtask results`: every row is `noregret run FILE --learner LEARNER` with nothing else, one\n\
-         pass in file order, each prediction made before its label was seen. Features include the intercept. Rates and\n\
-         log-loss (nats) are means over the whole pass; rows a second are those of the learning pass, decompression and\n\
-         parsing included, on a shared machine with two cores; memory is the peak of the process.\n\n\
-         | file | learner | rounds | K | d | error rate | log-loss | rows/s | peak memory |\n\
-         |---|---|---:|---:|---:|---:|---:|---:|---:|\n{rows}"
-    );
-    std::fs::create_dir_all("results").map_err(|error| error.to_string())?;
-    std::fs::write("results/real-data.md", page).map_err(|error| error.to_string())
-}
-
-/// The last line of `--json`, and the memory that the run took.
-struct Summary {
-    fields: serde_json::Value,
-    peak_memory: String,
-}
-
-impl Summary {
-    /// The number called `key`, or NaN.
-    fn number(&self, key: &str) -> f64 {
-        self.fields[key].as_f64().unwrap_or(f64::NAN)
-    }
-}
-
-/// Builds the program that is measured.
-fn build() -> Result<(), String> {
-    cargo(&["build", "--profile", "dist", "--quiet", "--package", "noregret-cli"], &[])
-}
-
-fn measure(data: &Path, arguments: &str) -> Result<Summary, String> {
-    let binary = PathBuf::from("target/dist/noregret");
-    // The memory column is empty on systems without /usr/bin/time.
-    let timed = Path::new("/usr/bin/time").exists();
-    let mut command = if timed {
-        let mut command = Command::new("/usr/bin/time");
-        command.args(["-f", "peak %M"]).arg(&binary);
-        command
-    } else {
-        Command::new(&binary)
-    };
-    let output = command.arg("run").arg(data).args(arguments.split_whitespace()).arg("--json").output();
-    let output = output.map_err(|error| format!("{}: {error}", binary.display()))?;
-    let errors = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() {
-        return Err(format!("{}: {errors}", data.display()));
-    }
-    let peak =
-        errors.lines().find_map(|line| line.strip_prefix("peak ")).and_then(|kib| kib.parse::<f64>().ok());
-    let text = String::from_utf8_lossy(&output.stdout);
-    let last = text.lines().last().unwrap_or_default();
-    Ok(Summary {
-        fields: serde_json::from_str(last).map_err(|error| format!("{}: {error}", data.display()))?,
-        peak_memory: peak.map_or_else(String::new, |kib| format!("{:.0} MiB", kib / 1024.0)),
-    })
 }
 
 fn cargo(args: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
