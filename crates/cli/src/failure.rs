@@ -3,6 +3,7 @@
 use std::fmt;
 
 use noregret_stream::ReadError;
+use noregret_stream::run::RunError;
 use noregret_stream::save::file::ModelFileError;
 use signal_hook::consts::SIGINT;
 
@@ -40,6 +41,19 @@ impl Failure {
     /// Data could not be read: exit code 2.
     pub(crate) fn reading(error: ReadError) -> Self {
         Self::Data(hint::read_error(&error))
+    }
+
+    /// A run over `data` ended early: exit code 2.
+    pub(crate) fn running(data: &str, error: RunError) -> Self {
+        match error {
+            RunError::Read(error) => Self::reading(error),
+            RunError::Write(error) => Self::output(error),
+            RunError::Refused(what) => Self::data(what),
+            RunError::Log(error) => Self::data(format!("--log: cannot be written: {error}")),
+            RunError::NotFinite(_) | RunError::Offered(_) | RunError::Logged(_) | RunError::Reward(..) => {
+                Self::data(hint::run_error(data, &error))
+            }
+        }
     }
 
     /// A model could not be saved: exit code 2.

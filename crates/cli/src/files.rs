@@ -1,9 +1,11 @@
-//! Rejects outputs that are also inputs or other outputs, before anything is read or overwritten.
+//! Rejects outputs that are also inputs or other outputs, or that cannot be written, before anything is read
+//! or overwritten.
 
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
-use crate::args::Command;
+use noregret_stream::Replacement;
+
 use crate::failure::Failure;
 
 /// A file of the command line.
@@ -24,74 +26,43 @@ enum Place {
     Path(PathBuf),
 }
 
-/// Checks all files of the command line.
-pub(crate) fn check(command: &Command) -> Result<(), Failure> {
-    match command {
-        Command::Run(args) => Files::default()
-            .input("the data", &args.stream.data)
-            .replaced("--load", &args.load)
-            .output("--save", &args.save)
-            .output("--batch-model", &args.batch_model)
-            .output("--log", &args.log)
-            .output("--predictions", &args.predictions.clone().filter(|path| path != Path::new("-")))
-            .output("--report", &args.report)
-            .output("--risk-plot", &args.risk_plot)
-            .check(),
-        Command::Compare(args) => Files::default()
-            .input("the data", &args.stream.data)
-            .output("--plot", &args.plot)
-            .output("--report", &args.report)
-            .check(),
-        Command::Replay(args) => Files::default()
-            .input("the log", &args.log)
-            .replaced("--load", &args.load)
-            .output("--save", &args.save)
-            .check(),
-        Command::Predict(args) => Files::default()
-            .model("the model", &args.model)
-            .input("the data", &args.data)
-            .output("--output", &args.output.clone().filter(|path| path != Path::new("-")))
-            .check(),
-        Command::Merge(args) => {
-            let files =
-                args.models.iter().fold(Files::default(), |files, model| files.model("a model", model));
-            files.output("--output", &Some(args.output.clone())).check()
-        }
-        _ => Ok(()),
-    }
-}
-
+/// The files of a plan, each with its option or argument.
 #[derive(Default)]
-struct Files {
+pub(crate) struct Files {
     inputs: Vec<(&'static str, PathBuf)>,
     /// Read completely before the first output is opened.
     replaced: Vec<(&'static str, PathBuf)>,
     outputs: Vec<(&'static str, PathBuf)>,
+    /// Outputs that are opened after the work.
+    late: Vec<(&'static str, PathBuf)>,
 }
 
 impl Files {
-    fn input(mut self, role: &'static str, path: &str) -> Self {
+    pub(crate) fn input(mut self, role: &'static str, path: impl Into<PathBuf>) -> Self {
         self.inputs.push((role, path.into()));
         self
     }
 
-    fn model(mut self, role: &'static str, path: &Path) -> Self {
-        self.inputs.push((role, path.to_owned()));
-        self
-    }
-
     /// An input that `--save` may replace.
-    fn replaced(mut self, role: &'static str, path: &Option<PathBuf>) -> Self {
-        self.replaced.extend(path.clone().map(|path| (role, path)));
+    pub(crate) fn replaced(mut self, role: &'static str, path: Option<&Path>) -> Self {
+        self.replaced.extend(path.map(|path| (role, path.to_owned())));
         self
     }
 
-    fn output(mut self, role: &'static str, path: &Option<PathBuf>) -> Self {
-        self.outputs.extend(path.clone().map(|path| (role, path)));
+    /// An output that is opened before the work.
+    pub(crate) fn output(mut self, role: &'static str, path: Option<&Path>) -> Self {
+        self.outputs.extend(path.map(|path| (role, path.to_owned())));
         self
     }
 
-    fn check(self) -> Result<(), Failure> {
+    /// An output that is opened after the work: that it can be written is checked before.
+    pub(crate) fn late_output(mut self, role: &'static str, path: Option<&Path>) -> Self {
+        self.late.extend(path.map(|path| (role, path.to_owned())));
+        self.output(role, path)
+    }
+
+    /// Checks all of them.
+    pub(crate) fn check(self) -> Result<(), Failure> {
         let read = |(role, path): &'_ (&'static str, PathBuf)| Named::input(role, path.clone());
         let inputs: Vec<Named> = self.inputs.iter().map(read).collect();
         let replaced: Vec<Named> = self.replaced.iter().map(read).collect();
@@ -125,8 +96,28 @@ impl Files {
             }
             written.push(output);
         }
-        Ok(())
+        self.late.iter().try_for_each(|(role, path)| check_target(role, path))
     }
+}
+
+/// Checks that the output can be written, before hours of learning.
+fn check_target(option: &str, path: &Path) -> Result<(), Failure> {
+    match std::fs::metadata(path) {
+        Ok(old) if old.is_dir() => Err(Failure::usage(format!(
+            "{option} {}: is a directory; the name of a file was needed",
+            path.display()
+        ))),
+        // A pipe is not opened, because its reader would notice.
+        Ok(old) if !old.is_file() => Ok(()),
+        _ => Replacement::check(path).map_err(|error| {
+            Failure::data(format!("{option} {}: cannot be written: {error}", path.display()))
+        }),
+    }
+}
+
+/// Unless results go to standard output.
+pub(crate) fn file(path: Option<&Path>) -> Option<&Path> {
+    path.filter(|path| *path != Path::new("-"))
 }
 
 impl Named {

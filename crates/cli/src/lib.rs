@@ -50,7 +50,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
             return code;
         }
     };
-    let done = files::check(&cli.command).and_then(|()| execute(&cli.command));
+    let done = execute(&cli.command);
     interrupt::stop_listening();
     match done {
         Ok(()) => 0,

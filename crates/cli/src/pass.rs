@@ -15,7 +15,6 @@ use noregret_stream::run::pass::{Entrant, Finished, PassError, PassOptions, pass
 use noregret_stream::run::score::Score;
 use noregret_stream::watch::curve::{Curve, Measure};
 
-use crate::cmd::run::run_failure;
 use crate::facts::{Stream, check_settings};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -216,7 +215,7 @@ pub(crate) fn run_all(
             true => format!("seed {seed}: "),
             false => String::new(),
         };
-        let failure = match run_failure(plan.source.name(), error) {
+        let failure = match Failure::running(plan.source.name(), error) {
             Failure::Data(what) => Failure::Data(format!("{seed}{what}")),
             failure => failure,
         };

@@ -1,4 +1,7 @@
-//! Converts arguments to plans. Later code uses the plans only.
+//! Converts arguments to plans, and checks their files. Later code uses the plans only.
+
+mod decisions;
+mod saved;
 
 use std::path::PathBuf;
 use std::thread::available_parallelism;
@@ -22,12 +25,16 @@ use crate::args::{CompareArgs, DataArgs, RunArgs, StreamArgs};
 use crate::checkpoint::{Every, Skip};
 use crate::choices::{CalibrationOf, FeedbackChoice, SortBy};
 use crate::failure::Failure;
+use crate::files::{self, Files};
 use crate::interrupt;
 use crate::note::data_name;
 use crate::progress::Mode;
 use crate::settings::Settings;
 use crate::sweep::{Candidate, candidates};
 use crate::wanted::Wanted;
+
+pub(crate) use decisions::{EvaluatePlan, PolicyPlan, ReplayPlan, Start};
+pub(crate) use saved::PredictPlan;
 
 /// The default learner of `run`.
 const DEFAULT_LEARNER: &str = "auto";
@@ -235,14 +242,17 @@ pub(crate) struct ComparePlan {
 
 impl ComparePlan {
     pub(crate) fn of(args: &CompareArgs) -> Result<Self, Failure> {
-        Ok(Self {
+        let plan = Self {
             candidates: candidates(&args.learners, &args.set)?,
             pass: PassPlan::of(&args.stream)?,
             sort: args.sort,
             plot: args.plot.clone(),
             curve: args.curve,
             report: args.report.clone(),
-        })
+        };
+        let files = Files::default().input("the data", &plan.pass.stream.source.data);
+        files.output("--plot", plan.plot.as_deref()).output("--report", plan.report.as_deref()).check()?;
+        Ok(plan)
     }
 }
 
@@ -359,6 +369,7 @@ impl RepeatPlan {
         let candidate = Candidate { entry, settings, varied: Vec::new() };
         let mut pass = PassPlan::of(&args.stream)?;
         pass.stream = pass.stream.with_log(logged(args)?);
+        Files::default().input("the data", &pass.stream.source.data).check()?;
         Ok(Self { candidate, pass })
     }
 }
@@ -371,7 +382,7 @@ impl RunPlan {
         };
         let batch_model = args.batch_model.clone();
         let stream = StreamPlan::of(&args.stream)?.with_log(logged(args)?);
-        Ok(Self {
+        let plan = Self {
             stream,
             learner: LearnerPlan::of(args)?,
             threads: args.stream.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from)),
@@ -392,7 +403,25 @@ impl RunPlan {
             checkpoint: args.checkpoint,
             skip: args.skip,
             batch_model: batch_model.map(|path| BatchPlan { path, snapshots: args.snapshots }),
-        })
+        };
+        plan.files().check()?;
+        Ok(plan)
+    }
+
+    fn files(&self) -> Files {
+        let loaded = match &self.learner {
+            LearnerPlan::New(_) => None,
+            LearnerPlan::Saved { path, .. } => Some(path.as_path()),
+        };
+        Files::default()
+            .input("the data", &self.stream.source.data)
+            .replaced("--load", loaded)
+            .late_output("--save", self.save.as_deref())
+            .late_output("--batch-model", self.batch_model.as_ref().map(|batch| batch.path.as_path()))
+            .output("--log", self.log.as_deref())
+            .late_output("--predictions", files::file(self.predictions.as_deref()))
+            .output("--report", self.observe.report.as_deref())
+            .output("--risk-plot", self.observe.risk_plot.as_deref())
     }
 }
 

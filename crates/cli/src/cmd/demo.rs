@@ -16,7 +16,6 @@ use noregret_stream::setup::{Asked, Facts};
 use noregret_stream::synthetic::{Recipe, SyntheticExamples};
 
 use crate::args::DemoArgs;
-use crate::cmd::run::run_failure;
 use crate::failure::Failure;
 use crate::note::note;
 use crate::open::describe;
@@ -79,7 +78,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
             seed: args.seed,
         };
         let score = learn(&mut examples, learner.as_mut(), &mut curve, &options)
-            .map_err(|error| run_failure("the stream", error))?;
+            .map_err(|error| Failure::running("the stream", error))?;
         curve.progress.finish(&score, None, Vec::new()).map_err(Failure::output)?;
         results.push(Run { name, score, seconds: curve.progress.seconds(), points: curve.points });
     }

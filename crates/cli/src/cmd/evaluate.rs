@@ -2,42 +2,32 @@
 
 use std::io::Write;
 
-use noregret::registry;
 use noregret_stream::Schema;
-use noregret_stream::decisions::foreign::Keys;
 use noregret_stream::decisions::logged::Logged;
-use noregret_stream::evaluate::reward_model::reward_learner;
 use noregret_stream::evaluate::{
-    Compared, EvaluateError, EvaluateOptions, Evaluation, MakeLearner, Policy, compare,
+    Compared, EvaluateError, Evaluation, MakeLearner, Policy, compare, reward_model,
 };
 
 use crate::args::EvaluateArgs;
-use crate::choices::Missing;
 use crate::failure::Failure;
 use crate::note::{data_name, note, note_bad_rows, short};
 use crate::open::read_frozen;
+use crate::plan::{EvaluatePlan, PolicyPlan};
 
 /// Evaluates the log.
 pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
-    let (names, mut policies): (Vec<String>, Vec<Policy>) = policies(args)?.into_iter().unzip();
-    let keys = keys(args);
+    let EvaluatePlan { log, format, keys, policies, reward_learner, options, json } = EvaluatePlan::of(args)?;
+    let opened = policies.into_iter().map(policy).collect::<Result<Vec<_>, _>>()?;
+    let (names, mut policies): (Vec<String>, Vec<Policy>) = opened.into_iter().unzip();
     let open = |schema: Option<&Schema>| match &keys {
-        None => Logged::open(&args.log, args.format, schema),
-        Some(keys) => Logged::open_foreign(&args.log, args.format, keys, schema),
+        None => Logged::open(&log, format, schema),
+        Some(keys) => Logged::open_foreign(&log, format, keys, schema),
     };
-    let named = args.reward_learner.as_deref();
-    let entry = named.filter(|name| *name != "none").map(registry::find).transpose()?;
-    let make: MakeLearner<'_> = &|problem| reward_learner(entry, problem);
-    let options = EvaluateOptions {
-        clip: args.clip,
-        confidence: args.confidence,
-        missing_is_wrong: args.missing == Missing::Wrong,
-        bad_rows: args.on_bad_row,
-        pending: args.pending,
-    };
-    let make = (named != Some("none")).then_some(make);
+    let make: MakeLearner<'_> = &|problem| reward_model::reward_learner(reward_learner.flatten(), problem);
+    let make = reward_learner.map(|_| make);
+    let confidence = options.confidence;
     let compared = compare(&open, &mut policies, make, &options).map_err(|(at, error)| {
-        let log = data_name(&args.log);
+        let log = data_name(&log);
         match error {
             EvaluateError::Read(error) => Failure::reading(error),
             EvaluateError::Param(error) => error.into(),
@@ -48,12 +38,12 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     })?;
     let first = &compared.evaluations[0];
     note_bad_rows(first.bad_rows, first.first_bad_row.as_deref());
-    if args.json {
-        return write_json(&compared, &names, args.confidence).map_err(Failure::output);
+    if json {
+        return write_json(&compared, &names, confidence).map_err(Failure::output);
     }
     match &compared.evaluations[..] {
-        [one] => print(one, &names[0], args.confidence),
-        _ => print_table(&compared, &names, args.confidence),
+        [one] => print(one, &names[0], confidence),
+        _ => print_table(&compared, &names, confidence),
     }
     .map_err(Failure::output)?;
     for (evaluation, name) in compared.evaluations.iter().zip(&names) {
@@ -65,31 +55,18 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Names of the columns in a log of another program.
-fn keys(args: &EvaluateArgs) -> Option<Keys> {
-    let given = [&args.decision, &args.probability, &args.reward, &args.offered];
-    let keys = Keys::named(given).or_else(|| args.costs.map(|_| Keys::default()));
-    keys.map(|keys| Keys { costs: args.costs, ..keys })
-}
-
-/// The policies with their names: first those of `--policy`, then models, each in their order.
-fn policies(args: &EvaluateArgs) -> Result<Vec<(String, Policy)>, Failure> {
-    let mut policies = Vec::new();
-    for name in &args.policy {
-        let policy = name.parse().map_err(|what| Failure::usage(format!("--policy {name}: {what}")))?;
-        policies.push((name.clone(), policy));
+/// A policy with its name.
+fn policy(plan: PolicyPlan) -> Result<(String, Policy), Failure> {
+    match plan {
+        PolicyPlan::Rule(name, policy) => Ok((name, policy)),
+        PolicyPlan::Model { path, greedy } => {
+            let (model, _) = read_frozen(&path)?;
+            let policy =
+                Policy::of_model(model, greedy).map_err(|what| Failure::usage(format!("--model: {what}")))?;
+            let greedy = if greedy { ", greedily" } else { "" };
+            Ok((format!("{}{greedy}", path.display()), policy))
+        }
     }
-    for path in &args.model {
-        let (model, _) = read_frozen(path)?;
-        let policy = Policy::of_model(model, args.greedy)
-            .map_err(|what| Failure::usage(format!("--model: {what}")))?;
-        let greedy = if args.greedy { ", greedily" } else { "" };
-        policies.push((format!("{}{greedy}", path.display()), policy));
-    }
-    if policies.is_empty() {
-        policies.push(("as the log gives it".to_owned(), Policy::Given));
-    }
-    Ok(policies)
 }
 
 /// One object per policy, followed by one per difference.

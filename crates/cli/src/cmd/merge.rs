@@ -10,24 +10,26 @@ use noregret_stream::save::file as model_file;
 use noregret_stream::save::merge::merge;
 
 use crate::args::MergeArgs;
-use crate::cmd::run::check_target;
 use crate::failure::Failure;
+use crate::files::Files;
 use crate::note::{counted, note};
 use crate::open::{certificate_of, describe_learner, in_file, read_archive};
 
 /// Merges the models.
 pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
-    check_target("--output", &args.output)?;
-    let parts: Vec<Saved> = args.models.iter().map(|path| read_part(path)).collect::<Result<_, _>>()?;
-    let mut merged = merge(parts, args.how).map_err(|error| match error.part() {
-        Some(part) => Failure::data(format!("{}: {error}", args.models[part].display())),
+    let MergeArgs { models, output, how } = args;
+    let files = models.iter().fold(Files::default(), |files, model| files.input("a model", model));
+    files.late_output("--output", Some(output)).check()?;
+    let parts: Vec<Saved> = models.iter().map(|path| read_part(path)).collect::<Result<_, _>>()?;
+    let mut merged = merge(parts, *how).map_err(|error| match error.part() {
+        Some(part) => Failure::data(format!("{}: {error}", models[part].display())),
         None => Failure::data(error),
     })?;
-    let names: Vec<String> = args.models.iter().map(|path| path.display().to_string()).collect();
+    let names: Vec<String> = models.iter().map(|path| path.display().to_string()).collect();
     let mut archive = merged.archive();
-    let run = serde_json::json!({"data": names.join(" + "), "merged": args.how.name()});
+    let run = serde_json::json!({"data": names.join(" + "), "merged": how.name()});
     archive.set_text("run", run.to_string());
-    model_file::write(&archive, &args.output).map_err(Failure::saving)?;
+    model_file::write(&archive, output).map_err(Failure::saving)?;
     let scaling = merged.encoder.scaler().scaling();
     if scaling.adapts() {
         note(format_args!(
@@ -44,7 +46,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
         describe_learner(&merged.learner),
         "merged",
         names.len(),
-        args.how
+        how
     )
     .map_err(Failure::output)
 }

@@ -7,59 +7,45 @@ use noregret::algorithm::Forecast;
 use noregret::example::Features;
 use noregret::prediction::{Decision, Prediction};
 use noregret::rng::{Rng, Uniforms as _};
+use noregret_stream::DescribedRound;
 use noregret_stream::encode::Example;
-use noregret_stream::encode::examples::{BadRows, ReadExamples, Step};
+use noregret_stream::encode::examples::{ReadExamples, Step};
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::run::score::{RoundScore, Score};
 use noregret_stream::run::{RunError, play};
 use noregret_stream::save::{Forecaster, Frozen, PREDICTED_TOGETHER, best_of};
 use noregret_stream::watch::abstain::{Abstention, Rule};
 use noregret_stream::watch::explain::Explainer;
-use noregret_stream::{DescribedRound, Offers};
 
 use crate::args::PredictArgs;
 use crate::choices::ExplainOf;
-use crate::cmd::run::run_failure;
 use crate::failure::Failure;
-use crate::forecasts::{Columns, Output, Row, Shown, explained};
+use crate::forecasts::{Columns, Output, Row, explained};
 use crate::note::{counted, note, note_bad_rows};
 use crate::open::read_frozen;
-use crate::plan::Source;
+use crate::plan::PredictPlan;
 
 /// Predicts every row.
 pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
-    let (frozen, _) = read_frozen(&args.model)?;
+    let plan = PredictPlan::of(args)?;
+    let (frozen, _) = read_frozen(&plan.model)?;
     let forecast = frozen.predictor.about().forecast;
     let Frozen { predictor, encoder, schema } = frozen;
-    let abstention = args.abstain_cost.map(|cost| abstention(&predictor, cost)).transpose()?;
-    let explainer = args.explain.map(|_| Explainer::new(&schema, &encoder));
-    let mut source = Source::of(&args.data, &args.reading)?.with_schema(schema);
-    source.options.offers = Some(Offers::WIDTH);
-    source.options.offered = args.offered.clone();
-    source.options.describes = args.explain.is_some();
+    let abstention = plan.abstain_cost.map(|cost| abstention(&predictor, cost)).transpose()?;
+    let explainer = plan.explain.map(|_| Explainer::new(&schema, &encoder));
+    let source = plan.source.with_schema(schema);
     let reader = source.open()?;
     for sentence in reader.notes() {
         note(format_args!("noregret: {}: {sentence}", source.name()));
     }
-    // A line for every row, whatever it is.
-    let on_bad_row = args.reading.on_bad_row.unwrap_or(BadRows::Skip);
-    let mut examples = ReadExamples::new(reader, encoder, &source.data, on_bad_row).frozen();
-    let failure = |error: std::io::Error| match &args.output {
+    let mut examples = ReadExamples::new(reader, encoder, &source.data, source.on_bad_row).frozen();
+    let failure = |error: std::io::Error| match &plan.output {
         Some(path) => file_failure(path, &error),
         None => Failure::output(error),
     };
-    let mut out = Output::open(args.output.as_deref()).map_err(failure)?;
-    let columns = Columns {
-        id: args.reading.id.is_some(),
-        confidence: args.confidence,
-        truth: false,
-        json: args.json
-            || args.probabilities
-            || args.top_k.is_some()
-            || args.explain == Some(ExplainOf::Rows),
-        probabilities: args.top_k.map(Shown::Best).or(args.probabilities.then_some(Shown::All)),
-    };
-    let averaged = args.explain == Some(ExplainOf::Columns);
+    let mut out = Output::open(plan.output.as_deref()).map_err(failure)?;
+    let columns = plan.columns;
+    let averaged = plan.explain == Some(ExplainOf::Columns);
     if let Some(header) = columns.header().filter(|_| !averaged) {
         writeln!(out, "{header}").map_err(failure)?;
     }
@@ -69,8 +55,8 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         predictor: &predictor,
         columns,
         forecast,
-        greedy: args.greedy,
-        rng: Rng::new(args.seed, 1),
+        greedy: plan.greedy,
+        rng: Rng::new(plan.seed, 1),
         score: Score::new(forecast, 1),
         rows: 0,
         empty: 0,
@@ -106,7 +92,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
             let first = lines.rows + 1;
             let finite = lines.write(&mut out, examples.encoder.labels()).map_err(failure)?;
             if let Some(at) = finite.err() {
-                return Err(run_failure(source.name(), RunError::NotFinite(first + at)));
+                return Err(Failure::running(source.name(), RunError::NotFinite(first + at)));
             }
             if live {
                 out.flush().map_err(failure)?;
@@ -125,7 +111,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     }
     if let Some(mut explainer) = explainer.filter(|_| averaged) {
         let value = forecast == Forecast::Value;
-        for line in explained(&explainer.take(), value, args.json, examples.encoder.labels()) {
+        for line in explained(&explainer.take(), value, plan.json, examples.encoder.labels()) {
             writeln!(out, "{line}").map_err(failure)?;
         }
     }

@@ -5,52 +5,46 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use noregret_stream::decisions::reader::LogReader;
-use noregret_stream::decisions::replay::{Limits, Replay, ReplayError, lines_replayed};
+use noregret_stream::decisions::replay::{Replay, ReplayError, lines_replayed};
 use noregret_stream::save::file as model_file;
 
 use crate::args::ReplayArgs;
 use crate::checkpoint::{Every, Skip};
-use crate::cmd::run::check_target;
 use crate::failure::Failure;
 use crate::hint::replay_error;
 use crate::interrupt;
 use crate::note::{counted, data_name, note};
 use crate::open::{describe_learner, read_archive};
+use crate::plan::{ReplayPlan, Start};
 
 /// Replays the log.
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
-    if let Some(path) = &args.save {
-        check_target("--save", path)?;
-    } else if let Some(every) = args.checkpoint {
-        return Err(Failure::usage(format!("--checkpoint {every}: needs --save, the file to be saved to")));
-    }
-    let model = args.load.as_deref().map(read_archive).transpose()?;
+    let ReplayPlan { log: path, start, save, checkpoint, limits, json } = ReplayPlan::of(args)?;
     let stop = interrupt::listen();
-    let log = LogReader::open_until(&args.log, &stop).map_err(Failure::reading)?;
-    let bytes = usize::try_from(args.memory << 20).unwrap_or(usize::MAX);
-    let limits = Limits { waiting: args.pending, bytes };
-    let failed = |error: ReplayError| Failure::data(replay_error(data_name(&args.log), &error));
-    let replay = match (args.skip, &model) {
-        (None, model) => Replay::new(log, model.as_ref(), limits),
-        (Some(skip), Some(model)) => {
+    let failed = |error: ReplayError| Failure::data(replay_error(data_name(&path), &error));
+    let open = || LogReader::open_until(&path, &stop).map_err(Failure::reading);
+    let replay = match start {
+        Start::Log(model) => {
+            let model = model.as_deref().map(read_archive).transpose()?;
+            Replay::new(open()?, model.as_ref(), limits)
+        }
+        Start::After(model, skip) => {
+            let (model, log) = (read_archive(&model)?, open()?);
             let lines = match skip {
                 Skip::Rows(lines) => lines,
-                Skip::Seen => lines_replayed(model).ok_or_else(|| {
+                Skip::Seen => lines_replayed(&model).ok_or_else(|| {
                     Failure::data("--skip seen: the model has no count of replayed lines; give their number")
                 })?,
             };
-            Replay::go_on(log, model, limits, lines)
-        }
-        (Some(_), None) => {
-            return Err(Failure::usage("--skip: needs --load, the model that has learnt them"));
+            Replay::go_on(log, &model, limits, lines)
         }
     };
     let mut replay = replay.map_err(failed)?;
-    let mut due = Due::new(args.checkpoint);
+    let mut due = Due::new(checkpoint);
     while replay.until(&stop, || due.now()).map_err(failed)? {
-        save(&mut replay, args.save.as_deref(), &args.log)?;
+        write(&mut replay, save.as_deref(), &path)?;
     }
-    save(&mut replay, args.save.as_deref(), &args.log)?;
+    write(&mut replay, save.as_deref(), &path)?;
     let lines = replay.lines();
     let replayed = replay.finish();
     if let Some(what) = &replayed.torn {
@@ -61,14 +55,14 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let stopped = || {
         interrupt::check(&stop, || {
             let after = format!("after {}", counted(decisions, "decision"));
-            match &args.save {
+            match &save {
                 Some(path) => format!("{after}; continue with --load {} --skip {lines}", path.display()),
                 None => after,
             }
         })
     };
     let mut out = std::io::stdout().lock();
-    if args.json {
+    if json {
         let value = serde_json::json!({
             "type": "replayed", "learner": replayed.saved.learner.about().name,
             "decisions": replayed.decisions, "answered": replayed.answered, "right": replayed.right,
@@ -89,7 +83,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
 }
 
 /// Saves the model, if requested.
-fn save(replay: &mut Replay, path: Option<&Path>, log: &str) -> Result<(), Failure> {
+fn write(replay: &mut Replay, path: Option<&Path>, log: &str) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     let mut archive = replay.archive();
     let mut run: serde_json::Value =

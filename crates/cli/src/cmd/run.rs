@@ -14,20 +14,18 @@ use noregret::model::Archive;
 use noregret::rng::Rng;
 use noregret_stream::Stop;
 use noregret_stream::encode::examples::ReadExamples;
+use noregret_stream::run::RunOptions;
 use noregret_stream::run::bandit::{Play, warning};
 use noregret_stream::run::score::Score;
 use noregret_stream::run::threads::workers;
-use noregret_stream::run::{RunError, RunOptions};
 
-pub(crate) use self::checks::check_target;
-use self::checks::{check_open, check_options, check_outputs};
+use self::checks::{check_open, check_options, check_predictions};
 use self::going_on::{Stands, check_going_on, skip};
 use self::observers::{Observed, Observers};
 use crate::abstention::RiskPlot;
 use crate::args::RunArgs;
 use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
-use crate::hint;
 use crate::interrupt;
 use crate::note::note;
 use crate::open::{Opened, open};
@@ -45,7 +43,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 
 /// One run: opens data and learner, learns, and closes.
 fn once(plan: &RunPlan) -> Result<(), Failure> {
-    check_outputs(plan)?;
+    check_predictions(plan)?;
     check_going_on(plan)?;
     let opened = open(plan).or_else(|failure| {
         interrupt::check(plan.stream.stop(), interrupt::nothing_learnt)?;
@@ -176,17 +174,4 @@ struct Learnt {
     generator: Option<Rng>,
     /// Writes the state of the run into the model file, if the run can be continued.
     stands: Option<Stands>,
-}
-
-/// The failure of a run over `data`.
-pub(crate) fn run_failure(data: &str, error: RunError) -> Failure {
-    match error {
-        RunError::Read(error) => Failure::reading(error),
-        RunError::Write(error) => Failure::output(error),
-        RunError::Refused(what) => Failure::data(what),
-        RunError::Log(error) => Failure::data(format!("--log: cannot be written: {error}")),
-        RunError::NotFinite(_) | RunError::Offered(_) | RunError::Logged(_) | RunError::Reward(..) => {
-            Failure::data(hint::run_error(data, &error))
-        }
-    }
 }

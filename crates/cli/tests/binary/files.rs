@@ -26,7 +26,7 @@ fn outputs_that_are_inputs_or_other_outputs() {
         ("run d.svm --learner soba --save q --log q", "--log q: is the same file as --save q"),
         ("run d.svm --save q --batch-model ./q", "--batch-model ./q: is the same file as --save q"),
         ("run d.svm --save q.html --report q.html", "--report q.html: is the same file as --save q.html"),
-        ("run d.svm --load m --learner soba --log m", "--log m: is the same file as --load m"),
+        ("run d.svm --load m --log m", "--log m: is the same file as --load m"),
         (
             "compare d.svm --learners ogd --report q.svg --plot q.svg",
             "--report q.svg: is the same file as --plot q.svg",

@@ -12,7 +12,7 @@ use noregret_stream::run::standing::Standing;
 use noregret_stream::save::Learning;
 
 use super::going_on::{checkpoint, go_on, stands, watching};
-use super::{Learnt, Session, run_failure};
+use super::{Learnt, Session};
 use crate::checkpoint::{Next, Segments};
 use crate::failure::Failure;
 
@@ -46,7 +46,7 @@ impl Session<'_> {
         let mut segments = Segments::new(&mut self.examples, stop, plan.checkpoint, (1, 0), options.limit);
         let failure = |error: RunError| match (error, &plan.log) {
             (RunError::Log(error), Some(path)) => log_failure(path, &error),
-            (error, _) => run_failure(plan.stream.source.name(), error),
+            (error, _) => Failure::running(plan.stream.source.name(), error),
         };
         let settle = |log: &mut Option<LogWriter<LogFile>>| match (log, &plan.log) {
             (Some(log), Some(path)) => log.get_mut().settle().map_err(|error| log_failure(path, &error)),

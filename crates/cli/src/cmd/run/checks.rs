@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use noregret::algorithm::{AnyModel, Forecast};
-use noregret_stream::Replacement;
 use noregret_stream::encode::Encoder;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::watch::certify::Record;
@@ -12,19 +11,11 @@ use crate::failure::Failure;
 use crate::plan::{AbstainPlan, RunPlan};
 use crate::progress::Mode;
 
-/// Checks that the files of the results can be written.
-pub(super) fn check_outputs(plan: &RunPlan) -> Result<(), Failure> {
-    if let Some(path) = &plan.save {
-        check_target("--save", path)?;
-    }
-    if let Some(batch) = &plan.batch_model {
-        check_target("--batch-model", &batch.path)?;
-    }
+/// Checks what `--predictions` and its options ask for.
+pub(super) fn check_predictions(plan: &RunPlan) -> Result<(), Failure> {
     let Some(path) = &plan.predictions else { return Ok(()) };
     let standard = path == Path::new("-");
-    if !standard {
-        check_target("--predictions", path)?;
-    } else if plan.stream.mode == Mode::Json {
+    if standard && plan.stream.mode == Mode::Json {
         return Err(Failure::usage("--predictions -: standard output has what --json writes"));
     }
     if plan.top_k.is_some() && !is_ndjson(path) && !standard {
@@ -127,21 +118,6 @@ pub(super) fn record(learner: &AnyModel, rows: Option<u64>, memory: u64) -> Resu
         )));
     }
     Ok(Record::new(problem))
-}
-
-/// Checks that the output can be written, before hours of learning.
-pub(crate) fn check_target(option: &str, path: &Path) -> Result<(), Failure> {
-    match std::fs::metadata(path) {
-        Ok(old) if old.is_dir() => Err(Failure::usage(format!(
-            "{option} {}: is a directory; the name of a file was needed",
-            path.display()
-        ))),
-        // A pipe is not opened, because its reader would notice.
-        Ok(old) if !old.is_file() => Ok(()),
-        _ => Replacement::check(path).map_err(|error| {
-            Failure::data(format!("{option} {}: cannot be written: {error}", path.display()))
-        }),
-    }
 }
 
 /// Whether a file is NDJSON, by its extension.

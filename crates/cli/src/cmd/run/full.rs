@@ -13,7 +13,7 @@ use noregret_stream::save::Learning;
 
 use super::going_on::{Stands, checkpoint, go_on, stands, watching};
 use super::observers::Observers;
-use super::{Learnt, Session, run_failure};
+use super::{Learnt, Session};
 use crate::checkpoint::{Next, Segments};
 use crate::failure::Failure;
 
@@ -53,7 +53,7 @@ impl Session<'_> {
                 run_on(examples, learner, observers, &options, generator, standing)
             };
             (examples.ahead(options.limit, run))
-                .map_err(|error| run_failure(plan.stream.source.name(), error))?;
+                .map_err(|error| Failure::running(plan.stream.source.name(), error))?;
             Ok::<Next, Failure>(segments.end(standing.rounds - before, examples))
         };
         let (mut average, mut first_appearances) = (None, None);
