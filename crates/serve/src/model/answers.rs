@@ -3,36 +3,14 @@
 use std::sync::Arc;
 
 use noregret::algorithm::AnyModel;
-use noregret::prediction::{Decision, Reward};
+use noregret::prediction::Reward;
 use noregret_stream::decisions::pending::Verdict;
-use noregret_stream::encode::Example;
-use serde::{Deserialize, Serialize};
 
 use super::engine::{Answer, Done, Engine};
 use super::event::Outcome;
 use super::spec::{Aggregation, Mode, shown};
+use super::waiting::Waits;
 use crate::refusal::Refusal;
-
-/// A pending decision.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Waits {
-    pub(super) example: Example,
-    pub(super) taken: Decision,
-    /// Start of its waiting time, in milliseconds since 1970.
-    pub(super) since: i64,
-    /// Whether rewards count.
-    pub(super) active: bool,
-    /// The reward so far, if it is not learnt at once.
-    pub(super) heard: Option<f64>,
-}
-
-impl Waits {
-    /// A decision since `since`, without feedback so far. The learner's scratch memory, which a copy leaves
-    /// out, is not kept: it can be larger than all the rest.
-    pub(super) fn new(example: Example, taken: &Decision, since: i64, active: bool) -> Self {
-        Self { example, taken: taken.clone(), since, active, heard: None }
-    }
-}
 
 impl Engine {
     /// A reward for the learner, clipped to [0, 1].

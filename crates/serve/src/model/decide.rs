@@ -9,11 +9,11 @@ use noregret::registry::{self, Entry};
 use noregret_stream::GivenLabel;
 use noregret_stream::encode::Example;
 
-use super::answers::Waits;
 use super::engine::{Answer, Chosen, Done, Engine, check_scores};
 use super::event::{Decide, Outcome};
 use super::rows;
 use super::spec::{Feedback, Mode, RowKind, check_label, shown};
+use super::waiting::Waits;
 use crate::refusal::Refusal;
 
 /// The labels that may be played in a slot, by position, and the first of them.

@@ -13,11 +13,10 @@ use noregret_stream::run::bandit::Play;
 use noregret_stream::{Columns, GivenLabel, Row, Schema};
 use serde_json::Value;
 
-use super::answers::Waits;
 use super::event::{Event, Outcome};
-use super::learn::Asked;
 use super::spec::{Made, RowKind, Spec};
 use super::standing::Standing;
+use super::waiting::{Asked, Waits};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 

@@ -10,7 +10,6 @@ use noregret_stream::GivenLabel;
 use noregret_stream::encode::{Encoder, LARGEST_WEIGHT};
 use noregret_stream::run::play;
 use noregret_stream::run::score::RoundScore;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::engine::{Answer, Done, Engine, Forecasted, check_forecast};
@@ -18,18 +17,8 @@ use super::event::Outcome;
 use super::flat::Flat;
 use super::rows;
 use super::spec::{Feedback, check_label, shown, shown_value};
+use super::waiting::Asked;
 use crate::refusal::Refusal;
-
-/// A row without its label so far.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Asked {
-    x: Value,
-    scores: Vec<f64>,
-    probabilities: Vec<f64>,
-    played: u32,
-    /// Time of the forecast, in milliseconds since 1970.
-    pub(super) since: i64,
-}
 
 impl Engine {
     /// Forecasts a row, and stores it until its label.

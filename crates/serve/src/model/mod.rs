@@ -1,5 +1,6 @@
 //! A model: its settings (`spec`, `service`), events (`event`) and their effects (`engine`, by the kind of
-//! the round: `learn`, `decide`, `answers`, `shadow`), counts (`standing`), JSON to features (`flat`) and
+//! the round: `learn`, `decide`, `answers`, `shadow`), what waits for
+//! an answer (`waiting`), counts (`standing`), JSON to features (`flat`) and
 //! rows (`rows`), room for new ones (`room`), files (`snapshot`), read-only copies (`reader`), importance of
 //! features (`importance`), its queue (`handle`), the thread that owns it (`writer`), and the thread that
 //! sends its events to a shadow (`follower`).
@@ -24,4 +25,5 @@ mod service;
 mod shadow;
 pub(crate) mod snapshot;
 mod standing;
+mod waiting;
 mod writer;

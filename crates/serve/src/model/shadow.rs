@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use noregret::prediction::{Decision, Reward};
 
-use super::answers::Waits;
 use super::engine::{Answer, Done, Engine};
 use super::event::{Decide, Event, Outcome};
 use super::spec::{Feedback, RowKind, Spec};
+use super::waiting::Waits;
 use crate::refusal::Refusal;
 
 impl Spec {

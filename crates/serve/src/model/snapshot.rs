@@ -11,11 +11,10 @@ use noregret_stream::save::Saved;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::answers::Waits;
 use super::engine::Engine;
-use super::learn::Asked;
 use super::spec::{Feedback, RowKind, Spec};
 use super::standing::{Standing, WINDOW};
+use super::waiting::{Asked, Waits};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 

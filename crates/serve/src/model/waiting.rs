@@ -1,0 +1,38 @@
+//! What waits for an answer: decisions for their rewards, rows for their labels.
+
+use noregret::prediction::Decision;
+use noregret_stream::encode::Example;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A pending decision.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Waits {
+    pub(super) example: Example,
+    pub(super) taken: Decision,
+    /// Start of its waiting time, in milliseconds since 1970.
+    pub(super) since: i64,
+    /// Whether rewards count.
+    pub(super) active: bool,
+    /// The reward so far, if it is not learnt at once.
+    pub(super) heard: Option<f64>,
+}
+
+impl Waits {
+    /// A decision since `since`, without feedback so far. The learner's scratch memory, which a copy leaves
+    /// out, is not kept: it can be larger than all the rest.
+    pub(super) fn new(example: Example, taken: &Decision, since: i64, active: bool) -> Self {
+        Self { example, taken: taken.clone(), since, active, heard: None }
+    }
+}
+
+/// A row without its label so far.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    pub(super) x: Value,
+    pub(super) scores: Vec<f64>,
+    pub(super) probabilities: Vec<f64>,
+    pub(super) played: u32,
+    /// Time of the forecast, in milliseconds since 1970.
+    pub(super) since: i64,
+}
