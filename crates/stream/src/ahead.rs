@@ -5,40 +5,73 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle, available_parallelism};
 
+/// Used and new items, on the side of the thread that makes them.
+pub(crate) struct Maker<T> {
+    free: Receiver<T>,
+    filled: SyncSender<T>,
+}
+
+/// The same on the side of the one who uses them.
+pub(crate) struct Supply<T> {
+    made: Receiver<T>,
+    used: SyncSender<T>,
+}
+
+/// Both sides, for up to `count` items made ahead.
+pub(crate) fn exchange<T: Default>(count: usize) -> (Maker<T>, Supply<T>) {
+    let (filled, made) = sync_channel::<T>(count);
+    // One more is held by the caller.
+    let (used, free) = sync_channel::<T>(count + 1);
+    for _ in 0..count {
+        used.try_send(T::default()).expect("the channel has room for all items");
+    }
+    (Maker { free, filled }, Supply { made, used })
+}
+
+impl<T> Maker<T> {
+    /// Makes items while they are wanted. `fill` overwrites an item, new or used, and returns whether more
+    /// items follow.
+    pub(crate) fn work(self, mut fill: impl FnMut(&mut T) -> bool) {
+        while let Ok(mut item) = self.free.recv() {
+            let more = fill(&mut item);
+            if self.filled.send(item).is_err() || !more {
+                return;
+            }
+        }
+    }
+}
+
+impl<T> Supply<T> {
+    /// Exchanges the used `item` for the next one. Returns false, without an exchange, after the last one.
+    pub(crate) fn next(&self, item: &mut T) -> bool {
+        let Ok(next) = self.made.recv() else { return false };
+        let done = std::mem::replace(item, next);
+        // After its last item the thread accepts none back.
+        let _ = self.used.try_send(done);
+        true
+    }
+}
+
 /// Items that a thread makes while earlier ones are used. When this is dropped, the thread ends.
 pub(crate) struct WorkAhead<T> {
-    /// Both `None` only while being dropped.
-    made: Option<Receiver<T>>,
-    used: Option<SyncSender<T>>,
+    /// `None` only while being dropped.
+    supply: Option<Supply<T>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl<T: Default + Send + 'static> WorkAhead<T> {
-    /// Starts a thread called `name` that fills up to `count` items ahead. `fill` overwrites an
-    /// item, new or used, and returns whether more items follow.
+    /// Starts a thread called `name` that fills up to `count` items ahead, as [`Maker::work`] says.
     ///
     /// # Errors
     /// If the system cannot start a thread.
     pub(crate) fn start(
         name: &str,
         count: usize,
-        mut fill: impl FnMut(&mut T) -> bool + Send + 'static,
+        fill: impl FnMut(&mut T) -> bool + Send + 'static,
     ) -> io::Result<Self> {
-        let (filled, made) = sync_channel::<T>(count);
-        // One more is held by the caller.
-        let (used, free) = sync_channel::<T>(count + 1);
-        for _ in 0..count {
-            used.try_send(T::default()).expect("the channel has room for all items");
-        }
-        let thread = Builder::new().name(name.to_owned()).spawn(move || {
-            while let Ok(mut item) = free.recv() {
-                let more = fill(&mut item);
-                if filled.send(item).is_err() || !more {
-                    return;
-                }
-            }
-        })?;
-        Ok(Self { made: Some(made), used: Some(used), thread: Some(thread) })
+        let (maker, supply) = exchange(count);
+        let thread = Builder::new().name(name.to_owned()).spawn(move || maker.work(fill))?;
+        Ok(Self { supply: Some(supply), thread: Some(thread) })
     }
 
     /// Exchanges the used `item` for the next one. Returns false, without an exchange, after the
@@ -47,11 +80,7 @@ impl<T: Default + Send + 'static> WorkAhead<T> {
     /// # Panics
     /// If the thread has panicked: the panic is propagated.
     pub(crate) fn next(&mut self, item: &mut T) -> bool {
-        let made = self.made.as_ref().expect("not being dropped");
-        if let Ok(next) = made.recv() {
-            let done = std::mem::replace(item, next);
-            // After its last item the thread accepts none back.
-            let _ = self.used.as_ref().expect("not being dropped").try_send(done);
+        if self.supply.as_ref().expect("not being dropped").next(item) {
             return true;
         }
         if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
@@ -63,8 +92,8 @@ impl<T: Default + Send + 'static> WorkAhead<T> {
 
 impl<T> Drop for WorkAhead<T> {
     fn drop(&mut self) {
-        // Without the channels the thread has nothing to wait for.
-        (self.made, self.used) = (None, None);
+        // Without its channels the thread has nothing to wait for.
+        self.supply = None;
         if let Some(thread) = self.thread.take() {
             // The items are no longer used, so a panic of the thread is ignored.
             let _ = thread.join();

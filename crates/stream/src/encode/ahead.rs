@@ -1,9 +1,9 @@
 //! Encodes examples ahead of their use, on a separate thread.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::thread::{Builder, scope};
 
-use crate::ahead::several_cores;
+use crate::ahead::{Supply, exchange, several_cores};
 use crate::encode::example::Example;
 use crate::encode::examples::{Examples, ReadExamples};
 use crate::read::error::ReadError;
@@ -38,25 +38,17 @@ impl ReadExamples {
         scope(|scope| {
             // Sent after the thread has started, so that they are still here if it cannot start.
             let (start, started) = sync_channel::<&mut ReadExamples>(1);
-            let (filled, made) = sync_channel::<Batch>(BATCHES);
-            // One more is held by the caller.
-            let (used, free) = sync_channel::<Batch>(BATCHES + 1);
+            let (maker, supply) = exchange::<Batch>(BATCHES);
             let thread = Builder::new().name("encode".to_owned()).spawn_scoped(scope, move || {
                 let Ok(examples) = started.recv() else { return };
                 let mut left = limit.unwrap_or(u64::MAX);
-                let mut fresh = (0..BATCHES).map(|_| Batch::default());
-                while let Some(mut batch) = fresh.next().or_else(|| free.recv().ok()) {
-                    let more = examples.fill(&mut batch, &mut left);
-                    if filled.send(batch).is_err() || !more {
-                        return;
-                    }
-                }
+                maker.work(|batch| examples.fill(batch, &mut left));
             });
             if thread.is_err() {
                 return work(self);
             }
             start.send(self).expect("the thread waits for it");
-            work(&mut Drawn { made, used, batch: Batch::default(), at: 0 })
+            work(&mut Drawn { supply, batch: Batch::default(), at: 0 })
         })
     }
 
@@ -90,8 +82,7 @@ impl ReadExamples {
 
 /// The source that `work` draws from.
 struct Drawn {
-    made: Receiver<Batch>,
-    used: SyncSender<Batch>,
+    supply: Supply<Batch>,
     batch: Batch,
     /// The next example of the batch.
     at: usize,
@@ -108,11 +99,10 @@ impl Examples for Drawn {
             if let Some(error) = self.batch.error.take() {
                 return Err(error);
             }
-            let Ok(next) = self.made.recv() else { return Ok(false) };
-            let done = std::mem::replace(&mut self.batch, next);
+            if !self.supply.next(&mut self.batch) {
+                return Ok(false);
+            }
             self.at = 0;
-            // After its last batch the thread accepts none back.
-            let _ = self.used.try_send(done);
         }
     }
 }
