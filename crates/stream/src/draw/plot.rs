@@ -1,8 +1,5 @@
 //! Charts, and figures of several charts.
 
-use super::layout::{self, Picture};
-use super::{png, svg};
-
 /// The scale of an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
@@ -86,47 +83,6 @@ pub struct Figure {
 impl Chart {
     /// More lines than this are not drawn: nobody could tell them apart.
     pub const MOST_LINES: usize = 14;
-
-    /// The chart as an `<svg>` element of an HTML page with our style sheet, which scales to the available
-    /// width. `about` describes it in words.
-    pub fn inline(&self, about: &str) -> String {
-        let Picture { size, marks } = layout::inline(self);
-        svg::inline(size, &marks, about)
-    }
-
-    /// The chart as a file in SVG.
-    pub fn svg(&self) -> String {
-        self.alone().svg()
-    }
-
-    /// The chart as a file in PNG.
-    ///
-    /// # Errors
-    /// If rendering fails, the renderer's message.
-    pub fn png(&self) -> Result<Vec<u8>, String> {
-        self.alone().png()
-    }
-
-    fn alone(&self) -> Figure {
-        Figure { title: self.title.clone(), columns: 1, charts: vec![self.clone()] }
-    }
-}
-
-impl Figure {
-    /// The figure as a file in SVG.
-    pub fn svg(&self) -> String {
-        let Picture { size, marks } = layout::figure(self);
-        svg::file(size, &marks)
-    }
-
-    /// The figure as a file in PNG.
-    ///
-    /// # Errors
-    /// If rendering fails, the renderer's message.
-    pub fn png(&self) -> Result<Vec<u8>, String> {
-        let Picture { size, marks } = layout::figure(self);
-        png::file(size, &marks)
-    }
 }
 
 #[cfg(test)]
