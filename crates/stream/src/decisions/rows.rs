@@ -8,7 +8,6 @@ use crate::read::columns::Columns;
 use crate::read::error::ReadError;
 use crate::read::format::Format;
 use crate::read::label::GivenLabel;
-use crate::read::missing::Missing;
 use crate::read::options::Schema;
 use crate::read::reader::Reader;
 use crate::read::row::Row;
@@ -102,16 +101,7 @@ impl Reader for LoggedRows {
     }
 
     fn schema(&self) -> Schema {
-        let columns = self.columns().clone();
-        Schema {
-            format: Format::Ndjson,
-            columns,
-            label: None,
-            weight: None,
-            csv: None,
-            offers: None,
-            missing: Missing::default(),
-        }
+        Schema::plain(Format::Ndjson, self.columns().clone())
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {

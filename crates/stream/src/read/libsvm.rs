@@ -9,10 +9,9 @@ use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::label::of_number;
-use crate::read::missing::Missing;
 use crate::read::number;
 use crate::read::options::{ReadOptions, Schema, Speech};
-use crate::read::reader::{LineParser, LineReader, Reader};
+use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::row::{Duplicates, Row};
 use crate::read::source::{Line, Peek, Source};
 use crate::read::vw::kind::several_labels;
@@ -52,12 +51,7 @@ fn has_index_zero(peek: &Peek<'_>) -> bool {
 }
 
 impl LineParser for Libsvm {
-    fn parse(
-        &mut self,
-        line: Line<'_>,
-        row: &mut Row,
-        columns: &mut ColumnMap,
-    ) -> Result<bool, ReadErrorKind> {
+    fn parse(&mut self, line: Line<'_>, row: &mut Row, columns: &mut ColumnMap) -> Parsed {
         let (text, end) = (line.padded(), line.text().len());
         let mut at = skip_blanks(text, 0, end);
         let token = first_token(&text[at..end]);
@@ -125,15 +119,7 @@ impl LineParser for Libsvm {
     }
 
     fn schema(&self, columns: Columns) -> Schema {
-        Schema {
-            format: Format::Libsvm,
-            columns,
-            label: None,
-            weight: None,
-            csv: None,
-            offers: None,
-            missing: Missing::default(),
-        }
+        Schema::plain(Format::Libsvm, columns)
     }
 
     fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)> {

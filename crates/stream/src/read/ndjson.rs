@@ -38,7 +38,7 @@ use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::missing::Missing;
 use crate::read::options::{Offers, ReadOptions, Schema, Speech};
-use crate::read::reader::{LineParser, LineReader, Reader};
+use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
 use crate::read::table::words::LABEL_NAMES;
@@ -201,12 +201,7 @@ fn keys(
 }
 
 impl LineParser for Ndjson {
-    fn parse(
-        &mut self,
-        line: Line<'_>,
-        row: &mut Row,
-        columns: &mut ColumnMap,
-    ) -> Result<bool, ReadErrorKind> {
+    fn parse(&mut self, line: Line<'_>, row: &mut Row, columns: &mut ColumnMap) -> Parsed {
         row.line = line.number();
         let line = std::str::from_utf8(line.text()).map_err(|_| ReadErrorKind::InvalidUtf8)?;
         if line.trim_ascii().is_empty() {

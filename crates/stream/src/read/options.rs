@@ -137,18 +137,16 @@ impl CsvSchema {
 }
 
 impl Schema {
+    /// Columns without labels, weights, tables or offers of their own.
+    pub(crate) fn plain(format: Format, columns: Columns) -> Self {
+        let missing = Missing::default();
+        Self { format, columns, label: None, weight: None, csv: None, offers: None, missing }
+    }
+
     /// `columns` columns without names, numbered from 0, as arrays have them.
     pub fn of_arrays(columns: usize) -> Self {
         let columns = Columns::Numbered { base: 0, count: u32::try_from(columns).unwrap_or(u32::MAX) };
-        Self {
-            format: Format::Ndjson,
-            columns,
-            label: None,
-            weight: None,
-            csv: None,
-            offers: None,
-            missing: Missing::default(),
-        }
+        Self::plain(Format::Ndjson, columns)
     }
 
     /// Number of columns of a block, if labels on offer have features of their own.

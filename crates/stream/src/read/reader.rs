@@ -73,15 +73,13 @@ pub trait Reader: Send {
     }
 }
 
+/// Whether a line was a row.
+pub(crate) type Parsed = Result<bool, ReadErrorKind>;
+
 /// Parses lines; the part that is specific to a line format.
 pub(crate) trait LineParser: Send {
     /// Fills an empty row. Returns false if the line is not a row, such as a comment.
-    fn parse(
-        &mut self,
-        line: Line<'_>,
-        row: &mut Row,
-        columns: &mut ColumnMap,
-    ) -> Result<bool, ReadErrorKind>;
+    fn parse(&mut self, line: Line<'_>, row: &mut Row, columns: &mut ColumnMap) -> Parsed;
 
     /// At the end of the stream: fills an empty row with the lines of a row that is not complete. Returns
     /// false if there are none.

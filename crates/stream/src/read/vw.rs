@@ -28,10 +28,9 @@ use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::label::of_number;
-use crate::read::missing::Missing;
 use crate::read::number;
 use crate::read::options::{ReadOptions, Schema, Speech};
-use crate::read::reader::{LineParser, LineReader, Reader};
+use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::recognise;
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
@@ -91,12 +90,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
 }
 
 impl LineParser for Vw {
-    fn parse(
-        &mut self,
-        line: Line<'_>,
-        row: &mut Row,
-        columns: &mut ColumnMap,
-    ) -> Result<bool, ReadErrorKind> {
+    fn parse(&mut self, line: Line<'_>, row: &mut Row, columns: &mut ColumnMap) -> Parsed {
         let line = std::str::from_utf8(line.text()).map_err(|_| ReadErrorKind::InvalidUtf8)?;
         let Some((head, rest)) = line.split_once('|') else {
             return match line.trim_ascii() {
@@ -118,15 +112,7 @@ impl LineParser for Vw {
     }
 
     fn schema(&self, columns: Columns) -> Schema {
-        Schema {
-            format: Format::Vw,
-            columns,
-            label: None,
-            weight: None,
-            csv: None,
-            offers: None,
-            missing: Missing::default(),
-        }
+        Schema::plain(Format::Vw, columns)
     }
 
     fn notes(&self) -> Vec<String> {

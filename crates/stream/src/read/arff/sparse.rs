@@ -11,7 +11,7 @@ use crate::read::label::{LabelType, written};
 use crate::read::missing::Missing;
 use crate::read::number;
 use crate::read::options::{ReadOptions, Schema, Speech};
-use crate::read::reader::{LineParser, LineReader, Reader};
+use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::row::{Duplicates, Row};
 use crate::read::source::{Line, Source};
 use crate::read::table::{check_known, find_column, label_and_weight, saved_layout};
@@ -144,12 +144,7 @@ fn values<'a>(row: &'a str, attributes: &[Attribute]) -> Result<Vec<(usize, Toke
 }
 
 impl LineParser for Sparse {
-    fn parse(
-        &mut self,
-        line: Line<'_>,
-        row: &mut Row,
-        columns: &mut ColumnMap,
-    ) -> Result<bool, ReadErrorKind> {
+    fn parse(&mut self, line: Line<'_>, row: &mut Row, columns: &mut ColumnMap) -> Parsed {
         let line = line.text().trim_ascii();
         if is_blank(line) {
             return Ok(false);

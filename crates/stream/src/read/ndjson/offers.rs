@@ -17,7 +17,7 @@ use crate::read::label::of_number;
 use crate::read::missing::Missing;
 use crate::read::offer::{Described, Round, flatten};
 use crate::read::options::{Offers, Schema};
-use crate::read::reader::LineParser;
+use crate::read::reader::{LineParser, Parsed};
 use crate::read::row::Row;
 use crate::read::source::Line;
 
@@ -129,12 +129,7 @@ fn described(features: &Value, what: &str) -> Result<Described, String> {
 }
 
 impl LineParser for Blocks {
-    fn parse(
-        &mut self,
-        line: Line<'_>,
-        row: &mut Row,
-        columns: &mut ColumnMap,
-    ) -> Result<bool, ReadErrorKind> {
+    fn parse(&mut self, line: Line<'_>, row: &mut Row, columns: &mut ColumnMap) -> Parsed {
         row.line = line.number();
         let line = std::str::from_utf8(line.text()).map_err(|_| ReadErrorKind::InvalidUtf8)?;
         if line.trim_ascii().is_empty() {

@@ -16,11 +16,10 @@ use super::{Vw, bad, is_blank, parse_head};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::ReadErrorKind;
 use crate::read::format::Format;
-use crate::read::missing::Missing;
 use crate::read::ndjson::offers::{offers_described, room};
 use crate::read::offer::{Described, Round};
 use crate::read::options::{Offers, Schema};
-use crate::read::reader::LineParser;
+use crate::read::reader::{LineParser, Parsed};
 use crate::read::row::{Row, RowLabel};
 use crate::read::source::{Line, Peek};
 
@@ -141,12 +140,7 @@ impl Actions {
 }
 
 impl LineParser for Actions {
-    fn parse(
-        &mut self,
-        line: Line<'_>,
-        row: &mut Row,
-        columns: &mut ColumnMap,
-    ) -> Result<bool, ReadErrorKind> {
+    fn parse(&mut self, line: Line<'_>, row: &mut Row, columns: &mut ColumnMap) -> Parsed {
         let line = std::str::from_utf8(line.text()).map_err(|_| ReadErrorKind::InvalidUtf8);
         if line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {
             return self.finish(row, columns);
@@ -166,15 +160,7 @@ impl LineParser for Actions {
 
     fn schema(&self, columns: Columns) -> Schema {
         let offers = Some(Offers::Blocks(self.width));
-        Schema {
-            format: Format::Vw,
-            columns,
-            label: None,
-            weight: None,
-            csv: None,
-            offers,
-            missing: Missing::default(),
-        }
+        Schema { offers, ..Schema::plain(Format::Vw, columns) }
     }
 
     fn describe(&self, _: &Columns) -> Vec<(&'static str, String)> {

@@ -29,11 +29,10 @@ use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::label::written;
-use crate::read::missing::Missing;
 use crate::read::ndjson::offers::{offers_described, room};
 use crate::read::offer::Round;
 use crate::read::options::{Offers, ReadOptions, Schema, Speech};
-use crate::read::reader::{LineParser, LineReader, Reader};
+use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Source};
 use crate::words::counted;
@@ -300,12 +299,7 @@ fn label(object: &Node, played: Played, row: &mut Row) -> Result<(), String> {
 }
 
 impl LineParser for Json {
-    fn parse(
-        &mut self,
-        line: Line<'_>,
-        row: &mut Row,
-        columns: &mut ColumnMap,
-    ) -> Result<bool, ReadErrorKind> {
+    fn parse(&mut self, line: Line<'_>, row: &mut Row, columns: &mut ColumnMap) -> Parsed {
         let line = std::str::from_utf8(line.text()).map_err(|_| ReadErrorKind::InvalidUtf8)?;
         if line.trim_ascii().is_empty() {
             return Ok(false);
@@ -320,15 +314,7 @@ impl LineParser for Json {
 
     fn schema(&self, columns: Columns) -> Schema {
         let offers = self.width.map(Offers::Blocks);
-        Schema {
-            format: Format::Ndjson,
-            columns,
-            label: None,
-            weight: None,
-            csv: None,
-            offers,
-            missing: Missing::default(),
-        }
+        Schema { offers, ..Schema::plain(Format::Ndjson, columns) }
     }
 
     fn describe(&self, _: &Columns) -> Vec<(&'static str, String)> {
