@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
@@ -18,6 +18,7 @@ use serde::de::DeserializeOwned;
 
 use crate::api::problem::answer;
 use crate::hub::Hub;
+use crate::model::handle::Handle;
 use crate::refusal::Refusal;
 use crate::safety::keys::{LiveKeys, Right};
 use crate::safety::limits::Limits;
@@ -138,6 +139,41 @@ pub(crate) fn key_of(headers: &HeaderMap) -> Option<&str> {
         value.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, key)| key)
     });
     bearer.or_else(|| text("ocp-apim-subscription-key")).or_else(|| text("api-key")).map(str::trim)
+}
+
+/// A request about the model of its path.
+pub(crate) struct Ask {
+    pub(crate) app: Arc<App>,
+    pub(crate) name: String,
+    pub(crate) headers: HeaderMap,
+}
+
+impl Ask {
+    /// Checks that it has a key with `right`.
+    ///
+    /// # Errors
+    /// 401 and 403.
+    pub(crate) fn allow(&self, right: Right) -> Result<(), Refusal> {
+        self.app.allow(&self.headers, right, Some(&self.name))
+    }
+
+    /// The model, for one with `right`.
+    ///
+    /// # Errors
+    /// 401, 403, 404, and 503 while it is not there.
+    pub(crate) fn model(&self, right: Right) -> Result<Arc<Handle>, Refusal> {
+        self.allow(right)?;
+        self.app.hub.get(&self.name)
+    }
+}
+
+impl FromRequestParts<Arc<App>> for Ask {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
+        let Named(name) = Named::from_request_parts(parts, app).await?;
+        Ok(Self { app: Arc::clone(app), name, headers: parts.headers.clone() })
+    }
 }
 
 /// Path parameters, with errors in our own form.

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use noregret_stream::decisions::logged::Logged;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::evaluate::reward_model::reward_learner;
@@ -16,7 +15,7 @@ use super::Answered;
 use super::bodies::EvaluateBody;
 use super::described::{OfModel, Refused};
 use super::models::its_own;
-use crate::app::{App, Named, aside, json as answered};
+use crate::app::{Ask, aside, json as answered};
 use crate::model::engine::Engine;
 use crate::model::evaluation::{Candidate, Simple};
 use crate::model::handle::Handle;
@@ -33,14 +32,9 @@ use crate::safety::keys::Right;
     )),
     responses((status = 200, description = "Estimated reward of the policy, by ips, snips, dm and dr, with intervals"),
         Refused))]
-pub(crate) async fn evaluate(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    app.allow(&headers, Right::Read, Some(&name))?;
-    let handle = app.hub.get(&name)?;
+pub(crate) async fn evaluate(ask: Ask, body: Body) -> Answered {
+    let handle = ask.model(Right::Read)?;
+    let Ask { app, headers, .. } = ask;
     let EvaluateBody { policy, params, confidence } = app.json(body).await?;
     if !params.is_empty() && !policy.starts_with("learner:") {
         let what = format!("only a policy learner:NAME has parameters; the policy is {}", shown(&policy));

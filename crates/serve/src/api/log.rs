@@ -14,7 +14,7 @@ use super::bodies::BackupBody;
 use super::described::{OfModel, Refused};
 use super::models::its_own;
 use super::streams::streamed;
-use crate::app::{App, Named, aside, json as answered};
+use crate::app::{App, Ask, aside, json as answered};
 use crate::hub::Place;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
@@ -25,13 +25,8 @@ use crate::store;
     params(OfModel),
     responses((status = 200, description = "A decision log, or the learnt rows", content_type = "application/x-ndjson"),
         Refused))]
-pub(crate) async fn log(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    headers: HeaderMap,
-) -> Answered {
-    app.allow(&headers, Right::Read, Some(&name))?;
-    let handle = app.hub.get(&name)?;
+pub(crate) async fn log(ask: Ask) -> Answered {
+    let handle = ask.model(Right::Read)?;
     its_own(&handle, "its log is that of this model")?;
     let (sender, pieces) = mpsc::channel::<Bytes>(16);
     tokio::task::spawn_blocking(move || {
@@ -48,13 +43,9 @@ pub(crate) async fn log(
     params(OfModel),
     responses((status = 204, description = "A new log is started; the model is unchanged"),
         Refused))]
-pub(crate) async fn forget(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    headers: HeaderMap,
-) -> Answered {
-    app.allow(&headers, Right::Admin, Some(&name))?;
-    let handle = app.hub.get(&name)?;
+pub(crate) async fn forget(ask: Ask) -> Answered {
+    let handle = ask.model(Right::Admin)?;
+    let Ask { app, .. } = ask;
     app.hub.check_followed(&handle)?;
     handle.forget().await?;
     Ok(StatusCode::NO_CONTENT.into_response())

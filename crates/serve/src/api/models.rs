@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::Answered;
 use super::bodies::CopyBody;
 use super::described::{OfModel, Refused};
-use crate::app::{App, Named, aside, json as answered};
+use crate::app::{App, Ask, aside, json as answered};
 use crate::hub::Place;
 use crate::model::engine::Engine;
 use crate::model::handle::{Handle, described};
@@ -74,13 +74,9 @@ pub(super) async fn status(handle: &Handle) -> Value {
     )),
     responses((status = 200, description = "It exists already, with the same settings"), (status = 201, description = "It is made"),
         Refused))]
-pub(crate) async fn create(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    app.allow(&headers, Right::Admin, Some(&name))?;
+pub(crate) async fn create(ask: Ask, body: Body) -> Answered {
+    ask.allow(Right::Admin)?;
+    let Ask { app, name, headers } = ask;
     let bytes = app.bytes(body).await?;
     let spec: Spec =
         if bytes.trim_ascii().is_empty() { Spec::default() } else { crate::app::parsed(&bytes)? };
@@ -124,13 +120,9 @@ pub(crate) async fn create(
     params(OfModel),
     responses((status = 200, description = "Its settings and scores"),
         Refused))]
-pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    headers: HeaderMap,
-) -> Answered {
-    app.allow(&headers, Right::Read, Some(&name))?;
-    let handle = app.hub.get(&name)?;
+pub(crate) async fn show(ask: Ask) -> Answered {
+    let handle = ask.model(Right::Read)?;
+    let Ask { name, .. } = ask;
     if let Some(what) = handle.failure() {
         return Err(Refusal::failed(format!("the model {name} is suspended: {what}")));
     }
@@ -142,12 +134,9 @@ pub(crate) async fn show(
     params(OfModel),
     responses((status = 204, description = "It was deleted with its log"),
         Refused))]
-pub(crate) async fn delete(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    headers: HeaderMap,
-) -> Answered {
-    app.allow(&headers, Right::Admin, Some(&name))?;
+pub(crate) async fn delete(ask: Ask) -> Answered {
+    ask.allow(Right::Admin)?;
+    let Ask { app, name, .. } = ask;
     let called = name.clone();
     aside(move || app.hub.delete(&called)).await?;
     tracing::info!(model = %name, "deleted");
@@ -162,17 +151,13 @@ pub(crate) async fn delete(
     )),
     responses((status = 201, description = "The copy was made; it learns independently"),
         Refused))]
-pub(crate) async fn copy(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    let CopyBody { to } = app.json(body).await?;
+pub(crate) async fn copy(ask: Ask, body: Body) -> Answered {
+    let CopyBody { to } = ask.app.json(body).await?;
     crate::safety::names::check(&to).map_err(|refusal| refusal.about("to"))?;
-    app.allow(&headers, Right::Read, Some(&name))?;
-    app.allow(&headers, Right::Admin, Some(&to))?;
-    let handle = app.hub.get(&name)?;
+    ask.allow(Right::Read)?;
+    ask.app.allow(&ask.headers, Right::Admin, Some(&to))?;
+    let handle = ask.model(Right::Read)?;
+    let app = ask.app;
     let (archive, service) = (handle.export().await?, handle.spec().service);
     let made = aside(move || {
         let limits = app.limits().clone();

@@ -1,11 +1,9 @@
 //! Routes for rounds: predict, learn, decide, feedback; one per body, or many as lines.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 
 use super::Answered;
 use super::bodies::{
@@ -13,7 +11,7 @@ use super::bodies::{
 };
 use super::described::{OfModel, Refused};
 use super::streams::{self, Wanted};
-use crate::app::{App, Named, is_lines, json as answered};
+use crate::app::{Ask, is_lines, json as answered};
 use crate::model::engine::Answer;
 use crate::model::event::Event;
 use crate::refusal::Refusal;
@@ -40,14 +38,9 @@ fn timed(what: &'static str, model: &str, begun: Instant, done: bool) {
     )),
     responses((status = 200, description = "The forecast", body = Forecast),
         Refused))]
-pub(crate) async fn predict(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    app.allow(&headers, Right::Read, Some(&name))?;
-    let handle = app.hub.get(&name)?;
+pub(crate) async fn predict(ask: Ask, body: Body) -> Answered {
+    let handle = ask.model(Right::Read)?;
+    let Ask { app, name, headers } = ask;
     let begun = Instant::now();
     if is_lines(&headers) {
         let may_keep = app.allow(&headers, Right::Write, Some(&name));
@@ -78,17 +71,15 @@ pub(crate) async fn predict(
 
 /// Handles a body or lines.
 async fn act(
-    app: &App,
-    name: &str,
+    ask: Ask,
     what: &'static str,
-    headers: &HeaderMap,
     body: Body,
     event: impl Fn(&[u8]) -> Result<Event, Refusal> + Send + Sync + 'static,
 ) -> Answered {
-    app.allow(headers, Right::Write, Some(name))?;
-    let handle = app.hub.get(name)?;
+    let handle = ask.model(Right::Write)?;
+    let Ask { app, name, headers } = ask;
     let begun = Instant::now();
-    if is_lines(headers) {
+    if is_lines(&headers) {
         return Ok(streams::acted(handle, body, move |line| event(line).map(Wanted::Event)));
     }
     let bytes = app.bytes(body).await?;
@@ -96,7 +87,7 @@ async fn act(
         Ok(event) => handle.act(event).await,
         Err(refusal) => Err(refusal),
     };
-    timed(what, name, begun, done.is_ok());
+    timed(what, &name, begun, done.is_ok());
     Ok(answered(StatusCode::OK, &shown(done?)))
 }
 
@@ -112,13 +103,8 @@ async fn act(
     )),
     responses((status = 200, description = "The forecast made before the row was learnt", body = Learnt),
         Refused))]
-pub(crate) async fn learn(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    act(&app, &name, "learn", &headers, body, |bytes| crate::app::parsed::<LearnBody>(bytes)?.event()).await
+pub(crate) async fn learn(ask: Ask, body: Body) -> Answered {
+    act(ask, "learn", body, |bytes| crate::app::parsed::<LearnBody>(bytes)?.event()).await
 }
 
 /// Decides on a label to play.
@@ -134,16 +120,9 @@ pub(crate) async fn learn(
     )),
     responses((status = 200, description = "The label to play", body = Decision),
         Refused))]
-pub(crate) async fn decide(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    act(&app, &name, "decide", &headers, body, |bytes| {
-        Ok(Event::Decide(crate::app::parsed::<DecideBody>(bytes)?.decide()?))
-    })
-    .await
+pub(crate) async fn decide(ask: Ask, body: Body) -> Answered {
+    act(ask, "decide", body, |bytes| Ok(Event::Decide(crate::app::parsed::<DecideBody>(bytes)?.decide()?)))
+        .await
 }
 
 /// Learns how good a decision was.
@@ -159,14 +138,8 @@ pub(crate) async fn decide(
     )),
     responses((status = 200, description = "It was learnt"),
         (status = "4XX", description = "404 unknown, 409 conflict, 410 too late", body = super::problem::Problem, content_type = "application/problem+json")))]
-pub(crate) async fn feedback(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    act(&app, &name, "feedback", &headers, body, |bytes| crate::app::parsed::<FeedbackBody>(bytes)?.event())
-        .await
+pub(crate) async fn feedback(ask: Ask, body: Body) -> Answered {
+    act(ask, "feedback", body, |bytes| crate::app::parsed::<FeedbackBody>(bytes)?.event()).await
 }
 
 /// Activates a deferred decision, whose waiting time begins.
@@ -177,13 +150,8 @@ pub(crate) async fn feedback(
     )),
     responses((status = 200, description = "Its waiting time has started"),
         Refused))]
-pub(crate) async fn activate(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    act(&app, &name, "activate", &headers, body, |bytes| {
+pub(crate) async fn activate(ask: Ask, body: Body) -> Answered {
+    act(ask, "activate", body, |bytes| {
         let ActivateBody { id } = crate::app::parsed(bytes)?;
         Ok(Event::Activate { id })
     })

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
-use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::IntoResponse as _;
 use noregret::model::Archive;
 use serde::Deserialize;
@@ -14,7 +13,7 @@ use super::Answered;
 use super::bodies::{PromoteBody, RollbackBody};
 use super::described::{OfModel, Refused};
 use super::models::{its_own, status};
-use crate::app::{App, Asked, Named, aside, json as answered};
+use crate::app::{App, Ask, Asked, aside, json as answered};
 use crate::model::engine::{Engine, Keep};
 use crate::model::handle::{Handle, Restored};
 use crate::model::spec::Service;
@@ -34,14 +33,8 @@ pub(crate) struct Version {
         ("version" = Option<u64>, Query, description = "A version; by default the present state")),
     responses((status = 200, description = "A model file", content_type = "application/octet-stream"),
         Refused))]
-pub(crate) async fn export(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    Asked(version): Asked<Version>,
-    headers: HeaderMap,
-) -> Answered {
-    app.allow(&headers, Right::Read, Some(&name))?;
-    let handle = app.hub.get(&name)?;
+pub(crate) async fn export(ask: Ask, Asked(version): Asked<Version>) -> Answered {
+    let handle = ask.model(Right::Read)?;
     let archive = match version.version {
         None => handle.export().await?,
         Some(version) => {
@@ -77,13 +70,9 @@ fn at_version(handle: &Handle, version: u64, limits: &crate::Limits) -> Result<E
     request_body(content = Vec<u8>, content_type = "application/octet-stream"),
     responses((status = 200, description = "It was replaced by the file"), (status = 201, description = "It was made from the file"),
         Refused))]
-pub(crate) async fn import(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    app.allow(&headers, Right::Admin, Some(&name))?;
+pub(crate) async fn import(ask: Ask, body: Body) -> Answered {
+    ask.allow(Right::Admin)?;
+    let Ask { app, name, .. } = ask;
     let bytes = app.file(body).await?;
     let (status_code, handle) = put_model(&app, &name, bytes, Service::default()).await?;
     Ok(answered(status_code, &status(&handle).await))
@@ -129,13 +118,8 @@ pub(crate) async fn put_model(
     params(OfModel),
     responses((status = 200, description = "The saved versions"),
         Refused))]
-pub(crate) async fn versions(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    headers: HeaderMap,
-) -> Answered {
-    app.allow(&headers, Right::Read, Some(&name))?;
-    let handle = app.hub.get(&name)?;
+pub(crate) async fn versions(ask: Ask) -> Answered {
+    let handle = ask.model(Right::Read)?;
     let versions = store::versions(&handle.folder).map_err(Refusal::failed)?;
     Ok(answered(StatusCode::OK, &json!({"versions": versions})))
 }
@@ -145,13 +129,8 @@ pub(crate) async fn versions(
     params(OfModel),
     responses((status = 201, description = "The present state was saved as a version"),
         Refused))]
-pub(crate) async fn save(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    headers: HeaderMap,
-) -> Answered {
-    app.allow(&headers, Right::Admin, Some(&name))?;
-    let version = app.hub.get(&name)?.save().await?;
+pub(crate) async fn save(ask: Ask) -> Answered {
+    let version = ask.model(Right::Admin)?.save().await?;
     Ok(answered(StatusCode::CREATED, &json!({"version": version})))
 }
 
@@ -163,14 +142,9 @@ pub(crate) async fn save(
     )),
     responses((status = 200, description = "It has returned to the version"),
         Refused))]
-pub(crate) async fn roll_back(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    app.allow(&headers, Right::Admin, Some(&name))?;
-    let handle = app.hub.get(&name)?;
+pub(crate) async fn roll_back(ask: Ask, body: Body) -> Answered {
+    let handle = ask.model(Right::Admin)?;
+    let Ask { app, .. } = ask;
     its_own(&handle, "it follows that model; copy it first")?;
     let RollbackBody { version } = app.json(body).await?;
     let (from, limits) = (Arc::clone(&handle), handle.limits.clone());
@@ -187,14 +161,9 @@ pub(crate) async fn roll_back(
     )),
     responses((status = 200, description = "It has the learner of its shadow; the shadow stays"),
         Refused))]
-pub(crate) async fn promote(
-    State(app): State<Arc<App>>,
-    Named(name): Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    app.allow(&headers, Right::Admin, Some(&name))?;
-    let handle = app.hub.get(&name)?;
+pub(crate) async fn promote(ask: Ask, body: Body) -> Answered {
+    let handle = ask.model(Right::Admin)?;
+    let Ask { app, name, headers } = ask;
     let PromoteBody { shadow } = app.json(body).await?;
     app.allow(&headers, Right::Read, Some(&shadow))?;
     let of = app.hub.get(&shadow).map_err(|refusal| refusal.about("shadow"))?;
