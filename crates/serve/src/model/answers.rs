@@ -62,6 +62,7 @@ impl Engine {
             return;
         };
         self.standing.earned(reward.value());
+        self.standing.chance.add(&waits.taken, reward.value());
         let first = waits.taken.offered.first().copied().unwrap_or(0);
         if waits.taken.label == first {
             self.standing.baseline.0 += reward.value() / waits.taken.probability;

@@ -259,6 +259,10 @@ impl Engine {
                 "last_reward": mean(standing.last.iter().sum(), standing.last.len() as u64),
                 "exploration": mean(standing.explored, standing.decisions),
                 "agreement_with_baseline": mean(standing.agreed as f64, standing.compared),
+                "chance": standing.chance.estimate().map(|(value, better, error)| json!({
+                    "value": value, "better_by": better, "standard_error": error, "rounds": standing.chance.rounds,
+                })),
+                "warning": standing.chance.warning(),
             }),
         };
         if let Some(live) = &self.spec.shadow_of {

@@ -1,6 +1,7 @@
 //! Counts of a model.
 
 use noregret::algorithm::Forecast;
+use noregret::prediction::Decision;
 use noregret_stream::run::score::Score;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,63 @@ pub(crate) struct Standing {
     /// For a shadow: number of its model's events that it has never seen, because they were deleted.
     #[serde(default)]
     pub(crate) missed: u64,
+    #[serde(default)]
+    pub(crate) chance: Chance,
+}
+
+/// The reward beside that of labels drawn uniformly from those on offer, estimated from the same decisions:
+/// with reward $r$, probability $p$ of the label played and $m$ labels on offer, $r/(mp)$ has the mean of a
+/// uniform label's reward, and $d = r - r/(mp)$ that of the difference.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Chance {
+    pub(crate) rounds: u64,
+    /// Sum of the rewards, of $d$ and of $d^2$.
+    reward: f64,
+    difference: f64,
+    square: f64,
+}
+
+impl Chance {
+    /// From so many decisions on, a loop that is not better is warned of.
+    pub(crate) const SHOWN: u64 = 1000;
+
+    /// A decision with its reward. One that was not drawn says nothing of the other labels.
+    pub(super) fn add(&mut self, taken: &Decision, reward: f64) {
+        let offered = if taken.offered.is_empty() { taken.distribution.len() } else { taken.offered.len() };
+        if taken.probability >= 1.0 {
+            return;
+        }
+        let difference = reward - reward / (offered as f64 * taken.probability);
+        self.rounds += 1;
+        self.reward += reward;
+        self.difference += difference;
+        self.square += difference * difference;
+    }
+
+    /// The reward of a uniform label, by how much the loop's is better, and the standard error of that.
+    pub(crate) fn estimate(&self) -> Option<(f64, f64, f64)> {
+        let rounds = self.rounds as f64;
+        if self.rounds < 2 {
+            return None;
+        }
+        let [reward, better] = [self.reward, self.difference].map(|sum| sum / rounds);
+        let variance = (self.square / rounds - better * better).max(0.0) / (rounds - 1.0);
+        Some((reward - better, better, variance.sqrt()))
+    }
+
+    /// A sentence on a loop that is not better than chance by two standard errors.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let (uniform, better, error) = self.estimate().filter(|_| self.rounds >= Self::SHOWN)?;
+        (better <= 2.0 * error).then(|| {
+            format!(
+                "no better than chance so far: in {} answered decisions the mean reward is {:.4}, and that of labels \
+                 drawn uniformly is estimated as {uniform:.4} (difference {better:.4}, standard error {error:.4}); \
+                 do the columns say which label is good, and do rewards reach the decision that they are for?",
+                self.rounds,
+                uniform + better,
+            )
+        })
+    }
 }
 
 /// Off-policy estimate: sums over decisions with feedback, of the importance weights
@@ -92,6 +150,7 @@ impl Standing {
             followed: 0,
             instead: Instead::default(),
             missed: 0,
+            chance: Chance::default(),
         }
     }
 
@@ -115,6 +174,42 @@ impl Standing {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A decision between two labels, whose label was played with this probability.
+    fn taken(probability: f64) -> Decision {
+        let mut taken = Decision::default();
+        taken.distribution = vec![probability, 1.0 - probability];
+        taken.probability = probability;
+        taken
+    }
+
+    /// Two labels: the reward 1 of the label with p = 3/4, then 0 of that with p = 1/4, then 1 of the latter.
+    #[test]
+    fn chance_by_hand() {
+        let mut chance = Chance::default();
+        chance.add(&taken(0.75), 1.0);
+        chance.add(&taken(0.25), 0.0);
+        chance.add(&taken(0.25), 1.0);
+        // d = 1/3, 0, -1; uniform: (2/3 + 0 + 2) / 3.
+        let (uniform, better, error) = chance.estimate().expect("three rounds");
+        assert!((uniform - 8.0 / 9.0).abs() < 1e-12 && (better + 2.0 / 9.0).abs() < 1e-12);
+        assert!((error - ((10.0 / 27.0 - 4.0 / 81.0) / 2.0_f64).sqrt()).abs() < 1e-12, "{error}");
+        chance.add(&taken(1.0), 1.0);
+        assert_eq!(chance.rounds, 3);
+    }
+
+    #[test]
+    fn a_loop_is_warned_of_until_it_is_better_than_chance() {
+        let mut chance = Chance::default();
+        for round in 0..Chance::SHOWN {
+            assert_eq!(chance.warning(), None);
+            chance.add(&taken(0.5), (round % 2) as f64);
+        }
+        let warning = chance.warning().expect("not better");
+        assert!(warning.contains("1000 answered decisions the mean reward is 0.5000"), "{warning}");
+        (0..200).for_each(|_| chance.add(&taken(0.9), 1.0));
+        assert_eq!(chance.warning(), None);
+    }
 
     /// Two rounds, w = 2 and 1/2, r = 1 and 0: snips = 2 / 2.5, and sum w^2 (r - v)^2 = 4 * 0.04 + 0.25 *
     /// 0.64.
