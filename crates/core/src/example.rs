@@ -33,7 +33,7 @@ pub enum Features<'a> {
     Sparse {
         /// Strictly increasing indices below $d$.
         indices: &'a [u32],
-        /// One finite value for every index, or two ([`Features::views`]).
+        /// One finite value for every index, or two or three ([`Features::views`]).
         values: &'a [f64],
     },
 }
@@ -71,30 +71,45 @@ impl<'a> Features<'a> {
     }
 
     /// The two views of a row. A dense row of twice `features` values has the scaled row in its first half,
-    /// and in its second half the row as it is in the data. A sparse row with two values for every index has
-    /// the scaled values first, and then those that a learner of linear functions may use beside them: their
-    /// logarithms before scaling, with norm 1. Other rows have one view, which is returned twice.
+    /// and in its second half the row as it is in the data. A sparse row with two or three values for every
+    /// index has the scaled values first, and then those that a learner of linear functions may use beside
+    /// them: their logarithms before scaling, with norm 1. Other rows have one view, which is returned twice.
     pub fn views(self, features: usize) -> (Self, Self) {
         match self {
             Features::Dense(values) if values.len() == 2 * features => {
                 let (scaled, plain) = values.split_at(features);
                 (Features::Dense(scaled), Features::Dense(plain))
             }
-            Features::Sparse { indices, values } if values.len() == 2 * indices.len() => {
-                let (scaled, other) = values.split_at(indices.len());
+            Features::Sparse { indices, values } if values.len() > indices.len() => {
+                let (scaled, others) = values.split_at(indices.len());
+                let other = &others[..indices.len()];
                 (Features::Sparse { indices, values: scaled }, Features::Sparse { indices, values: other })
             }
             _ => (self, self),
         }
     }
 
+    /// The row as it is in the data: the second view of a dense row, the third values of a sparse one;
+    /// otherwise its first view.
+    pub(crate) fn given(self, features: usize) -> Self {
+        match self {
+            Features::Dense(_) => self.views(features).1,
+            Features::Sparse { indices, values } if values.len() == 3 * indices.len() => {
+                Features::Sparse { indices, values: &values[2 * indices.len()..] }
+            }
+            _ => self.views(features).0,
+        }
+    }
+
     /// Whether a row from an untrusted source fits a learner of `features` features: a row with one view, or
-    /// two if the learner takes both (`plain`); the indices of a sparse row increase.
+    /// those behind it if the learner takes them (`plain`); the indices of a sparse row increase.
     pub fn fits(self, features: usize, plain: bool) -> bool {
         match self {
             Features::Dense(values) => values.len() == features || plain && values.len() == 2 * features,
             Features::Sparse { indices, values } => {
-                (values.len() == indices.len() || plain && values.len() == 2 * indices.len())
+                let others = values.len().checked_sub(indices.len());
+                let whole = |others| others == indices.len() || others == 2 * indices.len();
+                others.is_some_and(|others| others == 0 || plain && whole(others))
                     && indices.is_sorted_by(|a, b| a < b)
                     && indices.last().is_none_or(|last| (*last as usize) < features)
             }
@@ -373,6 +388,12 @@ mod tests {
         assert_eq!(scaled, Features::Sparse { indices: &[4, 7], values: &both[..2] });
         assert_eq!(other, Features::Sparse { indices: &[4, 7], values: &both[2..] });
         assert_eq!(scaled.views(9), (scaled, scaled), "one view");
+        assert_eq!(row.given(9), scaled, "not known");
+        let row = Features::Sparse { indices: &[4, 7], values: &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0] };
+        assert_eq!(row.views(9), (scaled, other), "three views");
+        assert_eq!(row.given(9), Features::Sparse { indices: &[4, 7], values: &[5.0, 6.0] });
+        assert!(row.fits(9, true) && !row.fits(9, false));
+        assert_eq!(Features::Dense(&both).given(2).values(), &both[2..]);
     }
 
     /// p = (1/2, 3/10, 1/5). "Not class 0" costs -ln(1/2), with the gradient (1/2, 3/10 - 3/5, 1/5 - 2/5).

@@ -78,8 +78,8 @@ pub struct Encoder {
     /// Number of columns of the data, without the intercept.
     columns: usize,
     /// What the learner accepts (soft labels, weights, targets). If it takes the row before scaling, rows
-    /// have two views ([`Features::views`]) where scaling depends on the rows before: dense ones, and sparse
-    /// ones with [`Scaling::MaxAbs`].
+    /// have it behind the scaled one ([`Features::views`]) where scaling depends on the rows before: dense
+    /// ones, and sparse ones with [`Scaling::MaxAbs`], which have logarithms in between.
     accepts: Accepts,
     /// Whether features are votes, which must be in [-1, 1].
     votes: bool,
@@ -324,8 +324,8 @@ impl Encoder {
     }
 
     /// Scales the values from `at` on, which are those of a sparse row in `columns`. For a learner that takes
-    /// two views, adds their logarithms before scaling, $\operatorname{sign}(x) \ln(1 + |x|)$, divided by
-    /// their norm, behind them, with an intercept of its own.
+    /// them, adds behind them their logarithms before scaling, $\operatorname{sign}(x) \ln(1 + |x|)$, divided
+    /// by their norm, and the values before scaling, both with an intercept of their own.
     fn scale_sparse(&self, columns: &[u32], out: &mut Example, at: usize) {
         let end = out.values.len();
         if self.accepts.plain && self.scaler.scaling() == Scaling::MaxAbs {
@@ -334,7 +334,12 @@ impl Encoder {
             }
             let start = out.values.len();
             out.values.extend_from_within(at..end);
-            let logarithms = &mut out.values[start..];
+            let middle = out.values.len();
+            if self.intercept {
+                out.values.push(1.0);
+            }
+            out.values.extend_from_within(at..end);
+            let logarithms = &mut out.values[start..middle];
             logarithms.iter_mut().for_each(|value| *value = value.signum() * value.abs().ln_1p());
             let norm = logarithms.iter().map(|value| value * value).sum::<f64>().sqrt();
             if norm > 0.0 {

@@ -175,7 +175,7 @@ impl Example {
             return;
         }
         let kept = |feature: &u32| features.binary_search(feature).is_err();
-        // One value for every index, or two ([`Features::views`]).
+        // One value for every index, or several ([`Features::views`]).
         let pairs = self.indices.iter().cycle().zip(&self.values);
         self.values = pairs.filter(|(feature, _)| kept(feature)).map(|(_, value)| *value).collect();
         self.indices.retain(kept);

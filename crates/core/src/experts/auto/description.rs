@@ -72,7 +72,7 @@ impl Description {
 
     /// Whether the member depends on the scale of the features.
     pub(super) fn has_unit(self) -> bool {
-        self.kind().view() != View::Plain
+        !matches!(self.kind().view(), View::Plain | View::Given)
     }
 
     /// See [`Kind::columns`].

@@ -154,6 +154,7 @@ mod fourier;
 mod kind;
 mod kinds;
 mod member;
+mod moments;
 mod naive_bayes;
 mod neighbours;
 mod part;

@@ -5,10 +5,13 @@
 //! During the first [`CHOSEN`] rows, whenever their number is a power of two, features that occurred in
 //! at least one of [`RARE`] rows get the next places in a dense row, [`WIDTH`] at most, which they keep. A
 //! mixture of its own ([`Auto`]), whose members suit the number of places, learns these rows, and is one
-//! member with one head. When places were added, a new mixture learns the rows so far, [`STEPS`] of them in
-//! each round that follows, and takes over when it has learnt all. If a third of the entries of rows has no
-//! place after [`CHOSEN`] rows, as in texts and where most columns have thousands of values, the mixture is
-//! left out from then on, and the head is uniform: it would cost more than it gains.
+//! member with one head. As in a table that is dense from the start, it is given the numbers as they are in
+//! the data and standardised: scaled by the largest so far, they would shrink whenever a larger one comes,
+//! and rows that trees and neighbours keep would no longer be comparable with later ones. When places were
+//! added, a new mixture learns the rows so far, [`STEPS`] of them in each round that follows, and takes over
+//! when it has learnt all. If a third of the entries of rows has no place after [`CHOSEN`] rows, as in texts
+//! and where most columns have thousands of values, the mixture is left out from then on, and the head is
+//! uniform: it would cost more than it gains.
 
 use crate::algorithm::Algorithm;
 use crate::example::{Features, Target};
@@ -22,6 +25,7 @@ use crate::state::{State, Tensor};
 use super::description::Lineup;
 use super::kind::{Kind, Settings, is_wide_and_sparse};
 use super::member::Member;
+use super::moments::Moments;
 use super::row::View;
 use super::{Auto, AutoParams};
 
@@ -88,7 +92,7 @@ impl Kind for PartKind {
     }
 
     fn view(&self) -> View {
-        View::Plain
+        View::Given
     }
 
     fn work(&self, _: Settings, _: &Problem) -> f64 {
@@ -116,6 +120,8 @@ struct Narrow {
     places: Vec<u32>,
     /// For every feature, its place, or [`NONE`]. Follows from `places`.
     place_of: Vec<u32>,
+    /// Of the rows that the mixture has learnt.
+    moments: Moments,
     mixture: Box<Auto>,
 }
 
@@ -124,7 +130,8 @@ impl Narrow {
     fn new(places: Vec<u32>, members: Option<Lineup>, problem: &Problem, seed: u64) -> Option<Self> {
         let params = AutoParams { members, ..params() };
         let mixture = Auto::new(params, narrow(problem, places.len()), seed).ok()?;
-        let mut narrow = Self { places, place_of: Vec::new(), mixture: Box::new(mixture) };
+        let moments = Moments::new(places.len());
+        let mut narrow = Self { places, place_of: Vec::new(), moments, mixture: Box::new(mixture) };
         narrow.set_place_of(problem.features);
         Some(narrow)
     }
@@ -141,17 +148,25 @@ impl Narrow {
         self.place_of.get(feature).is_some_and(|place| *place != NONE)
     }
 
-    /// Writes the entries with places to `row`, of at least as many numbers as there are places, and returns
-    /// that part of it.
-    fn write<'a>(&self, entries: impl Iterator<Item = (usize, f64)>, row: &'a mut [f64]) -> Features<'a> {
-        let row = &mut row[..self.places.len()];
-        row.fill(0.0);
+    /// Writes the entries with places to `row`: the standardised numbers, then those that were given, which
+    /// members with thresholds or distances take.
+    fn write(&self, entries: impl Iterator<Item = (usize, f64)>, row: &mut Vec<f64>) {
+        let places = self.places.len();
+        row.clear();
+        row.resize(2 * places, 0.0);
+        let (scaled, given) = row.split_at_mut(places);
         for (feature, value) in entries {
             if self.has_place(feature) {
-                row[self.place_of[feature] as usize] = value;
+                given[self.place_of[feature] as usize] = value;
             }
         }
-        Features::Dense(row)
+        self.moments.scale(given, scaled);
+    }
+
+    /// Learns a row as [`Narrow::write`] wrote it, which was predicted `at`.
+    fn update(&mut self, row: &[f64], y: Target<'_>, at: &Prediction) {
+        self.mixture.update(Features::Dense(row), y, at);
+        self.moments.note(&row[self.places.len()..]);
     }
 }
 
@@ -174,7 +189,7 @@ struct Part {
     kept: Vec<f64>,
     /// Places and members of the two mixtures, while the state is saved or loaded.
     lineups: Vec<u32>,
-    /// The states of the two mixtures, while the state is saved or loaded.
+    /// The states of the two mixtures with their moments, while the state is saved or loaded.
     packed: [Vec<f64>; 2],
     workers: Workers,
     row: Vec<f64>,
@@ -196,7 +211,7 @@ impl Part {
             lineups: Vec::new(),
             packed: Default::default(),
             workers: Workers::default(),
-            row: vec![0.0; WIDTH],
+            row: Vec::with_capacity(2 * WIDTH),
             shares: Vec::new(),
             at: Prediction::default(),
         }
@@ -279,9 +294,9 @@ impl Part {
             self.shares.extend_from_slice(&rest[..classes]);
             self.shares.resize(self.problem.classes, 0.0);
             let entries = features.iter().map(|feature| *feature as usize).zip(values.iter().copied());
-            let x = next.write(entries, &mut self.row);
-            next.mixture.predict(x, &mut self.at);
-            next.mixture.update(x, Target::distribution(&self.shares).weighted(head[2]), &self.at);
+            next.write(entries, &mut self.row);
+            next.mixture.predict(Features::Dense(&self.row), &mut self.at);
+            next.update(&self.row, Target::distribution(&self.shares).weighted(head[2]), &self.at);
             self.succession[0] += (3 + 2 * features.len() + classes) as u64;
         }
         if self.succession[0] as usize == self.kept.len() {
@@ -327,7 +342,10 @@ impl Part {
         if numbers > 2 * packed.len().max(MOST_UNCHECKED) {
             return None;
         }
-        let mut narrow = Narrow::new(places, Some(members), &self.problem, self.succession[2])?;
+        let (moments, packed) = packed.split_at_checked(Moments::numbers(places.len()))?;
+        let moments = Moments::unpack(moments, places.len())?;
+        let narrow = Narrow::new(places, Some(members), &self.problem, self.succession[2])?;
+        let mut narrow = Narrow { moments, ..narrow };
         let mut rest = packed.iter().copied();
         let fits = narrow.mixture.tensors().into_iter().all(|tensor| tensor.unpack(&mut rest).is_some());
         (fits && rest.next().is_none() && narrow.mixture.restored()).then_some(narrow)
@@ -360,7 +378,7 @@ impl Part {
 impl Member for Part {
     fn prediction(&self) -> Prediction {
         let classes = self.problem.classes;
-        Prediction { members: vec![Prediction::sized(classes, 0)], ..Prediction::sized(classes, WIDTH) }
+        Prediction { members: vec![Prediction::sized(classes, 0)], ..Prediction::sized(classes, 2 * WIDTH) }
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
@@ -371,8 +389,8 @@ impl Member for Part {
                 *nested = None;
             }
             let own = nested.get_or_insert_with(|| Box::new(narrow.mixture.prediction()));
-            scratch.resize(WIDTH, 0.0);
-            narrow.mixture.predict(narrow.write(x.iter(), scratch), own);
+            narrow.write(x.iter(), scratch);
+            narrow.mixture.predict(Features::Dense(scratch), own);
             head.probabilities.clone_from(&own.probabilities);
             head.scores.clone_from(&own.scores);
         } else {
@@ -384,15 +402,17 @@ impl Member for Part {
     }
 
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        self.lineups = Vec::new();
+        self.packed = Default::default();
         if let Some(narrow) = self.current.as_mut().filter(|_| self.counts[0] == 1) {
-            let x = narrow.write(x.iter(), &mut self.row);
             match &at.nested {
-                Some(own) if at.is_fresh(self.succession[1]) => narrow.mixture.update(x, y, own),
+                Some(own) if at.is_fresh(self.succession[1]) => narrow.update(&at.scratch, y, own),
                 // The row came earlier, perhaps when another mixture forecast.
                 _ => {
                     let mut again = narrow.mixture.prediction();
-                    narrow.mixture.predict(x, &mut again);
-                    narrow.mixture.update(x, y, &again);
+                    narrow.write(x.iter(), &mut self.row);
+                    narrow.mixture.predict(Features::Dense(&self.row), &mut again);
+                    narrow.update(&self.row, y, &again);
                 }
             }
         }
@@ -441,9 +461,10 @@ impl State for Part {
         for (narrow, packed) in [&mut self.current, &mut self.next].into_iter().zip(&mut self.packed) {
             packed.clear();
             let (mut places, mut members) = (&[][..], String::new());
-            if let Some(Narrow { places: own, mixture, .. }) = narrow {
+            if let Some(Narrow { places: own, moments, mixture, .. }) = narrow {
                 members =
                     mixture.params().members.map(|lineup| lineup.to_value().to_string()).unwrap_or_default();
+                moments.pack(packed);
                 mixture.tensors().into_iter().for_each(|tensor| tensor.pack(packed));
                 places = own;
             }
@@ -521,6 +542,26 @@ mod tests {
         assert!(part.active().is_some());
         let loss = late.iter().map(|p| -p.ln()).sum::<f64>() / 500.0;
         assert!(loss < 0.3, "{loss}");
+    }
+
+    /// It does not matter by how much numbers were divided before, which changes as larger ones come.
+    #[test]
+    fn rows_are_taken_as_they_are_in_the_data() {
+        let numbers = [1.0, 1000.0].map(|factor| {
+            let mut narrow = Narrow::new(vec![2, 0], None, &part().problem, 1).expect("members");
+            let mut row = Vec::new();
+            for t in 0..50 {
+                let value = factor * mixed_uniform(1, t);
+                narrow.write([(0, value), (1, 5.0), (2, f64::from(t % 2 == 0))].into_iter(), &mut row);
+                let at = narrow.mixture.prediction();
+                narrow.update(&row, Target::class(0), &at);
+            }
+            row
+        });
+        let [[mark, number, given_mark, given], [same_mark, same, _, larger]] =
+            numbers.map(|row| <[f64; 4]>::try_from(row).expect("two numbers in two views"));
+        assert_eq!((mark, given_mark, same_mark), (0.0, 0.0, 0.0), "marks are not scaled");
+        assert!((number - same).abs() < 1e-9 && larger == 1000.0 * given);
     }
 
     #[test]

@@ -7,6 +7,8 @@ use crate::example::Features;
 pub(super) enum View {
     /// [`Row::plain`].
     Plain,
+    /// [`Row::given`].
+    Given,
     /// [`Row::scaled`].
     Scaled,
     /// [`Row::both`].
@@ -23,6 +25,8 @@ pub(super) struct Row<'a> {
     /// For members without a unit: a dense row before scaling if it has two views, otherwise the row as it
     /// was given.
     pub(super) plain: Features<'a>,
+    /// As it is in the data, where the row has a view for it, also for sparse rows; otherwise before the unit.
+    pub(super) given: Features<'a>,
 }
 
 impl<'a> Row<'a> {
@@ -30,6 +34,7 @@ impl<'a> Row<'a> {
     pub(super) fn seen_as(self, view: View) -> Features<'a> {
         match view {
             View::Plain => self.plain,
+            View::Given => self.given,
             View::Scaled => self.scaled,
             View::Both => self.both,
         }

@@ -47,11 +47,11 @@ impl Unit {
         let both = self.scaled(x, room);
         let (first, second) = x.views(self.features);
         let plain = if let Features::Dense(_) = x { second } else { first };
-        Row { both, scaled: both.views(self.features).0, plain }
+        Row { both, scaled: both.views(self.features).0, plain, given: x.given(self.features) }
     }
 
-    /// `x` in multiples of the unit, written to `room`. The second view of a sparse row, which has norm 1, is
-    /// kept as it is; that of a dense row is left out.
+    /// `x` in multiples of the unit, written to `room`. The other views of a sparse row are kept as they are;
+    /// that of a dense row is left out.
     fn scaled<'a>(&self, x: Features<'a>, room: &'a mut Vec<f64>) -> Features<'a> {
         let scale = self.scale();
         let first = x.views(self.features).0;
@@ -152,7 +152,10 @@ impl Unit {
             };
             let (shares, weight) = truth.split_at(self.classes);
             let scaled = x.views(self.features).0;
-            learn(Row { both: x, scaled, plain: scaled }, Target::distribution(shares).weighted(weight[0]));
+            learn(
+                Row { both: x, scaled, plain: scaled, given: scaled },
+                Target::distribution(shares).weighted(weight[0]),
+            );
         }
     }
 

@@ -28,7 +28,7 @@ fn features_in_memory_give_the_examples_of_rows() {
                 assert_eq!(read.features(), dense.features(), "{scaling}, sparse: {sparse}");
                 assert_eq!(read.features(), pairs.features(), "{scaling}, sparse: {sparse}");
                 if sparse && scaling == Scaling::MaxAbs {
-                    assert_eq!(read.values.len(), 2 * read.indices.len(), "two views");
+                    assert_eq!(read.values.len(), 3 * read.indices.len(), "three views");
                 } else if scaling.adapts() && !sparse {
                     assert_eq!(read.values[4], 1.0, "an intercept of its own");
                     assert_eq!(read.values[5..], values[..], "{scaling}: the row as it is");
@@ -68,9 +68,9 @@ fn means_replace_what_is_absent() {
     assert!((encoder.scaler.mean(1) - 2.0 / 3.0).abs() < 1e-15);
 }
 
-/// ln(1 + (e - 1)) = 1 and ln(1 + (e² - 1)) = 2, with norm √5; the intercept is 1 in both views.
+/// ln(1 + (e - 1)) = 1 and ln(1 + (e² - 1)) = 2, with norm √5; the intercept is 1 in all views.
 #[test]
-fn a_sparse_row_has_its_logarithms_behind() {
+fn a_sparse_row_has_its_logarithms_and_its_values_behind() {
     let (one, two) = (1f64.exp_m1(), 2f64.exp_m1());
     let mut encoder = encoder(Scaling::MaxAbs, true);
     let mut example = Example::default();
@@ -78,16 +78,17 @@ fn a_sparse_row_has_its_logarithms_behind() {
     encoder.encode_features(Features::Dense(&[-one, 0.0, two]), &mut example).expect("a good row");
     assert_eq!(example.indices, [0, 1, 3]);
     let root = 5f64.sqrt();
-    for (value, want) in example.values.iter().zip([1.0, -0.5, 1.0, 1.0, -1.0 / root, 2.0 / root]) {
+    let wanted = [1.0, -0.5, 1.0, 1.0, -1.0 / root, 2.0 / root, 1.0, -one, two];
+    for (value, want) in example.values.iter().zip(wanted) {
         assert!((value - want).abs() < 1e-15, "{value}, not {want}");
     }
-    assert_eq!(example.values.len(), 6);
+    assert_eq!(example.values.len(), 9);
     encoder.remove(&[1], &mut example);
     assert_eq!(example.indices, [0, 3]);
-    assert_eq!(example.values, [1.0, 1.0, 1.0, 2.0 / root], "removed from both views");
+    assert_eq!(example.values, [1.0, 1.0, 1.0, 2.0 / root, 1.0, two], "removed from all views");
     // Without entries, and for a learner that takes one view.
     encoder.encode_features(Features::Dense(&[0.0; 3]), &mut example).expect("a good row");
-    assert_eq!((&example.indices[..], &example.values[..]), (&[0][..], &[1.0, 1.0][..]));
+    assert_eq!((&example.indices[..], &example.values[..]), (&[0][..], &[1.0, 1.0, 1.0][..]));
     encoder.accepts.plain = false;
     encoder.encode_features(Features::Dense(&[one, 0.0, two]), &mut example).expect("a good row");
     assert_eq!(example.values.len(), 3);
