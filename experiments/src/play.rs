@@ -84,7 +84,15 @@ impl Sink for Checkpoints<'_> {
 
 fn options(entry: &Entry, seed: u64) -> RunOptions {
     let forecast = entry.about.forecast;
-    RunOptions { forecast, delay: Lateness::default(), look_ahead: true, window: 1, limit: None, seed }
+    RunOptions {
+        forecast,
+        delay: Lateness::default(),
+        look_ahead: true,
+        window: 1,
+        takes_in: false,
+        limit: None,
+        seed,
+    }
 }
 
 /// Runs `contender` over `source`, its own draws from `seed`.

@@ -318,6 +318,7 @@ impl Bandit {
                 delay: Lateness::default(),
                 look_ahead: false,
                 window: 1,
+                takes_in: false,
                 limit: None,
                 seed,
             };

@@ -15,7 +15,7 @@ use noregret_stream::evaluate::{
     Compared, EvaluateOptions, Evaluation, LoggedArrays, MakeLearner, Policy, compare,
 };
 use noregret_stream::save::Frozen;
-use noregret_stream::{Format, Schema};
+use noregret_stream::{Format, Missing, Schema};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -38,7 +38,7 @@ pub(crate) enum PyPolicy<'py> {
 /// Evaluates policies on a log (`None` is the distribution in `evaluation`). Returns JSON of the
 /// evaluations, and of the differences to the first policy with verdicts.
 #[pyfunction]
-#[pyo3(signature = (log, policies, *, greedy, clip, confidence, missing_is_wrong, reward_learner, format, on_bad_row, most_waiting, columns, costs))]
+#[pyo3(signature = (log, policies, *, greedy, clip, confidence, missing_is_wrong, reward_learner, format, on_bad_row, most_waiting, columns, costs, not_missing))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
 pub(crate) fn evaluate_log(
     py: Python<'_>,
@@ -54,6 +54,7 @@ pub(crate) fn evaluate_log(
     most_waiting: usize,
     columns: [Option<String>; 4],
     costs: Option<[f64; 2]>,
+    not_missing: Vec<String>,
 ) -> PyResult<String> {
     let costs = costs.map(Costs::try_from).transpose().map_err(PyValueError::new_err)?;
     let mut named = Vec::with_capacity(policies.len());
@@ -65,7 +66,9 @@ pub(crate) fn evaluate_log(
             None => (None, None),
         });
     }
-    let reading = Reading { log, format, on_bad_row, most_waiting, missing_is_wrong, columns, costs };
+    let missing = Missing { words: vec![], values: not_missing };
+    let reading =
+        Reading { log, format, on_bad_row, most_waiting, missing_is_wrong, columns, costs, missing };
     let compared = py.detach(|| -> Done<Compared> {
         let policies: Done<Vec<Policy>> =
             (named.iter()).map(|(name, model)| policy_of(name.as_deref(), model.as_ref(), greedy)).collect();
@@ -90,6 +93,8 @@ struct Reading<'a> {
     columns: [Option<String>; 4],
     /// The range of costs, if the column of the reward has costs.
     costs: Option<Costs>,
+    /// Labels that are no missing ones.
+    missing: Missing,
 }
 
 impl Reading<'_> {
@@ -133,8 +138,9 @@ fn of_log(
     let format = format.map_err(|what| Failure::Value(format!("format: {what}")))?;
     let csv = format.or_else(|| Format::from_file_name(path)) == Some(Format::Csv);
     let keys = Keys::named(reading.columns.each_ref());
-    let keys = keys.or_else(|| (csv || reading.costs.is_some()).then(Keys::default));
-    let keys = keys.map(|keys| Keys { costs: reading.costs, ..keys });
+    let said = csv || reading.costs.is_some() || !reading.missing.is_default();
+    let keys = keys.or_else(|| said.then(Keys::default));
+    let keys = keys.map(|keys| Keys { costs: reading.costs, missing: reading.missing.clone(), ..keys });
     let open = |schema: Option<&Schema>| match &keys {
         None => Logged::open(path, format, schema),
         Some(keys) => Logged::open_foreign(path, format, keys, schema),

@@ -63,6 +63,18 @@ pub(crate) fn missing_labels(
     labels.into_iter().filter(|label| missing.is_label(label)).collect()
 }
 
+/// Why a label called `text` is none beside the label `known` of the same text, if it is none.
+#[pyfunction]
+pub(crate) fn clash(
+    text: &str,
+    known: &Bound<'_, PyAny>,
+    label: &Bound<'_, PyAny>,
+) -> PyResult<Option<String>> {
+    // Other objects are known by their texts.
+    let (Ok(known), Ok(label)) = (known.extract::<Name>(), label.extract::<Name>()) else { return Ok(None) };
+    Ok([(text, known.1)].into_iter().collect::<Labels>().clash(text, label.1))
+}
+
 /// The Python object of a scalar of NumPy; `None` for other objects.
 fn scalar_of<'py>(label: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let is_scalar = label.hasattr("dtype")? && label.hasattr("item")?;
@@ -77,7 +89,7 @@ impl<'py> IntoPyObject<'py> for Name {
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let text = PyString::new(py, &self.0).into_any();
         Ok(match self.1 {
-            LabelType::Unstated | LabelType::Text => text,
+            LabelType::Unstated | LabelType::Text | LabelType::Figure => text,
             LabelType::Whole => py.get_type::<PyInt>().call1((text,))?,
             LabelType::Real => py.get_type::<PyFloat>().call1((text,))?,
             LabelType::Truth => PyBool::new(py, self.0.eq_ignore_ascii_case("true")).to_owned().into_any(),

@@ -316,8 +316,15 @@ impl Learner {
             self.put_spare(None);
             inner.state += 1;
             let forecast = inner.learner.about().forecast;
-            let options =
-                RunOptions { forecast, delay: Lateness::default(), look_ahead, window: 1, limit: None, seed };
+            let options = RunOptions {
+                forecast,
+                delay: Lateness::default(),
+                look_ahead,
+                window: 1,
+                takes_in: false,
+                limit: None,
+                seed,
+            };
             with_threads(threads, progress, |workers, signals| {
                 let mut record = Record::new(forecast, keep, rows.len());
                 let Inner { learner, encoder, facts, .. } = inner;

@@ -170,3 +170,24 @@ def test_rows_without_columns_are_rounds_without_a_context():
     warm.learn([{}] * 80, labels, [label == "b" for label in labels], [0.5] * 80)
     assert warm.predict() == "b"
     assert warm.predict([{}] * 3).tolist() == ["b"] * 3
+
+
+@pytest.mark.parametrize("bare", [lambda n: np.zeros((n, 0)), lambda n: [{}] * n, lambda n: pandas.DataFrame(index=range(n))], ids=["array", "dictionaries", "frame"])
+def test_rows_without_columns_are_refused_where_there_are_columns(bare):
+    x, at = stream(60, 3, 2)
+    y = np.array(["u", "v"])[at]
+    numbers, table = Bandit("squarecb"), Bandit("squarecb")
+    numbers.run(x, y)
+    table.run(pandas.DataFrame(x, columns=["p", "q", "r"]), y)
+    for bandit in (numbers, table, Bandit("squarecb", features=3, labels=["u", "v"])):
+        before = bandit.rounds
+        for call in (lambda b=bandit: b.predict(bare(6)), lambda b=bandit: b.run(bare(6), y[:6]), lambda b=bandit: b.learn(bare(6), y[:6], [1] * 6, [0.5] * 6)):
+            with pytest.raises(ValueError, match="x has 6 rows without columns; the 3 of the bandit were needed"):
+                call()
+        assert bandit.rounds == before
+    free = Bandit("squarecb")
+    free.run(bare(60), y)
+    assert free.predict(bare(3)).shape == (3,)
+    named = Bandit("squarecb", labels=["u", "v"])
+    named.decide({"a": 1.0})
+    assert named.predict([{}, {}]).shape == (2,), "features by name that are not given are 0"

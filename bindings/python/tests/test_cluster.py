@@ -611,3 +611,20 @@ def test_words_for_missing_labels_are_missing_and_times_are_labels(tmp_path):
         assert Learner.load(tmp_path / "model").predict(x).tolist() == one.predict(x).tolist() == keyed.predict(["k"] * 40, x)
         with pytest.raises(ValueError, match="nothing was learnt, because row 0 .* has 'NO'"):
             keyed.learn(["k"], x[:1], ["NO"])
+
+
+TABLES = [
+    "labels that are texts", "labels that are true and false", "labels that are texts of digits", "labels that are words for missing ones",
+    "missing labels", "categories", "missing numbers", "missing categories that are words", "times", "free text", "no columns",
+]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_sweep_reads_tables_like_every_front(name):
+    pytest.importorskip("pyarrow")
+    from fronts.objects import frame
+    from fronts.situations import SITUATIONS
+
+    case = SITUATIONS[name]
+    found = sweep((frame(case.rows), case.labels), "folklore", engine=LocalEngine(jobs=1))
+    assert not found.failures and found.runs[0]["log_loss"] == Learner("folklore").run(frame(case.rows), case.labels).log_loss

@@ -359,6 +359,39 @@ def test_saving(here):
         Learner.load("model")
 
 
+class Trap:
+    """A pickle that writes a file where it is read."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path("sprung").write_text, ("code was executed",)
+
+
+def test_a_model_of_a_stranger_executes_nothing(here):
+    write("rows.csv", table())
+    program("run", "rows.csv", "--label", "species", "--learner", "folklore", "--quiet", "--save", "model")
+    good, code = Path("model").read_bytes(), pickle.dumps(Trap())
+    head = int.from_bytes(good[:8], "little")
+    files = {"code": code, "code behind a header": good[: 8 + head] + code, "code behind a model": good + code, "half": good[: len(good) // 2], "nothing": b""}
+    # Any byte that differs is found, in the header and in the numbers.
+    for at in range(0, len(good), max(1, len(good) // 60)):
+        files[f"byte {at}"] = good[:at] + bytes([good[at] ^ 0x11]) + good[at + 1 :]
+    for what, content in files.items():
+        Path("stranger").write_bytes(content)
+        for load in (Learner.load, Bandit.load):
+            with pytest.raises(ValueError):
+                load("stranger")
+            assert not Path("sprung").exists(), what
+    for what in ("code", "code behind a header", "half"):
+        Path("stranger").write_bytes(files[what])
+        for command in (["predict", "stranger", "rows.csv"], ["inspect", "stranger"], ["run", "rows.csv", "--load", "stranger"]):
+            with pytest.raises(ValueError, match="stranger"):
+                program(*command)
+    assert not Path("sprung").exists()
+    # A pickle of Python is another thing, which executes what it says.
+    pickle.loads(code)
+    assert Path("sprung").exists()
+
+
 @answer("How large is the model?")
 def test_size(here):
     write("rows.csv", table())
@@ -414,7 +447,12 @@ def test_exploration(here):
         assert len(p) == 120 and all(sum(row) == pytest.approx(1) for row in p)
         if floor:
             assert min(map(min, p)) >= floor - 1e-12
-            assert noregret.evaluate(log, "constant:cat").estimates["ips"].value > 0
+            # Every policy is evaluated: also those that the learner hardly played.
+            shares = {label: sum(row["species"] == label for row in table()) / 120 for label in ("cat", "dog")}
+            for policy, reward in [*((f"constant:{label}", share) for label, share in shares.items()), ("uniform", 0.5)]:
+                found = noregret.evaluate(log, policy)
+                estimate = found.estimates["ips"]
+                assert found.rounds == 120 and estimate.sequence[0] <= reward <= estimate.sequence[1], policy
         else:
             assert any(0 < min(row) < max(row) < 1 for row in p)
     articles = Bandit("offers", width=64)

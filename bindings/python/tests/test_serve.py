@@ -85,11 +85,15 @@ def test_our_client(service):
         with pytest.raises(client.Refused, match="no model") as refused:
             copy.about()
         assert refused.value.status == 404
+        # A row without a label is forecast, and not learnt.
+        rounds = model.about()["rounds"]
+        assert model.learn({"size": 4.0}, None).label == model.predict({"size": 4.0}).label
+        assert model.about()["rounds"] == rounds
         with pytest.raises(client.Refused) as refused:
-            model.learn({"size": "huge"}, None)
+            model.learn({"size": "huge"}, {})
         assert (refused.value.status, refused.value.field) == (422, "y")
-        with pytest.raises(client.Refused, match="line 3: y is null") as refused:
-            list(model.learn_many([({"size": 1.0}, "cat"), ({"size": 2.0}, "cat"), ({"size": 3.0}, None)]))
+        with pytest.raises(client.Refused, match="line 3: y is {}") as refused:
+            list(model.learn_many([({"size": 1.0}, "cat"), ({"size": 2.0}, "cat"), ({"size": 3.0}, {})]))
         assert (refused.value.status, refused.value.field, refused.value.line) == (422, "y", 3)
 
         news = connection.create("news", feedback="bandit")

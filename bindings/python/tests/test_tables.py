@@ -473,3 +473,46 @@ def test_words_that_count_as_missing_are_given_or_taken_back():
     frame, labels = pandas.DataFrame(table)[kept], np.array(y)[kept]
     model = sklearn.FolkloreClassifier(missing=["unknown", -999]).fit(frame, labels)
     assert "hue=unknown" not in model.learner_.columns and "hue=unknown" in sklearn.FolkloreClassifier().fit(frame, labels).learner_.columns
+
+
+@pytest.mark.parametrize("bare", [lambda n: np.zeros((n, 0)), lambda n: [{}] * n, lambda n: pandas.DataFrame(index=range(n))], ids=["array", "dictionaries", "frame"])
+def test_without_columns_it_is_learnt_how_good_each_label_is(bare, tmp_path):
+    y = ["u", "v", "v"] * 40
+    learner = Learner("folklore")
+    assert learner.run(bare(120), y).rates["rounds"] == 120
+    p = learner.predict_proba(bare(4))
+    assert p.shape == (4, 2) and p[0, 1] == pytest.approx(2 / 3, abs=0.1)
+    learner.update(bare(2), ["v", "w"])
+    learner.learn_one({}, "v")
+    assert learner.labels == ["u", "v", "w"] and learner.rounds == 123
+    assert learner.predict({}) == "v" and learner.predict([]) == "v" and learner.predict_proba({}).shape == (3,)
+    learner.save(tmp_path / "model")
+    assert Learner.load(tmp_path / "model").predict(bare(2)).tolist() == ["v", "v"]
+    x = np.random.default_rng(0).normal(size=(120, 2))
+    for first in (x, pandas.DataFrame(x, columns=["p", "q"])):
+        full = Learner("folklore")
+        full.run(first, y)
+        for call in (lambda full=full: full.predict(bare(5)), lambda full=full: full.update(bare(5), y[:5])):
+            with pytest.raises(ValueError, match="x has 5 rows without columns; the 2 of the learner were needed"):
+                call()
+        assert full.rounds == 120
+
+
+@pytest.mark.parametrize("kind", ["array", "frame"])
+def test_a_text_and_a_number_of_one_writing_are_refused(kind):
+    x = np.random.default_rng(0).normal(size=(40, 2))
+    rows = x if kind == "array" else pandas.DataFrame(x, columns=["p", "q"])
+    why = r'the label "1" is .*, and the class of this name is .*: labels of one name need one type'
+    for make in (lambda: Learner("folklore"), lambda: Bandit("squarecb")):
+        with pytest.raises(ValueError, match=why):
+            make().run(rows, [1, "1"] * 20)
+        model = make()
+        model.run(rows, [1, 2] * 20)
+        before = model.rounds
+        with pytest.raises(ValueError, match=why):
+            model.run(rows, ["1", "2"] * 20)
+        assert model.rounds == before and set(model.predict(rows).tolist()) <= {1, 2}
+    # True equals 1 in Python, and is another label.
+    learner = Learner("folklore")
+    learner.run(rows, [True, 1] * 20)
+    assert len(learner.labels) == 2

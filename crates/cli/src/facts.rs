@@ -13,7 +13,7 @@ use noregret_stream::setup::{Facts, leaves_rows};
 use noregret_stream::{Columns, Reader, Schema};
 
 use crate::failure::Failure;
-use crate::hint::survey_error;
+use crate::hint::{many_numbers, survey_error};
 use crate::interrupt;
 use crate::note::{counted, note, short};
 use crate::plan::{Source, StreamPlan};
@@ -112,6 +112,9 @@ impl<'a> Stream<'a> {
             )
             .map_err(|error| Failure::data(survey_error(&plan.source.data, &error)))?;
             interrupt::check(plan.stop(), interrupt::nothing_learnt)?;
+            if let Some(sentence) = many_numbers(&survey) {
+                note(format_args!("noregret: {}: {sentence}", plan.source.name()));
+            }
             let (schema, kept) = (watched.schema(), watched.again());
             drop(watched);
             reader = match kept {

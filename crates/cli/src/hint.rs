@@ -2,7 +2,7 @@
 
 use noregret::model::ModelError;
 use noregret_stream::decisions::replay::ReplayError;
-use noregret_stream::encode::survey::SurveyError;
+use noregret_stream::encode::survey::{Survey, SurveyError};
 use noregret_stream::run::RunError;
 use noregret_stream::save::file::ModelFileError;
 use noregret_stream::{ReadError, ReadErrorKind};
@@ -37,6 +37,14 @@ pub(crate) fn survey_error(data: &str, error: &SurveyError) -> String {
         SurveyError::LabelsHardlyRepeat(..) => format!("{data}: {error}; --learner vaw learns the latter"),
         other => format!("{data}: {other}"),
     }
+}
+
+/// A remark on labels that may be numbers to forecast.
+pub(crate) fn many_numbers(survey: &Survey) -> Option<String> {
+    let classes = survey.many_numbers()?;
+    Some(format!(
+        "the labels are {classes} different numbers, and each is a class of its own; --learner vaw forecasts numbers"
+    ))
 }
 
 /// The same for a model that is saved.

@@ -8,6 +8,7 @@ use noregret::guarantee::Guarantee;
 use noregret::learner::{Classes, Feedback, OnlineLearner as _, Predictor as _};
 use noregret::model::{Archive, ModelError};
 use noregret::param::{Value, Values};
+use noregret::problem::Problem;
 use noregret::rng::Rng;
 use noregret_stream::Reader;
 use noregret_stream::encode::Encoder;
@@ -35,6 +36,8 @@ pub(crate) struct Opened {
     pub(crate) rows: Option<u64>,
     /// Whether the learner grows when a class occurs.
     pub(crate) open_classes: bool,
+    /// Whether a loaded learner can take in new classes as they occur; those of a file are known before.
+    pub(crate) takes_in: bool,
     /// Whether it grows when a column occurs.
     pub(crate) open_columns: bool,
     /// The seed of all random numbers.
@@ -88,6 +91,7 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
         note(format_args!("noregret: {}: {sentence}", source.name()));
     }
     let new = take_in(&mut saved, &source, plan.stop())?;
+    let takes_in = reader.size().is_none() && can_grow(&saved.learner);
     let encoder = saved.encoder.with_large_row(plan.on_large_row);
     let mut decisions = describe_reader(&source, reader.as_ref());
     if !new.is_empty() {
@@ -107,6 +111,7 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
         reader,
         rows: None,
         open_classes: false,
+        takes_in,
         open_columns: false,
         seed: plan.seed,
         generator: saved.generator,
@@ -115,6 +120,13 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
         archive: Some(archive),
         decisions,
     })
+}
+
+/// Whether a learner can take in new classes.
+fn can_grow(learner: &AnyModel) -> bool {
+    let AnyModel::Full(learner) = learner else { return false };
+    let Problem { classes, features, .. } = *learner.problem();
+    learner.about().accepts.classes == Classes::Any && learner.boxed_clone().grow(classes + 1, features)
 }
 
 /// Grows the learner by the new classes of a file, found by a first pass, if it can grow.
@@ -201,6 +213,7 @@ fn start(plan: &StreamPlan, wanted: &Wanted) -> Result<Opened, Failure> {
         reader,
         rows,
         open_classes,
+        takes_in: false,
         open_columns,
         seed,
         generator,

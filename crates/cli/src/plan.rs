@@ -207,6 +207,7 @@ impl StreamPlan {
             delay: self.delay,
             look_ahead: !pipe,
             window: self.window,
+            takes_in: false,
             limit: self.limit,
             seed,
         }
@@ -465,7 +466,9 @@ fn logged(args: &RunArgs) -> Result<Option<Keys>, Failure> {
              have --costs",
         ));
     }
-    Ok(keys.map(|keys| Keys { costs: args.stream.costs, rewards: args.rewards, ..keys }))
+    let (words, values) = (args.stream.reading.missing.clone(), args.stream.reading.not_missing.clone());
+    let missing = Missing { words, values };
+    Ok(keys.map(|keys| Keys { costs: args.stream.costs, rewards: args.rewards, missing, ..keys }))
 }
 
 /// The learner, by name.

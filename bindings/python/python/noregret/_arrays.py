@@ -79,11 +79,12 @@ def distinct(y: Any) -> tuple[list[Any], Ints]:
     if array.dtype.kind in "iubU":
         values, places = np.unique(array, return_inverse=True)
         return values.tolist(), places.astype(np.int64)
-    at: dict[Any, int] = {}
+    # True equals 1, and is another label.
+    at: dict[tuple[bool, Any], int] = {}
     places = np.empty(len(array), dtype=np.int64)
     for row, label in enumerate(objects(array)):
-        places[row] = UNLABELLED if is_missing(label) else at.setdefault(label, len(at))
-    return list(at), places
+        places[row] = UNLABELLED if is_missing(label) else at.setdefault((isinstance(label, bool), label), len(at))
+    return [label for _, label in at], places
 
 
 def objects(array: npt.NDArray[Any]) -> Sequence[Any]:

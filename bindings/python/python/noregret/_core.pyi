@@ -21,6 +21,7 @@ __all__ = [
     "catalogue",
     "check",
     "classes_of",
+    "clash",
     "evaluate_arrays",
     "evaluate_log",
     "explain_rows",
@@ -70,6 +71,7 @@ def evaluate_log(
     most_waiting: int,
     columns: Sequence[str | None],
     costs: tuple[float, float] | None,
+    not_missing: list[str],
 ) -> str: ...
 def evaluate_arrays(
     labels: Ints,
@@ -83,6 +85,7 @@ def evaluate_arrays(
 def survey(
     rows: Rows, weights: Floats | None, scale: str, intercept: bool
 ) -> tuple[int, list[float], list[float], float]: ...
+def clash(text: str, known: Any, label: Any) -> str | None: ...
 def missing_labels(labels: list[str], missing: list[str], not_missing: list[str]) -> list[str]: ...
 def reach(learner: Learner, rows: Rows) -> tuple[float, Floats]: ...
 def sums(learner: Learner, rows: Rows, targets: Floats | Ints, at: Floats) -> Floats: ...

@@ -172,6 +172,21 @@ class Described(Labelled):
             raise ValueError(f"x has {len(table.names)} columns; the {len(names)} of the learner were needed: {', '.join(names[:10])}")
         return table._replace(names=list(names))
 
+    def _label(self) -> str:
+        """The name of the label's column."""
+        return next((name for name, role in self.roles.items() if role == "label"), "label")
+
+    def _bare(self, x: Any) -> int | None:
+        """The number of rows of `x` if they have no columns, for a learner that has none."""
+        rows = _tables.bare(x)
+        if self._held is None:
+            return rows
+        if rows is None:
+            return 1 if _arrays.is_row(x) and len(x) == 0 and not self.feature_names_in_ else None
+        if rows and (columns := self.feature_names_in_):
+            raise ValueError(f"x has {rows} rows without columns; the {len(columns)} of the learner were needed: {', '.join(columns[:10])}")
+        return rows
+
     def _takes_tables(self, x: Any) -> bool:
         """Whether `x` is read as a table."""
         if self._held is None:

@@ -160,6 +160,7 @@ def evaluate(
     reward: str | None = None,
     offered: str | None = None,
     costs: tuple[float, float] | None = None,
+    not_missing: Sequence[Any] = (),
 ) -> Evaluation:
     """Estimates the reward of `policy` from a decision log, with the same numbers as `noregret evaluate`.
 
@@ -197,6 +198,8 @@ def evaluate(
     costs
         The least and the largest cost, if the column of the reward in such a log has costs: they become rewards from 1,
         for the least, to 0. None: rewards from 0 to 1.
+    not_missing
+        Labels in such a log that are no missing ones, although words such as NA usually mean that.
 
     Raises
     ------
@@ -222,6 +225,7 @@ def evaluate(
     found = _of_log(
         log, [policy], greedy=greedy, clip=clip, confidence=confidence, missing=missing, reward_learner=reward_learner,
         format=format, on_bad_row=on_bad_row, most_waiting=most_waiting, columns=(decision, probability, reward, offered), costs=costs,
+        not_missing=not_missing,
     )
     return _evaluation(found["evaluations"][0])
 
@@ -243,6 +247,7 @@ def compare_policies(
     reward: str | None = None,
     offered: str | None = None,
     costs: tuple[float, float] | None = None,
+    not_missing: Sequence[Any] = (),
 ) -> Comparison:
     """Estimates the rewards of several policies from a decision log, as `noregret evaluate` does.
 
@@ -273,6 +278,7 @@ def compare_policies(
         log, list(policies.values()), greedy=greedy, clip=clip, confidence=confidence, missing=missing,
         reward_learner=reward_learner, format=format, on_bad_row=on_bad_row, most_waiting=most_waiting,
         columns=(decision, probability, reward, offered), costs=costs,
+        not_missing=not_missing,
     )
     names = list(policies)
     differences = {
@@ -296,6 +302,7 @@ def _of_log(
     most_waiting: int,
     columns: tuple[str | None, str | None, str | None, str | None],
     costs: tuple[float, float] | None,
+    not_missing: Sequence[Any],
 ) -> Any:
     if missing not in ("skip", "wrong"):
         raise ValueError(f"missing = {missing}: must be skip or wrong")
@@ -313,6 +320,7 @@ def _of_log(
             most_waiting=most_waiting,
             columns=columns,
             costs=costs,
+            not_missing=[str(word) for word in not_missing],
         )
     )
 

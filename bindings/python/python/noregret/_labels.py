@@ -48,6 +48,7 @@ class Labelled(Promising):
         if array.ndim != 1 or (array.dtype.kind in "iuf" and self._labels_out() is None) or not self._by_name(array):
             return _arrays.targets(y, False, self._names())
         values, places = _arrays.distinct(y)
+        _tables.check_types(values, self._values or {})
         names = [_tables.text_of(value) for value in values]
         index = self._names()
         absent = _arrays.absent(names, index)

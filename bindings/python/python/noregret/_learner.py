@@ -212,6 +212,10 @@ class Learner(Described):
 
     def _predict(self, x: Any, scores: bool) -> Floats:
         x = self._readable(x)
+        rows = self._bare(x)
+        if rows is not None:
+            found = _core.predict_table(self._core, _tables.blank(self._label(), rows).given(), scores)
+            return np.ascontiguousarray(found[0]) if _tables.is_row(x) or _arrays.is_row(x) else found
         if self._takes_tables(x):
             table = self._table(x)
             found = _core.predict_table(self._core, table.given(), scores)
@@ -322,31 +326,34 @@ class Learner(Described):
         """Learns rows; returns the result of the compiled part, and remarks on the columns."""
         facts = {"ahead": False, **(facts or {})}
         x = self._readable(x)
+        rows = self._bare(x)
+        if rows is not None:
+            return self._run_table(_tables.Table([], [], []), rows, y, weight, how, facts)
         if self._takes_tables(x):
-            return self._run_table(x, y, weight, how, facts)
+            table = self._table(x)
+            return self._run_table(table, table.rows, y, weight, how, facts)
         rows = _arrays.rows(x)
         weights = self._weights(y, weight)
         targets = self._begin(rows, y, facts) if self._held is None else self._targets(y)
         return self._core.run(rows, targets, weights, **how), []
 
     def _run_table(
-        self, x: Any, y: Any, weight: Any, how: dict[str, Any], facts: dict[str, Any]
+        self, table: _tables.Table, rows: int, y: Any, weight: Any, how: dict[str, Any], facts: dict[str, Any]
     ) -> tuple[Any, list[str]]:
-        table = self._table(x)
-        if not table.names:
-            raise ValueError("x has no columns; at least one was needed")
         if isinstance(y, str) and y in table.names:
             name, targets = y, table.cells[table.names.index(y)]
         else:
-            if isinstance(y, str) and table.rows != 1:
+            if isinstance(y, str) and rows != 1:
                 raise ValueError(f"y: there is no column {y!r}; the columns are {', '.join(map(repr, table.names[:10]))}")
             if getattr(y, "ndim", 1) > 1:
                 raise ValueError("y has probability vectors, and labels of a table have names: they are learnt with an array or a matrix")
             called = getattr(y, "name", None)
             name = _tables.free(called if isinstance(called, str) and called else "label", table.names)
             targets = _tables.column([y] if isinstance(y, str) else y, name)
-        if len(targets) != table.rows:
-            raise ValueError(f"y has {len(targets)} targets for {table.rows} rows")
+        # A column of texts and numbers has no type.
+        _tables.check_types({(type(label), label): label for label in targets if label is not None}.values(), self._values or {})
+        if len(targets) != rows:
+            raise ValueError(f"y has {len(targets)} targets for {rows} rows")
         table = table.without(name)
         weights = self._weights(targets, weight)
         if self._held is None:
@@ -369,6 +376,7 @@ class Learner(Described):
             targets = _arrays.targets(y, real, {})
         else:
             values, places = _arrays.distinct(y)
+            _tables.check_types(values, {})
             names = [_tables.text_of(value) for value in values]
             absent = _arrays.absent(names, self._asked["facts"]["labels"] or ())
             missing = [at for at, name in enumerate(names) if name in absent]

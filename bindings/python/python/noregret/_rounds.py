@@ -72,9 +72,10 @@ class Rounds(Model[_core.Bandit]):
         facts, playing, params = self._asked["facts"], self._asked["playing"], self._asked["params"]
         asked = {**facts, "labels": facts["labels"] or labels, "ahead": False, "bandit": True}
         values, places = _arrays.distinct(y)
+        _tables.check_types(values, self._given)
         names = [_tables.text_of(value) for value in values]
-        x = _without_context(_tables.texts(_tables.given(x)))
-        free = isinstance(x, np.ndarray) and x.ndim == 2 and x.shape[1] == 0
+        x = _tables.texts(_tables.given(x))
+        free = _tables.bare(x) is not None
         if free or self._reads_tables(x):
             table = _tables.Table([], [], []) if free else _tables.table(x)
             target = _tables.free("label", table.names)
@@ -119,9 +120,14 @@ class Rounds(Model[_core.Bandit]):
 
     def _many(self, x: Any, learns: bool) -> Rows:
         """The rows of `x`; with `learns`, new names get columns."""
-        x = _without_context(_tables.given(x))
-        if isinstance(x, np.ndarray) and x.ndim == 2 and x.shape[1] == 0:
-            return np.zeros((len(x), self._core.features))
+        x = _tables.given(x)
+        rows = _tables.bare(x)
+        if rows is not None:
+            columns = self._core.columns
+            # Features by name that are not given are 0.
+            if columns and not (self._core.named and not self._core.roles):
+                raise ValueError(f"x has {rows} rows without columns; the {len(columns)} of the bandit were needed: {', '.join(columns[:10])}")
+            return np.zeros((rows, self._core.features))
         x = _tables.texts(x) if self._core.named else x
         by_name = isinstance(x, Mapping) or (isinstance(x, list | tuple) and bool(x) and isinstance(x[0], Mapping))
         if not self._core.named and not by_name:
@@ -162,6 +168,7 @@ class Rounds(Model[_core.Bandit]):
         if array.ndim != 1 or (array.dtype.kind in "iu" and not by_name):
             return np.asarray(_arrays.targets(y, False, self._names()), dtype=np.int64)
         values, places = _arrays.distinct(y)
+        _tables.check_types(values, self._given)
         index = self._names()
         names = [_tables.text_of(value) for value in values]
         absent = _arrays.absent(names, index)
@@ -229,11 +236,3 @@ def named(labels: Sequence[Any] | Mapping[Any, Any]) -> dict[str, Any]:
             raise ValueError(f"labels has {found[name]!r} and {label!r}; every label needs a name of its own")
         found[name] = label
     return found
-
-
-def _without_context(x: Any) -> Any:
-    """Empty dictionaries and frames without columns as an array of so many rows without columns; other rows as they are."""
-    if isinstance(x, list | tuple) and x and all(isinstance(row, Mapping) and not row for row in x):
-        return np.zeros((len(x), 0))
-    shape = getattr(x, "shape", ())
-    return np.zeros((shape[0], 0)) if len(shape) == 2 and shape[1] == 0 else x

@@ -173,8 +173,8 @@ def labels(y: Any) -> Any:
     if isinstance(y, list | tuple) and y and isinstance(y[0], list | tuple | np.ndarray):
         if len({np.size(label) for label in y}) == 1:
             return _vectors(np.asarray(y))
-    if isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) > 1:
-        # NumPy would make texts of numbers.
+    if isinstance(y, list | tuple) and len({(isinstance(label, str), isinstance(label, bool | np.bool_)) for label in y}) > 1:
+        # NumPy would make texts of numbers, and numbers of truth values.
         mixed = np.empty(len(y), dtype=object)
         mixed[:] = y
         return mixed
@@ -189,6 +189,21 @@ def _vectors(y: Any) -> Any:
             f"y has {y.shape[1]} labels in a row, {y[0].tolist()} in the first; one was needed: several labels need a learner each"
         )
     return y
+
+
+def bare(x: Any) -> int | None:
+    """The number of rows of `x` if they have no columns: empty dictionaries, or a frame or an array without columns. None for others."""
+    if isinstance(x, Mapping):
+        return None if x else 1
+    if isinstance(x, list | tuple):
+        return len(x) if x and all(isinstance(row, Mapping) and not row for row in x) else None
+    shape = getattr(x, "shape", ())
+    return int(shape[0]) if len(shape) == 2 and shape[1] == 0 else None
+
+
+def blank(label: str, rows: int) -> Table:
+    """A table of so many rows without columns, which a column of missing labels counts."""
+    return Table([label], [[None] * rows], [])
 
 
 def sparse(x: Any, dense: bool = False) -> Any:
@@ -304,6 +319,17 @@ def text_of(value: Any) -> str:
     if isinstance(value, str):
         return str.__str__(value)
     return "" if value is None else str(value)
+
+
+def check_types(labels: Iterable[Any], known: Mapping[str, Any]) -> None:
+    """Refuses a text beside a number of the same writing, among distinct labels and the `known` ones by their text."""
+    seen: dict[str, Any] = {}
+    for label in labels:
+        text = text_of(label)
+        other = seen.setdefault(text, known.get(text, label))
+        why = None if type(other) is type(label) else _core.clash(text, other, label)
+        if why is not None:
+            raise ValueError(why)
 
 
 def _of_arrow(x: Any) -> Table:

@@ -170,14 +170,21 @@ pub(crate) fn run_table<'py>(
     let (record, notes) = learner.inner.work(py, |inner| -> Done<(Record, Vec<String>)> {
         let mut options = inner.reading();
         options.label = Some(label);
-        let (rows, names) = look(table.open(&options)?.as_mut())?;
+        let (rows, names) = look(table.open(&options)?.as_mut(), inner.encoder.labels().clone())?;
         check_weights(weights, rows, inner.learner.about().accepts)?;
         learner.take_in(inner, &names, grows)?;
         learner.put_spare(None);
         inner.state += 1;
         let forecast = inner.learner.about().forecast;
-        let options_of_run =
-            RunOptions { forecast, delay: Lateness::default(), look_ahead, window: 1, limit: None, seed };
+        let options_of_run = RunOptions {
+            forecast,
+            delay: Lateness::default(),
+            look_ahead,
+            window: 1,
+            takes_in: false,
+            limit: None,
+            seed,
+        };
         with_threads(threads, progress, |workers, signals| {
             let mut record = Record::new(forecast, keep, rows);
             let reader = table.open(&options)?;
@@ -298,13 +305,17 @@ fn notes(reader: &dyn Reader) -> Vec<String> {
     notes
 }
 
-/// Reads all rows and returns their number and labels. Fails if a row is invalid, before anything
-/// is learnt.
-fn look(reader: &mut dyn Reader) -> Done<(usize, Vec<String>)> {
+/// Reads all rows and returns their number and labels. Fails if a row is invalid, or has a label that cannot
+/// be one beside `known` and the labels before it; nothing is learnt yet.
+fn look(reader: &mut dyn Reader, mut known: Labels) -> Done<(usize, Vec<String>)> {
     let (mut rows, mut names, mut row) = (0, Labels::default(), Row::new());
     while reader.read(&mut row)? {
         rows += 1;
         if let RowLabel::Name(name) = row.label() {
+            if let Some(why) = known.clash(name, row.label_type()) {
+                return Err(Failure::Value(format!("row {}: {why}", rows - 1)));
+            }
+            known.collect(name, row.label_type());
             names.intern(name);
         }
     }

@@ -50,6 +50,8 @@ class CommandLine(Front):
     def learn(self, case: Situation, folder: Path) -> Outcome:
         if case.is_soft and self.extension != "ndjson":
             raise Inapplicable("a cell has one label")
+        if case.has_twins and self.extension != "ndjson":
+            raise Inapplicable("a column has labels of one type")
         return self._run(case, folder, "log_loss", "--learner", LEARNER)
 
     def play(self, case: Situation, folder: Path) -> Outcome:
@@ -152,7 +154,7 @@ class Pipe(CommandLine):
         return self._form(case).said(case)
 
     def _form(self, case: Situation) -> CommandLine:
-        return Ndjson() if case.is_soft or isinstance(case, Offered) else Csv()
+        return Ndjson() if case.is_soft or case.has_twins or isinstance(case, Offered) else Csv()
 
     def call(self, case, folder, command, name, rows, labels, *words, model=None):
         words = ["-", *words, "--format", self._form(case).extension]
@@ -228,8 +230,6 @@ class Libsvm(CommandLine):
         return []
 
     def learn(self, case, folder):
-        if any(label in ("01", "1.10") for label in case.labels):
-            raise Inapplicable("labels that are written as numbers are numbers in this format: 01 is 1")
         if set(case.asked[0]) < set(case.rows[0]):
             raise Inapplicable(ABSENT)
         return super().learn(case, folder)

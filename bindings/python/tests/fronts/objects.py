@@ -99,9 +99,7 @@ class Objects(Front):
         model = self.kept(model, folder)
         asked = list(zip(case.asked, case.offers, strict=False))
         p = [model.predict_proba(one(row), offer) for row, offer in asked]
-        # Labels with features of their own are called by their places on the command line.
-        names = [range(len(offer)) if case.have_features else offer for _, offer in asked]
-        return Outcome([shares(called, row) for called, row in zip(names, p, strict=True)])
+        return Outcome([shares(offer, row) for (_, offer), row in zip(asked, p, strict=True)])
 
     def _made(self, case: Situation, **facts: Any) -> Any:
         """A bandit for rows of numbers that come one by one."""

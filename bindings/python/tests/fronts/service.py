@@ -40,8 +40,6 @@ class Service(Front):
     _count = 0
 
     def learn(self, case: Situation, folder: Path) -> Outcome:
-        if "n/a" in case.labels and not case.is_soft:
-            raise Inapplicable("the service takes words for missing labels as labels: JSON has null")
         labels = {"labels": [0, 1]} if case.is_soft else {}
         model = self._made(case, learner=LEARNER, params={**self.setting.facts}, **labels)
         for rows, names in [(case.rows, case.labels), *([case.more] if case.more else [])]:
@@ -71,9 +69,7 @@ class Service(Front):
             elif right is not None:
                 self._send(f"{model}/feedback", {"id": decision["id"], "correct": decision["label"] == right})
         if isinstance(case, Offered) and case.have_features:
-            # Labels are called by their places on the command line.
-            answers = [self._decide(case, model, row, at)["p"].values() for at, row in enumerate(case.asked)]
-            return Outcome([shares(range(len(p)), p) for p in answers])
+            return Outcome([self._decide(case, model, row, at)["p"] for at, row in enumerate(case.asked)])
         # A decision is made with the scaling that includes its row; the model is asked what `noregret predict` answers.
         with urllib.request.urlopen(f"{self.address}{model}/model", timeout=60) as answer:
             (folder / "model").write_bytes(answer.read())

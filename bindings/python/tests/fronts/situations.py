@@ -78,6 +78,11 @@ class Situation:
         return isinstance(self.labels[0], list)
 
     @property
+    def has_twins(self) -> bool:
+        """Whether a label is a text and another one a number of the same writing."""
+        return not self.is_soft and len({str(label) for label in self.labels}) < len({(type(label), str(label)) for label in self.labels})
+
+    @property
     def names(self) -> list[Any]:
         """The different labels, as they are given, in the order in which they occur; without those that are learnt later."""
         if self.is_soft:
@@ -182,6 +187,7 @@ SITUATIONS: dict[str, Situation] = {
     "labels that are true and false": Situation(NUMBERS, named(False, True)),
     "labels that are texts of digits": Situation(NUMBERS, named("7", "12")),
     "labels that are other writings of numbers": Situation(NUMBERS, named("01", "1.10")),
+    "a text and a number of the same writing": Situation(NUMBERS, named(1, "1"), reference="NDJSON"),
     "labels that are words for missing ones": Situation(HUES, every_fifth("n/a")),
     "missing labels": Situation(HUES, every_fifth(None)),
     "soft labels": Situation(NUMBERS, SOFT, reference="NDJSON"),

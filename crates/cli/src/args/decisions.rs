@@ -95,6 +95,9 @@ pub(crate) struct EvaluateArgs {
     /// minus the cost]
     #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true)]
     pub(crate) costs: Option<Costs>,
+    /// In a log of another program: labels that are no missing ones, although words like NA usually mean that
+    #[arg(long, value_name = "WORD", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) not_missing: Vec<String>,
     /// Treatment of invalid lines: fail, skip, or skip at most N
     #[arg(long, value_name = "fail|skip|N", default_value_t = BadRows::Fail)]
     pub(crate) on_bad_row: BadRows,

@@ -74,6 +74,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
             delay: Lateness::default(),
             look_ahead: true,
             window: WINDOW,
+            takes_in: false,
             limit: None,
             seed: args.seed,
         };

@@ -33,7 +33,10 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let Frozen { predictor, encoder, schema } = frozen;
     let abstention = plan.abstain_cost.map(|cost| abstention(&predictor, cost)).transpose()?;
     let explainer = plan.explain.map(|_| Explainer::new(&schema, &encoder));
-    let source = plan.source.with_schema(schema);
+    let blocks = schema.block().is_some();
+    let mut source = plan.source.with_schema(schema);
+    // The names of labels on offer with features of their own, which are no classes of the model.
+    source.options.describes |= blocks;
     let reader = source.open()?;
     for sentence in reader.notes() {
         note(format_args!("noregret: {}: {sentence}", source.name()));
@@ -256,13 +259,15 @@ impl Lines<'_> {
                     (!averaged).then(|| explainer.take())
                 });
                 let explanation = explanation.as_ref();
+                let on_offer = rounds[at].as_ref().and_then(DescribedRound::labels);
+                let names = on_offer.as_ref().unwrap_or(labels);
                 for line in waiting.by_ref() {
                     let (line, done) = match line {
                         Waiting::Row(id) => {
                             let answered = given;
                             let row =
                                 Row { id: &id, label, prediction, offered, target, answered, explanation };
-                            (columns.line(forecast, &row, labels, labels), true)
+                            (columns.line(forecast, &row, names, names), true)
                         }
                         Waiting::Failed(line) => (line, false),
                     };

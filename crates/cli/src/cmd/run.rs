@@ -67,6 +67,7 @@ fn begin<'a>(plan: &'a RunPlan, opened: Opened) -> Result<(Session<'a>, AnyModel
         reader,
         rows,
         open_classes,
+        takes_in,
         open_columns,
         seed,
         generator,
@@ -85,6 +86,10 @@ fn begin<'a>(plan: &'a RunPlan, opened: Opened) -> Result<(Session<'a>, AnyModel
     }
     if open_classes {
         check_open(plan, "classes=K", "classes")?;
+    }
+    let takes_in = takes_in && check_open(plan, "classes=K", "classes").is_ok();
+    if takes_in {
+        encoder.make_room(usize::MAX, encoder.columns());
     }
     if open_columns {
         check_open(plan, "features=D", "columns")?;
@@ -128,7 +133,7 @@ fn begin<'a>(plan: &'a RunPlan, opened: Opened) -> Result<(Session<'a>, AnyModel
         open_classes,
         open_columns,
         facts,
-        options: stream.run_options(forecast, live, seed),
+        options: RunOptions { takes_in, ..stream.run_options(forecast, live, seed) },
         examples,
         going_on,
         loaded,

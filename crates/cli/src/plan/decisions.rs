@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use noregret::registry::{self, Entry};
-use noregret_stream::Format;
 use noregret_stream::decisions::foreign::Keys;
 use noregret_stream::decisions::replay::Limits;
 use noregret_stream::evaluate::{EvaluateOptions, Policy};
+use noregret_stream::{Format, Missing as Words};
 
 use crate::args::{EvaluateArgs, ReplayArgs};
 use crate::checkpoint::{Every, Skip};
@@ -99,7 +99,9 @@ impl EvaluatePlan {
             policies.push(PolicyPlan::Rule("as the log gives it".to_owned(), Policy::Given));
         }
         let keys = Keys::named([&args.decision, &args.probability, &args.reward, &args.offered]);
-        let keys = keys.or_else(|| args.costs.map(|_| Keys::default()));
+        let missing = Words { words: vec![], values: args.not_missing.clone() };
+        let said = args.costs.is_some() || !missing.is_default();
+        let keys = keys.or_else(|| said.then(Keys::default));
         let reward_learner = match args.reward_learner.as_deref() {
             Some("none") => None,
             named => Some(named.map(registry::find).transpose()?),
@@ -107,7 +109,7 @@ impl EvaluatePlan {
         Ok(Self {
             log: args.log.clone(),
             format: args.format,
-            keys: keys.map(|keys| Keys { costs: args.costs, ..keys }),
+            keys: keys.map(|keys| Keys { costs: args.costs, missing, ..keys }),
             policies,
             reward_learner,
             options: EvaluateOptions {

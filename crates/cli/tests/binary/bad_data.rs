@@ -181,7 +181,7 @@ fn more_than_was_declared() {
         Folder::new().run_with(&arguments, text)
     };
     pipe(3, 5, text).failed(2, &format!("standard input:3: {index}"));
-    let label = r#"standard input:3: the label "c" is none of the 2 known classes: a, b"#;
+    let label = r#"standard input:3: the label "c" is none of the 2 known classes: a, b; there is no room for more: make the learner with all labels"#;
     pipe(2, 7, text).failed(2, label);
     let named =
         r#"standard input:2: feature "q" is number 3 in order of appearance; features = 2 were declared"#;

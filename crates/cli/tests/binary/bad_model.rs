@@ -113,7 +113,7 @@ fn data_that_the_model_does_not_fit() {
     folder.run("run a.csv --quiet --learner aioli --save model2").succeeded();
     folder
         .run("run c.csv --load model2 --quiet")
-        .failed(2, r#"c.csv:2: the label "z" is none of the 2 known classes: x, y"#);
+        .failed(2, r#"c.csv:2: the label "z" is none of the 2 known classes: x, y; there is no room for more: make the learner with all labels"#);
     folder.write("d.csv", "w,hue,label\nheavy,red,x\n");
     let ran = folder.run("predict model d.csv").succeeded();
     assert!(

@@ -447,9 +447,10 @@ fn columns_of_a_foreign_log() {
     folder.write("no-ids.ndjson", line.repeat(20));
     assert_eq!(evaluated(&folder, "no-ids.ndjson --policy uniform")["rounds"], 20);
     folder.write("missing.csv", "a,label,probability,reward\n1,u,0.5,1\n1,NA,0.5,1\n");
-    folder
-        .run("evaluate missing.csv --policy uniform")
-        .failed(2, "missing.csv:3: has no \"label\": \"NA\" counts as missing; a label needs another name");
+    folder.run("evaluate missing.csv --policy uniform").failed(
+        2,
+        "missing.csv:3: has no \"label\": \"NA\" counts as missing; the option not-missing makes it a label",
+    );
     folder
         .run("evaluate table.csv --policy uniform")
         .failed(2, "table.csv:1: the header has no column \"label\"; the options decision, probability and reward name the columns of another program's log");

@@ -151,3 +151,21 @@ fn labels_on_offer_of_another_program() {
         .run(&format!("evaluate bad.csv {names} --offered shown --policy uniform"))
         .failed(2, "bad.csv:2: the label \"b\" was played although it was not on offer");
 }
+
+/// A label may be called NA, as North America is, and a column x.
+#[test]
+fn labels_of_a_log_may_be_words_for_missing_ones() {
+    let row = |t: usize| format!("{},{},0.5,{}\n", t % 5, ["NA", "EU"][t % 2], t % 3 % 2);
+    let folder = Folder::with("log.csv", format!("x,act,p,r\n{}", (0..60).map(row).collect::<String>()));
+    let names = "--decision act --probability p --reward r";
+    let evaluate = format!("evaluate log.csv --policy constant:NA {names}");
+    let run = format!("run log.csv --feedback bandit --learner squarecb --quiet --save m {names}");
+    for command in [&evaluate, &run] {
+        let why =
+            "log.csv:2: has no \"act\": \"NA\" counts as missing; the option not-missing makes it a label";
+        folder.run(command).failed(2, why);
+        folder.run(&format!("{command} --not-missing NA")).succeeded();
+    }
+    let labels = folder.run("inspect m --json").succeeded().objects()[0]["labels"].clone();
+    assert_eq!(labels, serde_json::json!(["EU", "NA"]));
+}

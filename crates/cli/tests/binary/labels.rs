@@ -66,7 +66,7 @@ fn whole_numbers_written_with_and_without_zeros_are_one_class() {
     assert_eq!(classes("a.csv", &csv(&["1.0", "1", "1.1"])).0, serde_json::json!(["1", "1.0", "1.1"]));
     assert_eq!(classes("a.ndjson", &json(&["1.0", "1", "2"], "")).0, serde_json::json!([1.0, 2]));
     let svm = rows(&["+1", "1.0", "-1", "1"], |x, label| format!("{label} 1:{x}"));
-    assert_eq!(classes("a.svm", &svm).0, serde_json::json!(["-1", "1"]));
+    assert_eq!(classes("a.svm", &svm).0, serde_json::json!(["-1", "+1"]));
 }
 
 /// In JSON a label has the type that it was given, also from a model file.
@@ -196,4 +196,93 @@ fn a_pipe_invents_no_label() {
         let line = folder.run(&format!("predict m rows.ndjson {option}")).succeeded().objects()[0].clone();
         assert_eq!(line["probabilities"], serde_json::json!({"x": 1.0}), "{option}");
     }
+}
+
+/// LIBSVM and VW have numbers in several writings: one class, called as it was first written.
+#[test]
+fn labels_of_libsvm_and_vw_come_back_as_they_were_written() {
+    for (name, line) in [
+        ("a.libsvm", (|x, label| format!("{label} 1:{x}")) as fn(f64, &str) -> String),
+        ("a.vw", |x, label| format!("{label} | a:{x}")),
+    ] {
+        let (known, predicted) = classes(name, &rows(&["01", "1e3", "-1"], line));
+        assert_eq!(known, serde_json::json!(["-1", "01", "1e3"]), "{name}");
+        assert_eq!(predicted, ["-1", "01", "1e3"], "{name}");
+        assert_eq!(
+            classes(name, &rows(&["+1", "-1", "1.0"], line)).0,
+            serde_json::json!(["-1", "+1"]),
+            "{name}"
+        );
+    }
+    let folder =
+        Folder::with("a.vw", rows(&["01:0 02:1", "01:1 02:0"], |x, costs| format!("{costs} | a:{x}")));
+    folder.run("run a.vw --feedback bandit --learner squarecb --quiet --save m").succeeded();
+    let answers = folder.run("predict m a.vw").succeeded().stdout;
+    assert!(answers.lines().all(|label| ["01", "02"].contains(&label)), "{answers}");
+}
+
+/// `1` and `"1"` are two labels, which one model cannot tell apart by name.
+#[test]
+fn a_text_and_a_number_of_one_writing_are_refused() {
+    let line = |t: usize| format!("{{\"a\":{},\"label\":{}}}\n", t % 3, ["1", "\"1\"", "2"][t % 3]);
+    let folder = Folder::with("a.ndjson", (0..30).map(line).collect::<String>());
+    let why = "the label \"1\" is a text, and the class of this name is a number: labels of one name need one type; write both as numbers, or both as texts (in quotation marks)";
+    for command in ["run a.ndjson", "run a.ndjson --feedback bandit", "compare a.ndjson --learner ogd"] {
+        folder.run(command).failed(2, &format!("a.ndjson:2: {why}"));
+    }
+    let pipe = "run - --format ndjson --label label --learner ogd --set features=1";
+    folder.run_with(pipe, folder.read("a.ndjson")).failed(2, &format!("standard input:2: {why}"));
+    // A model of numbers takes cells of CSV, which state no type, and refuses texts.
+    folder.write("b.ndjson", json(&["1", "2"], ""));
+    folder.write("c.csv", csv(&["1", "2"]).replace("code", "label"));
+    folder.write("d.ndjson", json(&["1", "2"], "\""));
+    folder.run("run b.ndjson --learner ogd --quiet --save m").succeeded();
+    folder.run("run c.csv --load m --quiet").succeeded();
+    folder.run("run d.ndjson --load m --quiet").failed(2, &format!("d.ndjson:1: {why}"));
+}
+
+/// What sparse rows of ARFF declare is a class, too.
+#[test]
+fn classes_that_sparse_arff_declares_are_classes() {
+    let header = "@relation r\n@attribute a numeric\n@attribute code {NA, None, nan}\n@data\n";
+    let data = rows(&["NA", "None", "nan"], |x, label| format!("{{0 {x}, 1 {label}}}"));
+    let (known, predicted) = classes("a.arff", &format!("{header}{data}{{0 1, 1 ?}}\n"));
+    assert_eq!((known.as_array().map(Vec::len), predicted.len()), (Some(3), 3), "{known} {predicted:?}");
+}
+
+/// A pipe that goes on with a model takes in a new class where it occurs, with the bits of a file that begins
+/// with it.
+#[test]
+fn a_pipe_that_goes_on_takes_in_new_classes() {
+    let folder = Folder::with("first.csv", csv(&["a", "b"]));
+    folder.write("more.csv", csv(&["c", "a"]));
+    for learner in ["folklore", "ogd"] {
+        folder.run(&format!("run first.csv --learner {learner} --quiet --save m")).succeeded();
+        folder.run("run more.csv --load m --quiet --save file").succeeded();
+        let pipe = "run - --format csv --load m --quiet --save pipe";
+        folder.run_with(pipe, folder.read("more.csv")).succeeded();
+        let told =
+            |model: &str| folder.run(&format!("predict {model} more.csv --probabilities")).succeeded().stdout;
+        assert_eq!(told("pipe"), told("file"), "{learner}");
+    }
+    // Where the classes must stay, the refusal says what to do.
+    let late = "run - --format csv --load m --delay 3";
+    let why = "standard input:2: the label \"c\" is none of the 2 known classes: a, b; there is no room for more: make the learner with all labels";
+    folder.run_with(late, folder.read("more.csv")).failed(2, why);
+}
+
+/// Whole numbers that repeat may be a target to forecast.
+#[test]
+fn many_numbers_are_said_to_be_classes() {
+    let labels: Vec<String> = (0..40).map(|label| label.to_string()).collect();
+    let content: String = (0..200).map(|t| format!("{},{}\n", t % 7, labels[t % 40])).collect();
+    let folder = Folder::with("a.csv", format!("x,label\n{content}"));
+    let note = "a.csv: the labels are 40 different numbers, and each is a class of its own; --learner vaw forecasts numbers";
+    let ran = folder.run("run a.csv --learner ogd").succeeded();
+    assert!(ran.stderr.contains(note), "{}", ran.stderr);
+    let ran = folder.run("run a.csv --learner vaw").succeeded();
+    assert!(!ran.stderr.contains("different numbers"), "{}", ran.stderr);
+    folder.write("b.csv", format!("x,label\n{}", content.replace(',', ",n")));
+    let ran = folder.run("run b.csv --learner ogd").succeeded();
+    assert!(!ran.stderr.contains("different numbers"), "{}", ran.stderr);
 }

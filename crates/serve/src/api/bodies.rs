@@ -85,7 +85,8 @@ pub struct LearnBody {
     #[schema(example = json!(null), min_length = 1, max_length = 256)]
     pub id: Option<String>,
     /// The label; a number for regression; or the probabilities of all labels, if the learner
-    /// accepts them.
+    /// accepts them. Null, and words such as `NA` that are no label of the model: the label is missing,
+    /// and nothing is learnt.
     #[schema(schema_with = label)]
     pub y: Value,
     /// The importance weight, 1 by default.

@@ -109,12 +109,16 @@ impl Engine {
                 };
                 self.row.set_distribution(numbers);
             }
+            // The row is forecast, and not learnt.
+            Value::Null => {}
             y => {
                 let label = GivenLabel::of_json(y).ok_or_else(|| {
                     Refusal::invalid("y", format!("y is {}; a label was needed", shown_value(y)))
                 })?;
-                check_label("y", &label.text)?;
-                self.row.set_label(&label.text, label.of);
+                if !self.schema.missing.is_next_label(&label.text, self.encoder.labels().iter()) {
+                    check_label("y", &label.text)?;
+                    self.row.set_label(&label.text, label.of);
+                }
             }
         }
         if let noregret_stream::RowLabel::Name(name) = self.row.label() {
@@ -124,7 +128,11 @@ impl Engine {
                     return Err(Refusal::invalid("y", what));
                 }
             } else {
-                new = self.encoder.labels().find_as(name, self.row.label_type()).is_none();
+                let labels = self.encoder.labels();
+                if let Some(why) = labels.clash(name, self.row.label_type()) {
+                    return Err(Refusal::invalid("y", why));
+                }
+                new = labels.find_as(name, self.row.label_type()).is_none();
                 if new && self.encoder.labels().len() >= self.limits.labels {
                     let what =
                         format!("y is {}, and there are {} labels already", shown(name), self.limits.labels);

@@ -74,7 +74,7 @@ fn refusals_are_sentences_with_a_field() {
         ),
         ("POST", "/v1/models/full/predict", "{\"x\": 1}", 422, Some("x")),
         ("POST", "/v1/models/full/learn", "{\"x\": {\"v\": 1e200}, \"y\": 1}", 422, Some("x")),
-        ("POST", "/v1/models/full/learn", "{\"x\": {}, \"y\": null}", 422, Some("y")),
+        ("POST", "/v1/models/full/learn", "{\"x\": {}, \"y\": {}}", 422, Some("y")),
         ("POST", "/v1/models/full/learn", "{\"x\": {}, \"y\": 1, \"weight\": -1}", 422, Some("weight")),
         ("POST", "/v1/models/full/learn", "{\"x\": {}, \"y\": 1, \"weight\": \"a\"}", 422, Some("weight")),
         ("POST", "/v1/models/full/decide", "{\"x\": {}}", 409, None),

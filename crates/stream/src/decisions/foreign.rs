@@ -27,13 +27,23 @@ pub struct Keys {
     pub costs: Option<Costs>,
     /// If it is given, rewards are in this range, and become rewards from 0 to 1.
     pub rewards: Option<Costs>,
+    /// What counts as missing besides the usual words, and what does not.
+    pub missing: Missing,
 }
 
 /// The names of our own logs.
 impl Default for Keys {
     fn default() -> Self {
         let [decision, probability, reward] = ["label", "probability", "reward"].map(str::to_owned);
-        Self { decision, probability, reward, offered: None, costs: None, rewards: None }
+        Self {
+            decision,
+            probability,
+            reward,
+            offered: None,
+            costs: None,
+            rewards: None,
+            missing: Missing::default(),
+        }
     }
 }
 
@@ -51,6 +61,7 @@ impl Keys {
             offered: offered.clone(),
             costs: None,
             rewards: None,
+            missing: Missing::default(),
         })
     }
 }
@@ -128,11 +139,11 @@ impl Foreign {
         let mut ours = Map::new();
         let mut take = |key: &str| object.remove(key).filter(|value| !value.is_null());
         let absent = |key: &str| format!("has no {}", shown(key));
-        let Keys { decision, probability, reward, offered, costs, rewards } = &self.keys;
+        let Keys { decision, probability, reward, offered, costs, rewards, missing } = &self.keys;
         let label = take(decision).ok_or_else(|| absent(decision))?;
-        if let Some(word) = label.as_str().filter(|word| Missing::default().is_label(word)) {
+        if let Some(word) = label.as_str().filter(|word| missing.is_label(word)) {
             return Err(format!(
-                "has no {}: {} counts as missing; a label needs another name",
+                "has no {}: {} counts as missing; the option not-missing makes it a label",
                 shown(&**decision),
                 shown(word)
             ));
@@ -171,7 +182,10 @@ impl Foreign {
             ours.insert("labels".into(), list(value).map_err(|what| format!("{} {what}", shown(&**key)))?);
         }
         ours.insert("id".into(), take("id").unwrap_or_else(|| format!("line {number}").into()));
-        let x = match take("x") {
+        // A column may be called x, too.
+        let nested = matches!(object.get("x"), Some(Value::Object(_) | Value::Array(_)));
+        let given = if nested { object.remove("x") } else { None };
+        let x = match given {
             Some(x) => x,
             None => {
                 let mut x = Map::new();
@@ -292,7 +306,7 @@ mod tests {
 
     fn keys() -> Keys {
         let [decision, probability, reward] = ["chosen", "prob", "click"].map(str::to_owned);
-        Keys { decision, probability, reward, offered: Some("shown".to_owned()), costs: None, rewards: None }
+        Keys { decision, probability, reward, offered: Some("shown".to_owned()), ..Keys::default() }
     }
 
     fn text(line: Option<&[u8]>) -> String {

@@ -107,7 +107,7 @@ impl Logged {
         keys: &Keys,
         schema: Option<&Schema>,
     ) -> Result<Self, ReadError> {
-        let unnamed = Keys { costs: keys.costs, ..Keys::default() } == *keys;
+        let unnamed = Keys { costs: keys.costs, missing: keys.missing.clone(), ..Keys::default() } == *keys;
         let log = match Kind::of(path, format) {
             Kind::Format(format @ (Format::Csv | Format::Ndjson)) => {
                 LogReader::open_foreign(path, keys.clone(), format == Format::Csv)?

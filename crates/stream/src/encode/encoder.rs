@@ -16,7 +16,7 @@ use crate::encode::scale::{Scaler, Scaling};
 use crate::evaluate::off_policy::check_weight as check_weight_of;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::label::GivenLabel;
-use crate::read::row::{Row, RowLabel};
+use crate::read::row::{ActionCost, Row, RowLabel};
 
 /// Largest magnitude of values and norms: beyond it, computations with squares could overflow.
 pub const LARGEST_NORM: f64 = 1e100;
@@ -416,6 +416,9 @@ impl Encoder {
             },
             RowLabel::Name(name) => match self.labels.find_as(name, row.label_type()) {
                 Some(label) => {
+                    if let Some(why) = self.labels.clash(name, row.label_type()) {
+                        return Err(why);
+                    }
                     if observe && self.labels.learns_type(label, row.label_type()) {
                         self.labels_mut().state(label, row.label_type());
                     }
@@ -424,7 +427,7 @@ impl Encoder {
                 None if observe && self.labels.len() < self.classes => {
                     OwnedTruth::Class(self.labels_mut().intern_as(name, row.label_type()))
                 }
-                None => return Err(self.unknown_class(name)),
+                None => return Err(self.unknown_class(name, observe)),
             },
             RowLabel::Distribution(_) if !self.accepts.soft_labels => {
                 return Err("the label is a list of probabilities; the learner takes classes only".to_owned());
@@ -462,10 +465,13 @@ impl Encoder {
     fn offered_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), String> {
         out.offered.clear();
         for GivenLabel { text, of } in row.offered() {
+            if let Some(why) = self.labels.clash(text, *of) {
+                return Err(why);
+            }
             let label = match self.labels.find_as(text, *of) {
                 Some(label) => label,
                 None if observe && self.labels.len() < self.classes => self.labels_mut().intern_as(text, *of),
-                None => return Err(self.unknown_class(text)),
+                None => return Err(self.unknown_class(text, observe)),
             };
             out.offered.push(label.0);
         }
@@ -496,13 +502,16 @@ impl Encoder {
     /// the rewards of all actions.
     fn earned_of(&self, row: &Row, out: &mut Example) -> Result<(), String> {
         let (RowLabel::Costs(actions), Some(costs)) = (row.label(), self.costs) else { return Ok(()) };
-        let class = |name: &str| self.labels.find(name).ok_or_else(|| self.unknown_class(name));
+        let class = |one: &ActionCost| {
+            let found = self.labels.find_as(&one.action, one.of);
+            found.ok_or_else(|| self.unknown_class(&one.action, true))
+        };
         let mut played = actions.iter().filter_map(|one| Some((one, one.cost?, one.probability?)));
         if let Some((one, cost, probability)) = played.next() {
             if played.next().is_some() {
                 return Err("the label has two actions with a cost and a probability".to_owned());
             }
-            let label = class(&one.action)?;
+            let label = class(one)?;
             if probability <= 0.0 {
                 return Err(format!(
                     "the action {:?} was played with probability {probability}: must be in (0, 1]",
@@ -531,19 +540,22 @@ impl Encoder {
         out.distribution.resize(self.classes, 0.0);
         for one in actions {
             if let Some(cost) = one.cost {
-                out.distribution[class(&one.action)?.index()] = costs.reward(cost)?.value();
+                out.distribution[class(one)?.index()] = costs.reward(cost)?.value();
             }
         }
         out.truth = OwnedTruth::Rewards;
         Ok(())
     }
 
-    fn unknown_class(&self, name: &str) -> String {
+    /// The refusal of a label, if it is to be learnt with the way out.
+    fn unknown_class(&self, name: &str, learnt: bool) -> String {
         const SHOWN: usize = 10;
         let known: Vec<&str> = self.labels.iter().take(SHOWN).collect();
         let more = if self.labels.len() > SHOWN { ", …" } else { "" };
+        let way_out =
+            if learnt { "; there is no room for more: make the learner with all labels" } else { "" };
         format!(
-            "the label {name:?} is none of the {} known classes: {}{more}",
+            "the label {name:?} is none of the {} known classes: {}{more}{way_out}",
             self.labels.len(),
             known.join(", ")
         )

@@ -4,7 +4,11 @@
 //! may be written in several ways: a label that is a number by its type (in JSON, in Python) is the class of
 //! the same number; and where all labels are whole numbers, `1.0` is the class `1`, as in a column that a
 //! program has turned into decimals. `1.1` and `1.10`, `1` and `01`, `300000` and `3E5` are different classes
-//! in CSV, and `1` and `1.0` are, too, beside a label such as `1.1` or `a`.
+//! in CSV, and `1` and `1.0` are, too, beside a label such as `1.1` or `a`. In LIBSVM and VW text, where
+//! `+1`, `1` and `1.0` are one class, it is called as it was first written.
+//!
+//! A text and a number of the same writing, `"1"` and `1` in JSON, are no labels of one model: the second one
+//! is refused, see [`Labels::clash`].
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -32,6 +36,9 @@ pub struct Labels {
 /// In place of a class: several classes are the same number in different writings.
 const SEVERAL: u32 = u32::MAX;
 
+/// Below 2^53, different whole numbers are different floats.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// A class in a model file: a text, as in the files of earlier programs, or a text with its type where the
 /// text alone would be taken for something else.
 #[derive(Clone, Serialize, Deserialize)]
@@ -55,7 +62,7 @@ impl Written {
     fn of(name: &str, of: LabelType) -> Self {
         let name = name.to_owned();
         match of {
-            LabelType::Unstated => Self::Plain(name),
+            LabelType::Unstated | LabelType::Figure => Self::Plain(name),
             LabelType::Text => Self::Typed(Typed::Text(name)),
             LabelType::Whole => Self::Typed(Typed::Whole(name)),
             LabelType::Real => Self::Typed(Typed::Real(name)),
@@ -136,18 +143,35 @@ impl Labels {
         let exact = self.index.get(name).map(|index| Label(*index));
         exact.or_else(|| match of {
             LabelType::Text | LabelType::Time => None,
-            LabelType::Truth => self.find_truth(name, |_| true),
-            LabelType::Whole | LabelType::Real | LabelType::Unstated => {
-                let number = self.find_number(name, of.is_number());
+            LabelType::Truth => self.find_truth(name, |of| of != LabelType::Text),
+            LabelType::Whole | LabelType::Real | LabelType::Unstated | LabelType::Figure => {
+                let number = self.find_number(name, of);
                 number.or_else(|| self.find_truth(name, |of| of == LabelType::Truth))
             }
         })
     }
 
+    /// Why a label cannot be one of these classes, nor a new one: a class of the same text has another type,
+    /// as `"1"` has where `1` is a class.
+    pub fn clash(&self, name: &str, of: LabelType) -> Option<String> {
+        let noun = of.noun()?;
+        let known = self.types[*self.index.get(name)? as usize];
+        let other = known.noun()?;
+        let texts = (of == LabelType::Text) != (known == LabelType::Text);
+        texts.then(|| {
+            format!(
+                "the label {name:?} is {noun}, and the class of this name is {other}: labels of one name need one type; write both as numbers, or both as texts (in quotation marks)"
+            )
+        })
+    }
+
     /// The class of the same number. A number without a type is one only among numbers.
-    fn find_number(&self, name: &str, is_number: bool) -> Option<Label> {
-        let at = *self.numbers.get(&bits(value(name)?)).filter(|at| **at != SEVERAL)?;
-        let fits = is_number || self.types[at as usize].is_number() || (self.others == 0 && is_whole(name));
+    fn find_number(&self, name: &str, of: LabelType) -> Option<Label> {
+        // Larger numbers of LIBSVM may be equal as floats although they differ.
+        let value = value(name).filter(|value| of != LabelType::Figure || value.abs() < EXACT)?;
+        let at = *self.numbers.get(&bits(value)).filter(|at| **at != SEVERAL)?;
+        let fits =
+            of.is_number() || self.types[at as usize].is_number() || (self.others == 0 && is_whole(name));
         fits.then_some(Label(at))
     }
 
@@ -183,6 +207,7 @@ impl Labels {
     pub fn collect(&mut self, name: &str, of: LabelType) {
         match self.index.get(name) {
             Some(at) => self.state(Label(*at), of),
+            None if of == LabelType::Figure => drop(self.intern_as(name, of)),
             None => drop(self.add(name, of)),
         }
     }
@@ -228,7 +253,7 @@ impl Labels {
     }
 
     /// The names in order of class.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
+    pub fn iter(&self) -> impl Iterator<Item = &str> + Clone {
         self.names.iter().map(String::as_str)
     }
 
@@ -259,15 +284,21 @@ impl Labels {
     }
 }
 
+/// Whether a text is written like a truth value.
+fn is_truth(name: &str) -> bool {
+    ["true", "false"].iter().any(|word| name.eq_ignore_ascii_case(word))
+}
+
 /// The bits of a value, the same for 0 and -0.
 fn bits(value: f64) -> u64 {
     if value == 0.0 { 0 } else { value.to_bits() }
 }
 
-/// No type for a text that nobody takes for anything else.
+/// No type for a text that nobody takes for anything else, nor for a label whose format states none.
 fn simplest(name: &str, of: LabelType) -> LabelType {
     match of {
-        LabelType::Text if value(name).is_none() => LabelType::Unstated,
+        LabelType::Text if value(name).is_none() && !is_truth(name) => LabelType::Unstated,
+        LabelType::Figure => LabelType::Unstated,
         of => of,
     }
 }
@@ -327,7 +358,7 @@ impl From<Labels> for Vec<Written> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use LabelType::{Real, Text, Time, Truth, Unstated, Whole};
+    use LabelType::{Figure, Real, Text, Time, Truth, Unstated, Whole};
 
     #[test]
     fn classes_are_sorted_by_number_and_then_by_name() {
@@ -377,11 +408,42 @@ mod tests {
         assert_eq!((cells.find_as("true", Truth), cells.find("true")), (Some(Label(0)), None));
     }
 
+    /// `+1`, `1` and `1.0` of LIBSVM are one class, which is called as it was first written.
+    #[test]
+    fn a_figure_comes_back_as_it_was_written() {
+        let mut labels = Labels::default();
+        for name in ["+1", "1", "1e0", "-1", "01.0", "1e3", "1000", "9007199254740993", "9007199254740992"] {
+            labels.collect(name, Figure);
+        }
+        let names = ["+1", "-1", "1e3", "9007199254740993", "9007199254740992"];
+        assert_eq!(labels.iter().collect::<Vec<_>>(), names);
+        assert!(labels.typed().all(|(_, of)| of == Unstated));
+        assert_eq!(labels.find_as("1.00", Figure), Some(Label(0)));
+        assert_eq!((labels.find_as("1", Whole), labels.find("1")), (Some(Label(0)), None));
+        assert_eq!((labels.find_as("x", Figure), labels.find_as("2", Figure)), (None, None));
+    }
+
+    #[test]
+    fn a_text_is_no_number_of_the_same_writing() {
+        let labels: Labels = [("1", Whole), ("true", Truth), ("2", Text), ("False", Text), ("x", Unstated)]
+            .into_iter()
+            .collect();
+        for (name, of) in [("1", Text), ("true", Text), ("2", Whole), ("2", Real), ("False", Truth)] {
+            assert!(labels.clash(name, of).is_some(), "{name} {of:?}");
+        }
+        for (name, of) in [("1", Real), ("1", Unstated), ("1", Figure), ("2", Text), ("x", Text), ("3", Text)]
+        {
+            assert_eq!(labels.clash(name, of), None, "{name} {of:?}");
+        }
+        let sentence = labels.clash("1", Text).expect("another type");
+        assert!(sentence.starts_with("the label \"1\" is a text, and the class of this name is a number: "));
+        assert_eq!(labels.find_as("false", Truth), None);
+    }
+
     #[test]
     fn a_type_is_stated_once() {
         let mut labels: Labels = ["1", "x"].into_iter().collect();
         assert_eq!(labels.intern_as("1", Whole), Label(0));
-        assert_eq!(labels.intern_as("1", Text), Label(0));
         assert_eq!(labels.typed().collect::<Vec<_>>(), [("1", Whole), ("x", Unstated)]);
         assert_eq!(labels.find("1.0"), Some(Label(0)));
     }

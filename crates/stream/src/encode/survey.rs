@@ -9,6 +9,7 @@ use crate::encode::measure::Trial;
 use crate::encode::scale::{Scaler, Scaling};
 use crate::read::columns::Columns;
 use crate::read::error::ReadError;
+use crate::read::label::{LabelType, value};
 use crate::read::reader::Reader;
 use crate::read::row::{Row, RowLabel};
 
@@ -19,6 +20,9 @@ const MANY_CLASSES: usize = 10_000;
 /// More classes than this that are fractions are assumed to be a real-valued target, if most rows have
 /// different ones.
 const MANY_FRACTIONS: usize = 20;
+
+/// More classes than this that are all numbers may be a target to forecast.
+const MANY_NUMBERS: usize = 30;
 
 /// More classes than this are not learnt.
 pub const MOST_CLASSES: usize = 1_000_000;
@@ -109,7 +113,7 @@ impl Survey {
         loop {
             let read = match reader.read(&mut row) {
                 Ok(false) => break,
-                Ok(true) => check(reader, &row, features).map_err(|what| {
+                Ok(true) => check(reader, &row, features, &survey.labels).map_err(|what| {
                     reader.take_back();
                     row_error(name, &row, what)
                 }),
@@ -193,6 +197,16 @@ impl Survey {
         Ok(survey)
     }
 
+    /// The number of classes, if all of them are numbers and there are so many that they may be a real-valued
+    /// target.
+    pub fn many_numbers(&self) -> Option<usize> {
+        let is_number = |(name, of): (&str, LabelType)| of != LabelType::Text && value(name).is_some();
+        let classes = self.labels.len();
+        // Labels that hardly repeat have a remark of their own.
+        let many = classes > MANY_NUMBERS && 2 * classes as u64 <= self.labelled;
+        (many && self.named.is_some() && self.labels.typed().all(is_number)).then_some(classes)
+    }
+
     /// Whether rows are stored sparsely.
     pub fn is_sparse(&self) -> bool {
         self.columns > ALWAYS_DENSE && self.non_zeros as f64 <= 0.1 * self.rows as f64 * self.columns as f64
@@ -205,7 +219,13 @@ fn is_fraction(name: &str) -> bool {
 }
 
 /// Rejects a row that the run would reject, so that it affects no decision.
-fn check(reader: &dyn Reader, row: &Row, features: Option<usize>) -> Result<(), String> {
+fn check(reader: &dyn Reader, row: &Row, features: Option<usize>, labels: &Labels) -> Result<(), String> {
+    let clash = match row.label() {
+        RowLabel::Name(name) => labels.clash(name, row.label_type()),
+        _ => None,
+    };
+    let clash = clash.or_else(|| row.offered().iter().find_map(|one| labels.clash(&one.text, one.of)));
+    clash.map_or(Ok(()), Err)?;
     reader.columns().check_row(row.indices(), features.unwrap_or(usize::MAX))?;
     check_magnitudes(row)
 }

@@ -79,8 +79,8 @@ fn header(source: &mut Source) -> Result<Vec<Attribute>, ReadError> {
         };
         attributes.push(attribute.map_err(|message| source.error(ReadErrorKind::Row(message)))?);
     }
-    if attributes.len() < 2 {
-        return Err(source.file_error("declares fewer than two attributes; a row and its label need two"));
+    if attributes.is_empty() {
+        return Err(source.file_error("declares no attribute; a row needs at least its label"));
     }
     Ok(attributes)
 }
@@ -289,7 +289,7 @@ mod tests {
     fn headers_that_are_none() {
         let cases = [
             ("@relation a\n@attribute b real\n", "without a line @data"),
-            ("@relation a\n@attribute b real\n@data\n1\n", "fewer than two attributes"),
+            ("@relation a\n@data\n1\n", "declares no attribute"),
             ("@relation a\n@attribute b\n@data\n1\n", "a:2: attribute \"b\" has the type \"\""),
             ("@relation a\n@attribute b relational\n", "has the type \"relational\""),
             ("@relation a\n@attribute b {x, y\n", "its list of values has no end"),

@@ -8,7 +8,7 @@ use serde_json::{Number, Value};
 /// The type with which a label was given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LabelType {
-    /// The data do not say: a cell of CSV, a value of ARFF, a label of LIBSVM or VW text.
+    /// The data do not say: a cell of CSV, a value of ARFF.
     #[default]
     Unstated,
     /// A string, such as `"01"` in JSON.
@@ -21,16 +21,30 @@ pub enum LabelType {
     Truth,
     /// A day or a time, in ISO 8601.
     Time,
+    /// A label of LIBSVM or VW text, which do not say, either; but where it is a number, another writing of
+    /// it is the same label.
+    Figure,
 }
 
 impl LabelType {
     /// All types, in the order of their numbers.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Unstated, Self::Text, Self::Whole, Self::Real, Self::Truth, Self::Time];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Unstated, Self::Text, Self::Whole, Self::Real, Self::Truth, Self::Time, Self::Figure];
 
     /// Whether equal numbers are equal labels, however they are written.
     pub fn is_number(self) -> bool {
-        matches!(self, Self::Whole | Self::Real)
+        matches!(self, Self::Whole | Self::Real | Self::Figure)
+    }
+
+    /// What a sentence calls a label of this type; nothing where the data do not say.
+    pub(crate) fn noun(self) -> Option<&'static str> {
+        match self {
+            Self::Unstated | Self::Figure => None,
+            Self::Text => Some("a text"),
+            Self::Whole | Self::Real => Some("a number"),
+            Self::Truth => Some("a truth value"),
+            Self::Time => Some("a time"),
+        }
     }
 }
 
@@ -74,7 +88,9 @@ pub(crate) fn json(text: &str, of: LabelType) -> Value {
         LabelType::Real => value(text).and_then(Number::from_f64),
         LabelType::Truth if text.eq_ignore_ascii_case("true") => return Value::Bool(true),
         LabelType::Truth if text.eq_ignore_ascii_case("false") => return Value::Bool(false),
-        LabelType::Truth | LabelType::Unstated | LabelType::Text | LabelType::Time => None,
+        LabelType::Truth | LabelType::Unstated | LabelType::Text | LabelType::Time | LabelType::Figure => {
+            None
+        }
     };
     value.map_or_else(|| text.into(), Value::Number)
 }
@@ -101,6 +117,11 @@ pub(crate) fn value(text: &str) -> Option<f64> {
     fast_float2::parse::<f64, _>(text).ok().filter(|value| value.is_finite())
 }
 
+/// Whether a text is a number, but not a finite one.
+pub(crate) fn is_infinite(text: &str) -> bool {
+    fast_float2::parse::<f64, _>(text).is_ok_and(f64::is_infinite)
+}
+
 /// Whether a text is a whole number in its usual form, or with decimals that are zeros: `-1`, `1`, `1.0`.
 pub(crate) fn is_whole(text: &str) -> bool {
     let (digits, zeros) = text.split_once('.').unwrap_or((text, "0"));
@@ -111,9 +132,8 @@ pub(crate) fn is_whole(text: &str) -> bool {
     usual && digits.len() < 16 && !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0')
 }
 
-/// The label of a number where labels are numbers, as in LIBSVM and VW text, so that `+1`, `1.0` and `1` are
-/// one class: a number of magnitude below 2^53 in the shortest way that reads back, and other text unchanged.
-/// `None` for an infinite number.
+/// The label of a number by its type, so that `1.0` and `1` are one class: a number of magnitude below 2^53
+/// in the shortest way that reads back, and other text unchanged. `None` for an infinite number.
 pub fn of_number(text: &str) -> Option<Cow<'_, str>> {
     let bytes = text.as_bytes();
     let digits = matches!(bytes, [b'1'..=b'9', ..] | [b'0']) && bytes.iter().all(u8::is_ascii_digit);

@@ -8,7 +8,7 @@
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
-use crate::read::label::of_number;
+use crate::read::label::{LabelType, is_infinite};
 use crate::read::number;
 use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
@@ -63,9 +63,10 @@ impl LineParser for Libsvm {
             if let Some(why) = several_labels(label) {
                 return Err(bad(why));
             }
-            let label =
-                of_number(label).ok_or_else(|| bad(format!("label {} is not finite", shown(token))))?;
-            row.set_name(&label);
+            if is_infinite(label) {
+                return Err(bad(format!("label {} is not finite", shown(token))));
+            }
+            row.set_label(label, LabelType::Figure);
             at += token.len();
         }
         // In the common case columns follow from the indices without look-up.
@@ -285,7 +286,7 @@ mod tests {
             rows.push((row.line, label, row.indices().to_vec(), row.values().to_vec()));
         }
         let expected = [
-            (3, "1".to_owned(), vec![0, 2], vec![0.5, -20.0]),
+            (3, "+1".to_owned(), vec![0, 2], vec![0.5, -20.0]),
             (5, "cat".into(), vec![1], vec![1.0]),
             (6, "2".into(), vec![], vec![]),
             (7, "Missing".into(), vec![6, 8], vec![1.0, 1.0]),

@@ -77,6 +77,14 @@ impl Missing {
         (WORDS.contains(&text) || MARKS.contains(&text)) && !said(&self.values)
     }
 
+    /// Whether the label of a single row is missing, after the classes `known`, which stay classes.
+    pub fn is_next_label<'a>(&self, text: &'a str, known: impl Iterator<Item = &'a str> + Clone) -> bool {
+        self.is_label(text)
+            && !known.clone().any(|class| class == text)
+            // A mark is a class beside another sign only: further labels may come.
+            && !self.classes(["a", "b", text].into_iter().chain(known), 1).iter().any(|mark| mark == text)
+    }
+
     /// The marks among `labels` that are classes: where another label has neither letter nor digit either, as
     /// among signs of punctuation, or where at most `most` other labels would be left.
     pub fn classes<'a>(&self, labels: impl Iterator<Item = &'a str> + Clone, most: usize) -> Vec<String> {
@@ -147,6 +155,13 @@ mod tests {
         assert!(missing.is_number(-999.0) && !missing.is_number(0.0));
         let other = missing.with(&Missing { words: list(&["NA"]), values: list(&["unknown"]) });
         assert_eq!(other, Missing { words: list(&["-999", "NA"]), values: list(&["unknown"]) });
+    }
+
+    #[test]
+    fn labels_that_come_one_by_one_are_missing_unless_they_are_known() {
+        let is = |text, known: &[&'static str]| Missing::default().is_next_label(text, known.iter().copied());
+        assert!(is("NA", &[]) && is("n/a", &["a", "b"]) && is("", &["a"]) && is("?", &["a", "b"]));
+        assert!(!is("NA", &["a", "NA"]) && !is("-", &["+"]) && is("-", &[]) && !is("a", &[]));
     }
 
     #[test]

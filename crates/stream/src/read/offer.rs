@@ -9,8 +9,10 @@ use noregret::example::Features;
 use serde_json::Value;
 
 use crate::encode::LARGEST_NORM;
+use crate::encode::labels::Labels;
 use crate::read::columns::hash_name;
 use crate::read::error::shown;
+use crate::read::label::{GivenLabel, LabelType};
 use crate::read::row::Row;
 
 /// Bits of the hash of a feature, before it is hashed into a block.
@@ -112,12 +114,20 @@ pub struct DescribedRound {
     context: Described,
     /// Of each label on offer, with its key.
     labels: Vec<(u64, Described)>,
+    /// What the labels on offer are called; empty where one has no name.
+    called: Vec<GivenLabel>,
 }
 
 impl DescribedRound {
     /// A round of these features, with the keys and the features of its labels.
     pub fn new(context: Described, labels: Vec<(u64, Described)>) -> Self {
-        Self { context, labels }
+        Self { context, labels, called: vec![] }
+    }
+
+    /// The names of the labels on offer, in their order; nothing where they have none.
+    pub fn labels(&self) -> Option<Labels> {
+        let names = self.called.iter().map(|label| (&*label.text, label.of));
+        (!self.called.is_empty()).then(|| names.collect())
     }
 
     /// The names of all features, each once: those of the round, then those of the labels.
@@ -143,7 +153,7 @@ impl DescribedRound {
 #[derive(Debug, Default)]
 pub(crate) struct Round {
     pub(crate) context: Described,
-    names: Vec<String>,
+    names: Vec<GivenLabel>,
     labels: Vec<(u64, Described)>,
     /// Whether rows keep the features by name.
     keeps: bool,
@@ -161,11 +171,16 @@ impl Round {
 
     /// Adds a label on offer. Without a name, only its features identify it.
     pub(crate) fn offer(&mut self, name: &str, features: Described) -> Result<(), String> {
+        self.offer_as(name, LabelType::Unstated, features)
+    }
+
+    /// The same for a label whose name is of a type.
+    pub(crate) fn offer_as(&mut self, name: &str, of: LabelType, features: Described) -> Result<(), String> {
         if !name.is_empty() && self.position(name).is_some() {
             return Err(format!("the label {} is on offer twice", shown(name)));
         }
         self.labels.push((key(name), features));
-        self.names.push(name.to_owned());
+        self.names.push(GivenLabel { text: name.to_owned(), of });
         Ok(())
     }
 
@@ -175,7 +190,7 @@ impl Round {
 
     /// The position of the label called `name`.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|known| known == name)
+        self.names.iter().position(|known| known.text == name)
     }
 
     /// Writes features and labels on offer to `row`, in blocks of `width` columns; the names of the labels
@@ -186,7 +201,9 @@ impl Round {
         }
         let context = std::mem::take(&mut self.context);
         if self.keeps {
-            row.describe(DescribedRound { context: context.clone(), labels: self.labels.clone() });
+            let named = self.names.iter().all(|name| !name.text.is_empty());
+            let called = if named { self.names.clone() } else { vec![] };
+            row.describe(DescribedRound { context: context.clone(), labels: self.labels.clone(), called });
         }
         fill_blocks(context, &self.labels, width, row)?;
         (0..self.names.len()).for_each(|position| {

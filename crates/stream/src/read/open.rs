@@ -66,7 +66,9 @@ fn from_source(source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>,
 
 /// The rows without the labels that count as missing.
 fn unlabelled(reader: Box<dyn Reader>, options: &ReadOptions) -> Box<dyn Reader> {
-    let mut values = reader.schema().csv.map(|csv| csv.marks).unwrap_or_default();
+    let schema = reader.schema();
+    let mut values = schema.csv.map(|csv| csv.marks).unwrap_or_default();
+    values.extend(schema.missing.values);
     values.extend_from_slice(&options.classes);
     let classes = Missing { words: vec![], values };
     Box::new(Unlabelled::new(reader, classes.with(&options.missing())))

@@ -27,7 +27,7 @@ mod node;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
-use crate::read::label::of_number;
+use crate::read::label::{LabelType, is_infinite};
 use crate::read::number;
 use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
@@ -150,11 +150,8 @@ fn parse_head(head: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
     }
     for (position, word) in words().enumerate() {
         match position {
-            0 => {
-                let label =
-                    of_number(word).ok_or_else(|| bad(format!("label {} is not finite", shown(word))))?;
-                row.set_name(&label);
-            }
+            0 if is_infinite(word) => return Err(bad(format!("label {} is not finite", shown(word)))),
+            0 => row.set_label(word, LabelType::Figure),
             1 => match fast_float2::parse::<f64, _>(word) {
                 Ok(weight) if weight.is_finite() && weight >= 0.0 => row.weight = weight,
                 _ => return Err(bad(format!("importance {} is not a number of at least 0", shown(word)))),
@@ -182,12 +179,10 @@ fn parse_cost(word: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
     if probability.is_some_and(|probability| !(0.0..=1.0).contains(&probability)) {
         return Err(bad(format!("the probability of label {} is not between 0 and 1", shown(word))));
     }
-    match of_number(action).filter(|action| !action.is_empty() && parts.next().is_none()) {
-        Some(action) => row.push_cost(&action, cost, probability),
-        None => {
-            return Err(bad(format!("label {} is not action:cost or action:cost:probability", shown(word))));
-        }
+    if action.is_empty() || is_infinite(action) || parts.next().is_some() {
+        return Err(bad(format!("label {} is not action:cost or action:cost:probability", shown(word))));
     }
+    row.push_cost_as(action, LabelType::Figure, cost, probability);
     Ok(())
 }
 
@@ -334,7 +329,7 @@ mod tests {
         let cases = [
             ("1 | a b:2\n", "1'*1 a=1 b=2"),
             ("| a\n", "?'*1 a=1"),
-            ("+1.0 2 0 'id | a\n", "1'id*2 a=1"),
+            ("+1.0 2 0 'id | a\n", "+1.0'id*2 a=1"),
             ("1 0 id| a\n", "1'id*0 a=1"),
             (" id| a\n", "?'id*1 a=1"),
             ("1|f a\n", "?'1*1 f^a=1"),

@@ -391,7 +391,15 @@ mod tests {
         let problem = Problem::new(2, 2).with_radius(2.0);
         let mut learner = find(learner).expect("known").make_bandit(&values, problem, 0).expect("valid");
         let forecast = learner.about().forecast;
-        let options = RunOptions { forecast, delay, look_ahead: false, window: 10, limit: None, seed: 7 };
+        let options = RunOptions {
+            forecast,
+            delay,
+            look_ahead: false,
+            window: 10,
+            takes_in: false,
+            limit: None,
+            seed: 7,
+        };
         run_bandit(&mut Separable(0), learner.as_mut(), &mut Unobserved, &options).expect("nothing can fail")
     }
 
@@ -512,7 +520,15 @@ mod tests {
             let problem = Problem::new(CLASSES, 2).with_radius(6.0);
             let mut learner = find(name).expect("known").make_bandit(&values, problem, 0).expect("valid");
             let (forecast, delay) = (learner.about().forecast, Lateness::Fixed(0));
-            let options = RunOptions { forecast, delay, look_ahead: false, window: 10, limit: None, seed: 7 };
+            let options = RunOptions {
+                forecast,
+                delay,
+                look_ahead: false,
+                window: 10,
+                takes_in: false,
+                limit: None,
+                seed: 7,
+            };
             let (mut play, mut sums) = (Play { floor, ..Play::new(3) }, Weights::default());
             let examples = &mut Noisy(Rng::new(1, 2), 0);
             run_bandit_as(examples, learner.as_mut(), &mut sums, &options, &mut play, None).expect("no file");

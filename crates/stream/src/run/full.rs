@@ -7,6 +7,7 @@ use noregret::example::{Batch, Features, Label, Rounds, Target, Truth};
 use noregret::guarantee::Promise;
 use noregret::learner::OnlineLearner;
 use noregret::prediction::{Prediction, draw};
+use noregret::problem::Problem;
 use noregret::rng::{Rng, Uniforms};
 
 use crate::encode::examples::Examples;
@@ -185,10 +186,11 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
         && !sink.reads_forecasts();
     let (mut prediction, mut best) = (learner.prediction(), Vec::new());
     while block.fill(examples)? {
-        let features = learner.problem().features;
-        if block.width(features) > features {
-            let grown = learner.grow(learner.problem().classes, block.width(features));
-            assert!(grown, "only learners that can grow are given an open set of columns");
+        let Problem { classes, features, .. } = *learner.problem();
+        let least = if options.takes_in { block.classes() } else { 0 };
+        if block.width(features) > features || least > classes {
+            let grown = learner.grow(least.max(classes), block.width(features).max(features));
+            assert!(grown, "only learners that can grow are given an open set of classes or columns");
             prediction = learner.prediction();
         }
         block.announce(learner, standing.rounds == 0);
@@ -339,6 +341,15 @@ impl Block {
             Features::Sparse { indices, .. } => indices.last().map_or(0, |last| *last as usize + 1),
         };
         self.examples().iter().map(width).max().unwrap_or(0)
+    }
+
+    /// One more than the largest class of a label.
+    fn classes(&self) -> usize {
+        let class = |example: &Example| match example.target()?.truth {
+            Truth::Class(label) => Some(label.index() + 1),
+            _ => None,
+        };
+        self.examples().iter().filter_map(class).max().unwrap_or(0)
     }
 
     /// Announces the block to the learner. Missing rows are replaced by empty ones, so that the

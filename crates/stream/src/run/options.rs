@@ -16,6 +16,9 @@ pub struct RunOptions {
     pub look_ahead: bool,
     /// Number of rounds of windowed scores.
     pub window: usize,
+    /// Whether the learner takes in the classes that it does not have yet, as they occur. It must be able to
+    /// grow, and the encoder must have room for them.
+    pub takes_in: bool,
     /// Stop after this many rows.
     pub limit: Option<u64>,
     /// Seed of the drawn labels, for learners that randomise.

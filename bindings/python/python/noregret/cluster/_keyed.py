@@ -197,7 +197,9 @@ class _Keyed:
 
         Raises ValueError that lists the rows of unknown labels, with their keys.
         """
-        names = [None if _arrays.is_missing(label) else _tables.text_of(label) for label in _tables.column(_tables.labels(y), "y")]
+        given = [None if _arrays.is_missing(label) else label for label in _tables.column(_tables.labels(y), "y")]
+        _tables.check_types({(type(label), label): label for label in given if label is not None}.values(), self._given)
+        names = [None if label is None else _tables.text_of(label) for label in given]
         words = (list(map(str, self._about["facts"].get(name, ()))) for name in _tables.MISSING)
         absent = _arrays.absent([name for name in names if name is not None], self._given, *words)
         names = [None if name in absent else name for name in names]
@@ -207,7 +209,7 @@ class _Keyed:
             more = f", and {len(wrong) - _SHOWN} more rows are like it" if len(wrong) > _SHOWN else ""
             raise ValueError(
                 f"nothing was learnt, because {', '.join(rows)}{more}; the label is none of the {len(self._given)} known classes: "
-                f"{', '.join(self._given)}"
+                f"{', '.join(self._given)}; labels= of a new store names all classes"
             )
         return names
 

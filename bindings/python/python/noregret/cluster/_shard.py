@@ -114,7 +114,9 @@ def look(reading: Reading, scale: str, intercept: bool, *blocks: Block) -> Seen:
             continue
         numbers = _numbers(x, reading.schema)
         rows, first, second, _ = _core.survey(numbers, None, scale, intercept)
-        labels = {_name(one): one for one in _arrays.distinct(y)[0]}
+        distinct = _arrays.distinct(y)[0]
+        _tables.check_types(distinct, {})
+        labels = {_name(one): one for one in distinct}
         width = numbers.shape[1] if isinstance(numbers, np.ndarray) else numbers[3]
         one = Seen(rows, width, sorted_labels(labels), np.asarray(first), np.asarray(second), scale == "standard")
         seen = one if seen is None else join(seen, one)
@@ -135,6 +137,7 @@ def join(a: Seen, b: Seen) -> Seen:
         second = a.second + b.second + deviation * deviation * share * a.rows
     elif len(a.first):
         first = np.maximum(a.first, b.first)
+    _tables.check_types(b.labels.values(), a.labels)
     labels = sorted_labels({**b.labels, **a.labels})
     return Seen(a.rows + b.rows, a.columns, labels, first, second, a.standard)
 

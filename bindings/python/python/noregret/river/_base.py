@@ -142,6 +142,7 @@ class Classifier(base.MiniBatchClassifier):
         if label is None:
             if not self._multiclass:
                 raise ValueError(f"y = {y!r}: must be True or False: {self._learner_name} is binary")
+            _tables.check_types([y], {_tables.text_of(known): known for known in self._classes})
             label = len(self._classes)
         if self._core is None:
             self._core = classifier(

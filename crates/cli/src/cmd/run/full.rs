@@ -103,6 +103,10 @@ impl Session<'_> {
             let columns = learner.problem().features - usize::from(encoder.has_intercept());
             encoder.make_room(encoder.classes(), columns);
         }
+        if options.takes_in {
+            let encoder = &mut self.examples.encoder;
+            encoder.make_room(learner.problem().classes, encoder.columns());
+        }
         let score = standing.score.clone();
         let whole = plan.checkpoint.is_some() || stop.asked().is_some();
         let stands: Option<Stands> = if whole {

@@ -58,13 +58,37 @@ fn refused_rows_leave_no_trace() {
         learn(json!({"v": 1e100, "w": 1e100}), json!("a")),
         learn(json!({"v": 1e100, "new": 1e100}), json!("c")),
         learn(many.into(), json!("c")),
-        learn(json!({"v": 1}), json!(null)),
+        learn(json!({"v": 1}), json!({})),
         Event::Ask { id: "row".to_owned(), x: json!({"v": 1e100, "w": 1e100}) },
     ];
     for learner in ["ogd", "folklore", "auto"] {
         let params = json!({"scale": "none", "radius": 100});
         leave_no_trace(&json!({"learner": learner, "params": params}), &good, &refused);
     }
+}
+
+/// As in a file: null and the usual words are missing labels, unless they are declared or known; a text is no
+/// number of the same writing.
+#[test]
+fn missing_labels_are_forecast_and_not_learnt() {
+    let mut engine = made(&json!({"learner": "ogd"}));
+    let mut at = 0;
+    let mut learn_all = |engine: &mut Engine, labels: &[Value]| {
+        for y in labels {
+            at += 1;
+            let x = json!({"v": at % 3});
+            engine.apply(at, &learn(x, y.clone())).expect("forecast");
+        }
+        engine.learner.rounds()
+    };
+    assert_eq!(learn_all(&mut engine, &[json!("a"), json!(2), json!(null), json!("NA"), json!("n/a")]), 2);
+    assert_eq!(engine.encoder.labels().iter().collect::<Vec<_>>(), ["a", "2"]);
+    let twin = engine.apply(9, &learn(json!({"v": 1}), json!("2"))).expect_err("a text");
+    assert!(twin.detail.starts_with("the label \"2\" is a text, and the class"), "{}", twin.detail);
+    let mut signs = made(&json!({"learner": "ogd"}));
+    assert_eq!(learn_all(&mut signs, &[json!("+"), json!("-"), json!("-")]), 3);
+    let mut declared = made(&json!({"learner": "ogd", "labels": ["EU", "NA"]}));
+    assert_eq!(learn_all(&mut declared, &[json!("EU"), json!("NA"), json!("?")]), 2);
 }
 
 #[test]

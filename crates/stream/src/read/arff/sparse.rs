@@ -7,7 +7,6 @@ use super::{Attribute, Kind, Token, Tokens, is_blank, weight_of};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
-use crate::read::label::{LabelType, written};
 use crate::read::missing::Missing;
 use crate::read::number;
 use crate::read::options::{ReadOptions, Schema, Speech};
@@ -94,10 +93,9 @@ impl Sparse {
                     .filter(|weight| *weight >= 0.0)
                     .ok_or_else(|| fault(format!("weight {} is not a number from 0 on", shown(text))))?;
             }
-            Some(number) if self.label == Some(at) => row.set_label(&written(number), LabelType::Real),
-            None if self.label == Some(at) => match text.trim() {
+            _ if self.label == Some(at) => match text.trim() {
                 "" => {}
-                text => row.set_label(text, LabelType::Unstated),
+                text => row.set_name(text),
             },
             _ if self.id == Some(at) && self.names_only => {}
             Some(number) => {
@@ -141,6 +139,18 @@ fn values<'a>(row: &'a str, attributes: &[Attribute]) -> Result<Vec<(usize, Toke
         values.push((at, value));
     }
     Ok(values)
+}
+
+impl Sparse {
+    /// The declared classes that are words for a missing label elsewhere.
+    fn declared(&self) -> Vec<String> {
+        match self.label.map(|at| &self.attributes[at].kind) {
+            Some(Kind::Nominal(values)) => {
+                values.iter().filter(|value| Missing::default().is_label(value)).cloned().collect()
+            }
+            _ => vec![],
+        }
+    }
 }
 
 impl LineParser for Sparse {
@@ -195,7 +205,7 @@ impl LineParser for Sparse {
             weight: self.braces.clone().or_else(|| self.weight.map(name)),
             csv: None,
             offers: None,
-            missing: Missing::default(),
+            missing: Missing { words: vec![], values: self.declared() },
         }
     }
 

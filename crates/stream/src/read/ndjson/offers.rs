@@ -13,7 +13,7 @@ use super::nan::without_nan;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::format::Format;
-use crate::read::label::of_number;
+use crate::read::label::{GivenLabel, LabelType, of_number};
 use crate::read::missing::Missing;
 use crate::read::offer::{Described, Round, flatten};
 use crate::read::options::{Offers, Schema};
@@ -79,17 +79,19 @@ impl Blocks {
         match labels {
             Value::Object(labels) => {
                 for (name, features) in labels {
-                    self.offer(name, features)?;
+                    self.offer(name, LabelType::Unstated, features)?;
                 }
             }
             Value::Array(labels) => {
                 for one in labels {
-                    let (name, features) = match one {
-                        Value::Object(one) => (one.get("label").and_then(text), one.get("x")),
-                        name => (text(name), None),
+                    let (given, features) = match one {
+                        Value::Object(one) => (one.get("label"), one.get("x")),
+                        name => (Some(name), None),
                     };
-                    let name = name.ok_or_else(|| format!("{one} is not a label on offer"))?;
-                    self.offer(&name, features.unwrap_or(&Value::Null))?;
+                    let name =
+                        given.and_then(text).ok_or_else(|| format!("{one} is not a label on offer"))?;
+                    let of = given.and_then(GivenLabel::of_json).map(|label| label.of).unwrap_or_default();
+                    self.offer(&name, of, features.unwrap_or(&Value::Null))?;
                 }
             }
             _ => return Err("\"labels\" is neither an object nor an array".to_owned()),
@@ -97,9 +99,9 @@ impl Blocks {
         Ok(())
     }
 
-    fn offer(&mut self, name: &str, features: &Value) -> Result<(), String> {
+    fn offer(&mut self, name: &str, of: LabelType, features: &Value) -> Result<(), String> {
         let features = described(features, &format!("the label {}", shown(name)))?;
-        self.round.offer(name, features)
+        self.round.offer_as(name, of, features)
     }
 }
 

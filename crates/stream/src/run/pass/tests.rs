@@ -55,8 +55,15 @@ fn make(name: &str, values: &[(&str, &str)], seed: u64) -> (AnyModel, Encoder, R
         .with_intercept(true)
         .with_radius(Some(3.0));
     let forecast = learner.about().forecast;
-    let options =
-        RunOptions { forecast, delay: Lateness::Fixed(3), look_ahead: true, window: 100, limit: None, seed };
+    let options = RunOptions {
+        forecast,
+        delay: Lateness::Fixed(3),
+        look_ahead: true,
+        window: 100,
+        takes_in: false,
+        limit: None,
+        seed,
+    };
     (learner, encoder, options)
 }
 
