@@ -10,7 +10,7 @@ mod packages;
 mod python;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 const USAGE: &str = "\
