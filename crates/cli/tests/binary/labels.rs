@@ -227,7 +227,7 @@ fn a_text_and_a_number_of_one_writing_are_refused() {
     let line = |t: usize| format!("{{\"a\":{},\"label\":{}}}\n", t % 3, ["1", "\"1\"", "2"][t % 3]);
     let folder = Folder::with("a.ndjson", (0..30).map(line).collect::<String>());
     let why = "the label \"1\" is a text, and the class of this name is a number: labels of one name need one type; write both as numbers, or both as texts (in quotation marks)";
-    for command in ["run a.ndjson", "run a.ndjson --feedback bandit", "compare a.ndjson --learner ogd"] {
+    for command in ["run a.ndjson", "run a.ndjson --feedback bandit", "compare a.ndjson --learners ogd"] {
         folder.run(command).failed(2, &format!("a.ndjson:2: {why}"));
     }
     let pipe = "run - --format ndjson --label label --learner ogd --set features=1";
