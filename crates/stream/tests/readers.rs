@@ -6,8 +6,8 @@ use std::io::{Cursor, Write};
 use std::sync::{Arc, Mutex};
 
 use noregret_stream::{
-    Columns, Format, Missing, ReadError, ReadErrorKind, ReadOptions, Reader, Row, RowLabel, create,
-    from_read, label_of_number, open,
+    Columns, Format, LabelType, Missing, ReadError, ReadErrorKind, ReadOptions, Reader, Row, RowLabel,
+    create, from_read, label_of_number, open,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -183,7 +183,8 @@ proptest! {
                 row.weight = weight;
             } else {
                 costs.iter().for_each(|(action, cost, probability)| {
-                    row.push_cost(&label_of_number(action).expect("finite"), *cost, *probability);
+                    let action = label_of_number(action).expect("finite");
+                    row.push_cost_as(&action, LabelType::Figure, *cost, *probability);
                 });
             }
         }

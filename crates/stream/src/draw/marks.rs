@@ -1,7 +1,7 @@
 //! What a chart is drawn with: lines, areas, dots and words, each with its ink.
 
-/// Colours on white, those of the light theme of `style.css`. With the dashes of [`Ink::dashes`] more lines than
-/// [`Chart::MOST_LINES`](super::plot::Chart::MOST_LINES) differ.
+/// Colours on white, those of the light theme of `style.css`. With the dashes of [`Ink::dashes`] more lines
+/// than [`Chart::MOST_LINES`](super::plot::Chart::MOST_LINES) differ.
 const COLOURS: [&str; 6] = ["#0060a8", "#b44a00", "#00704f", "#8f3a7c", "#6d5a00", "#3c4650"];
 
 /// Line styles, so that colour is not needed to distinguish lines.

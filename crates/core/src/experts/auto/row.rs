@@ -25,7 +25,8 @@ pub(super) struct Row<'a> {
     /// For members without a unit: a dense row before scaling if it has two views, otherwise the row as it
     /// was given.
     pub(super) plain: Features<'a>,
-    /// As it is in the data, where the row has a view for it, also for sparse rows; otherwise before the unit.
+    /// As it is in the data, where the row has a view for it, also for sparse rows; otherwise before the
+    /// unit.
     pub(super) given: Features<'a>,
 }
 
