@@ -21,8 +21,8 @@ impl Moments {
         Self { rows: 0.0, means: zeros(), squares: zeros(), numeric: zeros() }
     }
 
-    /// Writes a `row` to `scaled`, standardised by the rows so far and itself: the numbers of the $n$th are at
-    /// most $\sqrt n$ in magnitude. A column that had the same number in all of them becomes 0.
+    /// Writes a `row` to `scaled`, standardised by the rows so far and itself. A column that had the same
+    /// number in all of them becomes 0.
     pub(super) fn scale(&self, row: &[f64], scaled: &mut [f64]) {
         let rows = self.rows + 1.0;
         for (at, (value, scaled)) in row.iter().zip(scaled).enumerate() {
