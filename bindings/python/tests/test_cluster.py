@@ -17,7 +17,7 @@ ENGINE = LocalEngine(jobs=1)
 
 
 def learner(name="folklore", features=4, classes=3, **facts):
-    return Learner(name, features=features, labels=[str(label) for label in range(classes)], **facts)
+    return Learner(name, features=features, labels=list(range(classes)), **facts)
 
 
 # Statistics
