@@ -24,6 +24,7 @@ __all__ = [
     "clash",
     "evaluate_arrays",
     "evaluate_log",
+    "explain_round",
     "explain_rows",
     "explain_table",
     "learn_mapping",

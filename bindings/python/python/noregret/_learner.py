@@ -326,9 +326,9 @@ class Learner(Described):
         """Learns rows; returns the result of the compiled part, and remarks on the columns."""
         facts = {"ahead": False, **(facts or {})}
         x = self._readable(x)
-        rows = self._bare(x)
-        if rows is not None:
-            return self._run_table(_tables.Table([], [], []), rows, y, weight, how, facts)
+        count = self._bare(x)
+        if count is not None:
+            return self._run_table(_tables.Table([], [], []), count, y, weight, how, facts)
         if self._takes_tables(x):
             table = self._table(x)
             return self._run_table(table, table.rows, y, weight, how, facts)

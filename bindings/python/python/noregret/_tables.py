@@ -197,7 +197,7 @@ def bare(x: Any) -> int | None:
         return None if x else 1
     if isinstance(x, list | tuple):
         return len(x) if x and all(isinstance(row, Mapping) and not row for row in x) else None
-    shape = getattr(x, "shape", ())
+    shape: tuple[int, ...] = getattr(x, "shape", ())
     return int(shape[0]) if len(shape) == 2 and shape[1] == 0 else None
 
 
