@@ -29,6 +29,7 @@ pub const MODELS: &[Route] = &[
     ("PUT", "/v1/models/labels/model"),
     ("POST", "/v1/models/play/rollback"),
     ("POST", "/v1/models/play/promote"),
+    ("POST", "/v1/models/play/labels"),
     ("POST", "/v1/models/play/copy"),
     ("POST", "/v1/models/play/evaluate"),
     ("POST", "/v1/models/labels/evaluate"),

@@ -364,8 +364,9 @@ pub trait BanditLearner: Send + Sync {
     fn rounds(&self) -> u64;
 
     /// Appends features, as if they had always existed with value 0, and classes, in their initial
-    /// state. With new classes, earlier decisions must no longer be learnt from. Returns false,
-    /// without a change, if the learner does not support it.
+    /// state. With new classes, earlier decisions are learnt from after [`Decision::widen`], by learners that
+    /// decide among some of their labels. Returns false, without a change, if the learner does not support
+    /// it.
     fn grow(&mut self, _classes: usize, _features: usize) -> bool {
         false
     }

@@ -368,6 +368,24 @@ impl Decision {
         self.exploration = (self.choices() as f64 * least).clamp(0.0, 1.0);
     }
 
+    /// The same decision for a learner that has grown to `classes` classes since it was made: it was among
+    /// the classes of then.
+    pub fn widen(&mut self, classes: usize) {
+        let known = self.distribution.len();
+        if known >= classes {
+            return;
+        }
+        if self.offered.is_empty() {
+            self.offered.extend((0u32..).take(known));
+        }
+        self.scores.resize(classes, 0.0);
+        self.distribution.resize(classes, 0.0);
+        if !self.forecast.is_empty() {
+            self.forecast.resize(classes, 0.0);
+        }
+        self.work = Work::default();
+    }
+
     /// Number of labels on offer.
     pub fn choices(&self) -> usize {
         if self.offered.is_empty() { self.distribution.len() } else { self.offered.len() }
@@ -428,6 +446,23 @@ mod tests {
         assert_eq!((decision.greedy, decision.choices()), (3, 3));
         let third = 0.5 / 3.0;
         assert_eq!(decision.distribution, [third, 0.0, third, 0.5 + third]);
+    }
+
+    /// What was played of two classes, and of three, is a decision among the first of five.
+    #[test]
+    fn a_decision_is_widened() {
+        let mut all = decision();
+        all.widen(5);
+        assert_eq!((&all.offered[..], all.choices(), all.check(5)), (&[0, 1, 2][..], 3, Ok(())));
+        assert_eq!(all.distribution[3..], [0.0, 0.0]);
+        let mut some = Decision { scores: vec![1.0, 3.0, 0.0], ..Decision::default() };
+        some.start(3, 1);
+        some.explore_greedily(0.5, Some(&[0, 2]));
+        some.draw(0.9);
+        some.widen(4);
+        assert_eq!((&some.offered[..], some.label, some.check(4)), (&[0, 2][..], 2, Ok(())));
+        some.widen(3);
+        assert_eq!(some.check(4), Ok(()), "nothing shrinks");
     }
 
     fn decision() -> Decision {

@@ -27,6 +27,7 @@ use crate::app::App;
         crate::api::models::create,
         crate::api::models::show,
         crate::api::models::delete,
+        crate::api::models::labels,
         crate::api::log::log,
         crate::api::log::forget,
         crate::api::state::export,

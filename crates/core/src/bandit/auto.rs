@@ -379,6 +379,19 @@ mod tests {
         BanditAuto::new(params, Problem::new(4, 1), 0).expect("valid")
     }
 
+    /// What was saved and loaded takes a new label to the same bits as what was not, whatever the seed.
+    #[test]
+    fn a_loaded_learner_grows_as_the_saved_one() {
+        let values = Values::from([("members".to_owned(), Value::from("labels+shared@1"))]);
+        let params = AutoParams::from_values("auto", &values).expect("known");
+        let mut learner = BanditAuto::new(params, Problem::new(4, 1), 7).expect("valid");
+        play(&mut learner, 20, &mut Rng::new(3, 0));
+        let mut loaded = Archive::of_bandit(&mut learner).bandit_model().expect("just written");
+        assert!(learner.grow(5, 1) && loaded.grow(5, 1));
+        let digest = Archive::of_bandit(&mut learner).digest();
+        assert_eq!(Archive::of_bandit(loaded.as_mut()).digest(), digest);
+    }
+
     /// With one click in 100 rounds the mixture over all labels is dropped; a saved model continues with
     /// the same bits.
     #[test]

@@ -20,7 +20,7 @@ use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, pre
 use crate::param_words;
 use crate::prediction::{Prediction, Reward};
 use crate::problem::Problem;
-use crate::state::Tensor;
+use crate::state::{Slot, Tensor};
 
 use super::pooled::Pooled;
 
@@ -538,9 +538,22 @@ impl Oracle {
         }
         let consistent = self.models.iter_mut().all(|model| model.restored());
         if consistent {
+            // Learners of labels that are added later draw as if nothing had been saved.
+            if let Some(seed) = self.models.first_mut().and_then(|model| seed_of(model.as_mut())) {
+                self.seed = seed;
+            }
             self.refresh();
         }
         consistent
+    }
+}
+
+/// The seed of a learner that draws, if it keeps it.
+fn seed_of(model: &mut dyn Model) -> Option<u64> {
+    let seed = model.tensors().into_iter().find(|tensor| tensor.name == "seed")?;
+    match seed.slot {
+        Slot::Count(seed) => seed.first().copied(),
+        _ => None,
     }
 }
 

@@ -49,6 +49,11 @@ fn excluded() -> Schema {
     ArrayBuilder::new().items(label_kinds()).examples([json!(["b"])]).build().into()
 }
 
+/// Labels that are added or retired.
+fn changed() -> Schema {
+    ArrayBuilder::new().items(label_kinds()).examples([json!([])]).build().into()
+}
+
 /// A label of an answer, as it was given; null before the first one was seen.
 fn answered() -> Schema {
     label_kinds().item(of(Type::Null)).examples([json!("cat")]).build().into()
@@ -143,6 +148,20 @@ pub struct ActivateBody {
     /// The decision's id.
     #[schema(example = "visit-17", max_length = 512)]
     pub id: String,
+}
+
+/// Labels to add and to retire; one of the two at least.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LabelsBody {
+    /// Labels to add: new ones, and retired ones that are on offer again.
+    #[serde(default)]
+    #[schema(schema_with = changed, required = false)]
+    pub add: Vec<GivenLabel>,
+    /// Labels that are no longer on offer. What was learnt of them stays.
+    #[serde(default)]
+    #[schema(schema_with = changed, required = false)]
+    pub retire: Vec<GivenLabel>,
 }
 
 /// A version to return to.

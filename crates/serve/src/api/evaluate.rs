@@ -127,6 +127,8 @@ pub(crate) async fn evaluated_on_log(
 /// Evaluates a policy on the log of a model.
 async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> Result<Value, Refusal> {
     may_evaluate(&handle, confidence)?;
+    // How its rows are read may have changed.
+    let _ = handle.look_now().await;
     aside(move || {
         let failed = |what: &dyn std::fmt::Display| Refusal::failed(format!("the log: {what}"));
         // Estimators read the log twice, from a temporary file.

@@ -28,6 +28,8 @@ use crate::store;
 pub(crate) async fn log(ask: Ask) -> Answered {
     let handle = ask.model(Right::Read)?;
     its_own(&handle, "its log is that of this model")?;
+    // The log of a model that is suspended can be read, too.
+    let _ = handle.look_now().await;
     let (sender, pieces) = mpsc::channel::<Bytes>(16);
     tokio::task::spawn_blocking(move || {
         let take = &mut |piece: Vec<u8>| sender.blocking_send(piece.into()).is_ok();

@@ -34,6 +34,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/v1/models/{name}/decide", post(rounds::decide))
         .route("/v1/models/{name}/feedback", post(rounds::feedback))
         .route("/v1/models/{name}/activate", post(rounds::activate))
+        .route("/v1/models/{name}/labels", post(models::labels))
         .route("/v1/models/{name}/log", get(log::log).delete(log::forget))
         .route("/v1/models/{name}/model", get(state::export).put(state::import))
         .route("/v1/models/{name}/versions", get(state::versions).post(state::save))

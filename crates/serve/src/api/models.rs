@@ -9,13 +9,14 @@ use axum::response::IntoResponse as _;
 use serde_json::{Value, json};
 
 use super::Answered;
-use super::bodies::CopyBody;
+use super::bodies::{CopyBody, LabelsBody};
 use super::described::{OfModel, Refused};
 use crate::app::{App, Ask, aside, json as answered};
 use crate::hub::Place;
 use crate::model::engine::Engine;
+use crate::model::event::Event;
 use crate::model::handle::{Handle, described};
-use crate::model::spec::Spec;
+use crate::model::spec::{Feedback, Spec};
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 
@@ -91,16 +92,22 @@ pub(crate) async fn create(ask: Ask, body: Body) -> Answered {
     if let Ok(handle) = app.hub.get(&name) {
         let old = handle.spec();
         let mut wanted = Spec { service: old.service.clone(), ..spec.clone() };
-        if wanted.has_labels_of(&old) {
-            wanted.labels.clone_from(&old.labels);
-        }
-        if wanted.labels != old.labels && (Spec { labels: old.labels.clone(), ..wanted.clone() }) == old {
-            let what = format!(
-                "the labels of the model {name} are fixed: make a model with other labels under another name, or one without labels, whose labels come and go with every decision"
-            );
+        let same = wanted.has_labels_of(&old);
+        wanted.labels.clone_from(&old.labels);
+        wanted.retired.clone_from(&old.retired);
+        if !same && wanted == old {
+            let what = match old.texts().filter(|_| old.feedback == Feedback::Bandit) {
+                Some(texts) => format!(
+                    "the model {name} has the labels {}: POST /v1/models/{name}/labels adds and retires labels",
+                    json!(texts)
+                ),
+                None => format!(
+                    "the model {name} was made with other labels, or without: make one under another name"
+                ),
+            };
             return Err(Refusal { field: Some("labels".to_owned()), ..Refusal::conflict(what) });
         }
-        if wanted != old {
+        if !same || wanted != old {
             let what = format!("there is a model called {name}, made of something else; delete it first");
             return Err(Refusal::conflict(what));
         }
@@ -143,6 +150,27 @@ pub(crate) async fn delete(ask: Ask) -> Answered {
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
+/// Adds labels to a model of decisions, and retires some.
+///
+/// A retired label is never played; what was learnt of it stays, and it can be added again. A repetition has
+/// no effect. Where labels are new, a new log is started.
+#[utoipa::path(post, path = "/v1/models/{name}/labels", tag = "models", operation_id = "labels",
+    params(OfModel),
+    request_body(content = LabelsBody, examples(
+        ("labels" = (summary = "Another banner in place of the green one", value = json!({"add": ["violet"], "retire": ["green"]})))
+    )),
+    responses((status = 200, description = "The model with these labels"),
+        Refused))]
+pub(crate) async fn labels(ask: Ask, body: Body) -> Answered {
+    let handle = ask.model(Right::Admin)?;
+    let LabelsBody { add, retire } = ask.app.json(body).await?;
+    if add.is_empty() && retire.is_empty() {
+        return Err(Refusal::invalid("add", "there is nothing to add and nothing to retire; one was needed"));
+    }
+    handle.act(Event::Labels { add, retire }).await?;
+    Ok(answered(StatusCode::OK, &status(&handle).await))
+}
+
 /// Copies a model; the copy learns independently.
 #[utoipa::path(post, path = "/v1/models/{name}/copy", tag = "models", operation_id = "copy",
     params(OfModel),
@@ -158,10 +186,14 @@ pub(crate) async fn copy(ask: Ask, body: Body) -> Answered {
     ask.app.allow(&ask.headers, Right::Admin, Some(&to))?;
     let handle = ask.model(Right::Read)?;
     let app = ask.app;
-    let (archive, service) = (handle.export().await?, handle.spec().service);
+    let (archive, spec) = (handle.export().await?, handle.spec());
     let made = aside(move || {
         let limits = app.limits().clone();
-        app.hub.create_with(&to, || Engine::import(&archive, service, &limits))
+        app.hub.create_with(&to, || {
+            let mut engine = Engine::import(&archive, spec.service, &limits)?;
+            engine.retire(&spec.retired);
+            Ok(engine)
+        })
     })
     .await?;
     Ok(answered(StatusCode::CREATED, &status(&made).await))

@@ -134,7 +134,7 @@ pub(crate) async fn save(ask: Ask) -> Answered {
     Ok(answered(StatusCode::CREATED, &json!({"version": version})))
 }
 
-/// Returns to a version; pending decisions are kept.
+/// Returns to a version; pending decisions are kept, and so are the labels.
 #[utoipa::path(post, path = "/v1/models/{name}/rollback", tag = "models", operation_id = "rollback",
     params(OfModel),
     request_body(content = RollbackBody, examples(
@@ -148,7 +148,13 @@ pub(crate) async fn roll_back(ask: Ask, body: Body) -> Answered {
     its_own(&handle, "it follows that model; copy it first")?;
     let RollbackBody { version } = app.json(body).await?;
     let (from, limits) = (Arc::clone(&handle), handle.limits.clone());
-    let engine = aside(move || at_version(&from, version, &limits)).await?;
+    let engine = aside(move || {
+        let mut engine = at_version(&from, version, &limits)?;
+        // Labels are settings, which stay.
+        engine.catch_up_with(&from.spec())?;
+        Ok(engine)
+    })
+    .await?;
     let version = handle.restore(Restored { engine, keep: Keep::Waiting }).await?;
     Ok(answered(StatusCode::OK, &json!({"version": version})))
 }
@@ -185,6 +191,13 @@ pub(crate) async fn promote(ask: Ask, body: Body) -> Answered {
     let (archive, limits) = (of.snapshot().await?, handle.limits.clone());
     let failed = |error: noregret::model::ModelError| Refusal::failed(error.to_string());
     let engine = aside(move || Engine::from_snapshot(&archive, &limits).map_err(failed)).await?;
+    if !engine.spec().has_labels_of(&handle.spec()) {
+        let what = format!(
+            "the shadow {shadow} has other labels than {name}: its {} could not take those that were added",
+            engine.learner_name()
+        );
+        return Err(Refusal::conflict(what).about("shadow"));
+    }
     let version = handle.restore(Restored { engine, keep: Keep::Scores }).await?;
     Ok(answered(StatusCode::OK, &json!({"version": version})))
 }

@@ -99,7 +99,11 @@ impl Engine {
                 let what = "the model has no fixed labels: give the labels on offer";
                 return Err(Refusal::invalid("labels", what));
             }
-            None => self.encoder.labels().given().collect(),
+            None => {
+                let is_offered = |at: &u32| self.retired.binary_search(at).is_err();
+                let named = (0u32..).zip(self.encoder.labels().given());
+                named.filter(|(at, _)| is_offered(at)).map(|(_, label)| label).collect()
+            }
         };
         let classes = self.learner.problem().classes;
         if names.is_empty() || names.len() > classes {
@@ -123,10 +127,18 @@ impl Engine {
             return Ok((0..names.len() as u32).collect());
         }
         let number = |(at, label): (usize, &GivenLabel)| {
-            self.encoder.labels().find_as(&label.text, label.of).map(|label| label.0).ok_or_else(|| {
-                let what = format!("the label {} is none of the model's", shown(&label.text));
+            let found = self.encoder.labels().find_as(&label.text, label.of).map(|label| label.0);
+            let refused = |what: &str| {
+                let what = format!("the label {} {what}", shown(&label.text));
                 Refusal::invalid(&format!("labels[{at}]"), what)
-            })
+            };
+            match found {
+                None => Err(refused("is none of the model's")),
+                Some(at) if self.retired.binary_search(&at).is_ok() => {
+                    Err(refused("is retired: it has to be added again before it is on offer"))
+                }
+                Some(at) => Ok(at),
+            }
         };
         names.iter().enumerate().map(number).collect()
     }

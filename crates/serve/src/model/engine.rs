@@ -32,6 +32,8 @@ pub(crate) struct Engine {
     pub(super) asked: Pending<Arc<Asked>>,
     pub(crate) standing: Standing,
     pub(super) limits: Limits,
+    /// The labels that are no longer on offer, ascending.
+    pub(super) retired: Vec<u32>,
     /// Largest number of columns, where new names share the last of them; `None`: rows with more columns than
     /// there is room for are refused.
     pub(super) most: Option<usize>,
@@ -48,7 +50,7 @@ pub(super) struct Before {
     encoder: Encoder,
     columns: u32,
     generator: Rng,
-    /// The learner and its pending decisions, if the row made it grow.
+    /// The learner and its pending decisions, if they made it grow.
     pub(super) grown: Option<(AnyModel, Pending<Arc<Waits>>)>,
 }
 
@@ -126,7 +128,7 @@ impl Engine {
         };
         let noregret_stream::save::Saved { learner, encoder, schema, .. } = saved;
         let play = Play { explore: spec.service.explore.unwrap_or(0.0), ..play };
-        Self {
+        let mut engine = Self {
             spec,
             kind,
             learner,
@@ -137,13 +139,17 @@ impl Engine {
             asked: Pending::new(limits.waiting),
             standing,
             limits: limits.clone(),
+            retired: Vec::new(),
             most: None,
             seed,
             before: None,
             prediction,
             row: Row::new(),
             example: Example::default(),
-        }
+        };
+        let retired = std::mem::take(&mut engine.spec.retired);
+        engine.retire(&retired);
+        engine
     }
 
     /// Applies `event` with the time `at`. After an error the state is unchanged: whatever can be refused is
@@ -183,6 +189,7 @@ impl Engine {
                 let what = format!("the snapshot {digest}, by which the model was replaced, is missing");
                 Err(Refusal::failed(what))
             }
+            Event::Labels { add, retire } => self.change_labels(add, retire),
             Event::Configure { service } => {
                 service.check()?;
                 self.spec.service = (**service).clone();
@@ -246,6 +253,7 @@ impl Engine {
         self.asked = before.asked.clone();
         self.spec.service = before.spec.service.clone();
         self.play.explore = before.play.explore;
+        self.retire(&before.spec.retired);
         if keep == Keep::Scores {
             self.spec.shadow_of = None;
             self.encoder.set_costs(before.encoder.costs());

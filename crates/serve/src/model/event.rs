@@ -77,6 +77,15 @@ pub enum Event {
         /// The digest.
         digest: String,
     },
+    /// Labels that are added, and labels that are no longer on offer.
+    Labels {
+        /// The labels to add: new ones, and retired ones that are on offer again.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        add: Vec<GivenLabel>,
+        /// The labels to retire.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        retire: Vec<GivenLabel>,
+    },
     /// New service settings (waiting time, default reward, mode and so on).
     Configure {
         /// The settings.
@@ -145,6 +154,9 @@ pub struct Outcome {
     /// Whether the labels were not chosen by the learner.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub imposed: bool,
+    /// For a change of labels: how many there were before, retired ones included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<u32>,
 }
 
 impl Event {
@@ -157,6 +169,15 @@ impl Event {
             | Self::Ask { id, .. }
             | Self::Label { id, .. } => Some(id),
             _ => None,
+        }
+    }
+
+    /// Whether the settings of the model may be others afterwards.
+    pub(crate) fn is_about_settings(&self) -> bool {
+        match self {
+            Self::Configure { .. } | Self::Labels { .. } => true,
+            Self::Followed { of, .. } => matches!(**of, Self::Labels { .. }),
+            _ => false,
         }
     }
 

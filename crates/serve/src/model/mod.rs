@@ -1,5 +1,5 @@
 //! A model: its settings (`spec`, `service`), events (`event`) and their effects (`engine`, by the kind of
-//! the round: `learn`, `decide`, `answers`, `shadow`), what waits for
+//! the round: `learn`, `decide`, `answers`, `shadow`), labels that come and go (`labels`), what waits for
 //! an answer (`waiting`), counts (`standing`), JSON to features (`flat`) and
 //! rows (`rows`), room for new ones (`room`), files (`snapshot`), read-only copies (`reader`), importance of
 //! features (`importance`), its queue (`handle`), the thread that owns it (`writer`), and the thread that
@@ -16,6 +16,7 @@ pub mod flat;
 pub(crate) mod follower;
 pub(crate) mod handle;
 pub(crate) mod importance;
+mod labels;
 mod learn;
 pub(crate) mod log;
 pub(crate) mod reader;

@@ -24,6 +24,8 @@ pub(crate) struct Reader {
     pub(super) columns: noregret_stream::Columns,
     pub(super) kind: RowKind,
     play: Play,
+    /// See [`Engine::on_offer`].
+    offered: Option<Vec<u32>>,
     pub(super) limits: Limits,
     /// See [`Engine`].
     pub(crate) most: Option<usize>,
@@ -41,6 +43,7 @@ impl Engine {
             columns: self.schema.columns.clone(),
             kind: self.kind,
             play: self.play.clone(),
+            offered: self.on_offer(),
             limits: self.limits.clone(),
             most: self.most,
             about: self.about(),
@@ -80,13 +83,18 @@ impl Reader {
             }
             AnyModel::Bandit(learner) => {
                 let mut taken = Decision::default();
-                learner.predict(example.features(), &mut taken);
+                if !learner.decide(example.features(), self.offered.as_deref(), &mut taken) {
+                    learner.predict(example.features(), &mut taken);
+                }
                 check_scores(&taken)?;
-                self.play.mix(&mut taken.distribution);
-                let names = self.encoder.labels().iter().zip(&taken.distribution);
+                self.play.mix_in(&mut taken);
+                let named = self.encoder.labels().iter().zip(&taken.distribution);
+                let is_offered =
+                    |at: u32| self.offered.as_ref().is_none_or(|offered| offered.binary_search(&at).is_ok());
+                let named = (0u32..).zip(named).filter(|(at, _)| is_offered(*at));
                 Ok(Forecasted {
                     label: self.encoder.labels().json(Label(taken.greedy)),
-                    p: names.map(|(name, p)| (name.to_owned(), *p)).collect(),
+                    p: named.map(|(_, (name, p))| (name.to_owned(), *p)).collect(),
                 })
             }
         }

@@ -42,7 +42,7 @@ impl Engine {
     }
 
     /// The size of the learner's state with so many labels and columns, in bytes.
-    fn bytes(&self, classes: usize, columns: usize) -> usize {
+    pub(super) fn bytes(&self, classes: usize, columns: usize) -> usize {
         let Ok(entry) = registry::find(self.learner_name()) else { return usize::MAX };
         let features = columns + usize::from(self.encoder.has_intercept());
         let problem = Problem { classes, features, ..self.learner.problem().clone() };
@@ -100,7 +100,7 @@ impl Engine {
         self.grow(classes, columns)
     }
 
-    fn grow(&mut self, classes: usize, columns: usize) -> Result<(), Refusal> {
+    pub(super) fn grow(&mut self, classes: usize, columns: usize) -> Result<(), Refusal> {
         let before = (self.copy(), self.waiting.clone());
         let old = self.encoder.features();
         let features = columns + usize::from(self.encoder.has_intercept());
@@ -120,7 +120,9 @@ impl Engine {
             self.prediction = learner.prediction();
         }
         for waits in self.waiting.values_mut() {
-            Arc::make_mut(waits).example.widen(old, features);
+            let waits = Arc::make_mut(waits);
+            waits.example.widen(old, features);
+            waits.taken.widen(classes);
         }
         if let Some(noted) = &mut self.before {
             noted.grown.get_or_insert(before);

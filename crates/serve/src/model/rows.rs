@@ -47,6 +47,11 @@ pub(crate) fn needed(columns: &Columns, features: &Flat, most: Option<usize>) ->
     }
 }
 
+/// Whether names can share the last of `most` columns.
+pub(crate) fn leaves_room(columns: &Columns, most: usize) -> bool {
+    shared(columns) > 0 || columns.count() as usize <= most - most / SHARED
+}
+
 /// Writes `features` to a row; new ones get new columns, and where no more than `most` may be, new names
 /// share the columns that are left.
 ///

@@ -16,6 +16,7 @@ impl Spec {
     /// Makes it a shadow of `live`, with the same feedback, labels and settings.
     pub(crate) fn shadowing(mut self, live: &Self) -> Self {
         (self.feedback, self.labels) = (live.feedback, live.labels.clone());
+        self.retired.clone_from(&live.retired);
         for name in ["width", "classes"] {
             if let Some(value) = live.params.get(name) {
                 self.params.entry(name).or_insert_with(|| value.clone());
@@ -47,6 +48,7 @@ impl Engine {
             Event::Ask { id, x } => self.ask(at, id, x).map(drop),
             Event::Label { id, y, weight } => self.label(id, y, *weight).map(drop),
             Event::Decide(decide) => self.decide_beside(at, decide, &outcome.taken),
+            Event::Labels { add, retire } => self.follow_labels(add, retire),
             Event::Expire { ids } => {
                 ids.iter().for_each(|id| drop(self.asked.take(id)));
                 Ok(())
@@ -85,6 +87,17 @@ impl Engine {
             return Ok(());
         }
         let classes = self.learner.problem().classes;
+        // What was played before labels were added.
+        let is_narrow = |played: &Decision| played.distribution.len() < classes;
+        let wide: Vec<Decision>;
+        let played = if self.kind == RowKind::Columns && played.iter().any(is_narrow) {
+            let mut all = played.to_vec();
+            all.iter_mut().for_each(|played| played.widen(classes));
+            wide = all;
+            &wide
+        } else {
+            played
+        };
         if played.iter().any(|played| played.check(classes).is_err()) {
             return Err(Refusal::invalid("labels", "the decision is among other labels"));
         }

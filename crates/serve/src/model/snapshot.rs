@@ -188,6 +188,7 @@ impl Engine {
             learner: Some(about.name.to_owned()),
             feedback: if bandit { Feedback::Bandit } else { Feedback::Full },
             labels,
+            retired: Vec::new(),
             params: match params {
                 Value::Object(map) => map,
                 _ => serde_json::Map::new(),
@@ -222,9 +223,15 @@ impl Engine {
             "feedback": self.spec.feedback,
             "params": self.learner.values(),
             "labels": match self.kind {
-                RowKind::Columns => json!(self.encoder.labels().given().collect::<Vec<_>>()),
+                RowKind::Columns => {
+                    let given = (0u32..).zip(self.encoder.labels().given());
+                    let is_offered = |at: u32| self.retired.binary_search(&at).is_err();
+                    let offered = given.filter(|(at, _)| is_offered(*at));
+                    json!(offered.map(|(_, label)| label).collect::<Vec<_>>())
+                }
                 RowKind::Offers(_) => Value::Null,
             },
+            "retired": self.spec.retired,
             "columns": self.schema.columns.count(),
             "room": self.about_room(),
             "classes": problem.classes,

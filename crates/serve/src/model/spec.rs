@@ -5,7 +5,7 @@ use std::fmt;
 
 use noregret::learner::{Classes, Feedback as Kind};
 use noregret::param::{Value as Param, Values};
-use noregret::registry;
+use noregret::registry::{self, Entry};
 use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::bandit::Play;
@@ -53,6 +53,10 @@ pub struct Spec {
     #[serde(deserialize_with = "names")]
     #[schema(schema_with = label_names, required = false)]
     pub labels: Option<Vec<GivenLabel>>,
+    /// Those of `labels` that are not on offer: what `POST /v1/models/{name}/labels` has retired.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(example = json!([]))]
+    pub retired: Vec<String>,
     /// Parameters of the learner by name, and `features` (largest number of columns), `classes`,
     /// `radius`, `horizon`, `seed`, `scale` (none, unit, maxabs, standard), `width` (columns that
     /// describe a label on offer), `floor` (least probability).
@@ -291,6 +295,7 @@ impl Spec {
             let what = format!("{name} needs fixed labels");
             return Err(Refusal::invalid("labels", what));
         }
+        self.check_retired(&labels, entry)?;
         let mut params = self.params.clone();
         let whole = "a whole number";
         let seed: u64 = take(&mut params, "seed", whole)?.unwrap_or(0);
@@ -371,12 +376,34 @@ impl Spec {
         Ok(Made { saved, play, seed, kind })
     }
 
-    /// Whether the labels are those of `other`, however they were given.
+    /// Whether the labels on offer are those of `other`, however they were given.
     pub(crate) fn has_labels_of(&self, other: &Self) -> bool {
-        let texts = |spec: &Self| -> Option<Vec<String>> {
-            Some(spec.labels.as_ref()?.iter().map(|label| label.text.clone()).collect())
-        };
-        texts(self) == texts(other)
+        self.texts() == other.texts()
+    }
+
+    /// The texts of the labels on offer.
+    pub(crate) fn texts(&self) -> Option<Vec<&str>> {
+        let texts = self.labels.as_ref()?.iter().map(|label| &*label.text);
+        Some(texts.filter(|text| !self.retired.iter().any(|retired| retired == text)).collect())
+    }
+
+    fn check_retired(&self, labels: &[GivenLabel], entry: &Entry) -> Result<(), Refusal> {
+        for (at, name) in self.retired.iter().enumerate() {
+            if !labels.iter().any(|label| label.text == *name) {
+                let what = format!("the label {} is none of the model's", shown(name));
+                return Err(Refusal::invalid(&format!("retired[{at}]"), what));
+            }
+        }
+        let left = labels.iter().any(|label| !self.retired.contains(&label.text));
+        if !self.retired.is_empty() && !(left && self.feedback == Feedback::Bandit && entry.decides_among()) {
+            let what = format!(
+                "labels are retired in models of decisions with one label left on offer, of a learner that decides among some of its labels; {} does {}",
+                entry.about.name,
+                if entry.decides_among() { "so" } else { "not" }
+            );
+            return Err(Refusal::invalid("retired", what));
+        }
+        Ok(())
     }
 
     fn names(&self, limits: &Limits) -> Result<Vec<GivenLabel>, Refusal> {

@@ -162,25 +162,27 @@ impl Writer {
         self.begin(begun)?;
         let at = self.at();
         let explored = self.engine.play.explore;
+        let about_settings = event.is_about_settings();
         let (answer, outcome) = match self.engine.apply(at, &event) {
             Err(refusal) if refusal.status == 404 => return self.late(&event, refusal),
             done => done?,
         };
         let written = self.store.append(self.engine.standing.seq, at, &event, &outcome);
-        let written = written.and_then(|()| match &event {
-            Event::Configure { .. } => self.store.keep_spec(&self.engine.spec),
-            _ => Ok(()),
+        let written = written.and_then(|()| match about_settings {
+            true => self.store.keep_spec(&self.engine.spec),
+            false => Ok(()),
         });
-        let written = written.and_then(|()| match self.engine.play.explore == explored {
+        // A log has one exploration setting and the labels of its beginning.
+        let labels = outcome.known.is_some_and(|known| self.engine.encoder.labels().len() > known as usize);
+        let written = written.and_then(|()| match self.engine.play.explore == explored && !labels {
             true => Ok(()),
-            // A log has one exploration setting.
             false => self.begin_log(),
         });
         if let Err(what) = written {
             self.torn = true;
             return Err(Refusal::failed(format!("the event could not be written: {what}")));
         }
-        if let Event::Configure { .. } = &event {
+        if about_settings {
             *self.shared.spec.write().unwrap_or_else(PoisonError::into_inner) = self.engine.spec.clone();
         }
         Ok(answer)

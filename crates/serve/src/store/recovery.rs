@@ -4,11 +4,13 @@
 use std::path::Path;
 
 use noregret_stream::save::file as model_file;
+use rusqlite::OptionalExtension as _;
 
 use super::files::{MARKS, VERSIONS, file_of, seqs, snapshot_path};
 use super::{Store, decoded};
 use crate::model::engine::Engine;
-use crate::model::event::Event;
+use crate::model::event::{Event, Outcome};
+use crate::model::spec::Spec;
 use crate::safety::limits::Limits;
 
 /// A recovered model.
@@ -103,8 +105,14 @@ impl Store {
     /// probabilities.
     fn rebuild(&self, limits: &Limits, last: u64) -> Result<(Engine, String), String> {
         let spec = self.spec()?.ok_or("its settings are only in its snapshots")?;
-        let mut engine = Engine::new(spec, limits).map_err(|refusal| refusal.to_string())?;
         let failed = |error: rusqlite::Error| format!("{}: {error}", self.path().display());
+        // Labels that are added in the log come with it.
+        let mut first = Spec { retired: Vec::new(), ..spec.clone() };
+        let known = self.labels_at_first().map_err(failed)?;
+        if let (Some(labels), Some(known)) = (&mut first.labels, known) {
+            labels.truncate(known as usize);
+        }
+        let mut engine = Engine::new(first, limits).map_err(|refusal| refusal.to_string())?;
         let (mut learnt, mut skipped, mut replaced) = (0_u64, 0_u64, false);
         {
             let mut events =
@@ -122,6 +130,7 @@ impl Store {
             }
         }
         engine.standing.seq = last;
+        engine.retire(&spec.retired);
         let mut note = format!(
             "{}: was made again from its settings and the {learnt} events of its log",
             self.folder().display()
@@ -136,6 +145,15 @@ impl Store {
             note += "; the model had been replaced by a file, which is not part of the log";
         }
         Ok((engine, note))
+    }
+
+    /// The number of labels at the beginning of the log, if it has a change of labels.
+    fn labels_at_first(&self) -> rusqlite::Result<Option<u32>> {
+        const FIRST: &str =
+            "SELECT outcome FROM events WHERE body LIKE '{\"event\":\"labels\"%' ORDER BY seq LIMIT 1";
+        let outcome: Option<Option<String>> = self.db.query_row(FIRST, [], |row| row.get(0)).optional()?;
+        let outcome = outcome.flatten().and_then(|text| serde_json::from_str::<Outcome>(&text).ok());
+        Ok(outcome.and_then(|outcome| outcome.known))
     }
 
     /// Applies the events after the snapshot, and compares their outcomes.

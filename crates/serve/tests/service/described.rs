@@ -25,6 +25,7 @@ const STEPS: &[(&str, &str, &str, u16)] = &[
     ("feedback", "cost", "news", 200),
     ("evaluate", "policy", "site", 200),
     ("evaluate", "learner", "site", 200),
+    ("labels", "labels", "site", 200),
     ("promote", "shadow", "site", 200),
     ("rollback", "version", "site", 200),
     ("copy", "copy", "pets", 409),

@@ -6,6 +6,7 @@ mod columns;
 mod described;
 mod full;
 mod harm;
+mod labels;
 mod personalizer;
 mod ready;
 mod refused;

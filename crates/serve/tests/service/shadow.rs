@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::support::Service;
 
 /// Waits until the shadow knows of every event of its model.
-fn caught_up(service: &Service, live: &str, shadow: &str) -> Value {
+pub(crate) fn caught_up(service: &Service, live: &str, shadow: &str) -> Value {
     for _ in 0..400 {
         let about = service.get(&format!("/v1/models/{shadow}")).ok(200);
         if about["followed"] == service.get(&format!("/v1/models/{live}")).ok(200)["version"] {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::support::Service;
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("writable");
     for entry in std::fs::read_dir(from).expect("a folder") {
         let entry = entry.expect("an entry");

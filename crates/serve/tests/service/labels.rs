@@ -1,0 +1,209 @@
+//! Labels that are added to a model of decisions and retired while it goes on.
+
+use noregret::model::Archive;
+use serde_json::{Value, json};
+
+use super::bandit::replayed;
+use super::support::Service;
+use super::years::copy;
+
+fn decide(service: &Service, t: u64) -> Value {
+    let body = json!({"x": {"v": t % 3, "kind": if t % 2 == 0 { "p" } else { "q" }}, "id": format!("d{t}")});
+    service.post("/v1/models/m/decide", &body).ok(200)
+}
+
+fn answer(service: &Service, t: u64, reward: f64) {
+    service.post("/v1/models/m/feedback", &json!({"id": format!("d{t}"), "reward": reward})).ok(200);
+}
+
+/// Decides and answers at once; only one label earns. Returns how often it was played.
+fn play(service: &Service, rounds: std::ops::Range<u64>, best: &str) -> u64 {
+    let mut right = 0;
+    for t in rounds {
+        let is_right = decide(service, t)["label"] == best;
+        right += u64::from(is_right);
+        answer(service, t, f64::from(u8::from(is_right)));
+    }
+    right
+}
+
+fn model(service: &Service) -> Archive {
+    Archive::from_bytes(&service.get("/v1/models/m/model").bytes).expect("a model file")
+}
+
+fn forecast(service: &Service) -> Value {
+    service.post("/v1/models/m/predict", &json!({"x": {"v": 1, "kind": "q"}})).ok(200)
+}
+
+fn change(service: &Service, add: &Value, retire: &Value) -> Value {
+    service.post("/v1/models/m/labels", &json!({"add": add, "retire": retire})).ok(200)
+}
+
+/// A label is added and one is retired while decisions wait; the process dies between the change and the
+/// answers. What waited is answered, the new label is learnt, the retired one is never played and comes back
+/// with what was learnt of it, and log and snapshots make the same model.
+#[test]
+fn labels_come_and_go_while_decisions_wait() {
+    for learner in ["auto", "squarecb", "banditron", "soba-diag"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut service = Service::start(folder.path());
+        let spec = json!({"feedback": "bandit", "learner": learner, "labels": ["a", "b", "c"], "params": {"seed": 7}});
+        service.put("/v1/models/m", &spec).ok(201);
+        play(&service, 0..60, "a");
+        let waiting: Vec<Value> = (60..72).map(|t| decide(&service, t)["label"].clone()).collect();
+        let about = change(&service, &json!(["d"]), &json!(["a"]));
+        assert_eq!(
+            (&about["labels"], &about["retired"]),
+            (&json!(["b", "c", "d"]), &json!(["a"])),
+            "{learner}"
+        );
+        assert_eq!((&about["classes"], &about["scores"]["waiting"]), (&json!(4), &json!(12)), "{learner}");
+        let at_change = model(&service);
+        // The files as they are when the process is killed.
+        let killed = tempfile::tempdir().expect("a folder");
+        copy(&folder.path().join("models"), &killed.path().join("models"));
+        let mut again = Service::start(killed.path());
+        assert_eq!(model(&again).digest(), at_change.digest(), "{learner}");
+        for service in [&service, &again] {
+            assert!(waiting.contains(&json!("a")), "{learner}: {waiting:?}");
+            for (t, label) in (60..).zip(&waiting).take(8) {
+                answer(service, t, f64::from(u8::from(*label == "b")));
+            }
+            let p = forecast(service)["p"].clone();
+            let p = p.as_object().expect("probabilities");
+            assert!(p.contains_key("d") && !p.contains_key("a"), "{learner}: {p:?}");
+            let refused = service.post("/v1/models/m/decide", &json!({"x": {}, "labels": ["a", "b"]}));
+            assert_eq!((refused.status, &refused.json()["field"]), (422, &json!("labels[0]")), "{refused:?}");
+        }
+        let right = [&service, &again].map(|service| play(service, 72..222, "d"));
+        assert!(right[0] > 25 && right[0] == right[1], "{learner}: the new label was played {right:?} times");
+        assert_eq!(model(&again).digest(), model(&service).digest(), "{learner}");
+        // What waits still is answered now, and the exported log makes the same model.
+        (68..72).for_each(|t| answer(&service, t, 1.0));
+        let log = service.get("/v1/models/m/log").bytes;
+        assert_eq!(replayed(log, Some(&at_change)).digest(), model(&service).digest(), "{learner}");
+        // The log is not started again for a label that comes back.
+        let about = change(&service, &json!(["a"]), &json!([]));
+        assert_eq!((&about["labels"], &about["retired"]), (&json!(["a", "b", "c", "d"]), &json!([])));
+        service.stop();
+        service = Service::start(folder.path());
+        play(&service, 222..242, "a");
+        assert!(forecast(&service)["p"]["a"].as_f64() > Some(0.0), "{learner}");
+        let log = service.get("/v1/models/m/log").bytes;
+        assert_eq!(replayed(log, Some(&at_change)).digest(), model(&service).digest(), "{learner}");
+        // It goes back to the beginning, and the labels stay.
+        let about = change(&service, &json!([]), &json!(["c"]));
+        service.post("/v1/models/m/rollback", &json!({"version": 0})).ok(200);
+        let back = service.get("/v1/models/m").ok(200);
+        assert_eq!(
+            (&back["labels"], &back["retired"], &back["rounds"]),
+            (&about["labels"], &json!(["c"]), &json!(0))
+        );
+        again.stop();
+        again = Service::start(folder_without_snapshots(killed.path()));
+        let now = again.get("/v1/models/m").ok(200);
+        assert_eq!((&now["labels"], &now["retired"]), (&json!(["b", "c", "d"]), &json!(["a"])), "{learner}");
+        assert_eq!((&now["rounds"], &now["scores"]["waiting"]), (&json!(218), &json!(4)), "{learner}: {now}");
+        answer(&again, 70, 1.0);
+    }
+}
+
+/// The folder, with snapshots that nobody can read.
+fn folder_without_snapshots(folder: &std::path::Path) -> &std::path::Path {
+    for entry in std::fs::read_dir(folder.join("models/m/snapshots")).expect("snapshots") {
+        std::fs::write(entry.expect("an entry").path(), "another format").expect("writable");
+    }
+    folder
+}
+
+/// Shadows of before and after a change have the labels of their model; one takes over. A copy has them, too.
+#[test]
+fn shadows_have_the_labels_of_their_model() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut service = Service::start(folder.path());
+    let spec = json!({"feedback": "bandit", "learner": "banditron", "labels": ["a", "b", "c"]});
+    service.put("/v1/models/m", &spec).ok(201);
+    service.put("/v1/models/before", &json!({"shadow_of": "m", "learner": "squarecb"})).ok(201);
+    service.put("/v1/models/fixed", &json!({"shadow_of": "m", "learner": "confidit"})).ok(201);
+    play(&service, 0..40, "a");
+    (40..44).for_each(|t| drop(decide(&service, t)));
+    change(&service, &json!(["d"]), &json!(["a"]));
+    service.put("/v1/models/after", &json!({"shadow_of": "m", "learner": "squarecb"})).ok(201);
+    (40..44).for_each(|t| answer(&service, t, 0.0));
+    play(&service, 44..100, "d");
+    service.stop();
+    service = Service::start(folder.path());
+    for name in ["before", "after"] {
+        let shadow = super::shadow::caught_up(&service, "m", name);
+        assert_eq!(
+            (&shadow["labels"], &shadow["retired"]),
+            (&json!(["b", "c", "d"]), &json!(["a"])),
+            "{name}"
+        );
+        assert_eq!((&shadow["rounds"], &shadow["scores"]["answered"]), (&json!(100), &json!(100)), "{name}");
+    }
+    // It could not grow, and does not take over.
+    super::shadow::caught_up(&service, "m", "fixed");
+    let refused = service.post("/v1/models/m/promote", &json!({"shadow": "fixed"}));
+    assert_eq!((refused.status, &refused.json()["field"]), (409, &json!("shadow")), "{refused:?}");
+    let refused = service.post("/v1/models/before/labels", &json!({"add": ["e"]}));
+    assert_eq!(refused.status, 409, "{refused:?}");
+    service.post("/v1/models/m/promote", &json!({"shadow": "before"})).ok(200);
+    let right = play(&service, 100..200, "d");
+    assert!(right > 20, "{right} of 100");
+    let copied = service.post("/v1/models/m/copy", &json!({"to": "copied"})).ok(201);
+    assert_eq!((&copied["labels"], &copied["retired"]), (&json!(["b", "c", "d"]), &json!(["a"])));
+}
+
+/// What cannot be done is refused with a sentence and changes nothing; learners that cannot grow take labels
+/// within the room that they were made with.
+#[test]
+fn changes_of_labels_are_checked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let make = |name: &str, spec: Value| service.put(&format!("/v1/models/{name}"), &spec).ok(201);
+    let bandit = |learner: &str, params: Value| json!({"feedback": "bandit", "learner": learner, "labels": ["a", "b"], "params": params});
+    make("m", bandit("squarecb", json!({"floor": 0.4})));
+    make("full", json!({"learner": "ogd", "labels": ["a", "b"]}));
+    make("news", json!({"feedback": "bandit"}));
+    make("all", bandit("newtron", json!({})));
+    make("fixed", bandit("confidit", json!({})));
+    make("roomy", bandit("confidit", json!({"classes": 3})));
+    for (model, body, status, field, part) in [
+        ("m", json!({}), 422, json!("add"), "nothing to add"),
+        ("m", json!({"add": ["c"], "more": 1}), 422, json!("more"), "unknown field"),
+        ("m", json!({"add": ["c", "c"]}), 422, json!("add[1]"), "added twice"),
+        ("m", json!({"add": [""]}), 422, json!("add[0]"), "label"),
+        ("m", json!({"add": ["c"]}), 422, json!("add"), "the floor under the probabilities is 0.4"),
+        ("m", json!({"add": ["a"], "retire": ["a"]}), 422, json!("add[0]"), "added and retired at once"),
+        ("m", json!({"retire": ["z"]}), 422, json!("retire[0]"), "none of the model's"),
+        ("m", json!({"retire": ["a", "b"]}), 422, json!("retire"), "no label would be left"),
+        ("full", json!({"add": ["c"]}), 409, Value::Null, "added by the first row that has it"),
+        ("news", json!({"add": ["c"]}), 409, Value::Null, "come and go with every decision"),
+        ("all", json!({"retire": ["a"]}), 409, Value::Null, "decides among all labels"),
+        ("fixed", json!({"add": ["c"]}), 422, json!("add"), "params.classes"),
+        ("roomy", json!({"add": ["c", "d"]}), 422, json!("add"), "cannot grow from 3 labels to 4"),
+    ] {
+        let before = service.get(&format!("/v1/models/{model}")).ok(200);
+        let refused = service.post(&format!("/v1/models/{model}/labels"), &body);
+        assert_eq!(
+            (refused.status, &refused.json()["field"]),
+            (status, &field),
+            "{model} {body}: {refused:?}"
+        );
+        let what = refused.json()["detail"].to_string();
+        assert!(what.contains(part), "{model} {body}: {what}");
+        let after = service.get(&format!("/v1/models/{model}")).ok(200);
+        assert_eq!((&after["labels"], &after["version"]), (&before["labels"], &before["version"]));
+    }
+    let about = service.post("/v1/models/roomy/labels", &json!({"add": ["c"], "retire": ["a"]})).ok(200);
+    assert_eq!((&about["labels"], &about["classes"]), (&json!(["b", "c"]), &json!(3)));
+    let decision = service.post("/v1/models/roomy/decide", &json!({"x": {"v": 1}})).ok(200);
+    assert!(decision["p"].as_object().is_some_and(|p| !p.contains_key("a")), "{decision}");
+    // The body that makes the model is repeated: with its labels of now, and with those of before.
+    let again =
+        json!({"feedback": "bandit", "learner": "confidit", "labels": ["b", "c"], "params": {"classes": 3}});
+    service.put("/v1/models/roomy", &again).ok(200);
+    let refused = service.put("/v1/models/roomy", &bandit("confidit", json!({"classes": 3})));
+    assert!(refused.json()["detail"].to_string().contains("/v1/models/roomy/labels"), "{refused:?}");
+}
