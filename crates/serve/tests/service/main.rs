@@ -7,6 +7,7 @@ mod described;
 mod full;
 mod harm;
 mod labels;
+mod page;
 mod personalizer;
 mod ready;
 mod refused;
