@@ -156,6 +156,7 @@ impl Bandit {
                 play: &inner.play,
                 encoder: &inner.encoder,
                 schema: inner.schema.clone(),
+                when_learnt: false,
             };
             inner.log = Mutex::new(Some(Log::begin(path, &start)?));
             Ok(())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use noregret::algorithm::AnyModel;
 use noregret::prediction::Reward;
-use noregret_stream::decisions::pending::Verdict;
+use noregret_stream::decisions::pending::{Verdict, learnt};
 
 use super::engine::{Answer, Done, Engine};
 use super::event::Outcome;
@@ -72,7 +72,9 @@ impl Engine {
             return;
         }
         if let AnyModel::Bandit(learner) = &mut self.learner {
-            learner.learn(waits.example.features(), &waits.taken, reward);
+            let Waits { example, unscaled, taken, .. } = &*waits;
+            let x = learnt(&mut self.encoder, unscaled.as_ref(), example, &mut self.example);
+            learner.learn(x, taken, reward);
         }
     }
 

@@ -7,7 +7,7 @@ use noregret::example::Features;
 use noregret::prediction::Decision;
 use noregret::registry::{self, Entry};
 use noregret_stream::GivenLabel;
-use noregret_stream::encode::Example;
+use noregret_stream::encode::{Example, Unscaled};
 
 use super::engine::{Answer, Chosen, Done, Engine, check_scores};
 use super::event::{Decide, Outcome};
@@ -35,6 +35,7 @@ struct Wanted {
 /// The decision for a slot, not yet counted or stored. Labels are positions among those on offer.
 struct Round {
     example: Example,
+    unscaled: Option<Unscaled>,
     taken: Decision,
     allowed: Vec<usize>,
     played: usize,
@@ -222,7 +223,8 @@ impl Engine {
             (taken.probability, taken.explored) = (1.0, None);
         }
         let played = allowed.iter().copied().find(|at| numbers[*at] == taken.label).unwrap_or(first);
-        Ok(Round { example: self.kept(&taken), taken, allowed, played, agrees: best == first })
+        let unscaled = self.unscaled(&taken);
+        Ok(Round { example: self.kept(&taken), unscaled, taken, allowed, played, agrees: best == first })
     }
 
     /// Counts the decisions, and stores them until their feedback.
@@ -235,7 +237,8 @@ impl Engine {
     ) -> (Answer, Outcome) {
         let imposed = self.spec.service.mode != Mode::Online;
         let (mut outcome, mut chosen) = (Outcome { imposed, ..Outcome::default() }, Vec::new());
-        for (slot, Round { example, taken, allowed, played, agrees }) in rounds.into_iter().enumerate() {
+        for (slot, round) in rounds.into_iter().enumerate() {
+            let Round { example, unscaled, taken, allowed, played, agrees } = round;
             self.standing.compared += 1;
             self.standing.agreed += u64::from(agrees);
             self.standing.explored += 1.0 - taken.distribution[taken.greedy as usize].min(1.0);
@@ -246,7 +249,7 @@ impl Engine {
             };
             let label = wanted.names[played].clone();
             chosen.push(Chosen { id: id.clone(), label, p: allowed.iter().map(p).collect() });
-            let waits = Waits::new(example, &taken, at, !decide.deferred);
+            let waits = Waits::new(example, &taken, at, !decide.deferred).with_row(unscaled);
             let forgotten = self.waiting.insert(&id, Arc::new(waits)).expect("no other has the id");
             if let Some((old, _)) = forgotten {
                 self.standing.forgotten += 1;
@@ -255,6 +258,11 @@ impl Engine {
             outcome.taken.push(taken);
         }
         (Answer::Chosen(chosen), outcome)
+    }
+
+    /// The part of the present row that is learnt from, before scaling.
+    pub(super) fn unscaled(&self, taken: &Decision) -> Option<Unscaled> {
+        self.encoder.scales_when_learnt().then(|| self.encoder.late(&self.row, taken.label))
     }
 
     /// The part of the example that is learnt from: with blocks for labels, only that of the played

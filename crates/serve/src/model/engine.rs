@@ -8,6 +8,7 @@ use noregret::algorithm::{AnyModel, Forecast};
 use noregret::prediction::{Decision, Prediction};
 use noregret::rng::Rng;
 use noregret_stream::decisions::pending::Pending;
+use noregret_stream::encode::scale::{Scaler, Scaling};
 use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::bandit::Play;
 use noregret_stream::{Columns, GivenLabel, Row, Schema};
@@ -43,6 +44,8 @@ pub(crate) struct Engine {
     pub(super) prediction: Prediction,
     pub(super) row: Row,
     pub(super) example: Example,
+    /// A buffer for the scaling as it was.
+    pub(super) room: Scaler,
 }
 
 /// What a row changes before it is known whether it is accepted, as it was.
@@ -102,6 +105,7 @@ impl Engine {
         let standing = Standing::new(saved.learner.about().forecast);
         let waiting = Pending::new(limits.waiting);
         let mut engine = Self::of(spec, kind, saved, play, seed, waiting, standing, limits);
+        engine.encoder.set_scales_when_learnt(true);
         engine.most = engine.most_columns();
         Ok(engine)
     }
@@ -146,6 +150,7 @@ impl Engine {
             prediction,
             row: Row::new(),
             example: Example::default(),
+            room: Scaler::new(Scaling::None),
         };
         let retired = std::mem::take(&mut engine.spec.retired);
         engine.retire(&retired);
@@ -169,7 +174,10 @@ impl Engine {
     }
 
     fn applied(&mut self, at: i64, event: &Event) -> Done {
-        let told = matches!(event, Event::Followed { .. } | Event::Restored { .. } | Event::Configure { .. });
+        let told = matches!(
+            event,
+            Event::Followed { .. } | Event::Restored { .. } | Event::Configure { .. } | Event::Renewed {}
+        );
         if let Some(live) = self.spec.shadow_of.as_ref().filter(|_| !told) {
             let what = format!(
                 "the model is a shadow of {live}, whose events it learns from; only predict is possible"
@@ -189,6 +197,10 @@ impl Engine {
                 let what = format!("the snapshot {digest}, by which the model was replaced, is missing");
                 Err(Refusal::failed(what))
             }
+            Event::Renewed {} => {
+                self.encoder.set_scales_when_learnt(true);
+                Ok((Answer::Done, Outcome::default()))
+            }
             Event::Labels { add, retire } => self.change_labels(add, retire),
             Event::Configure { service } => {
                 service.check()?;
@@ -207,6 +219,13 @@ impl Engine {
             generator: self.play.generator.clone(),
             grown: None,
         });
+    }
+
+    /// Takes back how the present row has moved the scaling.
+    pub(super) fn forget_scaling(&mut self) {
+        if let Some(before) = &self.before {
+            self.encoder.scaler_mut().follow(before.encoder.scaler());
+        }
     }
 
     /// Takes back what a refused row has changed.
@@ -254,6 +273,7 @@ impl Engine {
         self.spec.service = before.spec.service.clone();
         self.play.explore = before.play.explore;
         self.retire(&before.spec.retired);
+        self.encoder.set_scales_when_learnt(before.encoder.scales_when_learnt());
         if keep == Keep::Scores {
             self.spec.shadow_of = None;
             self.encoder.set_costs(before.encoder.costs());
@@ -272,9 +292,14 @@ impl Engine {
         self.learner.about().name
     }
 
-    /// Encodes the present row, as one to learn from.
+    /// Encodes the present row, as one to learn from; that of a decision is not counted by the scaling before
+    /// it is learnt.
     pub(super) fn encode(&mut self) -> Result<(), Refusal> {
-        let done = self.encoder.encode(&self.row, &mut self.example);
+        let waits = matches!(self.learner, AnyModel::Bandit(_)) && self.encoder.scales_when_learnt();
+        let done = match waits {
+            true => self.encoder.encode_ahead(&self.row, &mut self.room, &mut self.example),
+            false => self.encoder.encode(&self.row, &mut self.example),
+        };
         done.map_err(|what| Refusal::invalid("x", what))
     }
 }

@@ -39,6 +39,7 @@ pub(crate) fn header(engine: &Engine, continues: Option<String>) -> Result<Strin
         play: &engine.play,
         encoder: &engine.encoder,
         schema: engine.schema.clone(),
+        when_learnt: engine.encoder.scales_when_learnt(),
     };
     let bytes = LogWriter::new(Vec::new(), &start).map_err(|error| error.to_string())?.into_inner();
     String::from_utf8(bytes).map_err(|error| error.to_string())

@@ -67,7 +67,7 @@ impl Engine {
     /// Learns event `seq` of its own log again, as a shadow learns its model's: what was played then counts,
     /// whatever it would play now. Returns whether the event could be applied.
     pub(crate) fn relearn(&mut self, at: i64, seq: u64, event: Event, outcome: Outcome) -> bool {
-        let own = matches!(event, Event::Followed { .. } | Event::Configure { .. });
+        let own = matches!(event, Event::Followed { .. } | Event::Configure { .. } | Event::Renewed {});
         if own {
             return self.apply(at, &event).is_ok();
         }
@@ -115,13 +115,13 @@ impl Engine {
             let explored = 1.0 - mine.distribution[mine.greedy as usize].min(1.0);
             // Learns the played label with its probability.
             (mine.label, mine.probability, mine.explored) = (played.label, played.probability, None);
-            rounds.push((self.kept(&mine), mine, explored));
+            rounds.push((self.kept(&mine), self.unscaled(&mine), mine, explored));
         }
         // From here on nothing is refused.
-        for (slot, (example, taken, explored)) in rounds.into_iter().enumerate() {
+        for (slot, (example, unscaled, taken, explored)) in rounds.into_iter().enumerate() {
             self.standing.explored += explored;
             self.standing.decisions += 1;
-            let waits = Waits::new(example, &taken, at, !decide.deferred);
+            let waits = Waits::new(example, &taken, at, !decide.deferred).with_row(unscaled);
             let forgotten = self.waiting.insert(&decide.id_of(slot), Arc::new(waits));
             // Its model has no two decisions with one id.
             self.standing.forgotten += u64::from(matches!(forgotten, Ok(Some(_))));

@@ -78,7 +78,7 @@ impl Engine {
         if !self.waiting.is_empty() {
             let mut decisions = Decisions::new(usize::MAX);
             for (id, waits) in self.waiting.iter() {
-                let kept = decisions.keep(id, &waits.example, &waits.taken);
+                let kept = decisions.keep_late(id, &waits.example, &waits.taken, waits.unscaled.clone());
                 debug_assert!(kept.is_ok(), "ids are kept once");
             }
             decisions.save(&mut archive);
@@ -122,7 +122,9 @@ impl Engine {
         let (problem, accepts) = (saved.learner.problem().clone(), saved.learner.about().accepts);
         let mut waiting = Pending::new(limits.waiting);
         for (id, waits) in kept.waiting {
-            if !waits.example.fits(&problem, accepts) || waits.taken.check(problem.classes).is_err() {
+            let columns = saved.encoder.columns();
+            let row = waits.unscaled.as_ref().is_none_or(|row| row.fits(columns));
+            if !row || !waits.example.fits(&problem, accepts) || waits.taken.check(problem.classes).is_err() {
                 return Err(damaged(format!("the decision {id:?} does not fit the learner")));
             }
             waiting.insert(&id, Arc::new(waits)).map_err(|error| damaged(error.to_string()))?;
@@ -204,13 +206,15 @@ impl Engine {
         let standing = Engine::first_standing(about.forecast);
         let decisions = Decisions::load(archive, &problem, saved.learner.about().accepts, limits.waiting)
             .map_err(wrong)?;
-        for (id, example, taken) in decisions.iter() {
-            let waits = Waits::new(example.clone(), taken, 0, true);
+        for (id, (example, taken, unscaled)) in decisions.into_late() {
+            let waits = Waits::new(example, &taken, 0, true).with_row(unscaled);
             waiting
-                .insert(id, Arc::new(waits))
+                .insert(&id, Arc::new(waits))
                 .map_err(|error| Refusal::invalid("body", error.to_string()))?;
         }
-        Ok(Self::of(spec, kind, saved, play, 0, waiting, standing, limits))
+        let mut engine = Self::of(spec, kind, saved, play, 0, waiting, standing, limits);
+        engine.encoder.set_scales_when_learnt(true);
+        Ok(engine)
     }
 
     /// The description of the model.

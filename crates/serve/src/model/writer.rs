@@ -57,6 +57,7 @@ type Held = (Reply<Answer>, Result<Answer, Refusal>);
 impl Writer {
     pub(super) fn run(mut self, commands: &Receiver<Command>) {
         let mut stop = false;
+        self.renew();
         while !stop {
             let first = match commands.recv_timeout(TICK) {
                 Ok(command) => Some(command),
@@ -99,6 +100,20 @@ impl Writer {
             if let Err(what) = self.store.write_snapshot(self.engine.standing.seq, &snapshot) {
                 tracing::error!(model = %self.name, "the last snapshot was not written; the log is complete: {what}");
             }
+        }
+    }
+
+    /// Lets a model of before go on as those of this program do. Where nothing can be written, it goes on as
+    /// before until the next start.
+    fn renew(&mut self) {
+        if self.engine.encoder.scales_when_learnt() {
+            return;
+        }
+        let (mut held, mut begun) = (Vec::new(), false);
+        let done = self.one(Event::Renewed {}, &mut begun);
+        self.settle(&mut held, &mut begun);
+        if done.is_ok() {
+            tracing::info!(model = %self.name, "from now on, rows move the scaling when they are learnt");
         }
     }
 
@@ -172,9 +187,10 @@ impl Writer {
             true => self.store.keep_spec(&self.engine.spec),
             false => Ok(()),
         });
-        // A log has one exploration setting and the labels of its beginning.
+        // A log has one exploration setting, one way of scaling and the labels of its beginning.
         let labels = outcome.known.is_some_and(|known| self.engine.encoder.labels().len() > known as usize);
-        let written = written.and_then(|()| match self.engine.play.explore == explored && !labels {
+        let same = self.engine.play.explore == explored && !labels && event != Event::Renewed {};
+        let written = written.and_then(|()| match same {
             true => Ok(()),
             false => self.begin_log(),
         });

@@ -11,6 +11,7 @@ mod page;
 mod personalizer;
 mod ready;
 mod refused;
+mod scaling;
 mod shadow;
 mod support;
 mod years;

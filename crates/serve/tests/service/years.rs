@@ -41,6 +41,9 @@ fn folders_of_every_version_open() {
                     (&at["label"], &at["p"]["cat"]),
                     (&json!("dog"), &json!(0.442_969_155_165_495_95))
                 );
+                // From here on, rows move the scaling when they are learnt, and a new log says so.
+                let log = service.get("/v1/models/rewards/log").lines();
+                assert_eq!((log.len(), &log[0]["encoding"]["when_learnt"]), (1, &json!(true)), "{log:?}");
                 let at = forecast("rewards", json!({"hour": 3, "device": "phone"}));
                 assert_eq!(
                     (&at["label"], &at["p"]["red"]),

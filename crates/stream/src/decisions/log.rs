@@ -100,6 +100,8 @@ pub struct Start<'a> {
     pub encoder: &'a Encoder,
     /// How the data is read.
     pub schema: Schema,
+    /// Whether rows move the scaling when they are learnt, and not when they are decided on.
+    pub when_learnt: bool,
 }
 
 impl Start<'_> {
@@ -118,7 +120,7 @@ impl Start<'_> {
             labels: self.encoder.labels().clone(),
             schema: self.schema.clone(),
             on_large_row: self.encoder.large_row().to_string(),
-            encoding: Encoding::of(self.encoder),
+            encoding: Encoding { when_learnt: self.when_learnt, ..Encoding::of(self.encoder) },
         }
     }
 }

@@ -9,7 +9,7 @@ use noregret::prediction::{Decision, Reward};
 use noregret::problem::Problem;
 use serde::{Deserialize, Serialize};
 
-use crate::encode::Example;
+use crate::encode::{Encoder, Example, Unscaled};
 use crate::run::standing::{packed, unpacked};
 
 /// Why a decision or its feedback is rejected.
@@ -165,9 +165,12 @@ impl From<Option<bool>> for Verdict {
     }
 }
 
+/// A pending decision with its row, and what moves the scaling when it is learnt, if nothing of it has yet.
+type Waiting = (Example, Decision, Option<Unscaled>);
+
 /// A learner's pending decisions with their rows. Feedback may come late and in any order.
 #[derive(Clone, Debug)]
-pub struct Decisions(Pending<(Example, Decision)>);
+pub struct Decisions(Pending<Waiting>);
 
 impl Decisions {
     /// Without decisions; at most `most` may be pending at a time.
@@ -177,7 +180,7 @@ impl Decisions {
 
     /// Their rows, for a learner that has grown from `before` to `after` features.
     pub(crate) fn widen(&mut self, before: usize, after: usize) {
-        self.0.values_mut().for_each(|(example, _)| example.widen(before, after));
+        self.0.values_mut().for_each(|(example, ..)| example.widen(before, after));
     }
 
     /// Stores the decision `taken` for `example` under `id`. If too many decisions are pending, the
@@ -191,7 +194,21 @@ impl Decisions {
         example: &Example,
         taken: &Decision,
     ) -> Result<Option<String>, PendingError> {
-        let forgotten = self.0.insert(id, (example.clone(), taken.clone()))?;
+        self.keep_late(id, example, taken, None)
+    }
+
+    /// The same for a row that moves the scaling when it is learnt.
+    ///
+    /// # Errors
+    /// As [`Decisions::keep`].
+    pub fn keep_late(
+        &mut self,
+        id: &str,
+        example: &Example,
+        taken: &Decision,
+        late: Option<Unscaled>,
+    ) -> Result<Option<String>, PendingError> {
+        let forgotten = self.0.insert(id, (example.clone(), taken.clone(), late))?;
         Ok(forgotten.map(|(id, _)| id))
     }
 
@@ -207,9 +224,29 @@ impl Decisions {
         verdict: Verdict,
     ) -> Result<(), PendingError> {
         verdict.check(learner)?;
-        let (example, taken) = self.0.take(id)?;
+        let (example, taken, _) = self.0.take(id)?;
         if let Verdict::Earned(reward) = verdict {
             learner.learn(example.features(), &taken, reward);
+        }
+        Ok(())
+    }
+
+    /// The same where the row moves the scaling of `encoder` when it is learnt; `out` is a buffer.
+    ///
+    /// # Errors
+    /// As [`Decisions::hear`].
+    pub fn hear_late<L: BanditLearner + ?Sized>(
+        &mut self,
+        learner: &mut L,
+        encoder: &mut Encoder,
+        out: &mut Example,
+        id: &str,
+        verdict: Verdict,
+    ) -> Result<(), PendingError> {
+        verdict.check(learner)?;
+        let (example, taken, late) = self.0.take(id)?;
+        if let Verdict::Earned(reward) = verdict {
+            learner.learn(learnt(encoder, late.as_ref(), &example, out), &taken, reward);
         }
         Ok(())
     }
@@ -236,7 +273,12 @@ impl Decisions {
 
     /// The pending decisions with their rows, the oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Example, &Decision)> {
-        self.0.iter().map(|(id, (example, taken))| (id, example, taken))
+        self.0.iter().map(|(id, (example, taken, _))| (id, example, taken))
+    }
+
+    /// The same, with what moves the scaling when they are learnt.
+    pub fn into_late(self) -> impl Iterator<Item = (String, (Example, Decision, Option<Unscaled>))> {
+        self.0.into_waiting()
     }
 
     /// Number of decisions discarded because too many were pending.
@@ -247,7 +289,7 @@ impl Decisions {
     /// Writes the pending decisions into a model file, as JSON in a tensor, because the length of
     /// texts is limited.
     pub fn save(&self, archive: &mut Archive) {
-        let kept = |(id, (example, taken)): (&str, &(Example, Decision))| Kept {
+        let kept = |(id, (example, taken, late)): (&str, &Waiting)| Kept {
             id: id.to_owned(),
             indices: match example.features() {
                 Features::Dense(_) => None,
@@ -255,6 +297,7 @@ impl Decisions {
             },
             values: example.features().values().to_vec(),
             decision: taken.clone(),
+            unscaled: late.clone(),
         };
         let list: Vec<Kept> = self.0.iter().map(kept).collect();
         archive.set_tensor(WAITING, packed(serde_json::to_vec(&list).expect("plain data")));
@@ -285,7 +328,8 @@ impl Decisions {
                 None => Example::of(Features::Dense(&kept.values)),
                 Some(indices) => Example::of(Features::Sparse { indices, values: &kept.values }),
             };
-            decisions.keep(&kept.id, &example, &kept.decision).map_err(|error| damaged(error.to_string()))?;
+            let kept_again = decisions.keep_late(&kept.id, &example, &kept.decision, kept.unscaled);
+            kept_again.map_err(|error| damaged(error.to_string()))?;
         }
         Ok(decisions)
     }
@@ -303,6 +347,22 @@ struct Kept {
     indices: Option<Vec<u32>>,
     values: Vec<f64>,
     decision: Decision,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unscaled: Option<Unscaled>,
+}
+
+/// The features that are learnt of a decision whose feedback has come: those of `late`, which moves the
+/// scaling of `encoder`, or those of `example`, whose row has moved it. `out` is a buffer.
+pub fn learnt<'a>(
+    encoder: &mut Encoder,
+    late: Option<&Unscaled>,
+    example: &'a Example,
+    out: &'a mut Example,
+) -> Features<'a> {
+    match late {
+        Some(late) if encoder.encode_late(late, out).is_ok() => out.features(),
+        _ => example.features(),
+    }
 }
 
 impl Kept {
@@ -313,7 +373,10 @@ impl Kept {
             Some(indices) => Features::Sparse { indices, values: &self.values },
         };
         let finite = self.values.iter().all(|value| value.is_finite());
-        x.fits(problem.features, accepts.plain) && finite && self.decision.check(problem.classes).is_ok()
+        let late = self.unscaled.as_ref().is_none_or(|late| late.fits(problem.features));
+        late && x.fits(problem.features, accepts.plain)
+            && finite
+            && self.decision.check(problem.classes).is_ok()
     }
 }
 

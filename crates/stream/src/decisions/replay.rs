@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::log::{Header, generator};
-use crate::decisions::pending::{Decisions, Verdict};
+use crate::decisions::pending::{Decisions, Verdict, learnt};
 use crate::decisions::reader::LogReader;
-use crate::encode::scale::Scaler;
+use crate::encode::scale::{Scaler, Scaling};
 use crate::encode::{Encoder, Example, LargeRow, room_for};
 use crate::read::columns::Columns;
 use crate::read::error::ReadError;
@@ -125,6 +125,11 @@ pub struct Replay {
     counts: Counts,
     row: Row,
     example: Example,
+    /// A row that is learnt after its decision.
+    heard: Example,
+    room: Scaler,
+    /// Whether the program that wrote the log let rows move the scaling when they were learnt.
+    when_learnt: bool,
     expected: Decision,
 }
 
@@ -233,6 +238,9 @@ impl Replay {
             counts: Counts::default(),
             row,
             example: Example::default(),
+            heard: Example::default(),
+            room: Scaler::new(Scaling::None),
+            when_learnt: header.encoding.when_learnt,
             expected: Decision::default(),
         })
     }
@@ -267,7 +275,8 @@ impl Replay {
             Some(Event::Decision(logged)) => self.decided(*logged)?,
             Some(Event::Feedback { id, reward }) => {
                 let heard = heard_of(reward, self.learner.as_ref()).map_err(|what| self.log.error(what))?;
-                (self.pending.hear(self.learner.as_mut(), &id, heard))
+                let Self { pending, learner, encoder, heard: out, .. } = self;
+                (pending.hear_late(learner.as_mut(), encoder, out, &id, heard))
                     .map_err(|what| self.log.error(what.to_string()))?;
                 self.counts.answered += u64::from(heard != Verdict::Never);
                 self.counts.right += u64::from(heard == Verdict::RIGHT);
@@ -296,7 +305,7 @@ impl Replay {
 
     fn decided(&mut self, logged: LoggedDecision) -> Result<(), ReplayError> {
         self.make_room();
-        let Self { log, learner, encoder, example, expected, counts, .. } = self;
+        let Self { log, learner, encoder, example, heard, room, expected, counts, .. } = self;
         if encoder.labels().len() < log.labels().len() {
             encoder.labels_mut().clone_from(log.labels());
         }
@@ -306,7 +315,11 @@ impl Replay {
             return Err(log.error(what).into());
         }
         let checked = log.columns().check_row(self.row.indices(), encoder.columns());
-        checked.and_then(|()| encoder.encode(&self.row, example)).map_err(|what| log.error(what))?;
+        let encoded = checked.and_then(|()| match self.when_learnt {
+            true => encoder.encode_ahead(&self.row, room, example),
+            false => encoder.encode(&self.row, example),
+        });
+        encoded.map_err(|what| log.error(what))?;
         let LoggedDecision { id, probability, distribution, reward, own, .. } = logged;
         counts.decisions += 1;
         counts.last_id = counts.last_id.max(id.parse().ok());
@@ -336,14 +349,16 @@ impl Replay {
             let what = format!("the label is not the one that the log's generator draws, class {drawn}");
             return Err(log.error(what).into());
         }
+        let late = self.when_learnt.then(|| encoder.late(&self.row, taken.label));
         match heard_of(reward, learner.as_ref()).map_err(|what| log.error(what))? {
             Verdict::Never => {
-                self.pending.keep(&id, example, &taken).map_err(|what| log.error(what.to_string()))?;
+                let kept = self.pending.keep_late(&id, example, &taken, late);
+                kept.map_err(|what| log.error(what.to_string()))?;
             }
             Verdict::Earned(reward) => {
                 counts.answered += 1;
                 counts.right += u64::from(reward.is_right());
-                learner.learn(example.features(), &taken, reward);
+                learner.learn(learnt(encoder, late.as_ref(), example, heard), &taken, reward);
             }
         }
         Ok(())

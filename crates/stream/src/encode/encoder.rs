@@ -94,6 +94,8 @@ pub struct Encoder {
     /// The range of costs, for a learner that learns from the reward of the played label; `None` for a
     /// learner that needs the true label.
     costs: Option<Costs>,
+    /// Whether rows of decisions move the scaling when they are learnt, not when they are decided on.
+    when_learnt: bool,
 }
 
 impl Encoder {

@@ -1,5 +1,6 @@
 //! From rows to examples: the first pass (`survey`, `measure`), names of classes (`labels`), ranges of
-//! costs (`costs`), scaling (`scale`), and encoding (`encoder`, `example`).
+//! costs (`costs`), scaling (`scale`), encoding (`encoder`, `example`), and rows that are learnt later, or
+//! never (`late`).
 
 mod ahead;
 pub mod costs;
@@ -7,6 +8,7 @@ mod encoder;
 mod example;
 pub mod examples;
 pub mod labels;
+mod late;
 mod measure;
 pub mod scale;
 pub mod survey;
@@ -25,3 +27,4 @@ pub(crate) use encoder::offered_twice;
 pub(crate) use encoder::row_error;
 pub use encoder::{Encoder, LARGEST_NORM, LARGEST_WEIGHT, LargeRow};
 pub use example::{Coming, Example, Logged};
+pub use late::Unscaled;

@@ -187,6 +187,11 @@ impl Scaler {
         self.guard.as_ref()?.clip(x, self.shared())
     }
 
+    /// The columns of a block, if rows consist of blocks that share their statistics.
+    pub fn block(&self) -> Option<u32> {
+        self.block
+    }
+
     /// Columns at multiples of this distance share what is known of them.
     fn shared(&self) -> usize {
         self.block.map_or(usize::MAX, |width| width as usize)

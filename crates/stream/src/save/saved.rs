@@ -49,6 +49,10 @@ pub(crate) struct Encoding {
     /// Whether values far outside of what was seen are clipped. Files from before do not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) guarded: bool,
+    /// Whether rows of decisions move the scaling when they are learnt. In files from before they do when
+    /// they are decided on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) when_learnt: bool,
     /// The range of costs, if not from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) costs: Option<Costs>,
@@ -64,6 +68,7 @@ impl Encoding {
             columns: encoder.columns(),
             plain: encoder.accepts().plain,
             guarded: encoder.scaler().guard().is_some(),
+            when_learnt: encoder.scales_when_learnt(),
             costs: encoder.costs().filter(|costs| *costs != Costs::default()),
         }
     }
@@ -87,14 +92,16 @@ impl Encoding {
         }
         let votes =
             noregret::registry::find(about.name).is_ok_and(|entry| entry.feedback == Feedback::Experts);
-        Ok(Encoder::new(self.columns, Accepts { plain: self.plain, ..about.accepts })
+        let mut encoder = Encoder::new(self.columns, Accepts { plain: self.plain, ..about.accepts })
             .with_labels(labels, classes)
             .with_scaler(scaler)
             .with_intercept(self.intercept)
             .with_sparse(self.sparse)
             .with_votes(votes)
             .with_radius(problem.radius)
-            .with_costs(self.costs))
+            .with_costs(self.costs);
+        encoder.set_scales_when_learnt(self.when_learnt);
+        Ok(encoder)
     }
 }
 

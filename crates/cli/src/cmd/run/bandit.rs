@@ -110,7 +110,8 @@ impl Session<'_> {
         }
         let file = LogFile::create(path).map_err(refused)?;
         let continues = self.continues.clone();
-        let start = Start { learner, seed: self.options.seed, continues, play, encoder, schema };
+        let seed = self.options.seed;
+        let start = Start { learner, seed, continues, play, encoder, schema, when_learnt: false };
         LogWriter::new(file, &start).map_err(|error| log_failure(path, &error))
     }
 }

@@ -27,6 +27,7 @@ impl Encoder {
             large_rows: 0,
             absent: vec![],
             costs: None,
+            when_learnt: false,
         }
     }
 
@@ -189,6 +190,17 @@ impl Encoder {
     /// learner that needs the true label.
     pub fn costs(&self) -> Option<Costs> {
         self.costs
+    }
+
+    /// Whether rows of decisions that wait for feedback move the scaling when they are learnt
+    /// ([`Encoder::encode_late`]); in models of before they do when they are decided on.
+    pub fn scales_when_learnt(&self) -> bool {
+        self.when_learnt
+    }
+
+    /// Sets whether rows move the scaling when they are learnt.
+    pub fn set_scales_when_learnt(&mut self, when_learnt: bool) {
+        self.when_learnt = when_learnt;
     }
 
     /// Sets the range of costs.

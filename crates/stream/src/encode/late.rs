@@ -1,0 +1,135 @@
+//! Rows whose feedback comes later, or never: they are scaled when they are decided on, and count for the
+//! scaling of others when they are learnt.
+
+use noregret::example::Features;
+use serde::{Deserialize, Serialize};
+
+use super::scale::Scaler;
+use super::{Encoder, Example, LARGEST_NORM};
+use crate::read::row::Row;
+
+/// The part of a row that is learnt, before scaling, while it waits for its feedback.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unscaled {
+    indices: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Unscaled {
+    /// The row, or of a row in blocks of `block` columns that of the label `played`.
+    fn of(row: &Row, block: Option<u32>, played: u32) -> Self {
+        let (indices, values) = (row.indices(), row.values());
+        let span = block.map_or(0..indices.len(), |width| {
+            let (from, to) = (played.saturating_mul(width), played.saturating_add(1).saturating_mul(width));
+            let at = |column: u32| indices.partition_point(|index| *index < column);
+            at(from)..at(to)
+        });
+        Self { indices: indices[span.clone()].to_vec(), values: values[span].to_vec() }
+    }
+
+    /// Whether it, from an untrusted source, is a row of at most `columns` columns.
+    pub fn fits(&self, columns: usize) -> bool {
+        let increasing = self.indices.is_sorted_by(|a, b| a < b);
+        let within = self.indices.last().is_none_or(|last| (*last as usize) < columns);
+        // Infinity and NaN are not.
+        let small = self.values.iter().all(|value| value.abs() <= LARGEST_NORM);
+        self.indices.len() == self.values.len() && increasing && within && small
+    }
+}
+
+impl Encoder {
+    /// Encodes `row` as [`Encoder::encode`] does, with the row itself counted in its scaling, and does not
+    /// count it for the rows that follow. `room` is a buffer.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub fn encode_ahead(&mut self, row: &Row, room: &mut Scaler, out: &mut Example) -> Result<(), String> {
+        room.follow(self.scaler());
+        let done = self.encode(row, out);
+        std::mem::swap(self.scaler_mut(), room);
+        done
+    }
+
+    /// What waits of a row of [`Encoder::encode_ahead`] until the feedback of the label `played`.
+    pub fn late(&self, row: &Row, played: u32) -> Unscaled {
+        Unscaled::of(row, self.scaler().block(), played)
+    }
+
+    /// Counts a row of [`Encoder::encode_ahead`] whose feedback has come, and encodes it with the scaling of
+    /// now. Without rows learnt in between, the example is that of before.
+    ///
+    /// # Errors
+    /// If its norm is too large by now.
+    pub fn encode_late(&mut self, row: &Unscaled, out: &mut Example) -> Result<(), String> {
+        self.encode_features(Features::Sparse { indices: &row.indices, values: &row.values }, out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use noregret::learner::{Accepts, Classes};
+
+    use super::*;
+    use crate::encode::scale::Scaling;
+
+    const ACCEPTS: Accepts =
+        Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: true };
+
+    fn encoder(scaling: Scaling) -> Encoder {
+        let block = (scaling == Scaling::Mixed).then_some(4);
+        Encoder::new(12, ACCEPTS)
+            .with_scaler(Scaler::of_columns(scaling, None, block).guarded())
+            .with_intercept(block.is_none())
+            .with_sparse(block.is_some())
+    }
+
+    fn row(t: u32) -> Row {
+        let mut row = Row::new();
+        row.push(0, f64::from(t * 7919 % 97) / 7.0);
+        row.push(5, 300.0 + f64::from(t * 31 % 11));
+        row.push(9, 1.0);
+        row
+    }
+
+    /// Rows that are learnt at once give the same examples and the same scaling as rows that are counted when
+    /// they are encoded, to the bit; rows that are never learnt leave nothing.
+    #[test]
+    fn only_rows_that_are_learnt_count() {
+        for scaling in [Scaling::None, Scaling::MaxAbs, Scaling::Standard] {
+            let (mut before, mut now) = (encoder(scaling), encoder(scaling));
+            let (mut room, mut ahead, mut late) =
+                (Scaler::new(scaling), Example::default(), Example::default());
+            let mut expected = Example::default();
+            for t in 0..60 {
+                let scaler = now.scaler().clone();
+                let mut wild = row(t);
+                wild.push(11, 1e15);
+                now.encode_ahead(&wild, &mut room, &mut ahead).expect("a row");
+                assert_eq!(*now.scaler(), scaler, "{scaling}");
+                now.encode_ahead(&row(t), &mut room, &mut ahead).expect("a row");
+                let waits = now.late(&row(t), 0);
+                before.encode(&row(t), &mut expected).expect("a row");
+                assert_eq!(ahead.features().values(), expected.features().values(), "{scaling} {t}");
+                now.encode_late(&waits, &mut late).expect("a row");
+                assert_eq!(late.features().values(), expected.features().values(), "{scaling} {t}");
+                assert_eq!(now.scaler(), before.scaler(), "{scaling} {t}");
+            }
+        }
+    }
+
+    /// In blocks, the label that was played is learnt, and counts.
+    #[test]
+    fn of_labels_on_offer_the_played_one_counts() {
+        let (mut encoder, mut example) = (encoder(Scaling::Mixed), Example::default());
+        let waits = encoder.late(&row(3), 1);
+        assert_eq!(waits, Unscaled { indices: vec![5], values: vec![300.0 + f64::from(3 * 31 % 11)] });
+        assert!(waits.fits(6) && !waits.fits(5));
+        encoder.encode_late(&waits, &mut example).expect("a row");
+        assert_eq!(encoder.scaler().state().0, 1);
+        let wrong = [(vec![1, 1], vec![0.5, 0.5]), (vec![1], vec![]), (vec![1], vec![f64::NAN])];
+        for (indices, values) in wrong {
+            assert!(!Unscaled { indices, values }.fits(12));
+        }
+    }
+}
