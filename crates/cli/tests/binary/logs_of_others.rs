@@ -61,6 +61,76 @@ fn logs_of_the_decision_service_are_learnt_from_and_evaluated() {
     assert!(refused.code == 2 && refused.stderr.contains("has weight"), "{}", refused.stderr);
 }
 
+/// Rounds with two slots and three actions, logged by uniform play among those that are left. The action of the
+/// user's topic is right in the first slot, the last action in the second one; what is right costs -1.
+fn slots(count: usize, json: bool) -> String {
+    let mut text = String::new();
+    for t in 0..count {
+        let (first, topic) = (t % 3, t / 6 % 2);
+        let second = (first + 1 + t / 3 % 2) % 3;
+        let (one, two) = (-i32::from(first == topic), -i32::from(second == 2));
+        if json {
+            let actions: Vec<String> = (0..3).map(|a| format!("{{\"_tag\":\"a{a}\",\"i\":{{\"id\":\"{a}\"}}}}")).collect();
+            let actions = actions.join(",");
+            writeln!(
+                text,
+                "{{\"EventId\":\"e{t}\",\"c\":{{\"u\":{{\"h\":\"{topic}\"}},\"_multi\":[{actions}],\"_slots\":[{{\"_id\":\"top\"}},{{\"_id\":\"side\"}}]}},\
+                 \"_outcomes\":[{{\"_id\":\"top\",\"_label_cost\":{one},\"_a\":[{first}],\"_p\":[0.3333333]}},\
+                 {{\"_id\":\"side\",\"_a\":{second},\"_p\":0.5,\"_o\":[{{\"v\":{}}}]}}]}}",
+                -two
+            )
+        } else {
+            writeln!(
+                text,
+                "ccb shared |u h={topic}\nccb action 'a0 |i id=0\nccb action 'a1 |i id=1\nccb action 'a2 |i id=2\n\
+                 ccb slot {first}:{one}:0.3333333 |s top\nccb slot {second}:{two}:0.5 |s side\n"
+            )
+        }
+        .unwrap();
+    }
+    text
+}
+
+/// Every slot is a decision: of the log's, of the model's, and of a policy's.
+#[test]
+fn slots_of_a_round_are_decisions_of_their_own() {
+    let folder = Folder::with("ccb.vw", slots(300, false));
+    folder.write("ccb.json", slots(300, true));
+    let new = "ccb shared |u h=1\nccb action 'a0 |i id=0\nccb action 'a1 |i id=1\nccb action 'a2 |i id=2\nccb slot |s top\nccb slot 0,2 |s side\n";
+    folder.write("ccb_new.vw", new);
+    let slots = "[{\"_id\":\"top\"},{\"_id\":\"side\",\"_inc\":[0,2]}]";
+    let actions: Vec<String> =
+        (0..3).map(|a| format!("{{\"_tag\":\"a{a}\",\"i\":{{\"id\":\"{a}\"}}}}")).collect();
+    let object = format!("{{\"u\":{{\"h\":\"1\"}},\"_multi\":[{}],\"_slots\":{slots}}}\n", actions.join(","));
+    folder.write("ccb_new.json", object);
+    for (kind, line) in [("vw", 5), ("json", 1)] {
+        let log = format!("ccb.{kind}");
+        folder.run(&format!("run {log} --feedback bandit --quiet")).failed(
+            2,
+            &format!("{log}:{line}: the cost is -1, outside of the range 0..1; pass --costs=-1..0, which has all costs of the file"),
+        );
+        let run = format!("run {log} --feedback bandit --quiet --json --costs=-1..0 --set width=64 --save m");
+        let summary = folder.run(&run).succeeded().summary();
+        assert_eq!((&summary["rounds"], &summary["classes"]), (&600.into(), &3.into()), "{summary}");
+        // One in six cannot be right: the first slot has taken the last action.
+        assert!(summary["greedy_error_rate"].as_f64().unwrap() < 0.25, "{kind}: {summary}");
+        let evaluate =
+            format!("evaluate {log} --policy logged --policy uniform --json --reward-learner none");
+        let found = folder.run(&evaluate).succeeded().objects();
+        for (at, what) in ["logged", "uniform"].into_iter().enumerate() {
+            let weight = found[at]["mean_weight"].as_f64().unwrap();
+            assert!((weight - 1.0).abs() < 1e-6, "{kind}, {what}: all that is on offer, and nothing else");
+            let value = found[at]["estimates"][0]["value"].as_f64().unwrap();
+            assert!((value - 1.0 / 3.0).abs() < 1e-6, "{kind}, {what}: {value}");
+        }
+        let new = folder.run(&format!("predict m ccb_new.{kind} --greedy")).succeeded().stdout;
+        assert_eq!(new, "a1\na2\n", "{kind}");
+        assert_eq!(folder.run(&format!("predict m {log}")).succeeded().stdout.lines().count(), 600);
+        let refused = folder.run(&format!("run {log} --learner ogd --quiet"));
+        assert!(refused.code == 2 && refused.stderr.contains("of their own"), "{}", refused.stderr);
+    }
+}
+
 #[test]
 fn json_without_actions_is_a_row_with_a_label() {
     let rows = "{\"_label\": 1, \"user\": {\"age\": 3}}\n{\"_label\": \"2 0.5\", \"user\": {\"age\": 5}, \"_text\": \"a b\"}\n";
@@ -72,24 +142,21 @@ fn json_without_actions_is_a_row_with_a_label() {
 /// Each is refused by a sentence that names the kind.
 #[test]
 fn other_kinds_of_labels_are_refused_by_name() {
-    let slots = "{\"c\":{\"_multi\":[{\"f\":1}],\"_slots\":[{}]},\"_outcomes\":[{\"_label_cost\":1,\"_a\":[0],\"_p\":[1]}]}\n";
+    let slates = "{\"_label_cost\":1,\"c\":{\"_multi\":[{\"_slot_id\":0}],\"_slots\":[{}]},\"_outcomes\":[{\"_a\":[0],\"_p\":[1]}]}\n";
+    let outcomes = slates.replace("\"_slots\":[{}]", "\"x\":1");
     let folder = Folder::new();
     for (name, text, what) in [
         ("cats.vw", "ca 185.121:0.657:0.00006 | a b\n", "continuous action (ca"),
         (
-            "ccb.vw",
-            "ccb shared |U u=1\nccb action |A c=1\nccb slot 0:0.5:0.5 |S s=1\n\n",
-            "several slots (ccb)",
-        ),
-        (
             "slates.vw",
             "slates shared 0.8 |U u=1\nslates action 0 |A c=1\nslates slot 0:0.8 |S s\n\n",
-            "several slots (slates)",
+            "one cost for all of them (slates)",
         ),
         ("several.vw", "1,2 | a\n", "names several labels"),
         ("flat.fb", "\u{4}\0\0\0\u{3}\0\0\0", "binary file"),
         ("wide.csv", "a\0,\0b\0\n\0", "binary file"),
-        ("ccb.json", slots, "several slots"),
+        ("slates.json", slates, "one cost for all of them (slates)"),
+        ("outcomes.json", &outcomes, "the outcomes of slots, and no slots"),
         (
             "ca.json",
             "{\"_label_ca\": {\"action\": 3, \"cost\": 0, \"pdf_value\": 0.1}, \"c\": {\"r\": 1}}\n",

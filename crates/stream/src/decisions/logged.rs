@@ -39,6 +39,8 @@ pub struct LoggedVw {
     costs: Option<Costs>,
     /// Rows without a label.
     unlabelled: u64,
+    /// The line of the last decision, and its number on this line, from 0: slots of a round may share one.
+    last: (u64, u64),
 }
 
 /// How a log is written.
@@ -145,7 +147,7 @@ impl Logged {
             ..ReadOptions::default()
         };
         let (reader, labels, name) = (open(path, &options)?, Labels::default(), path.to_owned());
-        Ok(Self::Vw(Box::new(LoggedVw { reader, labels, name, costs, unlabelled: 0 })))
+        Ok(Self::Vw(Box::new(LoggedVw { reader, labels, name, costs, unlabelled: 0, last: (0, 0) })))
     }
 
     /// Whether the file can be read twice.
@@ -298,8 +300,13 @@ impl LoggedVw {
         if !whole || !near || costs.len() < 2 {
             distribution.clear();
         }
+        self.last = (row.line, if self.last.0 == row.line { self.last.1 + 1 } else { 0 });
+        let id = match self.last {
+            (line, 0) => format!("line {line}"),
+            (line, at) => format!("line {line}, decision {at} (from 0)"),
+        };
         Ok(LoggedDecision {
-            id: format!("line {}", row.line),
+            id,
             label,
             probability,
             distribution,

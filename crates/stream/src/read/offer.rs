@@ -184,6 +184,16 @@ impl Round {
         Ok(())
     }
 
+    /// The round of some of the labels, those at the positions `which`, with the features `besides`.
+    pub(crate) fn part(&self, besides: &[(String, f64)], which: &[usize]) -> Self {
+        Self {
+            context: self.context.iter().chain(besides).cloned().collect(),
+            names: which.iter().map(|at| self.names[*at].clone()).collect(),
+            labels: which.iter().map(|at| self.labels[*at].clone()).collect(),
+            keeps: self.keeps,
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.names.len()
     }

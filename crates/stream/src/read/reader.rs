@@ -78,8 +78,14 @@ pub(crate) type Parsed = Result<bool, ReadErrorKind>;
 
 /// Parses lines; the part that is specific to a line format.
 pub(crate) trait LineParser: Send {
-    /// Fills an empty row. Returns false if the line is not a row, such as a comment.
+    /// Fills an empty row. Returns false if the line is not a row, such as a comment. A row of another line
+    /// says of which it is.
     fn parse(&mut self, line: Line<'_>, row: &mut Row, columns: &mut ColumnMap) -> Parsed;
+
+    /// Fills an empty row with another row of the lines that were parsed. Returns false if there is none.
+    fn more(&mut self, _row: &mut Row) -> bool {
+        false
+    }
 
     /// At the end of the stream: fills an empty row with the lines of a row that is not complete. Returns
     /// false if there are none.
@@ -134,6 +140,10 @@ impl<P: LineParser> Reader for LineReader<P> {
     fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
         loop {
             row.clear();
+            if self.parser.more(row) {
+                self.columns.commit();
+                return Ok(true);
+            }
             let line = self.source.next_line()?;
             let over = line.is_none();
             let parsed = match line {
@@ -145,7 +155,9 @@ impl<P: LineParser> Reader for LineReader<P> {
                 Ok(false) => {}
                 Ok(true) => {
                     self.columns.commit();
-                    row.line = self.source.line();
+                    if row.line == 0 {
+                        row.line = self.source.line();
+                    }
                     return Ok(true);
                 }
                 Err(kind) => {

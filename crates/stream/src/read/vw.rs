@@ -23,6 +23,7 @@ mod actions;
 pub(crate) mod json;
 pub(crate) mod kind;
 mod node;
+mod slots;
 
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
@@ -128,19 +129,23 @@ impl LineParser for Vw {
     }
 }
 
+/// The tag before the first bar: the last word, if it begins with a quote or touches the bar.
+fn tag(head: &str) -> Option<&str> {
+    let last = head.split(is_blank).rfind(|word| !word.is_empty())?;
+    (!head.ends_with(is_blank) || last.starts_with('\'')).then_some(last)
+}
+
 /// Parses the part before the first bar.
 fn parse_head(head: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
     if let Some(why) = kind::refused(head) {
         return Err(bad(why));
     }
-    let touches = !head.is_empty() && !head.ends_with(is_blank);
-    let last = head.split(is_blank).rfind(|word| !word.is_empty()).unwrap_or("");
-    let tagged = touches || last.starts_with('\'');
-    if tagged {
-        row.tag.push_str(last.strip_prefix('\'').unwrap_or(last));
+    let tag = tag(head);
+    if let Some(tag) = tag {
+        row.tag.push_str(tag.strip_prefix('\'').unwrap_or(tag));
     }
     let words = || {
-        let count = head.split(is_blank).filter(|word| !word.is_empty()).count() - usize::from(tagged);
+        let count = head.split(is_blank).filter(|word| !word.is_empty()).count() - usize::from(tag.is_some());
         head.split(is_blank).filter(|word| !word.is_empty()).take(count)
     };
     if words().any(|word| word.contains(':')) {

@@ -16,14 +16,20 @@
 //!   probabilities.
 //! - A row that says `_skipLearn`, or whose deferred action (`DeferredAction`) was never taken, is left out
 //!   and counted, as by Vowpal Wabbit.
+//! - `_slots` has the slots of a round with several decisions ([`slots`]): `_inc` is what a slot allows. What
+//!   it has chosen is in the slot or in the same place of `_outcomes`: the actions `_a` (from 0) with the
+//!   probabilities `_p`, the chosen one first, and its `_label_cost` or the one reward in `_o`.
 //! - `pdrop` is the share of such rows that were dropped: only if it differs from that of the first row, the
 //!   row has a weight, $(1 - d_1)/(1 - d)$.
+
+use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
 use super::kind;
 use super::node::{Node, features};
 use super::parse_head;
+use super::slots::{self, Slot};
 use crate::read::columns::ColumnMap;
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
@@ -78,6 +84,8 @@ struct Json {
     /// Columns of the block of an action; `None` for rows without actions.
     width: Option<u32>,
     round: Round,
+    /// Rows of the last round that are still to be returned.
+    ready: VecDeque<Row>,
     /// Rows left out, and rows with another original cost.
     skipped: u64,
     other_cost: u64,
@@ -128,8 +136,14 @@ impl Json {
         if object.get("_label_ca").is_some() || object.get("pdf").is_some() {
             return Err(kind::CONTINUOUS.to_owned());
         }
-        if object.get("_outcomes").is_some() || context.get("_slots").is_some() {
-            return Err(kind::several_slots("ccb, slates"));
+        let slots = context.get("_slots").map(Node::list);
+        if slots.is_none() && object.get("_outcomes").is_some() {
+            return Err("has the outcomes of slots, and no slots (_slots)".to_owned());
+        }
+        let of_slate = |action: &Node| action.get("_slot_id").is_some();
+        let has_slates = context.get("_multi").is_some_and(|actions| actions.list().iter().any(of_slate));
+        if slots.is_some() && (has_slates || object.get("_label_cost").is_some()) {
+            return Err(kind::SLATES.to_owned());
         }
         let outcomes = object.get("o").filter(|_| logged.is_some()).map_or(&[][..], Node::list);
         let is = |node: &Node, key: &str| matches!(node.get(key), Some(Node::Bool(true)));
@@ -162,8 +176,21 @@ impl Json {
         }
         row.tag = object.text("EventId").or(object.text("_tag")).unwrap_or_default();
         match (context.get("_multi"), self.width) {
+            (Some(actions), Some(width)) if slots.is_some() => {
+                self.describe_actions(context, actions.list())?;
+                let outcomes = object.get("_outcomes").map_or(&[][..], Node::list);
+                let found = self.slots(slots.unwrap_or_default(), outcomes)?;
+                let mut made = slots::rows(&self.round, &found, width, columns)?;
+                for next in &mut made {
+                    (next.weight, next.line) = (row.weight, row.line);
+                    next.tag.clone_from(&row.tag);
+                }
+                self.ready = made;
+                return Ok(self.more(row));
+            }
             (Some(actions), Some(width)) => {
-                self.actions(context, actions.list(), width, row)?;
+                self.describe_actions(context, actions.list())?;
+                self.round.fill(width, row)?;
                 room(actions.list().len(), width, columns).map_err(|kind| kind.to_string())?;
                 label_actions(object, actions.list(), played, row)?;
             }
@@ -195,8 +222,36 @@ impl Json {
         Ok(true)
     }
 
-    /// Writes the blocks of the actions.
-    fn actions(&mut self, context: &Node, actions: &[Node], width: u32, row: &mut Row) -> Result<(), String> {
+    /// The slots of a round, with what they have chosen.
+    fn slots(&mut self, slots: &[Node], outcomes: &[Node]) -> Result<Vec<Slot>, String> {
+        if outcomes.len() > slots.len() {
+            return Err(format!(
+                "has {} and {}",
+                counted(outcomes.len() as u64, "outcome"),
+                counted(slots.len() as u64, "slot")
+            ));
+        }
+        let mut found = Vec::with_capacity(slots.len());
+        for (at, node) in slots.iter().enumerate() {
+            let outcome = outcomes.get(at);
+            let ids = outcome.map(|outcome| (node.get("_id"), outcome.get("_id")));
+            if let Some((Some(own), Some(other))) = ids
+                && own != other
+            {
+                return Err(format!("slot {at} (from 0) has another _id than the outcome in its place"));
+            }
+            let slot =
+                slot(node, outcome.unwrap_or(node)).map_err(|what| format!("slot {at} (from 0): {what}"))?;
+            let original =
+                outcome.map(|outcome| outcome.number("_original_label_cost")).transpose()?.flatten();
+            self.other_cost += u64::from(original.is_some() && original != slot.cost);
+            found.push(slot);
+        }
+        Ok(found)
+    }
+
+    /// Reads the features of a round and of its actions.
+    fn describe_actions(&mut self, context: &Node, actions: &[Node]) -> Result<(), String> {
         self.round.clear();
         features(context, &mut String::new(), &mut self.round.context)?;
         for action in actions {
@@ -206,8 +261,48 @@ impl Json {
             let tag = action.text("_tag").filter(|tag| self.round.position(tag).is_none());
             self.round.offer(&tag.unwrap_or_default(), described)?;
         }
-        self.round.fill(width, row)
+        Ok(())
     }
+}
+
+/// A slot, whose choice is in `outcome`.
+fn slot(node: &Node, outcome: &Node) -> Result<Slot, String> {
+    let mut described = Vec::new();
+    features(node, &mut slots::PREFIX.to_owned(), &mut described)?;
+    let places = |numbers: Vec<f64>| {
+        let place = |number: f64| {
+            let place = number as usize;
+            (place as f64 == number)
+                .then_some(place)
+                .ok_or_else(|| format!("{number} is not the number of an action, from 0"))
+        };
+        numbers.into_iter().map(place).collect::<Result<Vec<usize>, String>>()
+    };
+    let (actions, probabilities) =
+        (places(outcome.number_or_numbers("_a"))?, outcome.number_or_numbers("_p"));
+    if !probabilities.is_empty() && probabilities.len() != actions.len() {
+        return Err(format!(
+            "_a has {}, and _p {}",
+            counted(actions.len() as u64, "number"),
+            probabilities.len()
+        ));
+    }
+    let given = probabilities.into_iter().map(Some).chain(std::iter::repeat(None));
+    let cost = match outcome.number("_label_cost")? {
+        Some(cost) => Some(cost),
+        None => earned(outcome.get("_o").map_or(&[][..], Node::list))?.map(|reward| 0.0 - reward),
+    };
+    if cost.is_some() && actions.is_empty() {
+        return Err("has a cost, and no action (_a) that was chosen".to_owned());
+    }
+    let slot = Slot {
+        features: described,
+        cost,
+        choices: actions.into_iter().zip(given).collect(),
+        allowed: places(node.number_or_numbers("_inc"))?,
+        ..Slot::default()
+    };
+    slot.check()
 }
 
 /// The reward in the outcomes of a row; `None` without one.
@@ -300,6 +395,7 @@ fn label(object: &Node, played: Played, row: &mut Row) -> Result<(), String> {
 
 impl LineParser for Json {
     fn parse(&mut self, line: Line<'_>, row: &mut Row, columns: &mut ColumnMap) -> Parsed {
+        let number = line.number();
         let line = std::str::from_utf8(line.text()).map_err(|_| ReadErrorKind::InvalidUtf8)?;
         if line.trim_ascii().is_empty() {
             return Ok(false);
@@ -309,7 +405,12 @@ impl LineParser for Json {
             let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
             ReadErrorKind::Row(format!("is not a JSON object: {what} at character {}", error.column()))
         })?;
+        row.line = number;
         self.object(&object, row, columns).map_err(ReadErrorKind::Row)
+    }
+
+    fn more(&mut self, row: &mut Row) -> bool {
+        self.ready.pop_front().map(|next| *row = next).is_some()
     }
 
     fn schema(&self, columns: Columns) -> Schema {

@@ -7,9 +7,9 @@ pub(super) fn refused(head: &str) -> Option<String> {
     let words = || head.split_ascii_whitespace();
     Some(match words().next()? {
         "ca" => CONTINUOUS.to_owned(),
-        kind @ ("ccb" | "slates") => several_slots(kind),
-        "shared" => "begins a round of several lines (cb_adf, csoaa_ldf), whose actions have features of their own: learners of \
-                     bandit feedback learn from them"
+        "slates" => SLATES.to_owned(),
+        "shared" | "ccb" => "begins a round of several lines (cb_adf, ccb, csoaa_ldf), whose actions have features of their own: \
+                             learners of bandit feedback learn from them"
             .to_owned(),
         word => return several_labels(word),
     })
@@ -30,10 +30,6 @@ pub(crate) fn several_labels(word: &str) -> Option<String> {
 pub(super) const CONTINUOUS: &str = "has the label of a continuous action (ca: cats, cbzo), where one of finitely many labels was \
                                      needed: divide the range of actions into a few, and write action:cost:probability";
 
-/// About rounds with several decisions; `kind` is Vowpal Wabbit's word for them.
-pub(super) fn several_slots(kind: &str) -> String {
-    format!(
-        "is part of a round with several slots ({kind}), where a round with one decision was needed: write each slot as a round of \
-         its own, with a shared line, its actions and action:cost:probability (cb_adf)"
-    )
-}
+/// About rounds with several decisions and one cost.
+pub(super) const SLATES: &str = "is part of a round with several slots and one cost for all of them (slates), where a cost for each \
+                                 slot was needed (ccb)";

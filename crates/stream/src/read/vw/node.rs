@@ -44,6 +44,14 @@ impl Node {
         self.get(key).and_then(|list| list.list().iter().map(number).collect()).unwrap_or_default()
     }
 
+    /// The same, also for one number without a list.
+    pub(super) fn number_or_numbers(&self, key: &str) -> Vec<f64> {
+        match self.get(key) {
+            Some(Node::Number(number)) => vec![*number],
+            _ => self.numbers(key),
+        }
+    }
+
     /// The text under `key`.
     pub(super) fn text(&self, key: &str) -> Option<String> {
         match self.get(key) {
