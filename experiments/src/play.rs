@@ -9,7 +9,6 @@ use noregret::guarantee::Guarantee;
 use noregret::param::{Value, Values};
 use noregret::registry::{Entry, find};
 use noregret_stream::run::bandit::run_bandit;
-use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::score::Score;
 use noregret_stream::run::{Outcome, RunOptions, Sink, run};
 use noregret_stream::watch::certify::{Certified, Record};
@@ -83,16 +82,7 @@ impl Sink for Checkpoints<'_> {
 }
 
 fn options(entry: &Entry, seed: u64) -> RunOptions {
-    let forecast = entry.about.forecast;
-    RunOptions {
-        forecast,
-        delay: Lateness::default(),
-        look_ahead: true,
-        window: 1,
-        takes_in: false,
-        limit: None,
-        seed,
-    }
+    RunOptions::new(entry.about.forecast, seed)
 }
 
 /// Runs `contender` over `source`, its own draws from `seed`.

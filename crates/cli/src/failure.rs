@@ -50,9 +50,11 @@ impl Failure {
             RunError::Write(error) => Self::output(error),
             RunError::Refused(what) => Self::data(what),
             RunError::Log(error) => Self::data(format!("--log: cannot be written: {error}")),
-            RunError::NotFinite(_) | RunError::Offered(_) | RunError::Logged(_) | RunError::Reward(..) => {
-                Self::data(hint::run_error(data, &error))
-            }
+            RunError::NotFinite(_)
+            | RunError::Closed(_)
+            | RunError::Offered(_)
+            | RunError::Logged(_)
+            | RunError::Reward(..) => Self::data(hint::run_error(data, &error)),
         }
     }
 

@@ -203,13 +203,11 @@ impl StreamPlan {
     /// through a pipe.
     pub(crate) fn run_options(&self, forecast: Forecast, pipe: bool, seed: u64) -> RunOptions {
         RunOptions {
-            forecast,
             delay: self.delay,
             look_ahead: !pipe,
             window: self.window,
-            takes_in: false,
             limit: self.limit,
-            seed,
+            ..RunOptions::new(forecast, seed)
         }
     }
 }

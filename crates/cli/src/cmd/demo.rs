@@ -8,7 +8,6 @@ use noregret::param::{Value, Values};
 use noregret::registry::find;
 use noregret_stream::draw::plot::{Chart, Line};
 use noregret_stream::encode::scale::Scaling;
-use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::score::Score;
 use noregret_stream::run::{Outcome, RunOptions, Sink, run as learn};
 use noregret_stream::save::Saved;
@@ -69,15 +68,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
             points: Vec::new(),
         };
         let mut examples = SyntheticExamples::new(stream, encoder, args.rows);
-        let options = RunOptions {
-            forecast,
-            delay: Lateness::default(),
-            look_ahead: true,
-            window: WINDOW,
-            takes_in: false,
-            limit: None,
-            seed: args.seed,
-        };
+        let options = RunOptions { window: WINDOW, ..RunOptions::new(forecast, args.seed) };
         let score = learn(&mut examples, learner.as_mut(), &mut curve, &options)
             .map_err(|error| Failure::running("the stream", error))?;
         curve.progress.finish(&score, None, Vec::new()).map_err(Failure::output)?;

@@ -390,16 +390,7 @@ mod tests {
         let values: Values = [("exploration".to_owned(), "0.1".into())].into_iter().collect();
         let problem = Problem::new(2, 2).with_radius(2.0);
         let mut learner = find(learner).expect("known").make_bandit(&values, problem, 0).expect("valid");
-        let forecast = learner.about().forecast;
-        let options = RunOptions {
-            forecast,
-            delay,
-            look_ahead: false,
-            window: 10,
-            takes_in: false,
-            limit: None,
-            seed: 7,
-        };
+        let options = RunOptions { delay, ..RunOptions::new(learner.about().forecast, 7) };
         run_bandit(&mut Separable(0), learner.as_mut(), &mut Unobserved, &options).expect("nothing can fail")
     }
 
@@ -519,16 +510,7 @@ mod tests {
         for (name, floor) in [("squarecb", 0.0), ("fastcb", 0.02)] {
             let problem = Problem::new(CLASSES, 2).with_radius(6.0);
             let mut learner = find(name).expect("known").make_bandit(&values, problem, 0).expect("valid");
-            let (forecast, delay) = (learner.about().forecast, Lateness::Fixed(0));
-            let options = RunOptions {
-                forecast,
-                delay,
-                look_ahead: false,
-                window: 10,
-                takes_in: false,
-                limit: None,
-                seed: 7,
-            };
+            let options = RunOptions::new(learner.about().forecast, 7);
             let (mut play, mut sums) = (Play { floor, ..Play::new(3) }, Weights::default());
             let examples = &mut Noisy(Rng::new(1, 2), 0);
             run_bandit_as(examples, learner.as_mut(), &mut sums, &options, &mut play, None).expect("no file");

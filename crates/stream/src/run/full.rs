@@ -131,6 +131,11 @@ pub enum RunError {
         "row {0} has only some of the labels on offer, and the learner cannot play some of its labels only"
     )]
     Offered(u64),
+    /// A row has a class or a column that the learner does not have and cannot take in.
+    #[error(
+        "from row {0} on, there are classes or columns that the learner does not have, and it cannot take in new ones: make it with all of them"
+    )]
+    Closed(u64),
     /// A row has a label that another policy has played.
     #[error(
         "row {0} has a label that another policy has played: it cannot be written to a log of the run's own decisions, and learners that explore by a coin toss cannot learn from it"
@@ -189,8 +194,9 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
         let Problem { classes, features, .. } = *learner.problem();
         let least = if options.takes_in { block.classes() } else { 0 };
         if block.width(features) > features || least > classes {
-            let grown = learner.grow(least.max(classes), block.width(features).max(features));
-            assert!(grown, "only learners that can grow are given an open set of classes or columns");
+            if !learner.grow(least.max(classes), block.width(features).max(features)) {
+                return Err(RunError::Closed(standing.rounds + 1));
+            }
             prediction = learner.prediction();
         }
         block.announce(learner, standing.rounds == 0);

@@ -54,17 +54,23 @@ fn make(name: &str, values: &[(&str, &str)], seed: u64) -> (AnyModel, Encoder, R
         .with_scaler(Scaler::new(Scaling::MaxAbs))
         .with_intercept(true)
         .with_radius(Some(3.0));
-    let forecast = learner.about().forecast;
-    let options = RunOptions {
-        forecast,
-        delay: Lateness::Fixed(3),
-        look_ahead: true,
-        window: 100,
-        takes_in: false,
-        limit: None,
-        seed,
-    };
+    let usual = RunOptions::new(learner.about().forecast, seed);
+    let options = RunOptions { delay: Lateness::Fixed(3), window: 100, ..usual };
     (learner, encoder, options)
+}
+
+/// The fourth class is new to a learner of three that cannot grow.
+#[test]
+fn a_learner_that_cannot_grow_refuses_new_classes() {
+    let (learner, mut encoder, options) = make("adaboost-olm", &[], 0);
+    let AnyModel::Full(mut learner) = learner else { unreachable!("it learns from labels") };
+    encoder.make_room(usize::MAX, encoder.columns());
+    let text = text(5) + "4 | a:1\n";
+    let reader = from_read(Box::new(io::Cursor::new(text)), "a.vw", &ReadOptions::default());
+    let mut examples = ReadExamples::new(reader.expect("a stream"), encoder, "a.vw", BadRows::Fail);
+    let options = RunOptions { takes_in: true, delay: Lateness::default(), look_ahead: false, ..options };
+    let ran = run(&mut examples, learner.as_mut(), &mut Diary::default(), &options);
+    assert!(matches!(ran, Err(RunError::Closed(6))), "{ran:?}");
 }
 
 /// What became of each run.
