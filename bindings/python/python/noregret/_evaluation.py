@@ -190,7 +190,8 @@ def evaluate(
     most_waiting
         Largest number of decisions without feedback; beyond it the oldest count as never answered.
     decision, probability, reward
-        Column names of the played label, its probability and its reward in a log of another program, CSV or NDJSON.
+        Column names of the played label, its probability and its reward in a log of another program: CSV,
+        NDJSON, Parquet or ARFF.
         None: `label`, `probability` and `reward`.
     offered
         The column of the labels that were on offer in such a log: lists, or names separated by spaces. None: all labels

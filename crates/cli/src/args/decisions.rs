@@ -72,12 +72,12 @@ pub(crate) struct EvaluateArgs {
     /// features]
     #[arg(long, value_name = "NAME")]
     pub(crate) reward_learner: Option<String>,
-    /// Format: ndjson (also Vowpal Wabbit's JSON), parquet or vw; csv with the columns below [default:
-    /// recognised]
+    /// Format: ndjson (also Vowpal Wabbit's JSON), parquet or vw; csv or arff with the columns below
+    /// [default: recognised]
     #[arg(long)]
     pub(crate) format: Option<Format>,
-    /// In a log of another program, CSV or NDJSON: the column or key of the played label [default:
-    /// label]
+    /// In a log of another program (csv, ndjson, parquet or arff): the column or key of the played label
+    /// [default: label]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) decision: Option<String>,
     /// In a log of another program: that of its probability [default: probability]

@@ -26,8 +26,8 @@ pub(crate) struct RunArgs {
     pub(crate) feedback: Option<FeedbackChoice>,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
-    /// With bandit feedback, for the log of another program in CSV or NDJSON: the column of the label that
-    /// it played [default: label]
+    /// With bandit feedback, for the log of another program (csv, ndjson, parquet or arff): the column of the
+    /// label that it played [default: label]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) decision: Option<String>,
     /// The column of that label's probability [default: probability]

@@ -152,6 +152,50 @@ fn labels_on_offer_of_another_program() {
         .failed(2, "bad.csv:2: the label \"b\" was played although it was not on offer");
 }
 
+/// The same log as a table of CSV and as ARFF, whose header names the columns.
+#[test]
+fn a_log_in_arff_is_as_in_csv() {
+    let csv = log(300, true);
+    let (header, rows) = csv.split_once('\n').unwrap();
+    let attributes: String = header.split(',').map(|name| format!("@attribute {name} string\n")).collect();
+    let folder = Folder::with("log.csv", &csv);
+    folder.write("log.arff", format!("% logged\n@relation log\n{attributes}@data\n% rows\n{rows}"));
+    let names = NAMES.replace("--feedback bandit ", "");
+    let asked = format!("{names} --policy uniform --policy logged");
+    let [one, other] =
+        ["csv", "arff"].map(|kind| folder.run(&format!("evaluate log.{kind} {asked}")).succeeded().stdout);
+    assert_eq!(one, other);
+    let run = format!("run log.arff {NAMES} --learner squarecb --quiet --json");
+    assert_eq!(folder.run(&run).succeeded().summary()["rounds"], 300);
+    folder
+        .run("evaluate log.arff --decision played --policy uniform")
+        .failed(2, "log.arff: the header has no column \"played\"");
+}
+
+/// The text "1" is not the number 1; names in a list of words are what the played label is.
+#[test]
+fn a_text_beside_a_number_of_the_same_writing_is_refused() {
+    let row = |t: usize, label: &str| {
+        format!("{{\"h\": {t}, \"act\": {label}, \"p\": 0.5, \"r\": {}, \"on\": \"1 2\"}}\n", t % 3 % 2)
+    };
+    let rows = |second: &str| (0..60).map(|t| row(t, ["1", second][t % 2])).collect::<String>();
+    let folder = Folder::with("one.ndjson", rows("2"));
+    folder.write("two.ndjson", rows("\"1\""));
+    let ours = |label: &str| format!("{{\"label\":{label},\"probability\":0.5,\"reward\":1}}\n");
+    folder.write("ours.ndjson", ours("1") + &ours("\"1\""));
+    let names = "--decision act --probability p --reward r";
+    let why = "the label \"1\" is a text, and the class of this name is a number: labels of one name need one type; write both as \
+               numbers, or both as texts (in quotation marks)";
+    for command in ["evaluate FILE --policy uniform", "run FILE --feedback bandit --learner squarecb --quiet"]
+    {
+        let on_offer = format!("{} {names} --offered on", command.replace("FILE", "one.ndjson"));
+        folder.run(&on_offer).succeeded();
+        let mixed = format!("{} {names}", command.replace("FILE", "two.ndjson"));
+        folder.run(&mixed).failed(2, &format!("two.ndjson:2: {why}"));
+    }
+    folder.run("evaluate ours.ndjson --policy uniform").failed(2, &format!("ours.ndjson:2: {why}"));
+}
+
 /// A label may be called NA, as North America is, and a column x.
 #[test]
 fn labels_of_a_log_may_be_words_for_missing_ones() {

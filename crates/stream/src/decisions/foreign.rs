@@ -1,4 +1,4 @@
-//! Decision logs of other programs, in CSV or NDJSON, one decision per line: maps their columns to
+//! Decision logs of other programs, in CSV, NDJSON, Parquet or ARFF, one decision a row: maps their columns to
 //! ours.
 
 use std::collections::BTreeSet;
@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Number, Value};
 
 use crate::encode::costs::Costs;
+use crate::read::arff;
 use crate::read::error::shown;
 use crate::read::missing::Missing;
 use crate::read::offer::names;
@@ -64,13 +65,54 @@ impl Keys {
             missing: Missing::default(),
         })
     }
+
+    /// Checks that a header with these `names` has the columns.
+    pub(super) fn check(&self, names: &[String]) -> Result<(), String> {
+        let Keys { decision, probability, reward, offered, .. } = self;
+        let absent =
+            [decision, probability, reward].into_iter().chain(offered).find(|key| !names.contains(key));
+        absent.map_or(Ok(()), |key| {
+            let named = if *decision == Self::default().decision { NAMED } else { "" };
+            Err(format!("the header has no column {}{named}", shown(&**key)))
+        })
+    }
+
+    /// A row of a table with the columns `names`.
+    fn row(&self, names: &[String], cells: Vec<String>) -> Result<Map<String, Value>, String> {
+        if cells.len() != names.len() {
+            return Err(format!("has {} cells, but the header has {}", cells.len(), names.len()));
+        }
+        // Labels are texts: 1.10 is not 1.1.
+        let is_label = |name: &String| *name == self.decision || Some(name) == self.offered.as_ref();
+        let cell = |(name, cell): (&String, String)| {
+            let value = if is_label(name) { text(&cell) } else { value(cell) };
+            (name.clone(), value)
+        };
+        Ok(names.iter().zip(cells).map(cell).collect())
+    }
+}
+
+/// How the lines of a foreign log are written.
+pub(super) enum Form {
+    /// Objects of JSON.
+    Objects,
+    /// CSV: the delimiter, and the header's names once it was read.
+    Csv(u8, Vec<String>),
+    /// ARFF, with the names of its header.
+    Arff(Vec<String>),
+}
+
+impl Form {
+    /// CSV before its header.
+    pub(super) fn csv() -> Self {
+        Self::Csv(b',', Vec::new())
+    }
 }
 
 /// Parses the lines of a foreign log.
 pub(super) struct Foreign {
     keys: Keys,
-    /// For CSV: the delimiter, and the header's names once it was read.
-    table: Option<(u8, Vec<String>)>,
+    form: Form,
     /// The translation of the last line.
     line: Vec<u8>,
     /// The columns that were left out.
@@ -78,10 +120,8 @@ pub(super) struct Foreign {
 }
 
 impl Foreign {
-    /// For a table with a header, or for objects.
-    pub(super) fn new(keys: Keys, table: bool) -> Self {
-        let table = table.then(|| (b',', Vec::new()));
-        Self { keys, table, line: Vec::new(), left_out: BTreeSet::new() }
+    pub(super) fn new(keys: Keys, form: Form) -> Self {
+        Self { keys, form, line: Vec::new(), left_out: BTreeSet::new() }
     }
 
     /// The columns so far that are no features, in a sentence.
@@ -98,36 +138,26 @@ impl Foreign {
 
     /// Translates `line`, the `number`th, into a line of our format. `None` for the header.
     pub(super) fn translate(&mut self, line: &[u8], number: u64) -> Result<Option<&[u8]>, String> {
-        let mut object = match &mut self.table {
-            None => serde_json::from_slice(line).map_err(|error| format!("is not a JSON object: {error}"))?,
-            Some((delimiter, names)) => {
+        let mut object = match &mut self.form {
+            Form::Objects => {
+                serde_json::from_slice(line).map_err(|error| format!("is not a JSON object: {error}"))?
+            }
+            Form::Csv(delimiter, names) => {
                 if names.is_empty() {
                     *delimiter = delimiter_of(line);
                 }
                 let cells = cells(line, *delimiter)?;
                 if names.is_empty() {
-                    let Keys { decision, probability, reward, offered, .. } = &self.keys;
-                    for key in [decision, probability, reward].into_iter().chain(offered) {
-                        if !cells.contains(key) {
-                            let ours = self.keys.decision == Keys::default().decision;
-                            let named = if ours { NAMED } else { "" };
-                            return Err(format!("the header has no column {}{named}", shown(&**key)));
-                        }
-                    }
+                    self.keys.check(&cells)?;
                     *names = cells;
                     return Ok(None);
                 }
-                if cells.len() != names.len() {
-                    return Err(format!("has {} cells, but the header has {}", cells.len(), names.len()));
-                }
-                // Labels are texts: 1.10 is not 1.1.
-                let Keys { decision, offered, .. } = &self.keys;
-                let is_label = |name: &String| name == decision || Some(name) == offered.as_ref();
-                let cell = |(name, cell): (&String, String)| {
-                    let value = if is_label(name) { text(&cell) } else { value(cell) };
-                    (name.clone(), value)
-                };
-                names.iter().zip(cells).map(cell).collect::<Map<_, _>>()
+                self.keys.row(names, cells)?
+            }
+            Form::Arff(names) => {
+                let line = std::str::from_utf8(line).map_err(|_| "is not UTF-8 text".to_owned())?;
+                let Some(cells) = arff::cells(line)? else { return Ok(None) };
+                self.keys.row(names, cells)?
             }
         };
         let ours = self.rename(&mut object, number)?;
@@ -148,6 +178,7 @@ impl Foreign {
                 shown(word)
             ));
         }
+        let is_text = label.is_string();
         ours.insert("label".into(), label);
         let refused = |key: &str, value: Value, need: &str| match value {
             Value::String(text) => format!("{} is {}; {need}", shown(key), shown(&*text)),
@@ -179,7 +210,10 @@ impl Foreign {
             None => {}
         }
         if let Some((key, value)) = offered.as_ref().and_then(|key| Some((key, take(key)?))) {
-            ours.insert("labels".into(), list(value).map_err(|what| format!("{} {what}", shown(&**key)))?);
+            ours.insert(
+                "labels".into(),
+                list(value, is_text).map_err(|what| format!("{} {what}", shown(&**key)))?,
+            );
         }
         ours.insert("id".into(), take("id").unwrap_or_else(|| format!("line {number}").into()));
         // A column may be called x, too.
@@ -236,11 +270,18 @@ fn truth(cell: &str) -> Option<bool> {
     }
 }
 
-/// The names of labels, from a list, also one in a cell, or from names separated by spaces.
-fn list(value: Value) -> Result<Value, String> {
+/// The names of labels, from a list, also one in a cell, or from names separated by spaces, which are numbers
+/// and truth values where the played label is no text.
+fn list(value: Value, is_text: bool) -> Result<Value, String> {
+    let typed = |name: String| {
+        let found = serde_json::from_str(&name)
+            .ok()
+            .filter(|value| !is_text && matches!(value, Value::Number(_) | Value::Bool(_)));
+        found.unwrap_or(Value::String(name))
+    };
     match value {
         Value::Array(_) => Ok(value),
-        Value::String(text) => Ok(names(&text)?.into()),
+        Value::String(text) => Ok(names(&text)?.into_iter().map(typed).collect()),
         Value::Number(_) => Ok(vec![value].into()),
         other => Err(format!("is {other}; a list of labels was needed")),
     }
@@ -315,7 +356,7 @@ mod tests {
 
     #[test]
     fn a_table_by_hand() {
-        let mut foreign = Foreign::new(keys(), true);
+        let mut foreign = Foreign::new(keys(), Form::csv());
         assert!(foreign.translate(b"age;city;chosen;prob;click;shown", 1).expect("a header").is_none());
         let line = text(foreign.translate(b"31;\"Bad; Ischl\";b;0.25;1;a b", 2).expect("a decision"));
         let want = r#"{"label":"b","probability":0.25,"reward":1.0,"labels":["a","b"],"id":"line 2","x":{"age":31.0,"city":"Bad; Ischl"}}"#;
@@ -331,16 +372,18 @@ mod tests {
         ] {
             assert_eq!(foreign.translate(line.as_bytes(), 5).expect_err("no number"), fault);
         }
-        let fault =
-            Foreign::new(keys(), true).translate(b"chosen,prob,shown", 1).expect_err("no column").to_owned();
+        let fault = Foreign::new(keys(), Form::csv())
+            .translate(b"chosen,prob,shown", 1)
+            .expect_err("no column")
+            .to_owned();
         assert_eq!(fault, "the header has no column \"click\"");
-        let fault = Foreign::new(keys(), true).translate(b"a,b", 1).expect_err("no column").to_owned();
+        let fault = Foreign::new(keys(), Form::csv()).translate(b"a,b", 1).expect_err("no column").to_owned();
         assert_eq!(fault, "the header has no column \"chosen\"");
     }
 
     #[test]
     fn columns_that_tell_when_are_left_out() {
-        let mut foreign = Foreign::new(keys(), false);
+        let mut foreign = Foreign::new(keys(), Form::Objects);
         let line = br#"{"": 3, "at": "2019-11-24 00:01:02.5+00:00", "day": "2019-11-24", "chosen": "b", "prob": 1, "click": 1}"#;
         let line = text(foreign.translate(line, 1).expect("a decision"));
         assert!(line.ends_with(r#""x":{"day":"2019-11-24"}}"#), "{line}");
@@ -350,7 +393,7 @@ mod tests {
 
     #[test]
     fn nested_objects_by_their_path() {
-        let mut foreign = Foreign::new(keys(), false);
+        let mut foreign = Foreign::new(keys(), Form::Objects);
         let line =
             br#"{"user": {"age": 31, "tags": ["a", "b"]}, "chosen": 2, "prob": 0.5, "click": true, "id": 9}"#;
         let line = text(foreign.translate(line, 1).expect("a decision"));
@@ -362,7 +405,7 @@ mod tests {
     #[test]
     fn costs_become_rewards() {
         let keys = Keys { costs: Costs::new(-1.0, 3.0), ..keys() };
-        let mut foreign = Foreign::new(keys, false);
+        let mut foreign = Foreign::new(keys, Form::Objects);
         let mut line = |cost: &str| {
             let line = format!(r#"{{"chosen": "b", "prob": 1, "click": {cost}}}"#);
             foreign.translate(line.as_bytes(), 1).map(text)
@@ -380,7 +423,7 @@ mod tests {
     fn labels_on_offer_in_every_form() {
         let offered = |value: &str| {
             let line = format!(r#"{{"chosen": "b", "prob": 1, "shown": {value}}}"#);
-            let mut foreign = Foreign::new(keys(), false);
+            let mut foreign = Foreign::new(keys(), Form::Objects);
             let line = foreign.translate(line.as_bytes(), 1).map(text)?;
             let line: Value = serde_json::from_str(&line).expect("JSON");
             Ok::<_, String>(line["labels"].to_string())

@@ -67,12 +67,15 @@ enum Listed {
 }
 
 impl Listed {
-    fn intern(&self, labels: &mut Labels) -> Result<u32, String> {
+    fn intern(&self, known: &mut Known) -> Result<u32, String> {
         match self {
-            Self::Name(name) => Ok(labels.intern_as(&name.label()?, name.of()).0),
+            Self::Name(name) => {
+                let text = known.label(name)?;
+                Ok(known.labels.intern_as(&text, name.of()).0)
+            }
             Self::Typed(written) => {
                 let (name, of) = written.clone().label();
-                Ok(labels.intern_as(&name, of).0)
+                Ok(known.labels.intern_as(&name, of).0)
             }
         }
     }
@@ -187,7 +190,7 @@ pub(crate) fn parse(
     }
     known.ordered |= line.labels.is_some();
     for label in line.labels.iter().flatten() {
-        label.intern(&mut known.labels)?;
+        label.intern(known)?;
     }
     row.clear();
     // No column is added if the caller has given the columns.
@@ -216,6 +219,9 @@ pub(crate) fn parse(
 /// The state from earlier lines.
 pub(crate) struct Known {
     pub(crate) labels: Labels,
+    /// The labels of lines with the types of JSON: a text beside a number of the same writing is refused. Our
+    /// own logs have texts, and types in the header.
+    pub(crate) stated: Labels,
     pub(crate) columns: ColumnMap,
     /// Whether a line has given the order of the labels, which arrays need.
     pub(crate) ordered: bool,
@@ -275,7 +281,7 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
         }
     };
     let given = line.label.as_ref().expect("it is what makes a line a decision");
-    let (name, of) = (given.label()?, given.of());
+    let (name, of) = (known.label(given)?, given.of());
     row.clear();
     for list in [&line.p, &line.evaluation, &line.estimates] {
         if let Some(ListOrMap::List(list)) = list {
@@ -336,7 +342,7 @@ fn offered(line: &Line, played: u32, known: &mut Known) -> Result<Vec<u32>, Stri
     let mut offered = match (&line.learner, &line.labels, &line.p) {
         (Some(own), _, _) if !own.offered.is_empty() => own.offered.clone(),
         (_, Some(names), _) => {
-            let labels = names.iter().map(|name| name.intern(&mut known.labels));
+            let labels = names.iter().map(|name| name.intern(known));
             labels.collect::<Result<Vec<_>, String>>()?
         }
         (_, None, Some(ListOrMap::Map(pairs))) => {
@@ -373,6 +379,17 @@ fn class(name: &str, of: LabelType, labels: &mut Labels, own: Option<&LearnerPar
 }
 
 impl Known {
+    /// The text of a label, if it can be one beside the labels so far.
+    fn label(&mut self, name: &Name) -> Result<String, String> {
+        let text = name.label()?;
+        let of = if let Name::Text(_) = name { LabelType::Text } else { name.of() };
+        if let Some(why) = self.stated.clash(&text, of) {
+            return Err(why);
+        }
+        self.stated.collect(&text, of);
+        Ok(text)
+    }
+
     /// If no line has named the labels, the labels of an array of `count` numbers are named 0, 1,
     /// 2, ….
     fn number(&mut self, count: usize) {

@@ -73,8 +73,8 @@ impl Kind {
 
 impl Logged {
     /// Opens `path`, in `format` if it is given, else as its name or its first lines say. NDJSON and Parquet
-    /// are decision logs, or rows of Vowpal Wabbit's JSON; CSV is the log of another program with our names
-    /// of columns. If `schema` is given, other features are ignored.
+    /// are decision logs, or rows of Vowpal Wabbit's JSON; CSV and ARFF are the log of another program with
+    /// our names of columns. If `schema` is given, other features are ignored.
     ///
     /// # Errors
     /// If it cannot be read, or its format cannot contain decisions.
@@ -83,8 +83,8 @@ impl Logged {
             Kind::Format(Format::Ndjson | Format::Parquet) => {
                 Ok(Self::Log(Box::new(with_columns(LogReader::open(path)?, schema))))
             }
-            Kind::Format(Format::Csv) => {
-                Self::open_foreign(path, Some(Format::Csv), &Keys::default(), schema)
+            Kind::Format(format @ (Format::Csv | Format::Arff)) => {
+                Self::open_foreign(path, Some(format), &Keys::default(), schema)
             }
             Kind::Format(Format::Vw) => Self::open_vw(path, Format::Vw, schema, None),
             Kind::VwJson => Self::open_vw(path, Format::Ndjson, schema, None),
@@ -92,14 +92,14 @@ impl Logged {
                 path,
                 0,
                 ReadErrorKind::Layout(format!(
-                    "is {other}, which cannot contain decisions; ndjson, csv, parquet or vw was needed"
+                    "is {other}, which cannot contain decisions; ndjson, csv, arff, parquet or vw was needed"
                 )),
             )),
         }
     }
 
-    /// Opens a log of another program: in CSV or NDJSON, with columns named by `keys`, or Vowpal Wabbit's,
-    /// with costs in the range of `keys`. If `schema` is given, other features are ignored.
+    /// Opens a log of another program: in CSV, ARFF, NDJSON or Parquet, with columns named by `keys`, or
+    /// Vowpal Wabbit's, with costs in the range of `keys`. If `schema` is given, other features are ignored.
     ///
     /// # Errors
     /// If it cannot be read, or is in another format.
@@ -111,8 +111,8 @@ impl Logged {
     ) -> Result<Self, ReadError> {
         let unnamed = Keys { costs: keys.costs, missing: keys.missing.clone(), ..Keys::default() } == *keys;
         let log = match Kind::of(path, format) {
-            Kind::Format(format @ (Format::Csv | Format::Ndjson)) => {
-                LogReader::open_foreign(path, keys.clone(), format == Format::Csv)?
+            Kind::Format(format @ (Format::Csv | Format::Arff | Format::Ndjson | Format::Parquet)) => {
+                LogReader::open_foreign(path, keys.clone(), format)?
             }
             Kind::Format(Format::Vw) if unnamed => {
                 return Self::open_vw(path, Format::Vw, schema, keys.costs);
@@ -123,7 +123,9 @@ impl Logged {
                     Kind::Format(format) => format.name(),
                     Kind::VwJson => "Vowpal Wabbit's JSON",
                 };
-                let what = format!("is {other}, whose columns cannot be named; csv or ndjson was needed");
+                let what = format!(
+                    "is {other}, whose columns cannot be named; csv, arff, ndjson or parquet was needed"
+                );
                 return Err(ReadError::new(path, 0, ReadErrorKind::Layout(what)));
             }
         };

@@ -3,17 +3,21 @@
 use serde_json::Value;
 
 use crate::decisions::event::Event;
-use crate::decisions::foreign::{Foreign, Keys};
+use crate::decisions::foreign::{Foreign, Form, Keys};
 use crate::decisions::line::{Known, parse};
 use crate::encode::labels::Labels;
+use crate::read::arff;
 use crate::read::columns::{ColumnMap, Columns, Names};
 use crate::read::error::{ReadError, ReadErrorKind};
+use crate::read::format::Format;
 use crate::read::live::Stop;
 use crate::read::row::Row;
 use crate::read::source::{Line, Source};
 
 #[cfg(feature = "parquet")]
 use crate::decisions::parquet_reader::LinesOfParquet;
+#[cfg(feature = "parquet")]
+use crate::read::parquet::objects::ObjectsOfParquet;
 
 /// The source of lines.
 enum Lines {
@@ -21,6 +25,9 @@ enum Lines {
     /// Rows, of a file of this name.
     #[cfg(feature = "parquet")]
     Parquet(Box<LinesOfParquet>, String),
+    /// Rows of another program's file.
+    #[cfg(feature = "parquet")]
+    Table(Box<ObjectsOfParquet>, String),
 }
 
 /// Reads a log line by line.
@@ -72,18 +79,34 @@ impl LogReader {
 
     fn over(source: Lines) -> Self {
         let columns = ColumnMap::new(Columns::Named(Names::default()), u32::MAX);
-        let known = Known { labels: Labels::default(), columns, ordered: false, own_columns: false };
+        let (labels, stated) = (Labels::default(), Labels::default());
+        let known = Known { labels, stated, columns, ordered: false, own_columns: false };
         Self { source, known, first: true, torn: None, foreign: None }
     }
 
-    /// Opens decisions that another program logged with columns called `keys`: a `table` in CSV with a
-    /// header, or objects of JSON.
+    /// Opens decisions that another program logged with columns called `keys`, in CSV with a header, ARFF,
+    /// NDJSON or Parquet.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn open_foreign(path: &str, keys: Keys, table: bool) -> Result<Self, ReadError> {
-        let log = Self::over(Lines::Text(Source::open(path, &Stop::default())?));
-        Ok(Self { foreign: Some(Foreign::new(keys, table)), ..log })
+    pub(super) fn open_foreign(path: &str, keys: Keys, format: Format) -> Result<Self, ReadError> {
+        #[cfg(feature = "parquet")]
+        if let Some(file) = crate::read::open::parquet_file(path, Some(format)) {
+            let lines = Box::new(ObjectsOfParquet::open(file, path)?);
+            let log = Self::over(Lines::Table(lines, path.to_owned()));
+            return Ok(Self { foreign: Some(Foreign::new(keys, Form::Objects)), ..log });
+        }
+        let mut source = Source::open(path, &Stop::default())?;
+        let form = match format {
+            Format::Csv => Form::csv(),
+            Format::Arff => {
+                let names = arff::columns(&mut source)?;
+                keys.check(&names).map_err(|what| source.file_error(what))?;
+                Form::Arff(names)
+            }
+            _ => Form::Objects,
+        };
+        Ok(Self { foreign: Some(Foreign::new(keys, form)), ..Self::over(Lines::Text(source)) })
     }
 
     /// Uses the features of `columns`; others are ignored and counted.
@@ -111,6 +134,8 @@ impl LogReader {
             Lines::Text(source) => source.line(),
             #[cfg(feature = "parquet")]
             Lines::Parquet(lines, _) => lines.row(),
+            #[cfg(feature = "parquet")]
+            Lines::Table(lines, _) => lines.row(),
         }
     }
 
@@ -131,6 +156,8 @@ impl LogReader {
             Lines::Text(source) => source.size(),
             #[cfg(feature = "parquet")]
             Lines::Parquet(lines, _) => Some(lines.size()),
+            #[cfg(feature = "parquet")]
+            Lines::Table(lines, _) => Some(lines.size()),
         }
     }
 
@@ -141,6 +168,8 @@ impl LogReader {
             Lines::Text(source) => source.error(kind),
             #[cfg(feature = "parquet")]
             Lines::Parquet(lines, name) => ReadError::new(name, lines.row(), kind),
+            #[cfg(feature = "parquet")]
+            Lines::Table(lines, name) => ReadError::new(name, lines.row(), kind),
         }
     }
 
@@ -148,7 +177,7 @@ impl LogReader {
         match &self.source {
             Lines::Text(source) => source.is_open_line(),
             #[cfg(feature = "parquet")]
-            Lines::Parquet(..) => false,
+            Lines::Parquet(..) | Lines::Table(..) => false,
         }
     }
 
@@ -171,6 +200,11 @@ impl LogReader {
                 },
                 #[cfg(feature = "parquet")]
                 Lines::Parquet(lines, name) => {
+                    let row = lines.row() + 1;
+                    lines.next().map_err(|kind| ReadError::new(name, row, kind))?
+                }
+                #[cfg(feature = "parquet")]
+                Lines::Table(lines, name) => {
                     let row = lines.row() + 1;
                     lines.next().map_err(|kind| ReadError::new(name, row, kind))?
                 }

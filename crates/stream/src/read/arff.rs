@@ -59,6 +59,24 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     }
 }
 
+/// The names of the columns, from the header.
+pub(crate) fn columns(source: &mut Source) -> Result<Vec<String>, ReadError> {
+    Ok(header(source)?.into_iter().map(|attribute| attribute.name).collect())
+}
+
+/// The cells of a row, empty where they are missing; `None` for a comment.
+pub(crate) fn cells(row: &str) -> Result<Option<Vec<String>>, String> {
+    match row.trim_ascii() {
+        row if is_blank(row.as_bytes()) => Ok(None),
+        row if row.starts_with('{') => Err("is a row of pairs, where all cells were needed".to_owned()),
+        row => Ok(Some(
+            Tokens(row)
+                .map(|cell| if cell.is_missing() { String::new() } else { cell.text.into_owned() })
+                .collect(),
+        )),
+    }
+}
+
 /// Reads up to the line `@data`.
 fn header(source: &mut Source) -> Result<Vec<Attribute>, ReadError> {
     let mut attributes = vec![];

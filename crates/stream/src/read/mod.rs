@@ -3,7 +3,7 @@
 //! [`Row`](row::Row)s.
 
 mod ahead;
-mod arff;
+pub(crate) mod arff;
 pub(crate) mod columns;
 pub(crate) mod csv;
 mod decompress;

@@ -16,6 +16,7 @@
 mod column;
 pub(crate) mod damage;
 mod leaf;
+pub(crate) mod objects;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -44,7 +45,8 @@ use crate::read::table::{
 /// Number of rows examined.
 const FIRST: usize = 1000;
 
-pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+/// Opens a file, before its first row.
+fn opened(file: File, name: &str) -> Result<Rows, ReadError> {
     let failed = |message: String| ReadError::new(name, 0, ReadErrorKind::Layout(message));
     let size = file.metadata().map_err(|error| ReadError::new(name, 0, ReadErrorKind::Io(error)))?.len();
     let opened = without_panic(|| SerializedFileReader::new(file));
@@ -57,9 +59,7 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
     let schema = metadata.schema_descr();
     let leaf = |(at, column): (usize, &ColumnDescPtr)| Leaf::new(schema.get_column_root(at), column);
     let leaves: Vec<Leaf> = schema.columns().iter().enumerate().map(leaf).collect();
-    let given = ByteRecord::from(leaves.iter().map(|leaf| &*leaf.name).collect::<Vec<_>>());
-    let names = names(&given, true).map_err(|kind| ReadError::new(name, 0, kind))?.names;
-    let mut rows = Rows {
+    Ok(Rows {
         name: name.to_owned(),
         file,
         leaves,
@@ -73,7 +73,15 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
         positions: vec![],
         id: None,
         buffer: String::new(),
-    };
+    })
+}
+
+pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+    let failed = |message: String| ReadError::new(name, 0, ReadErrorKind::Layout(message));
+    let mut rows = opened(file, name)?;
+    let total = rows.total;
+    let given = ByteRecord::from(rows.leaves.iter().map(|leaf| &*leaf.name).collect::<Vec<_>>());
+    let names = names(&given, true).map_err(|kind| ReadError::new(name, 0, kind))?.names;
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(name, 0, kind))?;
     let mut columns = ColumnMap::new(columns, options.most_columns());
     let (layout, notes) = match options.schema.as_ref().and_then(|schema| schema.csv.as_ref()) {
