@@ -121,7 +121,7 @@ impl Handle {
         }
         let marks = store.marks()?;
         let saved = store.snapshots()?.last().copied().unwrap_or(0);
-        let writer = Writer {
+        let mut writer = Writer {
             name: name.to_owned(),
             engine,
             store,
@@ -135,6 +135,8 @@ impl Handle {
             shortened: Instant::now(),
             started: (now().max(last), Instant::now()),
         };
+        // Before anybody is answered.
+        writer.renew();
         let thread = std::thread::Builder::new()
             .name(format!("model {name}"))
             .spawn(move || writer.run(&commands))

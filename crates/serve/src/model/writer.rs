@@ -57,7 +57,6 @@ type Held = (Reply<Answer>, Result<Answer, Refusal>);
 impl Writer {
     pub(super) fn run(mut self, commands: &Receiver<Command>) {
         let mut stop = false;
-        self.renew();
         while !stop {
             let first = match commands.recv_timeout(TICK) {
                 Ok(command) => Some(command),
@@ -105,7 +104,7 @@ impl Writer {
 
     /// Lets a model of before go on as those of this program do. Where nothing can be written, it goes on as
     /// before until the next start.
-    fn renew(&mut self) {
+    pub(super) fn renew(&mut self) {
         if self.engine.encoder.scales_when_learnt() {
             return;
         }
