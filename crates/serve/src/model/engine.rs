@@ -9,7 +9,7 @@ use noregret::prediction::{Decision, Prediction};
 use noregret::rng::Rng;
 use noregret_stream::decisions::pending::Pending;
 use noregret_stream::encode::scale::{Scaler, Scaling};
-use noregret_stream::encode::{Encoder, Example};
+use noregret_stream::encode::{Encoder, Example, Kept};
 use noregret_stream::run::bandit::Play;
 use noregret_stream::{Columns, GivenLabel, Row, Schema};
 use serde_json::Value;
@@ -50,7 +50,9 @@ pub(crate) struct Engine {
 
 /// What a row changes before it is known whether it is accepted, as it was.
 pub(super) struct Before {
-    encoder: Encoder,
+    encoding: Kept,
+    /// The scaling, in a model of before whose rows move it when they are decided on.
+    scaler: Option<Scaler>,
     columns: u32,
     generator: Rng,
     /// The learner and its pending decisions, if they made it grow.
@@ -214,24 +216,29 @@ impl Engine {
     /// Notes what a row changes before it is accepted.
     pub(super) fn remember(&mut self) {
         self.before = Some(Before {
-            encoder: self.encoder.clone(),
+            encoding: self.encoder.kept(),
+            scaler: (!self.encoder.scales_when_learnt()).then(|| self.encoder.scaler().clone()),
             columns: self.schema.columns.count(),
             generator: self.play.generator.clone(),
             grown: None,
         });
     }
 
-    /// Takes back how the present row has moved the scaling.
-    pub(super) fn forget_scaling(&mut self) {
-        if let Some(before) = &self.before {
-            self.encoder.scaler_mut().follow(before.encoder.scaler());
+    /// Counts the present row, which is learnt, in the scaling of those that follow.
+    pub(super) fn count_in_scaling(&mut self) {
+        if self.encoder.scales_when_learnt() {
+            std::mem::swap(self.encoder.scaler_mut(), &mut self.room);
         }
     }
 
     /// Takes back what a refused row has changed.
     pub(super) fn take_back(&mut self) {
-        let Some(Before { encoder, columns, generator, grown }) = self.before.take() else { return };
-        self.encoder = encoder;
+        let Some(before) = self.before.take() else { return };
+        let Before { encoding, scaler, columns, generator, grown } = before;
+        self.encoder.take_back(encoding);
+        if let Some(scaler) = scaler {
+            *self.encoder.scaler_mut() = scaler;
+        }
         self.play.generator = generator;
         if let Columns::Named(names) = &mut self.schema.columns {
             names.truncate(columns);
@@ -292,11 +299,10 @@ impl Engine {
         self.learner.about().name
     }
 
-    /// Encodes the present row, as one to learn from; that of a decision is not counted by the scaling before
-    /// it is learnt.
+    /// Encodes the present row, as one to learn from. The scaling counts it when it is learnt; in a model of
+    /// before, now.
     pub(super) fn encode(&mut self) -> Result<(), Refusal> {
-        let waits = matches!(self.learner, AnyModel::Bandit(_)) && self.encoder.scales_when_learnt();
-        let done = match waits {
+        let done = match self.encoder.scales_when_learnt() {
             true => self.encoder.encode_ahead(&self.row, &mut self.room, &mut self.example),
             false => self.encoder.encode(&self.row, &mut self.example),
         };

@@ -166,9 +166,7 @@ impl Engine {
             };
             self.standing.score.add(score);
             learner.update(self.example.features(), target, &self.prediction);
-        } else if self.encoder.scales_when_learnt() {
-            // Only rows that are learnt move the scaling.
-            self.forget_scaling();
+            self.count_in_scaling();
         }
         Ok((Answer::Forecast(answer), Outcome::default()))
     }

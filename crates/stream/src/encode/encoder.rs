@@ -98,7 +98,28 @@ pub struct Encoder {
     when_learnt: bool,
 }
 
+/// The part of an encoder that a row and growth change, apart from the scaling, see [`Encoder::kept`].
+#[derive(Clone, Debug)]
+pub struct Kept {
+    labels: Arc<Labels>,
+    classes: usize,
+    columns: usize,
+    large_rows: u64,
+}
+
 impl Encoder {
+    /// The state of now, without the scaling, to return to. It costs no copy.
+    pub fn kept(&self) -> Kept {
+        let (classes, columns, large_rows) = (self.classes, self.columns, self.large_rows);
+        Kept { labels: Arc::clone(&self.labels), classes, columns, large_rows }
+    }
+
+    /// Returns to a state of before.
+    pub fn take_back(&mut self, kept: Kept) {
+        let Kept { labels, classes, columns, large_rows } = kept;
+        (self.labels, self.classes, self.columns, self.large_rows) = (labels, classes, columns, large_rows);
+    }
+
     /// Encodes `row`, after updating the scaler with it.
     ///
     /// # Errors

@@ -25,6 +25,6 @@ pub fn room_for(columns: usize, needed: usize) -> usize {
 
 pub(crate) use encoder::offered_twice;
 pub(crate) use encoder::row_error;
-pub use encoder::{Encoder, LARGEST_NORM, LARGEST_WEIGHT, LargeRow};
+pub use encoder::{Encoder, Kept, LARGEST_NORM, LARGEST_WEIGHT, LargeRow};
 pub use example::{Coming, Example, Logged};
 pub use late::Unscaled;
