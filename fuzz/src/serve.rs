@@ -29,11 +29,11 @@ pub const MODELS: &[Route] = &[
     ("PUT", "/v1/models/labels/model"),
     ("POST", "/v1/models/play/rollback"),
     ("POST", "/v1/models/play/promote"),
-    ("POST", "/v1/models/play/labels"),
     ("POST", "/v1/models/play/copy"),
     ("POST", "/v1/models/play/evaluate"),
     ("POST", "/v1/models/labels/evaluate"),
     ("POST", "/v1/backup"),
+    ("POST", "/v1/models/play/labels"),
 ];
 
 /// Personalizer's protocol.
@@ -48,6 +48,7 @@ pub const PERSONALIZER: &[Route] = &[
     ("PUT", "/loops/loop/personalizer/evaluations/one"),
     ("PUT", "/loops/loop/personalizer/featureImportances/one"),
     ("PUT", "/loops/loop/personalizer/model"),
+    ("POST", "/loops/loop/personalizer/evaluations"),
 ];
 
 /// A service in a folder of its own, and how often it was asked.

@@ -1,4 +1,4 @@
-//! The OpenAPI document of our own protocol.
+//! The OpenAPI document: our own protocol, and Personalizer's.
 
 use std::sync::Arc;
 
@@ -77,5 +77,7 @@ impl Modify for Keys {
 #[utoipa::path(get, path = "/openapi.json", tag = "service", operation_id = "openapi",
     responses((status = 200, description = "This document")))]
 pub(crate) async fn document(State(_): State<Arc<App>>) -> Response {
-    crate::app::json(axum::http::StatusCode::OK, &Described::openapi())
+    let mut document = Described::openapi();
+    document.merge(crate::personalizer::described());
+    crate::app::json(axum::http::StatusCode::OK, &document)
 }

@@ -69,6 +69,11 @@ fn one() -> Router<Arc<App>> {
         .method_not_allowed_fallback(not_that_way)
 }
 
+/// Its routes for the OpenAPI document, of a loop and without a version; the other prefixes have the same.
+pub(crate) fn described() -> utoipa::openapi::OpenApi {
+    serde_json::from_str(include_str!("described.json")).expect("a file of this program")
+}
+
 async fn nothing() -> answers::Error {
     answers::Error(Refusal::unknown("there is nothing at this path"))
 }
@@ -177,5 +182,20 @@ impl Named {
         .await?;
         tracing::info!(model = %name, "made by Personalizer's protocol");
         Ok(made)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// The document has every route, and no other.
+    #[test]
+    fn every_route_is_described() {
+        let source = include_str!("mod.rs").split("#[cfg(test)]").next().unwrap_or_default();
+        let path =
+            |part: &str| part.split('"').nth(1).map(|path| format!("/loops/{{loop}}/personalizer{path}"));
+        let mut routes: Vec<String> = source.split(".route(").skip(1).filter_map(path).collect();
+        routes.sort_unstable();
+        let described: Vec<String> = super::described().paths.paths.into_keys().collect();
+        assert_eq!(described, routes);
     }
 }

@@ -30,6 +30,15 @@ const STEPS: &[(&str, &str, &str, u16)] = &[
     ("rollback", "version", "site", 200),
     ("copy", "copy", "pets", 409),
     ("backup", "backup", "", 201),
+    ("personalizer-rank", "actions", "loop", 201),
+    ("personalizer-rank", "deferred", "loop", 201),
+    ("personalizer-reward", "value", "loop", 204),
+    ("personalizer-rank-slots", "slots", "loop", 201),
+    ("personalizer-reward-slots", "slots", "loop", 204),
+    ("personalizer-set-service", "service", "loop", 200),
+    ("personalizer-evaluate", "evaluation", "loop", 201),
+    ("personalizer-evaluate-as", "evaluation", "loop", 200),
+    ("personalizer-compute-importance", "importance", "loop", 200),
 ];
 
 fn operations(document: &Value) -> impl Iterator<Item = (&String, &String, &Value)> {
@@ -64,7 +73,9 @@ fn every_example_works() {
         let (path, method, operation) =
             operations(&document).find(|(.., operation)| operation["operationId"] == *id).expect(id);
         let body = &operation["requestBody"]["content"]["application/json"]["examples"][*name]["value"];
-        let path = path.replace("{name}", model);
+        let event = if id.contains("slots") { "page-17" } else { "visit-17" };
+        let path = path.replace("{name}", model).replace("{loop}", model).replace("{event}", event);
+        let path = path.replace("{id}", "one");
         let answer =
             service.send(&method.to_uppercase(), &path, "application/json", body.to_string().as_bytes());
         assert_eq!(answer.status, *status, "{method} {path} {body}: {answer:?}");
@@ -72,6 +83,38 @@ fn every_example_works() {
     // The file of a model has no example in JSON: that of another one is taken.
     let file = service.get("/v1/models/pets/model").bytes;
     service.send("PUT", "/v1/models/imported/model", "application/octet-stream", &file).ok(201);
+}
+
+/// Every operation of Personalizer's is answered as such, and takes the key as its clients send it.
+#[test]
+fn personalizers_operations_are_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let document = service.get("/openapi.json").ok(200);
+    let schemes = &document["components"]["securitySchemes"];
+    assert_eq!(
+        (&schemes["key"]["scheme"], &schemes["subscription"]["name"]),
+        (&"bearer".into(), &"Ocp-Apim-Subscription-Key".into())
+    );
+    let mut found = 0;
+    for (path, method, operation) in operations(&document) {
+        if operation["tags"][0] != "personalizer" {
+            continue;
+        }
+        found += 1;
+        let path = path.replace("{loop}", "site").replace("{event}", "none").replace("{id}", "none");
+        let answer = service.send(&method.to_uppercase(), &path, "application/json", b"{}");
+        let text = String::from_utf8_lossy(&answer.bytes);
+        assert!(
+            answer.status != 405 && !text.contains("nothing at this path"),
+            "{method} {path}: {answer:?}"
+        );
+        let stated = operation["responses"].as_object().expect("responses");
+        let class = format!("{}XX", answer.status / 100);
+        let is_stated = stated.contains_key(&answer.status.to_string()) || stated.contains_key(&class);
+        assert!(is_stated, "{method} {path}: {answer:?}");
+    }
+    assert!(found > 25, "{found}");
 }
 
 /// The parameters that every model takes are listed, each with a value that is taken.
