@@ -27,6 +27,14 @@ fn state_of(place: &Place) -> (&'static str, Option<String>) {
     }
 }
 
+/// The words of [`state_of`].
+const STATES: [&str; 6] = ["ready", "recovering", "busy", "refusing writes", "suspended", "failed"];
+
+/// How many of `models` are in each state.
+pub(crate) fn states(models: &[(String, Place)]) -> [(&'static str, usize); STATES.len()] {
+    STATES.map(|state| (state, models.iter().filter(|(_, place)| state_of(place).0 == state).count()))
+}
+
 /// GET /livez: the process answers.
 #[utoipa::path(get, path = "/livez", tag = "service", operation_id = "live",
     responses((status = 200, description = "The process answers")))]

@@ -263,7 +263,11 @@ async fn not_that_way() -> Refusal {
         Refused))]
 pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Refusal> {
     app.allow(&headers, Right::Read, None)?;
-    for (name, place) in app.hub.list() {
+    let models = app.hub.list();
+    for (state, count) in health::states(&models) {
+        metrics::gauge!("noregret_models", "state" => state).set(count as f64);
+    }
+    for (name, place) in models {
         let Place::Running(handle) = place else { continue };
         let labels = [("model", name)];
         metrics::gauge!("noregret_backlog", &labels).set(handle.backlog() as f64);
@@ -276,9 +280,12 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> 
             ("noregret_reward", &scores["reward"]),
             ("noregret_last_reward", &scores["last_reward"]),
             ("noregret_exploration", &scores["exploration"]),
+            ("noregret_better_than_chance", &scores["chance"]["better_by"]),
+            ("noregret_better_than_chance_error", &scores["chance"]["standard_error"]),
             ("noregret_error_rate", &scores["all"]["error_rate"]),
             ("noregret_log_loss", &scores["all"]["log_loss"]),
             ("noregret_rounds", &about["rounds"]),
+            ("noregret_clipped_rows", &about["clipped_rows"]),
         ] {
             if let Some(value) = value.as_f64() {
                 metrics::gauge!(metric, &labels).set(value);

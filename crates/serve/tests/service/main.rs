@@ -3,6 +3,7 @@
 mod bandit;
 mod bodies;
 mod columns;
+mod deploy;
 mod described;
 mod full;
 mod harm;

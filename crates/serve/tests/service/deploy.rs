@@ -1,0 +1,48 @@
+//! The files in `deploy/` name what the service has.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::support::Service;
+
+/// The names in `text` that begin with `noregret_`.
+fn metrics_in(text: &str) -> BTreeSet<String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words = text.split(|c: char| !is_part(c));
+    words.filter(|word| word.starts_with("noregret_")).map(str::to_owned).collect()
+}
+
+/// Alerts and the board of Grafana name metrics that a service with both kinds of models has, and no others;
+/// the board shows all of them.
+#[test]
+fn alerts_and_board_name_metrics_that_exist() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/rows", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    service
+        .put("/v1/models/site", &json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"]}))
+        .ok(201);
+    for t in 0..4 {
+        service.post("/v1/models/rows/learn", &json!({"x": {"v": t}, "y": "a"})).ok(200);
+        let decision = service.post("/v1/models/site/decide", &json!({"x": {"v": t}})).ok(200);
+        service.post("/v1/models/site/feedback", &json!({"id": decision["id"], "reward": 1})).ok(200);
+    }
+    service.post("/v1/models/site/feedback", &json!({"id": "nobody", "reward": 1})).ok(404);
+    let text = String::from_utf8(service.get("/metrics").bytes).expect("text");
+    assert!(text.contains("noregret_models{state=\"ready\"} 2"), "{text}");
+    let samples =
+        text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split(['{', ' ']).next());
+    let known: BTreeSet<String> =
+        samples.filter(|name| name.starts_with("noregret_")).map(str::to_owned).collect();
+    let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
+    let file = |name: &str| std::fs::read_to_string(deploy.join(name)).expect("a file");
+    let (alerts, board) = (metrics_in(&file("alerts.yml")), metrics_in(&file("grafana.json")));
+    assert!(alerts.len() > 5 && alerts.is_subset(&known), "{:?}", alerts.difference(&known));
+    assert!(board.is_subset(&known), "{:?}", board.difference(&known));
+    let parts = ["noregret_request_seconds_sum", "noregret_request_seconds_count", "noregret_reward"];
+    let shown = |name: &&String| board.contains(*name) || parts.contains(&name.as_str());
+    assert_eq!(known.iter().find(|name| !shown(name)), None, "is not on the board");
+    serde_json::from_str::<serde_json::Value>(&file("grafana.json")).expect("JSON");
+}
