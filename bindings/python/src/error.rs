@@ -102,7 +102,7 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
             RunError::NotFinite(_) => Failure::Overflow(error.to_string()),
-            RunError::Offered(_) | RunError::Logged(_) | RunError::Reward(..) => {
+            RunError::Closed(_) | RunError::Offered(_) | RunError::Logged(_) | RunError::Reward(..) => {
                 Failure::Value(error.to_string())
             }
             RunError::Read(error) => Failure::Value(error.to_string()),
