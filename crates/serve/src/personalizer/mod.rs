@@ -19,7 +19,7 @@ use axum::Router;
 use axum::extract::{FromRequestParts, Request};
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use axum::routing::{any, get, post};
+use axum::routing::{get, post};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -61,8 +61,8 @@ fn one() -> Router<Arc<App>> {
         .route("/featureImportances/{id}", kept::one(importances::KIND).put(importances::create))
         .route("/logs", axum::routing::delete(settings::delete_logs))
         .route("/logs/properties", get(settings::log_properties))
-        .route("/logs/interactions", any(settings::raw_logs))
-        .route("/logs/observations", any(settings::raw_logs))
+        .route("/logs/interactions", get(settings::raw_logs).post(settings::raw_logs))
+        .route("/logs/observations", get(settings::raw_logs).post(settings::raw_logs))
         .route("/model", get(settings::model).put(settings::set_model).delete(settings::reset_model))
         .route("/model/properties", get(settings::model_properties))
         .fallback(nothing)

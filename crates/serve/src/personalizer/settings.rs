@@ -197,7 +197,7 @@ pub(super) async fn log_properties(
     Ok(answered(StatusCode::OK, &json!({"dateRange": range, "startTime": at(first), "endTime": at(last)})))
 }
 
-/// logs/interactions and logs/observations, by any method.
+/// GET and POST logs/interactions and logs/observations.
 pub(super) async fn raw_logs(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
     names.open(&app, &headers, Right::Write).await?;
     let what = "binary logs of the reinforcement_learning library are not supported; use rank and reward";
