@@ -178,7 +178,7 @@ impl Engine {
     fn applied(&mut self, at: i64, event: &Event) -> Done {
         let told = matches!(
             event,
-            Event::Followed { .. } | Event::Restored { .. } | Event::Configure { .. } | Event::Renewed {}
+            Event::Followed { .. } | Event::Restored { .. } | Event::Configure { .. } | Event::Renewed
         );
         if let Some(live) = self.spec.shadow_of.as_ref().filter(|_| !told) {
             let what = format!(
@@ -199,7 +199,7 @@ impl Engine {
                 let what = format!("the snapshot {digest}, by which the model was replaced, is missing");
                 Err(Refusal::failed(what))
             }
-            Event::Renewed {} => {
+            Event::Renewed => {
                 self.encoder.set_scales_when_learnt(true);
                 Ok((Answer::Done, Outcome::default()))
             }

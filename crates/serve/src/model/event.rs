@@ -79,7 +79,7 @@ pub enum Event {
     },
     /// The model goes on as those of this program do: rows move the scaling when they are learnt. The first
     /// event of a model of before, whose log is applied as it was up to here.
-    Renewed {},
+    Renewed,
     /// Labels that are added, and labels that are no longer on offer.
     Labels {
         /// The labels to add: new ones, and retired ones that are on offer again.

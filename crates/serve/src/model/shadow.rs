@@ -67,7 +67,7 @@ impl Engine {
     /// Learns event `seq` of its own log again, as a shadow learns its model's: what was played then counts,
     /// whatever it would play now. Returns whether the event could be applied.
     pub(crate) fn relearn(&mut self, at: i64, seq: u64, event: Event, outcome: Outcome) -> bool {
-        let own = matches!(event, Event::Followed { .. } | Event::Configure { .. } | Event::Renewed {});
+        let own = matches!(event, Event::Followed { .. } | Event::Configure { .. } | Event::Renewed);
         if own {
             return self.apply(at, &event).is_ok();
         }

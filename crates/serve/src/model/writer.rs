@@ -109,7 +109,7 @@ impl Writer {
             return;
         }
         let (mut held, mut begun) = (Vec::new(), false);
-        let done = self.one(Event::Renewed {}, &mut begun);
+        let done = self.one(Event::Renewed, &mut begun);
         self.settle(&mut held, &mut begun);
         if done.is_ok() {
             tracing::info!(model = %self.name, "from now on, rows move the scaling when they are learnt");
@@ -188,7 +188,7 @@ impl Writer {
         });
         // A log has one exploration setting, one way of scaling and the labels of its beginning.
         let labels = outcome.known.is_some_and(|known| self.engine.encoder.labels().len() > known as usize);
-        let same = self.engine.play.explore == explored && !labels && event != Event::Renewed {};
+        let same = self.engine.play.explore == explored && !labels && event != Event::Renewed;
         let written = written.and_then(|()| match same {
             true => Ok(()),
             false => self.begin_log(),
