@@ -247,6 +247,14 @@ class Model:
         """Returns to a version."""
         self._post("rollback", {"version": version})
 
+    def change_labels(
+        self, *, add: Sequence[str | float | bool] = (), retire: Sequence[str | float | bool] = ()
+    ) -> list[str | float | bool]:
+        """Adds labels to a model of decisions, and retires some, which are never played from then on; those of ``add`` may be retired
+        ones. Returns the labels on offer."""
+        found: list[str | float | bool] = self._post("labels", {"add": list(add), "retire": list(retire)})["labels"]
+        return found
+
     def promote(self, shadow: str) -> None:
         """Replaces the learner by that of its shadow of this name."""
         self._post("promote", {"shadow": shadow})
