@@ -26,6 +26,8 @@ use crate::read::{arff, csv, libsvm, ndjson, recognise, vw};
 pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     #[cfg(feature = "parquet")]
     if let Some(file) = parquet_file(path, options.format) {
+        check_offered(Format::Parquet, options)
+            .map_err(|what| ReadError::new(path, 0, ReadErrorKind::Layout(what)))?;
         return ahead(unlabelled(crate::read::parquet::reader(file, path, options)?, options), path);
     }
     from_source(Source::open(path, &options.stop)?, options)
@@ -93,6 +95,18 @@ pub(crate) fn parquet_file(path: &str, format: Option<Format>) -> Option<std::fs
     (magic || format == Some(Format::Parquet)).then_some(file)
 }
 
+/// Refuses to look for the labels on offer in a format that does not have them in a column.
+fn check_offered(format: Format, options: &ReadOptions) -> Result<(), String> {
+    match &options.offered {
+        Some(offered) if !matches!(format, Format::Csv | Format::Ndjson) => Err(format!(
+            "is read as {}, which has no column or key {} of the labels on offer; csv or ndjson was needed",
+            format.name(),
+            shown(offered)
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn parsed(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let format = recognise(&mut source, options)?;
     if let (Format::Libsvm | Format::Vw, Some(label)) = (format, &options.label) {
@@ -101,14 +115,7 @@ fn parsed(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, 
             "is read as {format}, where the label is first on the line; the label cannot be column {label}"
         )));
     }
-    if let (Some(offered), false) = (&options.offered, matches!(format, Format::Csv | Format::Ndjson)) {
-        let what = format!(
-            "is read as {}, which has no column or key {} of the labels on offer; csv or ndjson was needed",
-            format.name(),
-            shown(offered)
-        );
-        return Err(source.file_error(what));
-    }
+    check_offered(format, options).map_err(|what| source.file_error(what))?;
     match format {
         Format::Libsvm => libsvm::reader(source, options),
         Format::Vw => vw::reader(source, options),

@@ -84,14 +84,17 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
     let names = names(&given, true).map_err(|kind| ReadError::new(name, 0, kind))?.names;
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(name, 0, kind))?;
     let mut columns = ColumnMap::new(columns, options.most_columns());
-    let (layout, notes) = match options.schema.as_ref().and_then(|schema| schema.csv.as_ref()) {
+    let (layout, notes) = match table::saved_layout(options) {
         Some(saved) => {
             let first = |leaf: &Leaf, name: &String| leaf.is_vector().then(|| position_name(name, 0));
             let lists: Vec<String> =
                 rows.leaves.iter().zip(&names).filter_map(|(leaf, name)| first(leaf, name)).collect();
-            table::check_known(saved, &names.iter().chain(&lists).map(String::as_str).collect())
+            table::check_known(&saved, &names.iter().chain(&lists).map(String::as_str).collect())
                 .map_err(failed)?;
-            (saved.clone(), vec![])
+            (saved.into_owned(), vec![])
+        }
+        None if options.schema.is_some() => {
+            return Err(failed("has columns with names, and the model's have none".to_owned()));
         }
         None => decide(&mut rows, &names, options, total).map_err(failed)?,
     };
