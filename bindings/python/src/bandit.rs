@@ -25,7 +25,6 @@ use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::examples::Raw;
 use noregret_stream::encode::survey::suitable;
 use noregret_stream::run::bandit::{Play, run_bandit_as};
-use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::save::Saved;
 use noregret_stream::save::file as model_file;
@@ -314,15 +313,7 @@ impl Bandit {
             rows.check(inner.encoder.columns())?;
             targets.check(rows.len(), classes, about.accepts)?;
             let forecast = about.forecast;
-            let options = RunOptions {
-                forecast,
-                delay: Lateness::default(),
-                look_ahead: false,
-                window: 1,
-                takes_in: false,
-                limit: None,
-                seed,
-            };
+            let options = RunOptions::new(forecast, seed);
             let mut record = Record::new(forecast, keep, rows.len());
             inner.fresh = None;
             let mut play = Play { floor: inner.play.floor, ..Play::new(seed) };

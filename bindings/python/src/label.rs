@@ -2,10 +2,13 @@
 //! given.
 
 use noregret_stream::encode::labels::Labels;
+use noregret_stream::encode::survey;
 use noregret_stream::{LabelType, Missing, label_of_value};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+
+use crate::learner::table::forecasts_numbers;
 
 /// A label from Python: its text and its type.
 #[derive(Clone, Debug)]
@@ -63,16 +66,31 @@ pub(crate) fn missing_labels(
     labels.into_iter().filter(|label| missing.is_label(label)).collect()
 }
 
-/// Why a label called `text` is none beside the label `known` of the same text, if it is none.
+/// Refuses a text beside a number of the same writing, among labels with their texts.
 #[pyfunction]
-pub(crate) fn clash(
-    text: &str,
-    known: &Bound<'_, PyAny>,
-    label: &Bound<'_, PyAny>,
-) -> PyResult<Option<String>> {
-    // Other objects are known by their texts.
-    let (Ok(known), Ok(label)) = (known.extract::<Name>(), label.extract::<Name>()) else { return Ok(None) };
-    Ok([(text, known.1)].into_iter().collect::<Labels>().clash(text, label.1))
+pub(crate) fn check_types(labels: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<()> {
+    let mut seen = Labels::default();
+    for (text, label) in labels {
+        // Other objects are known by their texts.
+        let Ok(Name(_, of)) = label.extract::<Name>() else { continue };
+        if let Some(why) = seen.clash(&text, of) {
+            return Err(PyValueError::new_err(why));
+        }
+        seen.collect(&text, of);
+    }
+    Ok(())
+}
+
+/// A remark on labels, given with their texts, that may be numbers to forecast; `labelled` rows have one.
+#[pyfunction]
+pub(crate) fn many_numbers(labels: Vec<(String, Bound<'_, PyAny>)>, labelled: u64) -> Option<String> {
+    let missing = Missing::default();
+    let mut all = Labels::default();
+    for (text, label) in labels.iter().filter(|(text, _)| !missing.is_label(text)) {
+        all.collect(text, label.extract().map_or(LabelType::Text, |Name(_, of)| of));
+    }
+    let remark = survey::many_numbers(&all, labelled)?;
+    Some(format!("{remark}; {}", forecasts_numbers()))
 }
 
 /// The Python object of a scalar of NumPy; `None` for other objects.

@@ -19,7 +19,6 @@ use noregret::registry;
 use noregret::state::Slot;
 use noregret_stream::Schema;
 use noregret_stream::encode::{Encoder, Example};
-use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunOptions, run};
 use noregret_stream::save::file as model_file;
 use noregret_stream::save::{Learning, PREDICTED_TOGETHER, Saved, archive_of};
@@ -316,15 +315,7 @@ impl Learner {
             self.put_spare(None);
             inner.state += 1;
             let forecast = inner.learner.about().forecast;
-            let options = RunOptions {
-                forecast,
-                delay: Lateness::default(),
-                look_ahead,
-                window: 1,
-                takes_in: false,
-                limit: None,
-                seed,
-            };
+            let options = RunOptions { look_ahead, ..RunOptions::new(forecast, seed) };
             with_threads(threads, progress, |workers, signals| {
                 let mut record = Record::new(forecast, keep, rows.len());
                 let Inner { learner, encoder, facts, .. } = inner;

@@ -251,3 +251,15 @@ def test_repr_and_facts():
     assert learner.params["norm"] == 2.5 and learner.params["radius"] == 2.0 and learner.radius == 2.0
     assert learner.labels == ["0", "1", "2"] and learner.columns == ["0", "1", "2", "3"]
     assert learner.__sizeof__() == object.__sizeof__(learner) and learner._core.__sizeof__() > 8 * 8 * 8
+
+
+def test_many_numbers_as_labels_are_mentioned_once():
+    pandas = pytest.importorskip("pandas")
+    x = np.random.default_rng(0).normal(size=(400, 2))
+    y = np.arange(400) % 40
+    said = ['the labels are 40 different numbers, and each is a class of its own; Learner("vaw") forecasts numbers']
+    for rows in (x, pandas.DataFrame(x, columns=["a", "b"])):
+        learner = Learner("ogd")
+        assert learner.run(rows, y).notes == said and learner.run(rows, y).notes == []
+        assert Learner("ogd").run(rows, [str(label) for label in y]).notes == []
+        assert Learner("ogd").run(rows, y % 30).notes == Learner("vaw").run(rows, y).notes == []

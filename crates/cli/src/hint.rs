@@ -41,10 +41,7 @@ pub(crate) fn survey_error(data: &str, error: &SurveyError) -> String {
 
 /// A remark on labels that may be numbers to forecast.
 pub(crate) fn many_numbers(survey: &Survey) -> Option<String> {
-    let classes = survey.many_numbers()?;
-    Some(format!(
-        "the labels are {classes} different numbers, and each is a class of its own; --learner vaw forecasts numbers"
-    ))
+    Some(format!("{}; --learner vaw forecasts numbers", survey.many_numbers()?))
 }
 
 /// The same for a model that is saved.

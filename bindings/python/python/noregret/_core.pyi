@@ -20,8 +20,8 @@ __all__ = [
     "bandit_for_table",
     "catalogue",
     "check",
+    "check_types",
     "classes_of",
-    "clash",
     "evaluate_arrays",
     "evaluate_log",
     "explain_round",
@@ -35,6 +35,7 @@ __all__ = [
     "learner_rows",
     "linear",
     "main",
+    "many_numbers",
     "missing_labels",
     "page",
     "predict_mapping",
@@ -86,7 +87,8 @@ def evaluate_arrays(
 def survey(
     rows: Rows, weights: Floats | None, scale: str, intercept: bool
 ) -> tuple[int, list[float], list[float], float]: ...
-def clash(text: str, known: Any, label: Any) -> str | None: ...
+def check_types(labels: list[tuple[str, Any]]) -> None: ...
+def many_numbers(labels: list[tuple[str, Any]], labelled: int) -> str | None: ...
 def missing_labels(labels: list[str], missing: list[str], not_missing: list[str]) -> list[str]: ...
 def reach(learner: Learner, rows: Rows) -> tuple[float, Floats]: ...
 def sums(learner: Learner, rows: Rows, targets: Floats | Ints, at: Floats) -> Floats: ...

@@ -334,8 +334,10 @@ class Learner(Described):
             return self._run_table(table, table.rows, y, weight, how, facts)
         rows = _arrays.rows(x)
         weights = self._weights(y, weight)
-        targets = self._begin(rows, y, facts) if self._held is None else self._targets(y)
-        return self._core.run(rows, targets, weights, **how), []
+        begins = self._held is None
+        targets = self._begin(rows, y, facts) if begins else self._targets(y)
+        notes = _tables.remarks(_arrays.distinct(y)[0], len(targets)) if begins and targets.dtype.kind == "i" else []
+        return self._core.run(rows, targets, weights, **how), notes
 
     def _run_table(
         self, table: _tables.Table, rows: int, y: Any, weight: Any, how: dict[str, Any], facts: dict[str, Any]
@@ -351,12 +353,14 @@ class Learner(Described):
             name = _tables.free(called if isinstance(called, str) and called else "label", table.names)
             targets = _tables.column([y] if isinstance(y, str) else y, name)
         # A column of texts and numbers has no type.
-        _tables.check_types({(type(label), label): label for label in targets if label is not None}.values(), self._values or {})
+        given_labels = {(type(label), label): label for label in targets if label is not None}.values()
+        _tables.check_types(given_labels, self._values or {})
         if len(targets) != rows:
             raise ValueError(f"y has {len(targets)} targets for {rows} rows")
         table = table.without(name)
         weights = self._weights(targets, weight)
-        if self._held is None:
+        begins = self._held is None
+        if begins:
             asked = {**self._asked["facts"], **facts, "bandit": False}
             given, reading = table.given(name, targets), {"label": name, **_tables.roles(self._asked["roles"], table)}
             self._make(lambda params: _core.learner_for_table(asked, params, given, reading))
@@ -364,7 +368,7 @@ class Learner(Described):
         given = table.without(known).given(known, targets)
         found, notes = _core.run_table(self._core, given, known, weights, grows=self._grows, **how)
         self._remember(targets)
-        return found, notes
+        return found, notes + (_tables.remarks(given_labels, rows) if begins and not self._real else [])
 
     def _begin(self, rows: Any, y: Any, facts: dict[str, Any]) -> Floats | Ints:
         """Makes the learner for the given rows; returns their targets."""

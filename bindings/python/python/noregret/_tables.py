@@ -323,13 +323,14 @@ def text_of(value: Any) -> str:
 
 def check_types(labels: Iterable[Any], known: Mapping[str, Any]) -> None:
     """Refuses a text beside a number of the same writing, among distinct labels and the `known` ones by their text."""
-    seen: dict[str, Any] = {}
-    for label in labels:
-        text = text_of(label)
-        other = seen.setdefault(text, known.get(text, label))
-        why = None if type(other) is type(label) else _core.clash(text, other, label)
-        if why is not None:
-            raise ValueError(why)
+    given = [(text_of(label), label) for label in labels]
+    _core.check_types([(text, known[text]) for text, _ in given if text in known] + given)
+
+
+def remarks(labels: Iterable[Any], labelled: int) -> list[str]:
+    """Remarks on distinct labels, which so many rows have."""
+    remark = _core.many_numbers([(text_of(label), label) for label in labels if label is not None], labelled)
+    return [] if remark is None else [remark]
 
 
 def _of_arrow(x: Any) -> Table:

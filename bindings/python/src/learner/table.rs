@@ -14,7 +14,6 @@ use noregret_stream::encode::examples::{BadRows, Examples, ReadExamples};
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::scale::Scaling;
 use noregret_stream::encode::survey::{Survey, SurveyError, SurveyOptions};
-use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunOptions, run};
 use noregret_stream::save::{PREDICTED_TOGETHER, Saved};
 use noregret_stream::setup::{Asked as ToMake, Facts, Norm, leaves_rows};
@@ -176,15 +175,7 @@ pub(crate) fn run_table<'py>(
         learner.put_spare(None);
         inner.state += 1;
         let forecast = inner.learner.about().forecast;
-        let options_of_run = RunOptions {
-            forecast,
-            delay: Lateness::default(),
-            look_ahead,
-            window: 1,
-            takes_in: false,
-            limit: None,
-            seed,
-        };
+        let options_of_run = RunOptions { look_ahead, ..RunOptions::new(forecast, seed) };
         with_threads(threads, progress, |workers, signals| {
             let mut record = Record::new(forecast, keep, rows);
             let reader = table.open(&options)?;
@@ -322,6 +313,13 @@ fn look(reader: &mut dyn Reader, mut known: Labels) -> Done<(usize, Vec<String>)
     Ok((rows, names.sorted().iter().map(str::to_owned).collect()))
 }
 
+/// Which learner is for labels that are not classes.
+pub(crate) fn forecasts_numbers() -> String {
+    let mut real = registry::ALGORITHMS.iter().filter(|entry| entry.about.accepts.classes == Classes::Real);
+    let name = real.next().map_or("", |entry| entry.about.name);
+    format!("Learner({name:?}) forecasts numbers")
+}
+
 /// A learner for the rows of `reader`, after a first pass over them, as in the command line.
 pub(crate) fn made(asked: Asked, params: &Values, reader: &mut dyn Reader) -> Done<Saved> {
     let entry = registry::find(&asked.name)?;
@@ -340,12 +338,7 @@ pub(crate) fn made(asked: Asked, params: &Values, reader: &mut dyn Reader) -> Do
         },
     );
     let survey = survey.map_err(|error| match error {
-        SurveyError::LabelsHardlyRepeat(..) => {
-            let mut real =
-                registry::ALGORITHMS.iter().filter(|entry| entry.about.accepts.classes == Classes::Real);
-            let name = real.next().map_or("", |entry| entry.about.name);
-            Failure::Value(format!("y: {error}; Learner({name:?}) forecasts numbers"))
-        }
+        SurveyError::LabelsHardlyRepeat(..) => Failure::Value(format!("y: {error}; {}", forecasts_numbers())),
         error => Failure::Value(error.to_string()),
     })?;
     // A bandit may learn which label is best without any context.

@@ -197,20 +197,26 @@ impl Survey {
         Ok(survey)
     }
 
-    /// The number of classes, if all of them are numbers and there are so many that they may be a real-valued
-    /// target.
-    pub fn many_numbers(&self) -> Option<usize> {
-        let is_number = |(name, of): (&str, LabelType)| of != LabelType::Text && value(name).is_some();
-        let classes = self.labels.len();
-        // Labels that hardly repeat have a remark of their own.
-        let many = classes > MANY_NUMBERS && 2 * classes as u64 <= self.labelled;
-        (many && self.named.is_some() && self.labels.typed().all(is_number)).then_some(classes)
+    /// A remark on classes that may be a real-valued target.
+    pub fn many_numbers(&self) -> Option<String> {
+        self.named.and_then(|_| many_numbers(&self.labels, self.labelled))
     }
 
     /// Whether rows are stored sparsely.
     pub fn is_sparse(&self) -> bool {
         self.columns > ALWAYS_DENSE && self.non_zeros as f64 <= 0.1 * self.rows as f64 * self.columns as f64
     }
+}
+
+/// A remark on classes of which there are many, all of them numbers, in so many `labelled` rows that they may
+/// be a real-valued target.
+pub fn many_numbers(labels: &Labels, labelled: u64) -> Option<String> {
+    let is_number = |(name, of): (&str, LabelType)| of != LabelType::Text && value(name).is_some();
+    let classes = labels.len();
+    // Labels that hardly repeat have a remark of their own.
+    let many = classes > MANY_NUMBERS && 2 * classes as u64 <= labelled;
+    (many && labels.typed().all(is_number))
+        .then(|| format!("the labels are {classes} different numbers, and each is a class of its own"))
 }
 
 /// Whether a label is a number; nearly all of a real-valued target are fractions.
