@@ -1,0 +1,86 @@
+"""The engines: processes, Dask and Spark give the same shards and the same keyed learners."""
+
+import sys
+
+import numpy as np
+import pytest
+from conftest import stream
+from test_keyed import alone, keyed_rows, make
+
+from noregret.cluster import LocalEngine, fit
+from noregret.cluster._fit import split
+
+ENGINE = LocalEngine(jobs=1)
+
+
+class Spark:
+    """What `SparkEngine` needs of a session. As Spark does, it gives up all calls when one raises."""
+
+    def __init__(self, calls=None):
+        self.calls, self.sparkContext, self.broadcast = calls, self, lambda value: value
+
+    def parallelize(self, calls, parts):
+        return Spark(calls)
+
+    def map(self, function):
+        return Spark([function(call) for call in self.calls])
+
+    def collect(self):
+        return self.calls
+
+
+def test_a_failed_run_does_not_end_the_others_of_spark():
+    from noregret.cluster.spark import SparkEngine
+
+    engine = SparkEngine(Spark())
+    done = dict(engine.completed(engine.map(divmod, [(7, 2), (7, 0), (9, 2)])))
+    assert done[0] == (3, 1) and isinstance(done[1], ZeroDivisionError) and done[2] == (4, 1)
+    assert [engine.get(one) for one in engine.map(divmod, [(7, 2)], outputs=2)[0]] == [3, 1]
+
+
+def engine_works(engine, folder):
+    """The four functions, through what is built on them."""
+    x, y = stream(120, 4, 3)
+    shared = engine.broadcast(np.arange(5))
+    assert [int(engine.get(one)) for one in engine.map(np.sum, [(shared,), (shared,)])] == [10, 10]
+    handles = [engine.broadcast(np.array([float(at)])) for at in range(5)]
+    assert float(engine.get(engine.reduce(np.add, handles))[0]) == 10.0
+    here = fit(split(x, y, 3), engine=ENGINE)
+    there = fit([[engine.broadcast(block) for block in shard] for shard in split(x, y, 3)], engine=engine)
+    np.testing.assert_array_equal(here.learner.statistics(), there.learner.statistics())
+    assert here.held_out == there.held_out
+    names, rows, labels = keyed_rows(rows=30)
+    keyed = make(folder, actors=2, partitions=2, engine=engine)
+    keyed.learn(names, rows, labels)
+    for key, one in alone(names, rows, labels).items():
+        np.testing.assert_array_equal(keyed.get(key).scores(rows), one.scores(rows))
+    keyed.close()
+
+
+def test_joblib(tmp_path):
+    engine_works(LocalEngine(jobs=2), tmp_path)
+
+
+def test_dask(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    from noregret.cluster.dask import DaskEngine
+
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        engine_works(DaskEngine(client), tmp_path)
+
+
+def test_spark(tmp_path, monkeypatch):
+    sql = pytest.importorskip("pyspark.sql")
+    # Its workers are else whatever is called python3.
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    from noregret.cluster.spark import SparkEngine
+
+    builder = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = builder.getOrCreate()
+    try:
+        engine_works(SparkEngine(session), tmp_path)
+    finally:
+        session.stop()

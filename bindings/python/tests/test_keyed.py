@@ -1,0 +1,232 @@
+"""Keyed learners and bandits, on the processes of one machine."""
+
+import numpy as np
+import pytest
+from conftest import stream
+
+from noregret import Bandit, Learner
+from noregret.cluster import KeyedBandits, KeyedLearners
+from noregret.cluster._store import partition_of
+
+
+def keyed_rows(keys=7, rows=200):
+    x, y = stream(rows, 3, 2, seed=5)
+    rng = np.random.default_rng(6)
+    return [f"sensor {key}" for key in rng.integers(keys, size=rows)], x, [("no", "yes")[label] for label in y]
+
+
+def alone(names, x, y):
+    """One learner a key, each with its rows."""
+    learners = {}
+    for key, row, label in zip(names, x, y, strict=True):
+        one = learners.setdefault(key, Learner("folklore", features=3, labels=["no", "yes"]))
+        one.learn_one(row, label)
+    return learners
+
+
+def make(folder, **facts):
+    return KeyedLearners(folder, "folklore", features=3, labels=["no", "yes"], **facts)
+
+
+def test_every_key_has_the_learner_of_its_own_rows(tmp_path):
+    names, x, y = keyed_rows()
+    expected = alone(names, x, y)
+    keyed = make(tmp_path, actors=2, in_memory=2, partitions=4)  # Learners are evicted and loaded all the time.
+    for at in range(0, 200, 20):
+        learnt = keyed.learn(names[at : at + 20], x[at : at + 20], y[at : at + 20])
+        assert len(learnt.played) == 20 and np.isfinite(learnt.losses).all()
+    assert len(keyed) == len(expected)
+    assert keyed.counts()["evictions"] > 10
+    for key, one in expected.items():
+        assert keyed.get(key).rounds == one.rounds
+        np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+    with pytest.raises(KeyError):
+        keyed.get("nobody")
+    keyed.close()
+
+
+@pytest.mark.parametrize("checkpoint", [False, True])
+def test_a_store_is_opened_again_with_another_number_of_actors(tmp_path, checkpoint):
+    names, x, y = keyed_rows()
+    expected = alone(names, x, y)
+    keyed = make(tmp_path, actors=3, partitions=4)
+    keyed.learn(names[:120], x[:120], y[:120])
+    if checkpoint:
+        keyed.checkpoint()
+        assert keyed.counts()["events"] <= 120
+    del keyed  # Nobody says goodbye: what was answered is in the files.
+    with make(tmp_path, actors=1, partitions=4) as again:
+        again.learn(names[120:], x[120:], y[120:])
+        for key, one in expected.items():
+            np.testing.assert_array_equal(again.get(key).scores(x), one.scores(x))
+    with pytest.raises(ValueError, match="learner = 'ogd': the store was made with 'folklore'"):
+        KeyedLearners(tmp_path, "ogd", features=3, labels=["no", "yes"], partitions=4)
+
+
+def test_a_batch_that_is_repeated_is_answered_and_not_learnt_again(tmp_path):
+    names, x, y = keyed_rows(rows=40)
+    with make(tmp_path, actors=2, partitions=4) as keyed:
+        first = keyed.learn(names, x, y, batch=1)
+        again = keyed.learn(names, x, y, batch=1)
+        assert first.played == again.played
+        np.testing.assert_array_equal(first.losses, again.losses)
+        assert sum(keyed.get(key).rounds for key in set(names)) == 40
+
+
+def test_a_batch_with_a_mistake_leaves_every_learner_as_it_was(tmp_path):
+    names, x, y = keyed_rows(rows=30)
+    with make(tmp_path, actors=1, partitions=1) as keyed:
+        keyed.learn(names[:20], x[:20], y[:20])
+        with pytest.raises(ValueError, match="row 9 .key 'sensor [0-9]'. has 'maybe'; the label is none of the 2 known classes"):
+            keyed.learn(names[20:], x[20:], [*y[20:-1], "maybe"])
+        keyed.learn(names[20:], x[20:], y[20:])
+        for key, one in alone(names, x, y).items():
+            np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+
+
+def test_a_batch_is_learnt_whole_or_not_at_all(tmp_path):
+    names, x, y = keyed_rows(rows=40)
+    with make(tmp_path, actors=2, partitions=4) as keyed:
+        for bad in ({"y": [*y[:-1], "maybe"]}, {"x": np.where(np.arange(40)[:, None] == 39, np.inf, x)}, {"keys": [*names[:-1], None]}):
+            given = {"keys": names, "x": x, "y": y} | bad
+            with pytest.raises(ValueError, match="row 39 .key|x.39.: column 0 has the value inf|keys.39. is missing"):
+                keyed.learn(**given, batch=1)
+            assert len(keyed) == 0
+        keyed.learn(names, x, y, batch=1)
+        assert sum(keyed.get(key).rounds for key in set(names)) == 40
+
+
+def test_a_number_stands_for_one_batch_of_a_source(tmp_path):
+    names, x, y = keyed_rows(rows=60)
+    with make(tmp_path, actors=2, partitions=4) as keyed:
+        first = keyed.learn(names[:20], x[:20], y[:20], batch=7)
+        with pytest.raises(ValueError, match="batch = 7: other rows were learnt under this number"):
+            keyed.learn(names[20:40], x[20:40], y[20:40], batch=7)
+        assert keyed.learn(names[:20], x[:20], y[:20], batch=7).played == first.played
+        keyed.learn(names[20:40], x[20:40], y[20:40], batch=7, source="another producer")
+        keyed.learn(names[40:], x[40:], y[40:], batch=8)
+        keyed.checkpoint()
+        with pytest.raises(ValueError, match="batch = 7: the numbers of a source increase, and batch 8 was learnt"):
+            keyed.learn(names[:20], x[:20], y[:20], batch=7)
+        assert sum(keyed.get(key).rounds for key in set(names)) == 60
+    with make(tmp_path, actors=1, partitions=4) as again:
+        again.learn(names[40:], x[40:], y[40:], batch=8)
+        assert again.learn(["a"], x[:1], y[:1]).played and again.get("a").rounds == 1
+        assert sum(again.get(key).rounds for key in set(names)) == 60
+
+
+def test_one_writer_has_a_store(tmp_path):
+    names, x, y = keyed_rows(rows=20)
+    first = make(tmp_path, actors=1, partitions=2)
+    with pytest.raises(RuntimeError, match="is open already, by this or another process; close"):
+        make(tmp_path, actors=1, partitions=2)
+    first.learn(names, x, y)
+    # Where files are not locked, the later writer counts.
+    first._lease.close()
+    with make(tmp_path, actors=1, partitions=2) as second:
+        with pytest.raises(RuntimeError, match="was opened by another writer since: open it again to go on"):
+            first.learn(names, x, y)
+        second.learn(names, x, y)
+        assert sum(second.get(key).rounds for key in set(names)) == 40
+
+
+def test_a_store_of_an_earlier_version_is_read(tmp_path):
+    import sqlite3
+
+    names, x, y = keyed_rows(rows=20)
+    with make(tmp_path, actors=1, partitions=1) as keyed:
+        first = keyed.learn(names, x, y)
+    with sqlite3.connect(tmp_path / "0000.sqlite") as file:
+        file.execute("CREATE TABLE batches (batch INTEGER NOT NULL, method TEXT NOT NULL, first INTEGER, last INTEGER)")
+        file.execute("INSERT INTO batches SELECT batch, method, first, last FROM numbered")
+        file.execute("DROP TABLE numbered")
+    with make(tmp_path, actors=1, partitions=1) as again:
+        assert again.learn(names, x, y, batch=1).played == first.played
+        again.learn(names, x, y)
+        assert sum(again.get(key).rounds for key in set(names)) == 40
+
+
+def test_feedback_and_predictions_make_no_keys(tmp_path):
+    with KeyedBandits(tmp_path / "bandits", "soba", features=3, labels=["no", "yes"], actors=1, exploration=0.2) as keyed:
+        assert keyed.feedback(["nobody"], ["0"], [True]) == [False] and len(keyed) == 0
+        keyed.checkpoint()
+        assert len(keyed) == 0
+        with pytest.raises(KeyError):
+            keyed.get("nobody")
+    with make(tmp_path / "learners", actors=1) as keyed:
+        assert keyed.predict(["nobody"], [[1.0, 0.0, 0.0]]) in (["no"], ["yes"]) and len(keyed) == 0
+
+
+def test_keyed_labels_and_tables_are_those_of_a_learner(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    names, x, _ = keyed_rows(rows=120)
+    frame = pandas.DataFrame(x, columns=["a", "b", "c"])
+    truth = (x[:, 0] > 0).astype(int)
+    with KeyedLearners(tmp_path / "numbers", "folklore", features=3, labels=[0, 1], actors=1) as keyed:
+        learnt = keyed.learn(names, frame, [None if at % 5 == 0 else label for at, label in enumerate(truth)])
+        assert set(learnt.played) == {0, 1} and np.isnan(learnt.losses[::5]).all() and np.isfinite(learnt.losses[1:5]).all()
+        assert sum(keyed.get(key).rounds for key in set(names)) == 96
+        turned = keyed.predict(names, frame[["c", "b", "a"]])
+        assert turned == keyed.predict(names, frame) == keyed.predict(names, x) and set(turned) == {0, 1}
+        assert keyed.get(names[0]).predict(x[0]) in (0, 1)
+        with pytest.raises(ValueError, match="x has the columns a, b; those of the first table were needed: a, b, c"):
+            keyed.predict(names, frame[["a", "b"]])
+    frame["hue"] = ["red", "green"] * 60
+    frame["size"] = np.where(x[:, 1] > 1, np.nan, x[:, 1])
+    with KeyedLearners(tmp_path / "table", "folklore", labels=["down", "up"], actors=2) as keyed:
+        labels = np.where(frame["hue"] == "red", "up", "down")
+        keyed.learn(names[:60], frame[:60], labels[:60])
+        keyed.learn(names[60:], frame[60:], labels[60:])
+        assert keyed.predict(["sensor 1"] * 4, frame[:4][["size", "hue", "c", "b", "a"]]) == ["up", "down"] * 2
+        one = keyed.get("sensor 1")
+        assert one.roles["hue"] == "categorical" and one.predict(frame[:2]).tolist() == ["up", "down"]
+        with pytest.raises(ValueError, match="x has no column 'hue', which the first table had"):
+            keyed.predict(["sensor 1"], frame[:1].drop(columns="hue"))
+    with KeyedLearners(tmp_path / "table", "folklore", labels=["down", "up"], actors=1) as again:
+        assert again.predict(["sensor 1"] * 2, frame[:2]) == ["up", "down"]
+
+
+def test_bandits_by_key(tmp_path):
+    names, x, y = keyed_rows(rows=60)
+    facts = {"features": 3, "labels": ["no", "yes"], "exploration": 0.2, "seed": 3}
+    expected = {}
+    with KeyedBandits(tmp_path, "soba", actors=2, in_memory=2, partitions=4, **facts) as keyed:
+        for at in range(0, 60, 10):
+            part = slice(at, at + 10)
+            decisions = keyed.decide(names[part], x[part])
+            right = [label == truth for (label, _, _), truth in zip(decisions, y[part], strict=True)]
+            heard = keyed.feedback(names[part], [id for _, _, id in decisions], right)
+            assert all(heard)
+            for key, row in zip(names[part], x[part], strict=True):
+                one = expected.setdefault(key, Bandit("soba", **facts))
+                one.decide(row)
+            for key, (_, _, id), correct in zip(names[part], decisions, right, strict=True):
+                expected[key].feedback(id, correct)
+        assert keyed.feedback(names[:1], ["99"], [True]) == [False]
+        with pytest.raises(TypeError, match="neither True nor False"):
+            keyed.feedback(names[:1], ["0"], [0.7])
+        for key, one in expected.items():
+            np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+
+
+def test_keys_are_spread_the_same_way_everywhere():
+    assert [partition_of(key, 64) for key in ("a", "b", "sensor 1")] == [0, 4, 41]  # Stores depend on it.
+    counts = np.bincount([partition_of(f"key {at}", 8) for at in range(8000)], minlength=8)
+    assert counts.min() > 850 and counts.max() < 1150
+
+
+def test_words_for_missing_labels_are_missing_and_times_are_labels(tmp_path):
+    import datetime
+
+    x = np.random.default_rng(0).normal(size=(40, 2))
+    days = [datetime.date(2026, 1, 1), datetime.date(2026, 1, 2)]
+    y = [days[int(row[0] > 0)] for row in x]
+    with KeyedLearners(tmp_path / "store", "folklore", features=2, labels=days, actors=1) as keyed:
+        learnt = keyed.learn(["k"] * 40, x, ["NA" if at % 4 == 0 else label for at, label in enumerate(y)])
+        assert np.isnan(learnt.losses[::4]).all() and set(learnt.played) <= set(days)
+        one = keyed.get("k")
+        assert one.rounds == 30 and one.predict(x[0]) in days
+        one.save(tmp_path / "model")
+        assert Learner.load(tmp_path / "model").predict(x).tolist() == one.predict(x).tolist() == keyed.predict(["k"] * 40, x)
+        with pytest.raises(ValueError, match="nothing was learnt, because row 0 .* has 'NO'"):
+            keyed.learn(["k"], x[:1], ["NO"])

@@ -1,0 +1,87 @@
+"""Sweeps: the table of the command line, on the processes of one machine."""
+
+import json
+
+import pytest
+from conftest import needs_the_command_line, noregret, stream
+
+from noregret import Learner
+from noregret.cluster import LocalEngine, sweep
+
+ENGINE = LocalEngine(jobs=1)
+
+
+@needs_the_command_line
+def test_a_sweep_is_the_command_lines_table(tmp_path):
+    x, y = stream(300, 4, 3)
+    path = tmp_path / "rows.ndjson"
+    path.write_text("".join(json.dumps({"x": a, "y": b}) + "\n" for a, b in zip(x.tolist(), y.tolist(), strict=True)))
+    told = []
+    swept = sweep(
+        path,
+        ["ogd", "gaptron-logistic"],
+        {"ogd.rate": [0.1, 1.0]},
+        seeds=3,
+        options=["--label", "y"],
+        engine=LocalEngine(jobs=2),
+        progress=lambda done, total: told.append((done, total)),
+    )
+    words = ["compare", path, "--label", "y", "--learners", "ogd,gaptron-logistic", "--set", "ogd.rate=0.1,1", "--repeats", "3"]
+    *runs, summary = noregret(*words, "--json", "--quiet")
+    times = ("seconds", "rows_per_second", "data")
+
+    def timeless(one):
+        return {name: value for name, value in one.items() if name not in times}
+
+    assert [timeless(run) for run in swept.runs] == [timeless(run) for run in runs]
+    assert swept.settings == [timeless(one) for one in summary["settings"]]
+    assert told[-1] == (5, 5) and swept.failures == []
+    assert swept.best()["learner"] == min(swept.settings, key=lambda one: one["error_rate"]["mean"])["learner"]
+    pytest.importorskip("pandas")
+    assert list(swept.frame()["error_rate"]) == sorted(one["error_rate"]["mean"] for one in swept.settings)
+
+
+def test_a_run_that_fails_is_reported_beside_the_others():
+    x, y = stream(50, 3, 3)
+    swept = sweep((x, y), ["ogd", "aioli"], options=["--label", "y"], engine=LocalEngine(jobs=1))
+    assert [run["learner"] for run in swept.runs] == ["ogd"]
+    assert [failure["learner"] for failure in swept.failures] == ["aioli"]
+    assert "aioli" in swept.failures[0]["error"]
+    with pytest.raises(ValueError, match="'ogdd' is no learner"):
+        sweep((x, y), "ogdd")
+    with pytest.raises(ValueError, match="ogd is not among the learners"):
+        sweep((x, y), "ons", {"ogd.rate": [1]})
+
+
+def test_a_sweep_leaves_nothing_behind(tmp_path, monkeypatch):
+    import tempfile
+
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    x, y = stream(50, 3, 3)
+    assert sweep((x, y), ["ogd"], options=["--label", "y"], engine=ENGINE).failures == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parameters_that_a_learner_does_not_have_are_refused():
+    x, y = stream(50, 3, 3)
+    for wrong in ({"ogd.speed": [1]}, {"speed": 1}, {"curvature": [1]}):
+        with pytest.raises((TypeError, ValueError), match=next(iter(wrong)).removeprefix("ogd.")):
+            sweep((x, y), ["folklore", "ogd"] if "curvature" in wrong else "ogd", wrong, engine=ENGINE)
+
+
+TABLES = [
+    "labels that are texts", "labels that are true and false", "labels that are texts of digits", "labels that are words for missing ones",
+    "missing labels", "categories", "missing numbers", "missing categories that are words", "times", "free text", "no columns",
+]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_sweep_reads_tables_like_every_front(name):
+    pytest.importorskip("pyarrow")
+    from fronts.objects import frame
+    from fronts.situations import SITUATIONS
+
+    case = SITUATIONS[name]
+    found = sweep((frame(case.rows), case.labels), "folklore", engine=LocalEngine(jobs=1))
+    assert not found.failures and found.runs[0]["log_loss"] == Learner("folklore").run(frame(case.rows), case.labels).log_loss
