@@ -230,3 +230,17 @@ def test_words_for_missing_labels_are_missing_and_times_are_labels(tmp_path):
         assert Learner.load(tmp_path / "model").predict(x).tolist() == one.predict(x).tolist() == keyed.predict(["k"] * 40, x)
         with pytest.raises(ValueError, match="nothing was learnt, because row 0 .* has 'NO'"):
             keyed.learn(["k"], x[:1], ["NO"])
+
+
+@pytest.mark.parametrize("bare", [lambda n: np.zeros((n, 0)), lambda n: [{}] * n], ids=["array", "dictionaries"])
+def test_rows_without_columns_have_keys(bare, tmp_path):
+    with KeyedLearners(tmp_path / "bare", "folklore", labels=["down", "up"], actors=1) as keyed:
+        learnt = keyed.learn(["a", "b"] * 40, bare(80), ["up", "down"] * 40)
+        assert np.isfinite(learnt.losses).all() and keyed.predict(["a", "b"], bare(2)) == ["up", "down"]
+        assert keyed.get("a").rounds == 40
+    with KeyedLearners(tmp_path / "bare", "folklore", labels=["down", "up"], actors=1) as again:
+        assert again.predict(["a", "b"], bare(2)) == ["up", "down"]
+    with KeyedLearners(tmp_path / "columns", "folklore", labels=["down", "up"], actors=1) as keyed:
+        keyed.learn(["a"] * 4, [{"age": at} for at in range(4)], ["up", "down"] * 2)
+        with pytest.raises(ValueError, match="x has 2 rows without columns; the 1 of the first table were needed: age"):
+            keyed.predict(["a"] * 2, bare(2))

@@ -284,3 +284,11 @@ def test_the_learner_underneath_has_the_labels(tmp_path):
         model.learner_.save(tmp_path / "model")
         for learner in (model.learner_, Learner.load(tmp_path / "model")):
             np.testing.assert_array_equal(np.asarray(learner.predict(X), dtype=given.dtype), model.predict(X))
+
+
+def test_rows_without_columns_are_refused_in_scikit_learns_words():
+    pandas = pytest.importorskip("pandas")
+    for bare in (np.zeros((6, 0)), pandas.DataFrame(index=range(6))):
+        for call in (lambda x: face.FolkloreClassifier().fit(x, [0, 1] * 3), lambda x: face.FolkloreClassifier().partial_fit(x, [0, 1] * 3, [0, 1])):
+            with pytest.raises(ValueError, match=r"0 feature\(s\) \(shape=\(6, 0\)\) while a minimum of 1 is required by scikit-learn"):
+                call(bare)

@@ -132,17 +132,20 @@ class _Keyed:
 
     def _of_table(self, x: Any, y: Sequence[Any] | None) -> Floats:
         """Rows of a table as numbers, by the learner that the first table has determined."""
-        table = _tables.table(x if _tables.is_table(x) else np.asarray(x))
+        count = _tables.bare(x)
+        table = _tables.blank("label", count) if count is not None else _tables.table(x if _tables.is_table(x) else np.asarray(x))
         if self._core is None:
             if y is None:
                 raise RuntimeError("the columns are determined by the first rows that are learnt, and there were none yet")
-            made = self._made(table, y)
+            made = self._made(table if count is None else _tables.Table([], [], []), y)
             Store.write(self._path / TEMPLATE, made)
             self._core = _core.Learner.from_bytes(made)
             for handle in [actor.call("begin") for actor in self._actors]:
                 self._engine.get(handle)
         roles = [name for name, role in _core.roles(self._core) if role not in ("label", "drop")]
         missing = [name for name in roles if name not in table.names]
+        if roles and count is not None:
+            raise ValueError(f"x has {count} rows without columns; the {len(roles)} of the first table were needed: {', '.join(roles[:10])}")
         if missing:
             raise ValueError(f"x has no column {missing[0]!r}, which the first table had")
         values, indices, starts, width = _core.learner_rows(self._core, table.given())

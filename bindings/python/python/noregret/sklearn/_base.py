@@ -172,7 +172,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"orders = {self.orders}: must be a whole number of at least 1, or None")
         self._table: Learner | None = None
         self._others: list[_core.Learner] = []
-        X, y = _tables.sparse(_tables.whole(X)), _plain(y)
+        X, y = _with_columns(_tables.sparse(_tables.whole(X))), _plain(y)
         if self._takes_table(X):
             if isinstance(X, np.ndarray) and X.dtype.kind == "f" and np.ndim(y) > 0 and len(y) == len(X):
                 order = check_random_state(self.random_state).permutation(len(X))
@@ -240,7 +240,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
         learner: _core.Learner | None = getattr(self, "_core", None)
-        X, y = _tables.sparse(_tables.whole(X), dense=getattr(self, "_table", None) is not None), _plain(y)
+        X, y = _with_columns(_tables.sparse(_tables.whole(X), dense=getattr(self, "_table", None) is not None)), _plain(y)
         if getattr(self, "_table", None) is not None or (learner is None and self._takes_table(X)):
             return self._learn_table(X, y, classes, sample_weight, 1, whole=False)
         if learner is None or not self._plain(X):
@@ -502,6 +502,17 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.classifier_tags.multi_class = KINDS[self._learner_name]["classes"] != "two"
         return tags
+
+
+def _with_columns(X: Any) -> Any:
+    """`X`, which has columns: scikit-learn demands some of every classifier, in these words."""
+    rows = _tables.bare(X)
+    if rows is not None:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required by scikit-learn; noregret.Learner takes rows "
+            "without columns"
+        )
+    return X
 
 
 def _is_mixed(X: Any) -> bool:
