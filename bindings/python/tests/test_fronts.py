@@ -7,11 +7,12 @@ import os
 import pytest
 from conftest import ROOT
 
-for library in ("pandas", "polars", "pyarrow", "scipy", "sklearn", "river", "coba"):
+os.environ.setdefault("RAY_worker_niceness", "0")
+for library in ("pandas", "polars", "pyarrow", "scipy", "sklearn", "river", "coba", "ray"):
     pytest.importorskip(library)
 
 from fronts.files import Arff, Csv, Libsvm, Ndjson, Parquet, Pipe, Vw  # noqa: E402
-from fronts.libraries import Coba, Fit, Keyed, River, Sklearn  # noqa: E402
+from fronts.libraries import Coba, Fit, Keyed, RayFit, RayKeyed, River, Sklearn  # noqa: E402
 from fronts.objects import OBJECTS  # noqa: E402
 from fronts.service import Service, started  # noqa: E402
 from fronts.situations import SITUATIONS  # noqa: E402
@@ -34,14 +35,18 @@ FRONTS = {
     "HTTP": Service(),
     "keyed": Keyed(),
     "shards": Fit(),
+    "Ray, keyed": RayKeyed(),
+    "Ray, shards": RayFit(),
 }
 
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory) -> dict[str, dict[str, str]]:
+    import ray
+
     folder = tmp_path_factory.mktemp("fronts")
     cells = Table(FRONTS, folder)
-    with started(folder) as address:
+    with started(folder) as address, ray.init(num_cpus=2, include_dashboard=False, logging_level="error", log_to_driver=False):
         FRONTS["HTTP"].address = address
         return {situation: {front: cells.cell(situation, front) for front in FRONTS} for situation in SITUATIONS}
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pandas
 
-from noregret.cluster import KeyedBandits, KeyedLearners, LocalEngine
+from noregret import cluster
+from noregret.cluster import LocalEngine
 from noregret.cluster import fit as fit_shards
 from noregret.cluster._fit import split
 
@@ -116,6 +117,8 @@ class Keyed(Front):
     """A learner for each key, all rows having one key. A row without a label does not enter the scaling of columns."""
 
     setting = STANDARD
+    home = cluster
+    """The module of keyed learners."""
 
     def setting_for(self, case: Situation) -> Setting:
         holes = not isinstance(case, Played) and not case.is_soft and {None, "n/a"} & set(case.labels)
@@ -125,7 +128,7 @@ class Keyed(Front):
         if case.weights is not None or case.is_soft:
             raise Inapplicable("keyed learners take no weights" if case.weights else "keyed learners take one label for a row")
         facts = self.setting_for(case).facts
-        with KeyedLearners(folder / "store", LEARNER, labels=case.names, actors=1, partitions=1, **facts) as keyed:
+        with self.home.KeyedLearners(folder / "store", LEARNER, labels=case.names, actors=1, partitions=1, **facts) as keyed:
             for rows, labels in [(case.rows, case.labels), *([case.more] if case.more else [])]:
                 keyed.learn(["k"] * len(rows), frame(rows), labels)
             model, answers = keyed.get("k"), keyed.predict(["k"] * len(case.asked), frame(case.asked))
@@ -137,7 +140,7 @@ class Keyed(Front):
             raise Inapplicable("keyed bandits have a fixed number of columns")
         facts = {"actors": 1, "partitions": 1, "intercept": True, "seed": 0, **self.setting.bandit_facts}
         rows = [np.array([list(row.values())]) for row in case.rows]
-        with KeyedBandits(folder / "store", BANDIT, features=len(case.rows[0]), labels=case.names, **facts) as keyed:
+        with self.home.KeyedBandits(folder / "store", BANDIT, features=len(case.rows[0]), labels=case.names, **facts) as keyed:
             for row, right in zip(rows, case.labels, strict=True):
                 ((label, _, decision),) = keyed.decide(["k"], row)
                 if right is not None:
@@ -163,8 +166,29 @@ class Fit(Front):
             raise Inapplicable("shards have no weights" if case.weights else "shards have one label for a row")
         if case.more:
             raise Inapplicable("shards are learnt at once")
-        facts = {"how": "sum-all", "held_out": 0, "engine": LocalEngine(jobs=1), **self.setting.facts}
-        fitted = fit_shards(split(frame(case.rows), case.labels, 1), LEARNER, **facts)
+        fitted = self._fit(frame(case.rows), case.labels, {"how": "sum-all", "held_out": 0, **self.setting.facts})
         asked = frame(case.asked)
         p = fitted.learner.predict_proba(asked)
         return Outcome([shares(fitted.learner.labels, row) for row in p], plain(fitted.learner.predict(asked)), fitted.rates["log_loss"])
+
+    def _fit(self, x: Any, y: list[Any], facts: dict[str, Any]) -> Any:
+        return fit_shards(split(x, y, 1), LEARNER, engine=LocalEngine(jobs=1), **facts)
+
+
+class RayKeyed(Keyed):
+    """The same in Ray's actors."""
+
+    @property
+    def home(self) -> Any:
+        from noregret import ray
+
+        return ray
+
+
+class RayFit(Fit):
+    """The same in Ray's tasks."""
+
+    def _fit(self, x: Any, y: list[Any], facts: dict[str, Any]) -> Any:
+        from noregret import ray
+
+        return ray.fit((x, y), LEARNER, 1, **facts)

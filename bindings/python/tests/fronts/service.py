@@ -17,7 +17,7 @@ from noregret import Bandit
 
 from .files import BANDIT, LEARNER, WIDTH
 from .objects import shares
-from .situations import STANDARD, Costly, Logged, Offered, Situation
+from .situations import STANDARD, UNIT, Costly, Logged, Offered, Setting, Situation
 from .table import ABSENT, Front, Inapplicable, Outcome
 
 
@@ -39,9 +39,19 @@ class Service(Front):
     """Where the service is; set when it is started."""
     _count = 0
 
+    def setting_for(self, case: Situation) -> Setting:
+        return self._stated(case) if self._has_holes(case) else super().setting_for(case)
+
+    def _stated(self, case: Situation) -> Setting:
+        return UNIT if self._has_holes(case) else self.setting
+
+    def _has_holes(self, case: Situation) -> bool:
+        """Whether labels are missing: a row that is not learnt does not enter the scaling of columns."""
+        return not case.is_soft and not {None, "n/a"}.isdisjoint(case.labels)
+
     def learn(self, case: Situation, folder: Path) -> Outcome:
         labels = {"labels": [0, 1]} if case.is_soft else {}
-        model = self._made(case, learner=LEARNER, params={**self.setting.facts}, **labels)
+        model = self._made(case, learner=LEARNER, params={**self._stated(case).facts}, **labels)
         for rows, names in [(case.rows, case.labels), *([case.more] if case.more else [])]:
             weights = case.weights or [None] * len(rows)
             self._lines(f"{model}/learn", [
@@ -56,7 +66,7 @@ class Service(Front):
     def play(self, case: Situation, folder: Path, **more: Any) -> Outcome:
         named = list(dict.fromkeys(name for offer in case.offers for name in offer)) if isinstance(case, Offered) else case.names
         width = {"features": len(case.rows[0])} if case.is_numeric and case.rows[0] else {}
-        params = {"seed": 0, **self.setting.bandit_facts, **width, **more}
+        params = {"seed": 0, **self._stated(case).bandit_facts, **width, **more}
         return self._rounds(case, folder, self._made(case, learner=BANDIT, feedback="bandit", labels=named, params=params), named)
 
     def _rounds(self, case: Situation, folder: Path, model: str, labels: Any = None) -> Outcome:
