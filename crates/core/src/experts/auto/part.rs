@@ -544,9 +544,9 @@ mod tests {
         assert!(loss < 0.3, "{loss}");
     }
 
-    /// It does not matter by how much numbers were divided before, which changes as larger ones come.
+    /// Standardised numbers do not depend on the unit of the data; those that were given are passed on.
     #[test]
-    fn rows_are_taken_as_they_are_in_the_data() {
+    fn standardised_numbers_have_no_unit() {
         let numbers = [1.0, 1000.0].map(|factor| {
             let mut narrow = Narrow::new(vec![2, 0], None, &part().problem, 1).expect("members");
             let mut row = Vec::new();

@@ -276,6 +276,32 @@ fn sparse_rows_have_two_views() {
     }
 }
 
+/// Of sparse rows in more than 1024 features, `part` takes the third view, the numbers of the data: the class
+/// is in that view only, or in none.
+#[test]
+fn part_takes_the_numbers_of_the_data() {
+    let problem = Problem::new(2, 1100).with_sparse(true);
+    let members = Lineup::from_value(&Value::from("labels+part"));
+    let late_loss = |informative: bool| -> f64 {
+        let params = AutoParams { members: members.clone(), ..Default::default() };
+        let mut learner = Auto::new(params, problem.clone(), 1).expect("valid");
+        let (mut at, mut rng, mut loss) = (learner.prediction(), Rng::new(3, 0), 0.0);
+        for t in 0..400 {
+            let y = rng.below(2) as usize;
+            let number = if informative && y == 1 { 30.0 } else { 70.0 };
+            let indices = [0, 7, 100 + rng.below(1000) as u32];
+            let values = [0.1, 0.5, 1.0, 0.6, 0.6, 0.5, 1.0, number, 1.0];
+            let (x, y) = (Features::Sparse { indices: &indices, values: &values }, Target::class(y));
+            learner.predict(x, &mut at);
+            loss += if t < 200 { 0.0 } else { y.log_loss(&at.probabilities) };
+            learner.update(x, y, &at);
+        }
+        loss / 200.0
+    };
+    let (with, without) = (late_loss(true), late_loss(false));
+    assert!(with < 0.1 && without > 0.6, "{with} {without}");
+}
+
 /// Of two expensive members, with a budget for one, the better one is kept; the learner continues identically
 /// after saving and loading.
 #[test]
