@@ -44,7 +44,8 @@
 //!
 //! Where rewards are rare, such as clicks, the mixtures learn little: one assumes that some label is right,
 //! the other begins every label at ½. There a third forecaster joins, and mixtures that are far behind it are
-//! dropped, by their losses (`rare.rs`).
+//! dropped, by their losses; labels are then drawn by Thompson sampling, with probabilities that are
+//! computed (`rare.rs`).
 //!
 //! ## Deviations
 //!
@@ -80,7 +81,7 @@ use crate::problem::Problem;
 use crate::state::{Shapes, State, Tensor};
 
 use super::oracle::{Oracle, OracleParams, ROOT_FACTOR, Schedule};
-use super::rare::{COUPLED, PARTS, Rare, SEPARATE};
+use super::rare::{COUPLED, PARTS, POOLED, Rare, SEPARATE};
 use super::scales::Scales;
 
 /// The limit on the multiply-adds of the matrices of all labels' mixtures.
@@ -162,7 +163,7 @@ impl BanditAuto {
         } else {
             nothing(&mut separate.probabilities, classes);
         }
-        self.rare.forecast(x.views(self.problem.features).0, pooled, &mut out.scores);
+        self.rare.forecast(x.views(self.problem.features).0, classes, pooled);
         for (label, score) in out.scores.iter_mut().enumerate() {
             let [q, r, s] = [&*coupled, separate, pooled].map(|part| part.probabilities[label]);
             let f = self.rare.joined(self.together(q, r), s).clamp(LEAST_PROBABILITY, 1.0 - f64::EPSILON);
@@ -242,6 +243,10 @@ impl BanditLearner for BanditAuto {
         out.start(self.problem.classes, self.rounds + 1);
         self.forecast(x, out);
         self.scales.decide(offered, out); // eq. (2)
+        let mut pooled = std::mem::take(&mut out.work.0.members[POOLED]);
+        self.rare.play(x.views(self.problem.features).0, offered, &mut pooled, &mut out.distribution);
+        out.work.0.members[POOLED] = pooled;
+        out.explores_around(out.greedy as usize);
         true
     }
 
@@ -343,6 +348,7 @@ impl State for BanditAuto {
 
     fn expect(&mut self, shape: Shapes<'_>) {
         self.coupled.expect(&|name| shape(&format!("coupled/{name}")));
+        self.rare.expect(&|name| shape(&format!("rare/{name}")));
     }
 
     fn restored(&mut self) -> bool {
@@ -408,6 +414,32 @@ mod tests {
         again.predict(Features::Dense(&[0.3]), &mut other);
         assert_eq!(one.distribution, other.distribution);
         assert!(one.scores.iter().all(|score| (-7.0..-3.0).contains(score)), "{:?}", one.scores);
+    }
+
+    /// A model of a program that had another prior and no challengers plays the same log-odds.
+    #[test]
+    fn pooled_models_of_earlier_programs_continue() {
+        let (mut learner, mut rng) = (learner(), Rng::new(3, 0));
+        learner.rare.set_earlier();
+        play(&mut learner, 2100, &mut rng);
+        let whole = Archive::of_bandit(&mut learner);
+        let mut earlier = Archive::default();
+        for text in ["algorithm", "params", "problem"] {
+            earlier.set_text(text, whole.text(text).expect("there"));
+        }
+        let newer = ["challenger/", "rounds", "rewards", "age", "lead", "pooled/prior"];
+        let is_newer = |name: &str| {
+            let of_rare = name.strip_prefix("learner/rare/");
+            of_rare.is_some_and(|name| newer.iter().any(|newer| name.starts_with(newer)))
+        };
+        for (name, numbers) in whole.tensors().filter(|(name, _)| !is_newer(name)) {
+            earlier.set_tensor(name, numbers.clone());
+        }
+        let again = earlier.bandit_model().expect("loads");
+        let (mut one, mut other) = (Decision::default(), Decision::default());
+        learner.predict(Features::Dense(&[0.3]), &mut one);
+        again.predict(Features::Dense(&[0.3]), &mut other);
+        assert_eq!((one.scores, one.distribution), (other.scores, other.distribution));
     }
 
     /// A model of a program that did not know rare rewards is loaded, plays the same, and learns what is new.

@@ -38,7 +38,7 @@ use crate::state::Tensor;
 /// The standard deviations of the weights before the first round: of the intercept, and of all others
 /// together. Click rates of a label are within a factor of about $e$ of the others', and a row changes them
 /// by a factor of two: so are the click rates of public logs.
-const COMMON: [f64; 2] = [1.0, 2.2];
+pub(super) const COMMON: [f64; 2] = [1.0, 2.2];
 const DEVIATION: [f64; 2] = [0.55, 0.7];
 
 /// The rounds in which only the rate and the unit of the rows are learnt.
@@ -100,6 +100,8 @@ pub(super) struct Pooled {
     rewards: f64,
     /// The sum of $\lVert x\rVert^2$ over the first rounds.
     squares: f64,
+    /// The standard deviations of the common weights before the first round, as [`COMMON`].
+    prior: [f64; 2],
     /// Buffers for $\phi$ and $\psi$, and for their products with the inverse matrices.
     rows: [Vec<f64>; 2],
     products: [Vec<f64>; 2],
@@ -112,7 +114,13 @@ fn used(classes: usize, features: usize) -> usize {
 }
 
 impl Pooled {
+    /// With the standard deviations [`COMMON`] of the common weights before the first round.
     pub(super) fn new(classes: usize, features: usize) -> Self {
+        Self::with_prior(classes, features, COMMON)
+    }
+
+    /// With the standard deviations `prior` of the common weights before the first round.
+    pub(super) fn with_prior(classes: usize, features: usize, prior: [f64; 2]) -> Self {
         let features = used(classes, features);
         let side = features + 1;
         Self {
@@ -122,9 +130,17 @@ impl Pooled {
             rounds: 0,
             rewards: 0.0,
             squares: 0.0,
+            prior,
             rows: [vec![0.0; side], vec![0.0; side]],
             products: [vec![0.0; side], vec![0.0; side]],
         }
+    }
+
+    /// A model that begins anew: at the rate of this one, as far as `rounds` rounds tell it, with its unit.
+    pub(super) fn anew(&self, rounds: u64, prior: [f64; 2]) -> Self {
+        let rate = if self.rounds > 0 { self.rewards / self.rounds as f64 } else { 0.5 };
+        let fresh = Self::with_prior(self.labels.len(), self.features, prior);
+        Self { rounds, rewards: rate * rounds as f64, squares: self.squares, ..fresh }
     }
 
     /// 8-byte numbers of state.
@@ -153,7 +169,7 @@ impl Pooled {
     /// Writes $\phi$ and $\psi$ for the row `x`.
     fn write_rows(&self, x: Features<'_>, [phi, psi]: [&mut [f64]; 2]) {
         let unit = if self.squares > 0.0 { (FIRST_ROUNDS as f64 / self.squares).sqrt() } else { 1.0 };
-        for (row, [intercept, others]) in [(phi, COMMON), (psi, DEVIATION)] {
+        for (row, [intercept, others]) in [(phi, self.prior), (psi, DEVIATION)] {
             row.fill(0.0);
             row[0] = intercept;
             if self.features > 0 {
@@ -188,6 +204,31 @@ impl Pooled {
         rewards.iter_mut().zip(scores).for_each(|(reward, score)| *reward = sigmoid(*score));
     }
 
+    /// Writes the standard deviations of the labels' own parts of the log-odds, $\sqrt{n_a}$, to `out`: what
+    /// is common to all labels does not change which one is best.
+    pub(super) fn deviations(&self, x: Features<'_>, work: &mut Prediction, out: &mut Vec<f64>) {
+        let side = self.features + 1;
+        work.scratch.resize(3 * side, 0.0);
+        let (phi, rest) = work.scratch.split_at_mut(side);
+        let (psi, product) = rest.split_at_mut(side);
+        self.write_rows(x, [phi, psi]);
+        out.clear();
+        out.extend(self.labels.iter().map(|label| label.spread(psi, product).sqrt()));
+    }
+
+    /// The log-odds of the reward of one label, equation (1).
+    pub(super) fn score(&mut self, x: Features<'_>, label: usize) -> f64 {
+        let offset = self.offset();
+        if self.rounds < FIRST_ROUNDS {
+            return offset;
+        }
+        let [mut phi, mut psi] = std::mem::take(&mut self.rows);
+        self.write_rows(x, [&mut phi, &mut psi]);
+        let score = offset + dot(&self.common.weights, &phi) + dot(&self.labels[label].weights, &psi);
+        self.rows = [phi, psi];
+        score
+    }
+
     /// Learns the reward $r$ = `reward` in [0, 1] of `label`.
     pub(super) fn learn(&mut self, x: Features<'_>, label: usize, reward: f64) {
         if self.rounds < FIRST_ROUNDS {
@@ -218,7 +259,8 @@ impl Pooled {
         let known = self.features;
         self.features = used(classes, features);
         if self.features < known {
-            *self = Self { rounds: self.rounds, rewards: self.rewards, ..Self::new(classes, features) };
+            let fresh = Self::with_prior(classes, features, self.prior);
+            *self = Self { rounds: self.rounds, rewards: self.rewards, ..fresh };
             return;
         }
         let side = self.features + 1;
@@ -239,11 +281,21 @@ impl Pooled {
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors.push(Tensor::number("rewards", &mut self.rewards));
         tensors.push(Tensor::number("squares", &mut self.squares));
+        if self.prior != COMMON {
+            tensors.push(Tensor::vector("prior", &mut self.prior));
+        }
         tensors
     }
 
+    /// Models of programs that knew one prior have no tensor for it.
+    pub(super) fn set_prior(&mut self, prior: [f64; 2]) {
+        self.prior = prior;
+    }
+
     pub(super) fn restored(&mut self) -> bool {
-        let whole = (0.0..=self.rounds as f64).contains(&self.rewards) && self.squares >= 0.0;
+        let whole = (0.0..=self.rounds as f64).contains(&self.rewards)
+            && self.squares >= 0.0
+            && self.prior.iter().all(|deviation| *deviation > 0.0);
         whole && self.common.inverse.restored() && self.labels.iter_mut().all(|part| part.inverse.restored())
     }
 }
@@ -273,6 +325,9 @@ mod tests {
         let (scores, rewards) = forecast(&pooled, &x);
         rewards.iter().for_each(|reward| assert_close(*reward, 1.5 / 17.0, 1e-15, "the rate so far"));
         let (z, n, n_own) = (scores[0], 1.0 + 2.2 * 2.2, 0.55 * 0.55 + 0.7 * 0.7);
+        let mut deviations = Vec::new();
+        pooled.deviations(Features::Dense(&x), &mut Prediction::default(), &mut deviations);
+        deviations.iter().for_each(|s| assert_close(s * s, n_own, 1e-15, "nothing is known of the labels"));
         let (mut low, mut high) = (z, z + n + n_own);
         for _ in 0..100 {
             let middle = 0.5 * (low + high);
@@ -290,7 +345,14 @@ mod tests {
         let c = h / (1.0 + h * n_own);
         let (mut room, row) = (vec![0.0; 2], [1.0, 2.2]);
         assert_close(pooled.common.spread(&row, &mut room), n / (1.0 + c * n), 1e-12, "the matrix");
+        pooled.deviations(Features::Dense(&x), &mut Prediction::default(), &mut deviations);
+        let c_own = h / (1.0 + h * n);
+        assert_close(deviations[0].powi(2), n_own / (1.0 + c_own * n_own), 1e-12, "a round of label 0");
+        assert_close(deviations[1].powi(2), n_own, 1e-12, "no round of label 1");
         let before = forecast(&pooled, &x).0;
+        assert_eq!(pooled.score(Features::Dense(&x), 0), before[0]);
+        let anew = pooled.anew(34, [0.3, 0.7]);
+        assert_close(forecast(&anew, &x).0[1], (4.5f64 / 30.5).ln(), 1e-12, "two rewards in 17 rounds");
         pooled.grow(4, 2);
         let after = forecast(&pooled, &[2.0, 0.0]).0;
         assert_eq!(after[..3], before[..]);

@@ -2,6 +2,7 @@
 
 pub(crate) mod ball;
 pub mod basis;
+pub(crate) mod best_of_normals;
 pub mod cells;
 pub mod diagonal_fixed_point;
 pub(crate) mod eigen;
