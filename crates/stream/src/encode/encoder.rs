@@ -1,18 +1,19 @@
 //! Encodes rows as examples: classes, scaling, intercept.
 
 mod build;
+mod features;
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use noregret::example::{Features, Label};
+use noregret::example::Label;
 use noregret::learner::{Accepts, Classes};
 
 use super::example::{Example, Logged, OwnedTruth};
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
-use crate::encode::scale::{Scaler, Scaling};
+use crate::encode::scale::Scaler;
 use crate::evaluate::off_policy::check_weight as check_weight_of;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::label::GivenLabel;
@@ -78,8 +79,9 @@ pub struct Encoder {
     /// Number of columns of the data, without the intercept.
     columns: usize,
     /// What the learner accepts (soft labels, weights, targets). If it takes the row before scaling, rows
-    /// have it behind the scaled one ([`Features::views`]) where scaling depends on the rows before: dense
-    /// ones, and sparse ones with [`Scaling::MaxAbs`], which have logarithms in between.
+    /// have it behind the scaled one ([`views`](noregret::example::Features::views)) where scaling depends on
+    /// the rows before: dense ones, and sparse ones scaled by the largest magnitude, which have logarithms in
+    /// between.
     accepts: Accepts,
     /// Whether features are votes, which must be in [-1, 1].
     votes: bool,
@@ -171,253 +173,6 @@ impl Encoder {
         match row.values().iter().find(|value| self.votes && value.abs() > 1.0) {
             Some(value) => Err(format!("the row has the value {value}; a vote in [-1, 1] was needed")),
             None => Ok(()),
-        }
-    }
-
-    /// Writes the scaled features; with `observe`, updates the scaler with them first.
-    fn features_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), String> {
-        let (indices, values) = (row.indices(), row.values());
-        let x = Features::Sparse { indices, values };
-        let clipped = if observe { self.scaler.admit(x) } else { self.scaler.clip(x) };
-        let values = clipped.as_deref().unwrap_or(values);
-        if !observe || self.sparse {
-            if observe {
-                self.scaler.observe(indices, values);
-            }
-            return self.transform_counted(Features::Sparse { indices, values }, out);
-        }
-        // Dense rows update the scaler and are scaled in one pass.
-        assert!(indices.last().is_none_or(|last| (*last as usize) < self.columns), "too many columns");
-        self.begin(out);
-        let at = out.values.len();
-        out.values.resize(self.features(), 0.0);
-        let dense = &mut out.values[at..];
-        for (column, value) in indices.iter().zip(values) {
-            dense[*column as usize] = *value;
-        }
-        if self.absent.is_empty() || self.scaler.scaling() != Scaling::Standard {
-            self.scaler.observe_and_scale(indices, values, dense);
-        } else {
-            // The means in place of what is absent are noted, too, so that they stay.
-            for &column in &self.absent {
-                dense[column as usize] = self.scaler.mean(column as usize);
-            }
-            out.indices.extend((0u32..).take(self.columns));
-            out.values.extend_from_within(at..);
-            let (dense, noted) = out.values[at..].split_at_mut(self.columns);
-            self.scaler.observe_and_scale(&out.indices, noted, dense);
-            out.indices.clear();
-            out.values.truncate(at + self.columns);
-        }
-        self.add_plain(Features::Sparse { indices, values }, out);
-        let beyond = self.bound(out);
-        self.counted(beyond)
-    }
-
-    /// An example without features but the intercept.
-    fn begin(&self, out: &mut Example) {
-        out.sparse = self.sparse;
-        out.indices.clear();
-        out.values.clear();
-        out.offered.clear();
-        out.set_target(None);
-        if self.intercept {
-            out.values.push(1.0);
-        }
-    }
-
-    /// Encodes the features `x` as an unlabelled example, after updating the scaler with them;
-    /// equal to the result of [`Encoder::encode`] for a row with the same numbers. For data in
-    /// memory; [`Example::set_target`] adds the label.
-    ///
-    /// # Errors
-    /// If the features are invalid; they still update the scaler.
-    ///
-    /// # Panics
-    /// If there are more columns than [`Encoder::columns`]; dense features have exactly as many.
-    pub fn encode_features(&mut self, x: Features<'_>, out: &mut Example) -> Result<(), String> {
-        let clipped = self.scaler.admit(x);
-        let x = with_values(x, clipped.as_deref());
-        match x {
-            Features::Sparse { indices, values } => self.scaler.observe(indices, values),
-            Features::Dense(values) if self.sparse => {
-                out.indices.clear();
-                out.indices.extend((0u32..).take(values.len()));
-                self.scaler.observe(&out.indices, values);
-            }
-            Features::Dense(values) => {
-                assert_eq!(values.len(), self.columns, "the width of a dense row");
-                // Dense rows update the scaler and are scaled in one pass.
-                self.begin(out);
-                let at = out.values.len();
-                out.values.extend_from_slice(values);
-                out.indices.extend((0u32..).take(values.len()));
-                self.scaler.observe_and_scale(&out.indices, values, &mut out.values[at..]);
-                out.indices.clear();
-                self.add_plain(x, out);
-                let beyond = self.bound(out);
-                return self.counted(beyond);
-            }
-        }
-        self.transform_counted(x, out)
-    }
-
-    fn transform_counted(&mut self, x: Features<'_>, out: &mut Example) -> Result<(), String> {
-        let beyond = self.transform_clipped(x, out);
-        self.counted(beyond)
-    }
-
-    fn counted(&mut self, beyond: Result<bool, String>) -> Result<(), String> {
-        self.large_rows += u64::from(!matches!(beyond, Ok(false)));
-        beyond.map(drop)
-    }
-
-    /// Encodes the features `x` as an unlabelled example with fixed scaling. Returns whether the
-    /// row is beyond the learner's radius.
-    ///
-    /// # Errors
-    /// If the norm is too large, or, with [`LargeRow::Error`], beyond the radius.
-    ///
-    /// # Panics
-    /// As [`Encoder::encode_features`].
-    pub fn transform(&self, x: Features<'_>, out: &mut Example) -> Result<bool, String> {
-        let clipped = self.scaler.clip(x);
-        self.transform_clipped(with_values(x, clipped.as_deref()), out)
-    }
-
-    fn transform_clipped(&self, x: Features<'_>, out: &mut Example) -> Result<bool, String> {
-        let shift = u32::from(self.intercept);
-        self.begin(out);
-        let at = out.values.len();
-        match x {
-            Features::Dense(values) => assert_eq!(values.len(), self.columns, "the width of a dense row"),
-            Features::Sparse { indices, .. } => {
-                assert!(
-                    indices.last().is_none_or(|last| (*last as usize) < self.columns),
-                    "too many columns"
-                );
-            }
-        }
-        match (self.sparse, x) {
-            (true, Features::Sparse { indices, values }) if self.scaler.scaling() == Scaling::Mixed => {
-                out.indices.extend(0..shift);
-                self.scaler.mix(indices, values, |column, value| {
-                    out.indices.push(column + shift);
-                    out.values.push(value);
-                });
-            }
-            (true, Features::Sparse { indices, values }) => {
-                out.indices.extend((0..shift).chain(indices.iter().map(|column| column + shift)));
-                out.values.extend_from_slice(values);
-                self.scale_sparse(indices, out, at);
-            }
-            (true, Features::Dense(values)) if self.scaler.scaling() == Scaling::Mixed => {
-                let (indices, values): (Vec<u32>, Vec<f64>) =
-                    (0u32..).zip(values).filter(|(_, value)| **value != 0.0).unzip();
-                return self.transform_clipped(Features::Sparse { indices: &indices, values: &values }, out);
-            }
-            (true, Features::Dense(values)) => {
-                let non_zero = (0u32..).zip(values).filter(|(_, value)| **value != 0.0);
-                for (column, value) in non_zero {
-                    out.indices.push(column);
-                    out.values.push(*value);
-                }
-                let columns = std::mem::take(&mut out.indices);
-                self.scale_sparse(&columns, out, at);
-                out.indices = columns;
-                out.indices.iter_mut().for_each(|column| *column += shift);
-                out.indices.splice(..0, 0..shift);
-            }
-            (false, x) => {
-                match x {
-                    Features::Dense(values) => out.values.extend_from_slice(values),
-                    Features::Sparse { .. } => {
-                        out.values.resize(self.features(), 0.0);
-                        x.iter().for_each(|(column, value)| out.values[at + column] = value);
-                        for &column in &self.absent {
-                            out.values[at + column as usize] = self.scaler.mean(column as usize);
-                        }
-                    }
-                }
-                self.scaler.scale_dense(&mut out.values[at..]);
-                self.add_plain(x, out);
-            }
-        }
-        self.bound(out)
-    }
-
-    /// Scales the values from `at` on, which are those of a sparse row in `columns`. For a learner that takes
-    /// them, adds behind them their logarithms before scaling, $\operatorname{sign}(x) \ln(1 + |x|)$, divided
-    /// by their norm, and the values before scaling, both with an intercept of their own.
-    fn scale_sparse(&self, columns: &[u32], out: &mut Example, at: usize) {
-        let end = out.values.len();
-        if self.accepts.plain && self.scaler.scaling() == Scaling::MaxAbs {
-            if self.intercept {
-                out.values.push(1.0);
-            }
-            let start = out.values.len();
-            out.values.extend_from_within(at..end);
-            let middle = out.values.len();
-            if self.intercept {
-                out.values.push(1.0);
-            }
-            out.values.extend_from_within(at..end);
-            let logarithms = &mut out.values[start..middle];
-            logarithms.iter_mut().for_each(|value| *value = value.signum() * value.abs().ln_1p());
-            let norm = logarithms.iter().map(|value| value * value).sum::<f64>().sqrt();
-            if norm > 0.0 {
-                logarithms.iter_mut().for_each(|value| *value /= norm);
-            }
-        }
-        self.scaler.scale_sparse(columns, &mut out.values[at..end]);
-    }
-
-    /// Adds the dense row before scaling behind the scaled one, for a learner that takes both.
-    fn add_plain(&self, x: Features<'_>, out: &mut Example) {
-        if !self.accepts.plain || !self.scaler.scaling().adapts() {
-            return;
-        }
-        if self.intercept {
-            out.values.push(1.0);
-        }
-        let at = out.values.len();
-        out.values.resize(at + self.columns, 0.0);
-        for &column in &self.absent {
-            out.values[at + column as usize] = self.scaler.centre(column as usize);
-        }
-        x.iter().for_each(|(column, value)| out.values[at + column] = value);
-    }
-
-    /// Removes these features, given in increasing order, from an example: they become 0 by scaling.
-    pub fn remove(&self, features: &[u32], example: &mut Example) {
-        let shift = usize::from(self.intercept);
-        if !example.sparse && example.values.len() == 2 * self.features() {
-            let plain = &mut example.values[self.features()..];
-            features.iter().for_each(|feature| {
-                plain[*feature as usize] = self.scaler.centre((*feature as usize).saturating_sub(shift));
-            });
-        }
-        example.remove(features);
-    }
-
-    /// Whether the norm of a row is beyond the radius.
-    fn bound(&self, out: &mut Example) -> Result<bool, String> {
-        let norm = out.features().views(self.features()).0.norm_squared().sqrt();
-        if norm <= self.radius * (1.0 + 1e-9) {
-            return Ok(false);
-        }
-        match self.large_row {
-            LargeRow::Warn if norm <= LARGEST_NORM => Ok(true),
-            LargeRow::Clip if norm <= LARGEST_NORM => {
-                let factor = self.radius / norm;
-                out.values.iter_mut().for_each(|value| *value *= factor);
-                Ok(true)
-            }
-            LargeRow::Error if norm <= LARGEST_NORM => Err(format!(
-                "the row has norm {norm:.6}; at most the learner's radius {:.6} was needed",
-                self.radius
-            )),
-            _ => Err(format!("the row has norm {norm:e}; at most {LARGEST_NORM:e} is allowed")),
         }
     }
 
@@ -582,15 +337,6 @@ impl Encoder {
             self.labels.len(),
             known.join(", ")
         )
-    }
-}
-
-/// The features `x` with other values, if there are any.
-fn with_values<'a>(x: Features<'a>, values: Option<&'a [f64]>) -> Features<'a> {
-    match (x, values) {
-        (Features::Dense(_), Some(values)) => Features::Dense(values),
-        (Features::Sparse { indices, .. }, Some(values)) => Features::Sparse { indices, values },
-        (x, None) => x,
     }
 }
 

@@ -1,3 +1,5 @@
+use noregret::example::Features;
+
 use super::*;
 use crate::encode::scale::Scaling;
 
