@@ -395,7 +395,8 @@ impl Spec {
             }
         }
         let left = labels.iter().any(|label| !self.retired.contains(&label.text));
-        if !self.retired.is_empty() && !(left && self.feedback == Feedback::Bandit && entry.decides_among()) {
+        let may_retire = left && self.feedback == Feedback::Bandit && entry.decides_among();
+        if !self.retired.is_empty() && !may_retire {
             let what = format!(
                 "labels are retired in models of decisions with one label left on offer, of a learner that decides among some of its labels; {} does {}",
                 entry.about.name,
