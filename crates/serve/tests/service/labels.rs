@@ -8,7 +8,7 @@ use super::support::Service;
 use super::years::copy;
 
 fn decide(service: &Service, t: u64) -> Value {
-    let body = json!({"x": {"v": t % 3, "kind": if t % 2 == 0 { "p" } else { "q" }}, "id": format!("d{t}")});
+    let body = json!({"x": {"v": t % 3, "kind": if t.is_multiple_of(2) { "p" } else { "q" }}, "id": format!("d{t}")});
     service.post("/v1/models/m/decide", &body).ok(200)
 }
 
