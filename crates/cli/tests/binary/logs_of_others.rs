@@ -61,8 +61,8 @@ fn logs_of_the_decision_service_are_learnt_from_and_evaluated() {
     assert!(refused.code == 2 && refused.stderr.contains("has weight"), "{}", refused.stderr);
 }
 
-/// Rounds with two slots and three actions, logged by uniform play among those that are left. The action of the
-/// user's topic is right in the first slot, the last action in the second one; what is right costs -1.
+/// Rounds with two slots and three actions, logged by uniform play among those that are left. The action of
+/// the user's topic is right in the first slot, the last action in the second one; what is right costs -1.
 fn slots(count: usize, json: bool) -> String {
     let mut text = String::new();
     for t in 0..count {

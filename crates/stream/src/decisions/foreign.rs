@@ -1,5 +1,5 @@
-//! Decision logs of other programs, in CSV, NDJSON, Parquet or ARFF, one decision a row: maps their columns to
-//! ours.
+//! Decision logs of other programs, in CSV, NDJSON, Parquet or ARFF, one decision a row: maps their columns
+//! to ours.
 
 use std::collections::BTreeSet;
 
