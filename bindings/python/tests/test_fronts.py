@@ -46,7 +46,7 @@ def table(tmp_path_factory) -> dict[str, dict[str, str]]:
 
     folder = tmp_path_factory.mktemp("fronts")
     cells = Table(FRONTS, folder)
-    with started(folder) as address, ray.init(num_cpus=2, include_dashboard=False, logging_level="error", log_to_driver=False):
+    with started(folder) as address, ray.init("local", num_cpus=2, include_dashboard=False, logging_level="error", log_to_driver=False):
         FRONTS["HTTP"].address = address
         return {situation: {front: cells.cell(situation, front) for front in FRONTS} for situation in SITUATIONS}
 

@@ -84,7 +84,7 @@ def test_requests_of_the_page_about_the_service(here, tmp_path):
     (tmp_path / "rows.ndjson").write_text("\n".join(rows))
     fail = 'curl() { command curl --silent --show-error --fail-with-body "$@"; echo; }\n'
     blocks = [block for block in blocks_of(page, "console") if block.startswith("curl ")]
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     for block in blocks:
         command = ["bash", "-euo", "pipefail", "-c", fail + here(block)]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
