@@ -18,8 +18,9 @@
 //! and normal with the means $z_a$ of the pooled model and $0.3$ times its standard deviations $\sqrt{n_a}$.
 //! With $0.3$ in place of 1 the decision explores less than a Bayesian would who had all the time of the
 //! world: with few rewards no policy sees the end of its exploration. The constant, that of the prior below
-//! and those of the challenger were chosen on seeded worlds of `generate clicks` (`results/rare-clicks.md`
-//! reports on other seeds). A share of 0.002 plays uniformly, so that importance weights are bounded.
+//! and those of the challenger were chosen on worlds drawn as `generate clicks` draws them, and are reported
+//! on others (`results/rare-clicks.md`). A share of 0.002 plays uniformly, so that importance weights are
+//! bounded.
 //!
 //! **After a change** of the rewards the pooled model is confident and wrong. A challenger, which begins
 //! anew at the rate so far whenever a fifth of the rounds has passed, learns beside it, and takes its place
