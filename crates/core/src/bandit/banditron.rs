@@ -232,15 +232,6 @@ mod tests {
     }
 
     #[test]
-    fn bad_parameters_are_refused() {
-        for rate in [-0.1, 1.5, f64::NAN] {
-            let params = BanditronParams { exploration: Some(rate), ..Default::default() };
-            let error = Banditron::new(params, Problem::new(3, 2), 0).expect_err("bad").to_string();
-            assert_eq!(error, format!("exploration = {rate}: must be in [0, 1]"));
-        }
-    }
-
-    #[test]
     fn the_default_rate_follows_the_horizon() {
         let rate = |problem| {
             let learner = Banditron::new(BanditronParams::default(), problem, 0).expect("defaults");

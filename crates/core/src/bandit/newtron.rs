@@ -311,23 +311,4 @@ mod tests {
         check::<FullLeader>(4.0 / 9.0, -0.4);
         check::<DiagonalLeader>(8.0 / 17.0, -4.0 / 9.0);
     }
-
-    #[test]
-    fn bad_parameters_are_refused() {
-        let error =
-            |params| Newtron::<FullLeader>::new(params, Problem::new(3, 2), 0).expect_err("bad").to_string();
-        let params = NewtronParams::default;
-        assert_eq!(
-            error(NewtronParams { exploration: Some(2.0), ..params() }),
-            "exploration = 2: must be in [0, 1]"
-        );
-        assert_eq!(
-            error(NewtronParams { beta: Some(-1.0), ..params() }),
-            "beta = -1: must be a finite number >= 0"
-        );
-        assert_eq!(
-            error(NewtronParams { norm: Some(0.0), ..params() }),
-            "norm = 0: must be a finite number > 0"
-        );
-    }
 }

@@ -442,27 +442,4 @@ mod tests {
         }
         assert_eq!(learner.base().rounds(), 20);
     }
-
-    #[test]
-    fn bad_parameters_are_refused() {
-        let error = |pairs: &[_]| reduction(pairs, Problem::new(3, 2)).expect_err("bad").to_string();
-        for base in ["perceptron", "auto"] {
-            assert_eq!(
-                error(&[("base", base)]),
-                format!(
-                    "base = {base}: must be a learner that forecasts probabilities and learns from labels, and is no mixture of learners"
-                )
-            );
-        }
-        assert_eq!(error(&[("base.norm", "-1")]), "base.norm = -1: must be a finite number > 0");
-        assert!(error(&[("base", "ogdd")]).contains("did you mean 'ogd'?"));
-        assert!(
-            error(&[("base.nrm", "1")]).starts_with("folklore has no parameter 'nrm' (did you mean 'norm'?)")
-        );
-        assert_eq!(
-            error(&[("explore", "1")]),
-            "bandit-reduction has no parameter 'explore' (did you mean 'exploration'?); it takes classes, features, base, exploration, horizon, base.*"
-        );
-        assert_eq!(error(&[("base", "aioli")]), "base.classes = 3: must be 2: aioli is binary");
-    }
 }

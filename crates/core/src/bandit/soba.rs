@@ -458,13 +458,4 @@ mod tests {
         });
         assert!((3..3900).contains(&ones) && last < 1.0, "{ones} rounds of uniform play, then {last}");
     }
-
-    #[test]
-    fn bad_parameters_are_refused() {
-        let error =
-            |params| Soba::<FullMetric>::new(params, Problem::new(3, 2), 0).expect_err("bad").to_string();
-        assert_eq!(error(params(Exploration::Rate(1.5))), "exploration = 1.5: must be in [0, 1]");
-        let params = SobaParams { regularization: Some(0.0), ..Default::default() };
-        assert_eq!(error(params), "regularization = 0: must be a finite number > 0");
-    }
 }

@@ -275,18 +275,4 @@ mod tests {
             assert_eq!(learner.rounds(), 1);
         }
     }
-
-    #[test]
-    fn bad_parameters_are_refused() {
-        let error = |params| SobaReduction::new(params, Problem::new(3, 2), 0).expect_err("bad").to_string();
-        let params = SobaReductionParams::default;
-        assert_eq!(
-            error(SobaReductionParams { loss_eta: Some(1.5), ..params() }),
-            "loss_eta = 1.5: must be in [0, 1]"
-        );
-        assert_eq!(
-            error(SobaReductionParams { exploration: Some(0.0), ..params() }),
-            "exploration = 0: must be > 0 where ons_rate is not given: without exploration no mistake is repaired"
-        );
-    }
 }

@@ -429,12 +429,4 @@ mod tests {
             assert!(sum <= largest && discarded > 10.0, "rank {rank}: {sum} > {largest}, {discarded}");
         }
     }
-
-    #[test]
-    fn bad_parameters_are_refused() {
-        let error = |params| SobaSketch::new(params, Problem::new(3, 2), 0).expect_err("bad").to_string();
-        assert_eq!(error(SobaSketchParams::new().rank(0)), "rank = 0: must be between 1 and 1000");
-        let params = SobaSketchParams::new().exploration(Exploration::Rate(-0.5));
-        assert_eq!(error(params), "exploration = -0.5: must be in [0, 1]");
-    }
 }

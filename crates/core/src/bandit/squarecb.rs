@@ -125,27 +125,6 @@ mod tests {
         SquareCb::new(crate::registry::LEARNERS.read("squarecb", &values)?, problem, 0)
     }
 
-    #[test]
-    fn parameters_are_checked() {
-        let error =
-            |pairs: &[(&str, Value)]| learner(pairs, Problem::new(2, 1)).expect_err("refused").to_string();
-        assert_eq!(
-            error(&[("oracle", Value::from("vaw"))]),
-            "oracle = vaw: must be a learner that forecasts probabilities of two classes and learns from labels"
-        );
-        assert_eq!(error(&[("factor", Value::from(0.0))]), "factor = 0: must be a finite number > 0");
-        assert_eq!(
-            error(&[("oracle.norm", Value::from(-1.0))]),
-            "oracle.norm = -1: must be a finite number > 0"
-        );
-        assert!(error(&[("oracle.rate", Value::from(1.0))]).contains("rate"), "unknown to the oracle");
-        let text = error(&[("oracle", Value::from("auto")), ("schedule", Value::from("certificate"))]);
-        assert_eq!(
-            text,
-            "schedule = certificate: must be root, since the oracle auto has no such bound on its regret"
-        );
-    }
-
     /// K = 2, d = 1, AIOLI with B = R = 1: each certificate is 1 before the first round, so γ = 4 √(1/2), and
     /// p = (½, ½). Label 0 is right at x = 1: its certificate is 1 + 1/17, and its log-odds s solve s +
     /// (8/17) tanh(s/2) = 4/17.

@@ -439,21 +439,4 @@ mod tests {
         );
         assert!(learner.log_weights.iter().all(|weight| weight.is_finite()));
     }
-
-    #[test]
-    fn bad_parameters_are_refused() {
-        let error = |params, d| Aggregating::new(params, Problem::new(2, d), 0).expect_err("bad").to_string();
-        assert_eq!(
-            error(AggregatingParams::default(), 3),
-            "features = 3: must be 1 or 2: the integral over more dimensions is out of reach"
-        );
-        assert_eq!(
-            error(AggregatingParams { nodes: Some(1 << 40), ..Default::default() }, 2),
-            "nodes = 1099511627776: must be between 16 and 1024 for features = 2"
-        );
-        assert_eq!(
-            error(AggregatingParams { smoothing: Some(1.5), ..Default::default() }, 1),
-            "smoothing = 1.5: must be in [0, 1]"
-        );
-    }
 }

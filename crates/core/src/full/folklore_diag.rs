@@ -326,17 +326,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn bad_parameters_are_refused() {
-        let error = |params| FolkloreDiag::new(params, Problem::new(3, 2), 0).expect_err("bad").to_string();
-        assert_eq!(
-            error(FolkloreDiagParams { norm: Some(f64::NAN), ..Default::default() }),
-            "norm = NaN: must be a finite number > 0"
-        );
-        assert_eq!(
-            error(FolkloreDiagParams { regularization: Some(-1.0), ..Default::default() }),
-            "regularization = -1: must be a finite number > 0"
-        );
-    }
 }

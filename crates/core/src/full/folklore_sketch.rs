@@ -349,15 +349,6 @@ mod tests {
         FolkloreSketch::new(params, Problem::new(classes, features), 0).expect("valid parameters")
     }
 
-    #[test]
-    fn parameters_are_checked() {
-        for rank in [0, 1001] {
-            let bad = FolkloreSketchParams { rank: Some(rank), ..Default::default() };
-            let error = FolkloreSketch::new(bad, Problem::new(3, 2), 0).expect_err("bad").to_string();
-            assert_eq!(error, format!("rank = {rank}: must be between 1 and 1000"));
-        }
-    }
-
     /// K = 2, d = 1, x = 1, λ = 3/4, γ = 1/2, B = 1, m = 1.
     ///
     /// Round 1, y = 0: p = ½ each and z = 0, so that s = ½, G = (-½, ½) and S has the row √(γs) = ½. (4) is

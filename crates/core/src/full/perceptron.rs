@@ -166,7 +166,6 @@ impl State for Perceptron {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::unit_rows;
 
     /// One round: the scores before it.
     fn round(learner: &mut Perceptron, x: &[f64], y: usize) -> Vec<f64> {
@@ -195,29 +194,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn follows_the_plain_recursion() {
-        let (k, d) = (4, 5);
-        let mut learner = perceptron(k, d, true);
-        let mut plain = vec![0.0; k * d];
-        for (t, x) in unit_rows(3, 300, d).iter().enumerate() {
-            let scores: Vec<f64> =
-                plain.chunks_exact(d).map(|row| row.iter().zip(x).map(|(w, x)| w * x).sum()).collect();
-            let label = (t * t) % k;
-            let got = round(&mut learner, x, label);
-            for (got, want) in got.iter().zip(&scores) {
-                crate::testing::assert_close(*got, *want, 1e-12, "score");
-            }
-            let played = argmax(&scores);
-            if played != label {
-                for i in 0..d {
-                    plain[label * d + i] += x[i];
-                    plain[played * d + i] -= x[i];
-                }
-            }
-        }
-    }
-
     /// Two rounds predicted at W = 0 and learnt late: class 0 was played in both, so that both rows are
     /// subtracted from class 0.
     #[test]
@@ -232,13 +208,5 @@ mod tests {
         }
         learner.predict(Features::Dense(&[1.0]), &mut at[0]);
         assert_eq!(at[0].scores, [-2.0, 1.0, 1.0]);
-    }
-
-    #[test]
-    fn takes_no_parameters() {
-        let values = [("rate".to_owned(), crate::param::Value::parse("1"))].into();
-        let error = crate::registry::find("perceptron").and_then(|p| p.make(&values, Problem::new(2, 1), 0));
-        let error = error.err().expect("no such parameter").to_string();
-        assert_eq!(error, "perceptron has no parameter 'rate'; it takes classes, features");
     }
 }

@@ -311,10 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_parameters_are_refused() {
-        let params = SecondOrderPerceptronParams { regularization: Some(0.0), ..Default::default() };
-        let error = SecondOrderPerceptron::<FullMetric>::new(params, Problem::new(2, 1), 0).expect_err("bad");
-        assert_eq!(error.to_string(), "regularization = 0: must be a finite number > 0");
+    fn the_default_is_the_square_of_the_radius() {
         let problem = Problem::new(2, 1).with_radius(3.0);
         let learner = SecondOrderPerceptron::<FullMetric>::new(Default::default(), problem, 0);
         assert_eq!(learner.expect("defaults").params().regularization, Some(9.0));

@@ -11,5 +11,6 @@ mod extremes;
 mod forecasts;
 mod growth;
 mod params;
+mod refusals;
 mod saving;
 mod timing;

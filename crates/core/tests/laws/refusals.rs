@@ -1,0 +1,71 @@
+//! What learners refuse, and how they say so: a table for all learners.
+
+use noregret::param::{Value, Values};
+use noregret::problem::Problem;
+use noregret::registry::find;
+
+/// A learner, the numbers of classes and features, its settings, and how its error begins.
+type Refusal = (&'static str, (usize, usize), &'static str, &'static str);
+
+#[rustfmt::skip]
+const REFUSALS: &[Refusal] = &[
+    ("aggregating", (2, 3), "", "features = 3: must be 1 or 2: the integral over more dimensions is out of reach"),
+    ("aggregating", (2, 2), "nodes=1099511627776", "nodes = 1099511627776: must be between 16 and 1024 for features = 2"),
+    ("aggregating", (2, 1), "smoothing=1.5", "smoothing = 1.5: must be in [0, 1]"),
+    ("aioli", (2, 3), "norm=-1", "norm = -1: must be a finite number > 0"),
+    ("aioli", (2, 3), "improper_weight=-1", "improper_weight = -1: must be a finite number >= 0"),
+    ("aioli", (2, 3), "curvature=2000", "curvature = 2000: must be at most 1000: none above 1/2 is valid for the loss"),
+    ("bandit-reduction", (3, 2), "base=perceptron", "base = perceptron: must be a learner that forecasts probabilities and learns from labels, and is no mixture of learners"),
+    ("bandit-reduction", (3, 2), "base=auto", "base = auto: must be a learner that forecasts probabilities and learns from labels, and is no mixture of learners"),
+    ("bandit-reduction", (3, 2), "base=ogdd", "there is no learner 'ogdd' (did you mean 'ogd'?)"),
+    ("bandit-reduction", (3, 2), "base=aioli", "base.classes = 3: must be 2: aioli is binary"),
+    ("bandit-reduction", (3, 2), "base.norm=-1", "base.norm = -1: must be a finite number > 0"),
+    ("bandit-reduction", (3, 2), "base.nrm=1", "folklore has no parameter 'nrm' (did you mean 'norm'?)"),
+    ("bandit-reduction", (3, 2), "explore=1", "bandit-reduction has no parameter 'explore' (did you mean 'exploration'?); it takes classes, features, base, exploration, horizon, base.*"),
+    ("banditron", (3, 2), "exploration=-0.1", "exploration = -0.1: must be in [0, 1]"),
+    ("banditron", (3, 2), "exploration=1.5", "exploration = 1.5: must be in [0, 1]"),
+    ("folklore-diag", (3, 2), "regularization=-1", "regularization = -1: must be a finite number > 0"),
+    ("folklore-sketch", (3, 2), "rank=0", "rank = 0: must be between 1 and 1000"),
+    ("folklore-sketch", (3, 2), "rank=1001", "rank = 1001: must be between 1 and 1000"),
+    ("ftrl", (2, 1), "regularization=0", "regularization = 0: must be a finite number > 0"),
+    ("gaf", (3, 2), "smoothing=1", "smoothing = 1: must be at least 0 and less than 1"),
+    ("gaf", (3, 2), "samples=0", "samples = 0: must be at least 1"),
+    ("gaptron-hinge", (3, 2), "norm=-1", "norm = -1: must be a finite number > 0"),
+    ("gaptron-hinge", (3, 2), "rate=inf", "rate = inf: must be a finite number > 0"),
+    ("gaptron-hinge", (3, 2), "exploration=1.5", "exploration = 1.5: must be in [0, 1]"),
+    ("gaptron-hinge", (3, 2), "exploration=adaptive", "exploration = adaptive: must be a number in [0, 1] where every label is revealed"),
+    ("gaptron-hinge", (3, 2), "mode=bandit norm=inf", "norm = inf: must be a finite number > 0"),
+    ("gaptron-hinge", (3, 2), "mode=bandit exploration=0 radius=1", "exploration = 0: must be > 0 where no rate is given: nothing else bounds the probability of the true class"),
+    ("gaptron-hinge", (3, 2), "mode=bandit exploration=0", "exploration = 0: must be > 0 where neither rate nor radius is given"),
+    ("newtron", (3, 2), "exploration=2", "exploration = 2: must be in [0, 1]"),
+    ("newtron", (3, 2), "beta=-1", "beta = -1: must be a finite number >= 0"),
+    ("newtron", (3, 2), "norm=0", "norm = 0: must be a finite number > 0"),
+    ("ogd", (2, 1), "schedule=constant", "rate = unset: must be given when schedule = constant and the number of rounds (horizon) is unknown"),
+    ("ons", (3, 2), "rate=0", "rate = 0: must be a finite number > 0"),
+    ("ons-diag", (3, 2), "norm=inf", "norm = inf: must be a finite number > 0"),
+    ("perceptron", (2, 1), "rate=1", "perceptron has no parameter 'rate'; it takes classes, features"),
+    ("second-order-perceptron", (2, 1), "regularization=0", "regularization = 0: must be a finite number > 0"),
+    ("soba", (3, 2), "exploration=1.5", "exploration = 1.5: must be in [0, 1]"),
+    ("soba", (3, 2), "regularization=0", "regularization = 0: must be a finite number > 0"),
+    ("soba-reduction", (3, 2), "loss_eta=1.5", "loss_eta = 1.5: must be in [0, 1]"),
+    ("soba-reduction", (3, 2), "exploration=0", "exploration = 0: must be > 0 where ons_rate is not given: without exploration no mistake is repaired"),
+    ("soba-sketch", (3, 2), "rank=0", "rank = 0: must be between 1 and 1000"),
+    ("soba-sketch", (3, 2), "exploration=-0.5", "exploration = -0.5: must be in [0, 1]"),
+    ("squarecb", (2, 1), "oracle=vaw", "oracle = vaw: must be a learner that forecasts probabilities of two classes and learns from labels"),
+    ("squarecb", (2, 1), "factor=0", "factor = 0: must be a finite number > 0"),
+    ("squarecb", (2, 1), "oracle.norm=-1", "oracle.norm = -1: must be a finite number > 0"),
+    ("squarecb", (2, 1), "oracle.rate=1", "aioli has no parameter 'rate'"),
+    ("squarecb", (2, 1), "oracle=auto schedule=certificate", "schedule = certificate: must be root, since the oracle auto has no such bound on its regret"),
+    ("vaw", (1, 2), "target_bound=0", "target_bound = 0: must be a finite number > 0"),
+];
+
+#[test]
+fn what_is_refused_is_said_in_these_words() {
+    for (learner, (classes, features), settings, begins) in REFUSALS {
+        let pairs = settings.split_whitespace().map(|pair| pair.split_once('=').expect("name=value"));
+        let values: Values = pairs.map(|(name, value)| (name.to_owned(), Value::parse(value))).collect();
+        let made = find(learner).expect("listed").make_any(&values, Problem::new(*classes, *features), 0);
+        let error = made.err().unwrap_or_else(|| panic!("{learner} takes {settings}")).to_string();
+        assert!(error.starts_with(begins), "{learner}, {settings}: {error}");
+    }
+}
