@@ -3,8 +3,6 @@
 mod build;
 mod features;
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use noregret::example::Label;
@@ -18,6 +16,7 @@ use crate::evaluate::off_policy::check_weight as check_weight_of;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::label::GivenLabel;
 use crate::read::row::{ActionCost, Row, RowLabel};
+use crate::words::named;
 
 /// Largest magnitude of values and norms: beyond it, computations with squares could overflow.
 pub const LARGEST_NORM: f64 = 1e100;
@@ -25,38 +24,17 @@ pub const LARGEST_NORM: f64 = 1e100;
 /// Largest importance weight, for the same reason.
 pub const LARGEST_WEIGHT: f64 = 1e30;
 
-/// Treatment of a row whose norm exceeds the learner's radius.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LargeRow {
-    /// Learn from it unchanged, and count it; the guarantee is void from then on.
-    #[default]
-    Warn,
-    /// Scale it to the radius.
-    Clip,
-    /// Reject it.
-    Error,
-}
-
-impl FromStr for LargeRow {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "warn" => Ok(LargeRow::Warn),
-            "clip" => Ok(LargeRow::Clip),
-            "error" => Ok(LargeRow::Error),
-            _ => Err(format!("{name:?} is none of warn, clip and error")),
-        }
-    }
-}
-
-impl fmt::Display for LargeRow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            LargeRow::Warn => "warn",
-            LargeRow::Clip => "clip",
-            LargeRow::Error => "error",
-        })
+named! {
+    /// Treatment of a row whose norm exceeds the learner's radius.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum LargeRow {
+        /// Learn from it unchanged, and count it; the guarantee is void from then on.
+        #[default]
+        Warn = "warn",
+        /// Scale it to the radius.
+        Clip = "clip",
+        /// Reject it.
+        Error = "error",
     }
 }
 

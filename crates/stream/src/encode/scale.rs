@@ -1,12 +1,11 @@
 //! Online scaling of features: a row is scaled by statistics of the rows up to and including it.
 
-use std::fmt;
-use std::str::FromStr;
-
 use noregret::batch::online_to_batch::Reservoir;
 use noregret::example::Features;
 use noregret::kernel::vector::{dot, max_abs};
 use serde::{Deserialize, Serialize};
+
+use crate::words::named;
 
 pub(crate) use guard::{Guard, GuardState};
 pub(crate) use moments::Moments;
@@ -14,27 +13,29 @@ pub(crate) use moments::Moments;
 mod guard;
 mod moments;
 
-/// How features are scaled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scaling {
-    /// Not at all.
-    None,
-    /// Every row is divided by its Euclidean norm.
-    Unit,
-    /// Every feature is divided by its largest magnitude so far. Zeros stay zeros.
-    MaxAbs,
-    /// Every feature is centred by its mean and divided by its standard deviation so far, and
-    /// clipped to [-[`CLIP`], [`CLIP`]]. A feature that has only been 0 or 1 is not scaled: if it
-    /// is rare, division by its standard deviation would make it dominate the row. Zeros become
-    /// non-zero, so rows are dense.
-    Standard,
-    /// For tables: numbers as with `Standard`, missing ones as 0; categories and words unscaled. For labels
-    /// on offer that have features of their own, the same in the columns of their blocks, where hashed
-    /// categories and numbers may share a column: magnitudes of 1 and 4, those of categories and of products
-    /// of two, are never scaled, and no value is until one of the column is not whole or beyond
-    /// [`MOST_COUNTED`]; rows without an entry count as missing.
-    Mixed,
+named! {
+    /// How features are scaled.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Scaling {
+        /// Not at all.
+        None = "none",
+        /// Every row is divided by its Euclidean norm.
+        Unit = "unit",
+        /// Every feature is divided by its largest magnitude so far. Zeros stay zeros.
+        MaxAbs = "maxabs",
+        /// Every feature is centred by its mean and divided by its standard deviation so far, and
+        /// clipped to [-[`CLIP`], [`CLIP`]]. A feature that has only been 0 or 1 is not scaled: if it
+        /// is rare, division by its standard deviation would make it dominate the row. Zeros become
+        /// non-zero, so rows are dense.
+        Standard = "standard",
+        /// For tables: numbers as with `Standard`, missing ones as 0; categories and words unscaled. For labels
+        /// on offer that have features of their own, the same in the columns of their blocks, where hashed
+        /// categories and numbers may share a column: magnitudes of 1 and 4, those of categories and of products
+        /// of two, are never scaled, and no value is until one of the column is not whole or beyond
+        /// [`MOST_COUNTED`]; rows without an entry count as missing.
+        Mixed = "mixed",
+    }
 }
 
 /// Columns of blocks whose values have all been whole and at most this hold small counts, or several
@@ -45,21 +46,6 @@ pub const MOST_COUNTED: f64 = 16.0;
 pub const CLIP: f64 = 5.0;
 
 impl Scaling {
-    /// All kinds.
-    pub const ALL: [Scaling; 5] =
-        [Scaling::None, Scaling::Unit, Scaling::MaxAbs, Scaling::Standard, Scaling::Mixed];
-
-    /// Its name, such as `maxabs`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scaling::None => "none",
-            Scaling::Unit => "unit",
-            Scaling::MaxAbs => "maxabs",
-            Scaling::Standard => "standard",
-            Scaling::Mixed => "mixed",
-        }
-    }
-
     /// Whether the scaling of a row depends on the rows before it.
     pub fn adapts(self) -> bool {
         matches!(self, Scaling::MaxAbs | Scaling::Standard | Scaling::Mixed)
@@ -74,23 +60,6 @@ impl Scaling {
             Scaling::MaxAbs => Some((features as f64).sqrt()),
             Scaling::Standard => Some(CLIP * (features as f64).sqrt()),
         }
-    }
-}
-
-impl fmt::Display for Scaling {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Scaling {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let found = Scaling::ALL.into_iter().find(|scaling| scaling.name() == name);
-        found.ok_or_else(|| {
-            format!("no scaling is called {name:?}; known are none, unit, maxabs, standard and mixed")
-        })
     }
 }
 

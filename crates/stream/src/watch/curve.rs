@@ -1,32 +1,30 @@
 //! The points of a learning curve, thinned out during the run.
 
-use std::fmt;
 use std::ops::Range;
-use std::str::FromStr;
 
 use noregret::algorithm::Forecast;
 
 use crate::run::score::{Rates, Score};
 use crate::run::{Outcome, Sink};
+use crate::words::named;
 
-/// The quantity of a curve.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Measure {
-    /// Error rate over the window; squared loss for a real-valued target.
-    #[default]
-    Error,
-    /// Log loss in nats over the window.
-    LogLoss,
-    /// Error rate over all rounds so far; squared loss for a real-valued target.
-    RunningError,
-    /// Log loss in nats over all rounds so far.
-    RunningLogLoss,
+named! {
+    /// The quantity of a curve.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Measure {
+        /// Error rate over the window; squared loss for a real-valued target.
+        #[default]
+        Error = "error",
+        /// Log loss in nats over the window.
+        LogLoss = "log-loss",
+        /// Error rate over all rounds so far; squared loss for a real-valued target.
+        RunningError = "running-error",
+        /// Log loss in nats over all rounds so far.
+        RunningLogLoss = "running-log-loss",
+    }
 }
 
 impl Measure {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Error, Self::LogLoss, Self::RunningError, Self::RunningLogLoss];
-
     /// Whether it is over all rounds so far, rather than a window.
     pub fn is_running(self) -> bool {
         matches!(self, Self::RunningError | Self::RunningLogLoss)
@@ -49,28 +47,6 @@ impl Measure {
             Self::Error | Self::RunningError => error_rate.or(squared_loss),
             Self::LogLoss | Self::RunningLogLoss => log_loss,
         }
-    }
-}
-
-impl fmt::Display for Measure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Error => "error",
-            Self::LogLoss => "log-loss",
-            Self::RunningError => "running-error",
-            Self::RunningLogLoss => "running-log-loss",
-        })
-    }
-}
-
-impl FromStr for Measure {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|measure| measure.to_string() == text)
-            .ok_or_else(|| format!("{text:?} is none of error, log-loss, running-error and running-log-loss"))
     }
 }
 
