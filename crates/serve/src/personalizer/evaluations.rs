@@ -4,18 +4,17 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::Names;
+use super::Ask;
 use super::answers::Answered;
 use super::kept;
 use super::time::{moment, time};
 use crate::api::evaluate::{evaluated_on_log, learning};
-use crate::app::{App, json as answered};
+use crate::app::json as answered;
 use crate::model::evaluation::{Candidate, Simple};
 use crate::model::handle::{Handle, now};
 use crate::model::spec::shown;
@@ -72,27 +71,17 @@ impl Custom {
 }
 
 /// PUT evaluations/{id}.
-pub(super) async fn create(
-    State(app): State<Arc<App>>,
-    names: Names,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    let handle = names.open(&app, &headers, Right::Write).await?;
-    let contract: Contract = app.json(body).await?;
-    made(&handle, names.id.clone(), contract).await?;
+pub(super) async fn create(ask: Ask, body: Body) -> Answered {
+    let handle = ask.open(Right::Write).await?;
+    let contract: Contract = ask.app.json(body).await?;
+    made(&handle, ask.path.id.clone(), contract).await?;
     Ok(StatusCode::OK.into_response())
 }
 
 /// POST evaluations: the id is made.
-pub(super) async fn create_any(
-    State(app): State<Arc<App>>,
-    names: Names,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    let handle = names.open(&app, &headers, Right::Write).await?;
-    let contract: Contract = app.json(body).await?;
+pub(super) async fn create_any(ask: Ask, body: Body) -> Answered {
+    let handle = ask.open(Right::Write).await?;
+    let contract: Contract = ask.app.json(body).await?;
     let evaluation = made(&handle, format!("evaluation-{}", now()), contract).await?;
     Ok(answered(StatusCode::CREATED, &evaluation))
 }

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use noregret_stream::{GivenLabel, LabelType};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::Names;
+use super::Ask;
 use super::answers::{Answered, in_its_terms};
-use crate::app::{App, json as answered};
+use crate::app::json as answered;
 use crate::model::engine::{Answer, Chosen};
 use crate::model::event::{Decide, Event, Offered, Outcome, Slot, slot_id};
 use crate::model::flat::Flat;
@@ -203,14 +202,9 @@ fn again(decide: &Decide, outcome: &Outcome) -> Vec<Chosen> {
 }
 
 /// POST rank.
-pub(super) async fn rank(
-    State(app): State<Arc<App>>,
-    names: Names,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    let handle = names.open(&app, &headers, Right::Write).await?;
-    let request: RankRequest = app.json(body).await?;
+pub(super) async fn rank(ask: Ask, body: Body) -> Answered {
+    let handle = ask.open(Right::Write).await?;
+    let request: RankRequest = ask.app.json(body).await?;
     let actions: Vec<String> = request.actions.iter().map(|action| action.id.clone()).collect();
     let request = RankRequest { slots: None, ..request };
     let (event, mut chosen) = decided(&handle, decide(request)?).await?;
@@ -226,14 +220,9 @@ pub(super) async fn rank(
 }
 
 /// POST multislot/rank.
-pub(super) async fn rank_slots(
-    State(app): State<Arc<App>>,
-    names: Names,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    let handle = names.open(&app, &headers, Right::Write).await?;
-    let request: RankRequest = app.json(body).await?;
+pub(super) async fn rank_slots(ask: Ask, body: Body) -> Answered {
+    let handle = ask.open(Right::Write).await?;
+    let request: RankRequest = ask.app.json(body).await?;
     let slots: Vec<String> = request.slots.iter().flatten().map(|slot| slot.id.clone()).collect();
     if slots.is_empty() {
         return Err(Refusal::invalid("slots", "there are no slots; one was needed").into());
@@ -265,23 +254,18 @@ async fn rewarded(handle: &Handle, id: String, value: f64) -> Result<(), Refusal
 }
 
 /// POST events/{event}/reward.
-pub(super) async fn reward(
-    State(app): State<Arc<App>>,
-    names: Names,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    let handle = names.open(&app, &headers, Right::Write).await?;
-    let RewardRequest { value } = app.json(body).await?;
+pub(super) async fn reward(ask: Ask, body: Body) -> Answered {
+    let handle = ask.open(Right::Write).await?;
+    let RewardRequest { value } = ask.app.json(body).await?;
     check_value("value", value)?;
-    rewarded(&handle, names.event.clone(), value).await?;
+    rewarded(&handle, ask.path.event.clone(), value).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// POST events/{event}/activate.
-pub(super) async fn activate(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
-    let handle = names.open(&app, &headers, Right::Write).await?;
-    activated(&handle, names.event.clone()).await?;
+pub(super) async fn activate(ask: Ask) -> Answered {
+    let handle = ask.open(Right::Write).await?;
+    activated(&handle, ask.path.event.clone()).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -298,23 +282,18 @@ fn unknown(event: &str) -> Refusal {
 }
 
 /// POST multislot/events/{event}/reward.
-pub(super) async fn reward_slots(
-    State(app): State<Arc<App>>,
-    names: Names,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    let handle = names.open(&app, &headers, Right::Write).await?;
-    let SlotRewards { reward } = app.json(body).await?;
+pub(super) async fn reward_slots(ask: Ask, body: Body) -> Answered {
+    let handle = ask.open(Right::Write).await?;
+    let SlotRewards { reward } = ask.app.json(body).await?;
     for (at, SlotReward { value, .. }) in reward.iter().enumerate() {
         check_value(&format!("reward[{at}].value"), *value)?;
     }
     for (at, SlotReward { slot_id: slot, value }) in reward.into_iter().enumerate() {
-        let done = rewarded(&handle, slot_id(&names.event, &slot), value).await;
+        let done = rewarded(&handle, slot_id(&ask.path.event, &slot), value).await;
         if done.as_ref().is_err_and(|refusal| refusal.status == 404)
-            && past(&handle, &names.event).await?.is_some()
+            && past(&handle, &ask.path.event).await?.is_some()
         {
-            let what = format!("the event {} has no slot {}", shown(&names.event), shown(&slot));
+            let what = format!("the event {} has no slot {}", shown(&ask.path.event), shown(&slot));
             let field = format!("reward[{at}].slotId");
             return Err(Refusal::unknown(what).about(&field).into());
         }
@@ -324,17 +303,13 @@ pub(super) async fn reward_slots(
 }
 
 /// POST multislot/events/{event}/activate.
-pub(super) async fn activate_slots(
-    State(app): State<Arc<App>>,
-    names: Names,
-    headers: HeaderMap,
-) -> Answered {
-    let handle = names.open(&app, &headers, Right::Write).await?;
-    let Some((decide, _)) = past(&handle, &names.event).await? else {
-        return Err(unknown(&names.event).into());
+pub(super) async fn activate_slots(ask: Ask) -> Answered {
+    let handle = ask.open(Right::Write).await?;
+    let Some((decide, _)) = past(&handle, &ask.path.event).await? else {
+        return Err(unknown(&ask.path.event).into());
     };
     for slot in &decide.slots {
-        activated(&handle, slot_id(&names.event, &slot.id)).await?;
+        activated(&handle, slot_id(&ask.path.event, &slot.id)).await?;
     }
     Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -1,19 +1,15 @@
 //! Importance of the features of a loop.
 
-use std::sync::Arc;
-
 use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Names;
+use super::Ask;
 use super::answers::Answered;
 use super::kept;
 use super::time::{moment, time};
-use crate::app::App;
 use crate::app::aside;
 use crate::model::handle::now;
 use crate::model::importance::last_decisions;
@@ -34,15 +30,10 @@ struct Contract {
 }
 
 /// PUT featureImportances/{id}.
-pub(super) async fn create(
-    State(app): State<Arc<App>>,
-    names: Names,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    let handle = names.open(&app, &headers, Right::Write).await?;
-    kept::check_id("featureImportanceId", &names.id)?;
-    let Contract { name, description, start_time, end_time } = app.json(body).await?;
+pub(super) async fn create(ask: Ask, body: Body) -> Answered {
+    let handle = ask.open(Right::Write).await?;
+    kept::check_id("featureImportanceId", &ask.path.id)?;
+    let Contract { name, description, start_time, end_time } = ask.app.json(body).await?;
     let range = time("startTime", &start_time)?..=time("endTime", &end_time)?;
     let (reader, folder) = (handle.look_now().await?, handle.folder.clone());
     let scores = aside(move || {
@@ -55,9 +46,9 @@ pub(super) async fn create(
         .map(|one| json!({"namespace": one.part, "featureName": one.feature, "score": one.score}))
         .collect();
     let report = json!({
-        "id": names.id, "name": name, "description": description, "startTime": start_time,
+        "id": ask.path.id, "name": name, "description": description, "startTime": start_time,
         "endTime": end_time, "creationTime": moment(now()), "status": "Succeeded", "featureScores": scores,
     });
-    kept::write(&handle, KIND, &names.id, &report).await?;
+    kept::write(&handle, KIND, &ask.path.id, &report).await?;
     Ok(StatusCode::OK.into_response())
 }

@@ -4,14 +4,13 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodRouter, get};
 use noregret_stream::Replacement;
 use serde_json::{Value, json};
 
-use super::Names;
+use super::Ask;
 use super::answers::Answered;
 use crate::app::aside;
 use crate::app::{App, json as answered};
@@ -23,36 +22,28 @@ use crate::safety::names::check;
 
 /// One report of this kind: GET and DELETE.
 pub(super) fn one(kind: &'static str) -> MethodRouter<Arc<App>> {
-    let shown = move |State(app): State<Arc<App>>, names: Names, headers: HeaderMap| async move {
-        show(kind, &app, &names, &headers).await
-    };
-    let deleted = move |State(app): State<Arc<App>>, names: Names, headers: HeaderMap| async move {
-        delete(kind, &app, &names, &headers).await
-    };
-    get(shown).delete(deleted)
+    get(move |ask: Ask| show(kind, ask)).delete(move |ask: Ask| delete(kind, ask))
 }
 
 /// All reports of this kind: GET.
 pub(super) fn list(kind: &'static str) -> MethodRouter<Arc<App>> {
-    get(move |State(app): State<Arc<App>>, names: Names, headers: HeaderMap, uri: Uri| async move {
-        list_of(kind, &app, &names, &headers, &uri).await
-    })
+    get(move |ask: Ask, uri: Uri| list_of(kind, ask, uri))
 }
 
-async fn show(kind: &str, app: &Arc<App>, names: &Names, headers: &HeaderMap) -> Answered {
-    let handle = names.open(app, headers, Right::Read).await?;
-    Ok(answered(StatusCode::OK, &read(&handle, kind, &names.id).await?))
+async fn show(kind: &str, ask: Ask) -> Answered {
+    let handle = ask.open(Right::Read).await?;
+    Ok(answered(StatusCode::OK, &read(&handle, kind, &ask.path.id).await?))
 }
 
-async fn delete(kind: &str, app: &Arc<App>, names: &Names, headers: &HeaderMap) -> Answered {
-    let handle = names.open(app, headers, Right::Write).await?;
-    remove(&handle, kind, &names.id);
+async fn delete(kind: &str, ask: Ask) -> Answered {
+    let handle = ask.open(Right::Write).await?;
+    remove(&handle, kind, &ask.path.id);
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-async fn list_of(kind: &str, app: &Arc<App>, names: &Names, headers: &HeaderMap, uri: &Uri) -> Answered {
-    let handle = names.open(app, headers, Right::Read).await?;
-    Ok(paged(all(&handle, kind).await?, uri))
+async fn list_of(kind: &str, ask: Ask, uri: Uri) -> Answered {
+    let handle = ask.open(Right::Read).await?;
+    Ok(paged(all(&handle, kind).await?, &uri))
 }
 
 fn path(handle: &Handle, kind: &str, id: &str) -> PathBuf {

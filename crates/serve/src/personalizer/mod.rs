@@ -85,7 +85,7 @@ async fn not_that_way(request: Request) -> answers::Error {
 
 /// Path parameters.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Named {
+struct Named {
     /// The loop.
     #[serde(default, rename = "loop")]
     of: Option<String>,
@@ -97,22 +97,20 @@ pub(super) struct Named {
     id: String,
 }
 
-pub(super) struct Names(Named);
-
-impl std::ops::Deref for Names {
-    type Target = Named;
-
-    fn deref(&self) -> &Named {
-        &self.0
-    }
+/// A request about a loop.
+struct Ask {
+    app: Arc<App>,
+    path: Named,
+    headers: HeaderMap,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Names {
+impl FromRequestParts<Arc<App>> for Ask {
     type Rejection = answers::Error;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, answers::Error> {
-        let named = crate::app::Named::<Named>::from_request_parts(parts, state).await;
-        Ok(Self(named.map_err(answers::Error)?.0))
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, answers::Error> {
+        let path =
+            crate::app::Named::<Named>::from_request_parts(parts, app).await.map_err(answers::Error)?;
+        Ok(Self { app: Arc::clone(app), path: path.0, headers: parts.headers.clone() })
     }
 }
 
@@ -129,28 +127,23 @@ fn first_service() -> Service {
     }
 }
 
-impl Named {
+impl Ask {
     /// The name of the loop: from the path, or from a key for a single model (for clients that drop
     /// the path of their endpoint), or `default`.
-    fn name(&self, app: &App, headers: &HeaderMap) -> String {
-        let of_key = || app.keys.now().only_model(key_of(headers));
-        self.of.clone().or_else(of_key).unwrap_or_else(|| "default".to_owned())
+    fn name(&self) -> String {
+        let of_key = || self.app.keys.now().only_model(key_of(&self.headers));
+        self.path.of.clone().or_else(of_key).unwrap_or_else(|| "default".to_owned())
     }
 
-    /// The loop, made if it does not exist.
-    async fn open(&self, app: &Arc<App>, headers: &HeaderMap, right: Right) -> Result<Arc<Handle>, Refusal> {
-        self.opened(app, headers, right).await.map_err(answers::in_its_terms)
+    /// The loop, for a request with `right`; it is made if it does not exist.
+    async fn open(&self, right: Right) -> Result<Arc<Handle>, Refusal> {
+        self.opened(right).await.map_err(answers::in_its_terms)
     }
 
-    async fn opened(
-        &self,
-        app: &Arc<App>,
-        headers: &HeaderMap,
-        right: Right,
-    ) -> Result<Arc<Handle>, Refusal> {
-        let name = self.name(app, headers);
-        app.allow(headers, right, Some(&name))?;
-        match app.hub.get(&name) {
+    async fn opened(&self, right: Right) -> Result<Arc<Handle>, Refusal> {
+        let name = self.name();
+        self.app.allow(&self.headers, right, Some(&name))?;
+        match self.app.hub.get(&name) {
             Err(refusal) if refusal.status == 404 => {}
             Ok(handle) if handle.spec().feedback == Feedback::Full => {
                 let what = format!(
@@ -161,7 +154,7 @@ impl Named {
             other => return other,
         }
         let spec = Spec { feedback: Feedback::Bandit, service: first_service(), ..Spec::default() };
-        let (app, wanted) = (Arc::clone(app), name.clone());
+        let (app, wanted) = (Arc::clone(&self.app), name.clone());
         let made = crate::app::aside(move || {
             match app.hub.create(&wanted, spec) {
                 // Another request has made it or is making it.

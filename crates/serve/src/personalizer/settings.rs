@@ -1,17 +1,14 @@
 //! Configuration, logs and the model of a loop.
 
-use std::sync::Arc;
-
 use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use serde_json::{Map, Value, json};
 
-use super::Names;
+use super::Ask;
 use super::answers::{Answered, in_its_terms};
 use super::time::{moment, seconds};
-use crate::app::{App, json as answered};
+use crate::app::json as answered;
 use crate::model::engine::{Engine, Keep};
 use crate::model::handle::{Restored, now};
 use crate::model::spec::{Aggregation, Mode, Service, shown_value};
@@ -75,20 +72,15 @@ async fn configuration(handle: &crate::model::handle::Handle) -> Result<Value, R
 }
 
 /// GET configurations/service.
-pub(super) async fn service(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
-    let handle = names.open(&app, &headers, Right::Read).await?;
+pub(super) async fn service(ask: Ask) -> Answered {
+    let handle = ask.open(Right::Read).await?;
     Ok(answered(StatusCode::OK, &configuration(&handle).await?))
 }
 
 /// PUT configurations/service.
-pub(super) async fn set_service(
-    State(app): State<Arc<App>>,
-    names: Names,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    let handle = names.open(&app, &headers, Right::Admin).await?;
-    let wanted: Map<String, Value> = app.json(body).await?;
+pub(super) async fn set_service(ask: Ask, body: Body) -> Answered {
+    let handle = ask.open(Right::Admin).await?;
+    let wanted: Map<String, Value> = ask.app.json(body).await?;
     let old = handle.spec().service;
     handle.configure(configured(wanted, old)?).await.map_err(in_its_terms)?;
     Ok(answered(StatusCode::OK, &configuration(&handle).await?))
@@ -156,40 +148,36 @@ fn configured(mut wanted: Map<String, Value>, mut service: Service) -> Result<Se
 }
 
 /// GET and DELETE configurations/policy: there is one policy, without settings.
-pub(super) async fn policy(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
-    let handle = names.open(&app, &headers, Right::Read).await?;
+pub(super) async fn policy(ask: Ask) -> Answered {
+    let handle = ask.open(Right::Read).await?;
     let about = &handle.look().await?.about;
     let learner = about["learner"].as_str().unwrap_or_default();
     Ok(answered(StatusCode::OK, &json!({"name": learner, "arguments": format!("--learner {learner}")})))
 }
 
 /// PUT configurations/policy.
-pub(super) async fn set_policy(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
-    names.open(&app, &headers, Right::Admin).await?;
+pub(super) async fn set_policy(ask: Ask) -> Answered {
+    ask.open(Right::Admin).await?;
     let what = "policies are command lines of Vowpal Wabbit, which this service does not run; the learner of a loop needs no settings";
     Err(Refusal::not_offered(what).into())
 }
 
 /// POST configurations/applyFromEvaluation.
-pub(super) async fn apply(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
-    names.open(&app, &headers, Right::Admin).await?;
+pub(super) async fn apply(ask: Ask) -> Answered {
+    ask.open(Right::Admin).await?;
     let what = "evaluations do not produce settings to apply; the learner of a loop needs none";
     Err(Refusal::not_offered(what).into())
 }
 
 /// DELETE logs.
-pub(super) async fn delete_logs(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
-    names.open(&app, &headers, Right::Admin).await?.forget().await?;
+pub(super) async fn delete_logs(ask: Ask) -> Answered {
+    ask.open(Right::Admin).await?.forget().await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// GET logs/properties.
-pub(super) async fn log_properties(
-    State(app): State<Arc<App>>,
-    names: Names,
-    headers: HeaderMap,
-) -> Answered {
-    let handle = names.open(&app, &headers, Right::Read).await?;
+pub(super) async fn log_properties(ask: Ask) -> Answered {
+    let handle = ask.open(Right::Read).await?;
     let (_, first, last, _) =
         crate::app::aside(move || store::log_properties(&handle.folder).map_err(Refusal::failed)).await?;
     let at = |at: Option<i64>| moment(at.unwrap_or_else(now));
@@ -198,34 +186,29 @@ pub(super) async fn log_properties(
 }
 
 /// GET and POST logs/interactions and logs/observations.
-pub(super) async fn raw_logs(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
-    names.open(&app, &headers, Right::Write).await?;
+pub(super) async fn raw_logs(ask: Ask) -> Answered {
+    ask.open(Right::Write).await?;
     let what = "binary logs of the reinforcement_learning library are not supported; use rank and reward";
     Err(Refusal::not_offered(what).into())
 }
 
 /// GET model.
-pub(super) async fn model(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
-    let handle = names.open(&app, &headers, Right::Read).await?;
+pub(super) async fn model(ask: Ask) -> Answered {
+    let handle = ask.open(Right::Read).await?;
     Ok(crate::api::state::file(&handle.export().await?)?)
 }
 
 /// PUT model.
-pub(super) async fn set_model(
-    State(app): State<Arc<App>>,
-    names: Names,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    let name = names.open(&app, &headers, Right::Admin).await?.name.clone();
-    let bytes = app.file(body).await?;
-    crate::api::state::put_model(&app, &name, bytes, Service::default()).await?;
+pub(super) async fn set_model(ask: Ask, body: Body) -> Answered {
+    let name = ask.open(Right::Admin).await?.name.clone();
+    let bytes = ask.app.file(body).await?;
+    crate::api::state::put_model(&ask.app, &name, bytes, Service::default()).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// DELETE model: resets the model.
-pub(super) async fn reset_model(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
-    let handle = names.open(&app, &headers, Right::Admin).await?;
+pub(super) async fn reset_model(ask: Ask) -> Answered {
+    let handle = ask.open(Right::Admin).await?;
     let (spec, limits) = (handle.spec(), handle.limits.clone());
     let engine = crate::app::aside(move || Engine::new(spec, &limits)).await?;
     handle.restore(Restored { engine, keep: Keep::Waiting }).await?;
@@ -233,12 +216,8 @@ pub(super) async fn reset_model(State(app): State<Arc<App>>, names: Names, heade
 }
 
 /// GET model/properties.
-pub(super) async fn model_properties(
-    State(app): State<Arc<App>>,
-    names: Names,
-    headers: HeaderMap,
-) -> Answered {
-    let handle = names.open(&app, &headers, Right::Read).await?;
+pub(super) async fn model_properties(ask: Ask) -> Answered {
+    let handle = ask.open(Right::Read).await?;
     let (_, first, last, _) =
         crate::app::aside(move || store::log_properties(&handle.folder).map_err(Refusal::failed)).await?;
     let at = |at: Option<i64>| moment(at.unwrap_or_else(now));
