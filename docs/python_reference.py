@@ -18,7 +18,7 @@ PAGES: dict[str, list[tuple[str, list[str]]]] = {
         ("_run.py", ["Run"]),
         ("_explain.py", ["Explanation"]),
         ("_bandit.py", ["Bandit", "Decision", "DecisionLog"]),
-        ("_evaluation.py", ["evaluate", "evaluate_arrays", "compare_policies", "Estimate", "Evaluation", "Difference", "Comparison"]),
+        ("_evaluation.py", ["evaluate", "evaluate_arrays", "compare_policies", "Estimate", "Evaluation", "Difference", "Comparison", "Learnt", "Stage"]),
     ],
     "noregret.sklearn": [("sklearn/_base.py", ["Classifier"]), ("sklearn/_weighted.py", ["WeightedClassifier"])],
     "noregret.river": [("river/_base.py", ["Classifier", "WeightedClassifier"])],

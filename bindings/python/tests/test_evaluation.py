@@ -148,7 +148,7 @@ def test_bad_rounds_are_refused(change, error, sentence):
 def test_bad_wishes_are_refused(log, tmp_path):
     path = log[0]
     for policy, keywords, sentence in [
-        ("best", {}, 'the policy "best" is none of uniform, logged, greedy and constant:LABEL'),
+        ("first", {}, 'the policy "first" is none of uniform, logged, greedy, best, constant:LABEL, learner:NAME and alone:NAME'),
         ("constant:d", {}, 'log.ndjson: the log has no label "d"; there are a, b, c'),
         (None, {}, 'log.ndjson:2: the decision has no "evaluation"; name a policy or a model'),
         ("uniform", {"greedy": True}, "greedy = true: must be false for the policy uniform, which is no learner"),
@@ -230,3 +230,21 @@ def test_distributions_of_three_axes_are_those_of_open_bandit_pipeline():
     ):
         with pytest.raises(ValueError, match=sentence):
             evaluate_arrays(**good, policy=two, **change)
+
+
+def test_policies_that_learn(tmp_path):
+    path = tmp_path / "log.ndjson"
+    bandit = Bandit("banditron", features=1, classes=2, exploration=1.0)
+    with bandit.log(path):
+        for at in range(2000):
+            decision = bandit.decide([at % 2 - 0.5])
+            bandit.feedback(decision.id, decision.label == at % 2)
+    found = compare_policies(path, {"best": "best", "alone": "alone:squarecb", "after": "learner:squarecb"})
+    assert found.evaluations["best"].best_label in ("0", "1")
+    assert found.evaluations["best"].learnt is None
+    learnt = [found.evaluations[name].learnt for name in ("alone", "after")]
+    assert 800 < learnt[0].rounds < 1200
+    assert learnt[1].rounds == 2000
+    for one in learnt:
+        assert one.stages[0].learnt == (0, 127)
+        assert one.stages[-1].reward > 0.8

@@ -29,6 +29,28 @@ class Estimate(NamedTuple):
     only for `ips` and `dr`."""
 
 
+class Stage(NamedTuple):
+    """The estimated reward of a policy that has learnt so many rounds."""
+
+    learnt: tuple[int, int]
+    """The rounds that it had learnt, at the start and at the end."""
+    reward: float
+    """The estimate."""
+    standard_error: float
+    """Standard error of the estimate."""
+
+
+class Learnt(NamedTuple):
+    """What a policy that learns has earned meanwhile."""
+
+    rounds: int
+    """The rounds that it has learnt."""
+    stages: list[Stage]
+    """Its reward after 0 to 127 learnt rounds, 128 to 255, 256 to 511 and so on."""
+    exploration: tuple[float, float]
+    """What exploring has cost in a decision: the estimated reward of its best label minus its own, and the standard error."""
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """The result of an off-policy evaluation."""
@@ -76,6 +98,10 @@ class Evaluation:
     """Number of skipped lines of the log."""
     first_bad_row: str | None
     """The error of the first of them."""
+    best_label: str | None
+    """The label of the policy `best`."""
+    learnt: Learnt | None
+    """What a policy that learns has earned meanwhile."""
     warnings: list[str]
     """Warnings about the log or the weights, in sentences; read them before the estimates."""
 
@@ -170,8 +196,9 @@ def evaluate(
         A file of `Bandit.log` or `noregret run --log`, of another program (see docs/how-to/bandit-feedback.md for the required keys), or
         Vowpal Wabbit text with `action:cost:probability`. It is read twice.
     policy
-        A learner or a bandit; `uniform`, `logged`, `greedy` (the logged distribution's best label) or `constant:LABEL`;
-        None for the distribution in each line's `evaluation`.
+        A learner or a bandit; `uniform`, `logged`, `greedy` (the logged distribution's best label), `constant:LABEL`, `best` (the
+        label that has earned most), `learner:NAME` (a learner that learns from every round of the log) or `alone:NAME` (only from
+        those that it might have played itself); None for the distribution in each line's `evaluation`.
     greedy
         Whether a learner always plays the label with its best score.
     clip
@@ -438,5 +465,10 @@ def _evaluation(found: dict[str, Any]) -> Evaluation:
     }
     if "model_error" in found:
         found["model_error"] = tuple(found["model_error"])
-    absent = {"uncovered": None, "first_bad_row": None, "learnt_meanwhile": None, "thin": False, "model_error": None, "reward_model": None}
+    if "learnt" in found:
+        learnt = found["learnt"]
+        stages = [Stage((one["from"], one["to"]), one["reward"], one["standard_error"]) for one in learnt["stages"]]
+        found["learnt"] = Learnt(learnt["rounds"], stages, tuple(learnt["exploration"]))
+    absent = {"best_label": None, "learnt": None, "uncovered": None, "first_bad_row": None, "learnt_meanwhile": None, "thin": False, "model_error": None,
+        "reward_model": None}
     return Evaluation(estimates=estimates, **{**absent, **found})

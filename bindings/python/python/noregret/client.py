@@ -226,8 +226,9 @@ class Model:
         self, policy: str, *, params: Mapping[str, Any] | None = None, confidence: float | None = None
     ) -> dict[str, Any]:
         """What ``policy`` would have earned on the log, with intervals of this ``confidence`` (0.95): ``uniform``, ``greedy``,
-        ``logged``, ``baseline``, ``constant:LABEL``, ``model:NAME``, or ``learner:NAME``, a learner with these ``params`` that learns
-        from the log, each round after it was evaluated in it."""
+        ``logged``, ``best``, ``baseline``, ``constant:LABEL``, ``model:NAME``, ``learner:NAME``, a learner with these ``params`` that
+        learns from the log, each round after it was evaluated in it, or ``alone:NAME``, which learns only from rounds that it might
+        have played itself."""
         body: dict[str, Any] = {"policy": policy}
         given = {"params": params, "confidence": confidence}
         body.update({key: value for key, value in given.items() if value is not None})

@@ -47,8 +47,10 @@ pub(crate) struct ReplayArgs {
 pub(crate) struct EvaluateArgs {
     /// The log file, of `noregret run --log` or of another program
     pub(crate) log: String,
-    /// A policy: uniform (over the labels on offer), constant:LABEL, logged, or greedy (the logged
-    /// distribution's best label); may be given several times [default: the log's own "evaluation"]
+    /// A policy: uniform (over the labels on offer), constant:LABEL, best (the label that has earned most),
+    /// logged, greedy (the logged distribution's best label), learner:NAME (learns from every round of the
+    /// log), or alone:NAME (only from those that it might have played itself); may be given several times
+    /// [default: the log's own "evaluation"]
     #[arg(long, value_name = "POLICY")]
     pub(crate) policy: Vec<String>,
     /// A saved model as a policy; may be given several times [default: none]

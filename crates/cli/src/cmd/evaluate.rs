@@ -5,8 +5,9 @@ use std::io::Write;
 use noregret_stream::Schema;
 use noregret_stream::decisions::logged::Logged;
 use noregret_stream::evaluate::{
-    Compared, EvaluateError, Evaluation, MakeLearner, Policy, compare, reward_model,
+    Compared, EvaluateError, Evaluation, Learnt, MakeLearner, Policy, compare, reward_model,
 };
+use noregret_stream::words::counted;
 
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
@@ -18,7 +19,7 @@ use crate::plan::{EvaluatePlan, PolicyPlan};
 pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     let EvaluatePlan { log, format, keys, policies, reward_learner, options, json } = EvaluatePlan::of(args)?;
     let opened = policies.into_iter().map(policy).collect::<Result<Vec<_>, _>>()?;
-    let (names, mut policies): (Vec<String>, Vec<Policy>) = opened.into_iter().unzip();
+    let (mut names, mut policies): (Vec<String>, Vec<Policy>) = opened.into_iter().unzip();
     let open = |schema: Option<&Schema>| match &keys {
         None => Logged::open(&log, format, schema),
         Some(keys) => Logged::open_foreign(&log, format, keys, schema),
@@ -31,11 +32,19 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
         match error {
             EvaluateError::Read(error) => Failure::reading(error),
             EvaluateError::Param(error) => error.into(),
+            EvaluateError::Setup(_) | EvaluateError::Rewards(_) => {
+                Failure::usage(format!("--policy {}: {error}", names[at]))
+            }
             EvaluateError::NoFile => Failure::usage(format!("{log}: {error}")),
             error if names.len() > 1 => Failure::data(format!("{log}: {}: {error}", names[at])),
             error => Failure::data(format!("{log}: {error}")),
         }
     })?;
+    for (name, evaluation) in names.iter_mut().zip(&compared.evaluations) {
+        if let Some(label) = &evaluation.best_label {
+            *name = format!("best, constant:{label}");
+        }
+    }
     let first = &compared.evaluations[0];
     note_bad_rows(first.bad_rows, first.first_bad_row.as_deref());
     if json {
@@ -121,7 +130,27 @@ fn print_table(compared: &Compared, names: &[String], confidence: f64) -> std::i
         "\nby {estimator}, on {rounds} of {decisions} decisions; mean reward {:.4} +- {:.4}",
         first.logged_reward, first.logged_reward_standard_error
     )?;
-    writeln!(out, "{}", assumption(first))
+    writeln!(out, "{}", assumption(first))?;
+    let learnt = compared.evaluations.iter().zip(names);
+    learnt
+        .filter_map(|(evaluation, name)| Some((evaluation.learnt.as_ref()?, name)))
+        .try_for_each(|(learnt, name)| print_learnt(&mut out, learnt, name))
+}
+
+/// How the reward of a policy grew while it learnt.
+fn print_learnt(out: &mut impl Write, learnt: &Learnt, policy: &str) -> std::io::Result<()> {
+    let Learnt { rounds, stages, exploration: [cost, error] } = learnt;
+    writeln!(
+        out,
+        "\n{policy} learnt {}; exploring costs {cost:.4} +- {error:.4} a decision",
+        counted(*rounds, "round")
+    )?;
+    writeln!(out, "{:<22} {:>8}", "rounds learnt before", "reward")?;
+    for stage in stages {
+        let rounds = format!("{} to {}", stage.from, stage.to);
+        writeln!(out, "{rounds:<22} {:>8.4} +- {:.4}", stage.reward, stage.standard_error)?;
+    }
+    Ok(())
 }
 
 /// What the intervals assume.
@@ -180,5 +209,6 @@ fn print(evaluation: &Evaluation, policy: &str, confidence: f64) -> std::io::Res
         );
         writeln!(out, "{}", row.trim_end())?;
     }
-    writeln!(out, "\n{}", assumption(evaluation))
+    writeln!(out, "\n{}", assumption(evaluation))?;
+    evaluation.learnt.as_ref().map_or(Ok(()), |learnt| print_learnt(&mut out, learnt, policy))
 }

@@ -64,6 +64,43 @@ fn estimates_are_near_the_truth() {
     assert!(number(&estimate(&greedy, "dr")["value"]) > number(&value["logged_reward"]));
 }
 
+/// A uniform log of three labels: a learner alone learns a third of its rounds, a learner with the log all, and
+/// both end up nearly always right, where the best label is right as often as it comes up.
+#[test]
+fn learning_is_worth_it() {
+    let folder = Folder::with("a.svm", libsvm(&rows(3000, 3, 4)));
+    folder.run("run a.svm --quiet --learner banditron --set exploration=1 --log log.ndjson").succeeded();
+    let policies = "--policy best --policy alone:auto --policy learner:auto";
+    let found = folder.run(&format!("evaluate log.ndjson {policies} --json")).succeeded().objects();
+    let [best, alone, learner] = &found[..3] else { panic!("{found:?}") };
+    let data = String::from_utf8(folder.read("a.svm")).unwrap();
+    let share = |label: &str| data.lines().filter(|row| row.starts_with(label)).count() as f64 / 3000.0;
+    let label = best["best_label"].as_str().unwrap();
+    assert!((number(&estimate(best, "dr")["value"]) - share(label)).abs() < 0.05, "{best}");
+    let rounds = |one: &Value| one["learnt"]["rounds"].as_u64().unwrap();
+    assert!((850..1150).contains(&rounds(alone)) && rounds(learner) == 3000, "{alone} {learner}");
+    for one in [alone, learner] {
+        let stages = one["learnt"]["stages"].as_array().unwrap();
+        let (first, last) = (stages.first().unwrap(), stages.last().unwrap());
+        assert_eq!((first["from"].as_u64(), first["to"].as_u64()), (Some(0), Some(127)));
+        assert!(
+            number(&last["reward"]) > 0.85 && number(&first["reward"]) < number(&last["reward"]),
+            "{one}"
+        );
+        assert!(number(&one["learnt"]["exploration"][0]) > 0.0);
+    }
+    let verdict = |at: usize| found[at]["verdict"].as_str().unwrap();
+    assert!(verdict(3).starts_with("better") && verdict(4).starts_with("better"), "{found:?}");
+    let shown = folder.run(&format!("evaluate log.ndjson {policies}")).succeeded().stdout;
+    assert!(shown.contains(&format!("best, constant:{label}")), "{shown}");
+    assert!(shown.contains("learner:auto learnt 3000 rounds; exploring costs "), "{shown}");
+    folder.run("evaluate log.ndjson --policy alone:bandit-reduction").failed(
+        1,
+        "--policy alone:bandit-reduction: bandit-reduction: learns from rounds in which it has tossed a coin",
+    );
+    folder.run("evaluate log.ndjson --policy alone:atuo").failed(1, "did you mean");
+}
+
 /// Rows of `auto` have two views, of which the learners that estimate rewards take one.
 #[test]
 fn models_of_auto_are_evaluated() {
@@ -235,8 +272,8 @@ fn bad_logs_are_refused_with_their_line() {
         .run("evaluate log")
         .failed(2, "log:1: the decision has no \"evaluation\"; name a policy or a model to be evaluated");
     folder
-        .run("evaluate log --policy best")
-        .failed(1, "--policy best: is none of uniform, logged, greedy and constant:LABEL");
+        .run("evaluate log --policy first")
+        .failed(1, "--policy first: is none of uniform, logged, greedy, best, constant:LABEL, learner:NAME and alone:NAME");
     folder.run("evaluate log --policy uniform --reward-learner perceptron").failed(
         1,
         "reward learner = perceptron: must be a learner that forecasts probabilities of two classes",

@@ -363,6 +363,7 @@ impl State for BanditAuto {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::BanditModel;
     use crate::model::Archive;
     use crate::param::Params as _;
     use crate::rng::{Rng, Uniforms as _};
@@ -416,26 +417,28 @@ mod tests {
         assert!(one.scores.iter().all(|score| (-7.0..-3.0).contains(score)), "{:?}", one.scores);
     }
 
+    /// The model of an earlier program, which did not know the tensors of `rare` that are `newer`.
+    fn without(learner: &mut BanditAuto, newer: impl Fn(&str) -> bool) -> Box<dyn BanditModel> {
+        let whole = Archive::of_bandit(learner);
+        let mut earlier = Archive::default();
+        for text in ["algorithm", "params", "problem"] {
+            earlier.set_text(text, whole.text(text).expect("there"));
+        }
+        let known = |name: &str| !name.strip_prefix("learner/rare/").is_some_and(&newer);
+        for (name, numbers) in whole.tensors().filter(|(name, _)| known(name)) {
+            earlier.set_tensor(name, numbers.clone());
+        }
+        earlier.bandit_model().expect("loads")
+    }
+
     /// A model of a program that had another prior and no challengers plays the same log-odds.
     #[test]
     fn pooled_models_of_earlier_programs_continue() {
         let (mut learner, mut rng) = (learner(), Rng::new(3, 0));
         learner.rare.set_earlier();
         play(&mut learner, 2100, &mut rng);
-        let whole = Archive::of_bandit(&mut learner);
-        let mut earlier = Archive::default();
-        for text in ["algorithm", "params", "problem"] {
-            earlier.set_text(text, whole.text(text).expect("there"));
-        }
         let newer = ["challenger/", "rounds", "rewards", "age", "lead", "pooled/prior"];
-        let is_newer = |name: &str| {
-            let of_rare = name.strip_prefix("learner/rare/");
-            of_rare.is_some_and(|name| newer.iter().any(|newer| name.starts_with(newer)))
-        };
-        for (name, numbers) in whole.tensors().filter(|(name, _)| !is_newer(name)) {
-            earlier.set_tensor(name, numbers.clone());
-        }
-        let again = earlier.bandit_model().expect("loads");
+        let again = without(&mut learner, |name| newer.iter().any(|newer| name.starts_with(newer)));
         let (mut one, mut other) = (Decision::default(), Decision::default());
         learner.predict(Features::Dense(&[0.3]), &mut one);
         again.predict(Features::Dense(&[0.3]), &mut other);
@@ -447,15 +450,7 @@ mod tests {
     fn models_of_earlier_programs_continue() {
         let (mut learner, mut rng) = (learner(), Rng::new(3, 0));
         play(&mut learner, 300, &mut rng);
-        let whole = Archive::of_bandit(&mut learner);
-        let mut earlier = Archive::default();
-        for text in ["algorithm", "params", "problem"] {
-            earlier.set_text(text, whole.text(text).expect("there"));
-        }
-        for (name, numbers) in whole.tensors().filter(|(name, _)| !name.starts_with("learner/rare/")) {
-            earlier.set_tensor(name, numbers.clone());
-        }
-        let mut again = earlier.bandit_model().expect("loads");
+        let mut again = without(&mut learner, |_| true);
         let (mut one, mut other) = (Decision::default(), Decision::default());
         for _ in 0..5 {
             let row = [rng.uniform()];

@@ -195,9 +195,10 @@ pub struct CopyBody {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EvaluateBody {
-    /// `uniform`, `logged`, `greedy`, `baseline` (the first label on offer), `constant:LABEL`,
-    /// `model:NAME` for another model of the service, made from an older version, or `learner:NAME`
-    /// for a learner that learns from the log, each round after it was evaluated on it.
+    /// `uniform`, `logged`, `greedy`, `best` (the label that has earned most), `baseline` (the first label on
+    /// offer), `constant:LABEL`, `model:NAME` for another model of the service, made from an older version,
+    /// `learner:NAME` for a learner that learns from the log, each round after it was evaluated on it, or
+    /// `alone:NAME` for one that learns only from rounds that it might have played itself.
     #[schema(example = "uniform")]
     pub policy: String,
     /// Parameters of that learner, as in the body that makes a model.

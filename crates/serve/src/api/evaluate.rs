@@ -59,7 +59,7 @@ pub(crate) async fn evaluate(ask: Ask, body: Body) -> Answered {
     }
     let policy = match policy.strip_prefix("model:") {
         None => policy.parse().map_err(|_| {
-            let known = "uniform, logged, greedy, baseline, constant:LABEL, model:NAME and learner:NAME";
+            let known = "uniform, logged, greedy, best, baseline, constant:LABEL, model:NAME, learner:NAME and alone:NAME";
             Refusal::invalid("policy", format!("the policy {} is none of {known}", shown(&policy)))
         })?,
         Some(other) => {

@@ -5,6 +5,7 @@ use noregret::algorithm::Forecast;
 use noregret::example::Label;
 use noregret::prediction::{Decision, Prediction, argmax};
 
+use super::learning::{Decided, Learns};
 use super::question::{EvaluateOptions, Policy};
 use super::tally::{Support, Tally};
 use crate::decisions::event::LoggedDecision;
@@ -25,6 +26,8 @@ pub(super) struct Waiting {
     evaluation: Option<Vec<f64>>,
     estimates: Option<Vec<f64>>,
     support: Option<Support>,
+    /// Of a policy that learns.
+    decided: Option<Decided>,
 }
 
 /// The second pass.
@@ -38,6 +41,8 @@ pub(super) struct Bench<'a> {
     /// The terms of `ips`, and what those of `dr` have in addition, for each round in the order of the
     /// rewards; NaN if the policy did not apply.
     pub(super) terms: Vec<[f64; 2]>,
+    /// The learner, if the policy learns.
+    pub(super) learns: Option<Learns>,
 }
 
 impl Bench<'_> {
@@ -53,6 +58,10 @@ impl Bench<'_> {
     ) -> Result<Waiting, String> {
         let mut example = Example::default();
         match policy {
+            Policy::Learning(_) => {
+                let learns = self.learns.as_mut().expect("made for the policy");
+                learns.saved().encoder.encode(row, &mut example)?;
+            }
             Policy::Model { model, .. } => {
                 log.columns().check_row(row.indices(), model.encoder.columns())?;
                 model.encoder.encode_frozen(row, &mut example)?;
@@ -72,7 +81,18 @@ impl Bench<'_> {
         };
         let played = (taken.label as usize, taken.probability);
         let known = distributed.then_some(&logged[..]);
-        let evaluation = self.evaluation(policy, &example, known, played, &offered, taken.evaluation)?;
+        let (evaluation, decided) = match &mut self.learns {
+            Some(learns) => {
+                let some = Some(&taken.offered[..]).filter(|offered| !offered.is_empty());
+                let (distribution, decided) =
+                    learns.decide(example.features(), some, (taken.label, taken.probability))?;
+                (Some(distribution), Some(decided))
+            }
+            None => {
+                let given = taken.evaluation;
+                (self.evaluation(policy, &example, known, played, &offered, given)?, None)
+            }
+        };
         let whole = distributed || !matches!(policy, Policy::Logged);
         let estimates = match (taken.estimates.len(), model) {
             // The mean forecast needs the whole distribution.
@@ -95,6 +115,7 @@ impl Bench<'_> {
             support: evaluation.as_ref().filter(|_| distributed).map(|own| Support::of(own, &logged)),
             evaluation,
             estimates,
+            decided,
         })
     }
 
@@ -145,6 +166,9 @@ impl Bench<'_> {
                     return Err(what.to_owned());
                 }
             },
+            Policy::Best | Policy::Learning(_) => {
+                unreachable!("a label is found first, and a learner decides")
+            }
             Policy::Given if given.is_empty() => {
                 return Err(
                     "the decision has no \"evaluation\"; name a policy or a model to be evaluated".to_owned()
@@ -215,6 +239,9 @@ impl Bench<'_> {
         self.terms.push(term);
         if let Some(model) = model {
             model.learn(waiting.example.features(), waiting.label, reward);
+        }
+        if let (Some(learns), Some(decided)) = (&mut self.learns, waiting.decided) {
+            learns.learn(waiting.example.features(), decided, reward);
         }
     }
 

@@ -1,10 +1,11 @@
 //! Off-policy evaluation of logged decisions: policies and options (`question`), estimators as pure
-//! sums (`off_policy`), their computation from logs and arrays (`passes`, `arrays`), comparison of
-//! policies (`differences`), and estimates of rewards (`reward_model`).
+//! sums (`off_policy`), their computation from logs and arrays (`passes`, `arrays`), policies that learn
+//! (`learning`), comparison of policies (`differences`), and estimates of rewards (`reward_model`).
 
 mod arrays;
 mod bench;
 mod differences;
+mod learning;
 pub mod off_policy;
 mod passes;
 mod question;
@@ -14,5 +15,6 @@ mod tally;
 
 pub use arrays::LoggedArrays;
 pub use differences::{Compared, Difference, compare};
+pub use learning::{Learning, Learnt, Stage};
 pub use passes::{EvaluateError, MakeLearner, evaluate};
 pub use question::{EvaluateOptions, Evaluation, Policy};

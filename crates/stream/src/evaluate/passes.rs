@@ -7,12 +7,13 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use noregret::algorithm::Model;
+use noregret::example::Label;
 use noregret::learner::{Accepts, Classes};
 use noregret::param::ParamError;
 use noregret::prediction::{Decision, Prediction};
 use noregret::problem::Problem;
 
-use crate::decisions::event::Event;
+use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::logged::Logged;
 use crate::decisions::pending::Pending;
 use crate::encode::Encoder;
@@ -21,10 +22,13 @@ use crate::encode::labels::Labels;
 use crate::encode::scale::Scaler;
 use crate::encode::survey::suitable;
 use crate::evaluate::reward_model::RewardModel;
+use crate::mean::Mean;
 use crate::read::error::ReadError;
 use crate::read::row::Row;
+use crate::setup::SetupError;
 
 use super::bench::{Bench, Waiting};
+use super::learning::Learns;
 use super::question::{EvaluateOptions, Evaluation, Policy};
 use super::tally::Tally;
 
@@ -43,6 +47,14 @@ pub enum EvaluateError {
     /// The learner that estimates rewards cannot be made.
     #[error(transparent)]
     Param(#[from] ParamError),
+    /// The learner that is evaluated cannot be made.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// The learner that is evaluated hears right and wrong only.
+    #[error(
+        "{0} learns from right and wrong alone, and the log has other rewards than 0 and 1; auto learns from any"
+    )]
+    Rewards(&'static str),
     /// It is not a file, which can be read twice.
     #[error("must be a file: the log is read twice")]
     NoFile,
@@ -63,27 +75,39 @@ pub enum EvaluateError {
 }
 
 /// The result of the first pass.
-struct Facts {
-    labels: Labels,
-    columns: usize,
-    rewards: [f64; 2],
-    whole: bool,
+pub(super) struct Facts {
+    pub(super) labels: Labels,
+    pub(super) columns: usize,
+    /// The range of rewards.
+    pub(super) rewards: [f64; 2],
+    /// Whether all rewards are 0 or 1.
+    pub(super) whole: bool,
+    /// The least probability > 0 with which a label could be played.
+    pub(super) least: f64,
 }
 
-fn survey(log: &mut Logged, bad_rows: BadRows) -> Result<Facts, ReadError> {
+/// The first pass.
+pub(super) fn survey(log: &mut Logged, bad_rows: BadRows) -> Result<Facts, EvaluateError> {
+    if !log.is_file() {
+        return Err(EvaluateError::NoFile);
+    }
     let mut row = Row::new();
-    let (mut rewards, mut whole, mut bad) = ([f64::INFINITY, f64::NEG_INFINITY], true, 0);
+    let (mut rewards, mut whole, mut least, mut bad) = ([f64::INFINITY, f64::NEG_INFINITY], true, 1.0f64, 0);
     loop {
         let reward = match log.next(&mut row) {
             Ok(None) => break,
             Ok(Some(Event::Header(_))) => None,
-            Ok(Some(Event::Decision(taken))) => taken.reward,
+            Ok(Some(Event::Decision(taken))) => {
+                let playable = taken.distribution.iter().copied().filter(|p| *p > 0.0);
+                least = playable.fold(least.min(taken.probability), f64::min);
+                taken.reward
+            }
             Ok(Some(Event::Feedback { reward, .. })) => reward,
             Err(error) if error.is_row_error() && bad_rows.allow(bad + 1) => {
                 bad += 1;
                 None
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         };
         if let Some(reward) = reward {
             rewards = [rewards[0].min(reward), rewards[1].max(reward)];
@@ -92,7 +116,122 @@ fn survey(log: &mut Logged, bad_rows: BadRows) -> Result<Facts, ReadError> {
     }
     // Right and wrong are 1 and 0, even if only one of them occurred.
     let rewards = if whole { [0.0, 1.0] } else { rewards };
-    Ok(Facts { labels: log.labels().clone(), columns: log.columns().count() as usize, rewards, whole })
+    let (labels, columns) = (log.labels().clone(), log.columns().count() as usize);
+    if columns > MOST_COLUMNS {
+        return Err(EvaluateError::TooManyColumns(columns));
+    }
+    Ok(Facts { labels, columns, rewards, whole, least })
+}
+
+/// What a second pass does with the decisions of a log and their rewards.
+pub(super) trait Listener {
+    /// What is kept of a decision until its reward arrives.
+    type Waiting;
+
+    /// A decision, whose features are in `row`.
+    fn decided(&mut self, taken: LoggedDecision, row: &Row, log: &Logged) -> Result<Self::Waiting, String>;
+
+    /// The reward of a decision; `None` if there will never be one.
+    fn answered(&mut self, waiting: Self::Waiting, reward: Option<f64>) -> Result<(), String>;
+}
+
+/// What a second pass has met.
+#[derive(Default)]
+pub(super) struct Walked {
+    pub(super) decisions: u64,
+    pub(super) missing: u64,
+    /// The name of the logging learner, if it learnt during the log.
+    pub(super) learner: Option<String>,
+    pub(super) bad: u64,
+    pub(super) first_bad: Option<String>,
+}
+
+/// The second pass: every decision of `log`, and its reward when it arrives.
+pub(super) fn walk<L: Listener>(
+    log: &mut Logged,
+    options: &EvaluateOptions,
+    listener: &mut L,
+) -> Result<Walked, EvaluateError> {
+    let mut pending = Pending::<L::Waiting>::new(options.pending);
+    let mut seen = HashSet::new();
+    let (mut row, mut walked) = (Row::new(), Walked::default());
+    loop {
+        let event = log.next(&mut row);
+        let done = event.and_then(|event| {
+            let refuse = |log: &Logged, row: &Row, what: &dyn ToString| log.error(row, what.to_string());
+            match event {
+                None => return Ok(false),
+                Some(Event::Header(header)) => walked.learner = Some(header.learner.clone()),
+                Some(Event::Decision(taken)) => {
+                    let mut hash = DefaultHasher::new();
+                    taken.id.hash(&mut hash);
+                    if !taken.id.is_empty() && !seen.insert(hash.finish()) {
+                        let what = format!("the id {:?} was that of an earlier decision", taken.id);
+                        return Err(log.error(&row, what));
+                    }
+                    let (id, reward) = (taken.id.clone(), taken.reward);
+                    let waiting =
+                        listener.decided(*taken, &row, log).map_err(|what| refuse(log, &row, &what))?;
+                    walked.decisions += 1;
+                    let (answered, reward) = if reward.is_some() {
+                        (Some(waiting), reward)
+                    } else {
+                        let forgotten = pending.insert(&id, waiting);
+                        let forgotten = forgotten.map_err(|error| refuse(log, &row, &error))?;
+                        walked.missing += u64::from(forgotten.is_some());
+                        (forgotten.map(|(_, waiting)| waiting), None)
+                    };
+                    if let Some(waiting) = answered {
+                        listener.answered(waiting, reward).map_err(|what| refuse(log, &row, &what))?;
+                    }
+                }
+                Some(Event::Feedback { id, reward }) => {
+                    let waiting = pending.take(&id).map_err(|error| refuse(log, &row, &error))?;
+                    walked.missing += u64::from(reward.is_none());
+                    listener.answered(waiting, reward).map_err(|what| refuse(log, &row, &what))?;
+                }
+            }
+            Ok(true)
+        });
+        match done {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) if error.is_row_error() && options.bad_rows.allow(walked.bad + 1) => {
+                walked.bad += 1;
+                walked.first_bad.get_or_insert_with(|| error.to_string());
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    for (_, waiting) in pending.into_waiting() {
+        walked.missing += 1;
+        listener.answered(waiting, None).map_err(|what| log.error(&row, what))?;
+    }
+    Ok(walked)
+}
+
+/// The evaluation of a policy.
+struct Run<'a> {
+    bench: Bench<'a>,
+    policy: &'a mut Policy,
+    encoder: Encoder,
+    model: Option<RewardModel>,
+}
+
+impl Listener for Run<'_> {
+    type Waiting = Waiting;
+
+    fn decided(&mut self, taken: LoggedDecision, row: &Row, log: &Logged) -> Result<Waiting, String> {
+        self.bench.weigh(taken, row, log, self.policy, &mut self.encoder, self.model.as_mut())
+    }
+
+    fn answered(&mut self, waiting: Waiting, reward: Option<f64>) -> Result<(), String> {
+        match reward {
+            Some(reward) => self.bench.settle(waiting, reward, self.model.as_mut()),
+            None => self.bench.give_up(waiting, self.model.as_mut()),
+        }
+        Ok(())
+    }
 }
 
 /// Evaluates `policy` on a log, which `open` opens twice. Rewards are estimated by learners made by
@@ -116,14 +255,13 @@ pub(super) fn with_terms(
     make: Option<MakeLearner<'_>>,
     options: &EvaluateOptions,
 ) -> Result<(Evaluation, Vec<f64>), EvaluateError> {
-    let mut log = open()?;
-    if !log.is_file() {
-        return Err(EvaluateError::NoFile);
-    }
-    let facts = survey(&mut log, options.bad_rows)?;
-    if facts.columns > MOST_COLUMNS {
-        return Err(EvaluateError::TooManyColumns(facts.columns));
-    }
+    let facts = survey(&mut open()?, options.bad_rows)?;
+    let best = match policy {
+        Policy::Best => Some(best_label(&mut open()?, &facts, options)?),
+        _ => None,
+    };
+    let constant = &mut best.clone().map_or(Policy::Best, Policy::Constant);
+    let policy = if best.is_some() { constant } else { policy };
     let mut labels = facts.labels.clone();
     if let Policy::Model { model, .. } = policy {
         for (name, of) in model.encoder.labels().typed() {
@@ -136,14 +274,19 @@ pub(super) fn with_terms(
         let known = labels.iter().take(20).collect::<Vec<_>>().join(", ");
         return Err(EvaluateError::NoLabel { label: label.clone(), known });
     }
-    let mut encoder = own_encoder(&facts);
-    let problem = match policy {
-        Policy::Model { model, .. } => Problem { classes: 2, ..model.predictor.problem().clone() },
+    let mut learns = match policy {
+        Policy::Learning(learning) => Some(Learns::new(*learning, &facts)?),
+        _ => None,
+    };
+    let encoder = own_encoder(&facts);
+    let problem = match (&mut learns, &*policy) {
+        (Some(learns), _) => Problem { classes: 2, ..learns.saved().learner.problem().clone() },
+        (None, Policy::Model { model, .. }) => Problem { classes: 2, ..model.predictor.problem().clone() },
         _ => {
             Problem::new(2, encoder.features()).with_radius(encoder.radius()).with_sparse(encoder.is_sparse())
         }
     };
-    let mut model = make
+    let model = make
         .map(|make| RewardModel::new(labels.len(), facts.rewards, !facts.whole, &|| make(problem.clone())))
         .transpose()?;
     let mut bench = Bench {
@@ -153,72 +296,15 @@ pub(super) fn with_terms(
         room: (Prediction::default(), Decision::default()),
         not_offered: 0,
         terms: Vec::new(),
+        learns,
     };
     if let Policy::Model { model, .. } = policy {
         bench.room.0 = model.predictor.prediction();
     }
-    let mut pending = Pending::<Waiting>::new(options.pending);
-    let mut seen = HashSet::new();
-    let (mut row, mut decisions, mut missing, mut bad, mut first_bad) = (Row::new(), 0, 0, 0, None);
-    let mut learnt_meanwhile = None;
     let mut log = open()?;
-    loop {
-        let event = log.next(&mut row);
-        let done = event.and_then(|event| match event {
-            None => Ok(false),
-            Some(Event::Header(header)) => {
-                learnt_meanwhile = Some(header.learner.clone());
-                Ok(true)
-            }
-            Some(Event::Decision(taken)) => {
-                let mut hash = DefaultHasher::new();
-                taken.id.hash(&mut hash);
-                if !taken.id.is_empty() && !seen.insert(hash.finish()) {
-                    return Err(
-                        log.error(&row, format!("the id {:?} was that of an earlier decision", taken.id))
-                    );
-                }
-                let (id, reward) = (taken.id.clone(), taken.reward);
-                let waiting = bench
-                    .weigh(*taken, &row, &log, policy, &mut encoder, model.as_mut())
-                    .map_err(|what| log.error(&row, what))?;
-                decisions += 1;
-                if let Some(reward) = reward {
-                    bench.settle(waiting, reward, model.as_mut());
-                } else if let Some((_, forgotten)) =
-                    pending.insert(&id, waiting).map_err(|error| log.error(&row, error.to_string()))?
-                {
-                    missing += 1;
-                    bench.give_up(forgotten, model.as_mut());
-                }
-                Ok(true)
-            }
-            Some(Event::Feedback { id, reward }) => {
-                let waiting = pending.take(&id).map_err(|error| log.error(&row, error.to_string()))?;
-                match reward {
-                    Some(reward) => bench.settle(waiting, reward, model.as_mut()),
-                    None => {
-                        missing += 1;
-                        bench.give_up(waiting, model.as_mut());
-                    }
-                }
-                Ok(true)
-            }
-        });
-        match done {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(error) if error.is_row_error() && options.bad_rows.allow(bad + 1) => {
-                bad += 1;
-                first_bad.get_or_insert_with(|| error.to_string());
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-    for (_, waiting) in pending.into_waiting() {
-        missing += 1;
-        bench.give_up(waiting, model.as_mut());
-    }
+    let mut run = Run { bench, policy, encoder, model };
+    let Walked { decisions, missing, learner, bad, first_bad } = walk(&mut log, options, &mut run)?;
+    let Run { bench, model, .. } = run;
     if bench.tally.rounds() == 0 {
         return Err(EvaluateError::Nothing);
     }
@@ -236,18 +322,66 @@ pub(super) fn with_terms(
     }
     evaluation.warnings.extend(log.remarks());
     evaluation.warnings.extend(log.left_out());
+    let share = bench.tally.share();
+    let terms: Vec<f64> = bench.terms.iter().map(|[ips, control]| ips + share * control).collect();
     let whole = Evaluation {
         decisions,
         missing,
         not_offered,
-        learnt_meanwhile,
+        learnt_meanwhile: learner,
         bad_rows: bad,
         first_bad_row: first_bad,
         reward_model: model.map(|model| model.best()),
+        best_label: best,
+        learnt: bench.learns.as_ref().map(|learns| learns.learnt(&terms)),
         ..evaluation
     };
-    let share = bench.tally.share();
-    Ok((whole, bench.terms.iter().map(|[ips, control]| ips + share * control).collect()))
+    Ok((whole, terms))
+}
+
+/// The rewards of the labels, for [`Policy::Best`].
+struct Earnings {
+    /// For each label $\sum 1/p$, $\sum 1/p^2$ and $\sum r/p$ over the rounds in which it was played.
+    labels: Vec<[f64; 3]>,
+    rewards: Mean,
+    missing_is_wrong: bool,
+}
+
+impl Listener for Earnings {
+    type Waiting = (usize, f64);
+
+    fn decided(&mut self, taken: LoggedDecision, _: &Row, _: &Logged) -> Result<Self::Waiting, String> {
+        Ok((taken.label as usize, taken.probability))
+    }
+
+    fn answered(&mut self, (label, p): Self::Waiting, reward: Option<f64>) -> Result<(), String> {
+        if let Some(reward) = reward.or(self.missing_is_wrong.then_some(0.0)) {
+            let sums = [1.0 / p, 1.0 / (p * p), reward / p];
+            self.labels[label].iter_mut().zip(sums).for_each(|(sum, term)| *sum += term);
+            self.rewards.add(reward);
+        }
+        Ok(())
+    }
+}
+
+/// By how many rounds the mean reward of a label is shrunk to that of all.
+const SHRUNK_BY: f64 = 100.0;
+
+/// The label that has earned most.
+fn best_label(log: &mut Logged, facts: &Facts, options: &EvaluateOptions) -> Result<String, EvaluateError> {
+    let labels = vec![[0.0; 3]; facts.labels.len()];
+    let missing_is_wrong = options.missing_is_wrong;
+    let mut earnings = Earnings { labels, rewards: Mean::default(), missing_is_wrong };
+    walk(log, options, &mut earnings)?;
+    let mean = |[weights, squares, earned]: [f64; 3]| {
+        let rounds = if squares > 0.0 { weights * weights / squares } else { 0.0 };
+        let own = if weights > 0.0 { earned / weights } else { 0.0 };
+        (rounds * own + SHRUNK_BY * earnings.rewards.value()) / (rounds + SHRUNK_BY)
+    };
+    let means = earnings.labels.iter().map(|sums| mean(*sums));
+    let best = means.enumerate().reduce(|best, one| if one.1 > best.1 { one } else { best });
+    let (best, _) = best.ok_or(EvaluateError::Nothing)?;
+    Ok(facts.labels.name(Label::from(best)).into_owned())
 }
 
 /// The encoder of the log's rows, if the policy is not a model.

@@ -2,8 +2,10 @@
 
 use std::str::FromStr;
 
+use noregret::registry;
 use serde::Serialize;
 
+use super::learning::{Learning, Learnt};
 use super::off_policy::Estimates;
 use crate::encode::examples::BadRows;
 use crate::read::options::Schema;
@@ -19,8 +21,13 @@ pub enum Policy {
     Logged,
     /// The most probable label of the logged distribution: the logging policy without exploration.
     Greedy,
+    /// Always the label that has earned most in the log: each label's mean reward, shrunk by 100 rounds to
+    /// that of all. Its estimate is from the same log, and so rather too high.
+    Best,
     /// The distribution in each line's `evaluation`.
     Given,
+    /// A learner that learns during the log.
+    Learning(Learning),
     /// A saved model, restricted to the labels on offer; if `greedy`, always its label with the
     /// best score.
     Model {
@@ -31,7 +38,7 @@ pub enum Policy {
     },
 }
 
-/// `uniform`, `logged`, `greedy`, or `constant:LABEL`.
+/// `uniform`, `logged`, `greedy`, `best`, `constant:LABEL`, `learner:NAME`, or `alone:NAME`.
 impl FromStr for Policy {
     type Err = String;
 
@@ -40,9 +47,17 @@ impl FromStr for Policy {
             "uniform" => Policy::Uniform,
             "logged" => Policy::Logged,
             "greedy" => Policy::Greedy,
+            "best" => Policy::Best,
             _ => match name.split_once(':') {
                 Some(("constant", label)) => Policy::Constant(label.to_owned()),
-                _ => return Err("is none of uniform, logged, greedy and constant:LABEL".to_owned()),
+                Some((kind @ ("learner" | "alone"), learner)) => {
+                    let entry = registry::find(learner).map_err(|error| format!("{learner}: {error}"))?;
+                    Policy::Learning(Learning { entry, alone: kind == "alone" })
+                }
+                _ => {
+                    let known = "uniform, logged, greedy, best, constant:LABEL, learner:NAME and alone:NAME";
+                    return Err(format!("is none of {known}"));
+                }
             },
         })
     }
@@ -120,6 +135,12 @@ pub struct Evaluation {
     /// The model of rewards that has forecast the log best so far; `None` if rewards were not estimated here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reward_model: Option<&'static str>,
+    /// The label of the policy `best`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best_label: Option<String>,
+    /// What a policy that learns has earned meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learnt: Option<Learnt>,
     /// The estimates.
     #[serde(flatten)]
     pub estimates: Estimates,

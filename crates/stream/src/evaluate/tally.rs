@@ -116,6 +116,8 @@ impl Tally {
             uncovered,
             thin,
             reward_model: None,
+            best_label: None,
+            learnt: None,
             estimates,
             warnings,
         }
