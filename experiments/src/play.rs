@@ -171,7 +171,7 @@ pub(crate) fn hold(
             let score = run(examples.as_mut(), learner.as_mut(), &mut sinks, &options).map_err(failed)?;
             let (record, Promises { mut moments, .. }) = sinks;
             let guarantee = score.facts.guarantee(&learner).expect("asked before");
-            let mistakes = matches!(guarantee, Guarantee::Mistakes { .. });
+            let mistakes = about_mistakes(&guarantee);
             let certificate = score.facts.certificate(&learner);
             let bound = guarantee.regret_bound().and_then(Result::ok);
             let certified = record.certify(guarantee, theorem, certificate.clone())?;
@@ -191,12 +191,17 @@ pub(crate) fn hold(
             let guarantee = score.facts.bandit_guarantee(learner.as_ref()).expect("asked before");
             // Beyond those of the best policy, for some: that is not computed, and their mistakes are held to
             // nothing.
-            let mistakes = matches!(guarantee, Guarantee::Mistakes { .. });
+            let mistakes = about_mistakes(&guarantee);
             let certified = sinks.0.certify(guarantee, theorem, None)?;
             Ok(Some(Held { certified, mistakes, over_time: Vec::new() }))
         }
         AnyModel::Full(_) | AnyModel::Bandit(_) => Ok(None),
     }
+}
+
+/// Whether the bound is on the mistakes themselves, so that they can be held to it.
+fn about_mistakes(guarantee: &Guarantee<'_>) -> bool {
+    matches!(guarantee, Guarantee::Mistakes { .. } | Guarantee::ExpertMistakes { beyond: false, .. })
 }
 
 /// Does all `jobs`, `threads` at a time, and returns their results in order.

@@ -257,12 +257,16 @@ pub(crate) fn describe(name: &str, values: &Values) -> String {
 pub(crate) fn certificate_of(saved: &Saved) -> Option<String> {
     let AnyModel::Full(learner) = &saved.learner else { return None };
     let rounds = counted(learner.rounds(), "round");
-    let mixture = matches!(learner.guarantee(), Some(Guarantee::AdaptiveRegret { .. }));
+    if let Some(Guarantee::AdaptiveRegret { bound: Ok(bound), total: Ok(total) }) =
+        saved.facts.guarantee(learner.as_ref())
+    {
+        return Some(format!(
+            "in every interval of its {rounds}, its loss is at most {} above that of the best member; in total at most {} above that of a member that was always there",
+            short(bound),
+            short(total)
+        ));
+    }
     Some(match saved.facts.certificate(learner.as_ref())? {
-        Ok(bound) if mixture => format!(
-            "in every interval of its {rounds}, its loss is at most {} above that of the best member",
-            short(bound)
-        ),
         Ok(bound) => format!("its regret over all {rounds} is at most {}", short(bound)),
         Err(why) => format!("none: {why}"),
     })

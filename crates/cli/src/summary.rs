@@ -222,6 +222,12 @@ fn print_certified(
         (None, Some(why)) => line("bound", format!("none: {why}   ({})", certified.theorem))?,
         (None, None) => {}
     }
+    if let Some(bound) = certified.total_bound {
+        line(
+            "bound in total",
+            format!("{bound:.3}   (over all rounds, for members that were there in all of them)"),
+        )?;
+    }
     let nothing = certified.bound.is_some() && !certified.bites();
     let remark =
         if nothing { "the theorem's bound is larger, hence vacuous here" } else { certified.trivial_rule };

@@ -477,12 +477,47 @@ pub fn exp4(setting: &Setting, policies: usize, rate: f64, exploration: f64) -> 
     (policies as f64).ln() / rate + variance + exploration * setting.rounds
 }
 
+/// As [`exp4`], with the rates $\eta_t = \sqrt{\ln M/(Kt)}$, which need no horizon:
+/// $\bigl(1 + \frac1{1-\gamma}\bigr)\sqrt{KT\ln M} + \gamma T$.
+///
+/// Derived (theory: bandit 5.2).
+pub fn exp4_any_horizon(setting: &Setting, policies: usize, exploration: f64) -> f64 {
+    let root = (setting.k() * setting.rounds * (policies as f64).ln()).sqrt();
+    (1.0 + 1.0 / (1.0 - exploration)) * root + exploration * setting.rounds
+}
+
+/// AdaBoost.OLM++'s expected mistakes, given rows, labels and weak learners:
+/// $\frac{e}{e-1}(\min_i M_i + \ln N)$, arguments as in [`adaboost_olm`].
+///
+/// Derived (theory: boosting 4.4).
+pub fn adaboost_olm_expected(mistakes: u64, copies: usize) -> f64 {
+    (mistakes as f64 + (copies as f64).ln()) / (1.0 - (-1f64).exp())
+}
+
+/// The mistakes of the best prefix of AdaBoost.OLM++, from the measured `edges` $\gamma_i$ of the weak
+/// learners: $4(T\ln K + N R_T)/\sum_i\gamma_i^2$ over the positive ones, for $T$ = `setting.rounds`, which
+/// the learner was told, and `regression_regret` $R_T$, see [`crate::boosting::regression::regret`].
+///
+/// FOLKLORE's Proposition 4.4 with the constants of its proof (theory: boosting 4.5).
+pub fn adaboost_olm_edges(setting: &Setting, edges: &[f64], regression_regret: f64) -> f64 {
+    let squares: f64 = edges.iter().map(|edge| edge.max(0.0).powi(2)).sum();
+    4.0 * (setting.rounds * setting.k().ln() + edges.len() as f64 * regression_regret) / squares
+}
+
 /// AdaBoost.OLM++'s mistakes, with probability at least $1 - \delta$: $4 \min_i M_i + 2 \ln(N/\delta)$, where
 /// the best of $N = $ `copies` prefixes makes $\min_i M_i = $ `mistakes`.
 ///
 /// FOLKLORE, proof of Proposition 4.4 (theory: boosting 4.2).
 pub fn adaboost_olm(mistakes: u64, copies: usize, delta: f64) -> f64 {
     4.0 * mistakes as f64 + 2.0 * (copies as f64 / delta).ln()
+}
+
+/// The log loss of a mixture of mixtures, as `auto` is one, minus that of every forecast of a member that is
+/// there from the first round to the last: $\ln M + \ln H + \ln(1 + N) + 3\ln 2$ for $M$ = `members`, of at
+/// most $H$ = `heads` forecasts each, and $N$ = `stacks`. For importance weights up to 1. Derived (theory:
+/// mixtures 3.1).
+pub fn mixture_total(members: usize, heads: usize, stacks: usize) -> f64 {
+    ((members * heads * (1 + stacks) * 8) as f64).ln()
 }
 
 /// AdaHedge's regret against every one of $N = $ `experts` experts, for losses in [0, 1]:

@@ -115,7 +115,7 @@ impl RunFacts {
     /// That of a mixture is its bound. Those of surrogates hold with importance weights, since
     /// surrogates of weighted rounds are still lower bounds.
     pub fn certificate<L: OnlineLearner + ?Sized>(&self, learner: &L) -> Option<Promise> {
-        if let Some(Guarantee::AdaptiveRegret { bound }) = self.guarantee(learner) {
+        if let Some(Guarantee::AdaptiveRegret { bound, .. }) = self.guarantee(learner) {
             return Some(bound);
         }
         let certificate = learner.certificate()?;
@@ -154,8 +154,10 @@ impl RunFacts {
     fn applied<'a>(&self, guarantee: Guarantee<'a>, learnt: u64) -> Guarantee<'a> {
         let weighted = || (self.weighted > 0).then(|| "rounds had importance weights".to_owned());
         let facts = match guarantee {
-            // It is about forecasts, whatever the rows.
-            Guarantee::AdaptiveRegret { .. } => Self { beyond_radius: 0, ..self.clone() },
+            // They are about forecasts, whatever the rows.
+            Guarantee::AdaptiveRegret { .. } | Guarantee::ExpertMistakes { .. } => {
+                Self { beyond_radius: 0, ..self.clone() }
+            }
             _ => self.clone(),
         };
         let large = || match guarantee {
@@ -173,7 +175,12 @@ impl RunFacts {
                 Guarantee::SquaredRegret { norm, target_bound, bound: bound.and(Err(why)) }
             }
             Guarantee::PolicyRegret { bound } => Guarantee::PolicyRegret { bound: bound.and(Err(why)) },
-            Guarantee::AdaptiveRegret { bound } => Guarantee::AdaptiveRegret { bound: bound.and(Err(why)) },
+            Guarantee::AdaptiveRegret { bound, total } => {
+                Guarantee::AdaptiveRegret { bound: bound.and(Err(why.clone())), total: total.and(Err(why)) }
+            }
+            Guarantee::ExpertMistakes { expert, beyond, bound } => {
+                Guarantee::ExpertMistakes { expert, beyond, bound: bound.and(Err(why)) }
+            }
             Guarantee::Mistakes { norm, bound } => Guarantee::Mistakes { norm, bound: bound.and(Err(why)) },
         }
     }

@@ -81,6 +81,18 @@ pub enum Guarantee<'a> {
     AdaptiveRegret {
         /// The bound for all intervals within the rounds learnt, or why the theorem does not hold.
         bound: Promise,
+        /// The bound for all rounds together, for members active in all of them, or why there is none.
+        total: Promise,
+    },
+    /// Expected mistakes, given the rows and labels, against the best of the learner's own experts.
+    ExpertMistakes {
+        /// That expert in words, with its mistakes if the learner knows them.
+        expert: String,
+        /// Whether the bound is on the mistakes beyond those of that expert, since the learner does not know
+        /// them; otherwise it is on the mistakes themselves.
+        beyond: bool,
+        /// The bound after the rounds learnt, or why the theorem does not hold.
+        bound: Promise,
     },
     /// Mistakes, expected ones for a learner that draws its labels, against *every* linear predictor.
     Mistakes {
@@ -103,9 +115,9 @@ impl Guarantee<'_> {
         match self {
             Guarantee::Regret { bound, .. }
             | Guarantee::SquaredRegret { bound, .. }
-            | Guarantee::AdaptiveRegret { bound }
+            | Guarantee::AdaptiveRegret { bound, .. }
             | Guarantee::PolicyRegret { bound } => Some(bound.clone()),
-            Guarantee::Mistakes { .. } => None,
+            Guarantee::Mistakes { .. } | Guarantee::ExpertMistakes { .. } => None,
         }
     }
 }

@@ -4,6 +4,7 @@ use noregret::algorithm::{Algorithm, Model};
 use noregret::boosting::adaboost_olm::AdaBoostOlm;
 use noregret::bounds;
 use noregret::example::{Features, Target};
+use noregret::guarantee::Guarantee;
 use noregret::learner::{OnlineLearner, Predictor};
 use noregret::param::Value;
 use noregret::prediction::{Prediction, draw};
@@ -80,6 +81,45 @@ fn proposition_4_4_holds_over_many_seeds() {
     }
     assert!(broken <= 40, "{broken} of 200 seeds");
     assert!((means[0] - means[1]).abs() < 1.5, "labels are drawn as forecast: {means:?}");
+}
+
+/// What `guarantee` promises (theory: boosting 4.4), and the bound from the measured edges (theory: boosting
+/// 4.5), on a stream that a stump knows but for some noise; both are far below the number of rounds.
+#[test]
+fn promised_mistakes_are_made_at_most() {
+    const ROUNDS: usize = 3000;
+    for (noise, copies) in [(0.0, 10), (0.05, 10), (0.2, 16)] {
+        let settings = [
+            ("weak", "best-stump".to_owned()),
+            ("copies", copies.to_string()),
+            ("horizon", ROUNDS.to_string()),
+            ("candidates", format!("[{}]", vec!["[[0, 0.0]]"; copies].join(", "))),
+        ];
+        let settings: Vec<(&str, &str)> =
+            settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let mut learner = boost(&settings, Problem::new(2, 1), 3);
+        let (_, expected) = play(&mut learner, ROUNDS, &mut Rng::new(9, 0), |_, rng| {
+            let x = row(1, rng);
+            let y = usize::from((x[0] > 0.0) != (rng.uniform() < noise));
+            (x, y)
+        });
+        let fewest = *learner.mistakes().iter().min().expect("copies");
+        let Some(Guarantee::ExpertMistakes { beyond: false, bound: Ok(bound), .. }) = learner.guarantee()
+        else {
+            panic!("it has a bound");
+        };
+        let want = (fewest as f64 + (copies as f64).ln()) * 1f64.exp() / (1f64.exp() - 1.0);
+        assert!((bound - want).abs() < 1e-9 && expected <= bound, "{expected} beyond {bound}");
+        assert!(bound < 0.5 * ROUNDS as f64, "{bound}");
+        let setting =
+            bounds::Setting { classes: 2, features: 1, radius: 1.0, norm: 1.0, rounds: ROUNDS as f64 };
+        let regret = noregret::boosting::regression::regret(ROUNDS as u64);
+        let by_edges = bounds::adaboost_olm_edges(&setting, &learner.edges(), regret);
+        assert!(fewest as f64 <= by_edges, "{fewest} mistakes beyond {by_edges}: {:?}", learner.edges());
+        assert!(noise > 0.0 || by_edges < ROUNDS as f64, "{by_edges}: {:?}", learner.edges());
+    }
+    let learner = boost(&[("play", "best")], Problem::new(2, 1), 0);
+    assert!(learner.guarantee().is_none(), "the theorem is about prefixes that are drawn");
 }
 
 /// A checkerboard that no linear predictor and no single stump can learn.

@@ -179,10 +179,7 @@ fn theorems_are_shown() {
             "--learner banditron --exploration-floor 0.01",
             "labels were drawn with an exploration floor of 0.01",
         ),
-        (
-            "--learner exp4",
-            "the theorem is about the learner's own random policies, not about every linear predictor",
-        ),
+        ("--learner exp4 --set exploration=1", "every label is drawn at random"),
         ("--learner bandit-reduction --set exploration=0", "exploration is 0"),
         (
             "--learner bandit-reduction --set base=folklore-diag",

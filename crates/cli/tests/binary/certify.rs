@@ -60,6 +60,9 @@ fn the_bound_of_auto_is_shown_where_it_holds() {
     let want = 4.0 * 601f64.ln() + 2.0 * 600f64.ln() + (7.0f64 * 3.0 * 2.0).ln();
     assert!((bound - want).abs() < 1e-9 && certificate == bound, "{bound} and {certificate} for {want}");
     assert!(bound < 0.1 * number(&summary, "trivial_bound"), "{summary}");
+    // Two members, one of them with five heads, and three stacks beside their mixture.
+    let total = number(&summary, "total_bound");
+    assert!((total - (2.0f64 * 5.0 * 4.0 * 8.0).ln()).abs() < 1e-9, "{summary}");
     let ran = folder.run(&format!("run a.svm --certify --limit 50 {members}")).succeeded();
     assert!(ran.stdout.contains("in every interval of rounds, the member"), "{}", ran.stdout);
     let rows = String::from_utf8(folder.read("a.svm")).unwrap();
@@ -70,6 +73,7 @@ fn the_bound_of_auto_is_shown_where_it_holds() {
     for name in ["no_bound_because", "no_certificate_because"] {
         assert_eq!(summary[name], "rounds had importance weights", "{summary}");
     }
+    assert!(summary.get("total_bound").is_none(), "{summary}");
 }
 
 /// The number beside the bound is named after the loss that it bounds.
@@ -100,6 +104,28 @@ fn mistakes_stay_below_their_bound() {
         let mistakes = number(&summary, "learner_loss");
         assert!(mistakes > 0.0 && mistakes <= number(&summary, "bound"), "{learner}: {summary}");
     }
+}
+
+/// The promises of learners about their own experts.
+#[test]
+fn experts_of_the_learner_itself_have_their_bound() {
+    let folder = folder(3);
+    let summary = folder.summary("a.svm --certify --learner adaboost-olm --set copies=5");
+    let comparator = summary["comparator"].as_str().expect("a sentence");
+    assert!(comparator.starts_with("the best of the 5 prefixes of the chain; its "), "{comparator}");
+    assert!(number(&summary, "learner_loss") <= number(&summary, "bound"), "{summary}");
+    let fewest: f64 = comparator.split(' ').rev().nth(1).expect("a word").parse().expect("a number");
+    let want = (fewest + 5f64.ln()) / (1.0 - (-1f64).exp());
+    assert!((number(&summary, "bound") - want).abs() < 1e-9, "{summary}");
+    let ran = folder.run("run a.svm --certify --learner adaboost-olm --set play=mixture");
+    assert!(ran.stderr.contains("--certify: adaboost-olm has no theorem: log loss <= "), "{}", ran.stderr);
+    let summary = folder.summary("a.svm --certify --learner exp4");
+    let comparator = summary["comparator"].as_str().expect("a sentence");
+    assert!(comparator.starts_with("the best of the learner's own 100 policies ("), "{comparator}");
+    let want = (2.0 * 3.0 * 600.0 * 100f64.ln()).sqrt();
+    assert!((number(&summary, "bound") - want).abs() < 1e-9, "{summary}");
+    let summary = folder.summary("a.svm --certify --learner exp4 --delay 3");
+    assert!(summary["no_bound_because"].as_str().is_some_and(|why| why.contains("came late")), "{summary}");
 }
 
 #[test]

@@ -8,7 +8,7 @@
 //!
 //! Peter Auer, Nicolò Cesa-Bianchi, Yoav Freund, Robert E. Schapire, *The Nonstochastic Multiarmed Bandit
 //! Problem*, SIAM Journal on Computing 32, 2002: section 7, in its form for losses. `references.bib`:
-//! `auer2002exp4`; theory: bandit 5.1.
+//! `auer2002exp4`; theory: bandit 5.1, 5.2.
 //!
 //! ## Symbols
 //!
@@ -25,7 +25,8 @@
 //!    \pi_i(x) = \tilde y. \tag{2} $$
 //!
 //! With $M$ policies, $\gamma = 0$ and $\eta = \sqrt{2\ln M/(KT)}$ the expected mistakes exceed those of the
-//! best policy by at most $\sqrt{2KT\ln M}$ ([`crate::bounds::exp4`]).
+//! best policy by at most $\sqrt{2KT\ln M}$ ([`crate::bounds::exp4`]), and with the rates for an unknown
+//! $T$ by at most $2\sqrt{KT\ln M}$.
 //!
 //! ## Deviations
 //!
@@ -38,8 +39,9 @@
 //! $O(MK\ \mathrm{nnz}(x))$ for `predict` and for `learn` after a wrong guess; memory $MKd$ numbers.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::example::Features;
-use crate::guarantee::{Guarantee, reference_norm};
+use crate::guarantee::{Guarantee, provided, reference_norm, setting};
 use crate::learner::{Accepts, BanditLearner, Classes};
 use crate::param::{ParamError, fraction, positive};
 use crate::params;
@@ -110,7 +112,7 @@ impl Algorithm for Exp4 {
         name: "exp4",
         summary: "exponential weights over random linear policies, toy-sized, for tests and teaching",
         paper: Paper { key: "auer2002exp4", place: "section 7" },
-        guarantee: "expected mistakes <= those of the best of M policies + sqrt(2 K T ln M)",
+        guarantee: "expected mistakes <= those of the best of M policies + sqrt(2 K T ln M); T unknown: + 2 sqrt(K T ln M)",
         cost: "2 M K nnz(x) flops a round",
         memory: "M K d numbers",
         forecast: Forecast::RandomisedLabel,
@@ -201,8 +203,14 @@ impl BanditLearner for Exp4 {
     }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
-        let why = "the theorem is about the learner's own random policies, not about every linear predictor";
-        Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound: Err(why.to_owned()) })
+        let policies = self.losses.len();
+        let setting = setting(&self.problem, reference_norm(&self.problem), self.rounds);
+        let bound = provided(self.exploration < 1.0, "every label is drawn at random", || match self.rate {
+            Some(rate) => bounds::exp4(&setting, policies, rate, self.exploration),
+            None => bounds::exp4_any_horizon(&setting, policies, self.exploration),
+        });
+        let expert = format!("the best of the learner's own {policies} policies");
+        Some(Guarantee::ExpertMistakes { expert, beyond: true, bound })
     }
 }
 
@@ -255,6 +263,43 @@ mod tests {
         }
         assert_eq!(learner.losses[3], 0.0);
         assert!(wrong <= (2.0 * 3.0 * 3000.0 * 7f64.ln()).sqrt(), "{wrong}");
+    }
+
+    /// The promise is about the rounds so far, with the constants of theory: bandit 5.1 and 5.2; the labels
+    /// are those of a policy, so that the mistakes are all beyond its own.
+    #[test]
+    fn what_is_promised_holds_with_and_without_a_horizon() {
+        for (horizon, exploration) in [(Some(3000), 0.0), (Some(3000), 0.1), (None, 0.0), (None, 0.1)] {
+            let problem = Problem::new(3, 2);
+            let problem = horizon.map_or(problem.clone(), |rounds| problem.with_horizon(rounds));
+            let params =
+                Exp4Params { policies: Some(20), exploration: Some(exploration), ..Default::default() };
+            let mut learner = Exp4::new(params, problem, 5).expect("valid parameters");
+            let mut at = Decision::default();
+            let mut wrong = 0.0;
+            for (t, x) in unit_rows(3, 3000, 2).iter().enumerate() {
+                let x = Features::Dense(x);
+                let y = learner.recommended(x).nth(3).expect("20 policies");
+                learner.predict(x, &mut at);
+                at.draw((t as f64 * 0.618_033_988_749).fract());
+                wrong += 1.0 - at.distribution[y];
+                learner.learn(x, &at, (at.label as usize == y).into());
+            }
+            let Some(Guarantee::ExpertMistakes { beyond: true, bound: Ok(bound), .. }) = learner.guarantee()
+            else {
+                panic!("it has a bound");
+            };
+            let root = (3.0 * 3000.0 * 20f64.ln()).sqrt();
+            let want = match (horizon, exploration) {
+                (Some(_), gamma) => root * 0.5f64.sqrt() * (1.0 + 1.0 / (1.0 - gamma)) + gamma * 3000.0,
+                (None, gamma) => root * (1.0 + 1.0 / (1.0 - gamma)) + gamma * 3000.0,
+            };
+            assert_close(bound, want, 1e-9, "bound");
+            assert!(wrong <= bound && bound < 3000.0, "{wrong} beyond {bound}");
+        }
+        let params = Exp4Params { exploration: Some(1.0), ..Default::default() };
+        let learner = Exp4::new(params, Problem::new(3, 2), 5).expect("valid parameters");
+        assert!(matches!(learner.guarantee(), Some(Guarantee::ExpertMistakes { bound: Err(_), .. })));
     }
 
     #[test]

@@ -59,6 +59,9 @@ pub struct Certified {
     /// The theorem's bound on the regret or the mistakes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<f64>,
+    /// The bound on the regret over all rounds together, for theorems whose bound is about every interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_bound: Option<f64>,
     /// Why there is no certificate, for a learner that computes one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_certificate_because: Option<String>,
@@ -194,6 +197,7 @@ impl Record {
             certificate,
             no_certificate_because,
             bound: None,
+            total_bound: None,
             no_bound_because: None,
             trivial_bound: self.trivial_regret(),
             trivial_rule: if self.targets.is_empty() {
@@ -238,9 +242,18 @@ impl Record {
                 let verdict = self.of_mistakes(verdict);
                 verdict.with(comparator, None, bound.map(|bound| bound(&reference)))
             }
-            Guarantee::AdaptiveRegret { bound } => {
+            Guarantee::AdaptiveRegret { bound, total } => {
                 let comparator = "in every interval of rounds, the member of the mixture that is best in it (not computed)";
+                let verdict = Certified { total_bound: total.ok(), ..verdict };
                 verdict.with(comparator.to_owned(), None, bound)
+            }
+            Guarantee::ExpertMistakes { expert, beyond, bound } => {
+                let known = if beyond {
+                    " (its mistakes are not known; the bound is on those beyond them)"
+                } else {
+                    ""
+                };
+                self.of_mistakes(verdict).with(expert + known, None, bound)
             }
             Guarantee::PolicyRegret { bound } => {
                 let comparator = "the best policy, if some comparator of the oracle's ball forecasts the mean rewards (not computed)";

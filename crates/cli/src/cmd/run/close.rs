@@ -232,7 +232,9 @@ fn loss_of(learner: &AnyModel) -> &'static str {
         AnyModel::Bandit(learner) => learner.guarantee(),
     };
     match guarantee {
-        Some(Guarantee::Mistakes { .. } | Guarantee::PolicyRegret { .. }) => "expected mistakes",
+        Some(
+            Guarantee::Mistakes { .. } | Guarantee::ExpertMistakes { .. } | Guarantee::PolicyRegret { .. },
+        ) => "expected mistakes",
         Some(Guarantee::SquaredRegret { .. }) => "cumulative squared loss",
         _ => "cumulative log-loss",
     }

@@ -116,7 +116,7 @@
 //! members (up to 16 classes: $O(K\ (M + K)^2)$).
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
-use crate::bounds::adaptive_regret;
+use crate::bounds::{adaptive_regret, mixture_total};
 use crate::example::{Batch, Features, Rounds, Target};
 use crate::full::gaptron::Mode;
 use crate::guarantee::Guarantee;
@@ -501,11 +501,15 @@ impl OnlineLearner for Auto {
         true
     }
 
-    /// Equation (4). Of all intervals within the rounds, the last round alone has the largest bound.
+    /// Equations (3) and (4). Of all intervals within the rounds, the last round alone has the largest bound.
+    /// The prior was one of the members at the start, which are not more than those listed.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let bound = |members| adaptive_regret(members, self.rounds.max(2), self.rounds.max(2));
         let bound = bound(self.roster.combined.heads()) + bound(1 + STACKS.len()) + 2f64.ln();
-        Some(Guarantee::AdaptiveRegret { bound: Ok(bound) })
+        let Lineup(places) = self.roster.lineup();
+        let heads = places.iter().map(|place| place.member.heads()).max().unwrap_or(1);
+        let total = mixture_total(places.len(), heads, STACKS.len());
+        Some(Guarantee::AdaptiveRegret { bound: Ok(bound), total: Ok(total) })
     }
 
     /// The kinds of members that were not chosen at the start.

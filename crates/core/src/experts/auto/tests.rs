@@ -92,6 +92,10 @@ fn no_head_is_much_better_than_the_mixture() {
             members.ln() + (heads.expect("some") as f64).ln() + (1.0 + STACKS.len() as f64).ln() + 8f64.ln();
         let best = others.iter().copied().fold(f64::INFINITY, f64::min);
         assert!(total <= best + bound, "{total} against {best} + {bound}");
+        let Some(Guarantee::AdaptiveRegret { total: Ok(promised), .. }) = auto.guarantee() else {
+            panic!("it has one")
+        };
+        assert!((promised - bound).abs() < 1e-9, "{promised} is not {bound}");
     }
 }
 
@@ -133,7 +137,7 @@ fn the_loss_of_every_interval_is_within_the_bound() {
             }
         }
         assert!(bites > 50_000, "{bites}");
-        let Some(Guarantee::AdaptiveRegret { bound: Ok(bound) }) = auto.guarantee() else {
+        let Some(Guarantee::AdaptiveRegret { bound: Ok(bound), .. }) = auto.guarantee() else {
             panic!("it has one")
         };
         let last =
