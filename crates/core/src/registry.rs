@@ -30,6 +30,7 @@ use crate::full::ftrl::Ftrl;
 use crate::full::gaf::Gaf;
 use crate::full::gaptron::{Gaptron, Hinge, Logistic, Smooth};
 use crate::full::kernel_aioli::KernelAioli;
+use crate::full::kernel_aioli_landmarks::KernelAioliLandmarks;
 use crate::full::label_tree::LabelTree;
 use crate::full::ogd::Ogd;
 use crate::full::ons::Ons;
@@ -49,6 +50,7 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::full::<FolkloreSketch>(),
     Entry::full::<Aioli>(),
     Entry::full::<KernelAioli>(),
+    Entry::full::<KernelAioliLandmarks>(),
     Entry::full_among::<LabelTree, Registry>(),
     Entry::full::<Gaf>().in_practice(
         "regularization=1",

@@ -15,13 +15,14 @@ use noregret::problem::Problem;
 use noregret::registry::find;
 use noregret::rng::{Rng, Uniforms};
 
-const LEARNERS: [&str; 11] = [
+const LEARNERS: [&str; 12] = [
     "folklore",
     "vaw",
     "aggregating",
     "aioli",
     "folklore-sketch",
     "kernel-aioli",
+    "kernel-aioli-landmarks",
     "gaf",
     "ogd",
     "ftrl",
@@ -59,7 +60,7 @@ impl Attack {
         let learner = LEARNERS[at as usize % LEARNERS.len()];
         let entry = find(learner).expect("known");
         let features = if learner == "aggregating" { 1 + rng.below(2) } else { 1 + rng.below(4) } as usize;
-        let binary = ["aioli", "kernel-aioli", "aggregating"].contains(&learner);
+        let binary = ["aioli", "kernel-aioli", "kernel-aioli-landmarks", "aggregating"].contains(&learner);
         let classes = match learner {
             "vaw" => 1,
             _ if binary => 2,
@@ -88,8 +89,12 @@ impl Attack {
         if rng.uniform() < 0.2 {
             set("linear_term", "false".into());
         }
-        if learner == "kernel-aioli" {
+        if learner.starts_with("kernel-aioli") {
             set("kernel", "linear".into());
+        }
+        if learner == "kernel-aioli-landmarks" {
+            set("landmarks", Value::Integer(1 + rng.below(3)));
+            set("tolerance", one_of(&mut rng, &[1e-6, 0.1]).into());
         }
         if learner == "vaw" {
             set("target_bound", one_of(&mut rng, &[1.0, 2.0]).into());

@@ -10,6 +10,7 @@ use noregret::full::aioli::{Aioli, AioliParams};
 use noregret::full::folklore_sketch::{Eigenvalue, FolkloreSketch, FolkloreSketchParams};
 use noregret::full::gaf::{Gaf, GafParams};
 use noregret::full::kernel_aioli::{Kernel, KernelAioli, KernelAioliParams};
+use noregret::full::kernel_aioli_landmarks::{KernelAioliLandmarks, KernelAioliLandmarksParams};
 use noregret::full::ons::{Ons, OnsParams};
 use noregret::full::ons_sketch::{OnsSketch, OnsSketchParams};
 use noregret::full::vaw::{Vaw, VawParams};
@@ -182,6 +183,79 @@ fn kernel_aioli() {
             assert_chain(&format!("{stream:?}, d = {d}, B = {norm}"), &[regret, certificate, own, closed]);
         }
     }
+}
+
+/// With fewer landmarks than dimensions, rows are beyond them in nearly every round; the comparators are not.
+#[test]
+fn kernel_aioli_landmarks() {
+    for stream in STREAMS {
+        for (d, norm, landmarks) in [(1, 3.0, 1), (4, 2.0, 4), (4, 2.0, 3), (6, 5.0, 2)] {
+            let params = KernelAioliLandmarksParams {
+                landmarks: Some(landmarks),
+                kernel: Some(Kernel::Linear),
+                norm: Some(norm),
+                curvature: Some(Curvature::Tight),
+                ..Default::default()
+            };
+            let problem = Problem::new(2, d).with_radius(1.0);
+            let mut learner = KernelAioliLandmarks::new(params, problem, 0).expect("valid");
+            let regret = play(&mut learner, stream).regret(2, Ball::Euclidean, norm);
+            let certificate = learner.certificate().expect("has one").expect("holds");
+            let bound = learner.guarantee().and_then(|promise| promise.regret_bound()).expect("has one");
+            let what = format!("{stream:?}, d = {d}, B = {norm}, m = {landmarks}");
+            assert_chain(&what, &[regret, certificate, bound.expect("holds")]);
+            let price = learner.figures()[1].1[0];
+            assert_eq!(price > 1e-3, (landmarks as usize) < d, "{what}: {price}");
+        }
+    }
+}
+
+/// An rbf kernel on a stream that is much longer than the landmarks: the certificate is above the regret
+/// against predictors with a center at every row of a part of the stream, and far below that of guessing.
+#[test]
+fn landmarks_hold_a_long_stream() {
+    const ROUNDS: usize = 4000;
+    let (norm, length_scale) = (8.0, 0.7);
+    let params = KernelAioliLandmarksParams {
+        landmarks: Some(40),
+        length_scale: Some(length_scale),
+        norm: Some(norm),
+        ..Default::default()
+    };
+    let mut learner = KernelAioliLandmarks::new(params, Problem::new(2, 2), 0).expect("valid");
+    let (mut rng, mut at, mut total) = (Rng::new(4, 0), learner.prediction(), 0.0);
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        let x = [2.0 * rng.uniform() - 1.0, 2.0 * rng.uniform() - 1.0];
+        // What no linear predictor learns, with noise.
+        let y = usize::from((x[0] * x[1] > 0.0) != (rng.uniform() < 0.05));
+        learner.predict(Features::Dense(&x), &mut at);
+        total += logistic::loss(&at.scores, y);
+        learner.update(Features::Dense(&x), Target::class(y), &at);
+        rounds.push((x, y));
+    }
+    let kernel = |u: &[f64; 2], v: &[f64; 2]| {
+        let squared = (u[0] - v[0]).powi(2) + (u[1] - v[1]).powi(2);
+        (-0.5 * squared / (length_scale * length_scale)).exp()
+    };
+    let centers: Vec<_> = rounds.iter().step_by(20).map(|(x, _)| *x).collect();
+    let sign = |x: &[f64; 2]| if x[0] * x[1] > 0.0 { 1.0 } else { -1.0 };
+    let raw = |x: &[f64; 2]| centers.iter().map(|center| sign(center) * kernel(center, x)).sum::<f64>();
+    let square: f64 = centers.iter().map(|center| sign(center) * raw(center)).sum();
+    let certificate = learner.certificate().expect("has one").expect("holds");
+    let mut best = f64::INFINITY;
+    for share in [0.25, 0.5, 1.0] {
+        let factor = share * norm / square.sqrt();
+        let loss = |(x, y): &([f64; 2], usize)| {
+            let logit = factor * raw(x);
+            logistic::loss(&[-0.5 * logit, 0.5 * logit], *y)
+        };
+        best = rounds.iter().map(loss).sum::<f64>().min(best);
+    }
+    assert!(total - best <= certificate, "{total} - {best} beyond {certificate}");
+    assert!(best + certificate < 0.9 * ROUNDS as f64 * 2f64.ln(), "{best} + {certificate}");
+    assert!(total < 0.6 * ROUNDS as f64 * 2f64.ln(), "{total}");
+    assert_eq!(learner.figures()[0].1[0], 40.0, "more rows than landmarks");
 }
 
 /// The certificate holds for every regularization and for sampled forecasts; the theorem for its own

@@ -74,6 +74,12 @@ const FORECASTERS: &[Trace] = &[
         set: &[("kernel", "rbf"), ("length_scale", "1")],
     },
     Trace {
+        vector: "kernel_aioli_rbf",
+        learner: "kernel-aioli-landmarks",
+        params: &[("norm", "B"), ("radius", "R"), ("regularization", "lam")],
+        set: &[("kernel", "rbf"), ("length_scale", "1"), ("tolerance", "1e-6")],
+    },
+    Trace {
         vector: "gaf_K3_practical",
         learner: "gaf",
         params: &[

@@ -8,8 +8,9 @@ from ._learner import Learner
 
 __all__ = [
     "AdaboostOlm", "Aggregating", "Aioli", "Auto", "Folklore", "FolkloreDiag", "FolkloreSketch", "Ftrl",
-    "Gaf", "GaptronHinge", "GaptronLogistic", "GaptronSmooth", "KernelAioli", "LabelTree", "Ogd", "Ons",
-    "OnsDiag", "OnsSketch", "Perceptron", "SecondOrderPerceptron", "SecondOrderPerceptronDiag", "Vaw"
+    "Gaf", "GaptronHinge", "GaptronLogistic", "GaptronSmooth", "KernelAioli", "KernelAioliLandmarks",
+    "LabelTree", "Ogd", "Ons", "OnsDiag", "OnsSketch", "Perceptron", "SecondOrderPerceptron",
+    "SecondOrderPerceptronDiag", "Vaw"
 ]
 
 class AdaboostOlm(Learner):
@@ -162,6 +163,20 @@ class KernelAioli(Learner):
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
         drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
         memory: int = 8192,
+    ) -> None: ...
+class KernelAioliLandmarks(Learner):
+    def __init__(
+        self, *, features: int | None = None, classes: int | None = None, landmarks: int | None = None,
+        tolerance: float | None = None, kernel: Literal["linear", "polynomial", "rbf"] | None = None,
+        degree: int | None = None, offset: float | None = None, length_scale: float | None = None,
+        norm: float | None = None, regularization: float | None = None,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None,
+        improper_weight: float | None = None, radius: float | None = None, horizon: int | None = None,
+        seed: int = 0, scale: str | None = None, intercept: bool | None = None, sparse: bool = False,
+        labels: Sequence[Any] | None = None, class_weight: Mapping[Any, float] | None = None,
+        text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
+        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
+        not_missing: Sequence[Any] = (), memory: int = 8192,
     ) -> None: ...
 class LabelTree(Learner):
     def __init__(

@@ -46,6 +46,7 @@
 //!   underflows.
 //! * At most `max_rounds` rows are stored. Afterwards the learner predicts, but does not learn; it then has
 //!   no certificate, which would have to cover all rounds. 4096 rows take 67 megabytes.
+//!   [With landmarks](super::kernel_aioli_landmarks) there is no limit.
 //! * For a row with $k(x, x) > 10^{300}\lambda$, whose squares overflow, the forecast is ½, and nothing is
 //!   learnt.
 //!
@@ -59,6 +60,8 @@ use crate::bounds;
 use crate::bounds::aioli_certificate;
 use crate::example::{Features, Target};
 use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, is_beyond, provided, setting, were};
+pub use crate::kernel::reproducing::Kernel;
+use crate::kernel::reproducing::Reproducing;
 use crate::kernel::scalar_root::shrink;
 use crate::kernel::vector::{axpy, dot};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
@@ -66,28 +69,16 @@ use crate::loss::curvature::{self, Curvature};
 use crate::loss::logistic::sigmoid;
 use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, invertible, non_negative, positive};
+use crate::params;
 use crate::prediction::Prediction;
 use crate::problem::{Problem, resolve_norm};
 use crate::state::{State, Tensor};
-use crate::{param_words, params};
 
 /// The largest $k(x, x)/\lambda$ for which nothing overflows.
 const LARGEST_RATIO: f64 = 1e300;
 
 /// Length of the first part of the scratch memory: $k(x, x)$ and $v$.
 const HEAD: usize = 2;
-
-param_words! {
-    /// A kernel $k(u, v)$.
-    pub enum Kernel {
-        /// $u^\top v$.
-        Linear = "linear",
-        /// $(u^\top v + \text{offset})^{\text{degree}}$.
-        Polynomial = "polynomial",
-        /// $\exp(-\lVert u - v \rVert^2 / (2\ \text{length scale}^2))$.
-        Rbf = "rbf",
-    }
-}
 
 params! {
     /// Parameters of [`KernelAioli`].
@@ -124,10 +115,7 @@ pub struct KernelAioli {
     norm: f64,
     /// $R$.
     radius: f64,
-    kernel: Kernel,
-    degree: i32,
-    offset: f64,
-    length_scale: f64,
+    kernel: Reproducing,
     /// $\lambda$.
     regularization: f64,
     /// $\kappa$.
@@ -186,18 +174,6 @@ impl KernelAioli {
         self.coefficients.len()
     }
 
-    /// $k(u, v)$.
-    fn value(&self, u: &[f64], v: &[f64]) -> f64 {
-        match self.kernel {
-            Kernel::Linear => dot(u, v),
-            Kernel::Polynomial => (dot(u, v) + self.offset).powi(self.degree),
-            Kernel::Rbf => {
-                let squared: f64 = u.iter().zip(v).map(|(u, v)| ((u - v) / self.length_scale).powi(2)).sum();
-                (-0.5 * squared).exp()
-            }
-        }
-    }
-
     /// Whether a row with $k(x, x)$ = `own` can be learnt. (If $k(x, x) = 0$, then $\Phi(x) = 0$, and there
     /// is nothing to learn.)
     fn can_learn(&self, own: f64) -> bool {
@@ -213,12 +189,12 @@ impl KernelAioli {
         let (dense, rest) = rest.split_at_mut(d);
         let (k, a) = rest.split_at_mut(t);
         x.add_to(1.0, dense);
-        head[0] = self.value(dense, dense);
+        head[0] = self.kernel.value(dense, dense);
         if !self.can_learn(head[0]) {
             return;
         }
         for (k, row) in k.iter_mut().zip(self.rows.chunks_exact(d)) {
-            *k = self.value(row, dense);
+            *k = self.kernel.value(row, dense);
         }
         // a = L^{-1} D^{1/2} k_t
         let mut rest = &self.factor[..];
@@ -255,9 +231,10 @@ impl KernelAioli {
                 "{} beyond the learner's radius {radius:.4}, which is about sqrt(k(x, x))",
                 were(rows, "row")
             )),
-            (dropped, _) => {
-                Err(format!("{} not learnt: it needs at most max_rounds rounds", were(dropped, "round")))
-            }
+            (dropped, _) => Err(format!(
+                "{} not learnt: it needs at most max_rounds rounds, and kernel-aioli-landmarks needs no limit",
+                were(dropped, "round")
+            )),
         })
     }
 
@@ -283,19 +260,8 @@ impl Algorithm for KernelAioli {
     };
 
     fn new(params: KernelAioliParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
-        let kernel = params.kernel.unwrap_or(Kernel::Rbf);
-        let degree = params.degree.unwrap_or(2);
-        if !(1..=100).contains(&degree) {
-            return Err(ParamError::invalid("degree", degree, "from 1 to 100"));
-        }
-        let offset = non_negative("offset", params.offset.unwrap_or(1.0))?;
-        let length_scale = positive("length_scale", params.length_scale.unwrap_or(1.0))?;
-        let of_rows = problem.radius.unwrap_or(1.0);
-        let default = match kernel {
-            Kernel::Linear => of_rows,
-            Kernel::Polynomial => (of_rows * of_rows + offset).powf(0.5 * degree as f64),
-            Kernel::Rbf => 1.0,
-        };
+        let kernel = Reproducing::checked(params.kernel, params.degree, params.offset, params.length_scale)?;
+        let default = kernel.radius(problem.radius.unwrap_or(1.0));
         let radius = positive("radius", params.radius.unwrap_or(default))?;
         let norm = resolve_norm(params.norm, radius)?;
         let regularization = params.regularization.unwrap_or(1.0 / (norm * norm));
@@ -311,10 +277,10 @@ impl Algorithm for KernelAioli {
         }
         Ok(Self {
             params: KernelAioliParams {
-                kernel: Some(kernel),
-                degree: Some(degree),
-                offset: Some(offset),
-                length_scale: Some(length_scale),
+                kernel: Some(kernel.kernel),
+                degree: Some(kernel.degree.into()),
+                offset: Some(kernel.offset),
+                length_scale: Some(kernel.length_scale),
                 norm: Some(norm),
                 radius: Some(radius),
                 regularization: Some(regularization),
@@ -326,9 +292,6 @@ impl Algorithm for KernelAioli {
             norm,
             radius,
             kernel,
-            degree: degree as i32,
-            offset,
-            length_scale,
             regularization,
             kappa,
             improper_weight,
@@ -453,7 +416,7 @@ impl OnlineLearner for KernelAioli {
                 bounds::aioli_log_det(&setting, self.regularization, self.kappa, self.log_det())
             })
         });
-        let ball = (self.kernel == Kernel::Linear).then_some(Ball::Euclidean);
+        let ball = (self.kernel.kernel == Kernel::Linear).then_some(Ball::Euclidean);
         Some(Guarantee::Regret { ball, norm, bound })
     }
 

@@ -10,6 +10,7 @@ pub mod gaf;
 pub mod gaptron;
 pub mod gaussian_forecaster;
 pub mod kernel_aioli;
+pub mod kernel_aioli_landmarks;
 pub mod label_tree;
 pub mod ogd;
 pub mod ons;

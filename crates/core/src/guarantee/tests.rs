@@ -35,7 +35,17 @@ fn curvature_beyond_what_is_proven_voids_certificate_and_bound() {
     }
     tried.sort_unstable();
     tried.dedup();
-    assert_eq!(tried, ["aioli", "folklore", "folklore-sketch", "gaf", "kernel-aioli"]);
+    assert_eq!(
+        tried,
+        [
+            "aioli",
+            "folklore",
+            "folklore-sketch",
+            "gaf",
+            "kernel-aioli",
+            "kernel-aioli-landmarks"
+        ]
+    );
 }
 
 /// The largest proven curvature has a guarantee, and a slightly larger one does not.

@@ -15,6 +15,7 @@ pub mod lowrank_inverse;
 pub(crate) mod nearest;
 pub mod newton_step;
 pub mod quadrature;
+pub mod reproducing;
 pub mod scalar_root;
 pub mod second_order;
 pub(crate) mod sketched_inverse;

@@ -30,6 +30,8 @@ pub(crate) const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("ftrl", "allocation", "it stores the rows that it learns"),
     ("kernel-aioli", "allocation", "it stores the rows that it learns"),
     ("kernel-aioli", "zero rows", "the kernels of other rows with a row of zeros are not 0"),
+    ("kernel-aioli-landmarks", "allocation", "it stores its landmarks"),
+    ("kernel-aioli-landmarks", "zero rows", "the kernels of other rows with a row of zeros are not 0"),
     ("label-tree", "allocation", "a new label creates a node"),
     ("label-tree", "zero rows", "labels alone determine the probability reserved for new ones"),
     ("ons", "learning soft labels", "200 rounds show nothing with its theorem's step size"),
@@ -58,6 +60,7 @@ struct Instead {
 /// rounds of a long run.
 const SHORT_RUNS: &[(&str, usize)] = &[
     ("kernel-aioli", 300),
+    ("kernel-aioli-landmarks", 2000),
     ("gaf", 300),
     ("ftrl", 300),
     ("aggregating", 300),

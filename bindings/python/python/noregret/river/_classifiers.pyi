@@ -8,8 +8,8 @@ from ._base import Classifier, WeightedClassifier
 
 __all__ = [
     "Aioli", "Auto", "Folklore", "FolkloreDiag", "FolkloreSketch", "Ftrl", "Gaf", "GaptronHinge",
-    "GaptronLogistic", "GaptronSmooth", "KernelAioli", "LabelTree", "Ogd", "Ons", "OnsDiag", "OnsSketch",
-    "Perceptron", "SecondOrderPerceptron", "SecondOrderPerceptronDiag"
+    "GaptronLogistic", "GaptronSmooth", "KernelAioli", "KernelAioliLandmarks", "LabelTree", "Ogd", "Ons",
+    "OnsDiag", "OnsSketch", "Perceptron", "SecondOrderPerceptron", "SecondOrderPerceptronDiag"
 ]
 
 class Aioli(WeightedClassifier):
@@ -141,6 +141,27 @@ class KernelAioli(WeightedClassifier):
         intercept: bool = True, radius: float | None = None, seed: int = 0,
         class_weight: dict[Any, float] | None = None, missing: Sequence[Any] | None = None,
         not_missing: Sequence[Any] | None = None, memory: int = 8192,
+    ) -> None: ...
+class KernelAioliLandmarks(WeightedClassifier):
+    landmarks: int | None
+    tolerance: float | None
+    kernel: Literal["linear", "polynomial", "rbf"] | None
+    degree: int | None
+    offset: float | None
+    length_scale: float | None
+    norm: float | None
+    regularization: float | None
+    curvature: float | Literal["safe", "tight", "paper"] | None
+    improper_weight: float | None
+    def __init__(
+        self, *, landmarks: int | None = None, tolerance: float | None = None,
+        kernel: Literal["linear", "polynomial", "rbf"] | None = None, degree: int | None = None,
+        offset: float | None = None, length_scale: float | None = None, norm: float | None = None,
+        regularization: float | None = None,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None,
+        improper_weight: float | None = None, scale: str = "auto", intercept: bool = True,
+        radius: float | None = None, seed: int = 0, class_weight: dict[Any, float] | None = None,
+        missing: Sequence[Any] | None = None, not_missing: Sequence[Any] | None = None, memory: int = 8192,
     ) -> None: ...
 class LabelTree(WeightedClassifier):
     node: str | None

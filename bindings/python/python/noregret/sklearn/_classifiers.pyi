@@ -10,8 +10,9 @@ __all__ = [
     "AdaboostOlmClassifier", "AioliClassifier", "AutoClassifier", "FolkloreClassifier",
     "FolkloreDiagClassifier", "FolkloreSketchClassifier", "FtrlClassifier", "GafClassifier",
     "GaptronHingeClassifier", "GaptronLogisticClassifier", "GaptronSmoothClassifier", "KernelAioliClassifier",
-    "LabelTreeClassifier", "OgdClassifier", "OnsClassifier", "OnsDiagClassifier", "OnsSketchClassifier",
-    "PerceptronClassifier", "SecondOrderPerceptronClassifier", "SecondOrderPerceptronDiagClassifier"
+    "KernelAioliLandmarksClassifier", "LabelTreeClassifier", "OgdClassifier", "OnsClassifier",
+    "OnsDiagClassifier", "OnsSketchClassifier", "PerceptronClassifier", "SecondOrderPerceptronClassifier",
+    "SecondOrderPerceptronDiagClassifier"
 ]
 
 class AdaboostOlmClassifier(Classifier):
@@ -171,6 +172,29 @@ class KernelAioliClassifier(WeightedClassifier):
         radius: float | None = None, class_weight: Any = None, random_state: Any = 0,
         n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
         time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None, memory: int = 8192,
+    ) -> None: ...
+class KernelAioliLandmarksClassifier(WeightedClassifier):
+    landmarks: int | None
+    tolerance: float | None
+    kernel: Literal["linear", "polynomial", "rbf"] | None
+    degree: int | None
+    offset: float | None
+    length_scale: float | None
+    norm: float | None
+    regularization: float | None
+    curvature: float | Literal["safe", "tight", "paper"] | None
+    improper_weight: float | None
+    def __init__(
+        self, *, landmarks: int | None = None, tolerance: float | None = None,
+        kernel: Literal["linear", "polynomial", "rbf"] | None = None, degree: int | None = None,
+        offset: float | None = None, length_scale: float | None = None, norm: float | None = None,
+        regularization: float | None = None,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None,
+        improper_weight: float | None = None, passes: int = 1, orders: int | None = None, scale: str = "auto",
+        fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
+        random_state: Any = 0, n_jobs: int | None = None, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None,
+        memory: int = 8192,
     ) -> None: ...
 class LabelTreeClassifier(WeightedClassifier):
     node: str | None

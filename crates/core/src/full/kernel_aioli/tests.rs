@@ -141,7 +141,10 @@ fn the_budget_stops_learning_and_withdraws_the_certificate() {
     assert_eq!(before.scores, after.scores);
     assert_eq!((learner.rounds(), learner.stored()), (8, 5));
     let void = learner.certificate().expect("keeps one").expect_err("rounds are missing");
-    assert_eq!(void, "3 rounds were not learnt: it needs at most max_rounds rounds");
+    assert_eq!(
+        void,
+        "3 rounds were not learnt: it needs at most max_rounds rounds, and kernel-aioli-landmarks needs no limit"
+    );
 }
 
 #[test]
