@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use indicatif::ProgressBar;
+use noregret::hand_on;
 use noregret_stream::{Columns, ReadError, Reader, Row, Schema, Stop};
 
 use crate::progress::{TICK, style};
@@ -62,51 +63,18 @@ impl Reader for Watched {
         self.reader.read(row)
     }
 
-    fn columns(&self) -> &Columns {
-        self.reader.columns()
-    }
-
-    fn take_back(&mut self) {
-        self.reader.take_back();
-    }
-
-    fn keep(&mut self, bytes: usize) {
-        self.reader.keep(bytes);
-    }
-
-    fn again(&mut self) -> Option<Box<dyn Reader>> {
-        self.reader.again()
-    }
-
-    fn dropped_features(&self) -> u64 {
-        self.reader.dropped_features()
-    }
-
-    fn absent(&self) -> Vec<u32> {
-        self.reader.absent()
-    }
-
-    fn odd_cells(&self) -> Vec<String> {
-        self.reader.odd_cells()
-    }
-
-    fn position(&self) -> u64 {
-        self.reader.position()
-    }
-
-    fn size(&self) -> Option<u64> {
-        self.reader.size()
-    }
-
-    fn schema(&self) -> Schema {
-        self.reader.schema()
-    }
-
-    fn describe(&self) -> Vec<(&'static str, String)> {
-        self.reader.describe()
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.reader.notes()
+    hand_on! { self.reader;
+        fn columns(&self) -> &Columns;
+        fn take_back(&mut self);
+        fn keep(&mut self, bytes: usize);
+        fn again(&mut self) -> Option<Box<dyn Reader>>;
+        fn dropped_features(&self) -> u64;
+        fn absent(&self) -> Vec<u32>;
+        fn odd_cells(&self) -> Vec<String>;
+        fn position(&self) -> u64;
+        fn size(&self) -> Option<u64>;
+        fn schema(&self) -> Schema;
+        fn describe(&self) -> Vec<(&'static str, String)>;
+        fn notes(&self) -> Vec<String>;
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::example::{Batch, Features, Label, Rounds, Target};
 use crate::guarantee::{Guarantee, Promise, Terms};
+use crate::hand_on;
 use crate::parallel::Workers;
 use crate::prediction::{Decision, Prediction, Reward};
 use crate::problem::Problem;
@@ -189,112 +190,46 @@ pub trait OnlineLearner: Predictor {
 }
 
 impl<P: Predictor + ?Sized> Predictor for Box<P> {
-    fn problem(&self) -> &Problem {
-        (**self).problem()
-    }
-
-    fn prediction(&self) -> Prediction {
-        (**self).prediction()
-    }
-
-    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        (**self).predict(x, out);
-    }
-
-    fn predict_batch(
-        &self,
-        rows: &dyn Batch,
-        out: &mut Prediction,
-        each: &mut dyn FnMut(usize, &Prediction),
-    ) {
-        (**self).predict_batch(rows, out, each);
-    }
-
-    fn forecasts_few(&self) -> bool {
-        (**self).forecasts_few()
-    }
-
-    fn best(&self, x: Features<'_>, count: usize, out: &mut Prediction, best: &mut Vec<(Label, f64)>) {
-        (**self).best(x, count, out, best);
-    }
-
-    fn probability(&self, x: Features<'_>, label: Label, out: &mut Prediction) -> f64 {
-        (**self).probability(x, label, out)
+    hand_on! { (**self);
+        fn problem(&self) -> &Problem;
+        fn prediction(&self) -> Prediction;
+        fn predict(&self, x: Features<'_>, out: &mut Prediction);
+        fn predict_batch(
+            &self,
+            rows: &dyn Batch,
+            out: &mut Prediction,
+            each: &mut dyn FnMut(usize, &Prediction)
+        );
+        fn forecasts_few(&self) -> bool;
+        fn best(&self, x: Features<'_>, count: usize, out: &mut Prediction, best: &mut Vec<(Label, f64)>);
+        fn probability(&self, x: Features<'_>, label: Label, out: &mut Prediction) -> f64;
     }
 }
 
 impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
-    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        (**self).update(x, y, at);
-    }
-
-    fn predict_and_update(
-        &mut self,
-        rounds: &dyn Rounds,
-        out: &mut Prediction,
-        each: &mut dyn FnMut(usize, &Prediction),
-    ) {
-        (**self).predict_and_update(rounds, out, each);
-    }
-
-    fn works_ahead(&self) -> bool {
-        (**self).works_ahead()
-    }
-
-    fn rounds(&self) -> u64 {
-        (**self).rounds()
-    }
-
-    fn lookahead(&self) -> usize {
-        (**self).lookahead()
-    }
-
-    fn prepare(&mut self, coming: &dyn Batch) {
-        (**self).prepare(coming);
-    }
-
-    fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
-        (**self).prepare_rest(at, coming);
-    }
-
-    fn set_workers(&mut self, workers: Workers) {
-        (**self).set_workers(workers);
-    }
-
-    fn grow(&mut self, classes: usize, features: usize) -> bool {
-        (**self).grow(classes, features)
-    }
-
-    fn weights(&self) -> Vec<(String, f64)> {
-        (**self).weights()
-    }
-
-    fn left_out(&self) -> Vec<String> {
-        (**self).left_out()
-    }
-
-    fn certificate(&self) -> Option<Promise> {
-        (**self).certificate()
-    }
-
-    fn certificate_terms(&self) -> Option<Terms> {
-        (**self).certificate_terms()
-    }
-
-    fn guarantee(&self) -> Option<Guarantee<'_>> {
-        (**self).guarantee()
-    }
-
-    fn abstention_bound(&self, cost: f64) -> Option<Result<f64, String>> {
-        (**self).abstention_bound(cost)
-    }
-
-    fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
-        (**self).figures()
-    }
-
-    fn explain(&self, at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)> {
-        (**self).explain(at)
+    hand_on! { (**self);
+        fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction);
+        fn predict_and_update(
+            &mut self,
+            rounds: &dyn Rounds,
+            out: &mut Prediction,
+            each: &mut dyn FnMut(usize, &Prediction)
+        );
+        fn works_ahead(&self) -> bool;
+        fn rounds(&self) -> u64;
+        fn lookahead(&self) -> usize;
+        fn prepare(&mut self, coming: &dyn Batch);
+        fn prepare_rest(&mut self, at: usize, coming: &dyn Batch);
+        fn set_workers(&mut self, workers: Workers);
+        fn grow(&mut self, classes: usize, features: usize) -> bool;
+        fn weights(&self) -> Vec<(String, f64)>;
+        fn left_out(&self) -> Vec<String>;
+        fn certificate(&self) -> Option<Promise>;
+        fn certificate_terms(&self) -> Option<Terms>;
+        fn guarantee(&self) -> Option<Guarantee<'_>>;
+        fn abstention_bound(&self, cost: f64) -> Option<Result<f64, String>>;
+        fn figures(&self) -> Vec<(&'static str, Vec<f64>)>;
+        fn explain(&self, at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)>;
     }
 }
 

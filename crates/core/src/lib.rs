@@ -55,6 +55,7 @@ pub mod experts;
 pub mod facts;
 pub mod full;
 pub mod guarantee;
+mod hand_on;
 #[doc(hidden)]
 pub mod kernel;
 pub mod learner;

@@ -11,6 +11,7 @@
 
 use crate::algorithm::Forecast;
 use crate::example::{Batch, Features, LEAST_PROBABILITY, Target, Truth};
+use crate::hand_on;
 use crate::learner::{OnlineLearner, Predictor};
 use crate::parallel::Workers;
 use crate::prediction::Prediction;
@@ -114,26 +115,6 @@ impl<L: OnlineLearner> OnlineLearner for OpenClasses<L> {
         self.rounds += 1;
     }
 
-    fn rounds(&self) -> u64 {
-        self.inner.rounds()
-    }
-
-    fn lookahead(&self) -> usize {
-        self.inner.lookahead()
-    }
-
-    fn prepare(&mut self, coming: &dyn Batch) {
-        self.inner.prepare(coming);
-    }
-
-    fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
-        self.inner.prepare_rest(at, coming);
-    }
-
-    fn set_workers(&mut self, workers: Workers) {
-        self.inner.set_workers(workers);
-    }
-
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         let grown = self.inner.grow(classes, features);
         if grown {
@@ -142,16 +123,15 @@ impl<L: OnlineLearner> OnlineLearner for OpenClasses<L> {
         grown
     }
 
-    fn weights(&self) -> Vec<(String, f64)> {
-        self.inner.weights()
-    }
-
-    fn left_out(&self) -> Vec<String> {
-        self.inner.left_out()
-    }
-
-    fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
-        self.inner.figures()
+    hand_on! { self.inner;
+        fn rounds(&self) -> u64;
+        fn lookahead(&self) -> usize;
+        fn prepare(&mut self, coming: &dyn Batch);
+        fn prepare_rest(&mut self, at: usize, coming: &dyn Batch);
+        fn set_workers(&mut self, workers: Workers);
+        fn weights(&self) -> Vec<(String, f64)>;
+        fn left_out(&self) -> Vec<String>;
+        fn figures(&self) -> Vec<(&'static str, Vec<f64>)>;
     }
 }
 

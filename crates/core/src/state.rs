@@ -210,19 +210,10 @@ pub trait State {
 }
 
 impl<S: State + ?Sized> State for Box<S> {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        (**self).tensors()
-    }
-
-    fn is_newer(&self, tensor: &str) -> bool {
-        (**self).is_newer(tensor)
-    }
-
-    fn expect(&mut self, shape: Shapes<'_>) {
-        (**self).expect(shape);
-    }
-
-    fn restored(&mut self) -> bool {
-        (**self).restored()
+    crate::hand_on! { (**self);
+        fn tensors(&mut self) -> Vec<Tensor<'_>>;
+        fn is_newer(&self, tensor: &str) -> bool;
+        fn expect(&mut self, shape: Shapes<'_>);
+        fn restored(&mut self) -> bool;
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use noregret::hand_on;
+
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, shown};
 use crate::read::missing::Missing;
@@ -38,30 +40,6 @@ impl Reader for Unlabelled {
         Ok(more)
     }
 
-    fn columns(&self) -> &Columns {
-        self.inside.columns()
-    }
-
-    fn take_back(&mut self) {
-        self.inside.take_back();
-    }
-
-    fn keep(&mut self, bytes: usize) {
-        self.inside.keep(bytes);
-    }
-
-    fn again(&mut self) -> Option<Box<dyn Reader>> {
-        self.inside.again()
-    }
-
-    fn dropped_features(&self) -> u64 {
-        self.inside.dropped_features()
-    }
-
-    fn absent(&self) -> Vec<u32> {
-        self.inside.absent()
-    }
-
     fn odd_cells(&self) -> Vec<String> {
         let mut words: Vec<_> = self.counts.iter().collect();
         words.sort_unstable();
@@ -74,23 +52,20 @@ impl Reader for Unlabelled {
         words.into_iter().map(sentence).chain(self.inside.odd_cells()).collect()
     }
 
-    fn position(&self) -> u64 {
-        self.inside.position()
-    }
-
-    fn size(&self) -> Option<u64> {
-        self.inside.size()
-    }
-
     fn schema(&self) -> Schema {
         Schema { missing: self.missing.clone(), ..self.inside.schema() }
     }
 
-    fn describe(&self) -> Vec<(&'static str, String)> {
-        self.inside.describe()
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.inside.notes()
+    hand_on! { self.inside;
+        fn columns(&self) -> &Columns;
+        fn take_back(&mut self);
+        fn keep(&mut self, bytes: usize);
+        fn again(&mut self) -> Option<Box<dyn Reader>>;
+        fn dropped_features(&self) -> u64;
+        fn absent(&self) -> Vec<u32>;
+        fn position(&self) -> u64;
+        fn size(&self) -> Option<u64>;
+        fn describe(&self) -> Vec<(&'static str, String)>;
+        fn notes(&self) -> Vec<String>;
     }
 }
