@@ -1,6 +1,7 @@
 //! Cases for every bandit learner, and streams.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+#[path = "../support/law.rs"]
+mod law;
 
 use noregret::algorithm::BanditModel;
 use noregret::example::Features;
@@ -11,11 +12,11 @@ use noregret::problem::Problem;
 use noregret::registry::{ALGORITHMS, Entry};
 use noregret::rng::{Rng, Uniforms};
 
-/// The seed of every learner.
-const SEED: u64 = 7;
+pub(crate) use law::Case;
+use law::{Exception, SEED, apply};
 
 /// Laws that a learner is exempt from: its name, the law, and why.
-const EXCEPTIONS: &[(&str, &str, &str)] = &[
+const EXCEPTIONS: &[Exception] = &[
     ("offers", "learning", "it needs rows of blocks that describe the labels"),
     ("exp4", "learning", "none of its random policies need be good"),
     ("auto", "zero rows", "some of its members count labels"),
@@ -25,14 +26,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
 
 /// The members of `auto` in tests that play thousands of rounds.
 pub(crate) const FEW_MEMBERS: &str = "labels+pairs+shared@1+shared@0.1";
-
-/// A learner with its parameters and problem.
-#[derive(Clone)]
-pub(crate) struct Case {
-    pub(crate) entry: &'static Entry,
-    pub(crate) values: Values,
-    pub(crate) problem: Problem,
-}
 
 /// One round of a stream.
 #[derive(Clone)]
@@ -132,31 +125,12 @@ pub(crate) fn stream(classes: usize, features: usize, seed: u64, rounds: usize) 
 
 /// Applies `law` to every case of every bandit learner, and fails with a list of the cases that violate it.
 pub(crate) fn every_case(name: &str, law: impl Fn(&Case)) {
-    apply(name, entries().flat_map(cases), law);
+    apply(name, EXCEPTIONS, entries(), cases, law);
 }
 
 /// Applies `law` to every bandit learner with the theorem's parameters: for long streams.
 pub(crate) fn every_learner(name: &str, law: impl Fn(&Case)) {
-    apply(name, entries().filter_map(|entry| cases(entry).into_iter().next()), law);
-}
-
-fn apply(name: &str, cases: impl Iterator<Item = Case>, law: impl Fn(&Case)) {
-    let mut broken = Vec::new();
-    for case in cases {
-        let learner = case.entry.about.name;
-        if let Some((.., why)) = EXCEPTIONS.iter().find(|(owner, what, _)| (*owner, *what) == (learner, name))
-        {
-            eprintln!("exempt from '{name}': {learner}: {why}");
-            continue;
-        }
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| law(&case))) {
-            let message = panic.downcast_ref::<String>().map(String::as_str);
-            let message = message.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
-            let Problem { classes, features, .. } = &case.problem;
-            broken.push(format!("{learner} (K = {classes}, d = {features}, {:?}): {message}", case.values));
-        }
-    }
-    assert!(broken.is_empty(), "the law '{name}' is broken by\n{}", broken.join("\n"));
+    apply(name, EXCEPTIONS, entries(), |entry| cases(entry).into_iter().take(1).collect(), law);
 }
 
 /// The learner with the theorem's parameters on a fully known problem, other dimensions, partially known

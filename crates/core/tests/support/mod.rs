@@ -1,7 +1,6 @@
 //! The common part of the law tests: cases for every learner of the registry, and streams.
 
-use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+mod law;
 
 use noregret::algorithm::{Forecast, Model};
 use noregret::example::{Features, Target};
@@ -12,8 +11,11 @@ use noregret::problem::Problem;
 use noregret::registry::{ALGORITHMS, Entry};
 use noregret::rng::{Rng, Uniforms};
 
+pub(crate) use law::{Case, SEED};
+use law::{Exception, apply};
+
 /// Laws that a learner is exempt from: its name, the law, and why.
-pub(crate) const EXCEPTIONS: &[(&str, &str, &str)] = &[
+pub(crate) const EXCEPTIONS: &[Exception] = &[
     (
         "adaboost-olm",
         "allocation",
@@ -67,17 +69,6 @@ const SHORT_RUNS: &[(&str, usize)] = &[
     ("auto", 20_000),
     ("adaboost-olm", 50_000),
 ];
-
-/// The seed of every learner.
-pub(crate) const SEED: u64 = 7;
-
-/// A learner with its parameters and problem.
-#[derive(Clone)]
-pub(crate) struct Case {
-    pub(crate) entry: &'static Entry,
-    pub(crate) values: Values,
-    pub(crate) problem: Problem,
-}
 
 /// One round of a stream.
 #[derive(Clone)]
@@ -202,20 +193,6 @@ impl Case {
     }
 }
 
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Problem { classes, features, radius, .. } = &self.problem;
-        write!(f, "{} (K = {classes}, d = {features}", self.entry.about.name)?;
-        if radius.is_none() {
-            write!(f, ", nothing else known")?;
-        }
-        for (name, value) in &self.values {
-            write!(f, ", {name} = {value}")?;
-        }
-        write!(f, ")")
-    }
-}
-
 pub(crate) fn stream(classes: usize, features: usize, seed: u64, rounds: usize) -> Vec<Round> {
     let mut rng = Rng::new(seed, 0);
     let mut normal = || rng.normal();
@@ -252,31 +229,18 @@ pub(crate) fn full_information() -> impl Iterator<Item = &'static Entry> {
 }
 
 fn over(name: &str, cases: impl Fn(&'static Entry) -> Vec<Case>, law: impl Fn(&Case)) {
-    let mut broken = Vec::new();
-    for entry in full_information() {
-        let learner = entry.about.name;
-        if let Some((_, _, why)) =
-            EXCEPTIONS.iter().find(|(owner, what, _)| (*owner, *what) == (learner, name))
-        {
-            eprintln!("exempt from '{name}': {learner}: {why}");
-            continue;
-        }
-        let instead = INSTEAD.iter().find(|other| other.learner == learner && other.laws.contains(&name));
-        if let Some(Instead { value, why, .. }) = instead {
+    let cases = |entry: &'static Entry| {
+        let mut cases = cases(entry);
+        let applies = |other: &&Instead| other.learner == entry.about.name && other.laws.contains(&name);
+        if let Some(Instead { learner, param, value, why, .. }) = INSTEAD.iter().find(applies) {
             eprintln!("'{name}' is about {learner} of {value}: {why}");
-        }
-        for mut case in cases(entry) {
-            if let Some(Instead { param, value, .. }) = instead {
+            for case in &mut cases {
                 case.values.insert((*param).to_owned(), Value::parse(value));
             }
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| law(&case))) {
-                let message = panic.downcast_ref::<String>().map(String::as_str);
-                let message = message.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
-                broken.push(format!("{case}: {message}"));
-            }
         }
-    }
-    assert!(broken.is_empty(), "the law '{name}' is broken by\n{}", broken.join("\n"));
+        cases
+    };
+    apply(name, EXCEPTIONS, full_information(), cases, law);
 }
 
 /// The learner with the theorem's parameters, on a fully known problem.
