@@ -361,7 +361,7 @@ impl Rounds for &[(Features<'_>, Target<'_>)] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::assert_close;
+    use crate::testing::{assert_all_close, assert_close};
 
     fn revealed(class: usize, reward: f64, p: &[f64]) -> Target<'static> {
         Target { revealed: Some(Revealed::new(class, reward, p)), ..Target::distribution(&[]) }
@@ -405,9 +405,7 @@ mod tests {
         assert_close(y.log_loss(&p), 2f64.ln(), 1e-15, "the loss");
         let mut residual = p;
         y.residual(&mut residual);
-        for (found, want) in residual.iter().zip([0.5, -0.3, -0.2]) {
-            assert_close(*found, want, 1e-15, "the gradient");
-        }
+        assert_all_close(&residual, &[0.5, -0.3, -0.2], 1e-15, "the gradient");
         assert_close(y.information(), 0.38 / 0.62, 1e-15, "the information");
         // Of class 2: p/(1 - p) = 1/4, and ‖e₂ - p‖² = 0.25 + 0.09 + 0.64.
         assert_close(revealed(2, 0.0, &p).information(), 0.245 / 0.62, 1e-15, "the information");

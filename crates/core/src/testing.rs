@@ -4,7 +4,7 @@ pub(crate) use noregret_testdata::{assert_close, count, items, number, numbers, 
 
 use crate::example::{Features, Target};
 use crate::learner::{BanditLearner, OnlineLearner};
-use crate::prediction::Decision;
+use crate::prediction::{Decision, Prediction};
 use crate::rng::{Rng, Uniforms};
 
 /// Plays `rounds` rounds of a fixed random stream with random labels, rows of norm at most 1; returns the
@@ -22,6 +22,21 @@ pub(crate) fn plays(learner: &mut dyn OnlineLearner, rounds: usize) -> Vec<Vec<f
         learner.update(Features::Dense(&x), Target::class(rng.below(classes as u64) as usize), &at);
     }
     played
+}
+
+/// Panics unless the numbers of two lists are close, see [`assert_close`].
+#[track_caller]
+pub(crate) fn assert_all_close(got: &[f64], want: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), want.len(), "{what}: as many numbers");
+    got.iter().zip(want).for_each(|(got, want)| assert_close(*got, *want, tolerance, what));
+}
+
+/// Plays one round with the label `class`.
+pub(crate) fn round(learner: &mut dyn OnlineLearner, x: &[f64], class: usize) -> Prediction {
+    let mut at = learner.prediction();
+    learner.predict(Features::Dense(x), &mut at);
+    learner.update(Features::Dense(x), Target::class(class), &at);
+    at
 }
 
 /// $\ln\det A$ of a positive definite matrix, row by row.
@@ -126,6 +141,27 @@ pub(crate) fn linear_weights(learner: &dyn BanditLearner) -> Vec<f64> {
         at.scores.clone()
     });
     columns.collect::<Vec<_>>().concat()
+}
+
+/// Panics unless the step of linear scores that `learner` takes, on average over its draw, is `want` of the
+/// decision and the label, for every class, times the row.
+pub(crate) fn assert_unbiased<L: BanditLearner + Clone>(
+    mut learner: L,
+    want: impl Fn(&Decision, usize) -> Vec<f64>,
+) {
+    let (k, d) = (learner.problem().classes, learner.problem().features);
+    for (t, x) in unit_rows(3, 60, d).iter().enumerate() {
+        let y = (t * t + 1) % k;
+        let measure = |after: &L| linear_weights(after);
+        let (change, mut outcomes) = Outcomes::of(&learner, Features::Dense(x), y, measure);
+        let step = want(outcomes.decision(), y);
+        for (change, x) in change.chunks_exact(k).zip(x) {
+            for (change, step) in change.iter().zip(&step) {
+                assert_close(*change, step * x, 1e-12, &format!("round {t}"));
+            }
+        }
+        learner = outcomes.played(if t % 3 == 0 { t % k } else { y });
+    }
 }
 
 /// This many threads, started for every piece of work that is divided.

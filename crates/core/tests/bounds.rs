@@ -114,8 +114,7 @@ fn aioli() {
     for stream in STREAMS {
         for (d, norm) in [(1, 0.5), (1, 8.0), (3, 2.0), (6, 5.0)] {
             for curvature in [Curvature::Paper, Curvature::Safe, Curvature::Tight] {
-                let params =
-                    AioliParams { norm: Some(norm), curvature: Some(curvature), ..Default::default() };
+                let params = AioliParams::new().norm(norm).curvature(curvature);
                 let problem = Problem::new(2, d).with_radius(1.0);
                 let mut learner = Aioli::new(params, problem, 0).expect("valid");
                 let regret = play(&mut learner, stream).regret(2, Ball::Euclidean, norm);
@@ -140,13 +139,11 @@ fn folklore_sketch() {
             [(2, 1, 0.5, 1), (2, 6, 2.0, 1), (2, 6, 5.0, 3), (3, 5, 2.0, 2), (5, 4, 1.0, 1)]
         {
             for curvature in [Curvature::Safe, Curvature::Tight] {
-                let params = FolkloreSketchParams {
-                    rank: Some(rank),
-                    eigenvalue: Some(if k == 2 { Eigenvalue::Mean } else { Eigenvalue::Least }),
-                    norm: Some(norm),
-                    curvature: Some(curvature),
-                    ..Default::default()
-                };
+                let params = FolkloreSketchParams::new()
+                    .rank(rank)
+                    .eigenvalue(if k == 2 { Eigenvalue::Mean } else { Eigenvalue::Least })
+                    .norm(norm)
+                    .curvature(curvature);
                 let problem = Problem::new(k, d).with_radius(1.0);
                 let mut learner = FolkloreSketch::new(params, problem, 0).expect("valid");
                 let regret = play(&mut learner, stream).regret(k, Ball::Rows, norm);
@@ -166,12 +163,8 @@ fn folklore_sketch() {
 fn kernel_aioli() {
     for stream in STREAMS {
         for (d, norm) in [(1, 3.0), (4, 2.0)] {
-            let params = KernelAioliParams {
-                kernel: Some(Kernel::Linear),
-                norm: Some(norm),
-                curvature: Some(Curvature::Tight),
-                ..Default::default()
-            };
+            let params =
+                KernelAioliParams::new().kernel(Kernel::Linear).norm(norm).curvature(Curvature::Tight);
             let problem = Problem::new(2, d).with_radius(1.0);
             let mut learner = KernelAioli::new(params, problem, 0).expect("valid");
             let regret = play(&mut learner, stream).regret(2, Ball::Euclidean, norm);
@@ -296,7 +289,7 @@ fn ons() {
         for (k, d, norm, rounds) in
             [(2, 1, 0.5, 2000), (2, 1, 2.0, 6000), (2, 2, 0.5, 8000), (3, 1, 0.5, 6000)]
         {
-            let params = OnsParams { norm: Some(norm), ..Default::default() };
+            let params = OnsParams::new().norm(norm);
             let problem = Problem::new(k, d).with_radius(1.0);
             let mut learner = Ons::new(params, problem, 0).expect("valid");
             let history = play_rounds(&mut learner, stream, rounds);
@@ -315,7 +308,7 @@ fn ons() {
 fn ons_sketch() {
     for stream in STREAMS {
         for (k, d, norm, rank) in [(2, 1, 0.5, 1), (2, 4, 2.0, 1), (3, 3, 0.5, 2), (4, 2, 1.0, 3)] {
-            let params = OnsSketchParams { rank: Some(rank), norm: Some(norm), ..Default::default() };
+            let params = OnsSketchParams::new().rank(rank).norm(norm);
             let problem = Problem::new(k, d).with_radius(1.0);
             let mut learner = OnsSketch::new(params, problem, 0).expect("valid");
             let history = play_rounds(&mut learner, stream, 1000);
@@ -326,7 +319,7 @@ fn ons_sketch() {
             assert_eq!(learner.figures()[0].1[0] > 0.0, ((k - 1) * d) as u64 > rank, "{what}: discarded");
         }
     }
-    let fast = OnsSketchParams { rate: Some(0.3), ..Default::default() };
+    let fast = OnsSketchParams::new().rate(0.3);
     let fast = OnsSketch::new(fast, Problem::new(3, 2), 0).expect("valid");
     let why = fast.certificate().expect("has one for the theorem's rate").expect_err("the rate is too large");
     assert_eq!(why, "it needs the projection, and at most the default rate");
@@ -339,8 +332,7 @@ fn vaw() {
         for (d, norm) in [(1, 0.5), (3, 2.0), (6, 10.0)] {
             let mut rng = Rng::new(29, 0);
             let truth: Vec<f64> = (0..d).map(|_| rng.normal()).collect();
-            let params =
-                VawParams { norm: Some(norm), target_bound: Some(TARGET_BOUND), ..Default::default() };
+            let params = VawParams::new().norm(norm).target_bound(TARGET_BOUND);
             let mut learner = Vaw::new(params, Problem::new(1, d).with_radius(1.0), 0).expect("valid");
             let mut at = learner.prediction();
             let (mut rows, mut total) = (Vec::new(), 0.0);

@@ -155,11 +155,8 @@ fn second_order_perceptron() {
     for stream in STREAMS {
         for (k, d) in [(2, 1), (2, 5), (4, 3), (5, 8)] {
             for (margin_updates, a) in [(true, 1.0), (false, 1.0), (true, 0.05), (true, 20.0)] {
-                let params = SecondOrderPerceptronParams {
-                    regularization: Some(a),
-                    margin_updates: Some(margin_updates),
-                    ..Default::default()
-                };
+                let params =
+                    SecondOrderPerceptronParams::new().regularization(a).margin_updates(margin_updates);
                 let mut learner =
                     SecondOrderPerceptron::<FullMetric>::new(params, problem(k, d), 0).expect("valid");
                 let history = play(&mut learner, stream, 200);
@@ -195,12 +192,8 @@ fn gaptron_keeps_its_bound<L: Loss>() {
                 [(0.0, f64::INFINITY, 1.0), (0.1, 3.0, 1.0), (0.0, f64::INFINITY, 0.2)]
             {
                 let rate = share * L::SURROGATE.full_information_rate(k, 1.0);
-                let params = GaptronParams {
-                    rate: Some(rate),
-                    exploration: Some(Exploration::Rate(exploration)),
-                    norm: Some(ball),
-                    ..Default::default()
-                };
+                let params =
+                    GaptronParams::new().rate(rate).exploration(Exploration::Rate(exploration)).norm(ball);
                 let mut learner = Gaptron::<L>::new(params, problem(k, d), 0).expect("valid");
                 let history = play(&mut learner, stream, 200);
                 for mut u in history.comparators(k) {
@@ -232,7 +225,7 @@ fn gaptron() {
 fn surrogate_gap<L: Loss>(factor: f64, stream: Stream) -> f64 {
     let k = 4;
     let rate = factor * L::SURROGATE.full_information_rate(k, 1.0);
-    let params = GaptronParams { rate: Some(rate), ..Default::default() };
+    let params = GaptronParams::new().rate(rate);
     let mut learner = Gaptron::<L>::new(params, problem(k, 3), 0).expect("valid");
     let history = play(&mut learner, stream, 200);
     let mut c = vec![0.0; k];
@@ -283,7 +276,7 @@ fn aggregating() {
     for stream in STREAMS {
         for d in [1, 2] {
             for ball in [0.5, 4.0] {
-                let params = AggregatingParams { norm: Some(ball), ..Default::default() };
+                let params = AggregatingParams::new().norm(ball);
                 let mut learner = Aggregating::new(params, problem(2, d), 0).expect("valid");
                 let history = play(&mut learner, stream, 200);
                 let total = history.total(|at, y| logistic::loss(&at.scores, y));

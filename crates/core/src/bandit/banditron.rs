@@ -185,14 +185,14 @@ impl State for Banditron {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Outcomes, linear_weights, unit_rows};
+    use crate::testing::assert_unbiased;
 
     /// K = 2, d = 1, γ = 1/2: class 0 is greedy at first, p = (3/4, 1/4). Class 1 is played and right: W =
     /// (-1, 4). At x = 1 class 1 is greedy, p = (1/4, 3/4); it is played and wrong: x is subtracted from W_1
     /// and added to no row, W = (-1, 3).
     #[test]
     fn two_rounds_by_hand() {
-        let params = BanditronParams { exploration: Some(0.5), ..Default::default() };
+        let params = BanditronParams::new().exploration(0.5);
         let mut learner = Banditron::new(params, Problem::new(2, 1), 0).expect("valid parameters");
         let mut at = Decision::default();
         let x = Features::Dense(&[1.0]);
@@ -211,24 +211,14 @@ mod tests {
     /// The mean of the step over the played label is the Perceptron's step.
     #[test]
     fn the_step_is_unbiased() {
-        let (k, d) = (4, 3);
-        let problem = Problem::new(k, d);
-        let params = BanditronParams { exploration: Some(0.3), ..Default::default() };
-        let mut learner = Banditron::new(params, problem, 0).expect("valid parameters");
-        for (t, x) in unit_rows(3, 60, d).iter().enumerate() {
-            let y = (t * t + 1) % k;
-            let (change, mut outcomes) =
-                Outcomes::of(&learner, Features::Dense(x), y, |after| linear_weights(after));
-            let greedy = outcomes.decision().greedy as usize;
-            for i in 0..d {
-                for class in 0..k {
-                    let want =
-                        (f64::from(u8::from(class == y)) - f64::from(u8::from(class == greedy))) * x[i];
-                    assert!((change[i * k + class] - want).abs() < 1e-12, "round {t}");
-                }
-            }
-            learner = outcomes.played(t % k);
-        }
+        let params = BanditronParams::new().exploration(0.3);
+        let learner = Banditron::new(params, Problem::new(4, 3), 0).expect("valid parameters");
+        assert_unbiased(learner, |at, y| {
+            let mut step = vec![0.0; 4];
+            step[y] += 1.0;
+            step[at.greedy as usize] -= 1.0;
+            step
+        });
     }
 
     #[test]

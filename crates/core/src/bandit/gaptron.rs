@@ -316,7 +316,7 @@ impl<L: Loss> State for BanditGaptron<L> {
 mod tests {
     use super::*;
     use crate::full::gaptron::{Hinge, Logistic, Smooth};
-    use crate::testing::{Outcomes, assert_close, linear_weights, unit_rows};
+    use crate::testing::{assert_unbiased, unit_rows};
 
     fn gaptron<L: Loss>(params: GaptronParams, problem: Problem) -> BanditGaptron<L> {
         BanditGaptron::new(params, problem, 0).expect("valid parameters")
@@ -327,11 +327,7 @@ mod tests {
     /// margin 1/4 gives a = 9/16 > γ. A wrong guess changes nothing.
     #[test]
     fn smooth_by_hand() {
-        let params = GaptronParams {
-            exploration: Some(Exploration::Rate(0.5)),
-            norm: Some(1.0),
-            ..Default::default()
-        };
+        let params = GaptronParams::new().exploration(Exploration::Rate(0.5)).norm(1.0);
         let mut learner = gaptron::<Smooth>(params, Problem::new(2, 1).with_radius(1.0));
         let x = Features::Dense(&[1.0]);
         let mut at = Decision::default();
@@ -358,28 +354,14 @@ mod tests {
     #[test]
     fn the_step_is_unbiased() {
         fn check<L: Loss>() {
-            let (k, d, rate) = (4, 3, 0.2);
-            let params = GaptronParams {
-                exploration: Some(Exploration::Rate(0.2)),
-                rate: Some(rate),
-                norm: Some(1e6),
-                ..Default::default()
-            };
-            let mut learner = gaptron::<L>(params, Problem::new(k, d));
-            for (t, x) in unit_rows(3, 60, d).iter().enumerate() {
-                let y = (t * t + 1) % k;
-                let (change, mut outcomes) =
-                    Outcomes::of(&learner, Features::Dense(x), y, |after| linear_weights(after));
-                let mut c = vec![0.0; k];
-                L::SURROGATE.gradient(&outcomes.decision().scores, y, &mut c);
-                for i in 0..d {
-                    for class in 0..k {
-                        let want = -rate * c[class] * x[i];
-                        assert_close(change[i * k + class], want, 1e-12, &format!("round {t}"));
-                    }
-                }
-                learner = outcomes.played(if t % 3 == 0 { t % k } else { y });
-            }
+            let rate = 0.2;
+            let params = GaptronParams::new().exploration(Exploration::Rate(0.2)).rate(rate).norm(1e6);
+            assert_unbiased(gaptron::<L>(params, Problem::new(4, 3)), |at, y| {
+                let mut step = vec![0.0; 4];
+                L::SURROGATE.gradient(&at.scores, y, &mut step);
+                step.iter_mut().for_each(|step| *step *= -rate);
+                step
+            });
         }
         check::<Logistic>();
         check::<Hinge>();

@@ -253,36 +253,25 @@ impl<L: Leader> State for Newtron<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Outcomes, assert_close, linear_weights, unit_rows};
+    use crate::testing::{assert_close, assert_unbiased};
 
     /// With β = 0, D = 1 and no projection, W is minus the sum of the estimates, whose mean over the played
     /// label is (q - e_y) ⊗ x.
     #[test]
     fn the_estimate_is_unbiased() {
         fn check<L: NewtronVariant>(centre: Centre) {
-            let (k, d) = (4, 3);
-            let params = NewtronParams {
-                exploration: Some(0.3),
-                alpha: Some(2.0),
-                beta: Some(0.0),
-                projection: Some(Projection::None),
-                centre: Some(centre),
-                ..Default::default()
-            };
-            let mut learner = Newtron::<L>::new(params, Problem::new(k, d), 0).expect("valid parameters");
-            for (t, x) in unit_rows(3, 60, d).iter().enumerate() {
-                let y = (t * t + 1) % k;
-                let (change, mut outcomes) =
-                    Outcomes::of(&learner, Features::Dense(x), y, |after| linear_weights(after));
-                for i in 0..d {
-                    for class in 0..k {
-                        let q = outcomes.decision().forecast[class];
-                        let want = -(q - f64::from(u8::from(class == y))) * x[i];
-                        assert_close(change[i * k + class], want, 1e-12, &format!("round {t}"));
-                    }
-                }
-                learner = outcomes.played(t % k);
-            }
+            let params = NewtronParams::new()
+                .exploration(0.3)
+                .alpha(2.0)
+                .beta(0.0)
+                .projection(Projection::None)
+                .centre(centre);
+            let learner = Newtron::<L>::new(params, Problem::new(4, 3), 0).expect("valid parameters");
+            assert_unbiased(learner, |at, y| {
+                let mut step: Vec<f64> = at.forecast.iter().map(|q| -q).collect();
+                step[y] += 1.0;
+                step
+            });
         }
         check::<FullLeader>(Centre::Current);
         check::<DiagonalLeader>(Centre::Played);
@@ -295,7 +284,7 @@ mod tests {
     #[test]
     fn a_round_by_hand() {
         fn check<L: NewtronVariant>(right: f64, wrong: f64) {
-            let params = NewtronParams { exploration: Some(0.5), beta: Some(0.5), ..Default::default() };
+            let params = NewtronParams::new().exploration(0.5).beta(0.5);
             let learner = Newtron::<L>::new(params, Problem::new(2, 1), 0).expect("valid parameters");
             let mut at = Decision::default();
             for (correct, w) in [(true, right), (false, wrong)] {

@@ -357,7 +357,7 @@ mod tests {
     }
 
     fn params(exploration: Exploration) -> SobaParams {
-        SobaParams { exploration: Some(exploration), regularization: Some(0.7), ..Default::default() }
+        SobaParams::new().exploration(exploration).regularization(0.7)
     }
 
     /// The sum of margins is never negative, W is A⁻¹θ with columns of sum 0, wrong guesses change nothing,
@@ -421,11 +421,7 @@ mod tests {
     fn learning_is_weighted_by_the_inverse_probability() {
         let (k, d, a) = (3, 2, 2.0);
         let learner = Soba::<FullMetric>::new(
-            SobaParams {
-                exploration: Some(Exploration::Rate(0.6)),
-                regularization: Some(a),
-                ..Default::default()
-            },
+            SobaParams::new().exploration(Exploration::Rate(0.6)).regularization(a),
             Problem::new(k, d),
             0,
         );

@@ -250,14 +250,12 @@ mod tests {
     #[test]
     fn a_step_by_hand() {
         for (norm, w) in [(10.0, 16.0 / 33.0), (0.5, 0.125f64.sqrt())] {
-            let params = SobaReductionParams {
-                exploration: Some(1.0),
-                loss_eta: Some(1.0),
-                norm: Some(norm),
-                ons_rate: Some(0.25),
-                ons_regularization: Some(1.0),
-                ..Default::default()
-            };
+            let params = SobaReductionParams::new()
+                .exploration(1.0)
+                .loss_eta(1.0)
+                .norm(norm)
+                .ons_rate(0.25)
+                .ons_regularization(1.0);
             let mut learner = SobaReduction::new(params, Problem::new(2, 1), 0).expect("valid parameters");
             let x = Features::Dense(&[1.0]);
             let mut at = Decision::default();

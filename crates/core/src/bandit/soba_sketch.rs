@@ -306,7 +306,7 @@ mod tests {
     use crate::kernel::vector::dot;
     use crate::loss::hinge::margin;
     use crate::rng::{Rng, Uniforms};
-    use crate::testing::{assert_close, unit_rows};
+    use crate::testing::{assert_all_close, assert_close, unit_rows};
 
     fn learner(params: SobaSketchParams, classes: usize, features: usize) -> SobaSketch {
         SobaSketch::new(params, Problem::new(classes, features), 0).expect("valid parameters")
@@ -346,11 +346,7 @@ mod tests {
         for (exploration, delay) in
             [(Exploration::Rate(0.3), 0), (Exploration::Adaptive, 0), (Exploration::Rate(0.3), 5)]
         {
-            let shared = SobaParams {
-                exploration: Some(exploration),
-                regularization: Some(0.3),
-                ..Default::default()
-            };
+            let shared = SobaParams::new().exploration(exploration).regularization(0.3);
             let mut exact = Soba::<FullMetric>::new(shared, Problem::new(k, d), 0).expect("valid");
             let params = SobaSketchParams::new().rank(8).exploration(exploration).regularization(0.3);
             let mut sketched = learner(params, k, d);
@@ -362,9 +358,7 @@ mod tests {
                 let mut taken = [Decision::default(), Decision::default()];
                 exact.act(Features::Dense(&x), &mut Given(uniform), &mut taken[0]);
                 sketched.act(Features::Dense(&x), &mut Given(uniform), &mut taken[1]);
-                for (got, want) in taken[1].scores.iter().zip(&taken[0].scores) {
-                    assert_close(*got, *want, 1e-9, &format!("score of round {t}"));
-                }
+                assert_all_close(&taken[1].scores, &taken[0].scores, 1e-9, &format!("score of round {t}"));
                 pending.push((x, taken, y));
                 if (t + 1) % (delay + 1) == 0 {
                     while let Some((x, [first, second], y)) = pending.pop() {

@@ -279,7 +279,7 @@ mod tests {
     use super::super::data::{Labels, Rows};
     use super::*;
     use crate::rng::Rng;
-    use crate::testing::assert_close;
+    use crate::testing::{assert_all_close, assert_close};
 
     /// Rows of a random linear softmax.
     fn rows(count: usize, d: usize, classes: usize) -> (Vec<f64>, Vec<u32>) {
@@ -330,12 +330,8 @@ mod tests {
             passes.quadratic()
         });
         for other in &found[1..] {
-            for (got, want) in other.centre.iter().zip(&found[0].centre) {
-                assert_close(*got, *want, 1e-9, "centre");
-            }
-            for (got, want) in other.matrix.iter().zip(&found[0].matrix) {
-                assert_close(*got, *want, 1e-9, "matrix");
-            }
+            assert_all_close(&other.centre, &found[0].centre, 1e-9, "centre");
+            assert_all_close(&other.matrix, &found[0].matrix, 1e-9, "matrix");
         }
     }
 
@@ -400,9 +396,7 @@ mod tests {
         pass(&mut again, Coordinates::Centred, &x, &y, 4, 2);
         let mut whole = start();
         pass(&mut whole, Coordinates::Centred, &x, &y, 4, 2);
-        for (got, want) in again.quadratic().centre.iter().zip(whole.quadratic().centre) {
-            assert_close(*got, want, 1e-5, "centre");
-        }
+        assert_all_close(&again.quadratic().centre, &whole.quadratic().centre, 1e-5, "centre");
         assert!(again.passes() < whole.passes());
     }
 

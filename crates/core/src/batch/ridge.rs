@@ -164,7 +164,7 @@ fn rotate(q: &Mat<f64>, v: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_close, number, numbers, vector};
+    use crate::testing::{assert_all_close, assert_close, number, numbers, vector};
 
     const X: [f64; 8] = [1.0, 0.0, 1.0, 1.0, 0.0, 2.0, -1.0, 1.0];
     const Y: [f64; 4] = [1.0, 3.0, 2.0, -1.0];
@@ -226,9 +226,7 @@ mod tests {
         let reference = vector("vaw_T60_d4");
         let (x, y) = (numbers(&reference["data"]["x"]), numbers(&reference["data"]["y"]));
         let found = least_squares(Rows::Dense(&x), 4, &y, Regularization::Penalty(0.0)).expect("good data");
-        for (got, want) in found.theta.iter().zip(numbers(&reference["comparator"]["theta"])) {
-            assert_close(*got, want, 1e-12, "theta");
-        }
+        assert_all_close(&found.theta, &numbers(&reference["comparator"]["theta"]), 1e-12, "theta");
         let forecasts = numbers(&reference["expected"]["prediction"]);
         let total: f64 = forecasts.iter().zip(&y).map(|(f, y)| (f - y).powi(2)).sum();
         assert_close(total - found.loss, number(&reference["summary"]["regret"]), 1e-10, "regret");

@@ -35,7 +35,7 @@ pub fn row_of(sigma: &[f64], y: usize, row: &mut [f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_close, items, numbers, vector};
+    use crate::testing::{assert_all_close, items, numbers, vector};
     use proptest::prelude::*;
 
     #[test]
@@ -46,9 +46,7 @@ mod tests {
             let (mut sigma, mut costs) = (vec![0.0; logits.len()], vec![0.0; logits.len()]);
             for (y, want) in items(&case["C"]).iter().enumerate() {
                 row(&logits, y, &mut sigma, &mut costs);
-                for (got, want) in costs.iter().zip(numbers(want)) {
-                    assert_close(*got, want, 1e-9, "C");
-                }
+                assert_all_close(&costs, &numbers(want), 1e-9, "C");
             }
         }
     }

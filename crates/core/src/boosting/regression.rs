@@ -186,7 +186,7 @@ mod tests {
     use super::*;
     use crate::loss::logistic;
     use crate::rng::{Rng, Uniforms};
-    use crate::testing::{assert_close, count, items, numbers, vector};
+    use crate::testing::{assert_all_close, assert_close, count, items, numbers, vector};
     use proptest::prelude::*;
 
     #[test]
@@ -199,9 +199,7 @@ mod tests {
             let constants = horizon.constants(t as u64);
             let mut got = logits.clone();
             got[l] = regression.predict(&logits, l, &constants);
-            for (got, want) in got.iter().zip(numbers(&round["s_hat"])) {
-                assert_close(*got, want, 1e-9, &format!("round {t}"));
-            }
+            assert_all_close(&got, &numbers(&round["s_hat"]), 1e-9, &format!("round {t}"));
             regression.update(&logits, l, got[l], y == l, &constants);
         }
     }

@@ -405,7 +405,7 @@ mod tests {
 
     #[test]
     fn thresholds_are_found_at_quantiles() {
-        let params = BestStumpParams { thresholds: Some(3), ..Default::default() };
+        let params = BestStumpParams::new().thresholds(3);
         let mut stump = BestStump::new(&params, &Problem::new(2, 2), 5, 0).expect("valid");
         // Feature 0 is constant, feature 1 covers (0, 1), and the class is whether it exceeds 1/2.
         let row = |t: u64| [1.0, (t as f64 * 0.618_033_988_749).fract()];
@@ -454,7 +454,7 @@ mod tests {
         let given = || BestStumpParams { candidates: candidates("[[[3, 1.5]]]"), ..Default::default() };
         assert_eq!(error(given(), 0), "candidates = [[3, ..]]: must be of features below 3");
         assert_eq!(error(given(), 1), "candidates = 1 lists: must be for every copy, 2 at least");
-        let params = BestStumpParams { thresholds: Some(64), ..Default::default() };
+        let params = BestStumpParams::new().thresholds(64);
         assert_eq!(error(params, 0), "thresholds = 64: must be from 1 to 63");
     }
 }

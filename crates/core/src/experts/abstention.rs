@@ -157,7 +157,7 @@ impl State for AdaHedgeAbstain {
 mod tests {
     use super::*;
     use crate::rng::{Rng, Uniforms};
-    use crate::testing::{assert_close, count, items, number, numbers, vector};
+    use crate::testing::{assert_all_close, assert_close, count, items, number, numbers, vector};
 
     fn experts(count: usize) -> AdaHedgeAbstain {
         AdaHedgeAbstain::new(AdaHedgeParams {}, Problem::new(2, count), 0).expect("no parameters")
@@ -173,9 +173,7 @@ mod tests {
             let votes = numbers(&round["expert"]);
             let int = |key: &str| round[key].as_i64().expect("a whole number") as i8;
             let verdict = learner.verdict(&votes).expect("it abstains");
-            for (got, want) in learner.weights().iter().zip(numbers(&round["weights"])) {
-                assert_close(*got, want, 1e-9, &what);
-            }
+            assert_all_close(learner.weights(), &numbers(&round["weights"]), 1e-9, &what);
             assert_close(verdict.vote, number(&round["y_hat"]), 1e-9, &what);
             assert_close(verdict.abstain_probability, number(&round["abstain_prob"]), 1e-9, &what);
             assert_eq!(verdict.sign, int("sign"), "{what}");
@@ -185,9 +183,7 @@ mod tests {
             vote_losses(&votes, int("y"), &mut losses);
             learner.learn(&losses);
             assert_close(learner.hedge().gap(), number(&round["Delta_after"]), 1e-9, &what);
-            for (got, want) in learner.hedge().losses().iter().zip(numbers(&round["L_after"])) {
-                assert_close(*got, want, 1e-9, &what);
-            }
+            assert_all_close(learner.hedge().losses(), &numbers(&round["L_after"]), 1e-9, &what);
         }
     }
 

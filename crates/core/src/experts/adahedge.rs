@@ -204,7 +204,7 @@ impl State for AdaHedge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_close, count, items, number, numbers, vector};
+    use crate::testing::{assert_all_close, assert_close, count, items, number, numbers, vector};
 
     fn experts(count: usize) -> AdaHedge {
         AdaHedge::new(AdaHedgeParams {}, Problem::new(2, count), 0).expect("no parameters")
@@ -220,9 +220,7 @@ mod tests {
                 Some(eta) => assert_close(learner.rate(), eta, 1e-9, &what),
                 None => assert!(learner.rate().is_infinite(), "{what}"),
             }
-            for (got, want) in learner.weights().iter().zip(numbers(&round["weights"])) {
-                assert_close(*got, want, 1e-9, &what);
-            }
+            assert_all_close(learner.weights(), &numbers(&round["weights"]), 1e-9, &what);
             learner.learn(&numbers(&round["loss"]));
             assert_close(learner.gap(), number(&round["Delta_after"]), 1e-9, &what);
         }

@@ -325,24 +325,17 @@ impl State for Aggregating {
 mod tests {
     use super::*;
     use crate::loss::logistic::{loss, softplus};
-    use crate::testing::{assert_close, unit_rows};
+    use crate::testing::{assert_close, round, unit_rows};
 
     fn aggregating(features: usize, params: AggregatingParams) -> Aggregating {
         Aggregating::new(params, Problem::new(2, features), 0).expect("valid parameters")
-    }
-
-    fn round(learner: &mut Aggregating, x: &[f64], y: usize) -> Prediction {
-        let mut at = learner.prediction();
-        learner.predict(Features::Dense(x), &mut at);
-        learner.update(Features::Dense(x), Target::class(y), &at);
-        at
     }
 
     /// B = 1. Round 1 at x = 1: the prior is symmetric, p = 1/2. Round 2 after y = 1: the posterior density
     /// is σ(θ), with integral 1 over [-1, 1], and p = ∫σ². Since σ' = σ - σ², this is 1 - (σ(1) - σ(-1)).
     #[test]
     fn by_hand() {
-        let mut learner = aggregating(1, AggregatingParams { norm: Some(1.0), ..Default::default() });
+        let mut learner = aggregating(1, AggregatingParams::new().norm(1.0));
         assert_close(round(&mut learner, &[1.0], 1).probabilities[1], 0.5, 1e-14, "prior");
         let sigma = |s: f64| 1.0 / (1.0 + (-s).exp());
         let want = 1.0 - (sigma(1.0) - sigma(-1.0));
@@ -355,7 +348,7 @@ mod tests {
     fn total_loss_is_that_of_the_mixture() {
         let b = 2.0;
         for d in [1, 2] {
-            let params = AggregatingParams { norm: Some(b), ..Default::default() };
+            let params = AggregatingParams::new().norm(b);
             let mut learner = aggregating(d, params);
             let rows: Vec<(Vec<f64>, usize)> =
                 unit_rows(8, 30, d).into_iter().enumerate().map(|(t, x)| (x, t * t / 3 % 2)).collect();
@@ -387,7 +380,7 @@ mod tests {
 
     #[test]
     fn smoothing_mixes_in_the_uniform_distribution() {
-        let params = |smoothing| AggregatingParams { smoothing: Some(smoothing), ..Default::default() };
+        let params = |smoothing| AggregatingParams::new().smoothing(smoothing);
         let (mut plain, mut smooth) = (aggregating(1, params(0.0)), aggregating(1, params(0.1)));
         for y in [1, 1, 0, 1] {
             let (p, q) = (round(&mut plain, &[0.8], y), round(&mut smooth, &[0.8], y));
@@ -426,7 +419,7 @@ mod tests {
     /// effect.
     #[test]
     fn extreme_rows_stay_finite() {
-        let mut learner = aggregating(2, AggregatingParams { norm: Some(1e3), ..Default::default() });
+        let mut learner = aggregating(2, AggregatingParams::new().norm(1e3));
         let mut at = learner.prediction();
         learner.predict(Features::Dense(&[-1e6, 0.0]), &mut at);
         round(&mut learner, &[1e6, 1e5], 1);

@@ -258,7 +258,7 @@ mod tests {
         let params = learner.expect("valid").params();
         assert_eq!((params.norm, params.regularization), (Some(15.0), Some(1.0 / 225.0)));
         assert_eq!(params.curvature, Some(Curvature::Value(1.0 / 62.0)));
-        let safe = AioliParams { norm: Some(6.0), curvature: Some(Curvature::Safe), ..Default::default() };
+        let safe = AioliParams::new().norm(6.0).curvature(Curvature::Safe);
         assert_eq!(aioli(safe, 1).params().curvature, Some(Curvature::Value(0.125)));
     }
 
@@ -267,7 +267,7 @@ mod tests {
     /// 16/17, and s solves s + (8/17) tanh(s/2) = 4/17.
     #[test]
     fn two_rounds_by_hand() {
-        let mut learner = aioli(AioliParams { norm: Some(1.0), ..Default::default() }, 1);
+        let mut learner = aioli(AioliParams::new().norm(1.0), 1);
         let x = Features::Dense(&[1.0]);
         let mut at = learner.prediction();
         learner.predict(x, &mut at);
@@ -319,18 +319,10 @@ mod tests {
     /// FOLKLORE for two classes is this algorithm for θ = w_1 - w_0 with λ/2, κ = γ and ρ = ½.
     #[test]
     fn is_binary_folklore_with_half_the_improper_weight() {
-        let folklore = FolkloreParams {
-            regularization: Some(0.3),
-            curvature: Some(Curvature::Value(0.2)),
-            ..Default::default()
-        };
+        let folklore = FolkloreParams::new().regularization(0.3).curvature(Curvature::Value(0.2));
         let mut folklore = Folklore::new(folklore, Problem::new(2, 4), 0).expect("valid");
-        let mine = AioliParams {
-            regularization: Some(0.15),
-            curvature: Some(Curvature::Value(0.2)),
-            improper_weight: Some(0.5),
-            ..Default::default()
-        };
+        let mine =
+            AioliParams::new().regularization(0.15).curvature(Curvature::Value(0.2)).improper_weight(0.5);
         let mut mine = aioli(mine, 4);
         let (theirs, ours) = (plays(&mut folklore, 80), plays(&mut mine, 80));
         assert_eq!(ours.len(), 80);

@@ -402,12 +402,7 @@ mod tests {
     /// 1/8. Round 2: N = 1 and h = -1/√2, so that the difference D of the scores solves D = ½ - ½tanh(D/2).
     #[test]
     fn two_rounds_by_hand() {
-        let params = FolkloreParams {
-            norm: Some(1.0),
-            regularization: Some(0.75),
-            curvature: Some(Curvature::Value(0.5)),
-            ..Default::default()
-        };
+        let params = FolkloreParams::new().norm(1.0).regularization(0.75).curvature(Curvature::Value(0.5));
         let mut folklore = Folklore::new(params, Problem::new(2, 1), 0).expect("valid parameters");
         let mut at = folklore.prediction();
         folklore.predict(Features::Dense(&[1.0]), &mut at);
@@ -427,7 +422,7 @@ mod tests {
     #[test]
     fn the_closed_form_needs_the_linear_term() {
         for (classes, holds) in [(2, true), (3, false)] {
-            let params = FolkloreParams { linear_term: Some(false), ..Default::default() };
+            let params = FolkloreParams::new().linear_term(false);
             let folklore = Folklore::new(params, Problem::new(classes, 1), 0).expect("valid parameters");
             let bound = folklore.guarantee().and_then(|guarantee| guarantee.regret_bound()).expect("has one");
             assert_eq!(bound.is_ok(), holds, "{classes}: {bound:?}");

@@ -259,7 +259,7 @@ mod tests {
     use crate::testing::{assert_close, unit_rows};
 
     fn learner(classes: usize, features: usize) -> FolkloreDiag {
-        let params = FolkloreDiagParams { norm: Some(2.0), ..Default::default() };
+        let params = FolkloreDiagParams::new().norm(2.0);
         FolkloreDiag::new(params, Problem::new(classes, features), 0).expect("valid parameters")
     }
 

@@ -343,7 +343,7 @@ mod tests {
     use super::*;
     use crate::full::folklore::Folklore;
     use crate::loss::logistic::sigmoid;
-    use crate::testing::{assert_close, plays, unit_rows};
+    use crate::testing::{assert_all_close, assert_close, plays, unit_rows};
 
     fn learner(params: FolkloreSketchParams, classes: usize, features: usize) -> FolkloreSketch {
         FolkloreSketch::new(params, Problem::new(classes, features), 0).expect("valid parameters")
@@ -356,13 +356,11 @@ mod tests {
     /// solves D = ½ - ½(σ(D) - σ(-D)) = ½ - ½tanh(D/2).
     #[test]
     fn two_rounds_by_hand() {
-        let params = FolkloreSketchParams {
-            rank: Some(1),
-            norm: Some(1.0),
-            regularization: Some(0.75),
-            curvature: Some(Curvature::Value(0.5)),
-            ..Default::default()
-        };
+        let params = FolkloreSketchParams::new()
+            .rank(1)
+            .norm(1.0)
+            .regularization(0.75)
+            .curvature(Curvature::Value(0.5));
         let mut learner = learner(params, 2, 1);
         let mut at = learner.prediction();
         learner.predict(Features::Dense(&[1.0]), &mut at);
@@ -385,19 +383,12 @@ mod tests {
     #[test]
     fn is_folklore_for_two_classes_and_full_rank() {
         for eigenvalue in [Eigenvalue::Mean, Eigenvalue::Least] {
-            let params = FolkloreSketchParams {
-                rank: Some(3),
-                eigenvalue: Some(eigenvalue),
-                norm: Some(4.0),
-                ..Default::default()
-            };
+            let params = FolkloreSketchParams::new().rank(3).eigenvalue(eigenvalue).norm(4.0);
             let mut sketched = learner(params, 2, 3);
-            let exact = FolkloreParams { norm: Some(4.0), ..Default::default() };
+            let exact = FolkloreParams::new().norm(4.0);
             let mut exact = Folklore::build(exact, Problem::new(2, 3), 0).expect("valid");
             let (got, want) = (plays(&mut sketched, 200), plays(&mut exact, 200));
-            for (got, want) in got.concat().iter().zip(want.concat()) {
-                assert_close(*got, want, 1e-10, "p");
-            }
+            assert_all_close(&got.concat(), &want.concat(), 1e-10, "p");
             let certificates = (sketched.certificate(), exact.certificate());
             let (Some(Ok(got)), Some(Ok(want))) = certificates else { panic!("{certificates:?}") };
             assert_close(got, want, 1e-9, "certificate");
@@ -417,7 +408,7 @@ mod tests {
             })
             .collect();
         let forecasts = |rank: u64| -> Vec<f64> {
-            let params = FolkloreSketchParams { rank: Some(rank), norm: Some(10.0), ..Default::default() };
+            let params = FolkloreSketchParams::new().rank(rank).norm(10.0);
             let mut learner = learner(params, k, d);
             let mut at = learner.prediction();
             let mut all = Vec::new();

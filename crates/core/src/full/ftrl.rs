@@ -364,7 +364,7 @@ impl State for Ftrl {
 mod tests {
     use super::*;
     use crate::loss::logistic;
-    use crate::testing::{assert_close, unit_rows};
+    use crate::testing::{assert_all_close, assert_close, unit_rows};
 
     fn ftrl(classes: usize, features: usize, regularization: f64) -> Ftrl {
         let params = FtrlParams { regularization: Some(regularization) };
@@ -442,9 +442,7 @@ mod tests {
             for class in [0, 1, 0, 2] {
                 round(&mut hard, x, Target::class(class));
             }
-            for (a, b) in logits(&soft, &rows[0]).iter().zip(logits(&hard, &rows[0])) {
-                assert_close(*a, b, 1e-11, "logit");
-            }
+            assert_all_close(&logits(&soft, &rows[0]), &logits(&hard, &rows[0]), 1e-11, "logit");
         }
         assert_eq!(hard.examples.len(), rows.len() * 5);
     }
@@ -458,9 +456,7 @@ mod tests {
         }
         assert!(small.grow(4, 3));
         for x in unit_rows(13, 5, 3) {
-            for (a, b) in logits(&small, &x).iter().zip(logits(&large, &x)) {
-                assert_close(*a, b, 1e-11, "logit");
-            }
+            assert_all_close(&logits(&small, &x), &logits(&large, &x), 1e-11, "logit");
         }
         assert!(!small.grow(3, 3));
     }

@@ -294,7 +294,7 @@ mod tests {
     /// √(4/3), scaled by √3/2 to the ball: √6/6 (2, -1, -1). Round 2, x = (1/2, 1): z = √6/12 (2, -1, -1).
     #[test]
     fn two_rounds_by_hand() {
-        let params = OgdParams { norm: Some(1.0), ..Default::default() };
+        let params = OgdParams::new().norm(1.0);
         let mut ogd = Ogd::new(params, Problem::new(3, 2).with_radius(1.0), 0).expect("valid parameters");
         let mut at = ogd.prediction();
         ogd.predict(Features::Dense(&[1.0, 0.0]), &mut at);
@@ -309,8 +309,7 @@ mod tests {
     #[test]
     fn a_constant_rate_needs_a_horizon_or_a_rate() {
         let new = |params: OgdParams, problem| Ogd::new(params, problem, 0).map(|ogd| ogd.rate);
-        let constant =
-            OgdParams { schedule: Some(Schedule::Constant), norm: Some(1.0), ..Default::default() };
+        let constant = OgdParams::new().schedule(Schedule::Constant).norm(1.0);
         let problem = || Problem::new(2, 1).with_radius(2.0);
         assert!(new(constant.clone(), problem()).is_err());
         let rate = new(constant.clone(), problem().with_horizon(50)).expect("the stream's horizon");

@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn parameters_are_resolved() {
-        let params = ons(OnsParams { norm: Some(1.0), ..Default::default() }, 3, 2).params();
+        let params = ons(OnsParams::new().norm(1.0), 3, 2).params();
         // G = √2, D = 2: 1/(4GD) = 0.0884, α = e^{-√2}/2 = 0.1216.
         let rate = 0.5 / (8.0 * 2f64.sqrt());
         assert_close(params.rate.expect("in use"), rate, 1e-15, "rate");
@@ -299,7 +299,7 @@ mod tests {
     /// so A^{-1}g = g/(3/2) and W = (1/3, -1/3): the logits of round 2 are W for x = 1.
     #[test]
     fn one_round_by_hand() {
-        let params = OnsParams { rate: Some(1.0), regularization: Some(1.0), ..Default::default() };
+        let params = OnsParams::new().rate(1.0).regularization(1.0);
         let mut learner = ons(params, 2, 1);
         let x = Features::Dense(&[1.0]);
         let mut at = learner.prediction();
@@ -384,12 +384,7 @@ mod tests {
     #[test]
     fn reduced_coordinates_follow_the_plain_recursion_projected_and_not() {
         for (norm, some_active) in [(0.3, true), (1e3, false)] {
-            let params = OnsParams {
-                norm: Some(norm),
-                rate: Some(0.3),
-                regularization: Some(1.0),
-                ..Default::default()
-            };
+            let params = OnsParams::new().norm(norm).rate(0.3).regularization(1.0);
             let ours = plays(&mut ons(params, 3, 2), 12);
             let (theirs, active) = plain(12, norm, 0.3, 1.0);
             assert_eq!(active > 0, some_active, "{active} projections");
@@ -401,8 +396,7 @@ mod tests {
 
     #[test]
     fn projected_weights_stay_in_the_ball() {
-        let params =
-            OnsParams { norm: Some(0.2), rate: Some(0.05), regularization: Some(0.1), ..Default::default() };
+        let params = OnsParams::new().norm(0.2).rate(0.05).regularization(0.1);
         let mut learner = ons(params, 4, 3);
         plays(&mut learner, 40);
         let norm = dot(learner.model.weights(), learner.model.weights()).sqrt();

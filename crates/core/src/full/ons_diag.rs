@@ -230,7 +230,7 @@ mod tests {
     /// w_0 = 2 (½/(5/4), 1/2) = (4/5, 1) = -w_1.
     #[test]
     fn one_round_by_hand() {
-        let params = OnsParams { rate: Some(0.5), regularization: Some(1.0), ..Default::default() };
+        let params = OnsParams::new().rate(0.5).regularization(1.0);
         let mut learner = ons_diag(params, 2, 2);
         let x = Features::Dense(&[1.0, 2.0]);
         let mut at = learner.prediction();
@@ -244,12 +244,7 @@ mod tests {
     #[test]
     fn projected_weights_stay_in_the_ball_and_the_norm_is_known() {
         for norm in [0.2, 50.0] {
-            let params = OnsParams {
-                norm: Some(norm),
-                rate: Some(0.05),
-                regularization: Some(0.1),
-                ..Default::default()
-            };
+            let params = OnsParams::new().norm(norm).rate(0.05).regularization(0.1);
             let mut learner = ons_diag(params, 4, 3);
             plays(&mut learner, 60);
             let squared = learner.square();

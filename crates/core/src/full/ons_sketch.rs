@@ -376,7 +376,7 @@ impl State for OnsSketch {
 mod tests {
     use super::*;
     use crate::full::ons::Ons;
-    use crate::testing::{assert_close, plays};
+    use crate::testing::{assert_all_close, assert_close, plays};
 
     /// K = 2, d = 1, ε = 1, γ_o = 1, x = 1, label 0, m = 1. Round 1: p = (½, ½), g = (-½, ½), A = I + ggᵀ and
     /// gᵀg = ½, so that A^{-1}g = g/(3/2), gᵀA^{-1}g = 1/3 and W = (1/3, -1/3).
@@ -405,9 +405,7 @@ mod tests {
                 OnsSketchParams::new().rank(6).norm(1.5).rate(0.1).regularization(0.5).projection(projection);
             let mut sketched = OnsSketch::new(params, Problem::new(3, 2), 0).expect("valid");
             let (got, want) = (plays(&mut sketched, 150), plays(&mut exact, 150));
-            for (got, want) in got.concat().iter().zip(want.concat()) {
-                assert_close(*got, want, 1e-9, "p");
-            }
+            assert_all_close(&got.concat(), &want.concat(), 1e-9, "p");
             assert_eq!(sketched.sketch.discarded(), 0.0);
         }
     }

@@ -166,14 +166,7 @@ impl State for Perceptron {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// One round: the scores before it.
-    fn round(learner: &mut Perceptron, x: &[f64], y: usize) -> Vec<f64> {
-        let mut at = learner.prediction();
-        learner.predict(Features::Dense(x), &mut at);
-        learner.update(Features::Dense(x), Target::class(y), &at);
-        at.scores
-    }
+    use crate::testing::round;
 
     fn perceptron(classes: usize, features: usize, sparse: bool) -> Perceptron {
         let problem = Problem::new(classes, features).with_sparse(sparse);
@@ -187,10 +180,10 @@ mod tests {
     fn by_hand() {
         for sparse in [false, true] {
             let mut learner = perceptron(3, 2, sparse);
-            assert_eq!(round(&mut learner, &[1.0, 2.0], 2), [0.0, 0.0, 0.0]);
-            assert_eq!(round(&mut learner, &[1.0, 0.0], 2), [-1.0, 0.0, 1.0]);
-            assert_eq!(round(&mut learner, &[0.0, 1.0], 1), [-2.0, 0.0, 2.0]);
-            assert_eq!(round(&mut learner, &[1.0, 1.0], 0), [-3.0, 1.0, 2.0]);
+            assert_eq!(round(&mut learner, &[1.0, 2.0], 2).scores, [0.0, 0.0, 0.0]);
+            assert_eq!(round(&mut learner, &[1.0, 0.0], 2).scores, [-1.0, 0.0, 1.0]);
+            assert_eq!(round(&mut learner, &[0.0, 1.0], 1).scores, [-2.0, 0.0, 2.0]);
+            assert_eq!(round(&mut learner, &[1.0, 1.0], 0).scores, [-3.0, 1.0, 2.0]);
         }
     }
 

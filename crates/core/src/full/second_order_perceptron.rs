@@ -261,10 +261,7 @@ mod tests {
     fn by_hand() {
         fn check<M: PerceptronVariant>(weight: f64) {
             for margin_updates in [true, false] {
-                let params = SecondOrderPerceptronParams {
-                    margin_updates: Some(margin_updates),
-                    ..Default::default()
-                };
+                let params = SecondOrderPerceptronParams::new().margin_updates(margin_updates);
                 let mut learner = learner::<M>(params);
                 assert_eq!(round(&mut learner, 1.0, 1), 0.0);
                 assert_close(round(&mut learner, 1.0, 1), weight, 1e-15, "after a mistake");
@@ -282,8 +279,7 @@ mod tests {
     #[test]
     fn margin_updates_are_optional() {
         for (margin_updates, updates) in [(true, 3), (false, 2)] {
-            let params =
-                SecondOrderPerceptronParams { margin_updates: Some(margin_updates), ..Default::default() };
+            let params = SecondOrderPerceptronParams::new().margin_updates(margin_updates);
             let mut learner = learner::<FullMetric>(params);
             for y in [1, 1, 0] {
                 round(&mut learner, 1.0, y);

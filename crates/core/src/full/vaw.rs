@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn parameters_are_resolved() {
-        let params = VawParams { target_bound: Some(3.0), norm: Some(2.0), ..Default::default() };
+        let params = VawParams::new().target_bound(3.0).norm(2.0);
         assert_eq!(vaw(params, 2).params().regularization, Some(2.25));
         assert!(vaw(VawParams::default(), 2).prediction().probabilities.is_empty());
     }
@@ -227,7 +227,7 @@ mod tests {
     /// 4/6. After y = 1: A = 6, b = 4; certificate λB² + (ŷ² - 2ŷ) + 16/6 with B = 30.
     #[test]
     fn two_rounds_by_hand() {
-        let mut learner = vaw(VawParams { regularization: Some(1.0), ..Default::default() }, 1);
+        let mut learner = vaw(VawParams::new().regularization(1.0), 1);
         assert_eq!(round(&mut learner, &[1.0], 2.0), 0.0);
         assert_close(round(&mut learner, &[2.0], 1.0), 2.0 / 3.0, 1e-15, "forecast");
         let want = 900.0 + (4.0 / 9.0 - 4.0 / 3.0) + 16.0 / 6.0;
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn forecasts_are_clipped_to_the_bound() {
-        let params = VawParams { target_bound: Some(0.5), regularization: Some(1e-3), ..Default::default() };
+        let params = VawParams::new().target_bound(0.5).regularization(1e-3);
         let mut learner = vaw(params, 1);
         for y in [3.0, 3.0] {
             round(&mut learner, &[1.0], y);
@@ -250,7 +250,7 @@ mod tests {
         let of = |name: &str| number(&reference["params"][name]);
         let theta = numbers(&reference["comparator"]["theta"]);
         let norm = dot(&theta, &theta).sqrt();
-        let params = VawParams { norm: Some(norm), regularization: Some(of("lam")), ..Default::default() };
+        let params = VawParams::new().norm(norm).regularization(of("lam"));
         let mut learner = vaw(params, 4);
         let targets = numbers(&reference["data"]["y"]);
         let forecasts = numbers(&reference["expected"]["prediction"]);

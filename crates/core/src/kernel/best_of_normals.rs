@@ -87,7 +87,7 @@ fn log_normal(z: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::rng::Rng;
-    use crate::testing::assert_close;
+    use crate::testing::{assert_all_close, assert_close};
 
     fn best(means: &[f64], deviations: &[f64], among: Option<&[u32]>) -> Vec<f64> {
         let mut out = vec![0.5; means.len()];
@@ -129,9 +129,7 @@ mod tests {
                 drawn[largest(&scores, None)] += 1.0 / 20_000.0;
             }
             let p = best(&means, &deviations, None);
-            for (p, drawn) in p.iter().zip(&drawn) {
-                assert_close(*p, *drawn, 0.03, "the frequency");
-            }
+            assert_all_close(&p, &drawn, 0.03, "the frequency");
         }
     }
 }

@@ -188,7 +188,7 @@ fn semidefinite_cholesky(a: &[f64], side: usize, lower: &mut [f64]) {
 mod tests {
     use super::*;
     use crate::rng::Rng;
-    use crate::testing::{assert_close, items, numbers, vector};
+    use crate::testing::{assert_all_close, assert_close, items, numbers, vector};
 
     /// F of a K x K covariance, by way of the coordinates.
     fn factor_of(covariance: &[f64]) -> Vec<f64> {
@@ -220,9 +220,7 @@ mod tests {
             let factor = factor_of(&numbers(&case["cov"]));
             let mut got = vec![0.0; mean.len()];
             quadrature(&mean, &factor, &mut got);
-            for (got, want) in got.iter().zip(&want) {
-                assert_close(*got, *want, 1e-10, &case.to_string());
-            }
+            assert_all_close(&got, &want, 1e-10, &case.to_string());
             // 2^16 antithetic samples: a standard error of at most 0.002.
             let mut rng = Rng::new(3, 0);
             let draw = |sample, xi: &mut [f64]| {

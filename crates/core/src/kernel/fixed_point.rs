@@ -357,7 +357,7 @@ mod tests {
     use super::*;
     use crate::kernel::vector::dot;
     use crate::rng::{Rng, Uniforms as _};
-    use crate::testing::{assert_close, items, numbers, vector};
+    use crate::testing::{assert_all_close, items, numbers, vector};
     use proptest::prelude::*;
 
     struct Solved {
@@ -381,12 +381,8 @@ mod tests {
         for (at, case) in cases.iter().enumerate() {
             let (a, g) = (numbers(&case["A"]), numbers(&case["g"]));
             let solved = solve(&FixedPoint::full(g.len()), &a, &g);
-            for (got, want) in solved.z.iter().zip(numbers(&case["z"])) {
-                assert_close(*got, want, 1e-9, &format!("case {at}: z"));
-            }
-            for (got, want) in solved.probabilities.iter().zip(numbers(&case["p"])) {
-                assert_close(*got, want, 1e-9, &format!("case {at}: p"));
-            }
+            assert_all_close(&solved.z, &numbers(&case["z"]), 1e-9, &format!("case {at}: z"));
+            assert_all_close(&solved.probabilities, &numbers(&case["p"]), 1e-9, &format!("case {at}: p"));
             assert!(solved.steps < 60, "case {at}: {} steps", solved.steps);
         }
     }

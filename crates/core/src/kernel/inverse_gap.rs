@@ -60,7 +60,7 @@ pub fn indices(labels: usize, among: Option<&[u32]>) -> impl Iterator<Item = usi
 mod tests {
     use super::*;
     use crate::rng::{Rng, Uniforms};
-    use crate::testing::assert_close;
+    use crate::testing::{assert_all_close, assert_close};
 
     fn least(losses: &[f64], among: Option<&[u32]>) -> usize {
         largest(&losses.iter().map(|loss| -loss).collect::<Vec<f64>>(), among)
@@ -73,13 +73,9 @@ mod tests {
         let losses = [0.2, 0.5, 0.9];
         let mut p = [0.0; 3];
         square(&losses, 0, None, 10.0, &mut p);
-        for (p, want) in p.iter().zip([11.0 / 15.0, 1.0 / 6.0, 0.1]) {
-            assert_close(*p, want, 1e-15, "SquareCB");
-        }
+        assert_all_close(&p, &[11.0 / 15.0, 1.0 / 6.0, 0.1], 1e-15, "SquareCB");
         fast(&losses, 0, None, 10.0, &mut p);
-        for (p, want) in p.iter().zip([1.0 - 1.0 / 18.0 - 1.0 / 38.0, 1.0 / 18.0, 1.0 / 38.0]) {
-            assert_close(*p, want, 1e-15, "FastCB");
-        }
+        assert_all_close(&p, &[1.0 - 1.0 / 18.0 - 1.0 / 38.0, 1.0 / 18.0, 1.0 / 38.0], 1e-15, "FastCB");
         fast(&[0.3, 0.0, 0.0], 1, None, 10.0, &mut p);
         assert_eq!(p, [0.0, 1.0, 0.0], "a label that is surely right is played");
         for rule in [square, fast] {
@@ -95,9 +91,7 @@ mod tests {
         let mut p = [0.5; 3];
         let losses = [0.2, 0.5, 0.9];
         square(&losses, least(&losses, Some(&[1, 2])), Some(&[1, 2]), 10.0, &mut p);
-        for (p, want) in p.iter().zip([0.0, 5.0 / 6.0, 1.0 / 6.0]) {
-            assert_close(*p, want, 1e-15, "SquareCB");
-        }
+        assert_all_close(&p, &[0.0, 5.0 / 6.0, 1.0 / 6.0], 1e-15, "SquareCB");
     }
 
     /// (1.2) of SquareCB's analysis at the worst-case losses, where it is tight, and at others.

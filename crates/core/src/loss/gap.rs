@@ -124,7 +124,7 @@ fn is_clear(lead: f64, scores: &[f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_close, count, items, number, numbers, vector};
+    use crate::testing::{assert_all_close, assert_close, count, items, number, numbers, vector};
     use proptest::prelude::*;
 
     const ALL: [Surrogate; 3] = [Surrogate::Logistic, Surrogate::Hinge, Surrogate::Smooth];
@@ -166,9 +166,7 @@ mod tests {
             assert_close(surrogate.loss(&scores, label), number(&case["surrogate"]), 1e-12, &what);
             let mut c = vec![0.0; scores.len()];
             surrogate.gradient(&scores, label, &mut c);
-            for (got, want) in c.iter().zip(numbers(&case["coef"])) {
-                assert_close(*got, want, 1e-12, &what);
-            }
+            assert_all_close(&c, &numbers(&case["coef"]), 1e-12, &what);
         }
     }
 

@@ -13,7 +13,7 @@ use crate::param::exploration::Exploration;
 use crate::prediction::{Decision, Reward};
 use crate::registry::find;
 use crate::rng::{Rng, Uniforms};
-use crate::testing::{assert_close, linear_weights, quadratic};
+use crate::testing::{assert_all_close, assert_close, linear_weights, quadratic};
 
 const CLASSES: usize = 3;
 const FEATURES: usize = 4;
@@ -288,9 +288,7 @@ fn merged_sketches_keep_their_inequality() {
 fn order_and_grouping_do_not_matter() {
     let same = |got: &dyn BanditModel, want: &dyn BanditModel| {
         assert_eq!(got.rounds(), want.rounds());
-        for (got, want) in linear_weights(got).iter().zip(linear_weights(want)) {
-            assert_close(*got, want, 1e-10, "weight");
-        }
+        assert_all_close(&linear_weights(got), &linear_weights(want), 1e-10, "weight");
     };
     for (name, set) in LEARNERS {
         let mut parts = shards(name, set);

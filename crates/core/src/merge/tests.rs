@@ -10,7 +10,7 @@ use crate::model::{Archive, Data as Stored};
 use crate::param::Values;
 use crate::registry::find;
 use crate::rng::{Rng, Uniforms};
-use crate::testing::{assert_close, count, items, number, numbers, vector};
+use crate::testing::{assert_all_close, assert_close, count, items, number, numbers, vector};
 
 /// A learner `name` with the parameters `set`, as name=value separated by spaces.
 fn make(name: &str, set: &str, problem: Problem) -> Box<dyn Model> {
@@ -83,9 +83,7 @@ fn scores(model: &dyn Model) -> Vec<f64> {
 }
 
 fn assert_same(got: &dyn Model, want: &dyn Model, tolerance: f64) {
-    for (got, want) in scores(got).iter().zip(scores(want)) {
-        assert_close(*got, want, tolerance, "score");
-    }
+    assert_all_close(&scores(got), &scores(want), tolerance, "score");
     assert_eq!(got.rounds(), want.rounds());
     let holds = |model: &dyn Model| model.certificate().expect("has one").expect("holds");
     let certificates = (holds(got), holds(want));
@@ -126,9 +124,7 @@ fn follows_the_reference() {
         let tests = items(&reference["data"]["x_test"]).iter().zip(items(&reference["expected"][name]));
         for (x, want) in tests {
             model.predict(Features::Dense(&numbers(x)), &mut at);
-            for (got, want) in at.scores.iter().zip(numbers(want)) {
-                assert_close(*got, want, 1e-9, name);
-            }
+            assert_all_close(&at.scores, &numbers(want), 1e-9, name);
         }
     }
 }
@@ -254,9 +250,7 @@ fn exact_sketches_merge_like_matrices() {
         let differences = |model: &dyn Model| -> Vec<f64> {
             scores(model).chunks_exact(2).map(|pair| pair[0] - pair[1]).collect()
         };
-        for (got, want) in differences(&*sketch).iter().zip(differences(&*matrix)) {
-            assert_close(*got, want, 1e-9, "difference of logits");
-        }
+        assert_all_close(&differences(&*sketch), &differences(&*matrix), 1e-9, "difference of logits");
         let certificate = |model: &dyn Model| model.certificate().expect("has one").expect("holds");
         assert_close(certificate(&*sketch), certificate(&*matrix), 1e-9, "certificate");
     }
@@ -307,7 +301,7 @@ fn diagonals_add_up_by_hand() {
 #[test]
 fn vaw_merges_to_the_single_stream() {
     let new = || {
-        let params = VawParams { norm: Some(2.0), regularization: Some(0.3), ..Default::default() };
+        let params = VawParams::new().norm(2.0).regularization(0.3);
         Vaw::new(params, Problem::new(1, 6), 0).expect("valid")
     };
     let (mut parts, mut single) = ([new(), new(), new()], new());
@@ -322,9 +316,7 @@ fn vaw_merges_to_the_single_stream() {
         }
     }
     let model = Vaw::merge(&parts.each_ref(), Merge::LambdaOnce).expect("of a kind");
-    for (got, want) in scores(&model).iter().zip(scores(&single)) {
-        assert_close(*got, want, 1e-12, "forecast");
-    }
+    assert_all_close(&scores(&model), &scores(&single), 1e-12, "forecast");
     let all = Vaw::merge(&parts.each_ref(), Merge::SumAll).expect("of a kind");
     assert!((scores(&all)[0] - scores(&single)[0]).abs() > 1e-6);
 }

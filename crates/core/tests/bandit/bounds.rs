@@ -145,7 +145,7 @@ fn assert_bound<B: BanditLearner>(
 fn banditron() {
     for gamma in [0.05, 0.5] {
         let make = || {
-            let params = BanditronParams { exploration: Some(gamma), ..Default::default() };
+            let params = BanditronParams::new().exploration(gamma);
             Banditron::new(params, problem(), 0).expect("valid parameters")
         };
         assert_bound("banditron", make, f64::INFINITY, |_, run, u| {
@@ -160,7 +160,7 @@ fn banditron() {
 fn soba() {
     for gamma in [0.1, 0.4] {
         let make = || {
-            let params = SobaParams { exploration: Some(Exploration::Rate(gamma)), ..Default::default() };
+            let params = SobaParams::new().exploration(Exploration::Rate(gamma));
             Soba::<FullMetric>::new(params, problem(), 0).expect("valid parameters")
         };
         assert_bound("soba", make, f64::INFINITY, |learner, run, u| {
@@ -184,7 +184,7 @@ fn soba() {
 #[test]
 fn soba_adaptive() {
     let make = || {
-        let params = SobaParams { exploration: Some(Exploration::Adaptive), ..Default::default() };
+        let params = SobaParams::new().exploration(Exploration::Adaptive);
         Soba::<FullMetric>::new(params, problem(), 0).expect("valid parameters")
     };
     assert_bound("soba, adaptive", make, f64::INFINITY, |learner, run, u| {
@@ -206,11 +206,7 @@ fn soba_sketch() {
     for rank in [1, 3] {
         for exploration in [Exploration::Rate(0.1), Exploration::Rate(0.4), Exploration::Adaptive] {
             let make = || {
-                let params = SobaSketchParams {
-                    rank: Some(rank),
-                    exploration: Some(exploration),
-                    ..Default::default()
-                };
+                let params = SobaSketchParams::new().rank(rank).exploration(exploration);
                 SobaSketch::new(params, problem(), 0).expect("valid parameters")
             };
             assert_bound("soba-sketch", make, f64::INFINITY, |learner, run, u| {
@@ -240,7 +236,7 @@ fn gaptron<L: Loss>(name: &str) {
         }
     };
     let d = 2.0;
-    let params = || GaptronParams { norm: Some(d), ..Default::default() };
+    let params = || GaptronParams::new().norm(d);
     let known = || BanditGaptron::<L>::new(params(), problem(), 0).expect("valid parameters");
     assert_bound(name, known, d, |learner, run, u| {
         let exploration = run.exploration / ROUNDS as f64;
@@ -272,7 +268,7 @@ fn gaptron_smooth() {
 #[test]
 fn soba_reduction() {
     let (d, gamma) = (2.0, 0.3);
-    let params = || SobaReductionParams { norm: Some(d), exploration: Some(gamma), ..Default::default() };
+    let params = || SobaReductionParams::new().norm(d).exploration(gamma);
     let make = || SobaReduction::new(params(), problem(), 0).expect("valid parameters");
     let eta = make().params().loss_eta.expect("resolved");
     assert_eq!(eta, 0.25);

@@ -145,7 +145,7 @@ const SIZES: [f64; 4] = [0.5, 1.0, 1.0 / MARGIN, 4.0];
 fn banditron() {
     let (rounds, gamma) = (20_000, 0.05);
     let make = || {
-        let params = BanditronParams { exploration: Some(gamma), ..Default::default() };
+        let params = BanditronParams::new().exploration(gamma);
         Banditron::new(params, problem(rounds), 0).expect("valid parameters")
     };
     assert_bound("banditron", rounds, &SIZES, make, |_, run, size| {
@@ -157,7 +157,7 @@ fn banditron() {
 fn soba() {
     let (rounds, gamma) = (20_000, 0.05);
     let make = || {
-        let params = SobaParams { exploration: Some(Exploration::Rate(gamma)), ..Default::default() };
+        let params = SobaParams::new().exploration(Exploration::Rate(gamma));
         Soba::<FullMetric>::new(params, problem(rounds), 0).expect("valid parameters")
     };
     assert_bound("soba", rounds, &SIZES, make, |learner, run, size| {
@@ -175,7 +175,7 @@ fn gaptron<L: Loss>(name: &str, norm: f64) {
         Surrogate::Smooth => smooth_hinge(margin),
     };
     let make = || {
-        let params = GaptronParams { norm: Some(norm), ..Default::default() };
+        let params = GaptronParams::new().norm(norm);
         BanditGaptron::<L>::new(params, problem(rounds), 0).expect("valid parameters")
     };
     let sizes = SIZES.map(|size| size.min(norm)).into_iter().chain([norm]).collect::<Vec<_>>();
@@ -205,7 +205,7 @@ fn gaptron_smooth() {
 fn soba_reduction() {
     let (rounds, gamma, norm) = (1_600_000, 0.2, 2.0);
     let make = || {
-        let params = SobaReductionParams { norm: Some(norm), exploration: Some(gamma), ..Default::default() };
+        let params = SobaReductionParams::new().norm(norm).exploration(gamma);
         SobaReduction::new(params, problem(rounds), 0).expect("valid parameters")
     };
     let eta = make().params().loss_eta.expect("resolved");

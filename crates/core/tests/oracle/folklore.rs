@@ -145,7 +145,7 @@ struct Setup {
 
 /// The default setting of the tests.
 fn usual() -> Setup {
-    let params = FolkloreParams { norm: Some(2.0), ..Default::default() };
+    let params = FolkloreParams::new().norm(2.0);
     Setup { classes: 4, features: 5, rounds: 60, radius: 1.0, params, labels: Labels::Given, delay: 0 }
 }
 
@@ -209,13 +209,13 @@ fn two_classes() {
 
 #[test]
 fn large_rows() {
-    let params = FolkloreParams { norm: Some(0.5), ..Default::default() };
+    let params = FolkloreParams::new().norm(0.5);
     check("R = 1000", Setup { radius: 1e3, params, ..usual() });
 }
 
 #[test]
 fn a_large_ball() {
-    let params = FolkloreParams { norm: Some(40.0), ..Default::default() };
+    let params = FolkloreParams::new().norm(40.0);
     check("B = 40", Setup { params, ..usual() });
 }
 

@@ -40,8 +40,7 @@ fn project(w: &mut [Vec<f64>], ball: OgdBall) {
 
 /// Plays with feedback that is `delay` rounds late: gradients are taken at the scores of the prediction.
 fn check(ball: OgdBall, schedule: Schedule, sparse: bool, delay: usize) {
-    let params =
-        OgdParams { norm: Some(BALL), schedule: Some(schedule), ball: Some(ball), ..Default::default() };
+    let params = OgdParams::new().norm(BALL).schedule(schedule).ball(ball);
     let problem = Problem::new(K, D).with_radius(RADIUS).with_horizon(T as u64).with_sparse(sparse);
     let mut learner = Ogd::new(params, problem, 0).expect("valid parameters");
     // G = √2 R bounds the gradient; a row ball is contained in a Frobenius ball of radius B √K.

@@ -61,8 +61,7 @@ fn folklore_stays_below_its_certificate_and_its_theorems() {
                     let what = format!(
                         "{kind:?}, K = {classes}, d = {features}, B = {norm}, {curvature:?}, {weighted}"
                     );
-                    let params =
-                        FolkloreParams { norm: Some(norm), curvature: Some(curvature), ..Default::default() };
+                    let params = FolkloreParams::new().norm(norm).curvature(curvature);
                     let problem = Problem::new(classes, features).with_radius(1.0);
                     let mut learner = Folklore::new(params, problem, 0).expect("valid parameters");
                     let mut rounds = rows(kind, 200, classes, features, 1.0);
@@ -91,7 +90,7 @@ fn folklore_stays_below_its_certificate_and_its_theorems() {
 fn the_printed_curvature_breaks_the_printed_theorem_and_the_safe_one_does_not() {
     // x = 1, K = 2, B = 0.3: 75 times class 1, then 225 times class 0.
     let regret = |curvature| {
-        let params = FolkloreParams { norm: Some(0.3), curvature: Some(curvature), ..Default::default() };
+        let params = FolkloreParams::new().norm(0.3).curvature(curvature);
         let problem = Problem::new(2, 1).with_radius(1.0);
         let mut learner = Folklore::new(params, problem, 0).expect("valid parameters");
         let mut rounds: Vec<_> = (0..300).map(|t| Round::new(vec![1.0], usize::from(t < 75), 2)).collect();
@@ -114,7 +113,7 @@ fn the_printed_curvature_breaks_the_printed_theorem_and_the_safe_one_does_not() 
 fn the_closed_form_is_not_for_weights() {
     // One round of weight 1000, with λ >= 1000 γR²: the certificate holds, but the closed form with T = Σω
     // does not.
-    let params = FolkloreParams { norm: Some(1.0), regularization: Some(250.0), ..Default::default() };
+    let params = FolkloreParams::new().norm(1.0).regularization(250.0);
     let mut learner =
         Folklore::new(params, Problem::new(2, 1).with_radius(1.0), 0).expect("valid parameters");
     let mut rounds = [Round::new(vec![1.0], 0, 2)];
@@ -132,12 +131,7 @@ fn ogd_stays_below_its_theorem() {
             [(OgdBall::Frobenius, Within::Frobenius(2.0)), (OgdBall::Rows, Within::Rows(2.0))]
         {
             for schedule in [Schedule::Sqrt, Schedule::Constant] {
-                let params = OgdParams {
-                    norm: Some(2.0),
-                    ball: Some(ball),
-                    schedule: Some(schedule),
-                    ..Default::default()
-                };
+                let params = OgdParams::new().norm(2.0).ball(ball).schedule(schedule);
                 let problem = Problem::new(3, 2).with_radius(1.0).with_horizon(200);
                 let mut learner = Ogd::new(params, problem, 0).expect("valid parameters");
                 let mut rounds = rows(kind, 200, 3, 2, 1.0);

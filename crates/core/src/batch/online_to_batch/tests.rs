@@ -146,7 +146,7 @@ fn the_expected_excess_loss_is_within_the_bound() {
         let seeds = 60;
         let mut total = 0.0;
         for seed in 0..seeds {
-            let params = AioliParams { norm: Some(norm), ..Default::default() };
+            let params = AioliParams::new().norm(norm);
             let aioli = Aioli::new(params, Problem::new(2, 2).with_radius(1.0), 0).expect("valid");
             let untaught = world.expected_loss(&aioli) - least;
             assert!(untaught > 2.0 * bound, "{untaught} {bound}");

@@ -28,8 +28,7 @@ fn says(trees: &Trees, x: f64) -> u32 {
 #[test]
 fn a_split_worked_by_hand() {
     for (delta, leaves) in [(0.136, 2), (0.135, 1)] {
-        let params =
-            TreeParams { grace: Some(4), confidence: Some(delta), tries: Some(1), ..Default::default() };
+        let params = TreeParams::new().grace(4).confidence(delta).tries(1);
         let mut trees = one(&params);
         assert_eq!(says(&trees, -1.0), 0, "the first of equals");
         [(-1.0, 1), (1.0, 0), (-1.0, 1)].into_iter().for_each(|(x, y)| learn(&mut trees, x, y));
@@ -48,7 +47,7 @@ fn a_split_worked_by_hand() {
 /// Eq. (1) for three classes: weights 0.25 of class 0 and 0.5 and 0.125 of class 2 in a leaf.
 #[test]
 fn costs_of_a_new_leaf_worked_by_hand() {
-    let params = TreeParams { grace: Some(6), tries: Some(64), ..Default::default() };
+    let params = TreeParams::new().grace(6).tries(64);
     let mut trees = trees(&params, &Problem::new(3, 1), 1);
     let rows =
         [(-1.0, 0, 0.25), (-1.0, 2, 0.5), (1.0, 1, 0.5), (1.0, 1, 0.5), (1.0, 1, 0.5), (-1.0, 2, 0.125)];
@@ -107,7 +106,7 @@ fn zigzag(trees: &mut Trees, rounds: u64) {
 
 #[test]
 fn memory_is_bounded() {
-    let params = TreeParams { memory: Some(50 * LEAF_NUMBERS + 5), rows: Some(100), ..Default::default() };
+    let params = TreeParams::new().memory(50 * LEAF_NUMBERS + 5).rows(100);
     let mut trees = one(&params);
     zigzag(&mut trees, 5000);
     assert_eq!(trees.trees[0].leaves(), 50);
@@ -124,7 +123,7 @@ fn memory_is_bounded() {
 /// Leaves whose rows are no longer stored continue with later rows.
 #[test]
 fn lists_forget_overwritten_rows() {
-    let mut trees = one(&TreeParams { rows: Some(20), ..Default::default() });
+    let mut trees = one(&TreeParams::new().rows(20));
     zigzag(&mut trees, 3000);
     let few = trees.trees[0].leaves();
     let mut all = one(&TreeParams::default());
@@ -144,7 +143,7 @@ fn huge_values_are_split() {
 
 #[test]
 fn contradictions_are_noticed() {
-    let mut grown = one(&TreeParams { grace: Some(2), ..Default::default() });
+    let mut grown = one(&TreeParams::new().grace(2));
     (0..40).for_each(|t| learn(&mut grown, f64::from(t % 7), (t % 7 > 3) as usize));
     assert!(grown.trees[0].leaves() > 1 && grown.restored());
     let broken = |change: fn(&mut Tree)| {
@@ -167,16 +166,7 @@ fn contradictions_are_noticed() {
 #[test]
 fn bad_parameters_are_refused() {
     let error = |params| Trees::new(&params, &Problem::new(2, 1), 3..4).expect_err("bad").to_string();
-    assert_eq!(
-        error(TreeParams { grace: Some(1), ..Default::default() }),
-        "grace = 1: must be from 2 to 4294967296"
-    );
-    assert_eq!(
-        error(TreeParams { confidence: Some(f64::NAN), ..Default::default() }),
-        "confidence = NaN: must be in (0, 1]"
-    );
-    assert_eq!(
-        error(TreeParams { buffer: Some(0), ..Default::default() }),
-        "buffer = 0: must be from 2 to 1024"
-    );
+    assert_eq!(error(TreeParams::new().grace(1)), "grace = 1: must be from 2 to 4294967296");
+    assert_eq!(error(TreeParams::new().confidence(f64::NAN)), "confidence = NaN: must be in (0, 1]");
+    assert_eq!(error(TreeParams::new().buffer(0)), "buffer = 0: must be from 2 to 1024");
 }

@@ -10,7 +10,7 @@ fn gaf(params: GafParams, classes: usize, features: usize, seed: u64) -> Gaf {
 
 #[test]
 fn parameters_are_resolved() {
-    let params = gaf(GafParams { norm: Some(3.0), ..Default::default() }, 3, 2, 0).params();
+    let params = gaf(GafParams::new().norm(3.0), 3, 2, 0).params();
     assert_eq!((params.samples, params.smoothing), (None, Some(0.0)));
     assert_eq!(params.regularization, Some(192.0));
     assert_close(params.curvature.expect("in use"), 1.0 / (0.5 * 3f64.ln() + 4.0), 1e-15, "beta");
@@ -22,7 +22,7 @@ fn parameters_are_resolved() {
 /// δ. After the label, z⁺ = Ã V^T(y - p) with V^T(y - p) = √2 p_1, so δ⁺ = 2σ(-δ⁺), the next round's mean.
 #[test]
 fn one_round_by_hand() {
-    let params = GafParams { regularization: Some(0.5), ..Default::default() };
+    let params = GafParams::new().regularization(0.5);
     let mut learner = gaf(params, 2, 1, 0);
     let x = Features::Dense(&[1.0]);
     let mut at = learner.prediction();
@@ -81,7 +81,7 @@ fn follows_the_reference() {
 
 #[test]
 fn samples_depend_on_seed_and_round_alone() {
-    let params = GafParams { regularization: Some(0.5), ..Default::default() };
+    let params = GafParams::new().regularization(0.5);
     let run = |seed| plays(&mut gaf(params.clone(), 5, 3, seed), 20);
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));

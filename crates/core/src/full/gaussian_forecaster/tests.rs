@@ -11,7 +11,7 @@ use crate::testing::assert_close;
 #[test]
 fn squared_loss_is_vaw() {
     for target_bound in [1.0, 30.0] {
-        let params = VawParams { norm: Some(2.0), regularization: Some(0.1), ..Default::default() };
+        let params = VawParams::new().norm(2.0).regularization(0.1);
         let mut vaw = Vaw::new(params, Problem::new(1, 5), 0).expect("valid");
         let squared = Gaussian { loss: SquaredLoss { target_bound }, regularization: 0.1 };
         let mut gaf = GaussianForecaster::start(squared, Problem::new(1, 5));
