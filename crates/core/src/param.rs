@@ -310,7 +310,7 @@ impl ParamValue for bool {
 impl ParamValue for String {
     const KIND: Kind = Kind::Text;
 
-    const NEED: &'static str = "text";
+    const NEED: &'static str = "the name of a learner";
 
     fn from_value(value: &Value) -> Option<Self> {
         Some(value.to_string())
@@ -419,6 +419,9 @@ pub trait Params: Default + Clone {
 /// Declares a parameter struct: every field is an `Option` whose `None` means the default, which is described
 /// by a formula and computed by the algorithm's `new`. Every field has a setter of its name.
 ///
+/// Here `struct WrapperParams wraps PREFIX as inner_values` has the parameters of a wrapped learner,
+/// whose names begin with the prefix, in the field `inner_values`; its method `check_wrapped` checks them.
+///
 /// ```
 /// noregret::params! {
 ///     /// Parameters of an example.
@@ -434,7 +437,7 @@ pub trait Params: Default + Clone {
 macro_rules! params {
     (
         $(#[doc = $doc:literal])*
-        $vis:vis struct $name:ident {
+        $vis:vis struct $name:ident $(wraps $prefix:ident as $inner:ident)? {
             $( $(#[doc = $field_doc:literal])* $field:ident: $kind:ty = $default:literal, )*
         }
     ) => {
@@ -447,6 +450,12 @@ macro_rules! params {
                 #[doc = concat!("`None`: `", $default, "`.")]
                 pub $field: Option<$kind>,
             )*
+            $(
+                /// Parameters of the wrapped learner, without the prefix.
+                pub $inner: $crate::param::Values,
+                /// The learners that can be wrapped, beside the defaults.
+                pub learners: $crate::entry::Learners,
+            )?
         }
 
         #[allow(dead_code, reason = "parameters of learners that are not public have setters too")]
@@ -493,9 +502,31 @@ macro_rules! params {
                         (stringify!($field).to_owned(), $crate::param::ParamValue::to_value(value))
                     }),
                 )* ];
-                fields.into_iter().flatten().collect()
+                let fields = fields.into_iter().flatten();
+                $( let fields = fields.chain($crate::param::prefixed($prefix, &self.$inner)); )?
+                fields.collect()
             }
+
+            $(
+                const PREFIX: Option<&'static str> = Some($prefix);
+
+                fn set_inner(&mut self, name: &str, value: &$crate::param::Value) {
+                    self.$inner.insert(name.to_owned(), value.clone());
+                }
+
+                fn check(&self) -> Result<(), $crate::param::ParamError> {
+                    self.check_wrapped()
+                }
+            )?
         }
+
+        $(
+            impl $crate::entry::Wraps for $name {
+                fn among(self, learners: $crate::entry::Learners) -> Self {
+                    Self { $inner: self.$inner, learners, ..self }
+                }
+            }
+        )?
     };
 }
 

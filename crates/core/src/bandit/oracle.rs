@@ -10,17 +10,17 @@
 use std::f64::consts::SQRT_2;
 
 use crate::algorithm::{Algorithm as _, Forecast, Model};
-use crate::entry::{Entry, Learners, Wraps};
+use crate::entry::Entry;
 use crate::example::{Features, Target};
 use crate::experts::auto::{Auto, AutoParams};
 use crate::facts::RunFacts;
 use crate::full::aioli::Aioli;
 use crate::learner::{Classes, Feedback};
-use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, prefixed, read};
-use crate::param_words;
+use crate::param::{ParamError, ParamValue as _, Params as _};
 use crate::prediction::{Prediction, Reward};
 use crate::problem::Problem;
 use crate::state::{Slot, Tensor};
+use crate::{param_words, params};
 
 use super::pooled::Pooled;
 
@@ -59,104 +59,36 @@ param_words! {
     }
 }
 
-/// Parameters of [`SquareCb`](super::squarecb::SquareCb), [`FastCb`](super::fastcb::FastCb) and
-/// [`RelativeGaps`](super::relative_gaps::RelativeGaps).
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct OracleParams {
-    /// Name of the two-class learner that forecasts a label's reward.
-    pub oracle: Option<String>,
-    /// The learners that the oracle consists of.
-    pub models: Option<Models>,
-    /// How the exploration scale follows from the rounds so far.
-    pub schedule: Option<Schedule>,
-    /// What the schedule's exploration scale is multiplied with, > 0.
-    pub factor: Option<f64>,
-    /// Parameters of the oracle, without the prefix `oracle.`.
-    pub oracle_values: Values,
-    /// The learners that can be the oracle, beside the default and `auto`.
-    pub learners: Learners,
+params! {
+    /// Parameters of [`SquareCb`](super::squarecb::SquareCb), [`FastCb`](super::fastcb::FastCb) and
+    /// [`RelativeGaps`](super::relative_gaps::RelativeGaps).
+    pub struct OracleParams wraps PREFIX as oracle_values {
+        /// Name of the learner that forecasts a label's reward, one of probabilities of two classes; its
+        /// parameters as oracle.norm=2 and so on. Or `pooled`, a logistic model of what labels have in common
+        /// and of their deviations, which begins at the rate of rewards so far; of their intercepts alone if
+        /// classes (features + 1)^2 is above 2,000,000.
+        oracle: String = "aioli; for relative-gaps pooled",
+        /// `separate`, a learner for each label; or `joint`, one for all labels, whose rows have the features
+        /// once for all labels and once more for the label: its regret bound is that of classes + 1 times as
+        /// many features.
+        models: Models = "separate",
+        /// How the exploration scale follows from the rounds so far: `certificate`, by the oracle's own bound
+        /// on its regret; `printed`, by its theorem and the paper's constants; or `root`, as sqrt(classes t),
+        /// without a theorem.
+        schedule: Schedule = "certificate; root for an oracle that has none",
+        /// What the schedule's exploration scale is multiplied with, > 0; larger ones explore less.
+        factor: f64 = "1; with schedule = root 30, for relative-gaps 10",
+    }
 }
 
-impl Params for OracleParams {
-    const PREFIX: Option<&'static str> = Some(PREFIX);
-
-    const FIELDS: &'static [ParamInfo] = &[
-        ParamInfo {
-            need: "the name of a learner",
-            ..ParamInfo::of::<String>(
-                "oracle",
-                &[
-                    "Name of the learner that forecasts a label's reward, one of probabilities of two classes; its parameters as",
-                    "oracle.norm=2 and so on. Or `pooled`, a logistic model of what labels have in common and of their deviations,",
-                    "which begins at the rate of rewards so far; of their intercepts alone if classes (features + 1)^2 is above 2,000,000.",
-                ],
-                "aioli; for relative-gaps pooled",
-            )
-        },
-        ParamInfo::of::<Models>(
-            "models",
-            &[
-                "`separate`, a learner for each label; or `joint`, one for all labels, whose rows have the features once for all",
-                "labels and once more for the label: its regret bound is that of classes + 1 times as many features.",
-            ],
-            "separate",
-        ),
-        ParamInfo::of::<Schedule>(
-            "schedule",
-            &[
-                "How the exploration scale follows from the rounds so far: `certificate`, by the oracle's own bound on its regret;",
-                "`printed`, by its theorem and the paper's constants; or `root`, as sqrt(classes t), without a theorem.",
-            ],
-            "certificate; root for an oracle that has none",
-        ),
-        ParamInfo::of::<f64>(
-            "factor",
-            &["What the schedule's exploration scale is multiplied with, > 0; larger ones explore less."],
-            "1; with schedule = root 30, for relative-gaps 10",
-        ),
-    ];
-
-    fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {
-        match name {
-            "oracle" => self.oracle = Some(value.to_string()),
-            "models" => self.models = Some(read(name, value)?),
-            "schedule" => self.schedule = Some(read(name, value)?),
-            "factor" => self.factor = Some(read(name, value)?),
-            _ => unreachable!("'{name}' (= {value}) is checked against the fields first"),
-        }
-        Ok(())
-    }
-
-    fn values(&self) -> Values {
-        let own = [
-            ("oracle", self.oracle.as_deref().map(Value::from)),
-            ("models", self.models.map(|models| models.to_value())),
-            ("schedule", self.schedule.map(|schedule| schedule.to_value())),
-            ("factor", self.factor.map(|factor| factor.to_value())),
-        ];
-        let own = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        own.chain(prefixed(PREFIX, &self.oracle_values)).collect()
-    }
-
-    fn set_inner(&mut self, name: &str, value: &Value) {
-        self.oracle_values.insert(name.to_owned(), value.clone());
-    }
-
-    fn check(&self) -> Result<(), ParamError> {
+impl OracleParams {
+    fn check_wrapped(&self) -> Result<(), ParamError> {
         if self.is_pooled() {
             return self.check_pooled();
         }
         self.entry()?.check_names(&self.oracle_values)
     }
-}
 
-impl Wraps for OracleParams {
-    fn among(self, learners: Learners) -> Self {
-        Self { learners, ..self }
-    }
-}
-
-impl OracleParams {
     /// The entry of the oracle.
     fn entry(&self) -> Result<&'static Entry, ParamError> {
         static KNOWN: [Entry; 2] = [Entry::full::<Aioli>(), Entry::full::<Auto>().mixture()];
@@ -572,7 +504,9 @@ pub(super) fn follows_the_reference<L>(name: &str, reference: &serde_json::Value
 where
     L: crate::algorithm::Algorithm<Params = OracleParams> + crate::learner::BanditLearner,
 {
-    use crate::testing::{assert_close, count, items, number, numbers};
+    use crate::param::{Value, Values};
+
+    use crate::testing::{assert_all_close, count, items, number, numbers};
 
     let set = |key: &str, value: &str| (key.to_owned(), Value::parse(value));
     let values = Values::from([
@@ -589,9 +523,7 @@ where
     for (t, round) in items(&reference["rounds"]).iter().enumerate() {
         let row = numbers(&reference["x"][t]);
         learner.predict(Features::Dense(&row), &mut at);
-        for (p, want) in at.distribution.iter().zip(numbers(&round["p"])) {
-            assert_close(*p, want, 1e-9, &format!("{name}, round {}", t + 1));
-        }
+        assert_all_close(&at.distribution, &numbers(&round["p"]), 1e-9, &format!("{name}, round {}", t + 1));
         at.draw(number(&reference["u"][t]));
         assert_eq!(at.label as usize, count(&round["played"]), "{name}, round {}", t + 1);
         let reward = Reward::new(number(&round["reward"])).expect("in [0, 1]");

@@ -44,12 +44,13 @@ use std::fmt;
 
 use crate::algorithm::{About, Algorithm, Forecast, Model, Paper};
 use crate::bounds;
-use crate::entry::{Entry, Learners, Wraps};
+use crate::entry::{Entry, Learners};
 use crate::example::{Features, Target};
 use crate::full::folklore::Folklore;
 use crate::guarantee::{Ball, Guarantee, MistakeBound, reference_norm, setting};
 use crate::learner::{Accepts, BanditLearner, Classes, Feedback};
-use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, fraction, prefixed, read};
+use crate::param::{ParamError, fraction};
+use crate::params;
 use crate::prediction::{Decision, Prediction, Reward};
 use crate::problem::Problem;
 use crate::rng::Uniforms;
@@ -58,77 +59,21 @@ use crate::state::{State, Tensor};
 /// The prefix of parameters of the base learner.
 const PREFIX: &str = "base.";
 
-/// Parameters of [`BanditReduction`].
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct BanditReductionParams {
-    /// Name of the base learner.
-    pub base: Option<String>,
-    /// Probability $\gamma$ of uniform play, in [0, 1].
-    pub exploration: Option<f64>,
-    /// Number of rounds $T$, >= 1, for the default exploration.
-    pub horizon: Option<u64>,
-    /// Parameters of the base learner, without the prefix `base.`.
-    pub base_values: Values,
-    /// The learners that can be the base learner, beside the default.
-    pub learners: Learners,
+params! {
+    /// Parameters of [`BanditReduction`].
+    pub struct BanditReductionParams wraps PREFIX as base_values {
+        /// Name of the base learner, one of probabilities; its parameters as base.norm=2 and so on.
+        base: String = "folklore",
+        /// Probability $\gamma$ of uniform play, in [0, 1].
+        exploration: f64 = "min(1, sqrt(classes R / horizon)), R = classes features ln(1 + horizon); 0.1 if the horizon is unknown",
+        /// Number of rounds $T$, >= 1, for the default exploration.
+        horizon: u64 = "the stream's, if known",
+    }
 }
 
-impl Params for BanditReductionParams {
-    const PREFIX: Option<&'static str> = Some(PREFIX);
-
-    const FIELDS: &'static [ParamInfo] = &[
-        ParamInfo {
-            need: "the name of a learner",
-            ..ParamInfo::of::<String>(
-                "base",
-                &["Name of the base learner, one of probabilities; its parameters as base.norm=2 and so on."],
-                "folklore",
-            )
-        },
-        ParamInfo::of::<f64>(
-            "exploration",
-            &["Probability $\\gamma$ of uniform play, in [0, 1]."],
-            "min(1, sqrt(classes R / horizon)), R = classes features ln(1 + horizon); 0.1 if the horizon is unknown",
-        ),
-        ParamInfo::of::<u64>(
-            "horizon",
-            &["Number of rounds $T$, >= 1, for the default exploration."],
-            "the stream's, if known",
-        ),
-    ];
-
-    fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {
-        match name {
-            "base" => self.base = Some(value.to_string()),
-            "exploration" => self.exploration = Some(read(name, value)?),
-            "horizon" => self.horizon = Some(read(name, value)?),
-            _ => unreachable!("'{name}' (= {value}) is checked against the fields first"),
-        }
-        Ok(())
-    }
-
-    fn values(&self) -> Values {
-        let own = [
-            ("base", self.base.as_deref().map(Value::from)),
-            ("exploration", self.exploration.map(|rate| rate.to_value())),
-            ("horizon", self.horizon.map(|horizon| horizon.to_value())),
-        ];
-        let own = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        own.chain(prefixed(PREFIX, &self.base_values)).collect()
-    }
-
-    fn set_inner(&mut self, name: &str, value: &Value) {
-        self.base_values.insert(name.to_owned(), value.clone());
-    }
-
-    fn check(&self) -> Result<(), ParamError> {
+impl BanditReductionParams {
+    fn check_wrapped(&self) -> Result<(), ParamError> {
         base_entry(self)?.check_names(&self.base_values)
-    }
-}
-
-impl Wraps for BanditReductionParams {
-    fn among(self, learners: Learners) -> Self {
-        Self { learners, ..self }
     }
 }
 
@@ -359,7 +304,8 @@ mod tests {
     use crate::full::folklore::FolkloreParams;
     use crate::learner::{OnlineLearner, Predictor};
     use crate::loss::curvature::Curvature;
-    use crate::testing::{assert_close, count, items, number, numbers, vector};
+    use crate::param::{Value, Values};
+    use crate::testing::{assert_all_close, count, items, number, numbers, vector};
 
     fn values(pairs: &[(&str, &str)]) -> Values {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect()
@@ -403,9 +349,7 @@ mod tests {
             let row = numbers(&reference["x"][t]);
             let given = |key: &str| number(&reference[key][t]);
             learner.act(Features::Dense(&row), &mut Given(given("u_explore"), given("u")), &mut at);
-            for (p, want) in at.distribution.iter().zip(numbers(&round["p"])) {
-                assert_close(*p, want, 1e-9, &format!("round {}", t + 1));
-            }
+            assert_all_close(&at.distribution, &numbers(&round["p"]), 1e-9, &format!("round {}", t + 1));
             assert_eq!(at.explored, round["explored"].as_bool(), "round {}", t + 1);
             assert_eq!(at.label as usize, count(&round["played"]), "round {}", t + 1);
             let correct = at.label as usize == count(&reference["y"][t]);
@@ -421,8 +365,7 @@ mod tests {
         let problem = || Problem::new(3, 2).with_radius(1.0);
         let pairs = [("exploration", "0.5"), ("base.norm", "2"), ("base.curvature", "0.1")];
         let mut learner = reduction(&pairs, problem()).expect("valid");
-        let params =
-            FolkloreParams { norm: Some(2.0), curvature: Some(Curvature::Value(0.1)), ..Default::default() };
+        let params = FolkloreParams::new().norm(2.0).curvature(Curvature::Value(0.1));
         let mut alone = Folklore::new(params, problem(), 0).expect("valid");
         let mut at = Decision::default();
         let mut prediction = alone.prediction();
@@ -431,9 +374,7 @@ mod tests {
             let (coin, uniform) = ([0.2, 0.8][t % 2], (t as f64 * 0.618).fract());
             learner.act(x, &mut Given(coin, uniform), &mut at);
             alone.predict(x, &mut prediction);
-            for (a, b) in at.scores.iter().zip(&prediction.scores) {
-                assert_close(*a, *b, 1e-12, "score");
-            }
+            assert_all_close(&at.scores, &prediction.scores, 1e-12, "score");
             let correct = t % 3 != 0;
             learner.learn(x, &at, correct.into());
             if correct && t % 2 == 0 {

@@ -280,7 +280,7 @@ impl Algorithm for LabelTree {
     fn new(params: LabelTreeParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         problem.resolve_radius(None)?;
         let entry = params.entry(&problem)?;
-        let balance = params.balance()?;
+        let balance = params.checked_balance()?;
         let two = Problem { classes: 2, ..problem.clone() };
         let radius = problem.radius;
         let first = params.make(entry, two, seed)?;

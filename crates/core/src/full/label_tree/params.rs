@@ -1,11 +1,12 @@
 //! Parameters of label trees: the learner of the nodes, and how it is made.
 
 use crate::algorithm::{Forecast, Model};
-use crate::entry::{Entry, Learners, Wraps};
+use crate::entry::Entry;
 use crate::full::aioli::Aioli;
 use crate::full::folklore_diag::FolkloreDiag;
 use crate::learner::{Classes, Feedback};
-use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, fraction, prefixed, read};
+use crate::param::{ParamError, Value, fraction};
+use crate::params;
 use crate::problem::Problem;
 
 /// The prefix of the parameters of the nodes' learners.
@@ -23,66 +24,19 @@ const FASTER: [(&str, f64); 2] = [("curvature", 0.5), ("regularization", 0.005)]
 static AIOLI: Entry = Entry::full::<Aioli>();
 static DIAGONAL: Entry = Entry::full::<FolkloreDiag>();
 
-/// Parameters of [`LabelTree`](super::LabelTree).
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LabelTreeParams {
-    /// Name of the two-class learner in every node.
-    pub node: Option<String>,
-    /// Importance of a short path when a new label gets its leaf, in [0, 1].
-    pub balance: Option<f64>,
-    /// Parameters of the nodes' learners, without the prefix `node.`.
-    pub node_values: Values,
-    /// The learners that can be in a node, beside the defaults.
-    pub learners: Learners,
+params! {
+    /// Parameters of [`LabelTree`](super::LabelTree).
+    pub struct LabelTreeParams wraps PREFIX as node_values {
+        /// Name of the learner in every node, one of probabilities of two classes; its parameters as
+        /// node.norm=2 and so on.
+        node: String = "aioli if classes features^2 <= 2^24, else folklore-diag of curvature 0.5 and regularization 0.005 radius^2",
+        /// How much a short path counts when a leaf is sought for a new label, in [0, 1]: 1 for nothing else.
+        balance: f64 = "0.25",
+    }
 }
 
-impl Params for LabelTreeParams {
-    const PREFIX: Option<&'static str> = Some(PREFIX);
-
-    const FIELDS: &'static [ParamInfo] = &[
-        ParamInfo {
-            need: "the name of a learner",
-            ..ParamInfo::of::<String>(
-                "node",
-                &[
-                    "Name of the learner in every node, one of probabilities of two classes; its parameters as node.norm=2 and so",
-                    "on.",
-                ],
-                "aioli if classes features^2 <= 2^24, else folklore-diag of curvature 0.5 and regularization 0.005 radius^2",
-            )
-        },
-        ParamInfo::of::<f64>(
-            "balance",
-            &[
-                "How much a short path counts when a leaf is sought for a new label, in [0, 1]: 1 for nothing else.",
-            ],
-            "0.25",
-        ),
-    ];
-
-    fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {
-        match name {
-            "node" => self.node = Some(value.to_string()),
-            "balance" => self.balance = Some(read(name, value)?),
-            _ => unreachable!("'{name}' (= {value}) is checked against the fields first"),
-        }
-        Ok(())
-    }
-
-    fn values(&self) -> Values {
-        let own = [
-            ("node", self.node.as_deref().map(Value::from)),
-            ("balance", self.balance.map(|balance| balance.to_value())),
-        ];
-        let own = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        own.chain(prefixed(PREFIX, &self.node_values)).collect()
-    }
-
-    fn set_inner(&mut self, name: &str, value: &Value) {
-        self.node_values.insert(name.to_owned(), value.clone());
-    }
-
-    fn check(&self) -> Result<(), ParamError> {
+impl LabelTreeParams {
+    fn check_wrapped(&self) -> Result<(), ParamError> {
         match &self.node {
             Some(name) => self.named(name)?.check_names(&self.node_values),
             // The default is one of two learners; which one depends on the problem.
@@ -91,9 +45,7 @@ impl Params for LabelTreeParams {
                 .or_else(|error| DIAGONAL.check_names(&self.node_values).map_err(|_| error)),
         }
     }
-}
 
-impl LabelTreeParams {
     /// The entry of the nodes' learner.
     pub(super) fn entry(&self, problem: &Problem) -> Result<&'static Entry, ParamError> {
         let matrices = problem.features.saturating_pow(2).saturating_mul(problem.classes);
@@ -102,7 +54,7 @@ impl LabelTreeParams {
     }
 
     /// The value of `balance`.
-    pub(super) fn balance(&self) -> Result<f64, ParamError> {
+    pub(super) fn checked_balance(&self) -> Result<f64, ParamError> {
         fraction("balance", self.balance.unwrap_or(0.25))
     }
 
@@ -146,11 +98,5 @@ impl LabelTreeParams {
             return Err(refused());
         }
         Ok(entry)
-    }
-}
-
-impl Wraps for LabelTreeParams {
-    fn among(self, learners: Learners) -> Self {
-        Self { learners, ..self }
     }
 }
