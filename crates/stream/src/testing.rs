@@ -1,7 +1,7 @@
 //! Helpers for tests of readers.
 
 use crate::read::reader::Reader;
-use crate::read::row::Row;
+use crate::read::row::{Row, RowLabel};
 
 /// The output of a reader: rows as `start name=value ...`, and errors as text.
 pub(crate) fn read_all(reader: &mut dyn Reader, start: impl Fn(&Row) -> String) -> Vec<String> {
@@ -21,5 +21,31 @@ pub(crate) fn read_all(reader: &mut dyn Reader, start: impl Fn(&Row) -> String) 
                 rows.push(error.to_string());
             }
         }
+    }
+}
+
+/// `line label*weight`.
+pub(crate) fn by_line(row: &Row) -> String {
+    format!("{} {}*{}", row.line, label(row), row.weight)
+}
+
+/// `label'tag*weight`.
+pub(crate) fn by_tag(row: &Row) -> String {
+    format!("{}'{}*{}", label(row), row.tag, row.weight)
+}
+
+/// The label; `?` if it is missing. Costs are joined as `action:cost:probability`.
+fn label(row: &Row) -> String {
+    let shown = |number: Option<f64>| number.map_or("-".to_owned(), |number| number.to_string());
+    match row.label() {
+        RowLabel::Name(name) => name.to_owned(),
+        RowLabel::Missing => "?".to_owned(),
+        RowLabel::Costs(costs) => {
+            let costs = costs.iter();
+            let costs =
+                costs.map(|one| format!("{}:{}:{}", one.action, shown(one.cost), shown(one.probability)));
+            costs.collect::<Vec<_>>().join("+")
+        }
+        other => format!("{other:?}"),
     }
 }

@@ -17,7 +17,7 @@ use noregret_stream::encode::survey::{Survey, SurveyError, SurveyOptions};
 use noregret_stream::run::{RunOptions, run};
 use noregret_stream::save::{PREDICTED_TOGETHER, Saved};
 use noregret_stream::setup::{Asked as ToMake, Facts, Norm, leaves_rows};
-use noregret_stream::{CsvRole, Missing, ReadError, ReadOptions, Reader, Row, RowLabel, Schema};
+use noregret_stream::{Missing, ReadError, ReadOptions, Reader, Row, RowLabel, Schema};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -241,7 +241,7 @@ pub(crate) fn roles(py: Python<'_>, learner: &Learner) -> PyResult<Vec<(String, 
 /// The same of a schema.
 pub(crate) fn roles_of(schema: &Schema) -> Vec<(String, &'static str)> {
     let fields = schema.csv.iter().flat_map(|csv| &csv.fields);
-    fields.map(|field| (field.name.clone(), role_name(field.role))).collect()
+    fields.map(|field| (field.name.clone(), field.role.name())).collect()
 }
 
 /// The classes named `names`; with `grows`, new ones are added.
@@ -272,18 +272,6 @@ fn canonical(name: &str) -> String {
     match row.label() {
         RowLabel::Name(name) => name.to_owned(),
         _ => String::new(),
-    }
-}
-
-fn role_name(role: CsvRole) -> &'static str {
-    match role {
-        CsvRole::Numeric => "numeric",
-        CsvRole::Categorical => "categorical",
-        CsvRole::Text => "text",
-        CsvRole::Time => "time",
-        CsvRole::Drop => "drop",
-        CsvRole::Label => "label",
-        CsvRole::Weight => "weight",
     }
 }
 

@@ -13,7 +13,7 @@ use crate::decisions::log::{Header, LearnerPart, VERSION};
 use crate::encode::labels::{Labels, Written};
 use crate::evaluate::off_policy::check_weight;
 use crate::read::columns::{ColumnMap, Columns};
-use crate::read::error::{ReadErrorKind, shown};
+use crate::read::error::{ReadErrorKind, json_fault, shown};
 use crate::read::label::{LabelType, of_number};
 use crate::read::row::Row;
 
@@ -236,11 +236,8 @@ struct Probe {
 }
 
 fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
-    serde_json::from_str(text).map_err(|error| {
-        let words = error.to_string();
-        let words = words.rsplit_once(" at line ").map_or(&*words, |(words, _)| words);
-        format!("is not a line of a decision log: {words} at character {}", error.column())
-    })
+    serde_json::from_str(text)
+        .map_err(|error| format!("is not a line of a decision log: {}", json_fault(&error)))
 }
 
 fn layout(kind: &ReadErrorKind) -> String {

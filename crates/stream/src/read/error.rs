@@ -214,6 +214,13 @@ pub(crate) fn shown(text: impl AsRef<[u8]>) -> String {
     format!("\"{}{dots}\"", cut.escape_debug())
 }
 
+/// What is wrong with a line of JSON, and at which character.
+pub(crate) fn json_fault(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
+    format!("{what} at character {}", error.column())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

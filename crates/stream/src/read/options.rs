@@ -7,6 +7,7 @@ use crate::read::error::ReadErrorKind;
 use crate::read::format::Format;
 use crate::read::live::Stop;
 use crate::read::missing::Missing;
+use crate::words::named;
 
 /// Options for reading. By default everything is recognised.
 #[derive(Clone, Debug, Default)]
@@ -217,24 +218,26 @@ impl Style {
     }
 }
 
-/// The role of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CsvRole {
-    /// A number; empty is 0.
-    Numeric,
-    /// Text; `column=text` is a feature of value 1, empty is no feature.
-    Categorical,
-    /// Free text: hashed features for words and pairs of words.
-    Text,
-    /// A day or a time: a trend, and the positions in day, week and year.
-    Time,
-    /// Ignored.
-    Drop,
-    /// The label; empty is unlabelled.
-    Label,
-    /// The weight; empty is 1.
-    Weight,
+named! {
+    /// The role of a column.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum CsvRole {
+        /// A number; empty is 0.
+        Numeric = "numeric",
+        /// Text; `column=text` is a feature of value 1, empty is no feature.
+        Categorical = "categorical",
+        /// Free text: hashed features for words and pairs of words.
+        Text = "text",
+        /// A day or a time: a trend, and the positions in day, week and year.
+        Time = "time",
+        /// Ignored.
+        Drop = "drop",
+        /// The label; empty is unlabelled.
+        Label = "label",
+        /// The weight; empty is 1.
+        Weight = "weight",
+    }
 }
 
 /// Whether features are named or numbered.
@@ -246,6 +249,22 @@ pub(crate) enum Speech {
 }
 
 impl ReadOptions {
+    /// The columns whose roles are given, by role.
+    pub(crate) fn given(&self) -> [(&[String], CsvRole); 5] {
+        [
+            (&self.categorical, CsvRole::Categorical),
+            (&self.numeric, CsvRole::Numeric),
+            (&self.text, CsvRole::Text),
+            (&self.time, CsvRole::Time),
+            (&self.drop, CsvRole::Drop),
+        ]
+    }
+
+    /// The names of all of them.
+    pub(crate) fn given_names(&self) -> impl Iterator<Item = &String> {
+        self.given().into_iter().flat_map(|(names, _)| names)
+    }
+
     /// The initial columns, for named or numbered features.
     pub(crate) fn columns(&self, speech: Speech) -> Result<Columns, ReadErrorKind> {
         if let Some(bits) = self.hash_bits {

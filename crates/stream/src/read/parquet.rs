@@ -217,9 +217,8 @@ fn decide(
         return Err(listed(&names[at]));
     }
     let place = |leaf: usize| sampled.iter().position(|at| *at == leaf);
-    let chosen = [&options.categorical, &options.numeric, &options.text, &options.time, &options.drop];
     let chosen: Vec<usize> =
-        chosen.into_iter().flatten().map(|name| find_column(names, name)).collect::<Result<_, _>>()?;
+        options.given_names().map(|name| find_column(names, name)).collect::<Result<_, _>>()?;
     for (at, leaf) in rows.leaves.iter().enumerate().filter(|(_, leaf)| leaf.list && !leaf.is_vector()) {
         if !chosen.contains(&at) && leaf.is_sampled() {
             options.categorical.push(names[at].clone());

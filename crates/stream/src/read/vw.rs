@@ -305,28 +305,11 @@ fn bad(message: String) -> ReadErrorKind {
 mod tests {
     use super::*;
     use crate::read::open::from_read;
-    use crate::read::row::RowLabel;
-    use crate::testing::read_all;
+    use crate::testing::{by_tag, read_all};
 
-    /// Rows as `label'tag*weight name=value ...`, errors as their text.
     fn read(text: &str) -> Vec<String> {
         let input = Box::new(std::io::Cursor::new(text.to_owned()));
-        let mut reader = from_read(input, "a.vw", &ReadOptions::default()).unwrap();
-        let shown = |number: Option<f64>| number.map_or("-".to_owned(), |n| n.to_string());
-        read_all(&mut *reader, |row| {
-            let label = match row.label() {
-                RowLabel::Name(name) => name.to_owned(),
-                RowLabel::Missing => "?".to_owned(),
-                RowLabel::Costs(costs) => {
-                    let costs = costs
-                        .iter()
-                        .map(|one| format!("{}:{}:{}", one.action, shown(one.cost), shown(one.probability)));
-                    costs.collect::<Vec<_>>().join("+")
-                }
-                other => panic!("{other:?}"),
-            };
-            format!("{label}'{}*{}", row.tag, row.weight)
-        })
+        read_all(&mut *from_read(input, "a.vw", &ReadOptions::default()).unwrap(), by_tag)
     }
 
     #[test]

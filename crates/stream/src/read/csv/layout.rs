@@ -135,8 +135,7 @@ pub(crate) fn with_row_names(names: &ByteRecord) -> ByteRecord {
 /// The names of columns in the options.
 fn asked(options: &ReadOptions) -> Vec<&str> {
     let one = [&options.label, &options.weight, &options.id].into_iter().flatten();
-    let lists = [&options.categorical, &options.numeric, &options.text, &options.time, &options.drop];
-    one.chain(lists.into_iter().flatten()).map(String::as_str).collect()
+    one.chain(options.given_names()).map(String::as_str).collect()
 }
 
 /// Whether the row below the header is a second header, for example of units: none of its cells is

@@ -2,23 +2,14 @@ use super::*;
 use crate::read::columns::{Columns, Names};
 use crate::read::open::from_read;
 use crate::read::options::Schema;
-use crate::read::row::RowLabel;
-use crate::testing::read_all;
+use crate::testing::{by_line, read_all};
 
 fn open(text: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     from_read(Box::new(std::io::Cursor::new(text.to_owned())), "a.csv", options)
 }
 
-/// Rows as `line label*weight name=value ...`, errors as their text.
 fn read(reader: &mut dyn Reader) -> Vec<String> {
-    read_all(reader, |row| {
-        let label = match row.label() {
-            RowLabel::Name(name) => name,
-            RowLabel::Missing => "?",
-            other => panic!("{other:?}"),
-        };
-        format!("{} {label}*{}", row.line, row.weight)
-    })
+    read_all(reader, by_line)
 }
 
 #[test]

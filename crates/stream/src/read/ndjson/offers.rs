@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::keys::{Keys, LABELS};
 use super::nan::without_nan;
 use crate::read::columns::{ColumnMap, Columns};
-use crate::read::error::{ReadErrorKind, shown};
+use crate::read::error::{ReadErrorKind, json_fault, shown};
 use crate::read::format::Format;
 use crate::read::label::{GivenLabel, LabelType, of_number};
 use crate::read::missing::Missing;
@@ -139,12 +139,7 @@ impl LineParser for Blocks {
         }
         let without = |error| without_nan(line).map_or(Err(error), |plain| serde_json::from_str(&plain));
         let object = serde_json::from_str(line).or_else(without).map_err(|error| {
-            let text = error.to_string();
-            let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
-            ReadErrorKind::Row(format!(
-                "is not a round with labels on offer: {what} at character {}",
-                error.column()
-            ))
+            ReadErrorKind::Row(format!("is not a round with labels on offer: {}", json_fault(&error)))
         })?;
         self.object(object, row).map_err(ReadErrorKind::Row)?;
         room(self.round.len(), self.width, columns)?;

@@ -319,8 +319,7 @@ pub(crate) fn decide(
     }
     let records: Vec<ByteRecord> = cells.into_iter().map(ByteRecord::from).collect();
     let mut options = options.clone();
-    let given = [&options.categorical, &options.numeric, &options.text, &options.time, &options.drop];
-    let given: HashSet<String> = given.into_iter().flatten().cloned().collect();
+    let given: HashSet<String> = options.given_names().cloned().collect();
     let lists = columns.iter().filter(|place| survey.seen[**place].list).map(|place| &survey.names[*place]);
     options.categorical.extend(lists.filter(|name| !given.contains(*name)).cloned());
     let position =

@@ -1,22 +1,13 @@
 use super::*;
 use crate::read::open::from_read;
-use crate::read::row::RowLabel;
-use crate::testing::read_all;
+use crate::testing::{by_tag, read_all};
 
 fn open(text: &str, options: &ReadOptions) -> Box<dyn Reader> {
     from_read(Box::new(std::io::Cursor::new(text.to_owned())), "a.ndjson", options).unwrap()
 }
 
-/// Rows as `label'tag*weight name=value ...`, errors as their text.
 fn read(reader: &mut dyn Reader) -> Vec<String> {
-    read_all(reader, |row| {
-        let label = match row.label() {
-            RowLabel::Name(name) => name.to_owned(),
-            RowLabel::Missing => "?".to_owned(),
-            other => format!("{other:?}"),
-        };
-        format!("{label}'{}*{}", row.tag, row.weight)
-    })
+    read_all(reader, by_tag)
 }
 
 #[test]

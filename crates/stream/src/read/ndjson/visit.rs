@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::read::columns::ColumnMap;
-use crate::read::error::{ReadErrorKind, shown};
+use crate::read::error::{ReadErrorKind, json_fault, shown};
 use crate::read::label::{LabelType, written};
 use crate::read::ndjson::keys::{Keys, Shape};
 use crate::read::ndjson::table::Table;
@@ -64,9 +64,7 @@ fn syntax(line: &str, error: &serde_json::Error) -> String {
             error.column()
         );
     }
-    let text = error.to_string();
-    let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
-    format!("is not a JSON object: {what} at character {}", error.column())
+    format!("is not a JSON object: {}", json_fault(error))
 }
 
 struct Object<'a> {
@@ -365,29 +363,11 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
-        match self.part {
-            Part::Label | Part::Tag | Part::Offered => {
-                self.visit_text(format_args!("{value}"), LabelType::Whole)
-            }
-            Part::Feature => self.object.scalar(value as f64, format_args!("{value}")),
-            Part::Item(at) => {
-                self.object.item(at, |object| object.scalar(value as f64, format_args!("{value}")))
-            }
-            _ => self.visit_f64(value as f64),
-        }
+        self.whole(value as f64, format_args!("{value}"))
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
-        match self.part {
-            Part::Label | Part::Tag | Part::Offered => {
-                self.visit_text(format_args!("{value}"), LabelType::Whole)
-            }
-            Part::Feature => self.object.scalar(value as f64, format_args!("{value}")),
-            Part::Item(at) => {
-                self.object.item(at, |object| object.scalar(value as f64, format_args!("{value}")))
-            }
-            _ => self.visit_f64(value as f64),
-        }
+        self.whole(value as f64, format_args!("{value}"))
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
@@ -549,6 +529,16 @@ impl Object<'_> {
 }
 
 impl Slot<'_, '_> {
+    /// A whole number, written as `text`.
+    fn whole<E: Error>(self, value: f64, text: fmt::Arguments<'_>) -> Result<(), E> {
+        match self.part {
+            Part::Label | Part::Tag | Part::Offered => self.visit_text(text, LabelType::Whole),
+            Part::Feature => self.object.scalar(value, text),
+            Part::Item(at) => self.object.item(at, |object| object.scalar(value, text)),
+            _ => self.visit_f64(value),
+        }
+    }
+
     /// A number as label or tag.
     fn visit_text<E: Error>(self, number: fmt::Arguments<'_>, of: LabelType) -> Result<(), E> {
         if let Part::Tag = self.part {

@@ -14,6 +14,7 @@ use super::*;
 use crate::read::columns::Columns;
 use crate::read::open::{from_read, open};
 use crate::read::row::RowLabel;
+use crate::testing::{by_line, read_all};
 
 /// What a column of a test file holds: values, definition levels, repetition levels.
 enum Column<'a> {
@@ -72,32 +73,13 @@ fn write(path: &Path, schema: &str, groups: usize, columns: &[Column<'_>]) {
     file.close().unwrap();
 }
 
-/// Rows as `line label*weight name=value ...`, errors as their text without the folder.
+/// Errors are without the folder.
 fn read(reader: &mut dyn Reader) -> Vec<String> {
-    let (mut row, mut rows) = (Row::new(), vec![]);
-    loop {
-        match reader.read(&mut row) {
-            Ok(true) => {
-                let label = match row.label() {
-                    RowLabel::Name(name) => name,
-                    _ => "?",
-                };
-                let mut text = format!("{} {label}*{}", row.line, row.weight);
-                for (&index, value) in row.indices().iter().zip(row.values()) {
-                    text.push_str(&format!(" {}={value}", reader.columns().name(index)));
-                }
-                rows.push(text);
-            }
-            Ok(false) => return rows,
-            Err(error) => {
-                let text = error.to_string();
-                rows.push(text.rsplit_once('/').map_or(text.clone(), |(_, name)| name.to_owned()));
-                if !error.is_row_error() {
-                    return rows;
-                }
-            }
-        }
+    let mut rows = read_all(reader, by_line);
+    for row in &mut rows {
+        *row = row.rsplit_once('/').map_or(row.clone(), |(_, name)| name.to_owned());
     }
+    rows
 }
 
 fn open_file(path: &Path, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {

@@ -76,13 +76,7 @@ pub(crate) fn decide(
 ) -> Result<Decided, String> {
     let width = sample.names.len();
     let mut given: Vec<Option<CsvRole>> = vec![None; width];
-    for (list, role) in [
-        (&options.categorical, CsvRole::Categorical),
-        (&options.numeric, CsvRole::Numeric),
-        (&options.text, CsvRole::Text),
-        (&options.time, CsvRole::Time),
-        (&options.drop, CsvRole::Drop),
-    ] {
+    for (list, role) in options.given() {
         for name in list {
             let column = find(name)?;
             if let Some(other) = given[column].filter(|other| *other != role) {
@@ -181,15 +175,7 @@ pub(crate) fn count_numbers(fields: &[CsvField]) -> Option<u32> {
 
 /// The word for a role in a message.
 pub(crate) fn role_word(role: CsvRole) -> &'static str {
-    match role {
-        CsvRole::Numeric => "numeric",
-        CsvRole::Categorical => "categorical",
-        CsvRole::Text => "text",
-        CsvRole::Time => "time",
-        CsvRole::Drop => "dropped",
-        CsvRole::Label => "label",
-        CsvRole::Weight => "weight",
-    }
+    if role == CsvRole::Drop { "dropped" } else { role.name() }
 }
 
 /// The cells of one column.

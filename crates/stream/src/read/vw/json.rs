@@ -32,7 +32,7 @@ use super::parse_head;
 use super::slots::{self, Slot};
 use crate::read::columns::ColumnMap;
 use crate::read::columns::Columns;
-use crate::read::error::{ReadError, ReadErrorKind, shown};
+use crate::read::error::{ReadError, ReadErrorKind, json_fault, shown};
 use crate::read::format::Format;
 use crate::read::label::written;
 use crate::read::ndjson::offers::{offers_described, room};
@@ -400,11 +400,8 @@ impl LineParser for Json {
         if line.trim_ascii().is_empty() {
             return Ok(false);
         }
-        let object: Node = serde_json::from_str(line).map_err(|error| {
-            let text = error.to_string();
-            let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
-            ReadErrorKind::Row(format!("is not a JSON object: {what} at character {}", error.column()))
-        })?;
+        let object: Node = serde_json::from_str(line)
+            .map_err(|error| ReadErrorKind::Row(format!("is not a JSON object: {}", json_fault(&error))))?;
         row.line = number;
         self.object(&object, row, columns).map_err(ReadErrorKind::Row)
     }
