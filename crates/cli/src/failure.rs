@@ -1,6 +1,7 @@
 //! Failures of commands, with one sentence and an exit code.
 
 use std::fmt;
+use std::path::Path;
 
 use noregret_stream::ReadError;
 use noregret_stream::run::RunError;
@@ -56,6 +57,11 @@ impl Failure {
             | RunError::Logged(_)
             | RunError::Reward(..) => Self::data(hint::run_error(data, &error)),
         }
+    }
+
+    /// The file of `option` could not be written: exit code 2.
+    pub(crate) fn writing(option: &str, path: &Path, error: &std::io::Error) -> Self {
+        Self::data(format!("{option} {}: cannot be written: {error}", path.display()))
     }
 
     /// A model could not be saved: exit code 2.

@@ -2,6 +2,7 @@
 //! or overwritten.
 
 use std::fs::{File, Metadata};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use noregret_stream::Replacement;
@@ -109,9 +110,28 @@ fn check_target(option: &str, path: &Path) -> Result<(), Failure> {
         ))),
         // A pipe is not opened, because its reader would notice.
         Ok(old) if !old.is_file() => Ok(()),
-        _ => Replacement::check(path).map_err(|error| {
-            Failure::data(format!("{option} {}: cannot be written: {error}", path.display()))
-        }),
+        _ => Replacement::check(path).map_err(|error| Failure::writing(option, path, &error)),
+    }
+}
+
+/// The file of an option: opened at the start, and written at the end.
+pub(crate) struct OutputFile {
+    option: &'static str,
+    path: PathBuf,
+    file: Replacement,
+}
+
+impl OutputFile {
+    pub(crate) fn open(option: &'static str, path: &Path) -> Result<Self, Failure> {
+        let file = Replacement::open(path).map_err(|error| Failure::writing(option, path, &error))?;
+        Ok(Self { option, path: path.to_owned(), file })
+    }
+
+    /// Completes the file.
+    pub(crate) fn write(self, content: &[u8]) -> Result<(), Failure> {
+        let Self { option, path, mut file } = self;
+        let written = file.write_all(content).and_then(|()| file.finish());
+        written.map_err(|error| Failure::writing(option, &path, &error))
     }
 }
 

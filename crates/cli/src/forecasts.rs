@@ -322,7 +322,7 @@ fn file_failure(path: &Path, error: &std::io::Error) -> Failure {
     if path == Path::new("-") {
         return Failure::output(std::io::Error::new(error.kind(), error.to_string()));
     }
-    Failure::data(format!("--predictions {}: cannot be written: {error}", path.display()))
+    Failure::writing("--predictions", path, error)
 }
 
 impl Sink for Forecasts {

@@ -1,12 +1,10 @@
 //! `--report FILE`: the HTML report of a run.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use noregret::algorithm::{Forecast, Model};
 use noregret::example::Label;
 use noregret::guarantee::Promise;
-use noregret_stream::Replacement;
 use noregret_stream::draw::report::{Page, Watch};
 use noregret_stream::encode::examples::ReadExamples;
 use noregret_stream::encode::labels::Labels;
@@ -16,32 +14,13 @@ use noregret_stream::watch::certify::Record;
 use noregret_stream::watch::influence::{self, Influence};
 
 use crate::failure::Failure;
+use crate::files::OutputFile;
 use crate::note::data_name;
 use crate::summary::Summary;
 
-/// The file of a report, opened at the start.
-pub(crate) struct PageFile {
-    path: PathBuf,
-    file: Replacement,
-}
-
-impl PageFile {
-    /// Opens the file at `path`.
-    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
-        let file = Replacement::open(path).map_err(|error| failure(path, &error))?;
-        Ok(Self { path: path.to_owned(), file })
-    }
-
-    /// Writes the page.
-    pub(crate) fn write(self, html: &str) -> Result<(), Failure> {
-        let Self { path, mut file } = self;
-        file.write_all(html.as_bytes()).and_then(|()| file.finish()).map_err(|error| failure(&path, &error))
-    }
-}
-
 /// The report of a run in progress.
 pub(crate) struct RunPage {
-    file: PageFile,
+    file: OutputFile,
     title: Option<String>,
     influence: Influence,
     watch: Watch,
@@ -70,7 +49,7 @@ impl RunPage {
         decisions: &[(&'static str, String)],
     ) -> Result<Self, Failure> {
         Ok(Self {
-            file: PageFile::open(path)?,
+            file: OutputFile::open("--report", path)?,
             title: title.map(str::to_owned),
             influence: Influence::new(),
             watch: Watch::new(forecast),
@@ -111,12 +90,8 @@ impl RunPage {
             comparator,
             summary: serde_json::to_value(summary).expect("plain numbers"),
         };
-        self.file.write(&page.html())
+        self.file.write(page.html().as_bytes())
     }
-}
-
-fn failure(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::data(format!("--report {}: cannot be written: {error}", path.display()))
 }
 
 impl Sink for RunPage {

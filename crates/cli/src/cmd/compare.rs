@@ -8,12 +8,12 @@ use serde_json::json as object;
 use crate::args::CompareArgs;
 use crate::comparison::{MEASURES, json, order, table};
 use crate::failure::Failure;
+use crate::files::OutputFile;
 use crate::note::note;
 use crate::pass::{Comparison, Run, run_all};
 use crate::plan::{ComparePlan, PassPlan};
 use crate::plot::PlotFile;
 use crate::progress::Mode;
-use crate::report::PageFile;
 
 /// Runs all candidates and shows their scores.
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let drawn = |measure: &Measure| report.is_some() && has(*measure) || plot.is_some() && *measure == curve;
     let measures: Vec<Measure> = Measure::ALL.into_iter().filter(drawn).collect();
     let plot_file = plot.as_deref().map(|path| PlotFile::open("--plot", path)).transpose()?;
-    let report = report.as_deref().map(PageFile::open).transpose()?;
+    let report = report.as_deref().map(|path| OutputFile::open("--report", path)).transpose()?;
     let comparison = run_all(&pass, candidates, &measures)?;
     let order = order(&comparison, sort);
     let mode = pass.stream.mode;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         };
         let charts = measures.iter().filter(whole);
         let charts: Vec<Chart> = charts.map(|measure| chart(&comparison, &order, *measure, &pass)).collect();
-        report.write(&page(&comparison, &order, file(&pass), charts))?;
+        report.write(page(&comparison, &order, file(&pass), charts).as_bytes())?;
     }
     if mode == Mode::Json {
         json(&comparison, &pass.stream.source.data).map_err(Failure::output)?;

@@ -1,7 +1,6 @@
 //! `noregret predict`: predicts new rows with a saved model.
 
 use std::io::Write;
-use std::path::Path;
 
 use noregret::algorithm::Forecast;
 use noregret::example::Features;
@@ -43,7 +42,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     }
     let mut examples = ReadExamples::new(reader, encoder, &source.data, source.on_bad_row).frozen();
     let failure = |error: std::io::Error| match &plan.output {
-        Some(path) => file_failure(path, &error),
+        Some(path) => Failure::writing("--output", path, &error),
         None => Failure::output(error),
     };
     let mut out = Output::open(plan.output.as_deref()).map_err(failure)?;
@@ -292,8 +291,4 @@ impl Lines<'_> {
         rounds.clear();
         Ok(Ok(()))
     }
-}
-
-fn file_failure(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::data(format!("--output {}: cannot be written: {error}", path.display()))
 }

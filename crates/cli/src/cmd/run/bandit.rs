@@ -45,11 +45,13 @@ impl Session<'_> {
         let stop = plan.stream.stop();
         let mut segments = Segments::new(&mut self.examples, stop, plan.checkpoint, (1, 0), options.limit);
         let failure = |error: RunError| match (error, &plan.log) {
-            (RunError::Log(error), Some(path)) => log_failure(path, &error),
+            (RunError::Log(error), Some(path)) => Failure::writing("--log", path, &error),
             (error, _) => Failure::running(plan.stream.source.name(), error),
         };
         let settle = |log: &mut Option<LogWriter<LogFile>>| match (log, &plan.log) {
-            (Some(log), Some(path)) => log.get_mut().settle().map_err(|error| log_failure(path, &error)),
+            (Some(log), Some(path)) => {
+                log.get_mut().settle().map_err(|error| Failure::writing("--log", path, &error))
+            }
             _ => Ok(None),
         };
         loop {
@@ -83,7 +85,7 @@ impl Session<'_> {
         let goes_on = plan.checkpoint.is_some() || stop.asked().is_some();
         let bytes = if goes_on { settle(&mut log)? } else { None };
         if let (Some(log), Some(path)) = (log, &plan.log) {
-            log.into_inner().finish().map_err(|error| log_failure(path, &error))?;
+            log.into_inner().finish().map_err(|error| Failure::writing("--log", path, &error))?;
         }
         let score = standing.score.clone();
         let stands = goes_on.then(|| stands(standing, watching(&self.observers), bytes, self.facts.clone()));
@@ -112,10 +114,6 @@ impl Session<'_> {
         let continues = self.continues.clone();
         let seed = self.options.seed;
         let start = Start { learner, seed, continues, play, encoder, schema, when_learnt: false };
-        LogWriter::new(file, &start).map_err(|error| log_failure(path, &error))
+        LogWriter::new(file, &start).map_err(|error| Failure::writing("--log", path, &error))
     }
-}
-
-fn log_failure(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::data(format!("--log {}: cannot be written: {error}", path.display()))
 }
