@@ -214,14 +214,6 @@ impl<'de> Visitor<'de> for Place<'_> {
         Ok(())
     }
 
-    fn visit_none<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        from.deserialize_any(self)
-    }
-
     fn visit_bool<E>(self, value: bool) -> Result<(), E> {
         if self.depth == 0 {
             self.no_features(&value.to_string());
