@@ -222,6 +222,10 @@ fn print_certified(
         (None, Some(why)) => line("bound", format!("none: {why}   ({})", certified.theorem))?,
         (None, None) => {}
     }
+    if let Some(bound) = certified.interval_bound {
+        let what = "in every interval of rounds, against the predictor that is best in it";
+        line("bound in intervals", format!("{bound:.3}   ({what})"))?;
+    }
     if let Some(bound) = certified.total_bound {
         line(
             "bound in total",

@@ -94,6 +94,30 @@ pub fn folklore(setting: &Setting, regularization: f64, curvature: f64) -> f64 {
     regularization * k * setting.norm.powi(2) + (k - 1.0) * d / (4.0 * curvature) * log
 }
 
+/// The regret of FOLKLOREs that begin with blocks of `block` rounds, in the rounds from `first` to `last`,
+/// against the best predictor of these: $P\ (F(T) + \ln n) + b\ln K$ with $F$ of [`folklore`], $T$ = their
+/// number or $b$ if that is larger, $P = 2 + \lfloor\log_2\lceil T/b\rceil\rfloor$, and
+/// $n = 1 + \lceil s/b\rceil$. The last term and one of the $P$ are absent if `first` begins a block.
+///
+/// For all such intervals at once, conditions as in [`folklore`]. Derived (theory: mixtures 4.3).
+pub fn folklore_interval(
+    setting: &Setting,
+    regularization: f64,
+    curvature: f64,
+    block: u64,
+    first: u64,
+    last: u64,
+) -> f64 {
+    let rounds = last - first + 1;
+    let begins = (first - 1) % block == 0;
+    let learnt = if begins { rounds } else { rounds.max(block) };
+    let pieces = 1 + rounds.div_ceil(block).ilog2() + u32::from(!begins);
+    let begun = 1 + last.div_ceil(block);
+    let own = folklore(&Setting { rounds: learnt as f64, ..*setting }, regularization, curvature);
+    let partial = if begins { 0.0 } else { block as f64 * setting.k().ln() };
+    f64::from(pieces) * (own + (begun as f64).ln()) + partial
+}
+
 /// FOLKLORE's regret as printed: $K (2BR + (BR + \ln(K)/2)\ d \ln(1+T))$ (proof of
 /// Theorem 3.3), for $\lambda = 2R/B$ and rows of norm at most $B$.
 ///

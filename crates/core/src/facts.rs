@@ -174,6 +174,12 @@ impl RunFacts {
             Guarantee::SquaredRegret { norm, target_bound, bound } => {
                 Guarantee::SquaredRegret { norm, target_bound, bound: bound.and(Err(why)) }
             }
+            Guarantee::IntervalRegret { ball, norm, bound, every } => Guarantee::IntervalRegret {
+                ball,
+                norm,
+                bound: bound.and(Err(why.clone())),
+                every: every.and(Err(why)),
+            },
             Guarantee::PolicyRegret { bound } => Guarantee::PolicyRegret { bound: bound.and(Err(why)) },
             Guarantee::AdaptiveRegret { bound, total } => {
                 Guarantee::AdaptiveRegret { bound: bound.and(Err(why.clone())), total: total.and(Err(why)) }

@@ -76,6 +76,17 @@ pub enum Guarantee<'a> {
         /// The bound after the rounds learnt, or why the theorem does not hold.
         bound: Promise,
     },
+    /// Total log loss minus that of the best linear predictor of a ball, in all rounds and in every interval.
+    IntervalRegret {
+        /// The ball.
+        ball: Ball,
+        /// Its radius $B$.
+        norm: f64,
+        /// The bound for all rounds learnt together, or why the theorem does not hold.
+        bound: Promise,
+        /// The bound for every interval within them, against the predictor that is best in it.
+        every: Promise,
+    },
     /// Total log loss in any interval of rounds from the second on, minus that of any member of a mixture
     /// that is active from the round before to the end of the interval; for all intervals and members.
     AdaptiveRegret {
@@ -115,6 +126,7 @@ impl Guarantee<'_> {
         match self {
             Guarantee::Regret { bound, .. }
             | Guarantee::SquaredRegret { bound, .. }
+            | Guarantee::IntervalRegret { bound, .. }
             | Guarantee::AdaptiveRegret { bound, .. }
             | Guarantee::PolicyRegret { bound } => Some(bound.clone()),
             Guarantee::Mistakes { .. } | Guarantee::ExpertMistakes { .. } => None,

@@ -25,6 +25,7 @@ use crate::full::aggregating::Aggregating;
 use crate::full::aioli::Aioli;
 use crate::full::folklore::Folklore;
 use crate::full::folklore_diag::FolkloreDiag;
+use crate::full::folklore_intervals::FolkloreIntervals;
 use crate::full::folklore_sketch::FolkloreSketch;
 use crate::full::ftrl::Ftrl;
 use crate::full::gaf::Gaf;
@@ -48,6 +49,7 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::full::<Folklore>(),
     Entry::full::<FolkloreDiag>(),
     Entry::full::<FolkloreSketch>(),
+    Entry::full::<FolkloreIntervals>(),
     Entry::full::<Aioli>(),
     Entry::full::<KernelAioli>(),
     Entry::full::<KernelAioliLandmarks>(),

@@ -15,8 +15,9 @@ use noregret::problem::Problem;
 use noregret::registry::find;
 use noregret::rng::{Rng, Uniforms};
 
-const LEARNERS: [&str; 12] = [
+const LEARNERS: [&str; 13] = [
     "folklore",
+    "folklore-intervals",
     "vaw",
     "aggregating",
     "aioli",
@@ -173,7 +174,10 @@ impl Attack {
             weights.push(weight);
         }
         let best = match facts.guarantee(&learner) {
-            Some(Guarantee::Regret { ball: Some(ball), norm, .. }) => {
+            Some(
+                Guarantee::Regret { ball: Some(ball), norm, .. }
+                | Guarantee::IntervalRegret { ball, norm, .. },
+            ) => {
                 let data = Data::new(k, d, Rows::Dense(&rows), Labels::Classes(&labels)).expect("good");
                 let data = data.with_weights(&weights).expect("positive");
                 best_in_hindsight(&data, ball, norm, Stop::default()).expect("a norm").value

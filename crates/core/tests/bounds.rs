@@ -7,6 +7,8 @@ use noregret::batch::data::{Data, Labels, Rows};
 use noregret::bounds::{self, Setting};
 use noregret::example::{Features, Target};
 use noregret::full::aioli::{Aioli, AioliParams};
+use noregret::full::folklore::{Folklore, FolkloreParams};
+use noregret::full::folklore_intervals::{FolkloreIntervals, FolkloreIntervalsParams};
 use noregret::full::folklore_sketch::{Eigenvalue, FolkloreSketch, FolkloreSketchParams};
 use noregret::full::gaf::{Gaf, GafParams};
 use noregret::full::kernel_aioli::{Kernel, KernelAioli, KernelAioliParams};
@@ -14,6 +16,7 @@ use noregret::full::kernel_aioli_landmarks::{KernelAioliLandmarks, KernelAioliLa
 use noregret::full::ons::{Ons, OnsParams};
 use noregret::full::ons_sketch::{OnsSketch, OnsSketchParams};
 use noregret::full::vaw::{Vaw, VawParams};
+use noregret::guarantee::Guarantee;
 use noregret::learner::{OnlineLearner, Predictor};
 use noregret::loss::curvature::Curvature;
 use noregret::loss::logistic;
@@ -249,6 +252,89 @@ fn landmarks_hold_a_long_stream() {
     assert!(best + certificate < 0.9 * ROUNDS as f64 * 2f64.ln(), "{best} + {certificate}");
     assert!(total < 0.6 * ROUNDS as f64 * 2f64.ln(), "{total}");
     assert_eq!(learner.figures()[0].1[0], 40.0, "more rows than landmarks");
+}
+
+/// A stream whose classes are exchanged after 1,000 rounds and drift afterwards: in many intervals, the regret
+/// against the best predictor of the interval is within the bound, and some bounds are below the loss of
+/// guessing; after the exchange FOLKLORE alone loses more.
+#[test]
+fn folklore_intervals() {
+    const ROUNDS: usize = 3000;
+    let (k, d, norm) = (2, 2, 3.0);
+    for block in [1, 16] {
+        let params = FolkloreIntervalsParams { block: Some(block), norm: Some(norm), ..Default::default() };
+        let problem = Problem::new(k, d).with_radius(1.0);
+        let mut learner = FolkloreIntervals::new(params, problem.clone(), 0).expect("valid");
+        let alone = FolkloreParams { norm: Some(norm), ..Default::default() };
+        let mut alone = Folklore::new(alone, problem, 0).expect("valid");
+        let used = alone.params();
+        let (Some(lambda), Some(Curvature::Value(gamma))) = (used.regularization, used.curvature) else {
+            panic!("resolved")
+        };
+        let mut rng = Rng::new(31, 0);
+        let (mut at, mut other) = (learner.prediction(), alone.prediction());
+        let (mut rows, mut labels, mut losses, mut others) = (vec![], vec![], vec![], vec![]);
+        for t in 0..ROUNDS {
+            let x = unit(vec![rng.normal(), rng.normal()]);
+            let turn =
+                if t < 1000 { 0.0 } else { std::f64::consts::PI + t.saturating_sub(2000) as f64 / 500.0 };
+            let right = usize::from(x[0] * turn.cos() + x[1] * turn.sin() > 0.0);
+            let y = if rng.uniform() < 0.05 { 1 - right } else { right };
+            let features = Features::Dense(&x);
+            learner.predict(features, &mut at);
+            alone.predict(features, &mut other);
+            losses.push(logistic::loss(&at.scores, y));
+            others.push(logistic::loss(&other.scores, y));
+            learner.update(features, Target::class(y), &at);
+            alone.update(features, Target::class(y), &other);
+            rows.extend(x);
+            labels.push(y as u32);
+        }
+        let setting = Setting { rounds: ROUNDS as f64, ..setting(k, d, norm) };
+        let mut bites = 0;
+        for (first, last) in [
+            (1, 3000),
+            (1, 1000),
+            (1001, 1500),
+            (1001, 2000),
+            (1001, 3000),
+            (1500, 2500),
+            (2001, 2200),
+            (2400, 3000),
+            (7, 9),
+        ] {
+            let part = first as usize - 1..last as usize;
+            let data = Data::new(
+                k,
+                d,
+                Rows::Dense(&rows[d * part.start..d * part.end]),
+                Labels::Classes(&labels[part.clone()]),
+            )
+            .expect("good rows");
+            let best = best_in_hindsight(&data, Ball::Rows, norm, Stop::default()).expect("a norm");
+            let best = best.value - best.gap;
+            let bound = bounds::folklore_interval(&setting, lambda, gamma, block, first, last);
+            let regret = losses[part.clone()].iter().sum::<f64>() - best;
+            assert!(regret <= bound, "b = {block}, [{first}, {last}]: {regret} beyond {bound}");
+            bites += usize::from(best + bound < part.len() as f64 * 2f64.ln());
+        }
+        assert!(bites >= 3, "{bites}");
+        let after = |losses: &[f64]| losses[1000..2000].iter().sum::<f64>();
+        assert!(after(&losses) < 0.9 * after(&others), "{} and {}", after(&losses), after(&others));
+        // In all rounds, as `guarantee` and certificate say.
+        let Some(Guarantee::IntervalRegret { bound: Ok(bound), every: Ok(every), .. }) = learner.guarantee()
+        else {
+            panic!("it has a bound");
+        };
+        let data = Data::new(k, d, Rows::Dense(&rows), Labels::Classes(&labels)).expect("good rows");
+        let best = best_in_hindsight(&data, Ball::Rows, norm, Stop::default()).expect("a norm").value;
+        let certificate = learner.certificate().expect("has one").expect("holds");
+        let regret = losses.iter().sum::<f64>() - best;
+        assert_chain(&format!("b = {block}"), &[regret, certificate, bound, every]);
+        let begun = 2.0 + (ROUNDS as u64 / block) as f64;
+        let want = bounds::folklore(&setting, lambda, gamma) + begun.ln();
+        assert!((bound - want).abs() < 1e-9, "{bound} instead of {want}");
+    }
 }
 
 /// The certificate holds for every regularization and for sampled forecasts; the theorem for its own

@@ -4,6 +4,7 @@ pub mod aggregating;
 pub mod aioli;
 pub mod folklore;
 pub mod folklore_diag;
+pub mod folklore_intervals;
 pub mod folklore_sketch;
 pub mod ftrl;
 pub mod gaf;

@@ -40,6 +40,7 @@ fn curvature_beyond_what_is_proven_voids_certificate_and_bound() {
         [
             "aioli",
             "folklore",
+            "folklore-intervals",
             "folklore-sketch",
             "gaf",
             "kernel-aioli",

@@ -25,6 +25,7 @@ const REFUSALS: &[Refusal] = &[
     ("banditron", (3, 2), "exploration=-0.1", "exploration = -0.1: must be in [0, 1]"),
     ("banditron", (3, 2), "exploration=1.5", "exploration = 1.5: must be in [0, 1]"),
     ("folklore-diag", (3, 2), "regularization=-1", "regularization = -1: must be a finite number > 0"),
+    ("folklore-intervals", (3, 2), "block=0", "block = 0: must be at least 1"),
     ("folklore-sketch", (3, 2), "rank=0", "rank = 0: must be between 1 and 1000"),
     ("folklore-sketch", (3, 2), "rank=1001", "rank = 1001: must be between 1 and 1000"),
     ("ftrl", (2, 1), "regularization=0", "regularization = 0: must be a finite number > 0"),

@@ -29,6 +29,8 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
     ),
     ("aggregating", "zero feature", "it has another quadrature for two features than for one"),
     ("auto", "zero rows", "some of its members learn frequencies of labels"),
+    ("folklore-intervals", "allocation", "learners begin during the run"),
+    ("folklore-intervals", "zero rows", "learners begin with blocks of rounds, whatever the rows"),
     ("ftrl", "allocation", "it stores the rows that it learns"),
     ("kernel-aioli", "allocation", "it stores the rows that it learns"),
     ("kernel-aioli", "zero rows", "the kernels of other rows with a row of zeros are not 0"),
@@ -63,6 +65,7 @@ struct Instead {
 const SHORT_RUNS: &[(&str, usize)] = &[
     ("kernel-aioli", 300),
     ("kernel-aioli-landmarks", 2000),
+    ("folklore-intervals", 3000),
     ("gaf", 300),
     ("ftrl", 300),
     ("aggregating", 300),

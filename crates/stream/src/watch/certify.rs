@@ -62,6 +62,10 @@ pub struct Certified {
     /// The bound on the regret over all rounds together, for theorems whose bound is about every interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_bound: Option<f64>,
+    /// The bound for every interval of rounds, against the predictor that is best in it, for theorems about
+    /// these beside one about all rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval_bound: Option<f64>,
     /// Why there is no certificate, for a learner that computes one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_certificate_because: Option<String>,
@@ -198,6 +202,7 @@ impl Record {
             no_certificate_because,
             bound: None,
             total_bound: None,
+            interval_bound: None,
             no_bound_because: None,
             trivial_bound: self.trivial_regret(),
             trivial_rule: if self.targets.is_empty() {
@@ -241,6 +246,13 @@ impl Record {
                 );
                 let verdict = self.of_mistakes(verdict);
                 verdict.with(comparator, None, bound.map(|bound| bound(&reference)))
+            }
+            Guarantee::IntervalRegret { ball, norm, bound, every } => {
+                let comparator = format!("the best linear predictor with {} <= {norm:.4}", ball_name(ball));
+                let best = self.best(ball, norm)?;
+                let best = Best { loss: best.value, gap: best.gap, weights: best.weights };
+                let verdict = Certified { interval_bound: every.ok(), ..verdict };
+                verdict.with(comparator, Some(best), bound)
             }
             Guarantee::AdaptiveRegret { bound, total } => {
                 let comparator = "in every interval of rounds, the member of the mixture that is best in it (not computed)";

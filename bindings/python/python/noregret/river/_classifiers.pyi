@@ -7,9 +7,9 @@ from typing import Any, Literal
 from ._base import Classifier, WeightedClassifier
 
 __all__ = [
-    "Aioli", "Auto", "Folklore", "FolkloreDiag", "FolkloreSketch", "Ftrl", "Gaf", "GaptronHinge",
-    "GaptronLogistic", "GaptronSmooth", "KernelAioli", "KernelAioliLandmarks", "LabelTree", "Ogd", "Ons",
-    "OnsDiag", "OnsSketch", "Perceptron", "SecondOrderPerceptron", "SecondOrderPerceptronDiag"
+    "Aioli", "Auto", "Folklore", "FolkloreDiag", "FolkloreIntervals", "FolkloreSketch", "Ftrl", "Gaf",
+    "GaptronHinge", "GaptronLogistic", "GaptronSmooth", "KernelAioli", "KernelAioliLandmarks", "LabelTree",
+    "Ogd", "Ons", "OnsDiag", "OnsSketch", "Perceptron", "SecondOrderPerceptron", "SecondOrderPerceptronDiag"
 ]
 
 class Aioli(WeightedClassifier):
@@ -53,6 +53,18 @@ class FolkloreDiag(WeightedClassifier):
     curvature: float | Literal["safe", "tight", "paper"] | None
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None, scale: str = "auto",
+        intercept: bool = True, radius: float | None = None, seed: int = 0,
+        class_weight: dict[Any, float] | None = None, missing: Sequence[Any] | None = None,
+        not_missing: Sequence[Any] | None = None, memory: int = 8192,
+    ) -> None: ...
+class FolkloreIntervals(WeightedClassifier):
+    block: int | None
+    norm: float | None
+    regularization: float | None
+    curvature: float | Literal["safe", "tight", "paper"] | None
+    def __init__(
+        self, *, block: int | None = None, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, scale: str = "auto",
         intercept: bool = True, radius: float | None = None, seed: int = 0,
         class_weight: dict[Any, float] | None = None, missing: Sequence[Any] | None = None,

@@ -8,11 +8,11 @@ from ._weighted import WeightedClassifier
 
 __all__ = [
     "AdaboostOlmClassifier", "AioliClassifier", "AutoClassifier", "FolkloreClassifier",
-    "FolkloreDiagClassifier", "FolkloreSketchClassifier", "FtrlClassifier", "GafClassifier",
-    "GaptronHingeClassifier", "GaptronLogisticClassifier", "GaptronSmoothClassifier", "KernelAioliClassifier",
-    "KernelAioliLandmarksClassifier", "LabelTreeClassifier", "OgdClassifier", "OnsClassifier",
-    "OnsDiagClassifier", "OnsSketchClassifier", "PerceptronClassifier", "SecondOrderPerceptronClassifier",
-    "SecondOrderPerceptronDiagClassifier"
+    "FolkloreDiagClassifier", "FolkloreIntervalsClassifier", "FolkloreSketchClassifier", "FtrlClassifier",
+    "GafClassifier", "GaptronHingeClassifier", "GaptronLogisticClassifier", "GaptronSmoothClassifier",
+    "KernelAioliClassifier", "KernelAioliLandmarksClassifier", "LabelTreeClassifier", "OgdClassifier",
+    "OnsClassifier", "OnsDiagClassifier", "OnsSketchClassifier", "PerceptronClassifier",
+    "SecondOrderPerceptronClassifier", "SecondOrderPerceptronDiagClassifier"
 ]
 
 class AdaboostOlmClassifier(Classifier):
@@ -75,6 +75,19 @@ class FolkloreDiagClassifier(WeightedClassifier):
     curvature: float | Literal["safe", "tight", "paper"] | None
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None, passes: int = 1,
+        orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0,
+        n_jobs: int | None = None, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, missing: Any = None, not_missing: Any = None, memory: int = 8192,
+    ) -> None: ...
+class FolkloreIntervalsClassifier(WeightedClassifier):
+    block: int | None
+    norm: float | None
+    regularization: float | None
+    curvature: float | Literal["safe", "tight", "paper"] | None
+    def __init__(
+        self, *, block: int | None = None, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, passes: int = 1,
         orders: int | None = None, scale: str = "auto", fit_intercept: bool = True,
         radius: float | None = None, class_weight: Any = None, random_state: Any = 0,
