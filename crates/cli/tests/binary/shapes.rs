@@ -145,3 +145,80 @@ fn what_is_better_by_chance_is_not_said_to_be_no_better() {
     let shouts = ran.stderr.contains("NO BETTER THAN GUESSING");
     assert_eq!(shouts, rates[0] >= rates[1], "{} {}", ran.stdout, ran.stderr);
 }
+
+/// Spreadsheets of countries with decimal commas: 1.200 is 1200 there, and 0.100 is not 100.
+#[test]
+fn points_beside_decimal_commas() {
+    let rows: String = [950, 1200, 870, 2310, 640, 1750, 990, 2800]
+        .map(|amount| {
+            let shown = if amount > 999 {
+                format!("{}.{:03}", amount / 1000, amount % 1000)
+            } else {
+                amount.to_string()
+            };
+            format!("{shown};0,5;{}\n", if amount > 999 { "high" } else { "low" })
+        })
+        .concat();
+    let folder = Folder::with("a.csv", format!("amount;rate;label\n{}", rows.repeat(4)));
+    let ran = folder.run("run a.csv --learner folklore --save m").succeeded();
+    assert!(
+        ran.stderr.contains("numbers such as \"1.200\" is taken for one before thousands"),
+        "{}",
+        ran.stderr
+    );
+    folder.write("b.csv", "amount;rate\n1.200;0,5\n1200;0,5\n900;0,5\n");
+    let forecasts = folder.run("predict m b.csv --probabilities").succeeded().objects();
+    let [first, second, third] = [0, 1, 2].map(|row| &forecasts[row]["probabilities"]);
+    assert!(first == second && second != third, "{forecasts:?}");
+
+    let folder = Folder::with("a.csv", format!("a;label\n{}", "0,1;down\n0,9;up\n".repeat(20)));
+    folder.run("run a.csv --learner ogd --quiet --save m").succeeded();
+    folder.write("b.csv", "a\n0.100\n0.900\n");
+    let ran = folder.run("predict m b.csv").succeeded();
+    assert!(ran.stderr.contains("count as missing"), "{}", ran.stderr);
+}
+
+/// What is read as data, although it is a log of decisions, and names that a file does not have.
+#[test]
+fn logs_and_names_that_are_not_there() {
+    let rows = "a,red,0.5,0\na,green,0.5,1\n".repeat(10);
+    let folder = Folder::with("log.csv", format!("h,label,probability,reward\n{rows}"));
+    let ran = folder.run("run log.csv --feedback bandit --quiet").succeeded();
+    assert!(ran.stderr.contains("are those of a log of decisions"), "{}", ran.stderr);
+    let ran = folder.run("run log.csv --feedback bandit --decision label --quiet").succeeded();
+    assert!(!ran.stderr.contains("are those of a log of decisions"), "{}", ran.stderr);
+    folder.write("data.csv", format!("a,label\n{}", "1,x\n2,y\n".repeat(20)));
+    folder.run("run data.csv --feedback bandit --quiet --log log.ndjson").succeeded();
+    folder.run("run log.ndjson").failed(
+        2,
+        "log.ndjson: is a log of decisions: replay learns from it again, and evaluate says what other policies would have earned",
+    );
+
+    folder.run("run data.csv --learner ogd --quiet --save m").succeeded();
+    folder.write("on.ndjson", "{\"a\":1,\"on\":[\"y\"]}\n");
+    assert_eq!(folder.run("predict m on.ndjson --offered on").succeeded().stdout, "y\n");
+    folder
+        .run("predict m on.ndjson --offered onn")
+        .failed(2, "on.ndjson: has no key \"onn\" (did you mean \"on\"?)");
+    folder.write("w.ndjson", "{\"a\":1,\"w\":2,\"label\":\"x\"}\n{\"a\":2,\"w\":1,\"label\":\"y\"}\n");
+    folder.run("run w.ndjson --weight ww").failed(2, "w.ndjson: has no key \"ww\" (did you mean \"w\"?)");
+    folder.write("d.vw", "1 1 | a:1 leak:1\n2 1 | a:2 leak:0\n");
+    folder.run("run d.vw --drop leak").failed(
+        2,
+        "d.vw: is read as vw, which has no columns with names; drop = \"leak\" needs a table (csv, ndjson, arff or parquet)",
+    );
+
+    // The label has another name in these data.
+    folder.write("t.csv", "a,target\n1,x\n2,y\n1,y\n");
+    let ran = folder.run("predict m t.csv --label target").succeeded();
+    assert!(ran.stderr.contains("error rate 0.33333, "), "{}", ran.stderr);
+}
+
+/// A single label on offer is one.
+#[test]
+fn one_label_on_offer() {
+    let folder = Folder::with("a.vw", "1 | a\n2 | b\n".repeat(20));
+    folder.run("run a.vw --learner ogd --quiet --save m").succeeded();
+    folder.write("b.vw", "2: | a\n1: 2: | a\n");
+    assert_eq!(folder.run("predict m b.vw").succeeded().stdout, "2\n1\n");
+}

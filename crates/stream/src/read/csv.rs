@@ -100,7 +100,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     if layout.header {
         rows.header.clone_from(&first);
     }
-    if layout.header && first.len() + 1 == layout.fields.len() {
+    if layout.header && first.len() + 1 == layout.fields.len() && layout.fields[0].name == "1" {
         // The names of rows have no name; with a saved layout, a column may be absent instead.
         rows.held = rows.next_filled()?;
         if saved.is_none() || (rows.held && rows.record.len() == layout.fields.len()) {
@@ -186,9 +186,17 @@ impl Rows {
             // The text ends in a line end, so that only an open quote can extend a row to the end
             // of the file.
             if self.records.get_ref().ended {
-                let message = "a quotation mark that opens here is never closed".to_owned();
                 let line = after.saturating_sub(inside);
-                return Err(ReadError::new(self.source().name(), line, ReadErrorKind::Row(message)));
+                let mut message = "a quotation mark that opens here is never closed".to_owned();
+                let kind = if inside > 1 {
+                    // No bad row among others: what follows is lost with it.
+                    let lines = counted(inside - 1, "line");
+                    message += &format!(", and {lines} after it would be lost; close it, or double it");
+                    ReadErrorKind::Layout(message)
+                } else {
+                    ReadErrorKind::Row(message)
+                };
+                return Err(ReadError::new(self.source().name(), line, kind));
             }
             // With blanks as delimiter, a blank line has many cells.
             let cut = self.record.len() == 1 || self.delimiter == b' ';
@@ -263,7 +271,9 @@ impl Records for Rows {
         row: &mut Row,
     ) -> Result<(), ReadErrorKind> {
         let record = &self.record;
-        if record.len() != cells.len() && *record != self.header {
+        // A delimiter at the end of a row begins no column.
+        let ends = record.len() == cells.len() + 1 && record[cells.len()].trim_ascii().is_empty();
+        if record.len() != cells.len() && !ends && *record != self.header {
             let (found, width) = (record.len(), cells.len());
             let s = if found == 1 { "" } else { "s" };
             return Err(ReadErrorKind::Row(format!(

@@ -42,7 +42,7 @@ use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
 use crate::read::table::words::LABEL_NAMES;
-use crate::read::table::{Column, absent_note, absent_numbers, describe_roles};
+use crate::read::table::{Column, absent_note, absent_numbers, describe_roles, like_a_log};
 use crate::read::vw::json;
 use crate::words::counted;
 
@@ -85,6 +85,11 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         }
         lines = if rows.is_empty() { LINES.min(2 * lines) } else { wanted };
     };
+    let header = rows.first().and_then(|row| row.get("noregret"));
+    if saved.is_none() && header.is_some_and(|of| of == "decisions") {
+        let what = "is a log of decisions: replay learns from it again, and evaluate says what other policies would have earned";
+        return Err(source.file_error(what));
+    }
     if label.is_none() && layout.is_none() && rows.first().is_some_and(json::is_row) {
         return json::reader(source, options, &rows);
     }
@@ -112,6 +117,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         }
         _ => None,
     };
+    let as_a_log = rows.first().and_then(|row| like_a_log(|key| row.contains_key(key)));
     let strict = saved.is_some() && options.room == 0;
     let mut columns = ColumnMap::new(columns, options.most_columns());
     if let Some(width) = blocks {
@@ -127,8 +133,15 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             (Some(layout), notes)
         }
     };
+    if saved.is_some()
+        && !more
+        && let Some(absent) = table::absent_key(&rows, [&options.weight, &options.offered])
+    {
+        return Err(source.file_error(absent));
+    }
     let table = layout.map(|layout| Table::new(layout, &Arc::new(options.missing()), &mut columns));
     columns.commit();
+    notes.extend(as_a_log.filter(|_| saved.is_none()));
     let mut absent = vec![];
     if let Some(table) = table.as_ref().filter(|_| saved.is_some() && source.size().is_some()) {
         let there = table::paths(&rows, &keys);

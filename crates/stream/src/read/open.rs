@@ -107,6 +107,28 @@ fn check_offered(format: Format, options: &ReadOptions) -> Result<(), String> {
     }
 }
 
+/// Refuses the names of columns in a format that has none.
+fn check_columns(format: Format, options: &ReadOptions) -> Result<(), String> {
+    let one = [("weight", &options.weight), ("id", &options.id)];
+    let one = one.into_iter().filter_map(|(what, name)| Some((what, name.as_ref()?)));
+    let several = [
+        ("categorical", &options.categorical),
+        ("numeric", &options.numeric),
+        ("text", &options.text),
+        ("time", &options.time),
+        ("drop", &options.drop),
+    ];
+    let several = several.into_iter().filter_map(|(what, names)| Some((what, names.first()?)));
+    match one.chain(several).next() {
+        Some((what, name)) if matches!(format, Format::Libsvm | Format::Vw) => Err(format!(
+            "is read as {}, which has no columns with names; {what} = {} needs a table (csv, ndjson, arff or parquet)",
+            format.name(),
+            shown(name)
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn parsed(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let format = recognise(&mut source, options)?;
     if let (Format::Libsvm | Format::Vw, Some(label)) = (format, &options.label) {
@@ -115,6 +137,7 @@ fn parsed(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, 
             "is read as {format}, where the label is first on the line; the label cannot be column {label}"
         )));
     }
+    check_columns(format, options).map_err(|what| source.file_error(what))?;
     check_offered(format, options).map_err(|what| source.file_error(what))?;
     match format {
         Format::Libsvm => libsvm::reader(source, options),

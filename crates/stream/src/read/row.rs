@@ -249,10 +249,13 @@ impl Row {
         self.offered_count += 1;
     }
 
-    /// Makes the actions of a label of costs the labels on offer, if there are several.
+    /// Makes the actions of a label of costs the labels on offer, if there are several, or if no cost of them
+    /// is known.
     pub(crate) fn offer_costs(&mut self) {
         self.offered_count = 0;
-        for at in 0..if self.cost_count > 1 { self.cost_count } else { 0 } {
+        let offers =
+            self.cost_count > 1 || self.costs[..self.cost_count].iter().all(|one| one.cost.is_none());
+        for at in 0..if offers { self.cost_count } else { 0 } {
             let (action, of) = (std::mem::take(&mut self.costs[at].action), self.costs[at].of);
             self.next_offered(of).push_str(&action);
             self.costs[at].action = action;

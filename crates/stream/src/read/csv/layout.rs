@@ -53,6 +53,9 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
         },
     };
     let mut rows = records(peek, delimiter, LINES);
+    if ends_in_delimiters(&rows) {
+        rows.iter_mut().skip(1).for_each(|row| row.truncate(row.len() - 1));
+    }
     name_rows(&mut rows);
     let above = rows_above(&rows, options.header, &asked(options));
     let (above_names, rows) = rows.split_at(above);
@@ -113,6 +116,13 @@ fn labels_alone(peek: &Peek<'_>, options: &ReadOptions) -> bool {
         Some(label) => first == label.as_bytes(),
         None => LABEL_NAMES.into_iter().any(is),
     }
+}
+
+/// Whether a delimiter ends all rows but the first, with the names.
+fn ends_in_delimiters(rows: &[ByteRecord]) -> bool {
+    let Some((names, rows)) = rows.split_first() else { return false };
+    let ends = |row: &ByteRecord| row.len() == names.len() + 1 && row[names.len()].is_empty();
+    !rows.is_empty() && names.iter().all(|cell| !is_number(cell)) && rows.iter().all(ends)
 }
 
 /// Adds an empty name before the names of columns if all rows have one cell more: R writes the names of rows
@@ -228,7 +238,7 @@ mod tests {
 
     #[test]
     fn layouts_are_recognised() {
-        let cases: [(&str, &str); 22] = [
+        let cases: [(&str, &str); 24] = [
             ("a,b,c\n1,2,x\n3,4,y\n", "comma header a b [c]"),
             ("1,2,x\n3,4,y\n", "comma rows 1 2 [3]"),
             ("1;2;3\n1,5;2;3\n", "semicolon rows 1 2 [3]"),
@@ -245,6 +255,8 @@ mod tests {
             ("a,b\nkg,class\n1,x\n2,y\n3,z\n", "comma header a [b]"),
             ("\n\na,b\n1,2\n", "comma header a [b]"),
             ("a,b,a,,y\n1,2,3,4,x\n", "comma header a b a.2 4 [y]"),
+            ("y,a,b\n0,3,1,\n1,4,2,\n0,3,1,\n", "comma header [y] a b"),
+            ("a,b,kind\n3,1,x,\n4,2,z,\n", "comma header a b [kind]"),
             ("a,b,y\n1,2,x\na,b,y\n3,4,z\n", "comma header a b [y]"),
             ("?,?,x\n1,2,y\n", "comma rows 1 2 [3]"),
             ("a,nan,inf,y\n1,2,3,x\n4,5,6,z\n", "comma header a nan inf [y]"),

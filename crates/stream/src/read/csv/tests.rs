@@ -42,8 +42,30 @@ fn lines_are_right_whatever_the_line_ends() {
         let found = read(&mut *open(&text, &ReadOptions::default()).unwrap());
         assert_eq!(found, expected, "{text:?}");
     }
-    let open_quote = read(&mut *open("\na,y\n1,x\n\n2,\"x\n3,y\n", &ReadOptions::default()).unwrap());
+    let open_quote = read(&mut *open("\na,y\n1,x\n\n2,\"x\n", &ReadOptions::default()).unwrap());
     assert_eq!(open_quote, ["3 x*1 a=1", "a.csv:5: a quotation mark that opens here is never closed"]);
+}
+
+/// It is no bad row that could be skipped: the rows behind it would be lost with it.
+#[test]
+fn an_open_quotation_mark_ends_the_file() {
+    let mut reader = open("a,y\n1,x\n2,\"x\n3,y\n4,x\n", &ReadOptions::default()).unwrap();
+    let mut row = Row::new();
+    assert!(reader.read(&mut row).unwrap());
+    let error = reader.read(&mut row).unwrap_err();
+    assert!(!error.is_row_error());
+    let sentence = "a quotation mark that opens here is never closed, and 2 lines after it would be lost; close it, or double it";
+    assert_eq!(error.to_string(), format!("a.csv:3: {sentence}"));
+}
+
+/// A delimiter at the end of a row begins no column, whether or not one ends the names.
+#[test]
+fn delimiters_may_end_rows() {
+    for names in ["y,a,b", "y,a,b,"] {
+        let text = format!("{names}\n0,3,1,\n1,4,2,\n0,3,1,\n");
+        let found = read(&mut *open(&text, &ReadOptions::default()).unwrap());
+        assert_eq!(found, ["2 0*1 a=3 b=1", "3 1*1 a=4 b=2", "4 0*1 a=3 b=1"], "{names}");
+    }
 }
 
 #[test]

@@ -289,6 +289,22 @@ pub(crate) fn paths(rows: &[Map<String, Value>], keys: &Keys) -> HashSet<String>
     Survey::of(rows, keys).names.into_iter().collect()
 }
 
+/// A sentence on a key of `asked` that none of `rows`, all rows of a file, has.
+pub(super) fn absent_key(rows: &[Map<String, Value>], asked: [&Option<String>; 2]) -> Option<String> {
+    let there = |key: &String| {
+        let inside = |row: &Map<String, Value>| {
+            let mut parts = key.split('.');
+            let first = parts.next().and_then(|part| row.get(part));
+            first.is_some_and(|first| parts.try_fold(first, |value, part| value.get(part)).is_some())
+        };
+        rows.iter().any(|row| row.contains_key(key) || inside(row))
+    };
+    let absent = asked.into_iter().flatten().find(|key| !rows.is_empty() && !there(key))?;
+    let near = noregret::param::nearest(absent, rows.iter().flat_map(Map::keys).map(String::as_str));
+    let near = near.map(|near| format!(" (did you mean {}?)", shown(near))).unwrap_or_default();
+    Some(format!("has no key {}{near}", shown(absent)))
+}
+
 /// Infers the kinds of the keys from the first rows, with remarks.
 pub(crate) fn decide(
     rows: &[Map<String, Value>],
@@ -308,6 +324,9 @@ pub(crate) fn decide(
         if let Some(near) = other_case.or_else(|| noregret::param::nearest(label, names)) {
             return Err(format!("has no key {} (did you mean {}?)", shown(label), shown(near)));
         }
+    }
+    if !more && let Some(absent) = absent_key(rows, [&options.weight, &options.offered]) {
+        return Err(absent);
     }
     let columns = survey.columns(rows.len(), keys.label.as_deref());
     let names: Vec<String> = columns.iter().map(|place| survey.names[*place].clone()).collect();

@@ -21,7 +21,9 @@ pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
                 plain.push(byte);
             }
             _ if byte == group || byte == b' ' || byte == b'\'' => {
-                let fits = if grouped { digits == 3 } else { (1..=3).contains(&digits) };
+                // 0.100 and 0,100 are no thousands.
+                let zero = matches!(plain[..], [.., b'0']) && digits == 1;
+                let fits = if grouped { digits == 3 } else { (1..=3).contains(&digits) && !zero };
                 if decimals || !fits {
                     return None;
                 }
@@ -96,6 +98,9 @@ mod tests {
             ("$12.00", Some(Style::Grouped), Some(12.0)),
             ("7 %", Some(Style::Grouped), Some(7.0)),
             ("1'000.25", Some(Style::Grouped), Some(1000.25)),
+            ("0.100", Some(Style::DecimalComma), None),
+            ("-0,500", Some(Style::Grouped), None),
+            ("10.100", Some(Style::DecimalComma), Some(10_100.0)),
             ("12.5", None, Some(12.5)),
             ("1,5", None, None),
             ("", Some(Style::Grouped), None),

@@ -35,15 +35,37 @@ pub(crate) fn infer(names: &Names, sample: &Sample<'_>, options: &ReadOptions) -
     let Decided { fields, numbers, marks, mut notes } =
         decide(sample, options, |column| find_column(&names.names, column))?;
     notes.splice(0..0, names.note());
+    notes.extend(like_a_log(|name| names.names.iter().any(|known| known == name)));
     let missing = missing_words(sample, &fields);
     let layout = CsvSchema { delimiter: ',', header: true, fields, numbers, marks, header_rows: None };
     Ok(Inferred { layout, missing, notes })
 }
 
+/// A remark on data that have the columns of a log of decisions, of which `has` says whether they are there.
+pub(crate) fn like_a_log(has: impl Fn(&str) -> bool) -> Option<String> {
+    let log = has("label") && (has("probability") || has("p")) && has("reward");
+    log.then(|| {
+        "the columns \"label\", \"probability\" and \"reward\" are those of a log of decisions, and are read as data: a label \
+         that was played is taken for the right one; run --feedback bandit --decision label learns from the log, and \
+         evaluate says what other policies would have earned"
+            .to_owned()
+    })
+}
+
 /// The layout of the saved model, if there is one.
 pub(crate) fn saved_layout(options: &ReadOptions) -> Option<Cow<'_, CsvSchema>> {
     let schema = options.schema.as_ref()?;
-    schema.csv.as_ref().map(Cow::Borrowed).or_else(|| named_fields(schema).map(Cow::Owned))
+    let mut saved =
+        schema.csv.as_ref().map(Cow::Borrowed).or_else(|| named_fields(schema).map(Cow::Owned))?;
+    // These data call the label otherwise.
+    if let Some(label) = &options.label
+        && saved.header
+        && saved.fields.iter().all(|field| field.name != *label)
+        && let Some(at) = saved.fields.iter().position(|field| field.role == CsvRole::Label)
+    {
+        saved.to_mut().fields[at].name.clone_from(label);
+    }
+    Some(saved)
 }
 
 /// The layout of a table for a model whose rows were no table, such as the log of another program: a name

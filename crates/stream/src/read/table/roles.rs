@@ -128,10 +128,35 @@ pub(crate) fn decide(
         }
         fields.push(field(role, style));
     }
+    if sample.comma_first && sample.declared.is_empty() {
+        points_are_thousands(sample, &mut fields, &mut notes);
+    }
     notes.extend(same(&constant, sample));
     notes.extend(remarks::about(sample, &fields));
     let numbers = count_numbers(&fields);
     Ok(Decided { fields, numbers, marks: marks(sample), notes })
+}
+
+/// Beside a column with decimal commas, points before groups of three digits are thousands: 1.200 is 1200.
+fn points_are_thousands(sample: &Sample<'_>, fields: &mut [CsvField], notes: &mut Vec<String>) {
+    let comma =
+        |field: &&CsvField| field.role == CsvRole::Numeric && field.style == Some(Style::DecimalComma);
+    let Some(beside) = fields.iter().find(comma).map(|field| shown(&field.name)) else { return };
+    for (column, field) in fields.iter_mut().enumerate() {
+        if field.role != CsvRole::Numeric || field.style.is_some() {
+            continue;
+        }
+        let look = Look::at(sample, column);
+        let mut points = look.cells.iter().filter(|cell| cell.contains(&b'.')).peekable();
+        let Some(first) = points.peek().map(shown) else { continue };
+        if points.all(|cell| amount::parse(cell, Some(Style::DecimalComma)).is_some()) {
+            field.style = Some(Style::DecimalComma);
+            notes.push(format!(
+                "column {}: the point in numbers such as {first} is taken for one before thousands, since column {beside} has decimal commas",
+                shown(&field.name)
+            ));
+        }
+    }
 }
 
 /// The marks for a missing value that are classes here.
