@@ -109,7 +109,7 @@ pub fn folklore_interval(
     last: u64,
 ) -> f64 {
     let rounds = last - first + 1;
-    let begins = (first - 1) % block == 0;
+    let begins = (first - 1).is_multiple_of(block);
     let learnt = if begins { rounds } else { rounds.max(block) };
     let pieces = 1 + rounds.div_ceil(block).ilog2() + u32::from(!begins);
     let begun = 1 + last.div_ceil(block);

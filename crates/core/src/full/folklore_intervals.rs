@@ -155,7 +155,7 @@ impl FolkloreIntervals {
     /// Ends a round, after which a learner may begin.
     fn count_round(&mut self) {
         self.rounds += 1;
-        if self.rounds % self.block == 0 {
+        if self.rounds.is_multiple_of(self.block) {
             self.begin();
         }
     }
