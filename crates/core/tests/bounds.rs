@@ -254,9 +254,9 @@ fn landmarks_hold_a_long_stream() {
     assert_eq!(learner.figures()[0].1[0], 40.0, "more rows than landmarks");
 }
 
-/// A stream whose classes are exchanged after 1,000 rounds and drift afterwards: in many intervals, the regret
-/// against the best predictor of the interval is within the bound, and some bounds are below the loss of
-/// guessing; after the exchange FOLKLORE alone loses more.
+/// A stream whose classes are exchanged after 1,000 rounds and drift afterwards: in many intervals, the
+/// regret against the best predictor of the interval is within the bound, and some bounds are below the loss
+/// of guessing; after the exchange FOLKLORE alone loses more.
 #[test]
 fn folklore_intervals() {
     const ROUNDS: usize = 3000;

@@ -64,8 +64,8 @@ fn estimates_are_near_the_truth() {
     assert!(number(&estimate(&greedy, "dr")["value"]) > number(&value["logged_reward"]));
 }
 
-/// A uniform log of three labels: a learner alone learns a third of its rounds, a learner with the log all, and
-/// both end up nearly always right, where the best label is right as often as it comes up.
+/// A uniform log of three labels: a learner alone learns a third of its rounds, a learner with the log all,
+/// and both end up nearly always right, where the best label is right as often as it comes up.
 #[test]
 fn learning_is_worth_it() {
     let folder = Folder::with("a.svm", libsvm(&rows(3000, 3, 4)));
