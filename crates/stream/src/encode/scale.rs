@@ -29,11 +29,11 @@ named! {
         /// is rare, division by its standard deviation would make it dominate the row. Zeros become
         /// non-zero, so rows are dense.
         Standard = "standard",
-        /// For tables: numbers as with `Standard`, missing ones as 0; categories and words unscaled. For labels
-        /// on offer that have features of their own, the same in the columns of their blocks, where hashed
-        /// categories and numbers may share a column: magnitudes of 1 and 4, those of categories and of products
-        /// of two, are never scaled, and no value is until one of the column is not whole or beyond
-        /// [`MOST_COUNTED`]; rows without an entry count as missing.
+        /// For tables: numbers as with `Standard`, missing ones as 0; categories and words unscaled. For
+        /// labels on offer that have features of their own, the same in the columns of their blocks, where
+        /// hashed categories and numbers may share a column: magnitudes of 1 and 4, those of categories and
+        /// of products of two, are never scaled, and no value is until one of the column is not whole or
+        /// beyond [`MOST_COUNTED`]; rows without an entry count as missing.
         Mixed = "mixed",
     }
 }
