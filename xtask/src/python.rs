@@ -1,4 +1,4 @@
-//! The Python package: lints, a wheel in a virtual environment under `target/`, and its tests.
+//! The Python package: a wheel in a virtual environment under `target/`, and its tests.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::files::{absolute, files, fresh};
-use crate::{cargo, run};
+use crate::run;
 
 const PACKAGE: &str = "bindings/python";
 pub(crate) const MANIFEST: &str = "bindings/python/Cargo.toml";
@@ -25,11 +25,6 @@ pub(crate) fn test() -> Result<(), String> {
     };
     // An absolute path, since some of the programs run in other folders.
     let python = absolute(&venv.join(BIN).join("python"))?;
-    let interpreter = [("PYO3_PYTHON", python.as_str())];
-    cargo(&["fmt", "--manifest-path", MANIFEST, "--check"], &[])?;
-    let lint =
-        ["clippy", "--manifest-path", MANIFEST, "--target-dir", "target", "--quiet", "--", "-D", "warnings"];
-    cargo(&lint, &interpreter)?;
     let wheel = wheel(&venv, &["--profile", "dev"])?;
     // A build for tests is slow, so that the demonstration is short.
     bare(&wheel, &["demo", "--rows", "2000"])?;
