@@ -100,3 +100,17 @@ def test_runs_and_models_are_shared(name, tmp_path):
     # So do rows that are predicted together, which go through other products than one row.
     np.testing.assert_allclose([learner.predict_proba(row) for row in x[200:]], theirs, rtol=0, atol=1e-12)
     np.testing.assert_allclose(learner.predict_proba(x[200:]), theirs, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("names", [["007", "07", "7"], ["1", "2", "3"], ["0", "1", "2"], ["٣", "3", "-1"]])
+def test_labels_of_a_format_without_types_are_texts(names, tmp_path):
+    x, y = stream(90, 2, 3)
+    rows = [f"{a},{b},{names[label]}" for (a, b), label in zip(x.tolist(), y.tolist(), strict=True)]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,b,label", *rows]) + "\n", encoding="utf-8")
+    for words, kind in ([], Learner), (["--feedback", "bandit"], Bandit):
+        noregret("run", tmp_path / "rows.csv", "--label", "label", *words, "--save", tmp_path / kind.__name__)
+        model = kind.load(tmp_path / kind.__name__)
+        assert sorted(model.labels) == sorted(names)
+        assert set(model.predict(x).tolist()) <= set(names)
+        assert model.predict(x[0]) in names
+    assert Bandit.load(tmp_path / "Bandit").decide(x[0]).label in names

@@ -1,6 +1,7 @@
 """`noregret.Learner`: what it computes, for every learner of the registry."""
 
 import copy
+import datetime
 import pickle
 
 import numpy as np
@@ -263,3 +264,38 @@ def test_many_numbers_as_labels_are_mentioned_once():
         assert learner.run(rows, y).notes == said and learner.run(rows, y).notes == []
         assert Learner("ogd").run(rows, [str(label) for label in y]).notes == []
         assert Learner("ogd").run(rows, y % 30).notes == Learner("vaw").run(rows, y).notes == []
+
+
+@pytest.mark.parametrize("labels", [[True, False, "x"], [0.5, 1.5, 2.5], ["01", "1", "2"], [datetime.date(2026, 1, day) for day in (1, 2, 3)]])
+def test_merged_learners_have_the_labels_as_they_were_given(labels):
+    x, y = stream(60, 2, 3)
+    given = np.array([labels[label] for label in y], dtype=object)
+    one = Learner("folklore", features=2, labels=labels)
+    one.update(x, given)
+    for made in (Learner.merge([one, one.copy()]), one.with_statistics(one.statistics(), 1)):
+        found = made.predict(x).tolist()
+        assert {(type(label), label) for label in found} <= {(type(label), label) for label in labels}
+
+
+def test_numbers_are_no_places_of_labels_with_names():
+    x, y = stream(60, 2, 3)
+    learner = Learner("folklore")
+    learner.run(x, np.array(["a", "b", "c"])[y])
+    learner.learn_one(x[0], 0)
+    assert learner.labels == ["a", "b", "c", "0"]
+    fixed = Learner("folklore", features=2, labels=["a", "b", "c"])
+    for y in (0, 0.0, 7):
+        with pytest.raises(ValueError, match="is none of the 3 known classes: a, b, c"):
+            fixed.learn_one(x[0], y)
+
+
+def test_weights_of_classes_are_given_again_to_a_loaded_learner(tmp_path):
+    x, y = stream(60, 2, 3)
+    learner = Learner("folklore", features=2, classes=3, class_weight={0: 5.0})
+    learner.update(x, y)
+    with pytest.warns(UserWarning, match=r"class_weight is not saved: load\(path, class_weight=...\) goes on with it"):
+        learner.save(tmp_path / "model")
+    again = Learner.load(tmp_path / "model", class_weight={0: 5.0})
+    for each in (learner, again):
+        each.update(x, y)
+    np.testing.assert_array_equal(again.scores(x), learner.scores(x))

@@ -1,5 +1,6 @@
 """Decision logs: what is written is replayed to the bit, here and on the command line."""
 
+import datetime
 import json
 
 import numpy as np
@@ -151,6 +152,20 @@ def test_the_floor_of_a_replayed_log_is_kept(tmp_path):
     again.save(tmp_path / "model")
     for each_one in (again, again.copy(), Bandit.load(tmp_path / "model")):
         assert each_one.predict_proba([1.0]).min() >= 0.2 and each_one.decide([1.0]).probability >= 0.2
+
+
+TYPES = [[True, False, "x"], [5, 6, 7], ["5", "6", "07"], [0.5, 1.5, 2.5], [datetime.date(2026, 1, day) for day in (1, 2, 3)]]
+
+
+@pytest.mark.parametrize("labels", TYPES)
+def test_labels_come_back_from_a_log_as_they_were_given(labels, tmp_path):
+    ours = Bandit("squarecb", features=2, labels=labels, seed=1)
+    with ours.log(tmp_path / "log.ndjson"):
+        ours.feedback(ours.decide([1.0, 0.0]).id, reward=0.5)
+    again = Bandit.replay(tmp_path / "log.ndjson")
+    for _ in range(5):
+        one, other = ours.decide([1.0, 0.0]).label, again.decide([1.0, 0.0]).label
+        assert (one, type(one)) == (other, type(other))
 
 
 def test_bad_logs_are_refused(tmp_path):

@@ -259,6 +259,7 @@ class Bandit(Rounds):
         parts = list(bandits)
         bandit = cls._wrap(_core.Bandit.merge([part._core for part in parts], how))
         for part in reversed(parts):
+            _tables.check_types(part._given.values(), bandit._given)
             bandit._given.update(part._given)
         return bandit
 
@@ -347,6 +348,7 @@ class Bandit(Rounds):
         """
         if self._held is None:
             self._start({}, None)
+        self._tell(self._given)
         self._core.begin_log(path)
         return DecisionLog(self._core, os.fspath(path))
 

@@ -16,14 +16,13 @@ from ._run import as_array
 class Labelled(Promising):
     """Given labels, targets, and importance weights of labels."""
 
-    __slots__ = ("_class_weight", "_grows", "_outputs", "_values")
+    __slots__ = ("_grows", "_outputs", "_values")
     _values: dict[str, Any] | None
     """The given labels, by their text. None if only their text is known, as in a model file."""
     _grows: bool
     """Whether new labels are added."""
     _outputs: Any
     """The value of `predict` for each class, made at first use."""
-    _class_weight: dict[str, float] | None
 
     def _labels_out(self) -> Any:
         """The returned value for each class; None if it is the index."""
@@ -32,20 +31,16 @@ class Labelled(Promising):
             if self._values is not None:
                 values = self._values
                 self._outputs = as_array([values.get(name, name) for name in names])
-            elif names == [str(at) for at in range(len(names))] and len(names) == self.classes:
-                self._outputs = ()
             else:
-                whole = all(_is_whole(name) for name in names)
-                self._outputs = as_array([int(name) if whole else name for name in names])
+                self._outputs = () if are_numbers(self._core) and len(names) == self.classes else as_array(names)
         return None if isinstance(self._outputs, tuple) else self._outputs
 
     def _targets(self, y: Any) -> Floats | Ints:
-        """Targets as indices. Whole numbers are matched with the names if all names are whole numbers; otherwise they
-        are indices."""
+        """Targets as indices. Numbers are those of classes where classes have no other names."""
         if self._real:
             return _arrays.targets(y, True, {})
         array = np.asarray(y) if not hasattr(y, "__arrow_c_stream__") or hasattr(y, "__array__") else _arrays.numbers(y, "y")
-        if array.ndim != 1 or (array.dtype.kind in "iuf" and self._labels_out() is None) or not self._by_name(array):
+        if array.ndim != 1 or (array.dtype.kind in "iuf" and self._labels_out() is None):
             return _arrays.targets(y, False, self._names())
         values, places = _arrays.distinct(y)
         _tables.check_types(values, self._values or {})
@@ -58,13 +53,6 @@ class Labelled(Promising):
         if any(name not in index for name in there):
             self._remember(values)
         return _arrays.placed([classes.get(name, _arrays.UNLABELLED) for name in names], places)
-
-    def _by_name(self, array: Any) -> bool:
-        """Whether these labels are names."""
-        if array.dtype.kind not in "iuf":
-            return True
-        numbers = any(not isinstance(value, str) for value in (self._values or {}).values())
-        return numbers or any(_is_whole(name) for name in self._names())
 
     def _target(self, y: Any) -> Any:
         if self._real:
@@ -98,5 +86,8 @@ class Labelled(Promising):
         self._values = {**values, **(self._values or {})}
 
 
-def _is_whole(name: str) -> bool:
-    return name.removeprefix("-").isdecimal()
+def are_numbers(core: _core.Learner | _core.Bandit) -> bool:
+    """Whether classes without types are the numbers from 0: those of rows of numbers. In a table without types, such as CSV, a label
+    is a text."""
+    table = core.roles if isinstance(core, _core.Bandit) else _core.roles(core)
+    return not table and core.labels == [str(at) for at in range(len(core.labels))]

@@ -117,9 +117,7 @@ class Learner(Described):
         self._held = None
         self._index = self._outputs = None
         self._values = None if labels is None else dict(zip(names or [], labels, strict=True))
-        self._class_weight = None
-        if class_weight is not None:
-            self._class_weight = {_tables.text_of(label): float(w) for label, w in class_weight.items()}
+        self._class_weight = _tables.class_weights(class_weight)
         facts: dict[str, Any] = {"radius": radius, "horizon": horizon, "seed": seed, "labels": names, "memory": memory}
         if features is not None:
             if missing or not_missing:
@@ -413,9 +411,15 @@ class Learner(Described):
     def copy(self: _L) -> _L:
         """An independent copy."""
         model = self._wrap(None if self._held is None else self._held.copy())
-        model._asked, model._values, model._grows = self._asked, self._values, self._grows
-        model._class_weight = self._class_weight
-        return model
+        model._asked = self._asked
+        return model._like([self])
+
+    def _like(self: _L, learners: Sequence[Any]) -> _L:
+        for one in learners:
+            _tables.check_types((one._values or {}).values(), self._values or {})
+            self._values = {**(one._values or {}), **(self._values or {})} or None
+        self._grows, self._class_weight = learners[0]._grows, learners[0]._class_weight
+        return self
 
     def __getstate__(self) -> Any:
         state = None if self._held is None else self._held.to_bytes()

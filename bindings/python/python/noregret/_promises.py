@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
-from . import _core
+from . import _core, _tables
 from ._arrays import Floats
 from ._kinds import KINDS
 from ._model import Model
@@ -19,7 +20,9 @@ _L = TypeVar("_L", bound="Promising")
 class Promising(Model[_core.Learner]):
     """Guarantees, sums of statistics, and model files."""
 
-    __slots__ = ()
+    __slots__ = ("_class_weight",)
+    _class_weight: dict[str, float] | None
+    """Importance weights by the text of the label."""
 
     @property
     def _real(self) -> bool:
@@ -68,7 +71,8 @@ class Promising(Model[_core.Learner]):
 
         Raises ValueError if they do not match, or cannot be merged.
         """
-        return cls._wrap(_core.Learner.merge([learner._core for learner in learners], how))
+        parts = list(learners)
+        return cls._wrap(_core.Learner.merge([part._core for part in parts], how))._like(parts)
 
     def statistics(self) -> Floats:
         """The sufficient statistics, shape (n,). Statistics of learners with equal parameters, classes and columns can
@@ -90,7 +94,11 @@ class Promising(Model[_core.Learner]):
 
         Raises ValueError if `total` is not such a sum.
         """
-        return self._wrap(self._core.with_statistics(np.ascontiguousarray(total, dtype=np.float64), parts, how))
+        return self._wrap(self._core.with_statistics(np.ascontiguousarray(total, dtype=np.float64), parts, how))._like([self])
+
+    def _like(self: _L, learners: Sequence[Promising]) -> _L:
+        """This learner, with what only Python knows of those that it was made of."""
+        return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Atomically writes a model file (safetensors). `noregret predict` reads it.
@@ -98,13 +106,17 @@ class Promising(Model[_core.Learner]):
         Raises OSError if it cannot be written, ValueError if the state holds numbers that are not finite.
         """
         self._tell(getattr(self, "_values", None))
+        if self._class_weight:
+            warnings.warn("class_weight is not saved: load(path, class_weight=...) goes on with it", stacklevel=2)
         self._core.save(path)
 
     @classmethod
-    def load(cls: type[_L], path: str | os.PathLike[str]) -> _L:
+    def load(cls: type[_L], path: str | os.PathLike[str], *, class_weight: Mapping[Any, float] | None = None) -> _L:
         """Loads the learner of a model file, written here or by `noregret run --save`. Continuing is bit-equal to an
-        uninterrupted run. Loading untrusted files is safe.
+        uninterrupted run. Loading untrusted files is safe. `class_weight` is not in the file: see `noregret.Learner`.
 
         Raises OSError if it cannot be read, ValueError if it is damaged or not a model file.
         """
-        return cls._wrap(_core.Learner.load(path))
+        learner = cls._wrap(_core.Learner.load(path))
+        learner._class_weight = _tables.class_weights(class_weight)
+        return learner

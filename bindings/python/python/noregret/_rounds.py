@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _arrays, _core, _offers, _tables
 from ._arrays import Floats, Ints, Rows
+from ._labels import are_numbers
 from ._model import Model
 from ._run import as_array
 
@@ -189,11 +190,7 @@ class Rounds(Model[_core.Bandit]):
         bandit = super()._wrap(core)
         bandit._given, bandit._asked = {}, {}
         if core is not None and core.block is None:
-            # Numbers from 0 are those of the classes; other whole numbers need no type in a file.
-            plain = core.labels == [str(at) for at in range(len(core.labels))]
-            whole = not plain and all(name.removeprefix("-").isdecimal() for name in core.labels)
-            bandit._given = {name: int(name) for name in core.labels} if whole else {}
-            bandit._given |= dict(core.given)
+            bandit._given = dict(core.given) or ({} if are_numbers(core) else {name: name for name in core.labels})
         return bandit
 
     def copy(self: _R) -> _R:

@@ -321,6 +321,11 @@ def text_of(value: Any) -> str:
     return "" if value is None else str(value)
 
 
+def class_weights(given: Mapping[Any, float] | None) -> dict[str, float] | None:
+    """Importance weights by the texts of labels."""
+    return None if given is None else {text_of(label): float(weight) for label, weight in given.items()}
+
+
 def check_types(labels: Iterable[Any], known: Mapping[str, Any]) -> None:
     """Refuses a text beside a number of the same writing, among distinct labels and the `known` ones by their text."""
     given = [(text_of(label), label) for label in labels]
