@@ -66,6 +66,22 @@ def soon(cluster, node, seconds):
     return timer
 
 
+def test_cells_of_csv_are_read_as_they_are_written(cluster, tmp_path):
+    rows = [f"{at % 7},{['01', '1', 'x'][at % 3]},{['01', '1', '2', ''][at % 4]}" for at in range(80)]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,c,label", *rows]) + "\n")
+    learner = fit(str(tmp_path / "rows.csv"), "folklore", shards=2, label="label").learner
+    assert sorted(learner.labels) == ["01", "1", "2"]
+    assert {"c=01", "c=1", "c=x"} <= set(learner.columns)
+    (tmp_path / "numbers.csv").write_text("\n".join(["a,y", *(f"{at},{2 * at}" for at in range(40))]) + "\n")
+    assert fit(str(tmp_path / "numbers.csv"), "vaw").learner.predict({"a": 3.0}) == pytest.approx(6, abs=1)
+
+
+def test_learners_that_do_not_add_up_are_refused():
+    for name in ("auto", "ogd"):
+        with pytest.raises(ValueError, match=f"{name} cannot be merged: what it learns does not add up"):
+            fit_on([[stream(40, 4, 3)]], name, engine=HERE)
+
+
 @needs_the_command_line
 def test_a_sweep_loses_no_run(cluster):
     cluster, second = cluster

@@ -116,6 +116,63 @@ def test_order_and_repetition_decide_nothing(kind):
         np.testing.assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
 
 
+def mixed():
+    """Rows with holes, categories, words and times, sorted by their labels."""
+    pandas = pytest.importorskip("pandas")
+    X, y = load_iris(return_X_y=True)
+    frame = pandas.DataFrame(X, columns=["w", "x", "y", "z"]).round()
+    frame.loc[[0, 77], "w"] = np.nan
+    frame["hue"] = np.random.default_rng(1).choice(["red", "green", "blue"], len(X))
+    frame["words"] = [f"flower number {at % 3} is {at % 4} cm long and pretty" for at in range(len(X))]
+    frame["when"] = pandas.date_range("2020-01-01", periods=len(X), freq="7h")
+    return frame, np.array(["setosa", "versicolor", "virginica"])[y]
+
+
+@pytest.mark.parametrize("kind", [face.AutoClassifier, face.FolkloreClassifier, face.OgdClassifier])
+def test_order_and_repetition_decide_nothing_in_tables(kind):
+    frame, y = mixed()
+    rng = np.random.default_rng(0)
+    order, weight = rng.permutation(len(y)), rng.integers(0, 4, len(y))
+    for table in (frame, frame[["w", "x", "y", "z"]], frame[["x", "hue"]]):
+        first = kind(passes=2).fit(table, y)
+        second = kind(passes=2).fit(table.iloc[order], y[order])
+        np.testing.assert_array_equal(first.decision_function(table), second.decision_function(table))
+        weighted = kind().fit(table, y, sample_weight=weight)
+        rows = np.arange(len(y)).repeat(weight)
+        repeated = kind().fit(table.iloc[rows], y[rows])
+        np.testing.assert_array_equal(weighted.decision_function(table), repeated.decision_function(table))
+    assert kind(passes=3).fit(frame[["w", "x", "y", "z"]], y).score(frame, y) > 0.85
+    model = kind(orders=3).fit(frame, y)
+    assert len(model._others) == 2 and model.score(frame, y) > 0.9
+    model.partial_fit(frame[:5], y[:5])
+    assert len({core.rounds for core in (model._core, *model._others)}) == 1
+    with pytest.raises(ValueError, match="is none of the 3 known classes"):
+        model.partial_fit(frame[:1], ["sideways"])
+    for weights, sentence in ([0.0] * len(y), "ample weights"), ([1.0] * 3, "inconsistent|sample_weight.shape"):
+        with pytest.raises(ValueError, match=sentence):
+            kind().fit(frame, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("kind", [face.FolkloreClassifier, face.OgdClassifier])
+def test_rows_in_either_storage_are_taken_in_one_order(kind):
+    sparse = pytest.importorskip("scipy.sparse")
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((200, 5)) < 0.5, 0.0, rng.normal(size=(200, 5)).round(1))
+    y = rng.integers(0, 3, 200)
+    for scale in ("maxabs", "none", "unit"):
+        dense, thin = kind(scale=scale).fit(X, y), kind(scale=scale).fit(sparse.csr_matrix(X), y)
+        np.testing.assert_allclose(thin.decision_function(X), dense.decision_function(X), rtol=0, atol=1e-9)
+
+
+def test_the_learner_underneath_reads_the_table(tmp_path):
+    frame, y = mixed()
+    model = face.FolkloreClassifier().fit(frame, y)
+    model.learner_.save(tmp_path / "model")
+    for learner in (model.learner_, Learner.load(tmp_path / "model")):
+        assert learner.predict(frame).tolist() == model.predict(frame).tolist()
+        assert learner.feature_names_in_ == list(frame.columns)
+
+
 @each
 def test_weights_of_classes(kind):
     rng = np.random.default_rng(2)

@@ -171,18 +171,17 @@ class Bandit(Rounds):
             "costs": costs if costs is None or isinstance(costs, str) else _pair(costs),
         }
         facts: dict[str, Any] = {"radius": radius, "horizon": horizon, "seed": seed, "labels": names, "memory": memory}
+        roles = _tables.reading(
+            text=text, categorical=categorical, numeric=numeric, time=time, drop=drop, missing=missing, not_missing=not_missing
+        )
         if features is None and not KINDS.get(name, {}).get("blocks"):
             # Checks names and parameters before there are rows.
             _core.check(name, params)
             given = intercept is None or bool(intercept)
             facts |= {"name": name, "classes": classes, "scale": scale, "intercept": given}
-            roles = _tables.reading(
-                text=text, categorical=categorical, numeric=numeric, time=time, drop=drop, missing=missing, not_missing=not_missing
-            )
             self._asked = {"facts": facts, "params": params, "playing": playing, "roles": roles}
             return
-        if missing or not_missing:
-            raise TypeError("missing, not_missing: they are about tables, which determine their features; leave out features")
+        _tables.without_tables(roles)
         self._asked, block = {}, None
         if features is None:
             if names is not None or scale not in (None, "none", "mixed") or intercept:
@@ -258,6 +257,7 @@ class Bandit(Rounds):
         """
         parts = list(bandits)
         bandit = cls._wrap(_core.Bandit.merge([part._core for part in parts], how))
+        bandit._given = {}
         for part in reversed(parts):
             _tables.check_types(part._given.values(), bandit._given)
             bandit._given.update(part._given)

@@ -155,7 +155,7 @@ class Described(Labelled):
         if isinstance(x, np.ndarray) and x.dtype.kind in "fiub":
             return x
         columns = [] if self._held is None else [name for name, role in self.roles.items() if role != "label"]
-        x = _tables.sparse(_tables.given(x), dense=bool(columns))
+        x = _tables.sparse(_tables.given(x), dense=bool(columns) or (self._held is None and bool(_tables.said(self._asked["roles"]))))
         return _tables.texts(x) if self._held is None or columns == ["text"] else x
 
     def _table(self, x: Any) -> _tables.Table:
@@ -190,8 +190,7 @@ class Described(Labelled):
     def _takes_tables(self, x: Any) -> bool:
         """Whether `x` is read as a table."""
         if self._held is None:
-            said = _tables.says_missing(self._asked["roles"])
-            return said or _tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)
+            return bool(_tables.said(self._asked["roles"])) or _tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)
         if not self.roles:
             return False
         return _tables.is_table(x) or _arrays.is_row(x) or (isinstance(x, np.ndarray) and x.ndim == 2)

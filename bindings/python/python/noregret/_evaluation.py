@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _arrays, _core
+from . import _arrays, _core, _tables
 from ._bandit import Bandit
 from ._learner import Learner
 
@@ -348,7 +348,7 @@ def _of_log(
             most_waiting=most_waiting,
             columns=columns,
             costs=costs,
-            not_missing=[str(word) for word in not_missing],
+            not_missing=_tables.words("not_missing", not_missing),
         )
     )
 

@@ -12,6 +12,7 @@ from ._arrays import Floats, Ints
 from ._described import Described
 from ._kinds import KINDS, number_of_classes
 from ._progress import bar
+from ._rounds import named
 from ._run import Run
 
 _L = TypeVar("_L", bound="Learner")
@@ -47,8 +48,8 @@ class Learner(Described):
     intercept
         Whether a feature that is always 1 is added. None: yes; with `features`, no.
     sparse
-        Whether rows are mostly zeros: affects the storage of first-order learners, not results. Without `features`,
-        determined from the first rows.
+        Whether rows are mostly zeros: affects the storage of first-order learners, not results; `auto` has other members for sparse
+        rows, and other results. Without `features`, determined from the first rows.
     labels
         The labels in order, as returned by `predict` and used in targets.
     class_weight
@@ -112,16 +113,17 @@ class Learner(Described):
         memory: int = 8192,
         **params: float | int | str | bool | None,
     ) -> None:
-        labels = _arrays.objects(labels) if isinstance(labels, np.ndarray) else labels
-        names = None if labels is None else [_tables.text_of(label) for label in labels]
+        self._values = None if labels is None else named(labels)
+        names = None if self._values is None else list(self._values)
         self._held = None
         self._index = self._outputs = None
-        self._values = None if labels is None else dict(zip(names or [], labels, strict=True))
         self._class_weight = _tables.class_weights(class_weight)
         facts: dict[str, Any] = {"radius": radius, "horizon": horizon, "seed": seed, "labels": names, "memory": memory}
+        roles = _tables.reading(
+            text=text, categorical=categorical, numeric=numeric, time=time, drop=drop, missing=missing, not_missing=not_missing
+        )
         if features is not None:
-            if missing or not_missing:
-                raise TypeError("missing, not_missing: they are about tables, which determine their features; leave out features")
+            _tables.without_tables(roles)
             self._asked, self._grows = {}, False
             self._held = _core.Learner(
                 name,
@@ -138,9 +140,6 @@ class Learner(Described):
         _core.check(name, params)
         intercept = intercept is None or bool(intercept)
         facts |= {"name": name, "classes": classes, "scale": scale, "intercept": intercept}
-        roles = _tables.reading(
-            text=text, categorical=categorical, numeric=numeric, time=time, drop=drop, missing=missing, not_missing=not_missing
-        )
         self._asked, self._grows = {"facts": facts, "params": params, "roles": roles}, labels is None
 
     # Predicting

@@ -48,8 +48,8 @@ class Rounds(Model[_core.Bandit]):
 
     def _start(self, x: Any, offered: Any) -> None:
         """Makes the bandit for a first row, which is decided: its numbers have places, other features have names."""
-        if _tables.says_missing(self._asked["roles"]):
-            raise TypeError("missing, not_missing: they are about tables; the first rows must be one, learnt or run before rows are decided")
+        if said := _tables.said(self._asked["roles"]):
+            raise TypeError(f"{', '.join(said)}: for tables only; the first rows must be one, learnt or run before rows are decided")
         facts, params = dict(self._asked["facts"]), self._asked["params"]
         if facts["labels"] is None and facts["classes"] is None:
             if offered is None:
@@ -97,7 +97,7 @@ class Rounds(Model[_core.Bandit]):
 
     def _reads_tables(self, x: Any) -> bool:
         """Whether first rows are those of a table: they have names, texts or missing numbers."""
-        if _tables.says_missing(self._asked["roles"]) or _tables.is_table(x) or _tables.has_texts(x):
+        if _tables.said(self._asked["roles"]) or _tables.is_table(x) or _tables.has_texts(x):
             return True
         return _tables.has_holes(x)
 
@@ -145,7 +145,9 @@ class Rounds(Model[_core.Bandit]):
         cells = np.asarray(x, dtype=None if isinstance(x, np.ndarray) else object)
         if cells.ndim != 2:
             raise ValueError(f"x has {cells.ndim} axes; rows and columns were needed")
-        names = [name for name, role in self._core.roles if role not in ("label", "weight", "drop")]
+        columns = [(name, role) for name, role in self._core.roles if role not in ("label", "weight")]
+        places = [name for name, _ in columns] == [str(at) for at in range(len(columns))]
+        names = [name for name, role in columns if places or role != "drop"]
         width = cells.shape[1]
         if width == self._core.features and width != len(names):
             return np.ascontiguousarray(_arrays.numbers(cells.tolist(), "x"), dtype=np.float64)

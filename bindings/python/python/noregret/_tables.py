@@ -221,9 +221,16 @@ def sparse(x: Any, dense: bool = False) -> Any:
     return x
 
 
-def says_missing(given: Mapping[str, Sequence[str]]) -> bool:
-    """Whether words were given that count as missing, or do not: rows of numbers are read as a table then."""
-    return any(given.get(name) for name in MISSING)
+def said(given: Mapping[str, Sequence[str]]) -> list[str]:
+    """What was said about columns, or about words that count as missing or do not: rows of numbers are read as a table then."""
+    return [name for name in (*ROLES, *MISSING) if given.get(name)]
+
+
+def words(name: str, given: Sequence[Any] | None) -> list[str]:
+    """The words of a list."""
+    if isinstance(given, str | bytes):
+        raise TypeError(f"{name} is {given!r}; a list was needed: {name}=[{given!r}]")
+    return [str(word) for word in given or ()]
 
 
 def has_holes(x: Any) -> bool:
@@ -266,7 +273,13 @@ def table(x: Any) -> Table:
 
 def reading(**given: Sequence[Any] | None) -> dict[str, list[str]]:
     """How a table is read: the columns of every role, and the words that count as missing or do not."""
-    return {name: [str(word) for word in given.get(name) or ()] for name in (*ROLES, *MISSING)}
+    return {name: words(name, given.get(name)) for name in (*ROLES, *MISSING)}
+
+
+def without_tables(reading: Mapping[str, Sequence[str]]) -> None:
+    """Refuses what is said about tables where there are none."""
+    if names := said(reading):
+        raise TypeError(f"{', '.join(names)}: for tables only, which determine their features; leave out features")
 
 
 def roles(given: Mapping[str, Sequence[str]], table: Table) -> dict[str, Sequence[str]]:

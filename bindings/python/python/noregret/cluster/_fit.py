@@ -152,14 +152,16 @@ def fit(
     if seen.rows == 0:
         raise ValueError("blocks: there are no rows; at least one was needed")
     seen.schema = reading.schema
-    words = ([str(word) for word in missing], [str(word) for word in not_missing])
-    absent = [] if _is_real(learner) else _core.missing_labels(list(seen.labels), *words)
+    words = (_tables.words("missing", missing), _tables.words("not_missing", not_missing))
+    absent = [] if is_real(learner) else _core.missing_labels(list(seen.labels), *words)
     seen.labels = {name: one for name, one in seen.labels.items() if name not in absent}
     counts = [engine.get(one).rows for one in looks]
-    reading = reading._replace(labels=None if _is_real(learner) else tuple(seen.labels))
+    reading = reading._replace(labels=None if is_real(learner) else tuple(seen.labels))
     if reading.schema is not None:
         blocks = [[one] for one in engine.map(numbered, [(reading, *shard) for shard in blocks])]
-    unmeasured = engine.broadcast(_bytes(_template(seen, learner, scale, intercept, None, seed, params)))
+    first = _template(seen, learner, scale, intercept, None, seed, params)
+    first.statistics()  # Raises for a learner whose statistics do not add up.
+    unmeasured = engine.broadcast(_bytes(first))
     reaches = engine.map(reach, [(unmeasured, reading, *shard) for shard in blocks])
     norm, *largest = aligned(engine.get(engine.reduce(larger, reaches))).tolist()
     radius = radius if radius is not None else norm if norm > 0 else None
@@ -320,7 +322,7 @@ def _template(
     seen: Seen, name: str, scale: str, intercept: bool, radius: float | None, seed: int, params: Mapping[str, Any]
 ) -> Learner:
     """The learner before its first round, with the scaling of all rows."""
-    names = None if _is_real(name) else list(seen.labels)
+    names = None if is_real(name) else list(seen.labels)
     core = _core.Learner(
         name,
         number_of_classes(name, None, names),
@@ -338,7 +340,7 @@ def _template(
     return Learner._wrap(core)
 
 
-def _is_real(name: str) -> bool:
+def is_real(name: str) -> bool:
     """Whether targets are numbers."""
     return any(entry["name"] == name and entry["classes"] == "real" for entry in _core.catalogue())
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import cluster
 from ..cluster import Fitted, Sweep
-from ..cluster._fit import split
+from ..cluster._fit import is_real, split
 from ._engine import RayEngine
 from ._serve import deployment
 from ._tune import trainable
@@ -67,12 +67,12 @@ def fit(
     if isinstance(dataset, tuple) and not isinstance(dataset[0], str | os.PathLike):
         parts = [[engine.broadcast(block) for block in shard] for shard in split(dataset[0], dataset[1], shards)]
     else:
-        parts = _blocks(dataset, shards)
+        parts = _blocks(dataset, shards, label if is_real(learner) else None)
     return cluster.fit(parts, learner, engine=engine, label=label, columns=columns, period=period, **options)
 
 
-def _blocks(dataset: Any, shards: int) -> list[list[Any]]:
-    """References of the blocks of every shard, the rows in the order of the data set."""
+def _blocks(dataset: Any, shards: int, target: str | None) -> list[list[Any]]:
+    """References of the blocks of every shard, the rows in the order of the data set; `target` is the column of numbers as targets."""
     import ray.data
 
     if shards < 1:
@@ -83,7 +83,7 @@ def _blocks(dataset: Any, shards: int) -> list[list[Any]]:
     if isinstance(dataset, list | tuple):
         paths = [os.fspath(path) for path in dataset]
         csv = all(path.endswith((".csv", ".csv.gz")) for path in paths)
-        dataset = ray.data.read_csv(paths) if csv else ray.data.read_parquet(paths)
+        dataset = _csv(paths, target) if csv else ray.data.read_parquet(paths)
     elif hasattr(dataset, "iloc"):
         dataset = ray.data.from_pandas(dataset)
     elif hasattr(dataset, "column_names"):
@@ -93,6 +93,16 @@ def _blocks(dataset: Any, shards: int) -> list[list[Any]]:
     edges = [rows * at // shards for at in range(1, shards)]
     parts = dataset.split_at_indices(edges) if edges else [dataset]
     return [[block for block in part.get_internal_block_refs()] for part in parts]
+
+
+def _csv(paths: list[str], target: str | None) -> Any:
+    """The cells of CSV files as they are written: Arrow would make numbers of them, and one label of 01 and 1."""
+    import pyarrow.csv
+    import ray.data
+
+    kinds = {name: pyarrow.string() for name in ray.data.read_csv(paths).schema().names if name != target}
+    options = pyarrow.csv.ConvertOptions(column_types=kinds, null_values=[""], strings_can_be_null=True)
+    return ray.data.read_csv(paths, convert_options=options)
 
 
 class KeyedLearners(cluster.KeyedLearners):

@@ -38,6 +38,7 @@ class Classifier(base.MiniBatchClassifier):
         memory: int = 8192,
         **own: Any,
     ) -> None:
+        _tables.reading(missing=missing, not_missing=not_missing)  # Raises.
         self.scale = scale
         self.intercept = intercept
         self.radius = radius

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import json
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, column_or_1d
@@ -172,21 +174,26 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"orders = {self.orders}: must be a whole number of at least 1, or None")
         self._table: Learner | None = None
         self._others: list[_core.Learner] = []
-        X, y = _with_columns(_tables.sparse(_tables.whole(X))), _plain(y)
-        if self._takes_table(X):
-            if isinstance(X, np.ndarray) and X.dtype.kind == "f" and np.ndim(y) > 0 and len(y) == len(X):
-                order = check_random_state(self.random_state).permutation(len(X))
-                X, y = X[order], np.asarray(y)[order]
-                sample_weight = None if sample_weight is None else np.asarray(sample_weight)[order]
-            return self._learn_table(X, y, None, sample_weight, int(self.passes), whole=True)
+        X, y = _with_columns(_tables.sparse(_tables.whole(X), dense=bool(_tables.said(self._reading())))), _plain(y)
         self._check_labels(y, ())
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
+        table = schema = None
+        if self._takes_table(X):
+            table, y = _tables.table(X), column_or_1d(y, warn=True)
+            if len(y) != table.rows:
+                raise ValueError(f"y has {len(y)} labels for {table.rows} rows")
+        else:
+            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(y)
         self.classes_, targets = np.unique(y, return_inverse=True)
         self._check_classes(y)
-        weights = self._weights_of(y, self._check_weights(sample_weight, X), whole=True)
+        weights = self._weights_of(y, self._check_weights(sample_weight, y), whole=True)
         if merge and weights is None:
             weights = np.ones(len(targets))
+        if table is not None:
+            kept = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
+            weights = None if weights is None else weights[kept]
+            X, schema = _numbers(table, y, kept.tolist(), self._reading())
+            targets = targets[kept]
         X, targets, weights = merged(X, targets.astype(np.int64), weights)
         if len(targets) == 0:
             raise ValueError("all sample weights are zero; at least one positive weight was needed")
@@ -197,7 +204,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         threads = effective_n_jobs(self.n_jobs)
         learners = []
         for _ in range(self._number_of_orders(len(targets))):
-            learner = self._learner(rows, scale, radius, len(targets) * int(self.passes), _seed(rng))
+            learner = self._learner(rows, scale, radius, len(targets) * int(self.passes), _seed(rng), schema)
             learner.set_scaling(seen, first, second)
             for _ in range(int(self.passes)):
                 order = rng.permutation(len(targets))
@@ -210,7 +217,22 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 )
             learners.append(learner)
         self._core, *self._others = learners
+        if schema is not None:
+            self._read_tables(self._named(self._core))
         return self
+
+    def _reading(self) -> dict[str, Any]:
+        """How tables are read."""
+        return _tables.reading(**{name: getattr(self, name) for name in (*_tables.ROLES, *_tables.MISSING)})
+
+    def _read_tables(self, learner: Learner) -> None:
+        """Reads rows as tables from now on, as `learner` does."""
+        self._table, self._core = learner, learner._core
+        learner._grows = False
+        places = {name: at for at, name in enumerate(learner.labels)}
+        self._order = np.array([places[name] for name in self._names()], dtype=np.int64)
+        self.feature_names_in_ = np.array(learner.feature_names_in_, dtype=np.object_)
+        self.n_features_in_ = len(self.feature_names_in_)
 
     def _number_of_orders(self, rows: int) -> int:
         if self.orders is not None:
@@ -219,7 +241,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _takes_table(self, X: Any) -> bool:
         """Whether the first rows are read as a table."""
-        return self.missing is not None or self.not_missing is not None or _is_mixed(X) or _tables.has_holes(X)
+        return bool(_tables.said(self._reading())) or _is_mixed(X) or _tables.has_holes(X)
 
     def _check_labels(self, y: Any, known: Any) -> None:
         """Refuses missing labels, of which scikit-learn has none; words for one are, if they are not among the classes `known`."""
@@ -231,7 +253,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if wrong is not None:
             raise ValueError(f"Input y contains NaN or another missing label, the first in row {wrong}; leave out such rows")
         names = sorted({label for label in labels if isinstance(label, str)})
-        words = (list(map(str, said or ())) for said in (self.missing, self.not_missing))
+        reading = self._reading()
+        words = (reading[name] for name in _tables.MISSING)
         absent = sorted(_arrays.absent(names, set(map(str, known)), *words))
         if absent:
             raise ValueError(
@@ -240,9 +263,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
         learner: _core.Learner | None = getattr(self, "_core", None)
-        X, y = _with_columns(_tables.sparse(_tables.whole(X), dense=getattr(self, "_table", None) is not None)), _plain(y)
+        dense = getattr(self, "_table", None) is not None or bool(_tables.said(self._reading()))
+        X, y = _with_columns(_tables.sparse(_tables.whole(X), dense=dense)), _plain(y)
         if getattr(self, "_table", None) is not None or (learner is None and self._takes_table(X)):
-            return self._learn_table(X, y, classes, sample_weight, 1, whole=False)
+            return self._learn_table(X, y, classes, sample_weight)
         if learner is None or not self._plain(X):
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=learner is None
@@ -269,10 +293,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._core = learner
         return self
 
-    def _learn_table(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, passes: int, whole: bool
-    ) -> Any:
-        """Learns the rows of a table in order, as the command line does; `whole` if these are all rows."""
+    def _learn_table(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
+        """Learns the rows of a table in order, as the command line does."""
         first = getattr(self, "_table", None) is None
         self._check_labels(y, self.classes_ if not first else () if classes is None else classes)
         if first:
@@ -281,31 +303,25 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.classes_ = np.unique(y if classes is None else classes)
             self._check_classes(self.classes_)
             seeds = self.random_state
-            roles: dict[str, Any] = {name: getattr(self, name) or () for name in (*_tables.ROLES, *_tables.MISSING)}
             made = Learner(
                 self._learner_name,
                 labels=None if classes is None else _arrays.objects(self.classes_),
                 radius=self.radius,
-                horizon=len(y) * passes,
+                horizon=len(y),
                 seed=int(seeds) if isinstance(seeds, int | np.integer) else _seed(check_random_state(seeds)),
                 scale=None if self.scale == "auto" else self.scale,
                 intercept=bool(self.fit_intercept),
                 memory=self.memory,
-                **roles,
+                **self._reading(),
                 **self._learner_params(),
             )
             made._asked["reach"] = self._reach
             self._table = made
         table: Any = self._table
-        weights = self._weights_of(y, sample_weight, whole)
-        for _ in range(passes):
-            table.update(X, y, weights, threads=effective_n_jobs(self.n_jobs))
-        self._core = table._core
-        places = {name: at for at, name in enumerate(self._core.labels)}
-        self._order = np.array([places[name] for name in self._names()], dtype=np.int64)
-        columns: list[Any] = table.feature_names_in_
-        self.feature_names_in_ = np.array(columns, dtype=np.object_)
-        self.n_features_in_ = len(self.feature_names_in_)
+        weights = self._weights_of(y, sample_weight, whole=False)
+        for learner in (table, *(Learner._wrap(other) for other in getattr(self, "_others", ()))):
+            learner.update(X, y, weights, threads=effective_n_jobs(self.n_jobs))
+        self._read_tables(table)
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -396,7 +412,11 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table: Learner | None = getattr(self, "_table", None)
         if table is not None:
             return table
-        learner = Learner._wrap(self._core)
+        return self._named(self._core)
+
+    def _named(self, core: _core.Learner) -> Learner:
+        """The learner with the labels as they were given."""
+        learner = Learner._wrap(core)
         if learner.labels == self._names():
             learner._values = dict(zip(learner.labels, _arrays.objects(self.classes_), strict=True))
         return learner
@@ -404,17 +424,18 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _predict(self, X: Any, scores: bool) -> Floats:
         check_is_fitted(self)
         X = _tables.sparse(_tables.whole(X), dense=getattr(self, "_table", None) is not None)
+        cores = [self._core, *getattr(self, "_others", ())]
         if getattr(self, "_table", None) is not None:
-            found: Floats = _core.predict_table(self._core, _tables.table(X).given(), scores)[:, self._order]
-            return found
-        if not self._plain(X):
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
-        rows = _arrays.rows(X)
-        forecast = self._core.predict(rows, scores)
-        others = getattr(self, "_others", ())
-        if not others:
-            return forecast
-        forecasts = np.stack([forecast, *(other.predict(rows, scores) for other in others)])
+            table = _tables.table(X).given()
+            found = [_core.predict_table(core, table, scores)[:, self._order] for core in cores]
+        else:
+            if not self._plain(X):
+                X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+            rows = _arrays.rows(X)
+            found = [core.predict(rows, scores) for core in cores]
+        if len(cores) == 1:
+            return found[0]
+        forecasts = np.stack(found)
         if scores:
             return np.asarray(forecasts.mean(axis=0))
         # The geometric mean.
@@ -472,7 +493,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return "standard" if dense else "maxabs"
 
     def _learner(
-        self, rows: Rows, scale: str, radius: float | None, horizon: int | None, seed: int
+        self, rows: Rows, scale: str, radius: float | None, horizon: int | None, seed: int, schema: str | None = None
     ) -> _core.Learner:
         if self.radius is not None:
             radius = self.radius
@@ -480,7 +501,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return classifier(
             self._learner_name,
             len(self.classes_),
-            self.n_features_in_,
+            rows.shape[1] if isinstance(rows, np.ndarray) else rows[3],
             self._learner_params(),
             self._reach,
             radius=radius or None,
@@ -491,6 +512,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             intercept=bool(self.fit_intercept),
             labels=names if len(set(names)) == len(names) else None,
             memory=self.memory,
+            **({} if schema is None else {"schema": schema}),
         )
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -502,6 +524,25 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.classifier_tags.multi_class = KINDS[self._learner_name]["classes"] != "two"
         return tags
+
+
+def _numbers(table: _tables.Table, y: Any, kept: list[int], reading: dict[str, list[str]]) -> tuple[Any, str]:
+    """The `kept` rows of a table as numbers, and what its columns hold, which depends on the order of the rows only where a column that
+    counts them is left out."""
+    if not kept:
+        raise ValueError("all sample weights are zero; at least one positive weight was needed")
+    labels = _tables.column(np.asarray(y)[kept], "y")
+    table = table._replace(cells=[[column[at] for at in kept] for column in table.cells])
+    name = _tables.free("label", table.names)
+    found = json.loads(_core.table_schema(table.given(name, labels), {"label": name, **_tables.roles(reading, table)}))
+    roles = {role: [one["name"] for one in found["csv"]["fields"] if one["role"] == role] for role in _tables.ROLES}
+    # Features are in the order of their first rows.
+    order = sorted(range(table.rows), key=[repr(row) for row in zip(*table.cells, strict=True)].__getitem__)
+    ordered = table._replace(cells=[[column[at] for at in order] for column in table.cells])
+    schema = _core.table_schema(ordered.given(name, [labels[at] for at in order]), {**reading, "label": name, **roles})
+    (values, indices, starts, width), _ = _core.table_rows(table.given(), schema)
+    rows = scipy.sparse.csr_matrix((values, indices.astype(np.int64), starts), shape=(len(starts) - 1, width))
+    return (rows.toarray() if width <= _SUITABLE else rows), schema
 
 
 def _with_columns(X: Any) -> Any:

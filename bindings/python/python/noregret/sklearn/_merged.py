@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from .._arrays import Floats
 
@@ -32,11 +33,13 @@ def _keys(X: Any, targets: Any) -> Any:
         # Zeros of either sign are equal, so their bytes must be.
         whole = np.ascontiguousarray(np.column_stack([X + 0.0, targets.astype(np.float64)]))
         return whole.view(np.dtype((np.void, whole.shape[1] * 8))).ravel()
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    indices, data = X.indices.astype(np.int64), X.data + 0.0
+    whole = scipy.sparse.hstack([X, targets.astype(np.float64)[:, None]], format="csr")
+    whole.sum_duplicates()
+    whole.eliminate_zeros()
+    # In the order of the bytes of dense rows: what is not there has bytes of 0, so the row that has a number first comes later.
+    entries = np.empty(len(whole.data), dtype=[("from the end", ">i8"), ("number", "<f8")])
+    entries["from the end"], entries["number"] = whole.shape[1] - whole.indices.astype(np.int64), whole.data
     keys = np.empty(len(targets), dtype=object)
-    for at, (start, end) in enumerate(zip(X.indptr[:-1], X.indptr[1:], strict=True)):
-        keys[at] = (indices[start:end].tobytes(), data[start:end].tobytes(), int(targets[at]))
+    for at, (start, end) in enumerate(zip(whole.indptr[:-1], whole.indptr[1:], strict=True)):
+        keys[at] = entries[start:end].tobytes()
     return keys
