@@ -191,3 +191,17 @@ def test_rows_without_columns_are_refused_where_there_are_columns(bare):
     named = Bandit("squarecb", labels=["u", "v"])
     named.decide({"a": 1.0})
     assert named.predict([{}, {}]).shape == (2,), "features by name that are not given are 0"
+
+
+def test_numbers_without_names_are_refused_where_features_have_names():
+    bandit = Bandit("squarecb", labels=["p", "q"])
+    bandit.feedback(bandit.decide({"b": 1.0, "a": 2.0}).id, reward=1.0)
+    for call in (
+        lambda: bandit.decide([1.0, 2.0]),
+        lambda: bandit.predict_proba([1.0, 2.0]),
+        lambda: bandit.predict(np.ones((3, 64))),
+        lambda: bandit.learn(np.ones((1, 2)), ["p"], [1.0], [0.5]),
+    ):
+        with pytest.raises(ValueError, match="numbers without names, and the bandit knows features by name: b, a"):
+            call()
+    assert bandit.columns[:2] == ["b", "a"]

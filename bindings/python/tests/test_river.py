@@ -11,6 +11,8 @@ pytest.importorskip("river")
 
 from river import checks, compose, datasets, evaluate, metrics, preprocessing
 
+from conftest import stream
+
 from noregret import Learner, catalogue
 from noregret import river as face
 
@@ -222,3 +224,52 @@ def test_forecasts_are_those_of_a_run():
     learner = Learner("aioli", classes=2, features=2, radius=8.0, scale="standard", intercept=True)
     run = learner.run(x, np.array(y, dtype=int), look_ahead=False, probabilities=True)
     np.testing.assert_allclose(forecasts, run.probabilities[:, 1], rtol=0, atol=1e-12)
+
+
+def test_the_learner_underneath_has_the_labels(tmp_path):
+    x, y = stream(60, 2, 3)
+    model = face.Folklore()
+    for row, label in zip(x.tolist(), y, strict=True):
+        model.learn_one(dict(zip("uv", row, strict=True)), "abc"[label])
+    assert model.learner.predict(x).tolist() == [model.predict_one(dict(zip("uv", row, strict=True))) for row in x.tolist()]
+    with pytest.warns(UserWarning, match="rows that came one by one have numbered labels and columns in a file: '.' is 0"):
+        model.learner.save(tmp_path / "model")
+
+
+def test_a_table_that_is_refused_changes_nothing():
+    pandas = pytest.importorskip("pandas")
+    x, y = stream(60, 2, 3)
+    frame = pandas.DataFrame(x, columns=["u", "v"])
+    model = face.Folklore()
+    model.learn_many(frame, y)
+    before = model.predict_proba_one({"u": 1.0, "v": 2.0})
+    frame["new"] = np.where(np.arange(60) == 40, np.inf, 1.0)
+    for table, labels, sentence in (frame, y, "feature 'new' has the value inf"), (frame, y[:50], "y has 50 labels for 60 rows"):
+        with pytest.raises(ValueError, match=sentence):
+            model.learn_many(table, labels)
+        assert model.learner.rounds == 60 and model.learner.features == 2
+        assert model.predict_proba_one({"u": 1.0, "v": 2.0}) == before
+
+
+def test_true_and_1_are_told_apart_or_refused():
+    pandas = pytest.importorskip("pandas")
+    for first, second in ((True, 1), (1, True), (False, 0)):
+        model = face.Folklore()
+        model.learn_one({"a": 1.0}, first)
+        with pytest.raises(ValueError, match=f"the label {second} equals the class {first}, and River tells classes apart by that"):
+            model.learn_one({"a": 2.0}, second)
+        model.learn_one({"a": 1.0}, 2)
+        assert list(model.predict_proba_one({"a": 1.0})) == [first, 2]
+    with pytest.raises(ValueError, match="equals the class (1|True)"):
+        face.Folklore().learn_many(pandas.DataFrame({"a": ["x", "y"]}), [True, 1])
+
+
+def test_missing_values_of_every_kind_are_absent_in_a_first_row():
+    pandas = pytest.importorskip("pandas")
+    found = []
+    for row in {"a": 1.0}, *({"a": 1.0, "b": hole} for hole in (None, float("nan"), pandas.NA, pandas.NaT)):
+        model = face.Folklore(scale="none")
+        model.learn_one(row, "x")
+        model.learn_one({"a": -1.0, "b": 2.0}, "y")
+        found.append(model.predict_proba_one({"a": 0.5, "b": 1.0}))
+    assert found == [found[0]] * 5

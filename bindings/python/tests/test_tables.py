@@ -555,3 +555,38 @@ def test_options_for_tables_are_followed_by_scikit_learn_and_river():
             learn(face.FolkloreClassifier(missing="unknown"), frame)
     with pytest.raises(TypeError, match="missing is 'unknown'; a list was needed"):
         river.Folklore(missing="unknown")
+
+
+@pytest.mark.parametrize("unit", ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps"])
+def test_times_of_numpy_are_times_in_every_unit(unit):
+    rng = np.random.default_rng(0)
+    w = rng.normal(size=60)
+    times = (np.datetime64("2026-01-01T05") + np.arange(60) * np.timedelta64(7, "h")).astype(f"M8[{unit}]")
+    for column in (times, list(times)):
+        learner = Learner("folklore")
+        learner.run({"v": column, "w": w}, np.where(w > 0, "a", "b"))
+        assert learner.roles["v"] == "time"
+
+
+def test_a_table_that_is_refused_changes_nothing():
+    sklearn = pytest.importorskip("noregret.sklearn")
+    x, y = stream(60, 2, 3)
+    frame = pandas.DataFrame(x, columns=["u", "v"])
+    frame["hue"] = np.where(y > 0, "red", "blue")
+    bad = frame.copy()
+    bad.loc[40, "v"] = 1e200
+    learner, model = Learner("folklore"), sklearn.FolkloreClassifier().partial_fit(frame, y, [0, 1, 2])
+    learner.run(frame, y)
+    for learn, rounds in ((lambda: learner.update(bad, y), lambda: learner.rounds), (lambda: model.partial_fit(bad, y), lambda: model.n_rounds_)):
+        with pytest.raises(ValueError, match=r"column 'v', row 40: 1e\+200; a number of at most 1e\+100 was needed"):
+            learn()
+        assert rounds() == 60
+
+
+def test_a_label_keeps_all_its_characters():
+    x, _ = stream(60, 2, 3)
+    for rows in (x, pandas.DataFrame(x)):
+        learner = Learner("folklore")
+        learner.run(rows, ["a\0", "a"] * 30)
+        learner.learn_one(rows[0] if rows is x else rows.iloc[0].rename(str).to_dict(), "a\0")
+        assert sorted(learner.labels) == ["a", "a\0"]

@@ -96,6 +96,12 @@ def objects(array: npt.NDArray[Any]) -> Sequence[Any]:
     return list(exact.tolist()) if unit != "ps" and bool(((exact == array) | np.isnat(array)).all()) else list(array)
 
 
+def times(array: Any) -> Any:
+    """The texts of NumPy's times, in units that are read as times."""
+    unit = {"Y": "D", "M": "D", "W": "D", "h": "m", "ps": "ns", "fs": "ns", "as": "ns"}.get(np.datetime_data(array.dtype)[0])
+    return np.datetime_as_string(array if unit is None else array.astype(f"M8[{unit}]"))
+
+
 def absent(names: Sequence[str], known: Collection[str], missing: Sequence[str] = (), not_missing: Sequence[str] = ()) -> set[str]:
     """Those of the new labels `names` that are words for a missing label, by the list of the readers."""
     if all(name in known for name in names):

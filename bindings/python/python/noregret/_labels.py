@@ -63,7 +63,7 @@ class Labelled(Promising):
             raise TypeError("y is None; a label was needed")
         if isinstance(y, int) and self._labels_out() is None:
             return y
-        return int(self._targets([y])[0])
+        return int(self._targets(_tables.labels([y]))[0])
 
     def _importance(self, y: Any) -> float:
         return 1.0 if self._class_weight is None else self._class_weight.get(_tables.text_of(y), 1.0)

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from . import _core
+from . import _core, _tables
 
 _C = TypeVar("_C", _core.Learner, _core.Bandit)
 _M = TypeVar("_M", bound="Model[Any]")
@@ -72,6 +72,12 @@ class Model(Generic[_C]):
         """States the types of the given labels, by their text, for a model file."""
         kinds = (str, int, float, np.bool_, np.integer, np.floating, datetime.date)
         given = given or {}
+        own = _core.spelling([_tables.text_of(label) for label in given.values()])
+        numbered = [(label, text) for (text, label), name in zip(given.items(), own, strict=True) if name != text]
+        if numbered:
+            told = ", ".join(f"{_tables.text_of(label)!r} is {text}" for label, text in numbered[:10])
+            warnings.warn(f"rows that came one by one have numbered labels and columns in a file: {told}", stacklevel=3)
+            return
         self._core.state([(text, label) for text, label in given.items() if isinstance(label, kinds)])
         other = next((label for label in given.values() if not isinstance(label, kinds)), None)
         if other is not None:

@@ -11,10 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import is_missing, objects
-from ._tables import LABELS, text_of
-
-LARGEST = 1e100
-"""The largest number in a feature."""
+from ._tables import LABELS, LARGEST, text_of, time_text
 
 Described = list[tuple[str, float]]
 """Features by name."""
@@ -64,7 +61,7 @@ def _is_list(x: Any) -> bool:
 def _flatten(path: str, value: Any, into: Described) -> None:
     if is_missing(value):
         return
-    if isinstance(value, datetime.date | np.datetime64) and (features := _core.time_features(path, str(value))):
+    if isinstance(value, datetime.date | np.datetime64) and (features := _core.time_features(path, time_text(value))):
         into.extend(features)
         return
     if isinstance(value, datetime.timedelta):

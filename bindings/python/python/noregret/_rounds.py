@@ -145,6 +145,9 @@ class Rounds(Model[_core.Bandit]):
         cells = np.asarray(x, dtype=None if isinstance(x, np.ndarray) else object)
         if cells.ndim != 2:
             raise ValueError(f"x has {cells.ndim} axes; rows and columns were needed")
+        named = [name for name in self._core.columns if not name.isdecimal()] if self._core.named and not self._core.roles else []
+        if named:
+            raise ValueError(f"x has {cells.shape[1]} numbers without names, and the bandit knows features by name: {', '.join(named[:10])}")
         columns = [(name, role) for name, role in self._core.roles if role not in ("label", "weight")]
         places = [name for name, _ in columns] == [str(at) for at in range(len(columns))]
         names = [name for name, role in columns if places or role != "drop"]

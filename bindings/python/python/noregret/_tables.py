@@ -25,6 +25,9 @@ _PLAIN = frozenset({str, int, bool})
 LABELS = (str, int, float, np.bool_, np.integer, np.floating, decimal.Decimal, datetime.date, np.datetime64)
 """The types of labels."""
 
+LARGEST = 1e100
+"""The largest number in a feature."""
+
 _DENSE = 1024
 """Largest number of columns of a sparse matrix with missing numbers that is read as an array of rows."""
 
@@ -173,8 +176,9 @@ def labels(y: Any) -> Any:
     if isinstance(y, list | tuple) and y and isinstance(y[0], list | tuple | np.ndarray):
         if len({np.size(label) for label in y}) == 1:
             return _vectors(np.asarray(y))
-    if isinstance(y, list | tuple) and len({(isinstance(label, str), isinstance(label, bool | np.bool_)) for label in y}) > 1:
-        # NumPy would make texts of numbers, and numbers of truth values.
+    kinds = {(isinstance(label, str), isinstance(label, bool | np.bool_)) for label in y} if isinstance(y, list | tuple) else set()
+    if len(kinds) > 1 or (kinds == {(True, False)} and any(label.endswith("\0") for label in y)):
+        # NumPy would make texts of numbers, numbers of truth values, and cut texts.
         mixed = np.empty(len(y), dtype=object)
         mixed[:] = y
         return mixed
@@ -391,7 +395,7 @@ def _cells(values: Any, name: str) -> list[Any]:
     """Cells as text and numbers, None where one is missing."""
     kind = getattr(getattr(values, "dtype", None), "kind", "")
     if isinstance(values, np.ndarray) and kind == "M":
-        values = np.datetime_as_string(values).tolist()
+        values = _arrays.times(values).tolist()
         return [None if value == "NaT" else value for value in values]
     if isinstance(values, np.ndarray) and kind == "m":
         values = _arrays.objects(values)
@@ -413,6 +417,8 @@ def _cell(value: Any, name: str, at: int) -> Any:
         return None
     if isinstance(value, float | np.floating | decimal.Decimal) and math.isinf(value):
         raise ValueError(f"column {name!r}, row {at}: {value}; a finite number was needed")
+    if isinstance(value, float | int | np.floating) and not -LARGEST <= value <= LARGEST:
+        raise ValueError(f"column {name!r}, row {at}: {value:.6g}; a number of at most {LARGEST:g} was needed")
     if isinstance(value, float | np.floating):
         return float(value)
     if isinstance(value, np.timedelta64):
@@ -422,7 +428,7 @@ def _cell(value: Any, name: str, at: int) -> Any:
     if isinstance(value, datetime.timedelta):
         return value.total_seconds()
     if isinstance(value, np.datetime64):
-        return str(value)
+        return time_text(value)
     if isinstance(value, Mapping):
         return {str(key): _cell(inside, name, at) for key, inside in value.items()}
     if isinstance(value, set | frozenset):
@@ -433,6 +439,11 @@ def _cell(value: Any, name: str, at: int) -> Any:
         f"column {name!r}, row {at}: a value of type {type(value).__name__}; numbers, texts, times, booleans, and lists and "
         "dictionaries of them can be learnt from"
     )
+
+
+def time_text(value: Any) -> str:
+    """The text of a time."""
+    return str(_arrays.times(value) if isinstance(value, np.datetime64) else value)
 
 
 def _members(name: str, cell: Any, times: bool) -> list[tuple[str, Any]]:

@@ -138,14 +138,15 @@ class Classifier(base.MiniBatchClassifier):
 
     def _prepared(self, y: Any, x: dict[Any, Any]) -> tuple[_core.Learner, int]:
         """The learner, and the index of class `y`."""
-        columns = len(x)
         label = self._classes.get(y)
+        self._tell_apart([y])
         if label is None:
             if not self._multiclass:
                 raise ValueError(f"y = {y!r}: must be True or False: {self._learner_name} is binary")
             _tables.check_types([y], {_tables.text_of(known): known for known in self._classes})
             label = len(self._classes)
         if self._core is None:
+            columns = sum(not _arrays.is_missing(value) for value in x.values())
             self._core = classifier(
                 self._learner_name,
                 2,
@@ -160,6 +161,17 @@ class Classifier(base.MiniBatchClassifier):
                 memory=self.memory,
             )
         return self._core, label
+
+    def _tell_apart(self, labels: Any) -> None:
+        """Refuses True beside 1, and False beside 0: equal keys of the dictionaries of probabilities."""
+        if not self._multiclass:
+            return
+        truths = (bool, np.bool_)
+        few = {(isinstance(label, truths), label) for label in labels if isinstance(label, (int, float, np.number, *truths)) and label in (0, 1)}
+        for truth, label in sorted(few):
+            for known in (*self._classes, *(other for _, other in few)):
+                if known == label and isinstance(known, truths) != truth:
+                    raise ValueError(f"the label {label!r} equals the class {known!r}, and River tells classes apart by that; write both as texts")
 
     def _parameters(self) -> dict[str, Any]:
         return {**{name: getattr(self, name) for name in self._own}, **getattr(self, "nested", {})}
@@ -216,14 +228,23 @@ class Classifier(base.MiniBatchClassifier):
         self._learn_many(X, y, 1.0)
 
     def _learn_many(self, X: Any, y: Any, w: Any) -> None:
-        names = list(X.columns)
+        names, y = list(X.columns), list(y)
+        if len(y) != len(X):
+            raise ValueError(f"y has {len(y)} labels for {len(X)} rows")
         mixed = self._core is None and (bool(self.missing) or _is_mixed(X))
         if self._table is not None or mixed:
+            self._tell_apart(y)
             self._learn_table(X, y, None if np.ndim(w) == 0 and w == 1.0 else np.broadcast_to(w, len(X)))
             return
         weights = np.broadcast_to(np.asarray(w, dtype=np.float64), len(X))
-        for row, label, weight in zip(X.itertuples(index=False, name=None), y, weights, strict=True):
-            self._learn_one(dict(zip(names, row, strict=True)), label, float(weight))
+        before = (None if self._core is None else self._core.copy(), dict(self._columns), dict(self._classes))
+        try:
+            for at, (row, label, weight) in enumerate(zip(X.itertuples(index=False, name=None), y, weights, strict=True)):
+                self._learn_one(dict(zip(names, row, strict=True)), label, float(weight))
+        except (ValueError, TypeError) as why:
+            self._core, self._columns, self._classes = before
+            why.add_note(f"This is row {at}; no row of the table was learnt.")
+            raise
 
     def predict_proba_many(self, X: Any) -> Any:
         """Probabilities of the classes: a pandas DataFrame with the index of `X` and a column for each class so far."""
@@ -241,10 +262,14 @@ class Classifier(base.MiniBatchClassifier):
 
     @property
     def learner(self) -> Any:
-        """The underlying learner, for saving, merging or certifying; None before the first row."""
-        if self._table is not None:
+        """The underlying learner, for saving, merging or certifying; None before the first row. If rows came one by one, its columns have
+        numbers, in the order in which features came (new ones of a row by their names), and a file has numbers for labels, too. A first
+        `learn_many` with texts or missing values makes a learner that knows names."""
+        if self._table is not None or self._core is None:
             return self._table
-        return None if self._core is None else Learner._wrap(self._core)
+        learner = Learner._wrap(self._core)
+        learner._values, learner._grows = {str(at): label for label, at in self._classes.items()}, False
+        return learner
 
 
 _SPECIAL = (dict, list, tuple, set, frozenset, np.ndarray, datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
@@ -273,7 +298,7 @@ def _flat(x: dict[Any, Any], said: Collection[str] = ()) -> dict[Any, Any]:
         if isinstance(value, np.timedelta64):
             value = float(value / np.timedelta64(1, "s"))
         if isinstance(value, datetime.date | np.datetime64):
-            features: list[tuple[str, Any]] | None = _core.time_features(str(path), str(value))
+            features: list[tuple[str, Any]] | None = _core.time_features(str(path), _tables.time_text(value))
             flat.update(features or [(path, str(value))])
         elif isinstance(value, dict):
             for name, inside in value.items():
