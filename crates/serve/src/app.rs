@@ -19,6 +19,7 @@ use serde::de::DeserializeOwned;
 use crate::api::problem::answer;
 use crate::hub::Hub;
 use crate::model::handle::Handle;
+use crate::model::spec::shown;
 use crate::refusal::Refusal;
 use crate::safety::keys::{LiveKeys, Right};
 use crate::safety::limits::Limits;
@@ -85,7 +86,7 @@ impl App {
     /// # Errors
     /// 413 beyond the limit, 408 after a timeout.
     pub(crate) async fn bytes(&self, body: Body) -> Result<Bytes, Refusal> {
-        self.bytes_within(body, self.limits().body).await
+        self.bytes_within(body, self.limits().body, "--body").await
     }
 
     /// Reads the body of an import, a model file.
@@ -93,19 +94,19 @@ impl App {
     /// # Errors
     /// As for [`App::bytes`].
     pub(crate) async fn file(&self, body: Body) -> Result<Bytes, Refusal> {
-        self.bytes_within(body, self.limits().import).await
+        self.bytes_within(body, self.limits().import, "--import").await
     }
 
-    async fn bytes_within(&self, body: Body, most: usize) -> Result<Bytes, Refusal> {
+    async fn bytes_within(&self, body: Body, most: usize, flag: &str) -> Result<Bytes, Refusal> {
         let limits = self.limits();
         let time = Duration::from_secs(limits.body_seconds);
         match tokio::time::timeout(time, axum::body::to_bytes(body, most)).await {
             Ok(Ok(bytes)) => Ok(bytes),
+            Ok(Err(error)) if error.to_string().contains("length limit") => Err(Refusal::too_large(format!(
+                "the body has more than {most} bytes, which is the limit ({flag})"
+            ))),
             Ok(Err(_)) => {
-                let what = format!(
-                    "the body ended early, is not what its content-encoding says, or has more than {most} bytes, which is the limit"
-                );
-                Err(Refusal::too_large(what))
+                Err(Refusal::malformed("the body ended early, or is not what its content-encoding says"))
             }
             Err(_) => {
                 let what = format!("the body did not arrive within {} seconds", limits.body_seconds);
@@ -218,7 +219,7 @@ fn named(path: &str, what: &str) -> String {
 /// Parses JSON of a request.
 ///
 /// # Errors
-/// 400 for invalid JSON, 422 for invalid content, with the field.
+/// 400 for invalid JSON, 422 for invalid content, with the field; also for names that an object has twice.
 pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     // serde would accept lists of values for structs.
     if bytes.trim_ascii_start().starts_with(b"[") {
@@ -226,7 +227,7 @@ pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     }
     // The path of fields is only tracked after an error.
     if let Ok(value) = serde_json::from_slice(bytes) {
-        return Ok(value);
+        return crate::twice::check(bytes).map(|()| value);
     }
     // NaN is no JSON, but programs write it for a missing number.
     if let Some(plain) = std::str::from_utf8(bytes).ok().and_then(without_nan) {
@@ -239,7 +240,11 @@ pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
         let error = error.into_inner();
         let text = error.to_string();
         let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
-        if error.is_data() {
+        let twice = what.strip_prefix("duplicate field `").and_then(|rest| rest.strip_suffix('`'));
+        if let Some(name) = twice {
+            let field = if path == "." { name.to_owned() } else { format!("{path}.{name}") };
+            Refusal::invalid(&field, format!("the name {} appears twice", shown(name)))
+        } else if error.is_data() {
             Refusal::invalid(&named(&path, what), what)
         } else if is_json {
             Refusal::invalid(&path, format!("{path} has a value of the wrong type"))

@@ -13,6 +13,7 @@
 //! | [`safety`] | limits, names, keys |
 //! | `page` | web pages |
 //! | `connections`, `health` | connections and shutdown; whether the service is ready |
+//! | `twice` | names that an object of JSON has twice |
 //! | [`trial`] | the same without a network, for tests |
 //!
 //! The service contains no mathematics: rows, decisions, logs, evaluation and model files are those
@@ -31,6 +32,7 @@ mod refusal;
 pub mod safety;
 mod store;
 pub mod trial;
+mod twice;
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};

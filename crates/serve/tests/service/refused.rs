@@ -64,3 +64,51 @@ fn a_refused_row_needs_no_recovery() {
     let service = Service::start(folder.path());
     assert_eq!(forecast(&service), mine);
 }
+
+/// A name that an object has twice is refused, as in files: nobody knows which of the two counts.
+#[test]
+fn names_that_appear_twice() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/full", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    service.put("/v1/models/news", &json!({"feedback": "bandit"})).ok(201);
+    let post = |path: &str, body: &str| service.send("POST", path, "application/json", body.as_bytes());
+    for (path, body, field, what) in [
+        ("full/learn", r#"{"x": {"v": 1, "v": 2}, "y": "a"}"#, "x", "feature \"v\" appears twice"),
+        ("full/predict", r#"{"x": {"v": 1, "w": 1, "v": 1}}"#, "x", "feature \"v\" appears twice"),
+        ("full/predict", r#"{"x": {"u.a": 1, "u": {"a": 2}}}"#, "x", "feature \"u.a\" appears twice"),
+        ("full/predict", r#"{"x": {"u": [{"a": 1, "a": NaN}]}}"#, "x", "feature \"u.0.a\" appears twice"),
+        ("full/predict", r#"{"x": {"v": 1}, "x": {"v": 2}}"#, "x", "the name \"x\" appears twice"),
+        ("full/learn", r#"{"x": {"v": 1}, "y": "a", "y": "b"}"#, "y", "the name \"y\" appears twice"),
+        ("news/decide", r#"{"labels": {"a": {"v": 1}, "a": {"v": 2}}}"#, "labels", "\"a\" appears twice"),
+        (
+            "news/decide",
+            r#"{"labels": [{"label": "a", "x": {"v": 1, "v": 2}}]}"#,
+            "labels",
+            "\"v\" appears twice",
+        ),
+    ] {
+        let refused = post(&format!("/v1/models/{path}"), body);
+        let said = refused.json();
+        let detail = said["detail"].as_str().expect("a sentence");
+        assert!(refused.status == 422 && detail.contains(what), "{body}: {refused:?}");
+        assert!(said["field"].as_str().is_some_and(|found| found.starts_with(field)), "{body}: {said}");
+    }
+    let params = br#"{"learner": "ogd", "params": {"seed": 1, "seed": 2}}"#;
+    let refused = service.send("PUT", "/v1/models/other", "application/json", params);
+    assert_eq!((refused.status, &refused.json()["field"]), (422, &json!("params")), "{refused:?}");
+    let lines = b"{\"x\": {\"v\": 1}, \"y\": \"a\"}\n{\"x\": {\"v\": 1, \"v\": 1}, \"y\": \"a\"}\n";
+    let told = service.send("POST", "/v1/models/full/learn", "application/x-ndjson", lines).lines();
+    assert!(told[0]["p"].is_object() && told[1]["error"]["line"] == 2, "{told:?}");
+    // Other objects may have the name, too; a list is a set.
+    for (path, body) in [
+        ("full/predict", r#"{"x": {"v": 1, "u": {"v": 1}, "w": [{"v": 1}, {"v": 2}], "tags": ["a", "a"]}}"#),
+        (
+            "news/decide",
+            r#"{"x": {"a": 1}, "labels": {"a.b": {"c": 1}, "a": {"b.c": 1, "b": 2}, "c": {"b": 2}}}"#,
+        ),
+    ] {
+        post(&format!("/v1/models/{path}"), body).ok(200);
+    }
+    assert_eq!(service.get("/v1/models/full").ok(200)["rounds"], 1);
+}
