@@ -58,7 +58,9 @@ impl Hub {
                 let _ = std::fs::remove_dir_all(entry.path());
                 continue;
             }
-            if names::check(&name).is_ok() {
+            if !entry.path().is_dir() {
+                tracing::warn!("{} is no folder of a model, and is left alone", entry.path().display());
+            } else if names::check(&name).is_ok() {
                 models.insert(name, Place::Recovering);
             }
         }
@@ -131,7 +133,7 @@ impl Hub {
     /// 409 if the name exists.
     pub(crate) fn create(&self, name: &str, spec: Spec) -> Result<Arc<Handle>, Refusal> {
         let live = spec.shadow_of.as_deref().map(|live| self.get(live)).transpose()?;
-        self.create_with(name, || {
+        self.create_as(name, true, || {
             let engine = Engine::new(spec, &self.limits)?;
             match live {
                 Some(live) if live.kind != engine.kind => {
@@ -147,10 +149,19 @@ impl Hub {
         })
     }
 
-    /// The same with an engine made by `make`.
+    /// The same with the engine of a file, made by `make`: its log goes on from that.
     pub(crate) fn create_with(
         &self,
         name: &str,
+        make: impl FnOnce() -> Result<Engine, Refusal>,
+    ) -> Result<Arc<Handle>, Refusal> {
+        self.create_as(name, false, make)
+    }
+
+    fn create_as(
+        &self,
+        name: &str,
+        is_new: bool,
         make: impl FnOnce() -> Result<Engine, Refusal>,
     ) -> Result<Arc<Handle>, Refusal> {
         names::check(name)?;
@@ -163,13 +174,14 @@ impl Hub {
                 return Err(Refusal::conflict(format!("there is a model called {name} already")));
             }
             if models.len() >= self.limits.models {
-                let what = format!("there are {} models, which is the limit", models.len());
+                let what = format!("there are {} models, which is the limit (--most-models)", models.len());
                 return Err(Refusal::invalid("name", what));
             }
             models.insert(name.to_owned(), Place::Busy);
         }
         let made = make().and_then(|engine| {
-            let header = log::header(&engine, None).map_err(Refusal::failed)?;
+            let continues = (!is_new).then(|| engine.archive().digest());
+            let header = log::header(&engine, continues).map_err(Refusal::failed)?;
             let (folder, seq) = (self.folder.join(name), engine.standing.seq);
             let store = Store::create(&folder, engine.spec(), seq, &engine.snapshot(), &header);
             let store = store.map_err(Refusal::failed)?;

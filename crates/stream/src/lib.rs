@@ -43,6 +43,7 @@ pub use read::live::Stop;
 pub use read::memory::{MemoryCell, MemoryTable};
 pub use read::missing::Missing;
 pub use read::ndjson::nan::without_nan;
+pub use read::ndjson::single::TableRows;
 pub use read::offer::{Described, DescribedRound, fill_blocks};
 pub use read::open::{from_read, from_table, open};
 pub use read::options::{CsvField, CsvRole, CsvSchema, Offers, ReadOptions, Schema, Style};

@@ -148,9 +148,18 @@ class Model:
         found: dict[str, Any] = self._client._json("GET", self.path)
         return found
 
-    def predict(self, x: Features, *, id: str | None = None) -> Forecast:
-        """Forecasts a row; with an ``id`` the row is stored until its label is given by ``label``."""
+    def predict(
+        self,
+        x: Features,
+        labels: Sequence[str | float | bool] | Mapping[str, Features] | None = None,
+        *,
+        id: str | None = None,
+    ) -> Forecast:
+        """Forecasts a row, among ``labels`` or all labels of the model; with an ``id`` the row is stored until its
+        label is given by ``label``."""
         body: dict[str, Any] = {"x": x}
+        if labels is not None:
+            body["labels"] = labels
         if id is not None:
             body["id"] = id
         return Forecast(**self._post("predict", body))

@@ -43,6 +43,8 @@ mod serve;
 mod serve_deploy;
 #[cfg(all(feature = "serve", unix))]
 mod serve_hostile;
+#[cfg(feature = "serve")]
+mod serve_tables;
 mod shapes;
 mod tables;
 mod trace;

@@ -6,9 +6,11 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ArrayBuilder, Object, OneOfBuilder, Schema, SchemaType, Type};
 
+use super::streams::Wanted;
 use crate::model::engine::{Answer, Chosen, Forecasted};
 use crate::model::event::{Decide, Event, Offered};
 use crate::model::flat::Flat;
+use crate::model::handle::Handle;
 use crate::model::spec::{label_kinds, shown_value};
 use crate::refusal::Refusal;
 
@@ -76,6 +78,9 @@ pub struct PredictBody {
     #[serde(default)]
     #[schema(example = "row-17", min_length = 1, max_length = 256)]
     pub id: Option<String>,
+    /// The labels on offer, as in decide: the forecast is among them. By default all labels of the model.
+    #[schema(schema_with = labels, required = false)]
+    pub labels: Option<Value>,
 }
 
 /// A row to learn from.
@@ -278,18 +283,30 @@ impl From<Chosen> for Decision {
 }
 
 impl DecideBody {
-    /// The requested decision.
-    pub(crate) fn decide(self) -> Result<Decide, Refusal> {
+    /// The requested decision of `model`: in its original form in `bytes`, the same body.
+    pub(crate) fn decide(self, bytes: &[u8], model: &Handle) -> Result<Decide, Refusal> {
         check_id(self.id.as_deref())?;
         Ok(Decide {
             id: self.id.unwrap_or_default(),
             x: self.x,
-            labels: self.labels.filter(|labels| !labels.is_null()).map(offered).transpose()?,
+            given: given(bytes, model)?,
+            labels: offer(self.labels)?,
             exclude: self.exclude.into_iter().map(|label| label.text).collect(),
-            slots: Vec::new(),
             deferred: self.deferred,
+            ..Decide::default()
         })
     }
+}
+
+/// The features of a body as they were given, if `model` reads them as those of a table.
+fn given(bytes: &[u8], model: &Handle) -> Result<Option<Value>, Refusal> {
+    if !model.has_table() { Ok(None) } else { features_in(bytes).map(Some) }
+}
+
+/// The features of a body as they were given.
+fn features_in(bytes: &[u8]) -> Result<Value, Refusal> {
+    let mut body: Map<String, Value> = crate::app::parsed(bytes)?;
+    Ok(body.shift_remove("x").unwrap_or_default())
 }
 
 fn check_id(id: Option<&str>) -> Result<(), Refusal> {
@@ -308,7 +325,7 @@ impl LearnBody {
         let Self { x, id, y, weight } = self;
         check_id(id.as_deref())?;
         match (x, id) {
-            (Some(x), None) => Ok(Event::Learn { x, y, weight }),
+            (Some(x), None) => Ok(Event::Learn { x, y, weight, row: None }),
             (None, Some(id)) => Ok(Event::Label { id, y, weight }),
             _ => Err(Refusal::invalid(
                 "x",
@@ -319,18 +336,31 @@ impl LearnBody {
 }
 
 impl PredictBody {
-    /// The requested event, if the row is to be stored: in its original form in `bytes`, the same
-    /// body.
-    pub(crate) fn event(&self, bytes: &[u8]) -> Result<Option<Event>, Refusal> {
+    /// The event that is wanted of `model`, if the row is to be stored, or a forecast: in its original form
+    /// in `bytes`, the same body.
+    pub(crate) fn wanted(self, bytes: &[u8], model: &Handle) -> Result<Wanted, Refusal> {
         check_id(self.id.as_deref())?;
-        let Some(id) = self.id.clone() else { return Ok(None) };
-        let mut body: Map<String, Value> = crate::app::parsed(bytes)?;
-        Ok(Some(Event::Ask { id, x: body.shift_remove("x").unwrap_or_default() }))
+        let labels = offer(self.labels)?;
+        let Some(id) = self.id else {
+            let given = given(bytes, model)?;
+            let asked = Decide { x: self.x, given, labels, ..Decide::default() };
+            return Ok(Wanted::Forecast(Box::new(asked)));
+        };
+        if labels.is_some() {
+            let what = "a row whose label comes later is forecast among all labels: give its id, or the labels on offer";
+            return Err(Refusal::invalid("labels", what));
+        }
+        Ok(Wanted::Event(Event::Ask { id, x: features_in(bytes)?, row: None }))
     }
 }
 
 fn read(x: Value) -> Result<Flat, Refusal> {
     Flat::deserialize(x).map_err(|error| Refusal::invalid("labels", error.to_string()))
+}
+
+/// Labels on offer, if there are any in the body.
+fn offer(labels: Option<Value>) -> Result<Option<Vec<Offered>>, Refusal> {
+    labels.filter(|labels| !labels.is_null()).map(offered).transpose()
 }
 
 /// Labels on offer, in any form.

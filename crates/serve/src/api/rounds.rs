@@ -14,6 +14,7 @@ use super::streams::{self, Wanted};
 use crate::app::{Ask, is_lines, json as answered};
 use crate::model::engine::Answer;
 use crate::model::event::Event;
+use crate::model::handle::Handle;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 
@@ -34,6 +35,7 @@ fn timed(what: &'static str, model: &str, begun: Instant, done: bool) {
     params(OfModel),
     request_body(content = PredictBody, examples(
         ("row" = (summary = "A row", value = json!({"x": {"weight": 4.2, "colour": "grey", "owner": {"age": 31}}}))),
+        ("on-offer" = (summary = "A row, among the labels on offer", value = json!({"x": {"weight": 4.2}, "labels": ["cat", "dog"]}))),
         ("row-with-id" = (summary = "A row whose label comes later", value = json!({"id": "row-17", "x": {"weight": 4.0, "colour": "black"}})))
     )),
     responses((status = 200, description = "The forecast", body = Forecast),
@@ -44,19 +46,19 @@ pub(crate) async fn predict(ask: Ask, body: Body) -> Answered {
     let begun = Instant::now();
     if is_lines(&headers) {
         let may_keep = app.allow(&headers, Right::Write, Some(&name));
-        return Ok(streams::acted(handle, body, move |line| {
-            let body: PredictBody = crate::app::parsed(line)?;
-            match body.event(line)? {
-                Some(event) => may_keep.clone().map(|()| Wanted::Event(event)),
-                None => Ok(Wanted::Forecast(body.x)),
+        return Ok(streams::acted(handle, body, move |model, line| {
+            let wanted = crate::app::parsed::<PredictBody>(line)?.wanted(line, model)?;
+            if let Wanted::Event(_) = wanted {
+                may_keep.clone()?;
             }
+            Ok(wanted)
         }));
     }
     let bytes = app.bytes(body).await?;
     let done = async {
-        let body: PredictBody = crate::app::parsed(&bytes)?;
-        let Some(event) = body.event(&bytes)? else {
-            return handle.look().await?.predict(&body.x);
+        let event = match crate::app::parsed::<PredictBody>(&bytes)?.wanted(&bytes, &handle)? {
+            Wanted::Event(event) => event,
+            Wanted::Forecast(asked) => return handle.look().await?.predict(&asked),
         };
         app.allow(&headers, Right::Write, Some(&name))?;
         match handle.act(event).await? {
@@ -74,16 +76,16 @@ async fn act(
     ask: Ask,
     what: &'static str,
     body: Body,
-    event: impl Fn(&[u8]) -> Result<Event, Refusal> + Send + Sync + 'static,
+    event: impl Fn(&Handle, &[u8]) -> Result<Event, Refusal> + Send + Sync + 'static,
 ) -> Answered {
     let handle = ask.model(Right::Write)?;
     let Ask { app, name, headers } = ask;
     let begun = Instant::now();
     if is_lines(&headers) {
-        return Ok(streams::acted(handle, body, move |line| event(line).map(Wanted::Event)));
+        return Ok(streams::acted(handle, body, move |model, line| event(model, line).map(Wanted::Event)));
     }
     let bytes = app.bytes(body).await?;
-    let done = match event(&bytes) {
+    let done = match event(&handle, &bytes) {
         Ok(event) => handle.act(event).await,
         Err(refusal) => Err(refusal),
     };
@@ -104,7 +106,7 @@ async fn act(
     responses((status = 200, description = "The forecast made before the row was learnt", body = Learnt),
         Refused))]
 pub(crate) async fn learn(ask: Ask, body: Body) -> Answered {
-    act(ask, "learn", body, |bytes| crate::app::parsed::<LearnBody>(bytes)?.event()).await
+    act(ask, "learn", body, |_, bytes| crate::app::parsed::<LearnBody>(bytes)?.event()).await
 }
 
 /// Decides on a label to play.
@@ -121,8 +123,11 @@ pub(crate) async fn learn(ask: Ask, body: Body) -> Answered {
     responses((status = 200, description = "The label to play", body = Decision),
         Refused))]
 pub(crate) async fn decide(ask: Ask, body: Body) -> Answered {
-    act(ask, "decide", body, |bytes| Ok(Event::Decide(crate::app::parsed::<DecideBody>(bytes)?.decide()?)))
-        .await
+    act(ask, "decide", body, |model, bytes| {
+        let decide = crate::app::parsed::<DecideBody>(bytes)?.decide(bytes, model)?;
+        Ok(Event::Decide(decide))
+    })
+    .await
 }
 
 /// Learns how good a decision was.
@@ -139,7 +144,7 @@ pub(crate) async fn decide(ask: Ask, body: Body) -> Answered {
     responses((status = 200, description = "It was learnt"),
         (status = "4XX", description = "404 unknown, 409 conflict, 410 too late", body = super::problem::Problem, content_type = "application/problem+json")))]
 pub(crate) async fn feedback(ask: Ask, body: Body) -> Answered {
-    act(ask, "feedback", body, |bytes| crate::app::parsed::<FeedbackBody>(bytes)?.event()).await
+    act(ask, "feedback", body, |_, bytes| crate::app::parsed::<FeedbackBody>(bytes)?.event()).await
 }
 
 /// Activates a deferred decision, whose waiting time begins.
@@ -151,7 +156,7 @@ pub(crate) async fn feedback(ask: Ask, body: Body) -> Answered {
     responses((status = 200, description = "Its waiting time has started"),
         Refused))]
 pub(crate) async fn activate(ask: Ask, body: Body) -> Answered {
-    act(ask, "activate", body, |bytes| {
+    act(ask, "activate", body, |_, bytes| {
         let ActivateBody { id } = crate::app::parsed(bytes)?;
         Ok(Event::Activate { id })
     })

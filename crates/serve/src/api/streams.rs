@@ -17,8 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::bodies::shown;
 use crate::model::engine::Answer;
-use crate::model::event::Event;
-use crate::model::flat::Flat;
+use crate::model::event::{Decide, Event};
 use crate::model::handle::Handle;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
@@ -187,9 +186,9 @@ pub(super) fn streamed(mut pieces: mpsc::Receiver<Bytes>, kind: &'static str) ->
 }
 
 /// The request of a line.
-pub(super) enum Wanted {
-    /// A forecast of these features, from a read-only copy.
-    Forecast(Flat),
+pub(crate) enum Wanted {
+    /// A forecast of these features among these labels, from a read-only copy.
+    Forecast(Box<Decide>),
     /// An event.
     Event(Event),
 }
@@ -198,21 +197,21 @@ pub(super) enum Wanted {
 pub(super) fn acted(
     handle: Arc<Handle>,
     body: Body,
-    wanted: impl Fn(&[u8]) -> Result<Wanted, Refusal> + Send + Sync + 'static,
+    wanted: impl Fn(&Handle, &[u8]) -> Result<Wanted, Refusal> + Send + Sync + 'static,
 ) -> Response {
     let (sender, answers) = mpsc::channel(AHEAD);
     let mut lines = Lines::new(body, &handle.limits);
     tokio::spawn(async move {
         let mut reader = None;
         while let Some(line) = lines.next().await {
-            let answer = match line.and_then(|line| wanted(&line)) {
-                Ok(Wanted::Forecast(x)) => {
+            let answer = match line.and_then(|line| wanted(&handle, &line)) {
+                Ok(Wanted::Forecast(asked)) => {
                     // All events that were answered before the line was written are included.
                     if std::mem::take(&mut lines.arrived) || reader.is_none() {
                         reader = Some(handle.look().await);
                     }
                     let at = match &reader {
-                        Some(Ok(reader)) => reader.predict(&x),
+                        Some(Ok(reader)) => reader.predict(&asked),
                         Some(Err(refusal)) => Err(refusal.clone()),
                         None => Err(Refusal::failed("the model cannot be read")),
                     };

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use noregret::algorithm::AnyModel;
 use noregret::example::Features;
 use noregret::prediction::Decision;
-use noregret::registry::{self, Entry};
 use noregret_stream::GivenLabel;
 use noregret_stream::encode::{Example, Unscaled};
 
@@ -71,8 +70,9 @@ impl Engine {
                 return Err(Refusal { field: Some("id".to_owned()), ..Refusal::conflict(what) });
             }
         }
-        let names = self.names_on_offer(decide)?;
-        let numbers = self.numbers_of(&names)?;
+        let offering = self.offering();
+        let names = offering.names(decide)?;
+        let numbers = offering.numbers(&names)?;
         let choices = choices(decide, &names)?;
         for (at, slot) in decide.slots.iter().enumerate() {
             slot.x.check(&format!("slots[{at}].x"), &self.limits)?;
@@ -80,92 +80,22 @@ impl Engine {
         if matches!(self.kind, RowKind::Columns) {
             let some_only =
                 decide.labels.is_some() || choices.iter().any(|choice| choice.allowed.len() < names.len());
-            self.check_columns(decide, some_only && names.len() < self.learner.problem().classes)?;
+            offering.check_undescribed(decide)?;
+            if some_only && names.len() < self.learner.problem().classes {
+                offering.check_choice()?;
+            }
         }
         Ok(Wanted { names, numbers, choices })
     }
 
-    /// The names of the labels on offer.
-    fn names_on_offer(&self, decide: &Decide) -> Result<Vec<GivenLabel>, Refusal> {
-        let names: Vec<GivenLabel> = match &decide.labels {
-            Some(labels) => {
-                let mut names = Vec::with_capacity(labels.len());
-                for (at, offered) in labels.iter().enumerate() {
-                    check_label(&format!("labels[{at}]"), &offered.label.text)?;
-                    names.push(offered.label.clone());
-                }
-                names
-            }
-            None if matches!(self.kind, RowKind::Offers(_)) => {
-                let what = "the model has no fixed labels: give the labels on offer";
-                return Err(Refusal::invalid("labels", what));
-            }
-            None => {
-                let is_offered = |at: &u32| self.retired.binary_search(at).is_err();
-                let named = (0u32..).zip(self.encoder.labels().given());
-                named.filter(|(at, _)| is_offered(at)).map(|(_, label)| label).collect()
-            }
-        };
-        let classes = self.learner.problem().classes;
-        if names.is_empty() || names.len() > classes {
-            let what = format!("{} labels are on offer; from 1 to {classes} were needed", names.len());
-            return Err(Refusal::invalid("labels", what));
-        }
-        let mut sorted: Vec<&str> = names.iter().map(|label| &*label.text).collect();
-        sorted.sort_unstable();
-        if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(Refusal::invalid(
-                "labels",
-                format!("the label {} is on offer twice", shown(pair[0])),
-            ));
-        }
-        Ok(names)
-    }
-
-    /// The learner's indices of the labels: their positions, or the model's classes.
-    fn numbers_of(&self, names: &[GivenLabel]) -> Result<Vec<u32>, Refusal> {
-        if let RowKind::Offers(_) = self.kind {
-            return Ok((0..names.len() as u32).collect());
-        }
-        let number = |(at, label): (usize, &GivenLabel)| {
-            let found = self.encoder.labels().find_as(&label.text, label.of).map(|label| label.0);
-            let refused = |what: &str| {
-                let what = format!("the label {} {what}", shown(&label.text));
-                Refusal::invalid(&format!("labels[{at}]"), what)
-            };
-            match found {
-                None => Err(refused("is none of the model's")),
-                Some(at) if self.retired.binary_search(&at).is_ok() => {
-                    Err(refused("is retired: it has to be added again before it is on offer"))
-                }
-                Some(at) => Ok(at),
-            }
-        };
-        names.iter().enumerate().map(number).collect()
-    }
-
-    /// Checks a decision of a model with fixed labels; `some_only`: among some of them.
-    fn check_columns(&self, decide: &Decide, some_only: bool) -> Result<(), Refusal> {
-        let described = decide.labels.iter().flatten().position(|label| !label.x.is_null());
-        let described = described.map(|at| format!("labels[{at}].x"));
-        let slot = decide.slots.iter().position(|slot| !slot.x.is_null());
-        if let Some(field) = described.or_else(|| slot.map(|at| format!("slots[{at}].x"))) {
-            let what = "the model has fixed labels; features of labels and slots need a model that was made without labels";
-            return Err(Refusal::invalid(&field, what));
-        }
-        if some_only && !registry::find(self.learner_name()).is_ok_and(Entry::decides_among) {
-            let what = format!("{} cannot decide among some of its labels only", self.learner.about().name);
-            return Err(Refusal::invalid("labels", what));
-        }
-        Ok(())
-    }
-
     /// Fills the row of a model with fixed labels.
     pub(super) fn fill_round(&mut self, decide: &Decide) -> Result<(), Refusal> {
-        decide.x.check("x", &self.limits)?;
-        self.make_room(&decide.x, 0)?;
+        // A shadow of a model with a table reads what was given, as it will when it is promoted.
+        let x = decide.row.as_ref().filter(|_| self.table.is_some()).unwrap_or(&decide.x);
+        x.check("x", &self.limits)?;
+        self.make_room(x, 0)?;
         self.row.clear();
-        rows::fill(&mut self.schema.columns, &decide.x, self.most, &mut self.row)
+        rows::fill(&mut self.schema.columns, x, self.most, &mut self.row)
     }
 
     /// The learner's decision for a slot, not yet drawn: among the labels `offered`, or all.

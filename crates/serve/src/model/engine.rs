@@ -11,7 +11,7 @@ use noregret_stream::decisions::pending::Pending;
 use noregret_stream::encode::scale::{Scaler, Scaling};
 use noregret_stream::encode::{Encoder, Example, Kept};
 use noregret_stream::run::bandit::Play;
-use noregret_stream::{Columns, GivenLabel, Row, Schema};
+use noregret_stream::{Columns, GivenLabel, Row, Schema, TableRows};
 use serde_json::Value;
 
 use super::event::{Event, Outcome};
@@ -28,6 +28,8 @@ pub(crate) struct Engine {
     pub(super) learner: AnyModel,
     pub(super) encoder: Encoder,
     pub(super) schema: Schema,
+    /// For a model of a file whose rows are those of a table.
+    pub(super) table: Option<TableRows>,
     pub(super) play: Play,
     pub(super) waiting: Pending<Arc<Waits>>,
     pub(super) asked: Pending<Arc<Asked>>,
@@ -134,12 +136,14 @@ impl Engine {
         };
         let noregret_stream::save::Saved { learner, encoder, schema, .. } = saved;
         let play = Play { explore: spec.service.explore.unwrap_or(0.0), ..play };
+        let table = TableRows::of(&schema);
         let mut engine = Self {
             spec,
             kind,
             learner,
             encoder,
             schema,
+            table,
             play,
             waiting,
             asked: Pending::new(limits.waiting),
@@ -187,8 +191,8 @@ impl Engine {
             return Err(Refusal::conflict(what));
         }
         match event {
-            Event::Learn { x, y, weight } => self.learn(x, y, *weight, None),
-            Event::Ask { id, x } => self.ask(at, id, x),
+            Event::Learn { x, y, weight, row } => self.learn((x, row.as_ref()), y, *weight, None),
+            Event::Ask { id, x, row } => self.ask(at, id, (x, row.as_ref())),
             Event::Label { id, y, weight } => self.label(id, y, *weight),
             Event::Followed { seq, of, outcome } => self.followed(at, *seq, of, outcome),
             Event::Decide(decide) => self.decide(at, decide),

@@ -23,6 +23,9 @@ pub enum Event {
         /// The importance weight.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         weight: Option<f64>,
+        /// The features as the model's table has them, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        row: Option<Flat>,
     },
     /// A row whose label comes later.
     Ask {
@@ -30,6 +33,9 @@ pub enum Event {
         id: String,
         /// The features.
         x: Value,
+        /// The features as the model's table has them, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        row: Option<Flat>,
     },
     /// The label of an earlier row.
     Label {
@@ -104,6 +110,12 @@ pub struct Decide {
     pub id: String,
     /// The features of the round.
     pub x: Flat,
+    /// The same as they were given, for a model whose rows are those of a table.
+    #[serde(skip)]
+    pub given: Option<Value>,
+    /// The features as the model's table has them, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<Flat>,
     /// The labels on offer; `None` for all labels of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<Offered>>,

@@ -41,6 +41,13 @@ impl Flat {
         })
     }
 
+    /// Features that were read otherwise.
+    pub(crate) fn named<'a>(features: impl IntoIterator<Item = (&'a str, f64)>) -> Self {
+        let mut flat = Self { some: true, ..Self::default() };
+        features.into_iter().for_each(|(name, value)| flat.push(name, None, value));
+        flat
+    }
+
     /// Whether the features are absent.
     pub fn is_null(&self) -> bool {
         !self.some && self.wrong.is_none()

@@ -327,6 +327,11 @@ impl Handle {
         self.shared.failed.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Whether its rows are those of a table.
+    pub(crate) fn has_table(&self) -> bool {
+        self.shared.reader.read().unwrap_or_else(PoisonError::into_inner).has_table()
+    }
+
     /// The form of its rows, and the largest number of columns, see [`Engine`].
     pub(crate) fn rows(&self) -> (RowKind, Option<usize>) {
         (self.kind, self.shared.reader.read().unwrap_or_else(PoisonError::into_inner).most)

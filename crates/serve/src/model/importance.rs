@@ -107,7 +107,7 @@ impl Reader {
             RowKind::Offers(_) => labels.unwrap_or_default(),
             RowKind::Columns => &[],
         };
-        let whole = OfferFeatures::of(&decide.x, own, labels, &self.limits)?;
+        let whole = OfferFeatures::of(decide.row.as_ref().unwrap_or(&decide.x), own, labels, &self.limits)?;
         let before = self.score(whole.clone(), taken)?;
         for name in names(&whole.context) {
             let mut less = whole.clone();
@@ -134,7 +134,7 @@ impl Reader {
             RowKind::Offers(width) => features.fill(width, &mut row)?,
             RowKind::Columns => {
                 let context = features.context.iter().map(|(name, value)| (name.as_str(), *value));
-                rows::fill_known(&self.columns, context, &mut row)?;
+                rows::fill_known(&self.schema.columns, context, &mut row)?;
             }
         }
         let mut example = Example::default();

@@ -10,6 +10,7 @@ use noregret_stream::GivenLabel;
 
 use super::engine::{Answer, Done, Engine};
 use super::event::Outcome;
+use super::offer::Offering;
 use super::rows;
 use super::spec::{Feedback, RowKind, Spec, check_label, shown};
 use crate::refusal::Refusal;
@@ -85,22 +86,16 @@ impl Engine {
         done
     }
 
-    /// The labels on offer where a decision names none, by class; `None` for all classes of the learner.
-    pub(super) fn on_offer(&self) -> Option<Vec<u32>> {
-        let known = self.encoder.labels().len();
-        let all = self.retired.is_empty() && known == self.learner.problem().classes;
-        if self.kind != RowKind::Columns || all {
-            return None;
-        }
-        let is_offered = |at: &u32| self.retired.binary_search(at).is_err();
-        Some((0u32..).take(known).filter(is_offered).collect())
+    /// What may be on offer.
+    pub(super) fn offering(&self) -> Offering<'_> {
+        Offering { kind: self.kind, learner: &self.learner, encoder: &self.encoder, retired: &self.retired }
     }
 
     fn may_change_labels(&self) -> Result<(), Refusal> {
         let refused = |what: String| Err(Refusal::conflict(what));
         if self.spec.feedback == Feedback::Full {
             return refused(
-                "the model learns from labels: a new one is added by the first row that has it, and none is retired"
+                "the model learns from labels: a new one is added by the first row that has it; to leave some out of a forecast, give predict the labels on offer"
                     .to_owned(),
             );
         }

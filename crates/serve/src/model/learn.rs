@@ -22,7 +22,7 @@ use crate::refusal::Refusal;
 
 impl Engine {
     /// Forecasts a row, and stores it until its label.
-    pub(super) fn ask(&mut self, at: i64, id: &str, x: &Value) -> Done {
+    pub(super) fn ask(&mut self, at: i64, id: &str, (x, row): (&Value, Option<&Flat>)) -> Done {
         if self.spec.feedback == Feedback::Bandit {
             return Err(Refusal::conflict("the model learns from its decisions: use decide, then feedback"));
         }
@@ -30,11 +30,11 @@ impl Engine {
             let what = format!("a row with the id {} is pending already", shown(id));
             return Err(Refusal { field: Some("id".to_owned()), ..Refusal::conflict(what) });
         }
-        let features = Flat::of("x", x, &self.limits)?;
+        let features = self.features_of(x, row)?;
         self.row.clear();
         rows::fill_known(&self.schema.columns, features.iter(), &mut self.row)?;
-        let row = Features::Sparse { indices: self.row.indices(), values: self.row.values() };
-        self.encoder.transform(row, &mut self.example).map_err(|what| Refusal::invalid("x", what))?;
+        let encoded = Features::Sparse { indices: self.row.indices(), values: self.row.values() };
+        self.encoder.transform(encoded, &mut self.example).map_err(|what| Refusal::invalid("x", what))?;
         let AnyModel::Full(learner) = &self.learner else { unreachable!("full feedback") };
         learner.predict(self.example.features(), &mut self.prediction);
         let forecast = learner.about().forecast;
@@ -43,6 +43,7 @@ impl Engine {
         let answer = forecasted(forecast, &self.prediction, played, &self.encoder);
         let asked = Asked {
             x: x.clone(),
+            row: row.cloned(),
             scores: self.prediction.scores.clone(),
             probabilities: self.prediction.probabilities.clone(),
             played: played.0,
@@ -58,7 +59,7 @@ impl Engine {
         let Some(asked) = self.asked.get_mut(id).cloned() else {
             return Err(Refusal::unknown(format!("no row with the id {} is pending", shown(id))));
         };
-        self.learn(&asked.x, y, weight, Some(&asked))?;
+        self.learn((&asked.x, asked.row.as_ref()), y, weight, Some(&asked))?;
         // It exists.
         let _ = self.asked.take(id);
         Ok((Answer::Done, Outcome::default()))
@@ -67,7 +68,7 @@ impl Engine {
     /// Forecasts and learns a row; an earlier forecast is scored, if there is one.
     pub(super) fn learn(
         &mut self,
-        x: &Value,
+        (x, row): (&Value, Option<&Flat>),
         y: &Value,
         weight: Option<f64>,
         before: Option<&Asked>,
@@ -76,7 +77,7 @@ impl Engine {
             let what = "the model learns from its decisions: use decide, then feedback";
             return Err(Refusal::conflict(what));
         }
-        let features = Flat::of("x", x, &self.limits)?;
+        let features = self.features_of(x, row)?;
         let accepts = self.encoder.accepts();
         let weight = weight.unwrap_or(1.0);
         if !(weight.is_finite() && (0.0..=LARGEST_WEIGHT).contains(&weight)) {

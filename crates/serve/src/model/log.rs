@@ -133,9 +133,9 @@ impl Lines {
 
     fn write(&mut self, event: &Event, outcome: &Outcome, limits: &Limits) -> Result<(), String> {
         let learnt = match event {
-            Event::Learn { x, y, weight } => Some((Some(x.clone()), y, weight)),
+            Event::Learn { x, y, weight, .. } => Some((Some(x.clone()), y, weight)),
             Event::Label { id, y, weight } => Some((self.asked.remove(id), y, weight)),
-            Event::Ask { id, x } => {
+            Event::Ask { id, x, .. } => {
                 self.asked.insert(id.clone(), x.clone());
                 None
             }
@@ -191,7 +191,8 @@ fn fill(
     row.clear();
     let filled = match kind {
         RowKind::Columns => {
-            decide.x.check("x", limits).and_then(|()| rows::fill(columns, &decide.x, most, row))
+            let x = decide.row.as_ref().unwrap_or(&decide.x);
+            x.check("x", limits).and_then(|()| rows::fill(columns, x, most, row))
         }
         RowKind::Offers(width) => {
             let labels = decide.labels.as_deref().unwrap_or_default();

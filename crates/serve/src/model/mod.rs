@@ -1,9 +1,9 @@
 //! A model: its settings (`spec`, `service`), events (`event`) and their effects (`engine`, by the kind of
 //! the round: `learn`, `decide`, `answers`, `shadow`), labels that come and go (`labels`), what waits for
-//! an answer (`waiting`), counts (`standing`), JSON to features (`flat`) and
-//! rows (`rows`), room for new ones (`room`), files (`snapshot`), read-only copies (`reader`), importance of
-//! features (`importance`), its queue (`handle`), the thread that owns it (`writer`), and the thread that
-//! sends its events to a shadow (`follower`).
+//! an answer (`waiting`), what is on offer (`offer`), counts (`standing`), JSON to features (`flat`) and
+//! rows (`rows`), those of a table (`table`), room for new ones (`room`), files (`snapshot`), read-only
+//! copies (`reader`), importance of features (`importance`), its queue (`handle`), the thread that owns it
+//! (`writer`), and the thread that sends its events to a shadow (`follower`).
 
 pub mod event;
 pub mod spec;
@@ -19,6 +19,7 @@ pub(crate) mod importance;
 mod labels;
 mod learn;
 pub(crate) mod log;
+mod offer;
 pub(crate) mod reader;
 mod room;
 pub(crate) mod rows;
@@ -26,5 +27,6 @@ mod service;
 mod shadow;
 pub(crate) mod snapshot;
 mod standing;
+mod table;
 mod waiting;
 mod writer;

@@ -1,18 +1,25 @@
 //! Read-only copies of a model, used for predictions while the model learns.
 
+use std::borrow::Cow;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
 use noregret::algorithm::{AnyModel, Forecast};
 use noregret::example::Label;
 use noregret::prediction::{Decision, Prediction};
-use noregret_stream::Row;
 use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::bandit::Play;
+use noregret_stream::save::{restrict, restrict_decision};
+use noregret_stream::{GivenLabel, Row, Schema, TableRows};
 use serde_json::Value;
 
 use super::engine::{Engine, Forecasted, check_forecast, check_scores};
+use super::event::Decide;
 use super::flat::Flat;
 use super::learn::forecasted;
+use super::offer::Offering;
 use super::rows;
 use super::spec::RowKind;
+use super::table;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 
@@ -21,11 +28,13 @@ pub(crate) struct Reader {
     pub(crate) seq: u64,
     pub(super) learner: AnyModel,
     pub(super) encoder: Encoder,
-    pub(super) columns: noregret_stream::Columns,
+    pub(super) schema: Schema,
+    /// Made when it is needed.
+    table: OnceLock<Option<Mutex<TableRows>>>,
     pub(super) kind: RowKind,
     play: Play,
-    /// See [`Engine::on_offer`].
-    offered: Option<Vec<u32>>,
+    /// See [`Engine`].
+    retired: Vec<u32>,
     pub(super) limits: Limits,
     /// See [`Engine`].
     pub(crate) most: Option<usize>,
@@ -40,10 +49,11 @@ impl Engine {
             seq: self.standing.seq,
             learner: self.copy(),
             encoder: self.encoder.clone(),
-            columns: self.schema.columns.clone(),
+            schema: self.schema.clone(),
+            table: OnceLock::new(),
             kind: self.kind,
             play: self.play.clone(),
-            offered: self.on_offer(),
+            retired: self.retired.clone(),
             limits: self.limits.clone(),
             most: self.most,
             about: self.about(),
@@ -60,41 +70,112 @@ impl Engine {
 }
 
 impl Reader {
-    /// Forecasts a row; for a bandit, the distribution of its played labels.
-    pub(crate) fn predict(&self, x: &Flat) -> Result<Forecasted, Refusal> {
-        if matches!(self.kind, RowKind::Offers(_)) {
-            let what = "the model has no fixed labels; use decide with the labels on offer";
-            return Err(Refusal::conflict(what));
-        }
+    /// What may be on offer.
+    fn offering(&self) -> Offering<'_> {
+        Offering { kind: self.kind, learner: &self.learner, encoder: &self.encoder, retired: &self.retired }
+    }
+
+    /// Whether its rows are those of a table, see [`Decide::given`].
+    pub(crate) fn has_table(&self) -> bool {
+        self.schema.csv.is_some()
+    }
+
+    /// The features of a row.
+    fn features<'a>(&self, asked: &'a Decide) -> Result<Cow<'a, Flat>, Refusal> {
+        let table = self.table.get_or_init(|| TableRows::of(&self.schema).map(Mutex::new));
+        let x = match (table, &asked.given) {
+            (Some(table), Some(given)) => {
+                let mut table = table.lock().unwrap_or_else(PoisonError::into_inner);
+                Cow::Owned(table::read(&mut table, &self.schema.columns, given)?)
+            }
+            (Some(_), None) => return Err(Refusal::busy("the model has just been replaced; ask again")),
+            (None, _) => Cow::Borrowed(&asked.x),
+        };
         x.check("x", &self.limits)?;
+        Ok(x)
+    }
+
+    /// Forecasts a row among the labels on offer; for a bandit, the distribution of its played labels.
+    pub(crate) fn predict(&self, asked: &Decide) -> Result<Forecasted, Refusal> {
+        if let (AnyModel::Full(learner), Some(_)) = (&self.learner, &asked.labels)
+            && learner.about().forecast == Forecast::Value
+        {
+            return Err(Refusal::invalid("labels", "the model forecasts a number: no labels are on offer"));
+        }
+        let offering = self.offering();
+        let named = match (&asked.labels, self.kind) {
+            (None, RowKind::Columns) => None,
+            _ => Some(offering.names(asked)?),
+        };
+        // With their classes.
+        let named: Option<Vec<(u32, GivenLabel)>> = match named {
+            None => None,
+            Some(names) => Some(offering.numbers(&names)?.into_iter().zip(names).collect()),
+        };
         let mut row = Row::new();
-        rows::fill_known(&self.columns, x.iter(), &mut row)?;
+        match self.kind {
+            RowKind::Columns => {
+                offering.check_undescribed(asked)?;
+                rows::fill_known(&self.schema.columns, self.features(asked)?.iter(), &mut row)?;
+            }
+            RowKind::Offers(width) => {
+                let labels = asked.labels.as_deref().unwrap_or_default();
+                rows::fill_offer(&asked.x, None, labels, width, &self.limits, &mut row)?;
+            }
+        }
         let mut example = Example::default();
         let x = noregret::Features::Sparse { indices: row.indices(), values: row.values() };
         self.encoder.transform(x, &mut example).map_err(|what| Refusal::invalid("x", what))?;
+        let offered: Option<Vec<u32>> = match &named {
+            None => offering.by_default(),
+            Some(named) if named.len() == self.learner.problem().classes => None,
+            Some(named) => Some(named.iter().map(|(at, _)| *at).collect()),
+        };
+        let offered = offered.map(|mut offered| {
+            offered.sort_unstable();
+            offered
+        });
+        let offered = offered.as_deref();
+        let is_offered = |at: &u32| offered.is_none_or(|offered| offered.binary_search(at).is_ok());
         match &self.learner {
             AnyModel::Full(learner) => {
                 let mut at: Prediction = learner.prediction();
                 learner.predict(example.features(), &mut at);
                 let forecast = learner.about().forecast;
                 check_forecast(&at, forecast)?;
+                if named.is_some() {
+                    restrict(&mut at, offered.unwrap_or_default());
+                }
                 let top = if forecast == Forecast::Value { Label(0) } else { at.top() };
-                Ok(forecasted(forecast, &at, top, &self.encoder))
+                let mut forecasted = forecasted(forecast, &at, top, &self.encoder);
+                if named.is_some() {
+                    let mut class = 0u32..;
+                    forecasted.p.retain(|_| class.next().is_some_and(|at| is_offered(&at)));
+                }
+                Ok(forecasted)
             }
             AnyModel::Bandit(learner) => {
                 let mut taken = Decision::default();
-                if !learner.decide(example.features(), self.offered.as_deref(), &mut taken) {
+                if !learner.decide(example.features(), offered, &mut taken) {
                     learner.predict(example.features(), &mut taken);
+                    if named.is_some() {
+                        restrict_decision(&mut taken, offered.unwrap_or_default());
+                    }
                 }
                 check_scores(&taken)?;
                 self.play.mix_in(&mut taken);
-                let named = self.encoder.labels().iter().zip(&taken.distribution);
-                let is_offered =
-                    |at: u32| self.offered.as_ref().is_none_or(|offered| offered.binary_search(&at).is_ok());
-                let named = (0u32..).zip(named).filter(|(at, _)| is_offered(*at));
+                let p = |at: u32| taken.distribution[at as usize];
+                if let Some(named) = named {
+                    let best = named.iter().find(|(at, _)| *at == taken.greedy);
+                    return Ok(Forecasted {
+                        label: best.map_or(Value::Null, |(_, label)| label.json()),
+                        p: named.iter().map(|(at, label)| (label.text.clone(), p(*at))).collect(),
+                    });
+                }
+                let all = (0u32..).zip(self.encoder.labels().iter()).filter(|(at, _)| is_offered(at));
                 Ok(Forecasted {
                     label: self.encoder.labels().json(Label(taken.greedy)),
-                    p: named.map(|(_, (name, p))| (name.to_owned(), *p)).collect(),
+                    p: all.map(|(at, name)| (name.to_owned(), p(at))).collect(),
                 })
             }
         }

@@ -44,8 +44,8 @@ impl Engine {
             self.settle(id, verdict, &mut Outcome::default());
         }
         let done = match event {
-            Event::Learn { x, y, weight } => self.learn(x, y, *weight, None).map(drop),
-            Event::Ask { id, x } => self.ask(at, id, x).map(drop),
+            Event::Learn { x, y, weight, row } => self.learn((x, row.as_ref()), y, *weight, None).map(drop),
+            Event::Ask { id, x, row } => self.ask(at, id, (x, row.as_ref())).map(drop),
             Event::Label { id, y, weight } => self.label(id, y, *weight).map(drop),
             Event::Decide(decide) => self.decide_beside(at, decide, &outcome.taken),
             Event::Labels { add, retire } => self.follow_labels(add, retire),

@@ -5,6 +5,8 @@ use noregret_stream::encode::{Example, Unscaled};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::flat::Flat;
+
 /// A pending decision.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Waits {
@@ -39,6 +41,9 @@ impl Waits {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Asked {
     pub(super) x: Value,
+    /// See [`Event::Ask`](super::event::Event::Ask).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) row: Option<Flat>,
     pub(super) scores: Vec<f64>,
     pub(super) probabilities: Vec<f64>,
     pub(super) played: u32,

@@ -173,6 +173,7 @@ impl Writer {
         if let Event::Feedback { reward, cost: Some(cost), .. } = &mut event {
             *reward = self.engine.reward_of(*cost)?;
         }
+        self.engine.read_row(&mut event)?;
         self.begin(begun)?;
         let at = self.at();
         let explored = self.engine.play.explore;

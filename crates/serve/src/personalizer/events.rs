@@ -133,6 +133,7 @@ fn decide(request: RankRequest) -> Result<Decide, Refusal> {
         exclude: request.excluded_actions.unwrap_or_default(),
         slots: slots.collect(),
         deferred: request.defer_activation.unwrap_or(false),
+        ..Decide::default()
     })
 }
 

@@ -13,6 +13,7 @@ const STEPS: &[(&str, &str, &str, u16)] = &[
     ("create", "labels-on-offer", "news", 201),
     ("create", "shadow", "another", 201),
     ("predict", "row", "pets", 200),
+    ("predict", "on-offer", "pets", 200),
     ("predict", "row-with-id", "pets", 200),
     ("learn", "row", "pets", 200),
     ("learn", "label-of-id", "pets", 200),

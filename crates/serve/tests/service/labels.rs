@@ -179,6 +179,7 @@ fn changes_of_labels_are_checked() {
         ("m", json!({"retire": ["z"]}), 422, json!("retire[0]"), "none of the model's"),
         ("m", json!({"retire": ["a", "b"]}), 422, json!("retire"), "no label would be left"),
         ("full", json!({"add": ["c"]}), 409, Value::Null, "added by the first row that has it"),
+        ("full", json!({"retire": ["a"]}), 409, Value::Null, "give predict the labels on offer"),
         ("news", json!({"add": ["c"]}), 409, Value::Null, "come and go with every decision"),
         ("all", json!({"retire": ["a"]}), 409, Value::Null, "decides among all labels"),
         ("fixed", json!({"add": ["c"]}), 422, json!("add"), "params.classes"),
@@ -206,4 +207,88 @@ fn changes_of_labels_are_checked() {
     service.put("/v1/models/roomy", &again).ok(200);
     let refused = service.put("/v1/models/roomy", &bandit("confidit", json!({"classes": 3})));
     assert!(refused.json()["detail"].to_string().contains("/v1/models/roomy/labels"), "{refused:?}");
+}
+
+fn sum(p: &Value) -> f64 {
+    p.as_object().expect("probabilities").values().filter_map(Value::as_f64).sum()
+}
+
+/// Forecasts among the labels on offer: those of a decision in the same state, and for models that learn from
+/// labels their probabilities given that one of these is right.
+#[test]
+fn forecasts_are_among_the_labels_on_offer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service
+        .put("/v1/models/m", &json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b", "c"]}))
+        .ok(201);
+    service
+        .put(
+            "/v1/models/all",
+            &json!({"feedback": "bandit", "learner": "newtron", "labels": ["a", "b", "c"]}),
+        )
+        .ok(201);
+    service.put("/v1/models/news", &json!({"feedback": "bandit"})).ok(201);
+    service.put("/v1/models/full", &json!({"learner": "ogd", "labels": [1, 2, 3]})).ok(201);
+    service.put("/v1/models/real", &json!({"learner": "vaw"})).ok(201);
+    play(&service, 0..40, "a");
+    for t in 0..30 {
+        service.post("/v1/models/full/learn", &json!({"x": {"v": t % 3}, "y": 1 + t % 3})).ok(200);
+    }
+    let x = json!({"v": 1, "kind": "q"});
+    let body = json!({"x": x, "labels": ["c", "b"]});
+    let forecast = service.post("/v1/models/m/predict", &body).ok(200);
+    // A decision counts its row in the scaling.
+    let alike = |p: &Value, other: &Value| {
+        let (p, other) = (p.as_object().expect("probabilities"), other.as_object().expect("probabilities"));
+        let near =
+            |name: &String| (p[name].as_f64().expect("p") - other[name].as_f64().expect("p")).abs() < 1e-3;
+        p.len() == other.len() && p.keys().all(near)
+    };
+    let decision = service.post("/v1/models/m/decide", &body).ok(200);
+    assert!(alike(&forecast["p"], &decision["p"]), "{forecast} {decision}");
+    assert!(forecast["p"].get("a").is_none() && (sum(&forecast["p"]) - 1.0).abs() < 1e-9, "{forecast}");
+    assert_ne!(forecast["label"], "a");
+    // A learner that decides among all labels only forecasts among some, as on the command line.
+    let forecast = service.post("/v1/models/all/predict", &body).ok(200);
+    assert!(forecast["p"].get("a").is_none() && (sum(&forecast["p"]) - 1.0).abs() < 1e-9, "{forecast}");
+    assert_eq!(service.post("/v1/models/all/decide", &body).status, 422);
+    for labels in [json!(["sport", "art"]), json!({"sport": {"words": 3}, "art": {"likes": "x"}})] {
+        let body = json!({"x": {"user": "u"}, "labels": labels});
+        let forecast = service.post("/v1/models/news/predict", &body).ok(200);
+        let decision = service.post("/v1/models/news/decide", &body).ok(200);
+        assert!(alike(&forecast["p"], &decision["p"]), "{forecast} {decision}");
+        assert!(forecast["label"].is_string(), "{forecast}");
+    }
+    let all = service.post("/v1/models/full/predict", &json!({"x": {"v": 1}})).ok(200)["p"].clone();
+    let some = service.post("/v1/models/full/predict", &json!({"x": {"v": 1}, "labels": [3, 2]})).ok(200);
+    let given = |label: &str| all[label].as_f64().expect("a probability");
+    let share = given("2") / (given("2") + given("3"));
+    assert!((some["p"]["2"].as_f64().expect("p") - share).abs() < 1e-12, "{some} of {all}");
+    assert_eq!((some["p"].as_object().map(serde_json::Map::len), &some["label"]), (Some(2), &json!(2)));
+    // The last line is answered, too.
+    let lines = "{\"x\":{\"v\":1},\"labels\":[4]}\n{\"x\":{\"v\":1},\"labels\":[1]}\n";
+    let told =
+        service.send("POST", "/v1/models/full/predict", "application/x-ndjson", lines.as_bytes()).lines();
+    assert_eq!(
+        (&told[0]["error"]["field"], &told[1]["p"]),
+        (&json!("labels[0]"), &json!({"1": 1.0})),
+        "{told:?}"
+    );
+    for (model, body, field) in [
+        ("full", json!({"x": {}, "labels": []}), "labels"),
+        ("full", json!({"x": {}, "labels": [1, 1]}), "labels"),
+        ("full", json!({"x": {}, "labels": [1, 2], "id": "r"}), "labels"),
+        ("full", json!({"x": {}, "labels": [{"label": 1, "x": {"v": 1}}]}), "labels[0].x"),
+        ("real", json!({"x": {}, "labels": [1, 2]}), "labels"),
+        ("news", json!({"x": {}}), "labels"),
+        ("m", json!({"x": {}, "labels": ["z"]}), "labels[0]"),
+    ] {
+        let refused = service.post(&format!("/v1/models/{model}/predict"), &body);
+        assert_eq!(
+            (refused.status, &refused.json()["field"]),
+            (422, &json!(field)),
+            "{model} {body}: {refused:?}"
+        );
+    }
 }

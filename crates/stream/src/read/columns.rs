@@ -352,6 +352,15 @@ impl ColumnMap {
         self.dropped += 1;
     }
 
+    /// Takes over the columns of `other`, which differ behind those that both have.
+    pub(crate) fn follow(&mut self, other: &Columns) {
+        if let (Columns::Named(mine), Columns::Named(theirs)) = (&mut self.columns, other) {
+            mine.truncate(mine.len().min(theirs.len()));
+            mine.append(theirs.since(mine.len()));
+        }
+        self.commit();
+    }
+
     /// Accepts the columns added by the row.
     pub(crate) fn commit(&mut self) {
         self.before = self.good;

@@ -20,6 +20,7 @@
 mod keys;
 pub(crate) mod nan;
 pub(crate) mod offers;
+pub(crate) mod single;
 mod table;
 mod visit;
 
@@ -213,6 +214,18 @@ fn keys(
     Keys { shape, label, weight, id, offers: None }
 }
 
+/// Ends a row.
+fn finish(row: &mut Row, duplicates: Duplicates, columns: &ColumnMap) -> Result<(), ReadErrorKind> {
+    row.finish(duplicates).map_err(|fault| {
+        ReadErrorKind::Row(match fault {
+            FeatureFault::Duplicate(column) => {
+                format!("feature {} appears twice", shown(&*columns.columns().name(column)))
+            }
+            FeatureFault::Overflow(_) => "features of one hash sum to infinity".into(),
+        })
+    })
+}
+
 impl LineParser for Ndjson {
     fn parse(&mut self, line: Line<'_>, row: &mut Row, columns: &mut ColumnMap) -> Parsed {
         row.line = line.number();
@@ -259,14 +272,7 @@ impl LineParser for Ndjson {
         }
         // Hashes of different features may collide.
         let hashed = matches!(columns.columns(), Columns::Hashed { .. });
-        row.finish(if hashed { Duplicates::Sum } else { Duplicates::Refuse }).map_err(|fault| {
-            ReadErrorKind::Row(match fault {
-                FeatureFault::Duplicate(column) => {
-                    format!("feature {} appears twice", shown(&*columns.columns().name(column)))
-                }
-                FeatureFault::Overflow(_) => "features of one hash sum to infinity".into(),
-            })
-        })?;
+        finish(row, if hashed { Duplicates::Sum } else { Duplicates::Refuse }, columns)?;
         Ok(true)
     }
 

@@ -337,8 +337,19 @@ impl Forecaster {
     }
 }
 
+/// Moves the probabilities of a decision of a learner that decides among all labels to those `offered`,
+/// ascending; empty: all.
+pub fn restrict_decision(at: &mut Decision, offered: &[u32]) {
+    let mut all = Prediction::default();
+    std::mem::swap(&mut all.scores, &mut at.scores);
+    std::mem::swap(&mut all.probabilities, &mut at.distribution);
+    restrict(&mut all, offered);
+    at.greedy = best_of(&all, offered).0;
+    (at.scores, at.distribution, at.offered) = (all.scores, all.probabilities, offered.to_vec());
+}
+
 /// Moves the probabilities to the labels `offered`, ascending; empty: all.
-fn restrict(at: &mut Prediction, offered: &[u32]) {
+pub fn restrict(at: &mut Prediction, offered: &[u32]) {
     if offered.is_empty() || at.probabilities.is_empty() {
         return;
     }

@@ -8,7 +8,7 @@ fn made(spec: &Value) -> Engine {
 }
 
 fn learn(x: Value, y: Value) -> Event {
-    Event::Learn { x, y, weight: None }
+    Event::Learn { x, y, weight: None, row: None }
 }
 
 fn decide(id: &str, body: Value) -> Event {
@@ -59,7 +59,7 @@ fn refused_rows_leave_no_trace() {
         learn(json!({"v": 1e100, "new": 1e100}), json!("c")),
         learn(many.into(), json!("c")),
         learn(json!({"v": 1}), json!({})),
-        Event::Ask { id: "row".to_owned(), x: json!({"v": 1e100, "w": 1e100}) },
+        Event::Ask { id: "row".to_owned(), x: json!({"v": 1e100, "w": 1e100}), row: None },
     ];
     for learner in ["ogd", "folklore", "auto"] {
         let params = json!({"scale": "none", "radius": 100});

@@ -23,7 +23,7 @@ use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
 
 use super::keys::{Keys, Shape};
-use crate::read::columns::ColumnMap;
+use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::missing::Missing;
 use crate::read::options::{CsvRole, CsvSchema, ReadOptions};
@@ -165,6 +165,11 @@ impl Table {
     pub(crate) fn missing<'a>(&'a self, there: &'a HashSet<String>) -> impl Iterator<Item = &'a Column> {
         let needed = self.cells.iter().filter(|cell| !there.is_empty() && cell.role.is_some_and(is_needed));
         needed.filter(|cell| !there.contains(&cell.name))
+    }
+
+    /// Takes in the columns from `first` on, which others have made.
+    pub(crate) fn take_in(&mut self, columns: &Columns, first: u32) {
+        self.cells.iter_mut().for_each(|column| column.features.take_in(columns, first));
     }
 
     /// Removes the features from `count` on, which were taken back.

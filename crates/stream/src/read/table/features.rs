@@ -2,7 +2,7 @@
 
 use super::text::Words;
 use super::time;
-use crate::read::columns::ColumnMap;
+use crate::read::columns::{ColumnMap, Columns};
 use crate::read::options::{CsvField, CsvRole, CsvSchema, Style};
 use crate::read::row::Row;
 
@@ -28,6 +28,13 @@ impl Features {
             Features::Number { missing, .. } => push_one(*missing, row),
             Features::Time { values, .. } => values.iter().for_each(|(_, missing)| push_one(*missing, row)),
             Features::Text(_) | Features::Other => {}
+        }
+    }
+
+    /// Takes in the columns from `first` on, which others have made.
+    pub(crate) fn take_in(&mut self, columns: &Columns, first: u32) {
+        if let Features::Text(words) = self {
+            words.take_in(columns, first);
         }
     }
 

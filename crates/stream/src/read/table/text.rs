@@ -45,16 +45,20 @@ pub(crate) struct Words {
 
 impl Words {
     pub(crate) fn new(column: &str, columns: &Columns) -> Self {
-        let prefix = format!("{column}{MARK}");
-        let mut features = HashMap::default();
-        if let Columns::Named(names) = columns {
-            for (feature, name) in (0u32..).zip(names.iter()) {
-                if let Some(word) = name.strip_prefix(&prefix) {
-                    features.insert(bucket(word), feature);
-                }
+        let (prefix, features) = (format!("{column}{MARK}"), HashMap::default());
+        let mut words = Self { prefix, features, text: String::new(), ends: vec![], met: vec![] };
+        words.take_in(columns, 0);
+        words
+    }
+
+    /// Takes in the columns from `first` on.
+    pub(crate) fn take_in(&mut self, columns: &Columns, first: u32) {
+        let Columns::Named(names) = columns else { return };
+        for (feature, name) in (first..).zip(names.since(first)) {
+            if let Some(word) = name.strip_prefix(&*self.prefix) {
+                self.features.insert(bucket(word), feature);
             }
         }
-        Self { prefix, features, text: String::new(), ends: vec![], met: vec![] }
     }
 
     /// Removes the features from `count` on, which were taken back.

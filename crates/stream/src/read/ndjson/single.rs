@@ -1,0 +1,82 @@
+//! Objects one by one, as rows of a saved model's table: this is how a service receives them.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::finish;
+use super::keys::{Keys, Shape};
+use super::table::Table;
+use super::visit::{Scratch, parse_object};
+use crate::read::columns::{ColumnMap, Columns};
+use crate::read::error::ReadErrorKind;
+use crate::read::options::Schema;
+use crate::read::row::{Duplicates, Row};
+
+/// Reads objects as the rows of a file are read with a saved model: numbers, categories, times and texts as
+/// the first rows of its data decided.
+pub struct TableRows {
+    /// There always is one.
+    table: Option<Table>,
+    keys: Keys,
+    scratch: Scratch,
+    columns: ColumnMap,
+    row: Row,
+}
+
+impl TableRows {
+    /// For the model of `schema`; `None` if its rows are no table.
+    pub fn of(schema: &Schema) -> Option<Self> {
+        let layout = schema.csv.clone().filter(|_| matches!(schema.columns, Columns::Named(_)))?;
+        // The columns of numbers are those that the model has.
+        let mut columns = ColumnMap::new(schema.columns.clone(), 0);
+        let table = Table::new(layout, &Arc::new(schema.missing.clone()), &mut columns);
+        let keys = Keys { shape: Shape::Object, label: None, weight: None, id: None, offers: None };
+        let columns = ColumnMap::new(schema.columns.clone(), u32::MAX);
+        Some(Self { table: Some(table), keys, scratch: Scratch::default(), columns, row: Row::new() })
+    }
+
+    /// The features of the object `x` by name, in the order of `columns`, those of the model now; what has no
+    /// column yet comes last. Null is an object of missing cells.
+    ///
+    /// # Errors
+    /// If a file with this row is refused.
+    pub fn features(&mut self, columns: &Columns, x: &Value) -> Result<Vec<(String, f64)>, String> {
+        let known = self.columns.columns().count();
+        if columns.count() != known {
+            let both = known.min(columns.count());
+            self.columns.follow(columns);
+            if let Some(table) = &mut self.table {
+                table.forget(both);
+                table.take_in(columns, both);
+            }
+        }
+        let done = self.read(x).map_err(|kind| kind.to_string());
+        let name = |column: &u32| self.columns.columns().name(*column).into_owned();
+        let named = done.map(|()| self.row.indices().iter().map(name).zip(self.row.values().iter().copied()));
+        let named = named.map(Iterator::collect);
+        // New columns are the model's to make.
+        if self.columns.columns().count() > columns.count() {
+            self.columns.roll_back();
+            self.table.iter_mut().for_each(|table| table.forget(columns.count()));
+        }
+        named
+    }
+
+    /// Whether the last object had keys, but none of the table.
+    pub fn is_foreign(&self) -> bool {
+        self.scratch.known == 0 && self.scratch.unknown > 0
+    }
+
+    fn read(&mut self, x: &Value) -> Result<(), ReadErrorKind> {
+        let Self { table, keys, scratch, columns, row } = self;
+        row.clear();
+        table.iter_mut().for_each(Table::begin);
+        let text = if x.is_null() { "{\"x\":{}}".to_owned() } else { format!("{{\"x\":{x}}}") };
+        parse_object(&text, keys, table, scratch, row, columns)?;
+        if let Some(table) = table {
+            table.finish(columns, row)?;
+        }
+        finish(row, Duplicates::Refuse, columns)
+    }
+}
