@@ -12,6 +12,7 @@
 //! | `store` | the log and the snapshots on disk, and recovery |
 //! | [`safety`] | limits, names, keys |
 //! | `page` | web pages |
+//! | `journal` | the lines about requests, and about changes of models |
 //! | `connections`, `health` | connections and shutdown; whether the service is ready |
 //! | `twice` | names that an object of JSON has twice |
 //! | [`trial`] | the same without a network, for tests |
@@ -24,6 +25,7 @@ mod app;
 mod connections;
 mod health;
 mod hub;
+mod journal;
 pub mod model;
 mod openapi;
 mod page;
@@ -56,6 +58,7 @@ use crate::hub::{Hub, Place};
 use crate::model::spec::shown;
 use crate::safety::keys::{Keys, LiveKeys};
 
+pub use crate::journal::{LogForm, log_to_stderr};
 pub use crate::refusal::Refusal;
 pub use crate::safety::keys::Right;
 pub use crate::safety::limits::Limits;
@@ -72,13 +75,6 @@ pub struct Options {
     pub dir: PathBuf,
     /// The limits.
     pub limits: Limits,
-}
-
-/// Writes log lines to standard error.
-pub fn log_to_stderr() {
-    // Fails if the program has a subscriber already, which is kept.
-    let _ =
-        tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).with_ansi(false).try_init();
 }
 
 /// Adds a key to the folder `dir` and returns it. Only its hash is stored.
@@ -143,6 +139,7 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
             }
         });
         recover(&app)?;
+        tracing::info!(target: journal::ACCESS, %address, "listening");
         ready(address);
         connections::serve(listener, router(Arc::clone(&app)), stop, &options.limits).await;
         upkeep.abort();
@@ -225,6 +222,7 @@ fn router(app: Arc<App>) -> Router {
         .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
         .layer(from_fn(encoded))
         .layer(from_fn_with_state(Arc::clone(&app), limited))
+        .layer(from_fn_with_state(Arc::clone(&app), journal::noted))
         .with_state(app)
 }
 

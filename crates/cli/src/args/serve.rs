@@ -39,6 +39,9 @@ pub(crate) struct ServeArgs {
     /// Remove the key named NAME, also from a running service, and exit
     #[arg(long, value_name = "NAME", conflicts_with = "add_key")]
     pub(crate) remove_key: Option<String>,
+    /// Form of the log on standard error: text; or json, an object a line, also for every request
+    #[arg(long, env = "NOREGRET_LOG", value_name = "FORM", default_value = "text", value_parser = ["text", "json"])]
+    pub(crate) log: String,
     /// Largest number of requests of one client per second [default: unlimited]
     #[arg(long, env = "NOREGRET_RATE", value_name = "COUNT", value_parser = super::at_least_one::<u32>())]
     pub(crate) rate: Option<u32>,

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use noregret_serve::{Limits, Options, Right, add_key, list_keys, remove_key, serve};
+use noregret_serve::{Limits, LogForm, Options, Right, add_key, list_keys, log_to_stderr, remove_key, serve};
 
 use crate::args::ServeArgs;
 use crate::failure::Failure;
@@ -44,9 +44,13 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     };
     let options = Options { listen: args.listen, dir: args.dir.clone(), limits };
     let stop = interrupt::listen();
-    noregret_serve::log_to_stderr();
-    let ready = |address| {
-        note(format_args!("noregret: http://{address}, everything under {}", args.dir.display()));
+    let form = if args.log == "json" { LogForm::Json } else { LogForm::Text };
+    log_to_stderr(form);
+    let ready = |address| match form {
+        LogForm::Json => {}
+        LogForm::Text => {
+            note(format_args!("noregret: http://{address}, everything under {}", args.dir.display()))
+        }
     };
     serve(&options, &stop, ready).map_err(Failure::data)?;
     interrupt::check(&stop, || "with all models saved".to_owned())

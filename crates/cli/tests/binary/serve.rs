@@ -247,3 +247,60 @@ fn settings_from_the_environment() {
     assert!(std::fs::exists(folder.path("data").join("models/m")).unwrap());
     served.kill();
 }
+
+/// `--log json`: every line is an object; requests and changes of models are told with the name of the key,
+/// which is nowhere.
+#[test]
+fn the_log_as_json() {
+    let folder = Folder::new();
+    let key =
+        folder.run("serve --dir data --add-key site --right admin").succeeded().stdout.trim().to_owned();
+    let mut command = folder.command("serve --listen 127.0.0.1:0 --dir data --log json");
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let first: Value = serde_json::from_str(&lines.next().unwrap()).unwrap();
+    assert_eq!(first["message"], "listening", "{first}");
+    let url = format!("http://{}/v1/models/m", first["address"].as_str().unwrap());
+    let bearer = format!("Bearer {key}");
+    let made = agent().put(&url).header("authorization", &bearer).header("x-request-id", "mine-1");
+    let made = made.send("{\"learner\": \"ogd\"}").unwrap();
+    assert_eq!((made.status().as_u16(), made.headers()["x-request-id"].to_str().unwrap()), (201, "mine-1"));
+    let refused = agent().post(format!("{url}/learn")).send("{\"x\": {}, \"y\": 1}").unwrap();
+    let id = refused.headers()["x-request-id"].to_str().unwrap().to_owned();
+    assert_eq!(refused.status(), 401);
+    let gone = agent().delete(&url).header("authorization", &bearer).call().unwrap();
+    assert_eq!(gone.status(), 204);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let all: Vec<Value> = lines.map(|line| serde_json::from_str(&line).expect(&line)).collect();
+    let of = |target: &str| -> Vec<&Value> { all.iter().filter(|line| line["target"] == target).collect() };
+    let (access, audit) = (of("access"), of("audit"));
+    assert_eq!((access.len(), audit.len()), (3, 2), "{all:?}");
+    let made = access[0];
+    for (name, value) in [
+        ("request", json!("mine-1")),
+        ("key", json!("site")),
+        ("method", json!("PUT")),
+        ("path", json!("/v1/models/m")),
+        ("model", json!("m")),
+        ("status", json!(201)),
+        ("level", json!("INFO")),
+    ] {
+        assert_eq!(made[name], value, "{made}");
+    }
+    assert!(made["milliseconds"].as_f64() > Some(0.0) && made["timestamp"].is_string(), "{made}");
+    assert_eq!(
+        (&access[1]["status"], &access[1]["request"], access[1].get("key")),
+        (&json!(401), &json!(id), None)
+    );
+    let deeds = audit.iter().map(|line| (&line["message"], &line["model"], &line["key"], &line["request"]));
+    let (m, site) = (json!("m"), json!("site"));
+    assert_eq!(
+        deeds.collect::<Vec<_>>(),
+        [
+            (&json!("made"), &m, &site, &json!("mine-1")),
+            (&json!("deleted"), &m, &site, &access[2]["request"]),
+        ]
+    );
+    assert!(!all.iter().any(|line| line.to_string().contains(&key)), "the key is shown");
+}

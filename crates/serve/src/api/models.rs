@@ -116,9 +116,7 @@ pub(crate) async fn create(ask: Ask, body: Body) -> Answered {
         }
         return Ok(answered(StatusCode::OK, &status(&handle).await));
     }
-    let (app, called) = (Arc::clone(&app), name.clone());
-    let handle = aside(move || app.hub.create(&called, spec)).await?;
-    tracing::info!(model = %name, "made");
+    let handle = aside(move || app.hub.create(&name, spec)).await?;
     Ok(answered(StatusCode::CREATED, &status(&handle).await))
 }
 
@@ -144,9 +142,7 @@ pub(crate) async fn show(ask: Ask) -> Answered {
 pub(crate) async fn delete(ask: Ask) -> Answered {
     ask.allow(Right::Admin)?;
     let Ask { app, name, .. } = ask;
-    let called = name.clone();
-    aside(move || app.hub.delete(&called)).await?;
-    tracing::info!(model = %name, "deleted");
+    aside(move || app.hub.delete(&name)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 

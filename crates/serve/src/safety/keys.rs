@@ -128,6 +128,15 @@ impl Keys {
         }
     }
 
+    /// The name of `key`.
+    pub(crate) fn name_of(&self, key: Option<&str>) -> Option<String> {
+        if self.is_empty() {
+            return None;
+        }
+        let hash = hash(key?);
+        self.0.iter().find(|key| key.hash == hash).map(|key| key.name.clone())
+    }
+
     /// A line for every key: its name, right and models; never the key.
     pub(crate) fn lines(&self) -> Vec<String> {
         let right = |right: Right| match right {
