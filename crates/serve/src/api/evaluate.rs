@@ -65,6 +65,10 @@ pub(crate) async fn evaluate(ask: Ask, body: Body) -> Answered {
         Some(other) => {
             app.allow(&headers, Right::Read, Some(other))?;
             let other = app.hub.get(other).map_err(|refusal| refusal.about("policy"))?;
+            if std::mem::discriminant(&other.kind) != std::mem::discriminant(&handle.kind) {
+                let what = format!("the model {} accepts other rows than {}", other.name, handle.name);
+                return Err(Refusal::invalid("policy", what));
+            }
             let archive = other.export().await?;
             let wrong = |what: String| Refusal::invalid("policy", what);
             let model = Frozen::from_archive(&archive).map_err(|error| wrong(error.to_string()))?;
@@ -146,7 +150,9 @@ async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> 
             written.map_err(|error| failed(&error))
         };
         let done = write().and_then(|()| {
-            let open = || Logged::open(&path_text, None, None);
+            // The columns of a model are found by their names.
+            let schema = policy.schema().cloned();
+            let open = || Logged::open(&path_text, None, schema.as_ref());
             let options = EvaluateOptions {
                 clip: None,
                 confidence,
@@ -158,7 +164,7 @@ async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> 
             let make: MakeLearner<'_> = &|problem| reward_learner(None, problem);
             let make = (handle.kind == crate::model::spec::RowKind::Columns).then_some(make);
             estimate(&open, &mut policy, make, &options)
-                .map_err(|error| Refusal::invalid("policy", error.to_string()))
+                .map_err(|error| Refusal::invalid("policy", error.to_string().replace(&path_text, "the log")))
         });
         let _ = std::fs::remove_file(&path);
         serde_json::to_value(done?).map_err(|error| Refusal::failed(error.to_string()))

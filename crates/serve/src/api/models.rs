@@ -182,11 +182,12 @@ pub(crate) async fn copy(ask: Ask, body: Body) -> Answered {
     ask.app.allow(&ask.headers, Right::Admin, Some(&to))?;
     let handle = ask.model(Right::Read)?;
     let app = ask.app;
-    let (archive, spec) = (handle.export().await?, handle.spec());
+    let (archive, spec, floor) = (handle.export().await?, handle.spec(), handle.look_now().await?.floor());
     let made = aside(move || {
         let limits = app.limits().clone();
         app.hub.create_with(&to, || {
             let mut engine = Engine::import(&archive, spec.service, &limits)?;
+            engine.set_floor(floor);
             engine.retire(&spec.retired);
             Ok(engine)
         })

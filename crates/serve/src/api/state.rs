@@ -100,6 +100,12 @@ pub(crate) async fn put_model(
     .await?;
     if let Some(handle) = there {
         its_own(&handle, "it follows that model; copy it first")?;
+        if engine.spec().feedback != handle.spec().feedback {
+            let what = format!(
+                "the file's model learns from other feedback than {name}; make a new model from it, under another name"
+            );
+            return Err(Refusal::conflict(what));
+        }
         if engine.kind != handle.kind {
             let what =
                 "the file's model accepts other rows than the model to be replaced; make a new model from it";

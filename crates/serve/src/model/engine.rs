@@ -283,6 +283,9 @@ impl Engine {
         self.asked = before.asked.clone();
         self.spec.service = before.spec.service.clone();
         self.play.explore = before.play.explore;
+        if keep == Keep::Waiting {
+            self.set_floor(before.play.floor);
+        }
         self.retire(&before.spec.retired);
         self.encoder.set_scales_when_learnt(before.encoder.scales_when_learnt());
         if keep == Keep::Scores {
@@ -291,6 +294,11 @@ impl Engine {
             self.standing.go_on_from(&before.standing);
         }
         (self.standing.seq, self.standing.at) = (seq, at);
+    }
+
+    /// Sets the least probability of every label, as far as there is room for it.
+    pub(crate) fn set_floor(&mut self, floor: f64) {
+        self.play.floor = floor.min(1.0 / self.learner.problem().classes as f64);
     }
 
     /// Its settings.

@@ -62,10 +62,15 @@ impl Flat {
         let wrong = match &self.wrong {
             None if length > limits.name => {
                 let name = shown(&self.names[begin..begin + length]);
-                format!("feature {name} has a name of more than {} bytes", limits.name)
+                format!(
+                    "feature {name} has a name of more than {} bytes, which is the limit (--name-bytes)",
+                    limits.name
+                )
             }
             None if self.ends.len() <= limits.columns => return Ok(()),
-            None => format!("there are more than {} features, which is the limit", limits.columns),
+            None => {
+                format!("there are more than {} features, which is the limit (--columns)", limits.columns)
+            }
             Some(what) => what.clone(),
         };
         Err(Refusal::invalid(field, wrong))

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use noregret::algorithm::{AnyModel, Forecast};
-use noregret::example::{Features, Label};
+use noregret::example::{Features, Label, Truth};
 use noregret::learner::Classes;
 use noregret::prediction::Prediction;
-use noregret_stream::GivenLabel;
 use noregret_stream::encode::{Encoder, LARGEST_WEIGHT};
 use noregret_stream::run::play;
 use noregret_stream::run::score::RoundScore;
+use noregret_stream::{GivenLabel, Row};
 use serde_json::Value;
 
 use super::engine::{Answer, Done, Engine, Forecasted, check_forecast};
@@ -125,7 +125,7 @@ impl Engine {
         if let noregret_stream::RowLabel::Name(name) = self.row.label() {
             if real {
                 if !name.parse::<f64>().is_ok_and(|y| y.is_finite() && y.abs() <= 1e100) {
-                    let what = format!("y is {}; a finite number was needed", shown(name));
+                    let what = format!("y is {}; a number of at most 1e100 was needed", shown(name));
                     return Err(Refusal::invalid("y", what));
                 }
             } else {
@@ -135,14 +135,18 @@ impl Engine {
                 }
                 new = labels.find_as(name, self.row.label_type()).is_none();
                 if new && self.encoder.labels().len() >= self.limits.labels {
-                    let what =
-                        format!("y is {}, and there are {} labels already", shown(name), self.limits.labels);
+                    let what = format!(
+                        "y is {}, and there are {} labels already, which is the limit (--labels)",
+                        shown(name),
+                        self.limits.labels
+                    );
                     return Err(Refusal::invalid("y", what));
                 }
             }
         }
         self.row.weight = weight;
         self.remember();
+        let unaware = if new { Some(self.unaware(&features)?) } else { None };
         self.make_room(&features, if real { 0 } else { self.encoder.labels().len() + usize::from(new) })?;
         rows::fill(&mut self.schema.columns, &features, self.most, &mut self.row)?;
         self.encode()?;
@@ -151,18 +155,31 @@ impl Engine {
         let forecast = learner.about().forecast;
         check_forecast(&self.prediction, forecast)?;
         // From here on nothing is refused.
-        let played = play(forecast, &self.prediction, &mut self.play.generator);
-        let answer = forecasted(forecast, &self.prediction, played, &self.encoder);
+        let is_new = unaware.is_some();
+        let (played, answer) = unaware.unwrap_or_else(|| {
+            let played = play(forecast, &self.prediction, &mut self.play.generator);
+            (played, forecasted(forecast, &self.prediction, played, &self.encoder))
+        });
         if let Some(target) = self.example.target() {
-            // The earlier forecast does not include newer labels.
-            let before =
-                before.filter(|before| before.probabilities.len() == self.prediction.probabilities.len());
+            let now = self.prediction.probabilities.len();
+            let is_newer = |than: usize| matches!(target.truth, Truth::Class(label) if label.index() >= than);
             let score = match before {
-                None => RoundScore::new(forecast, &self.prediction, played, target),
-                Some(Asked { scores, probabilities, played, .. }) => {
+                Some(asked) if !is_newer(asked.probabilities.len()) => {
                     let mut then = Prediction::default();
-                    (then.scores, then.probabilities) = (scores.clone(), probabilities.clone());
-                    RoundScore::new(forecast, &then, Label(*played), target)
+                    (then.scores, then.probabilities) = (asked.scores.clone(), asked.probabilities.clone());
+                    // Labels that are newer than the forecast have no part in it.
+                    then.scores.resize(now.max(then.scores.len()), f64::NEG_INFINITY);
+                    then.probabilities.resize(now, 0.0);
+                    RoundScore::new(forecast, &then, Label(asked.played), target)
+                }
+                None if !is_new => RoundScore::new(forecast, &self.prediction, played, target),
+                // What nobody could forecast is an error, with at least the loss of a guess.
+                _ => {
+                    let after = RoundScore::new(forecast, &self.prediction, played, target);
+                    let guess = (self.encoder.labels().len() as f64).ln();
+                    let loss =
+                        if forecast == Forecast::Probabilities { after.loss.max(guess) } else { after.loss };
+                    RoundScore { error: 1.0, expected_error: 1.0, greedy_error: 1.0, loss }
                 }
             };
             self.standing.score.add(score);
@@ -170,6 +187,22 @@ impl Engine {
             self.count_in_scaling();
         }
         Ok((Answer::Forecast(answer), Outcome::default()))
+    }
+}
+
+impl Engine {
+    /// The forecast of a row before its new label has a class: what is played, and the answer.
+    fn unaware(&mut self, features: &Flat) -> Result<(Label, Forecasted), Refusal> {
+        let mut row = Row::new();
+        rows::fill_known(&self.schema.columns, features.iter(), &mut row)?;
+        let x = Features::Sparse { indices: row.indices(), values: row.values() };
+        self.encoder.transform(x, &mut self.example).map_err(|what| Refusal::invalid("x", what))?;
+        let AnyModel::Full(learner) = &self.learner else { unreachable!("full feedback") };
+        learner.predict(self.example.features(), &mut self.prediction);
+        let forecast = learner.about().forecast;
+        check_forecast(&self.prediction, forecast)?;
+        let played = play(forecast, &self.prediction, &mut self.play.generator);
+        Ok((played, forecasted(forecast, &self.prediction, played, &self.encoder)))
     }
 }
 

@@ -75,6 +75,11 @@ impl Reader {
         Offering { kind: self.kind, learner: &self.learner, encoder: &self.encoder, retired: &self.retired }
     }
 
+    /// The least probability of every label.
+    pub(crate) fn floor(&self) -> f64 {
+        self.play.floor
+    }
+
     /// Whether its rows are those of a table, see [`Decide::given`].
     pub(crate) fn has_table(&self) -> bool {
         self.schema.csv.is_some()
@@ -83,15 +88,21 @@ impl Reader {
     /// The features of a row.
     fn features<'a>(&self, asked: &'a Decide) -> Result<Cow<'a, Flat>, Refusal> {
         let table = self.table.get_or_init(|| TableRows::of(&self.schema).map(Mutex::new));
+        let mut is_foreign = false;
         let x = match (table, &asked.given) {
             (Some(table), Some(given)) => {
                 let mut table = table.lock().unwrap_or_else(PoisonError::into_inner);
-                Cow::Owned(table::read(&mut table, &self.schema.columns, given)?)
+                let features = table::read(&mut table, &self.schema.columns, given)?;
+                is_foreign = table.is_foreign();
+                Cow::Owned(features)
             }
             (Some(_), None) => return Err(Refusal::busy("the model has just been replaced; ask again")),
             (None, _) => Cow::Borrowed(&asked.x),
         };
         x.check("x", &self.limits)?;
+        if is_foreign || rows::is_foreign(&self.schema.columns, &x) {
+            return Err(Refusal::invalid("x", "the model has none of the row's features"));
+        }
         Ok(x)
     }
 

@@ -41,6 +41,12 @@ impl Engine {
         Some(most)
     }
 
+    /// The same for a model that was not made for it: rows in its log, for which it had room, must find their
+    /// columns where they were.
+    pub(super) fn more_columns(&self) -> Option<usize> {
+        self.most_columns().filter(|most| *most >= 2 * self.encoder.columns())
+    }
+
     /// The size of the learner's state with so many labels and columns, in bytes.
     pub(super) fn bytes(&self, classes: usize, columns: usize) -> usize {
         let Ok(entry) = registry::find(self.learner_name()) else { return usize::MAX };
@@ -77,8 +83,10 @@ impl Engine {
         let columns = columns.max(self.encoder.columns()).max(self.most.map_or(0, |most| most.min(needed)));
         let classes = self.learner.problem().classes.max(labels);
         if columns < needed {
-            let what =
-                format!("the row brings the columns to {needed}; the limit is {}", self.limits.columns);
+            let what = format!(
+                "the row brings the columns to {needed}; the limit is {} (--columns)",
+                self.limits.columns
+            );
             return Err(Refusal::invalid("x", what));
         }
         if (columns, classes) == (self.encoder.columns(), self.learner.problem().classes) {

@@ -1,5 +1,7 @@
 //! Converts features to rows: names are columns; labels on offer are blocks of hashed columns.
 
+use std::collections::HashSet;
+
 use noregret::bandit::offers::key;
 use noregret_stream::{Columns, Described, Row, fill_blocks, hash_name};
 
@@ -97,6 +99,23 @@ pub(crate) fn fill_known<'a>(
         }
     }
     summed(row)
+}
+
+/// Whether a row has features, and the model has columns, but the row names none of these, not even in
+/// another category.
+pub(crate) fn is_foreign(columns: &Columns, features: &Flat) -> bool {
+    let Columns::Named(names) = columns else { return false };
+    let stem = |name: &str| name.split_once('=').map_or(name.len(), |(stem, _)| stem.len());
+    let mut given = features.iter().map(|(name, _)| &name[..stem(name)]).peekable();
+    if names.is_empty() || given.peek().is_none() {
+        return false;
+    }
+    let known = |name: &str| column_of(columns, name).is_some();
+    if features.iter().any(|(name, _)| known(name)) {
+        return false;
+    }
+    let stems: HashSet<&str> = names.iter().map(|name| &name[..stem(name)]).collect();
+    !given.any(|name| stems.contains(name))
 }
 
 fn summed(row: &mut Row) -> Result<(), Refusal> {

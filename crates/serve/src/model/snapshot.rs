@@ -143,10 +143,8 @@ impl Engine {
         }
         let mut engine = Self::of(spec, kind, saved, play, seed, waiting, standing, limits);
         engine.asked = asked;
-        // A model of 0.2.0 may grow from now on. Rows in its log, for which it had room, must find their
-        // columns where they were.
-        let grows = || engine.most_columns().filter(|most| *most >= 2 * engine.encoder.columns());
-        engine.most = most.or_else(grows);
+        // A model of 0.2.0 may grow from now on.
+        engine.most = most.or_else(|| engine.more_columns());
         Ok(engine)
     }
 
@@ -214,6 +212,7 @@ impl Engine {
         }
         let mut engine = Self::of(spec, kind, saved, play, 0, waiting, standing, limits);
         engine.encoder.set_scales_when_learnt(true);
+        engine.most = engine.more_columns();
         Ok(engine)
     }
 
@@ -242,6 +241,7 @@ impl Engine {
             "rounds": self.learner.rounds(),
             "clipped_rows": self.encoder.scaler().clipped(),
             "seed": self.seed,
+            "floor": self.play.floor,
             "version": standing.seq,
             "service": self.spec.service,
         });

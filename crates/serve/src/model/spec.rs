@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use noregret::algorithm::AnyModel;
 use noregret::learner::{Classes, Feedback as Kind};
 use noregret::param::{Value as Param, Values};
 use noregret::registry::{self, Entry};
@@ -300,7 +301,15 @@ impl Spec {
         let whole = "a whole number";
         let seed: u64 = take(&mut params, "seed", whole)?.unwrap_or(0);
         let floor: f64 = take(&mut params, "floor", "a number")?.unwrap_or(0.0);
-        let costs = if bandit { costs(&mut params)? } else { None };
+        let costs = costs(&mut params)?;
+        if costs.is_some() && (!bandit || self.service.aggregation == Aggregation::Sum) {
+            let what = if bandit {
+                "costs do not add up as rewards (aggregation sum)"
+            } else {
+                "costs need bandit feedback"
+            };
+            return Err(Refusal::invalid("params.costs", what));
+        }
         let scale: Option<String> = take(&mut params, "scale", "a text")?;
         let radius: Option<f64> = take(&mut params, "radius", "a number")?;
         let horizon: Option<u64> = take(&mut params, "horizon", whole)?;
@@ -368,6 +377,19 @@ impl Spec {
         };
         let saved = facts.make(entry, &asked);
         let saved = saved.map_err(|error| Refusal::invalid("params", error.to_string()))?;
+        if let AnyModel::Bandit(learner) = &saved.learner
+            && !learner.takes_rewards()
+        {
+            let learns = format!(
+                "{name} learns from right and wrong only; such as auto and squarecb learn from rewards"
+            );
+            if costs.is_some() {
+                return Err(Refusal::invalid("params.costs", learns));
+            }
+            if self.service.default_reward.is_some_and(|reward| reward != 0.0 && reward != 1.0) {
+                return Err(Refusal::invalid("service.default_reward", learns));
+            }
+        }
         if !(0.0..=1.0 / classes as f64).contains(&floor) {
             let what = format!("floor is {floor}; from 0 to one over the number of labels was needed");
             return Err(Refusal::invalid("params.floor", what));
@@ -417,7 +439,8 @@ impl Spec {
             }
             names.push(label.clone());
             if names.len() > limits.labels {
-                let what = format!("there are more than {} labels, which is the limit", limits.labels);
+                let what =
+                    format!("there are more than {} labels, which is the limit (--labels)", limits.labels);
                 return Err(Refusal::invalid("labels", what));
             }
         }

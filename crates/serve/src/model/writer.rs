@@ -171,6 +171,10 @@ impl Writer {
             self.name(id)?;
         }
         if let Event::Feedback { reward, cost: Some(cost), .. } = &mut event {
+            if self.engine.spec.service.aggregation == Aggregation::Sum {
+                let what = "the model adds up what it hears of a decision, and rewards of costs do not add up: give rewards";
+                return Err(Refusal::invalid("cost", what));
+            }
             *reward = self.engine.reward_of(*cost)?;
         }
         self.engine.read_row(&mut event)?;

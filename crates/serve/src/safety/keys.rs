@@ -66,6 +66,14 @@ impl Keys {
     /// # Errors
     /// If writing fails, or the name exists.
     pub(crate) fn add(dir: &Path, name: &str, right: Right, models: &[String]) -> Result<String, String> {
+        let is_name =
+            |name: &str| !name.trim().is_empty() && !name.contains(char::is_control) && name.len() <= 128;
+        if !is_name(name) {
+            return Err(format!("a key is to be called {name:?}; a name of one line was needed"));
+        }
+        for model in models {
+            super::names::check(model).map_err(|refusal| refusal.detail)?;
+        }
         let mut keys = Self::open(dir)?;
         if keys.0.iter().any(|key| key.name == name) {
             return Err(format!("there is a key called {name} already"));
@@ -238,6 +246,10 @@ mod tests {
         let read = Keys::add(folder.path(), "reader", Right::Read, &[]).expect("written");
         let one = Keys::add(folder.path(), "site", Right::Write, &["news".to_owned()]).expect("written");
         assert!(Keys::add(folder.path(), "site", Right::Read, &[]).is_err(), "the name is taken");
+        for name in ["", " ", "a\nb"] {
+            assert!(Keys::add(folder.path(), name, Right::Read, &[]).is_err(), "{name:?} is no name");
+        }
+        assert!(Keys::add(folder.path(), "c", Right::Read, &[" m".to_owned()]).is_err(), "no model's name");
         let keys = Keys::open(folder.path()).expect("just written");
         let status = |key, right, model| keys.check(key, right, model).map_err(|refusal| refusal.status);
         assert_eq!(status(None, Right::Read, None), Err(401));

@@ -7,6 +7,7 @@ mod deploy;
 mod described;
 mod full;
 mod harm;
+mod kept;
 mod labels;
 mod page;
 mod personalizer;

@@ -155,17 +155,25 @@ pub(super) fn walk<L: Listener>(
     let mut pending = Pending::<L::Waiting>::new(options.pending);
     let mut seen = HashSet::new();
     let (mut row, mut walked) = (Row::new(), Walked::default());
+    let hash = |id: &str| {
+        let mut hash = DefaultHasher::new();
+        id.hash(&mut hash);
+        hash.finish()
+    };
+    // Whether decisions of before the log may be answered in it.
+    let mut continues = false;
     loop {
         let event = log.next(&mut row);
         let done = event.and_then(|event| {
             let refuse = |log: &Logged, row: &Row, what: &dyn ToString| log.error(row, what.to_string());
             match event {
                 None => return Ok(false),
-                Some(Event::Header(header)) => walked.learner = Some(header.learner.clone()),
+                Some(Event::Header(header)) => {
+                    continues = header.continues.is_some();
+                    walked.learner = Some(header.learner.clone());
+                }
                 Some(Event::Decision(taken)) => {
-                    let mut hash = DefaultHasher::new();
-                    taken.id.hash(&mut hash);
-                    if !taken.id.is_empty() && !seen.insert(hash.finish()) {
+                    if !taken.id.is_empty() && !seen.insert(hash(&taken.id)) {
                         let what = format!("the id {:?} was that of an earlier decision", taken.id);
                         return Err(log.error(&row, what));
                     }
@@ -185,6 +193,7 @@ pub(super) fn walk<L: Listener>(
                         listener.answered(waiting, reward).map_err(|what| refuse(log, &row, &what))?;
                     }
                 }
+                Some(Event::Feedback { id, .. }) if continues && !seen.contains(&hash(&id)) => {}
                 Some(Event::Feedback { id, reward }) => {
                     let waiting = pending.take(&id).map_err(|error| refuse(log, &row, &error))?;
                     walked.missing += u64::from(reward.is_none());

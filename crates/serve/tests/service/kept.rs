@@ -1,0 +1,177 @@
+//! Nothing is lost or changed in silence: settings of copies, columns of other models, answers of before a
+//! log.
+
+use serde_json::{Value, json};
+
+use super::support::Service;
+
+fn row(t: u64) -> Value {
+    let g = ["p", "q", "r"][(t * 7 % 3) as usize];
+    json!({"g": g, "h": t % 5})
+}
+
+/// A round of the model `name`; one label is right for each `g`.
+fn round(service: &Service, name: &str, t: u64) {
+    let x = row(t);
+    let body = json!({"x": x, "id": format!("d{t}")});
+    let played = service.post(&format!("/v1/models/{name}/decide"), &body).ok(200)["label"].clone();
+    let is_right = played == if x["g"] == "p" { "a" } else { "b" };
+    let body = json!({"id": format!("d{t}"), "correct": is_right});
+    service.post(&format!("/v1/models/{name}/feedback"), &body).ok(200);
+}
+
+fn ips(service: &Service, policy: &str) -> f64 {
+    let told = service.post("/v1/models/one/evaluate", &json!({"policy": policy})).ok(200);
+    let estimates = told["estimates"].as_array().expect("estimates").clone();
+    let ips = estimates.iter().find(|one| one["estimator"] == "ips").expect("ips");
+    ips["value"].as_f64().expect("a number")
+}
+
+/// Another model is evaluated on a log by the names of its columns, which came in another order.
+#[test]
+fn another_model_is_evaluated_by_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    for name in ["one", "other"] {
+        let spec = json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"]});
+        service.put(&format!("/v1/models/{name}"), &spec).ok(201);
+    }
+    // Its first rows have the columns in another order.
+    for x in [json!({"h": 1, "g": "r"}), json!({"h": 2, "g": "q"})] {
+        service.post("/v1/models/other/decide", &json!({"x": x, "id": x.to_string()})).ok(200);
+    }
+    (0..300).for_each(|t| {
+        round(&service, "one", t);
+        round(&service, "other", t);
+    });
+    let (own, others) = (ips(&service, "model:one"), ips(&service, "model:other"));
+    assert!(own > 0.75 && (own - others).abs() < 0.1, "{own} and {others}");
+    service.put("/v1/models/news", &json!({"feedback": "bandit"})).ok(201);
+    let refused = service.post("/v1/models/one/evaluate", &json!({"policy": "model:news"}));
+    assert_eq!((refused.status, &refused.json()["field"]), (422, &json!("policy")), "{refused:?}");
+    assert!(refused.json()["detail"].to_string().contains("other rows than one"), "{refused:?}");
+}
+
+/// Answers to decisions of before the log: those of its own are evaluated.
+#[test]
+fn answers_of_before_the_log() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service
+        .put("/v1/models/one", &json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"]}))
+        .ok(201);
+    (0..30).for_each(|t| round(&service, "one", t));
+    service.post("/v1/models/one/decide", &json!({"x": row(30), "id": "before"})).ok(200);
+    service.delete("/v1/models/one/log").ok(204);
+    service.post("/v1/models/one/feedback", &json!({"id": "before", "correct": true})).ok(200);
+    (31..91).for_each(|t| round(&service, "one", t));
+    for policy in ["best", "constant:b", "alone:squarecb", "model:one", "uniform"] {
+        let told = service.post("/v1/models/one/evaluate", &json!({"policy": policy})).ok(200);
+        assert_eq!(told["rounds"], 60, "{policy}: {told}");
+    }
+}
+
+/// The least probability of labels stays with the model, and a copy or an import grows as the model does.
+#[test]
+fn copies_have_floor_and_room() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let spec =
+        json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"], "params": {"floor": 0.05}});
+    service.put("/v1/models/one", &spec).ok(201);
+    (0..20).for_each(|t| round(&service, "one", t));
+    let about = |name: &str| service.get(&format!("/v1/models/{name}")).ok(200);
+    let before = about("one");
+    assert_eq!(before["floor"], 0.05);
+    service.post("/v1/models/one/copy", &json!({"to": "copied"})).ok(201);
+    let file = service.get("/v1/models/one/model").bytes;
+    service.send("PUT", "/v1/models/imported/model", "application/octet-stream", &file).ok(201);
+    service.send("PUT", "/v1/models/one/model", "application/octet-stream", &file).ok(200);
+    for name in ["one", "copied", "imported"] {
+        assert_eq!(about(name)["floor"], if name == "imported" { 0.0 } else { 0.05 }, "{name}");
+        assert_eq!(about(name)["room"]["most"], before["room"]["most"], "{name}");
+        for t in 0..70 {
+            let body = json!({"x": {"city": format!("{name} {t}")}});
+            service.post(&format!("/v1/models/{name}/decide"), &body).ok(200);
+        }
+    }
+}
+
+/// What would be learnt as something else is refused.
+#[test]
+fn what_would_be_lost_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut service = Service::start(folder.path());
+    let bandit = |learner: &str, params: Value, how: Value| json!({"feedback": "bandit", "learner": learner, "labels": ["a", "b"], "params": params, "service": how});
+    let sum = json!({"aggregation": "sum", "wait_seconds": 60});
+    for (spec, field, what) in [
+        (bandit("squarecb", json!({"costs": [0, 10]}), sum.clone()), "params.costs", "do not add up"),
+        (bandit("banditron", json!({"costs": [0, 10]}), json!({})), "params.costs", "right and wrong only"),
+        (
+            bandit("banditron", json!({}), json!({"default_reward": 0.5})),
+            "service.default_reward",
+            "right and wrong",
+        ),
+        (json!({"params": {"costs": [0, 10]}}), "params.costs", "bandit feedback"),
+    ] {
+        let refused = service.put("/v1/models/m", &spec);
+        assert_eq!((refused.status, &refused.json()["field"]), (422, &json!(field)), "{spec}: {refused:?}");
+        assert!(refused.json()["detail"].to_string().contains(what), "{spec}: {refused:?}");
+    }
+    service.put("/v1/models/m", &bandit("squarecb", json!({}), sum)).ok(201);
+    service.post("/v1/models/m/decide", &json!({"x": {"v": 1}, "id": "d"})).ok(200);
+    let refused = service.post("/v1/models/m/feedback", &json!({"id": "d", "cost": 0.6}));
+    assert_eq!((refused.status, &refused.json()["field"]), (422, &json!("cost")), "{refused:?}");
+    // A file of a model that hears the label does not take the place of one that decides.
+    service.put("/v1/models/full", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let file = service.get("/v1/models/full/model").bytes;
+    let refused = service.send("PUT", "/v1/models/m/model", "application/octet-stream", &file);
+    assert_eq!(refused.status, 409, "{refused:?}");
+    // A row that names no column of the model.
+    service.post("/v1/models/full/learn", &json!({"x": {"v": 1, "hue": "red"}, "y": "a"})).ok(200);
+    for (x, status) in [
+        (json!({"V": 1}), 422),
+        (json!([0.5]), 422),
+        (json!({"hue": "blue"}), 200),
+        (json!({"v": 2, "w": 3}), 200),
+        (json!({}), 200),
+    ] {
+        let told = service.post("/v1/models/full/predict", &json!({"x": x}));
+        assert_eq!(told.status, status, "{x}: {told:?}");
+    }
+    service.put("/v1/models/news", &json!({"feedback": "bandit"})).ok(201);
+    let many: Vec<String> = (0..51).map(|at| format!("a{at}")).collect();
+    let refused = service.post("/v1/models/news/decide", &json!({"labels": many}));
+    assert!(refused.json()["detail"].to_string().contains("params.classes"), "{refused:?}");
+    let cut =
+        service.send_encoded("POST", "/v1/models/full/learn", "application/json", Some("gzip"), b"no gzip");
+    assert_eq!(cut.status, 400, "{cut:?}");
+    service.stop();
+    // A file among the models is none of them.
+    std::fs::write(folder.path().join("models/afile"), "text").expect("writable");
+    service = Service::start(folder.path());
+    assert_eq!(service.get("/healthz").ok(200)["models"], 3);
+    service.post("/v1/backup", &json!({"name": "monday"})).ok(201);
+}
+
+/// A label that nobody could forecast is an error, whatever the learner expects of the newest label.
+#[test]
+fn a_new_label_is_no_part_of_its_forecast() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({})).ok(201);
+    for t in 0..30 {
+        let label = format!("bird{t}");
+        let answer = service.post("/v1/models/m/learn", &json!({"x": {"v": t % 3}, "y": label})).ok(200);
+        assert!(answer["label"] != json!(label) && answer["p"].get(&label).is_none(), "{answer}");
+    }
+    let all = service.get("/v1/models/m").ok(200)["scores"]["all"].clone();
+    assert_eq!((&all["rounds"], &all["error_rate"]), (&json!(30), &json!(1.0)), "{all}");
+    let least = (1..=30).map(|k| f64::from(k).ln()).sum::<f64>() / 30.0;
+    assert!(all["log_loss"].as_f64() >= Some(least - 1e-9), "{all}");
+    // Under an id, too: the forecast that was answered is scored.
+    service.post("/v1/models/m/predict", &json!({"x": {"v": 1}, "id": "r"})).ok(200);
+    service.post("/v1/models/m/learn", &json!({"x": {"v": 1}, "y": "late"})).ok(200);
+    service.post("/v1/models/m/learn", &json!({"id": "r", "y": "late"})).ok(200);
+    assert_eq!(service.get("/v1/models/m").ok(200)["scores"]["all"]["error_rate"], 1.0);
+}
