@@ -1,4 +1,4 @@
-//! Models of tables in the service: it reads rows as the command line does, to the bit.
+//! Models of tables in the service: it reads rows as the command line does.
 
 use noregret::model::Archive;
 use serde_json::{Map, Value, json};
