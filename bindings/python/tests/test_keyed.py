@@ -244,3 +244,10 @@ def test_rows_without_columns_have_keys(bare, tmp_path):
         keyed.learn(["a"] * 4, [{"age": at} for at in range(4)], ["up", "down"] * 2)
         with pytest.raises(ValueError, match="x has 2 rows without columns; the 1 of the first table were needed: age"):
             keyed.predict(["a"] * 2, bare(2))
+
+
+def test_a_closed_store_says_so(tmp_path):
+    keyed = make(tmp_path)
+    keyed.close()
+    with pytest.raises(RuntimeError, match="the store is closed; a new one of the same folder goes on"):
+        keyed.predict(["k"], [[1.0, 2.0, 3.0]])

@@ -240,3 +240,52 @@ def test_masks_and_mixed_labels():
     mixed = Learner("ogd")
     mixed.run(x, ["d", 3] * (ROWS // 2))
     assert set(mixed.predict(x).tolist()) == {"d", 3}
+
+
+def test_a_run_says_which_labels_counted_as_missing():
+    x, y = np.column_stack([np.arange(ROWS) % 2, np.ones(ROWS)]), np.array(["u", "v"] * (ROWS // 2), dtype=object)
+    y[:5], y[5] = "NA", None
+    for rows in (x, pandas.DataFrame(x, columns=["a", "b"])):
+        notes = Learner("ogd").run(rows, y).notes
+        assert "the label 'NA' counts as missing in 5 rows: predicted, and not learnt; not_missing=['NA'] makes it a class" in notes
+        assert not any("counts as missing" in note for note in Learner("ogd", not_missing=["NA"]).run(rows, y).notes)
+
+
+class Stream:
+    """A column that has only the Arrow stream interface."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, schema=None):
+        return self.table.__arrow_c_stream__(schema)
+
+
+def test_wrong_arguments_are_named(tmp_path):
+    import noregret
+
+    x = np.column_stack([np.arange(ROWS) % 2, np.ones(ROWS)])
+    for kind in (Learner, Bandit):
+        for wrong in ({"features": "3"}, {"features": -2}, {"seed": -1}, {"seed": 1.5}, {"classes": "x"}):
+            (name, value), = wrong.items()
+            with pytest.raises(ValueError, match=f"{name} = {value!r}: must be a whole number from 0"):
+                kind(**wrong)
+        with pytest.raises(ValueError, match="scale = q: must be one of"):
+            kind(scale="q")
+        with pytest.raises(ValueError, match="y has missing labels only; at least 2 classes were needed"):
+            kind().run(x, [None] * ROWS)
+    for call, sentence in (
+        (lambda: noregret.compare_policies("log", ["uniform"]), "policies is .'uniform'.; a dictionary of names and policies"),
+        (lambda: noregret.evaluate("log", len), "policy is <built-in function len>; a Bandit, a Learner, a text"),
+        (lambda: noregret.evaluate(pandas.DataFrame(x), "uniform"), "log is a DataFrame; the path of a file was needed"),
+    ):
+        with pytest.raises(TypeError, match=sentence):
+            call()
+    bandit = Bandit("soba", features=1, classes=2)
+    with pytest.raises(TypeError, match="id is a Decision; its id was needed: decision.id"):
+        bandit.feedback(bandit.decide([1.0]), True)
+    labels = Stream(pytest.importorskip("pyarrow").table({"y": ["u", "v"] * (ROWS // 2)}))
+    for rows in (x, pandas.DataFrame(x, columns=["a", "b"])):
+        learner = Learner("ogd")
+        learner.run(rows, labels)
+        assert learner.labels == ["u", "v"]

@@ -273,3 +273,25 @@ def test_missing_values_of_every_kind_are_absent_in_a_first_row():
         model.learn_one({"a": -1.0, "b": 2.0}, "y")
         found.append(model.predict_proba_one({"a": 0.5, "b": 1.0}))
     assert found == [found[0]] * 5
+
+
+def test_a_first_table_of_one_class_and_rows_that_lack_all_columns():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, None] * 10, "hue": ["red", "blue"] * 10})
+    model = face.Folklore()
+    model.learn_many(frame, [None] * 20)
+    assert model.learner is None
+    model.learn_many(frame, ["a"] * 20)
+    assert model.predict_proba_one({"hue": "red"}) == {"a": 1.0}
+    model.learn_many(frame, ["b", "c"] * 10)
+    assert sorted(model.predict_proba_one({"hue": "red"})) == ["a", "b", "c"]
+    assert sum(model.predict_proba_one({}).values()) == pytest.approx(1) == sum(model.predict_proba_one({"other": 1.0}).values())
+    model.learn_one({}, "a")
+    assert model.learner.rounds == 41
+
+
+def test_what_is_no_dictionary_is_named():
+    pandas = pytest.importorskip("pandas")
+    for x in ([1, 2], pandas.Series({"a": 1.0}), "a"):
+        with pytest.raises(TypeError, match="a dictionary of features by name was needed"):
+            face.Folklore().learn_one(x, "a")

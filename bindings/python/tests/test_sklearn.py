@@ -349,3 +349,25 @@ def test_rows_without_columns_are_refused_in_scikit_learns_words():
         for call in (lambda x: face.FolkloreClassifier().fit(x, [0, 1] * 3), lambda x: face.FolkloreClassifier().partial_fit(x, [0, 1] * 3, [0, 1])):
             with pytest.raises(ValueError, match=r"0 feature\(s\) \(shape=\(6, 0\)\) while a minimum of 1 is required by scikit-learn"):
                 call(bare)
+
+
+def test_rows_of_other_kinds_than_in_fit():
+    frame, y = mixed()
+    plain, table = face.FolkloreClassifier().fit(frame[["x", "y"]], y), face.FolkloreClassifier().fit(frame[["x", "hue"]], y)
+    holes = frame[["x", "y"]].copy()
+    holes.loc[3, "x"] = np.nan
+    # A missing number of a table counts as 0, as in one that had some before.
+    np.testing.assert_array_equal(plain.predict_proba(holes), plain.predict_proba(holes.fillna(0.0)))
+    assert plain.partial_fit(holes, y).n_rounds_ > len(y)
+    with pytest.raises(ValueError, match="X has missing numbers .NaN., and the rows of fit had none: fit with some of them"):
+        face.FolkloreClassifier().fit(frame[["x", "y"]].to_numpy(), y).predict(holes.to_numpy(np.float32))
+    # The columns of an array are those of the table, in their order.
+    np.testing.assert_array_equal(table.predict(frame[["x", "hue"]].to_numpy()), table.predict(frame[["x", "hue"]]))
+    with pytest.raises(ValueError, match="x has 3 columns; the 2 of the learner were needed: x, hue"):
+        table.predict(np.ones((2, 3)))
+    with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
+        face.FolkloreClassifier().fit(frame[:0], y[:0])
+    texts = ["good day", "bad day"] * 30
+    assert face.FolkloreClassifier().fit(texts, texts).predict(texts[:2]).tolist() == texts[:2]
+    rows = [[1.0, "a"], [2.0, "b"]] * 30
+    assert face.FolkloreClassifier().fit(rows, texts).predict(rows[:2]).tolist() == texts[:2]

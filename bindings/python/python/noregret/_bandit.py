@@ -14,7 +14,7 @@ import numpy as np
 from . import _arrays, _core, _offers, _tables
 from ._arrays import Floats
 from ._explain import Explanation
-from ._kinds import KINDS, number_of_classes
+from ._kinds import KINDS, check_scale, number_of_classes, whole
 from ._rounds import Rounds, named
 from ._run import Run, as_array
 
@@ -162,6 +162,7 @@ class Bandit(Rounds):
         costs: tuple[float, float] | str | None = None,
         **params: float | int | str | bool | None,
     ) -> None:
+        whole(features=features, classes=classes, seed=seed)
         self._given = {} if labels is None else named(labels)
         names = None if labels is None else list(self._given)
         self._held = self._index = None
@@ -177,6 +178,7 @@ class Bandit(Rounds):
         if features is None and not KINDS.get(name, {}).get("blocks"):
             # Checks names and parameters before there are rows.
             _core.check(name, params)
+            check_scale(scale)
             given = intercept is None or bool(intercept)
             facts |= {"name": name, "classes": classes, "scale": scale, "intercept": given}
             self._asked = {"facts": facts, "params": params, "playing": playing, "roles": roles}
@@ -292,6 +294,8 @@ class Bandit(Rounds):
         Raises TypeError or ValueError for invalid values, KeyError if no decision with this id is pending, OSError if
         the feedback cannot be logged; then nothing is learnt.
         """
+        if isinstance(id, Decision):
+            raise TypeError("id is a Decision; its id was needed: decision.id")
         if sum(given is not None for given in (correct, reward, cost)) != 1:
             raise TypeError("either correct, True or False, or reward, from 0 to 1, or cost was needed; forget(id) is for decisions that nobody will answer")
         if cost is not None:

@@ -300,6 +300,8 @@ def compare_policies(
     >>> found.differences["as it was"].verdict[:9], found.evaluations["first"].rounds
     ('better by', 2000)
     """
+    if not isinstance(policies, Mapping):
+        raise TypeError(f"policies is {policies!r}; a dictionary of names and policies was needed")
     if not policies:
         raise ValueError("there are no policies; one is needed at least")
     found = _of_log(
@@ -332,6 +334,11 @@ def _of_log(
     costs: tuple[float, float] | None,
     not_missing: Sequence[Any],
 ) -> Any:
+    if not isinstance(log, str | os.PathLike):
+        raise TypeError(f"log is a {type(log).__name__}; the path of a file was needed (evaluate_arrays takes rounds in memory)")
+    for policy in policies:
+        if not isinstance(policy, Bandit | Learner | str | None):
+            raise TypeError(f"policy is {policy!r}; a Bandit, a Learner, a text such as 'uniform', or None was needed (evaluate_arrays takes probabilities)")
     if missing not in ("skip", "wrong"):
         raise ValueError(f"missing = {missing}: must be skip or wrong")
     return json.loads(

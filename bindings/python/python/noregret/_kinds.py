@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from . import _core
 
 Entry = dict[str, Any]
@@ -43,6 +45,19 @@ def number_of_classes(name: str, classes: int | None, labels: list[str] | None) 
     if kind == "any":
         raise TypeError("classes: the number of classes, or labels, must be given")
     return 1 if kind == "real" else 2
+
+
+def whole(**numbers: Any) -> None:
+    """Refuses anything but whole numbers from 0, and None."""
+    for name, value in numbers.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0):
+            raise ValueError(f"{name} = {value!r}: must be a whole number from 0")
+
+
+def check_scale(scale: str | None) -> None:
+    """Refuses a scaling that does not exist."""
+    if scale is not None:
+        _core.survey(np.zeros((1, 1)), None, scale, False)
 
 
 def classifier(

@@ -10,7 +10,7 @@ import numpy as np
 from . import _arrays, _core, _tables
 from ._arrays import Floats, Ints
 from ._described import Described
-from ._kinds import KINDS, number_of_classes
+from ._kinds import KINDS, check_scale, number_of_classes, whole
 from ._progress import bar
 from ._rounds import named
 from ._run import Run
@@ -113,6 +113,7 @@ class Learner(Described):
         memory: int = 8192,
         **params: float | int | str | bool | None,
     ) -> None:
+        whole(features=features, classes=classes, seed=seed)
         self._values = None if labels is None else named(labels)
         names = None if self._values is None else list(self._values)
         self._held = None
@@ -138,6 +139,7 @@ class Learner(Described):
             return
         # Checks names and parameters before there are rows.
         _core.check(name, params)
+        check_scale(scale)
         intercept = intercept is None or bool(intercept)
         facts |= {"name": name, "classes": classes, "scale": scale, "intercept": intercept}
         self._asked, self._grows = {"facts": facts, "params": params, "roles": roles}, labels is None
@@ -334,7 +336,8 @@ class Learner(Described):
         begins = self._held is None
         targets = self._begin(rows, y, facts) if begins else self._targets(y)
         notes = _tables.remarks(_arrays.distinct(y)[0], len(targets)) if begins and targets.dtype.kind == "i" else []
-        return self._core.run(rows, targets, weights, **how), notes
+        found = self._core.run(rows, targets, weights, **how)
+        return found, notes + _tables.unlabelled(y, found[4])
 
     def _run_table(
         self, table: _tables.Table, rows: int, y: Any, weight: Any, how: dict[str, Any], facts: dict[str, Any]
@@ -358,6 +361,8 @@ class Learner(Described):
         weights = self._weights(targets, weight)
         begins = self._held is None
         if begins:
+            if not self._real:
+                _tables.need_labels(given_labels, self._asked["facts"])
             asked = {**self._asked["facts"], **facts, "bandit": False}
             given, reading = table.given(name, targets), {"label": name, **_tables.roles(self._asked["roles"], table)}
             self._make(lambda params: _core.learner_for_table(asked, params, given, reading))
@@ -365,7 +370,8 @@ class Learner(Described):
         given = table.without(known).given(known, targets)
         found, notes = _core.run_table(self._core, given, known, weights, grows=self._grows, **how)
         self._remember(targets)
-        return found, notes + (_tables.remarks(given_labels, rows) if begins and not self._real else [])
+        notes += _tables.remarks(given_labels, rows) if begins and not self._real else []
+        return found, notes + _tables.unlabelled(targets, found[4])
 
     def _begin(self, rows: Any, y: Any, facts: dict[str, Any]) -> Floats | Ints:
         """Makes the learner for the given rows; returns their targets."""
@@ -379,6 +385,7 @@ class Learner(Described):
             values, places = _arrays.distinct(y)
             _tables.check_types(values, {})
             names = [_tables.text_of(value) for value in values]
+            _tables.need_labels(names, self._asked["facts"])
             absent = _arrays.absent(names, self._asked["facts"]["labels"] or ())
             missing = [at for at, name in enumerate(names) if name in absent]
             targets = places = np.where(np.isin(places, missing), _arrays.UNLABELLED, places)

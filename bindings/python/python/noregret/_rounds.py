@@ -75,6 +75,7 @@ class Rounds(Model[_core.Bandit]):
         values, places = _arrays.distinct(y)
         _tables.check_types(values, self._given)
         names = [_tables.text_of(value) for value in values]
+        _tables.need_labels(labels or names, facts)
         x = _tables.texts(_tables.given(x))
         free = _tables.bare(x) is not None
         if free or self._reads_tables(x):

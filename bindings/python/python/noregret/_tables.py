@@ -3,11 +3,12 @@ readers."""
 
 from __future__ import annotations
 
+import collections
 import datetime
 import decimal
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -166,6 +167,9 @@ def labels(y: Any) -> Any:
     y = whole(y)
     if isinstance(y, str | Mapping) or y is None:
         return y
+    if hasattr(y, "__arrow_c_stream__") and not any(hasattr(y, name) for name in ("__array__", "column_names", "get_columns", "iloc")):
+        frame = _of_arrow(y)
+        return frame.cells[0] if len(frame.cells) == 1 else _vectors(np.column_stack([np.asarray(cells) for cells in frame.cells]))
     if _is_pandas(y) or _is_polars(y) or hasattr(y, "column_names"):
         frame = table(y)
         if len(frame.names) == 1:
@@ -349,10 +353,26 @@ def check_types(labels: Iterable[Any], known: Mapping[str, Any]) -> None:
     _core.check_types([(text, known[text]) for text, _ in given if text in known] + given)
 
 
+def need_labels(labels: Collection[Any], facts: Mapping[str, Any]) -> None:
+    """Refuses first rows that tell no class."""
+    if not labels and facts["labels"] is None and facts["classes"] is None:
+        raise ValueError("y has missing labels only; at least 2 classes were needed (or classes=K)")
+
+
 def remarks(labels: Iterable[Any], labelled: int) -> list[str]:
     """Remarks on distinct labels, which so many rows have."""
     remark = _core.many_numbers([(text_of(label), label) for label in labels if label is not None], labelled)
     return [] if remark is None else [remark]
+
+
+def unlabelled(labels: Any, truth: Any) -> list[str]:
+    """Remarks on labels that are words for missing ones, where the rows have the classes `truth`."""
+    absent = np.flatnonzero(np.asarray(truth) < 0).tolist()
+    counts = collections.Counter(label for label in map(np.asarray(labels, dtype=object).__getitem__, absent) if isinstance(label, str) and label)
+    return [
+        f"the label {label!r} counts as missing in {rows} row{'s' * (rows > 1)}: predicted, and not learnt; not_missing=[{label!r}] makes it a class"
+        for label, rows in counts.items()
+    ]
 
 
 def _of_arrow(x: Any) -> Table:

@@ -158,6 +158,8 @@ class _Keyed:
 
     def _call(self, method: str, keys: Sequence[Any], *columns: Any, batch: int | None, source: str = "") -> list[Any]:
         """Sends every row of a batch to its actor and returns the answers in the order of the rows."""
+        if not self._actors:
+            raise RuntimeError("the store is closed; a new one of the same folder goes on")
         names = self._keys(keys)
         for column in columns:
             if len(column) != len(names):

@@ -88,6 +88,8 @@ def _blocks(dataset: Any, shards: int, target: str | None) -> list[list[Any]]:
         dataset = ray.data.from_pandas(dataset)
     elif hasattr(dataset, "column_names"):
         dataset = ray.data.from_arrow(dataset)
+    if not hasattr(dataset, "materialize"):
+        raise TypeError(f"dataset is a {type(dataset).__name__}; a ray.data.Dataset, a path, a table, or a pair (x, y) was needed")
     dataset = dataset.materialize()
     rows = dataset.count()
     edges = [rows * at // shards for at in range(1, shards)]

@@ -88,7 +88,7 @@ class Classifier(base.MiniBatchClassifier):
         if self._is_missing(y):
             return
         if self._table is not None:
-            self._learn_table([x], [y], None if w == 1.0 else [w])
+            self._learn_table([self._whole(x)], [y], None if w == 1.0 else [w])
             return
         x = self._flat(x)
         core, label = self._prepared(y, x)
@@ -106,6 +106,10 @@ class Classifier(base.MiniBatchClassifier):
         # Two more, since others may follow.
         return bool(_arrays.absent([str(y)], ["a", "b", *map(str, self._classes)], *words))
 
+    def _whole(self, x: dict[Any, Any]) -> dict[Any, Any]:
+        """A row of the table: what it lacks is missing."""
+        return {**(dict.fromkeys(self._table.feature_names_in_) if self._table is not None and self._table._held is not None else {}), **x}
+
     def _flat(self, x: dict[Any, Any]) -> dict[Any, Any]:
         """A row of numbers and texts, without missing values."""
         said = {str(word) for word in self.missing or ()}
@@ -118,8 +122,13 @@ class Classifier(base.MiniBatchClassifier):
     def _learn_table(self, x: Any, y: Any, w: Any) -> None:
         """Learns the rows of a table in order, as the command line does."""
         if self._table is None:
+            first = [label for label in _arrays.distinct(_tables.labels(y))[0] if not self._is_missing(label)]
+            if not first:
+                return
             self._table = Learner(
                 self._learner_name,
+                # More classes may come; binary learners have two.
+                classes=2 if len(first) == 1 else None,
                 radius=self.radius,
                 seed=self.seed,
                 scale=None if self.scale == "auto" else self.scale,
@@ -201,7 +210,7 @@ class Classifier(base.MiniBatchClassifier):
         if self._core is None:
             return dict.fromkeys(self._classes, 0.5)
         if self._table is not None:
-            return self._named(_core.predict_table(self._core, _tables.table([x]).given(), False)[0].tolist())
+            return self._named(_core.predict_table(self._core, _tables.table([self._whole(x)]).given(), False)[0].tolist())
         return self._named(_core.predict_mapping(self._core, self._columns, self._flat(x), False))
 
     def _named(self, probabilities: list[float]) -> dict[Any, float]:
@@ -285,6 +294,8 @@ def _number(word: str) -> float | None:
 def _flat(x: dict[Any, Any], said: Collection[str] = ()) -> dict[Any, Any]:
     """Flattens a row: numbers and texts in nested lists and dictionaries by path (`user.age`, `size[0]`), each text in a list
     as a category (except for those `said` to be missing), and times as the features that they have in a table."""
+    if not isinstance(x, dict):
+        raise TypeError(f"x is {x!r}; a dictionary of features by name was needed")
     # Few types instead of many values: this is most of a row's time in Python.
     if not any(issubclass(kind, _SPECIAL) or kind.__name__ == "NAType" for kind in set(map(type, x.values()))):
         return x

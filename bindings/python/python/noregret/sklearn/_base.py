@@ -174,13 +174,15 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"orders = {self.orders}: must be a whole number of at least 1, or None")
         self._table: Learner | None = None
         self._others: list[_core.Learner] = []
-        X, y = _with_columns(_tables.sparse(_tables.whole(X), dense=bool(_tables.said(self._reading())))), _plain(y)
+        X, y = _with_columns(_rows(X, dense=bool(_tables.said(self._reading())))), _plain(y)
         self._check_labels(y, ())
         table = schema = None
         if self._takes_table(X):
             table, y = _tables.table(X), column_or_1d(y, warn=True)
             if len(y) != table.rows:
                 raise ValueError(f"y has {len(y)} labels for {table.rows} rows")
+            if not table.rows:
+                raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required: X has no rows")
         else:
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(y)
@@ -264,10 +266,11 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
         learner: _core.Learner | None = getattr(self, "_core", None)
         dense = getattr(self, "_table", None) is not None or bool(_tables.said(self._reading()))
-        X, y = _with_columns(_tables.sparse(_tables.whole(X), dense=dense)), _plain(y)
+        X, y = _with_columns(_rows(X, dense=dense)), _plain(y)
         if getattr(self, "_table", None) is not None or (learner is None and self._takes_table(X)):
             return self._learn_table(X, y, classes, sample_weight)
         if learner is None or not self._plain(X):
+            X = X if learner is None else _filled(X)
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=learner is None
             )
@@ -423,14 +426,15 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _predict(self, X: Any, scores: bool) -> Floats:
         check_is_fitted(self)
-        X = _tables.sparse(_tables.whole(X), dense=getattr(self, "_table", None) is not None)
+        reader: Learner | None = getattr(self, "_table", None)
+        X = _rows(X, dense=reader is not None)
         cores = [self._core, *getattr(self, "_others", ())]
-        if getattr(self, "_table", None) is not None:
-            table = _tables.table(X).given()
+        if reader is not None:
+            table = reader._table(X).given()
             found = [_core.predict_table(core, table, scores)[:, self._order] for core in cores]
         else:
             if not self._plain(X):
-                X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+                X = validate_data(self, _filled(X), accept_sparse="csr", dtype=np.float64, order="C", reset=False)
             rows = _arrays.rows(X)
             found = [core.predict(rows, scores) for core in cores]
         if len(cores) == 1:
@@ -543,6 +547,18 @@ def _numbers(table: _tables.Table, y: Any, kept: list[int], reading: dict[str, l
     (values, indices, starts, width), _ = _core.table_rows(table.given(), schema)
     rows = scipy.sparse.csr_matrix((values, indices.astype(np.int64), starts), shape=(len(starts) - 1, width))
     return (rows.toarray() if width <= _SUITABLE else rows), schema
+
+
+def _rows(X: Any, dense: bool) -> Any:
+    """Rows in memory: a list of texts as a table of one column, nested lists of numbers and texts as an array of them."""
+    return _tables.sparse(_tables.texts(_tables.given(X)), dense=dense)
+
+
+def _filled(X: Any) -> Any:
+    """Rows for a classifier of numbers: a missing one of a table counts as 0, as in a table that had some before."""
+    if _tables.has_holes(X):
+        raise ValueError("X has missing numbers (NaN), and the rows of fit had none: fit with some of them, or give tables, where they count as 0")
+    return X.fillna(0.0) if hasattr(X, "fillna") and hasattr(X, "dtypes") and not _is_mixed(X.fillna(0.0)) else X
 
 
 def _with_columns(X: Any) -> Any:
