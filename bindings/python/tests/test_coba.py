@@ -135,3 +135,15 @@ def test_contexts_of_every_kind():
     for name in ("auto", "offers"):
         (mean,) = rewards(cb.Environments(Described()), [BanditLearner(name)], 300)
         assert mean > 0.7, (name, mean)
+
+
+def test_true_and_1_are_two_actions():
+    learner = BanditLearner("auto", seed=1)
+    actions = [1, True, 0]
+    for _ in range(20):
+        found, kept = learner.predict([1.0], actions)
+        action, probability = found["action_prob"]
+        learner.learn([1.0], action, float(action is True), probability, **kept)
+    assert len(learner._bandit.labels) == 3
+    assert learner.score([1.0], actions, True) > learner.score([1.0], actions, 1)
+    assert sum(learner.score([1.0], actions, action) for action in actions) == pytest.approx(1)

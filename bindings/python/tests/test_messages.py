@@ -248,6 +248,7 @@ def test_a_run_says_which_labels_counted_as_missing():
     for rows in (x, pandas.DataFrame(x, columns=["a", "b"])):
         notes = Learner("ogd").run(rows, y).notes
         assert "the label 'NA' counts as missing in 5 rows: predicted, and not learnt; not_missing=['NA'] makes it a class" in notes
+        assert notes == Bandit("soba").run(rows, y).notes
         assert not any("counts as missing" in note for note in Learner("ogd", not_missing=["NA"]).run(rows, y).notes)
 
 

@@ -464,7 +464,7 @@ class Bandit(Rounds):
             self._begin(x, y)
         found = self._core.run(self._many(x, learns=True), self._classes(y), seed=seed, keep=probabilities)
         losses, kept, played, rates, truth = found
-        return Run(losses, kept, played, rates, truth, self._labels_out().tolist(), self.name)
+        return Run(losses, kept, played, rates, truth, self._labels_out().tolist(), self.name, _tables.unlabelled(y, truth))
 
     def learn(
         self,

@@ -85,7 +85,7 @@ class BanditLearner:
     def score(self, context: Any, actions: Sequence[Any], action: Any) -> float:
         """The probability of playing `action`."""
         bandit, x, labels = self._round(context, actions)
-        return float(bandit.predict_proba(x, labels)[list(actions).index(action)])
+        return float(bandit.predict_proba(x, labels)[list(map(_key, actions)).index(_key(action))])
 
     def learn(
         self, context: Any, action: Any, reward: float, probability: float | None, decision: int | None = None
@@ -199,7 +199,9 @@ class BanditLearner:
 
 
 def _key(action: Any) -> Any:
-    """An action as a key: what it is."""
+    """An action as a key: what it is. True equals 1, and is another action."""
+    if isinstance(action, bool | np.bool_):
+        return ("truth", bool(action))
     if isinstance(action, Mapping):
         return tuple(sorted((str(name), _key(value)) for name, value in action.items()))
     if isinstance(action, str) or not hasattr(action, "__iter__"):
