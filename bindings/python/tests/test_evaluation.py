@@ -80,7 +80,7 @@ def test_the_command_line_says_the_same(log, policy, keywords, options):
 def test_learners_are_policies(log, tmp_path, greedy):
     path, x, y, bandit = log
     learner = Learner("ogd", features=3, labels=["a", "b", "c"], radius=1.0)
-    learner.update(x, y)
+    learner.update(x, np.array(["a", "b", "c"])[y])
     for policy in (bandit, learner):
         policy.save(tmp_path / "model")
         options = ["--greedy"] if greedy else []
