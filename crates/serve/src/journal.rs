@@ -77,10 +77,8 @@ fn deed(method: &Method, route: &str, status: StatusCode) -> Option<&'static str
         return None;
     }
     Some(match (method.as_str(), route.rsplit('/').next()?) {
-        (_, "predict" | "learn" | "decide" | "feedback" | "activate" | "evaluate" | "rank" | "reward") => {
-            return None;
-        }
-        ("POST", "interactions" | "observations" | "evaluations") => return None,
+        (_, "predict" | "learn" | "decide" | "feedback" | "activate" | "evaluate" | "rank" | "reward")
+        | ("POST", "interactions" | "observations" | "evaluations") => return None,
         ("PUT", "{name}") if made => "made",
         ("PUT", "{name}" | "service") => "configured",
         ("DELETE", "{name}") => "deleted",

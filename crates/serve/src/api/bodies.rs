@@ -300,7 +300,7 @@ impl DecideBody {
 
 /// The features of a body as they were given, if `model` reads them as those of a table.
 fn given(bytes: &[u8], model: &Handle) -> Result<Option<Value>, Refusal> {
-    if !model.has_table() { Ok(None) } else { features_in(bytes).map(Some) }
+    if model.has_table() { features_in(bytes).map(Some) } else { Ok(None) }
 }
 
 /// The features of a body as they were given.
