@@ -108,7 +108,19 @@ pub(crate) async fn create(ask: Ask, body: Body) -> Answered {
             return Err(Refusal { field: Some("labels".to_owned()), ..Refusal::conflict(what) });
         }
         if !same || wanted != old {
-            let what = format!("there is a model called {name}, made of something else; delete it first");
+            let differs = [
+                ("learner", wanted.learner != old.learner),
+                ("feedback", wanted.feedback != old.feedback),
+                ("labels", !same),
+                ("params", wanted.params != old.params),
+                ("shadow_of", wanted.shadow_of != old.shadow_of),
+            ];
+            let differs: Vec<&str> =
+                differs.iter().filter(|(_, differs)| *differs).map(|(name, _)| *name).collect();
+            let what = format!(
+                "there is a model called {name}, made with other settings ({}): give the new one another name, or shadow this one with it",
+                differs.join(", ")
+            );
             return Err(Refusal::conflict(what));
         }
         if spec.service != old.service {

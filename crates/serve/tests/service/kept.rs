@@ -127,6 +127,9 @@ fn what_would_be_lost_is_refused() {
     let file = service.get("/v1/models/full/model").bytes;
     let refused = service.send("PUT", "/v1/models/m/model", "application/octet-stream", &file);
     assert_eq!(refused.status, 409, "{refused:?}");
+    let again =
+        service.put("/v1/models/m", &json!({"feedback": "bandit", "learner": "soba", "labels": ["a", "b"]}));
+    assert!(again.status == 409 && again.json()["detail"].to_string().contains("(learner)"), "{again:?}");
     // A row that names no column of the model.
     service.post("/v1/models/full/learn", &json!({"x": {"v": 1, "hue": "red"}, "y": "a"})).ok(200);
     for (x, status) in [
