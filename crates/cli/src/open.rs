@@ -145,10 +145,13 @@ fn take_in(saved: &mut Saved, source: &Source, stop: &Stop) -> Result<Vec<String
             Err(error) if error.is_row_error() => continue,
             Ok(false) | Err(_) => break,
         }
-        if let RowLabel::Name(name) = row.label()
-            && saved.encoder.labels().find_as(name, row.label_type()).is_none()
-        {
-            new.collect(name, row.label_type());
+        if let RowLabel::Name(name) = row.label() {
+            let (known, of) = (saved.encoder.labels(), row.label_type());
+            // The run will refuse a label that clashes.
+            let clashes = known.clash(name, of).or_else(|| new.clash(name, of)).is_some();
+            if !clashes && known.find_as(name, of).is_none() {
+                new.collect(name, of);
+            }
         }
     }
     let (known, new) = (saved.encoder.labels().len(), new.sorted());

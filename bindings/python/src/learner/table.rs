@@ -17,7 +17,7 @@ use noregret_stream::encode::survey::{Survey, SurveyError, SurveyOptions};
 use noregret_stream::run::{RunOptions, run};
 use noregret_stream::save::{PREDICTED_TOGETHER, Saved};
 use noregret_stream::setup::{Asked as ToMake, Facts, Norm, leaves_rows};
-use noregret_stream::{Missing, ReadError, ReadOptions, Reader, Row, RowLabel, Schema};
+use noregret_stream::{LabelType, Missing, ReadError, ReadOptions, Reader, Row, RowLabel, Schema};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -414,6 +414,10 @@ impl Learner {
         for name in names.iter().map(|name| canonical(name)) {
             if name.is_empty() {
                 return Err(Failure::Value("a label is missing, or is not finite".to_owned()));
+            }
+            let why = labels.clash(&name, LabelType::Unstated);
+            if let Some(why) = why.or_else(|| new.clash(&name, LabelType::Unstated)) {
+                return Err(Failure::Value(why));
             }
             if labels.find(&name).is_none() {
                 if !grows && labels.len() + new.len() >= room {

@@ -170,11 +170,11 @@ impl Encoder {
                 Ok(value) if value.is_finite() => OwnedTruth::Value(value),
                 _ => return Err(format!("the target is {name:?}; a finite number was needed")),
             },
+            RowLabel::Name(name) if let Some(why) = self.labels.clash(name, row.label_type()) => {
+                return Err(why);
+            }
             RowLabel::Name(name) => match self.labels.find_as(name, row.label_type()) {
                 Some(label) => {
-                    if let Some(why) = self.labels.clash(name, row.label_type()) {
-                        return Err(why);
-                    }
                     if observe && self.labels.learns_type(label, row.label_type()) {
                         self.labels_mut().state(label, row.label_type());
                     }

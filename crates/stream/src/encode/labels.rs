@@ -7,8 +7,8 @@
 //! in CSV, and `1` and `1.0` are, too, beside a label such as `1.1` or `a`. In LIBSVM and VW text, where
 //! `+1`, `1` and `1.0` are one class, it is called as it was first written.
 //!
-//! A text and a number of the same writing, `"1"` and `1` in JSON, are no labels of one model: the second one
-//! is refused, see [`Labels::clash`].
+//! A text and a number of the same writing, `"1"` and `1` in JSON, are no labels of one model, and neither
+//! are `a` and `" a"`: the second one is refused, see [`Labels::clash`].
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -18,7 +18,7 @@ use foldhash::fast::RandomState;
 use noregret::example::Label;
 use serde::{Deserialize, Serialize};
 
-use crate::read::label::{GivenLabel, LabelType, is_whole, json, value};
+use crate::read::label::{GivenLabel, LabelType, is_beyond, is_whole, json, truth, value};
 
 /// Class names, their types and their indices. Saved with a model, so that `predict` can print names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,8 @@ pub struct Labels {
     numbers: HashMap<u64, u32, RandomState>,
     /// Number of classes that are not whole numbers.
     others: usize,
+    /// Number of classes with blanks around their names.
+    padded: usize,
 }
 
 /// In place of a class: several classes are the same number in different writings.
@@ -152,17 +154,34 @@ impl Labels {
     }
 
     /// Why a label cannot be one of these classes, nor a new one: a class of the same text has another type,
-    /// as `"1"` has where `1` is a class.
+    /// as `"1"` has where `1` is a class, or differs by the blanks around it alone, as `" a"` from `a`.
     pub fn clash(&self, name: &str, of: LabelType) -> Option<String> {
+        if let Some(known) = self.apart_by_blanks(name) {
+            return Some(format!(
+                "the label {name:?} is the class {known:?} but for the blanks around it: write both alike, or give them different names \
+                 (blanks around a cell of CSV and ARFF are no part of it; a text of JSON, Python or Parquet is taken as it is)"
+            ));
+        }
         let noun = of.noun()?;
         let known = self.types[*self.index.get(name)? as usize];
         let other = known.noun()?;
         let texts = (of == LabelType::Text) != (known == LabelType::Text);
-        texts.then(|| {
+        // A whole number of Python beyond 64 bits is a text in JSON.
+        (texts && !is_beyond(name)).then(|| {
             format!(
                 "the label {name:?} is {noun}, and the class of this name is {other}: labels of one name need one type; write both as numbers, or both as texts (in quotation marks)"
             )
         })
+    }
+
+    /// The class whose name differs from this one, which is no class, by the blanks around it alone.
+    fn apart_by_blanks(&self, name: &str) -> Option<&str> {
+        let bare = name.trim();
+        if (bare.len() == name.len() && self.padded == 0) || self.index.contains_key(name) {
+            return None;
+        }
+        let known = self.index.get_key_value(bare).map(|(known, _)| &**known);
+        known.or_else(|| self.iter().filter(|_| self.padded > 0).find(|known| known.trim() == bare))
     }
 
     /// The class of the same number. A number without a type is one only among numbers.
@@ -177,10 +196,9 @@ impl Labels {
 
     /// The class of the same truth value in upper or lower case, if its type is right.
     fn find_truth(&self, name: &str, is_right: impl Fn(LabelType) -> bool) -> Option<Label> {
-        let lower = ["true", "false"].into_iter().find(|word| name.eq_ignore_ascii_case(word))?;
-        let writings = match lower {
-            "true" => ["true", "True", "TRUE"],
-            _ => ["false", "False", "FALSE"],
+        let writings = match truth(name)? {
+            true => ["true", "True", "TRUE"],
+            false => ["false", "False", "FALSE"],
         };
         let at = writings.into_iter().find_map(|writing| self.index.get(writing))?;
         is_right(self.types[*at as usize]).then_some(Label(*at))
@@ -232,6 +250,7 @@ impl Labels {
         self.names.push(name.to_owned());
         self.types.push(simplest(name, of));
         self.index.insert(name.to_owned(), label.0);
+        self.padded += usize::from(name.trim().len() < name.len());
         self.count(label.index());
         label
     }
@@ -284,11 +303,6 @@ impl Labels {
     }
 }
 
-/// Whether a text is written like a truth value.
-fn is_truth(name: &str) -> bool {
-    ["true", "false"].iter().any(|word| name.eq_ignore_ascii_case(word))
-}
-
 /// The bits of a value, the same for 0 and -0.
 fn bits(value: f64) -> u64 {
     if value == 0.0 { 0 } else { value.to_bits() }
@@ -297,7 +311,7 @@ fn bits(value: f64) -> u64 {
 /// No type for a text that nobody takes for anything else, nor for a label whose format states none.
 fn simplest(name: &str, of: LabelType) -> LabelType {
     match of {
-        LabelType::Text if value(name).is_none() && !is_truth(name) => LabelType::Unstated,
+        LabelType::Text if value(name).is_none() && truth(name).is_none() => LabelType::Unstated,
         LabelType::Figure => LabelType::Unstated,
         of => of,
     }
@@ -384,6 +398,29 @@ mod tests {
         assert_eq!(sorted(&["1.0", "2.0"]), ["1.0", "2.0"]);
         assert_eq!(sorted(&["1.0", "1", "1.1"]), ["1", "1.0", "1.1"]);
         assert_eq!(sorted(&["1.0", "1", "a"]), ["1", "1.0", "a"]);
+        assert_eq!(sorted(&["-0", "0", "1"]), ["-0", "0", "1"]);
+    }
+
+    /// Neither is taken for the other, nor are both learnt.
+    #[test]
+    fn a_label_apart_by_blanks_is_refused() {
+        let labels: Labels = ["a", "b "].into_iter().collect();
+        for (name, known) in [(" a", "a"), ("a\t", "a"), ("b", "b "), (" b", "b ")] {
+            for of in [Text, Unstated] {
+                let sentence = labels.clash(name, of).expect(name);
+                let said =
+                    format!("the label {name:?} is the class {known:?} but for the blanks around it: ");
+                assert!(sentence.starts_with(&said), "{sentence}");
+            }
+        }
+        for name in ["a", "b ", "c", " c", "a b"] {
+            assert_eq!(labels.clash(name, Text), None, "{name}");
+        }
+        let numbers: Labels = [("1", Whole)].into_iter().collect();
+        assert!(numbers.clash(" 1", Text).is_some() && numbers.clash("1", Whole).is_none());
+        let beyond = "340282366920938463463374607431768211456";
+        let labels: Labels = [(beyond, Whole)].into_iter().collect();
+        assert_eq!(labels.clash(beyond, Text), None);
     }
 
     #[test]

@@ -58,19 +58,36 @@ pub struct GivenLabel {
 }
 
 impl GivenLabel {
-    /// A label given in JSON; `None` for an array, an object or null.
+    /// A label given in JSON; `None` for an array, an object or null, and for a number that is no label.
     pub fn of_json(value: &Value) -> Option<Self> {
+        Self::read(value).ok()
+    }
+
+    /// A label given in JSON.
+    ///
+    /// # Errors
+    /// For an array, an object or null, and for a number beyond 64 bits.
+    pub fn read(value: &Value) -> Result<Self, String> {
         let (text, of) = match value {
             Value::String(text) => (text.clone(), LabelType::Text),
             Value::Bool(value) => (value.to_string(), LabelType::Truth),
-            Value::Number(number) => {
-                let (text, real) = (number.to_string(), number.is_f64());
-                let of = if real { LabelType::Real } else { LabelType::Whole };
-                (of_number(&text).map_or_else(|| text.clone(), Cow::into_owned), of)
+            Value::Number(number) => return Self::of_number(number),
+            Value::Null | Value::Array(_) | Value::Object(_) => {
+                return Err(format!("the label is {value}; a text, a number or a truth value was needed"));
             }
-            Value::Null | Value::Array(_) | Value::Object(_) => return None,
         };
-        Some(Self { text, of })
+        Ok(Self { text, of })
+    }
+
+    /// A label that is a number of JSON.
+    ///
+    /// # Errors
+    /// For a number beyond 64 bits.
+    pub(crate) fn of_number(number: &Number) -> Result<Self, String> {
+        match number.as_f64().filter(|_| number.is_f64()) {
+            Some(value) => Ok(Self { text: of_real(value)?, of: LabelType::Real }),
+            None => Ok(Self { text: number.to_string(), of: LabelType::Whole }),
+        }
     }
 
     /// The label in JSON.
@@ -104,12 +121,38 @@ impl Serialize for GivenLabel {
 impl<'de> Deserialize<'de> for GivenLabel {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(from)?;
-        Self::of_json(&value).ok_or_else(|| {
-            serde::de::Error::custom(format!(
-                "the label is {value}; a text, a number or a truth value was needed"
-            ))
-        })
+        Self::read(&value).map_err(serde::de::Error::custom)
     }
+}
+
+/// The label of a number of JSON that is no whole number of 64 bits.
+///
+/// # Errors
+/// If it is beyond 64 bits: whole numbers there differ in digits that JSON's readers round away.
+pub(crate) fn of_real(value: f64) -> Result<String, String> {
+    const BEYOND: f64 = 18_446_744_073_709_551_616.0;
+    if (-BEYOND / 2.0 < value) && (value < BEYOND) {
+        return Ok(written(value));
+    }
+    Err(format!(
+        "the label is the number {value:e}, beyond 64 bits, of which only the first digits are read: write such labels as texts, in \
+         quotation marks"
+    ))
+}
+
+/// Whether a text is a whole number beyond 64 bits, which JSON has as a text.
+pub(crate) fn is_beyond(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let whole = digits.len() > 18 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    whole && text.parse::<u64>().is_err() && text.parse::<i64>().is_err()
+}
+
+/// True or false as a text, in upper or lower case.
+pub(crate) fn truth(text: &str) -> Option<bool> {
+    [("true", true), ("false", false)]
+        .into_iter()
+        .find(|(word, _)| text.eq_ignore_ascii_case(word))
+        .map(|(_, truth)| truth)
 }
 
 /// The value of a text that is a finite number.
@@ -122,9 +165,13 @@ pub(crate) fn is_infinite(text: &str) -> bool {
     fast_float2::parse::<f64, _>(text).is_ok_and(f64::is_infinite)
 }
 
-/// Whether a text is a whole number in its usual form, or with decimals that are zeros: `-1`, `1`, `1.0`.
+/// Whether a text is a whole number in its usual form, or with decimals that are zeros: `-1`, `1`, `1.0`; not
+/// `-0`.
 pub(crate) fn is_whole(text: &str) -> bool {
     let (digits, zeros) = text.split_once('.').unwrap_or((text, "0"));
+    if digits == "-0" {
+        return false;
+    }
     let digits = digits.strip_prefix('-').unwrap_or(digits);
     let usual = matches!(digits.as_bytes(), [b'0'] | [b'1'..=b'9', ..])
         && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -214,12 +261,49 @@ mod tests {
         assert_eq!(GivenLabel::of_json(&Value::Null), None);
     }
 
+    /// JSON's readers round them, so that different labels would be one.
+    #[test]
+    fn numbers_beyond_64_bits_are_no_labels() {
+        for text in ["18446744073709551616", "-9223372036854775809", "1e30", "-1e300"] {
+            let value: Value = serde_json::from_str(text).expect("JSON");
+            let why = GivenLabel::read(&value).expect_err(text);
+            assert!(why.ends_with("write such labels as texts, in quotation marks"), "{why}");
+        }
+        for text in ["18446744073709551615", "-9223372036854775808", "1e19", "9007199254740993.0", "-0.0"] {
+            let value: Value = serde_json::from_str(text).expect("JSON");
+            assert!(GivenLabel::read(&value).is_ok(), "{text}");
+        }
+        let beyond =
+            ["18446744073709551616", "-9223372036854775809", "340282366920938463463374607431768211456"];
+        assert!(beyond.into_iter().all(is_beyond));
+        assert!(
+            !["18446744073709551615", "-9223372036854775808", "1e30", "x", "", "-"]
+                .into_iter()
+                .any(is_beyond)
+        );
+    }
+
     #[test]
     fn whole_numbers_are_told_from_codes() {
         for text in ["0", "1", "-1", "10", "1.0", "-3.00", "999999999999999"] {
             assert!(is_whole(text), "{text}");
         }
-        for text in ["01", "+1", "1.", ".0", "1.1", "1e3", "3E5", "", "-", "x", "1.0.0", "1234567890123456"] {
+        for text in [
+            "01",
+            "+1",
+            "1.",
+            ".0",
+            "1.1",
+            "1e3",
+            "3E5",
+            "",
+            "-",
+            "x",
+            "1.0.0",
+            "1234567890123456",
+            "-0",
+            "-0.0",
+        ] {
             assert!(!is_whole(text), "{text}");
         }
     }

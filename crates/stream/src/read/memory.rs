@@ -42,11 +42,16 @@ impl MemoryTable {
         self.columns.first().map_or(0, Vec::len)
     }
 
-    /// The text of a cell; empty for a missing one.
+    /// The text of a cell without blanks around it; empty for a missing one.
     fn text<'a>(&self, cell: &'a MemoryCell, buffer: &'a mut String) -> &'a [u8] {
+        self.given(cell, buffer).trim_ascii()
+    }
+
+    /// The text of a cell, as a label is given.
+    fn given<'a>(&self, cell: &'a MemoryCell, buffer: &'a mut String) -> &'a [u8] {
         match cell {
             MemoryCell::Missing => b"",
-            MemoryCell::Text(text) => text.trim_ascii().as_bytes(),
+            MemoryCell::Text(text) => text.as_bytes(),
             MemoryCell::Number(number) => {
                 *buffer = (self.written)(*number);
                 buffer.as_bytes()
@@ -139,6 +144,7 @@ impl Records for Rows {
             let cell = match &cells[at] {
                 MemoryCell::Missing => Cell::Missing,
                 MemoryCell::Number(number) if column.role == Some(CsvRole::Numeric) => Cell::Number(*number),
+                other if column.role == Some(CsvRole::Label) => Cell::Text(table.given(other, buffer)),
                 other => Cell::Text(table.text(other, buffer)),
             };
             column.add(cell, map, row)?;

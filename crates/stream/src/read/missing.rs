@@ -68,8 +68,9 @@ impl Missing {
     }
 
     /// Whether a label is missing: the words count as they are written here, so that a class may be called
-    /// `none` or `Nan`.
+    /// `none` or `Nan`. Blanks around them do not matter.
     pub fn is_label(&self, text: &str) -> bool {
+        let text = text.trim();
         let said = |words: &[String]| words.iter().any(|word| word == text);
         if text.is_empty() || said(&self.words) {
             return true;

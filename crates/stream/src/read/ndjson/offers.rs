@@ -4,8 +4,6 @@
 //! Without `x`, all keys but those of label, weight, `labels`, `tag` and `id` are features of the round.
 //! `labels` may also be a list of `{"label": "a", "x": {…}}`, as requests to the service have it.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value};
 
 use super::keys::{Keys, LABELS};
@@ -13,7 +11,7 @@ use super::nan::without_nan;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, json_fault, shown};
 use crate::read::format::Format;
-use crate::read::label::{GivenLabel, LabelType, of_number};
+use crate::read::label::{GivenLabel, LabelType};
 use crate::read::missing::Missing;
 use crate::read::offer::{Described, Round, flatten};
 use crate::read::options::{Offers, Schema};
@@ -52,14 +50,14 @@ impl Blocks {
             if is(&self.keys.offers) {
                 self.offered(&value)?;
             } else if is(&self.keys.label) {
-                label = text(&value);
+                label = given(&value)?.map(|label| label.text);
             } else if is(&self.keys.weight) {
                 match value.as_f64() {
                     Some(weight) if weight >= 0.0 => row.weight = weight,
                     _ => return Err(format!("weight {value} is not a number of at least 0")),
                 }
             } else if is(&self.keys.id) || ((key == "tag" || key == "id") && row.tag.is_empty()) {
-                row.tag = text(&value).unwrap_or_default();
+                row.tag = tag(&value);
             } else if key == "x" {
                 self.round.context = described(&value, "\"x\"")?;
             } else if !nested {
@@ -84,14 +82,13 @@ impl Blocks {
             }
             Value::Array(labels) => {
                 for one in labels {
-                    let (given, features) = match one {
+                    let (name, features) = match one {
                         Value::Object(one) => (one.get("label"), one.get("x")),
                         name => (Some(name), None),
                     };
-                    let name =
-                        given.and_then(text).ok_or_else(|| format!("{one} is not a label on offer"))?;
-                    let of = given.and_then(GivenLabel::of_json).map(|label| label.of).unwrap_or_default();
-                    self.offer(&name, of, features.unwrap_or(&Value::Null))?;
+                    let label = given(name.unwrap_or(&Value::Null))?;
+                    let label = label.ok_or_else(|| format!("{one} is not a label on offer"))?;
+                    self.offer(&label.text, label.of, features.unwrap_or(&Value::Null))?;
                 }
             }
             _ => return Err("\"labels\" is neither an object nor an array".to_owned()),
@@ -105,17 +102,21 @@ impl Blocks {
     }
 }
 
-/// A label as text; nothing for null.
-fn text(value: &Value) -> Option<String> {
+/// A label; nothing for null and a text of blanks.
+fn given(value: &Value) -> Result<Option<GivenLabel>, String> {
     match value {
-        Value::Null => None,
-        Value::String(text) if text.trim_ascii().is_empty() => None,
-        Value::String(text) => Some(text.trim_ascii().to_owned()),
-        Value::Number(number) => {
-            let text = number.to_string();
-            Some(of_number(&text).map_or(text.clone(), Cow::into_owned))
-        }
-        other => Some(other.to_string()),
+        Value::Null => Ok(None),
+        Value::String(text) if text.trim().is_empty() => Ok(None),
+        value => GivenLabel::read(value).map(Some),
+    }
+}
+
+/// The name of a row.
+fn tag(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }
 

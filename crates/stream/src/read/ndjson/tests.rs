@@ -24,6 +24,9 @@ fn objects_become_rows() {
         (r#"{"x": [1], "y": 12345678901234567890}"#, "12345678901234567890'*1 0=1"),
         (r#"{"weight": 80, "hue": "re\u0064", "Label": -1}"#, "-1'*1 weight=80 hue=red=1"),
         (r#"{"x": 3, "class": "", "y": 2}"#, "?'*1 x=3 y=2"),
+        (r#"{"x": [1], "y": " a "}"#, " a '*1 0=1"),
+        (r#"{"x": [1], "y": "  "}"#, "?'*1 0=1"),
+        (r#"{"x": [1], "y": " NA"}"#, "?'*1 0=1"),
         (r#"{"a\n": 1e-7}"#, "?'*1 a\n=0.0000001"),
     ];
     for (line, expected) in cases {
@@ -44,6 +47,12 @@ fn bad_rows_are_named_and_skipped() {
         (array, r#"{"x": [1, 2], "y": [0.5, 0.6]}"#, r#"key "y": probabilities sum to 1.1, not to 1"#),
         (array, r#"{"x": [1, 2], "y": [1.5, -0.5]}"#, r#"key "y": probability 1.5 is not between 0 and 1"#),
         (array, r#"{"x": [1, 2], "weight": -1}"#, r#"key "weight": weight -1 is negative"#),
+        (
+            array,
+            r#"{"x": [1, 2], "y": 123456789012345678901}"#,
+            "key \"y\": the label is the number 1.2345678901234568e20, beyond 64 bits, of which only the first digits are read: write such \
+             labels as texts, in quotation marks",
+        ),
         (array, r#"{"x": [1e999, 2]}"#, "is not a JSON object: number out of range at character 12"),
         (array, r#"{"x": [1, 2"#, "is not a JSON object: EOF while parsing a list at character 11"),
         (array, "[1, 2]", "is not a JSON object: invalid type: sequence, expected an object at character 0"),

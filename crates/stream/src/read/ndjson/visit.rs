@@ -6,7 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadErrorKind, json_fault, shown};
-use crate::read::label::{LabelType, written};
+use crate::read::label::{LabelType, of_real};
 use crate::read::ndjson::keys::{Keys, Shape};
 use crate::read::ndjson::table::Table;
 use crate::read::offer;
@@ -125,21 +125,18 @@ impl Object<'_> {
     }
 
     fn label_text(&mut self, text: &str, of: LabelType) {
-        let text = text.trim();
-        if !text.is_empty() {
+        if !text.trim().is_empty() {
             self.row.set_label(text, of);
         }
     }
 
     /// Adds a label on offer.
     fn offer<E: Error>(&mut self, label: &str, of: LabelType) -> Result<(), E> {
-        match label.trim_ascii() {
-            "" => Err(self.fault("the name of a label is empty".into())),
-            label => {
-                self.row.push_offered_as(label, of);
-                Ok(())
-            }
+        if label.trim().is_empty() {
+            return Err(self.fault("the name of a label is empty".into()));
         }
+        self.row.push_offered_as(label, of);
+        Ok(())
     }
 
     /// The position of the current key in the table, if any.
@@ -372,9 +369,10 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
         match self.part {
-            Part::Label | Part::Offered => {
-                self.visit_text(format_args!("{}", written(value)), LabelType::Real)
-            }
+            Part::Label | Part::Offered => match of_real(value) {
+                Ok(text) => self.visit_text(format_args!("{text}"), LabelType::Real),
+                Err(what) => Err(self.object.fault(what)),
+            },
             Part::Tag => self.visit_text(format_args!("{value}"), LabelType::Real),
             // As written in JSON: 1.0 is not 1.
             Part::Feature => self.object.scalar(value, format_args!("{value:?}")),

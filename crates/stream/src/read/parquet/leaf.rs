@@ -255,14 +255,21 @@ impl Leaf {
             (_, Values::Bool(values)) => Some(Cell::Truth(values[at])),
             _ => None,
         };
-        typed.unwrap_or_else(|| Cell::Text(self.text(at, buffer)))
+        let label = column.role == Some(CsvRole::Label);
+        typed
+            .unwrap_or_else(|| Cell::Text(if label { self.given(at, buffer) } else { self.text(at, buffer) }))
     }
 
-    /// A value as text; empty for NaN. `buffer` may be used for it.
+    /// A value as text without blanks around it; empty for NaN. `buffer` may be used for it.
     pub(super) fn text<'a>(&'a self, at: usize, buffer: &'a mut String) -> &'a [u8] {
+        self.given(at, buffer).trim_ascii()
+    }
+
+    /// A value as text, as a label is given; empty for NaN. `buffer` may be used for it.
+    pub(super) fn given<'a>(&'a self, at: usize, buffer: &'a mut String) -> &'a [u8] {
         buffer.clear();
         let written = match &self.values {
-            Values::Bytes(values) if self.kind == Kind::Text => return values[at].data().trim_ascii(),
+            Values::Bytes(values) if self.kind == Kind::Text => return values[at].data(),
             Values::Fixed(values) if self.kind == Kind::Uuid => uuid(values[at].data(), buffer),
             Values::Bool(values) => write!(buffer, "{}", values[at]),
             Values::Int32(values) if self.kind == Kind::Day => day(values[at].into(), buffer),

@@ -9,7 +9,8 @@ pub(crate) enum Cell<'a> {
     Missing,
     /// For a column of numbers.
     Number(f64),
-    /// Trimmed text that may be anything: its column knows what it is.
+    /// Trimmed text that may be anything: its column knows what it is. The label of a typed format is as it
+    /// was given.
     Text(&'a [u8]),
     /// For a column of times.
     Time(Moment),
