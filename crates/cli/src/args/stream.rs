@@ -34,7 +34,7 @@ pub(crate) struct DataArgs {
     /// Categorical columns that look numeric; keys of nested JSON by path, as in user.age
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) categorical: Vec<String>,
-    /// Numeric columns; other cells count as missing
+    /// Numeric columns: true and false are 1 and 0, other cells that are no numbers count as missing
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) numeric: Vec<String>,
     /// Columns of free text

@@ -16,6 +16,7 @@ use crate::evaluate::off_policy::check_weight as check_weight_of;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::label::GivenLabel;
 use crate::read::row::{ActionCost, Row, RowLabel};
+use crate::read::table::amount;
 use crate::words::named;
 
 /// Largest magnitude of values and norms: beyond it, computations with squares could overflow.
@@ -168,7 +169,10 @@ impl Encoder {
             RowLabel::Missing => OwnedTruth::Missing,
             RowLabel::Name(name) if self.accepts.classes == Classes::Real => match name.parse::<f64>() {
                 Ok(value) if value.is_finite() => OwnedTruth::Value(value),
-                _ => return Err(format!("the target is {name:?}; a finite number was needed")),
+                _ => {
+                    let way_out = amount::comma_way_out(name);
+                    return Err(format!("the target is {name:?}; a finite number was needed{way_out}"));
+                }
             },
             RowLabel::Name(name) if let Some(why) = self.labels.clash(name, row.label_type()) => {
                 return Err(why);

@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use csv::ByteRecord;
 
 use crate::read::error::{ReadError, ReadErrorKind, shown};
+use crate::read::missing::Missing;
 use crate::read::options::ReadOptions;
 use crate::read::reader::Reader;
 use crate::read::source::Source;
@@ -55,7 +56,25 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     if first.starts_with(b"{") {
         sparse::reader(source, attributes, weight, options)
     } else {
-        dense::reader(source, &attributes, named, weight, options)
+        dense::reader(source, attributes, named, weight, options)
+    }
+}
+
+impl Attribute {
+    /// Refuses a class that the header does not declare.
+    fn check_class(&self, class: &str, missing: &Missing) -> Result<(), ReadErrorKind> {
+        let Kind::Nominal(values) = &self.kind else { return Ok(()) };
+        if missing.is_label(class) || values.iter().any(|value| value.trim() == class.trim()) {
+            return Ok(());
+        }
+        let few: Vec<String> = values.iter().take(10).map(shown).collect();
+        let more = if values.len() > few.len() { ", …" } else { "" };
+        let message = format!(
+            "the class {} is none of those that the header declares, {}{more}; add it to the line @attribute",
+            shown(class),
+            few.join(", ")
+        );
+        Err(ReadErrorKind::Cell { noun: "column", column: self.name.clone(), message })
     }
 }
 
@@ -301,6 +320,17 @@ mod tests {
         let rows = rows(&text);
         assert!(rows[1].starts_with("a:10: the row has 2 cells"), "{rows:?}");
         assert!(rows[2].starts_with("a:11: "), "{rows:?}");
+    }
+
+    #[test]
+    fn classes_that_the_header_does_not_declare_are_refused() {
+        let text = format!("{HEADER}1,sunny,yes\n2,sunny,maybe\n3,sunny,NA\n4,sunny,no\n");
+        let error = r#"a:9: column "class": the class "maybe" is none of those that the header declares, "yes", "no"; add it to the line @attribute"#;
+        assert_eq!(rows(&text)[1], error);
+        assert_eq!(rows(&text)[2], "Missing temperature:3 the sky=sunny:1");
+        let sparse = format!("{HEADER}{{0 1}}\n{{0 2, 2 maybe}}\n{{2 no}}\n");
+        assert_eq!(rows(&sparse)[1], error);
+        assert!(rows(&sparse)[2].starts_with("Name(\"no\")"), "{:?}", rows(&sparse));
     }
 
     #[test]

@@ -40,13 +40,15 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let saved = table::saved_layout(options);
     let saved = saved.as_deref();
     let (mut missing, mut said) = (vec![], vec![]);
-    let mut above = 0;
+    let (mut above, mut ends) = (0, None);
     let aligned;
     let layout = match saved {
         Some(saved) => {
             let there =
                 |peek: &Peek<'_>| u8::try_from(saved.delimiter).is_ok_and(|byte| peek.bytes.contains(&byte));
-            let kept = if there(&source.peek(1, 1)?) {
+            // A first line that is no row, as UCI's are, has none; on a pipe, the next one may not come.
+            let lines = if saved.header || source.size().is_none() { 1 } else { 2 };
+            let kept = if there(&source.peek(lines, 1)?) {
                 saved.delimiter
             } else {
                 // Another delimiter, or a title.
@@ -67,11 +69,15 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             let peek = Peek { bytes, all: peek.all };
             let found = layout::infer(&peek, options).map_err(|message| source.file_error(message))?;
             (missing, above, said) = (found.inferred.missing, found.above, found.inferred.notes);
+            ends = Some(found.ends);
             found.inferred.layout
         }
     };
     let delimiter =
         layout::checked_delimiter(layout.delimiter).map_err(|message| source.file_error(message))?;
+    if saved.is_some() && source.size().is_some() {
+        ends = Some(!aligned && layout::file_ends_in_delimiters(&source.peek(layout::LINES, 2)?, delimiter));
+    }
     let before = source.line();
     let records = builder(delimiter).from_reader(CsvText::new(source, aligned));
     let mut rows = Rows {
@@ -86,6 +92,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         missing_numbers: !options.missing().words.is_empty(),
         id: None,
         offered: None,
+        ends,
     };
     // The layout was determined without empty rows; skip those before the header.
     let mut more = rows.next_filled()?;
@@ -124,9 +131,9 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             column.role == Some(CsvRole::Numeric) && table::words::is_number(text.trim_ascii())
         });
     }
-    let offered = rows.offered;
+    let used = [rows.id, rows.offered];
     let mut table = Table { records: rows, cells, absent, layout, columns, missing, notes: said };
-    table.note_differences(offered);
+    table.note_differences(&used);
     Ok(Box::new(table))
 }
 
@@ -140,11 +147,17 @@ fn saved_names(first: &ByteRecord, layout: &CsvSchema) -> Result<Vec<String>, Re
         let found = [fields(true), fields(false)].into_iter().find(|fields| fields.len() == first.len());
         return found.ok_or_else(|| {
             let (all, found) = (layout.fields.len(), counted(first.len() as u64, "column"));
-            format!("has {found}, but the saved model was trained on {all}, the label among them").into()
+            format!(
+                "has {found} in its first row, but the saved model was trained on {all}, the label among them; if the first line is no row, \
+                 leave it out, as in tail -n +2"
+            )
+            .into()
         });
     }
     let names = names(first, true)?.names;
-    table::check_known(layout, &names.iter().map(String::as_str).collect())?;
+    table::check_known(layout, &names.iter().map(String::as_str).collect()).map_err(|what| {
+        format!("{what}; if its first line is a row and no header, the option header = no says so")
+    })?;
     Ok(names)
 }
 
@@ -168,6 +181,9 @@ struct Rows {
     id: Option<usize>,
     /// The column of the labels on offer.
     offered: Option<usize>,
+    /// Whether a delimiter ends all rows below the names, as the first rows of a file say; on a pipe, the
+    /// first one.
+    ends: Option<bool>,
 }
 
 impl Rows {
@@ -271,14 +287,18 @@ impl Records for Rows {
         row: &mut Row,
     ) -> Result<(), ReadErrorKind> {
         let record = &self.record;
-        // A delimiter at the end of a row begins no column.
-        let ends = record.len() == cells.len() + 1 && record[cells.len()].trim_ascii().is_empty();
+        // A delimiter at the end of all rows begins no column.
+        let one_more = record.len() == cells.len() + 1 && record[cells.len()].trim_ascii().is_empty();
+        let ends = one_more && *self.ends.get_or_insert(true);
         if record.len() != cells.len() && !ends && *record != self.header {
             let (found, width) = (record.len(), cells.len());
             let s = if found == 1 { "" } else { "s" };
             return Err(ReadErrorKind::Row(format!(
                 "the row has {found} cell{s}, not {width} as the first row"
             )));
+        }
+        if *record != self.header {
+            self.ends.get_or_insert(false);
         }
         if record.get(0) == self.header.get(0) && *record == self.header {
             return Err(ReadErrorKind::Row("the row repeats the header".into()));

@@ -111,14 +111,8 @@ fn check_offered(format: Format, options: &ReadOptions) -> Result<(), String> {
 fn check_columns(format: Format, options: &ReadOptions) -> Result<(), String> {
     let one = [("weight", &options.weight), ("id", &options.id)];
     let one = one.into_iter().filter_map(|(what, name)| Some((what, name.as_ref()?)));
-    let several = [
-        ("categorical", &options.categorical),
-        ("numeric", &options.numeric),
-        ("text", &options.text),
-        ("time", &options.time),
-        ("drop", &options.drop),
-    ];
-    let several = several.into_iter().filter_map(|(what, names)| Some((what, names.first()?)));
+    let several = options.given().into_iter();
+    let several = several.filter_map(|(names, role)| Some((role.name(), names.first()?)));
     match one.chain(several).next() {
         Some((what, name)) if matches!(format, Format::Libsvm | Format::Vw) => Err(format!(
             "is read as {}, which has no columns with names; {what} = {} needs a table (csv, ndjson, arff or parquet)",

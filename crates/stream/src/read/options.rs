@@ -26,7 +26,7 @@ pub struct ReadOptions {
     pub header: Option<bool>,
     /// Columns of CSV and Parquet (names or numbers) and keys of NDJSON (paths) to read as categories.
     pub categorical: Vec<String>,
-    /// Columns to read as numbers; other cells count as missing.
+    /// Columns to read as numbers, and true and false as 1 and 0; other cells count as missing.
     pub numeric: Vec<String>,
     /// Columns to read as free text.
     pub text: Vec<String>,
@@ -223,7 +223,7 @@ named! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum CsvRole {
-        /// A number; empty is 0.
+        /// A number, or a truth value as 1 and 0; empty is 0.
         Numeric = "numeric",
         /// Text; `column=text` is a feature of value 1, empty is no feature.
         Categorical = "categorical",

@@ -114,7 +114,7 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
         }
     }
     let mut table = Table { records: rows, cells, absent, layout, columns, missing: vec![], notes };
-    table.note_differences(None);
+    table.note_differences(&[id]);
     Ok(Box::new(table))
 }
 

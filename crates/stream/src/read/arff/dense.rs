@@ -19,6 +19,8 @@ const FIRST: usize = 1000;
 /// The rows of a file; the last column is that of the weights in braces, if rows have them.
 struct Rows {
     source: Source,
+    attributes: Vec<Attribute>,
+    missing: Missing,
     line: Vec<u8>,
     weighted: bool,
     /// The column that names the rows.
@@ -27,7 +29,7 @@ struct Rows {
 
 pub(super) fn reader(
     mut source: Source,
-    attributes: &[Attribute],
+    attributes: Vec<Attribute>,
     mut named: Names,
     weight: Option<String>,
     options: &ReadOptions,
@@ -36,10 +38,11 @@ pub(super) fn reader(
     named.names.extend(weight);
     let inferred = match &options.schema {
         Some(_) => None,
-        None => Some(inferred(&mut source, attributes, &named, weighted, options)?),
+        None => Some(inferred(&mut source, &attributes, &named, weighted, options)?),
     };
-    let name = source.name().to_owned();
-    Table::open(&name, &named.names, inferred, options, |id| Rows { source, line: vec![], weighted, id })
+    let (name, missing) = (source.name().to_owned(), options.missing());
+    let records = |id| Rows { source, attributes, missing, line: vec![], weighted, id };
+    Table::open(&name, &named.names, inferred, options, records)
 }
 
 /// The layout by the header and the first rows.
@@ -142,7 +145,12 @@ impl Records for Rows {
         if let Some(id) = self.id {
             row.tag.push_str(values[id].as_deref().unwrap_or_default());
         }
-        for (column, value) in columns.iter_mut().zip(&values) {
+        for (at, (column, value)) in columns.iter_mut().zip(&values).enumerate() {
+            if let (Some(CsvRole::Label), Some(class), Some(attribute)) =
+                (column.role, value, self.attributes.get(at))
+            {
+                attribute.check_class(class, &self.missing)?;
+            }
             let cell = value.as_ref().map_or(Cell::Missing, |text| Cell::Text(text.as_bytes()));
             column.add(cell, map, row)?;
         }

@@ -28,6 +28,7 @@ struct Sparse {
     id: Option<usize>,
     names_only: bool,
     feature: String,
+    missing: Missing,
 }
 
 pub(super) fn reader(
@@ -55,7 +56,8 @@ pub(super) fn reader(
     let ((label, weight), id) = found.map_err(|message| source.file_error(message))?;
     let called = || names.iter().position(|name| name == "tag" || name == "id");
     let (id, names_only) = (id.or_else(called), id.is_none());
-    let sparse = Sparse { attributes, label, weight, braces, id, names_only, feature: String::new() };
+    let (feature, missing) = (String::new(), options.missing());
+    let sparse = Sparse { attributes, label, weight, braces, id, names_only, feature, missing };
     let columns = ColumnMap::new(columns, options.most_columns());
     Ok(LineReader::boxed(source, columns, sparse))
 }
@@ -95,7 +97,10 @@ impl Sparse {
             }
             _ if self.label == Some(at) => match text.trim() {
                 "" => {}
-                text => row.set_name(text),
+                text => {
+                    self.attributes[at].check_class(text, &self.missing)?;
+                    row.set_name(text);
+                }
             },
             _ if self.id == Some(at) && self.names_only => {}
             Some(number) => {

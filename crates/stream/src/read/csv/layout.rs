@@ -29,6 +29,8 @@ pub(crate) fn builder(delimiter: u8) -> ReaderBuilder {
 pub(crate) struct Found {
     pub(crate) inferred: Inferred,
     pub(crate) above: usize,
+    /// Whether a delimiter ends all rows below the names.
+    pub(crate) ends: bool,
 }
 
 /// A remark on `rows` above the names, if there are any.
@@ -53,6 +55,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
         },
     };
     let mut rows = records(peek, delimiter, LINES);
+    let ends = rows_end_in_delimiters(&rows);
     if ends_in_delimiters(&rows) {
         rows.iter_mut().skip(1).for_each(|row| row.truncate(row.len() - 1));
     }
@@ -63,7 +66,10 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     if width < 2
         && let Some(usual) = usual_width(rows)
     {
-        return Err(format!("has one cell in its first row, where most rows have {usual}").into());
+        let what = format!(
+            "has one cell in its first row, where most rows have {usual}: if that line is no row, leave it out, as in tail -n +2"
+        );
+        return Err(what.into());
     }
     if width < 2 && !labels_alone(peek, options) {
         let seen = detect_delimiter(peek).map(char::from);
@@ -82,7 +88,13 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
         return Err("has a header but no rows".into());
     }
 
-    let (label, weight) = label_and_weight(&named.names, options)?;
+    let numbered = |what: String| match header || !what.starts_with("has no column ") {
+        true => what,
+        false => format!(
+            "{what}, by their numbers, since the first line is taken for a row; the option header = yes takes it for the names"
+        ),
+    };
+    let (label, weight) = label_and_weight(&named.names, options).map_err(numbered)?;
     let missing = options.missing();
     let sample = Sample {
         names: &named.names,
@@ -95,7 +107,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
         missing: &missing,
         declared: &[],
     };
-    let mut inferred = table::infer(&named, &sample, options)?;
+    let mut inferred = table::infer(&named, &sample, options).map_err(numbered)?;
     inferred.notes.splice(0..0, note_above(above_names));
     if second {
         let note = "the second line is not a row: it is between the names and the numbers";
@@ -103,7 +115,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     }
     let header_rows = second.then_some(2);
     inferred.layout = CsvSchema { delimiter: char::from(delimiter), header, header_rows, ..inferred.layout };
-    Ok(Found { inferred, above })
+    Ok(Found { inferred, above, ends })
 }
 
 /// Whether the only column is that of the labels, by its name.
@@ -123,6 +135,18 @@ fn ends_in_delimiters(rows: &[ByteRecord]) -> bool {
     let Some((names, rows)) = rows.split_first() else { return false };
     let ends = |row: &ByteRecord| row.len() == names.len() + 1 && row[names.len()].is_empty();
     !rows.is_empty() && names.iter().all(|cell| !is_number(cell)) && rows.iter().all(ends)
+}
+
+/// Whether a delimiter ends all rows below the names, which have a cell less.
+fn rows_end_in_delimiters(rows: &[ByteRecord]) -> bool {
+    let Some(width) = rows.last().map(ByteRecord::len) else { return false };
+    let Some(names) = rows.iter().position(|row| row.len() + 1 == width) else { return false };
+    rows[names + 1..].iter().all(|row| row.len() == width && row[width - 1].is_empty())
+}
+
+/// The same of the first rows of a file.
+pub(crate) fn file_ends_in_delimiters(peek: &Peek<'_>, delimiter: u8) -> bool {
+    rows_end_in_delimiters(&records(peek, delimiter, LINES))
 }
 
 /// Adds an empty name before the names of columns if all rows have one cell more: R writes the names of rows

@@ -12,6 +12,15 @@ fn read(reader: &mut dyn Reader) -> Vec<String> {
     read_all(reader, by_line)
 }
 
+/// The same from a file, of which more than a line can be looked at.
+fn open_file(text: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    std::fs::write(&path, text).unwrap();
+    let opened = crate::read::open::open(path.to_str().unwrap(), options);
+    opened.map_err(|error| error.to_string())
+}
+
 #[test]
 fn cells_become_features() {
     let text = "a,hue,w,class\n1.5, red ,2,x\n\n 0,,1,\"y, z\"\n-1,\"say \"\"no\"\"\",,\n,blue,0,+1\n";
@@ -66,6 +75,89 @@ fn delimiters_may_end_rows() {
         let found = read(&mut *open(&text, &ReadOptions::default()).unwrap());
         assert_eq!(found, ["2 0*1 a=3 b=1", "3 1*1 a=4 b=2", "4 0*1 a=3 b=1"], "{names}");
     }
+}
+
+/// In some rows it is a cell too many, in every part of a file and with a saved model.
+#[test]
+fn a_delimiter_at_the_end_of_some_rows_is_a_bad_row() {
+    let good = "0,3,1\n1,4,2\n".repeat(3);
+    for line in [2, 8] {
+        let (before, after) = good.split_at(6 * (line - 2));
+        let text = format!("y,a,b\n{before}1,4,2,\n{after}");
+        let mut reader = open_file(&text, &ReadOptions::default()).unwrap();
+        let saved = ReadOptions { schema: Some(reader.schema()), ..ReadOptions::default() };
+        let found = read(&mut *reader);
+        let error = format!("a.csv:{line}: the row has 4 cells, not 3 as the first row");
+        assert!(found.len() == 7 && found[line - 2].ends_with(&error), "{found:?}");
+        let again = read(&mut *open_file(&text, &saved).unwrap());
+        assert!(again.len() == 7 && again[line - 2].ends_with(&error), "{again:?}");
+    }
+    // All rows of a continuation have it, also on a pipe.
+    let reader = open(&format!("y,a,b\n{good}"), &ReadOptions::default()).unwrap();
+    let saved = ReadOptions { schema: Some(reader.schema()), ..ReadOptions::default() };
+    let text = "y,a,b\n0,3,1,\n1,4,2,\n";
+    for mut reader in [open(text, &saved).unwrap(), open_file(text, &saved).unwrap()] {
+        assert_eq!(read(&mut *reader), ["2 0*1 a=3 b=1", "3 1*1 a=4 b=2"]);
+    }
+}
+
+/// As in JSON, where true is 1, too.
+#[test]
+fn truth_values_are_numbers_in_a_numeric_column() {
+    let options = ReadOptions { numeric: vec!["b".into()], ..ReadOptions::default() };
+    let mut reader = open("a,b,y\n1,TRUE,x\n2,False,y\n3,true,x\n4,maybe,y\n", &options).unwrap();
+    let expected = ["2 x*1 a=1 b=1", "3 y*1 a=2", "4 x*1 a=3 b=1", "5 y*1 a=4"];
+    assert_eq!(read(&mut *reader), expected);
+    let odd = r#"column "b": 1 cell is no number, the first "maybe" in line 5: it counts as missing"#;
+    assert_eq!(reader.odd_cells(), [odd]);
+    // Unless it is said, they are categories.
+    let mut reader = open("a,b,y\n1,TRUE,x\n2,False,y\n", &ReadOptions::default()).unwrap();
+    assert_eq!(read(&mut *reader), ["2 x*1 a=1 b=TRUE=1", "3 y*1 a=2 b=False=1"]);
+}
+
+#[test]
+fn weights_have_the_decimals_of_the_file() {
+    let options = ReadOptions { weight: Some("w".into()), ..ReadOptions::default() };
+    let mut reader = open("a;w;y\n1,5;0,5;x\n2,5;1.000;y\n3;2;x\n", &options).unwrap();
+    let expected = ["2 x*0.5 a=1.5", "3 y*1000 a=2.5", "4 x*2 a=3"];
+    assert_eq!(read(&mut *reader), expected);
+    let saved = ReadOptions { schema: Some(reader.schema()), ..ReadOptions::default() };
+    assert_eq!(read(&mut *open("a;w;y\n1,5;0,25;x\n", &saved).unwrap()), ["2 x*0.25 a=1.5"]);
+    let error = read(&mut *open("a;w;y\n1,5;-0,5;x\n1;2;y\n", &options).unwrap());
+    assert_eq!(error[0], r#"a.csv:2: column "w": weight "-0,5" is negative"#);
+}
+
+/// The column of the labels on offer, or of the names of rows, is no feature that a model lacks.
+#[test]
+fn a_column_with_another_use_is_not_new() {
+    let reader = open("a,y\n1,x\n2,z\n", &ReadOptions::default()).unwrap();
+    let saved = ReadOptions {
+        schema: Some(reader.schema()),
+        offered: Some("on".into()),
+        id: Some("who".into()),
+        ..ReadOptions::default()
+    };
+    let mut reader = open("who,a,on,b\nu,1,x z,5\nv,2,x z,6\n", &saved).unwrap();
+    let note = r#"the column "b" is new: the model was trained without it, and it is ignored"#;
+    assert_eq!(reader.notes(), [note]);
+    assert_eq!(read(&mut *reader), ["2 ?*1 a=1", "3 ?*1 a=2"]);
+    assert_eq!(reader.dropped_features(), 2);
+}
+
+#[test]
+fn the_way_out_of_a_first_line_that_is_none() {
+    let rows = "25, Private, 11th, x.\n38, Private, 11th, y.\n28, Local-gov, 9th, x.\n";
+    let uci = format!("|1x3 Cross validator\n{rows}");
+    let error = open_file(&uci, &ReadOptions::default()).err().unwrap();
+    assert!(error.ends_with("if that line is no row, leave it out, as in tail -n +2"), "{error}");
+    let bare = open(rows, &ReadOptions::default()).unwrap();
+    let saved = ReadOptions { schema: Some(bare.schema()), ..ReadOptions::default() };
+    let error = open_file(&uci, &saved).err().unwrap();
+    assert!(error.ends_with("if the first line is no row, leave it out, as in tail -n +2"), "{error}");
+    let options = ReadOptions { label: Some("kind".into()), ..ReadOptions::default() };
+    let error = open("25,1,x\n38,2,y\n", &options).err().unwrap().to_string();
+    let way_out = "by their numbers, since the first line is taken for a row; the option header = yes takes it for the names";
+    assert!(error.ends_with(way_out), "{error}");
 }
 
 #[test]
@@ -202,7 +294,7 @@ fn a_saved_model_finds_its_columns() {
     let mut reader = open("hue,class\nred,x\n", &saved).unwrap();
     assert_eq!((read(&mut *reader), reader.absent()), (vec!["2 x*1 hue=red=1".to_owned()], vec![0]));
     let error = open("size,class\n1,x\n", &saved).err().unwrap();
-    let lacks = r#"a.csv: lacks all columns that the saved model was trained on, such as "a""#;
+    let lacks = r#"a.csv: lacks all columns that the saved model was trained on, such as "a"; if its first line is a row and no header, the option header = no says so"#;
     assert_eq!(error.to_string(), lacks);
     assert!(!error.is_row_error());
 
@@ -224,7 +316,7 @@ fn a_saved_model_finds_its_columns() {
     let error = open("1\n", &bare).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "a.csv: has 1 column, but the saved model was trained on 3, the label among them"
+        "a.csv: has 1 column in its first row, but the saved model was trained on 3, the label among them; if the first line is no row, leave it out, as in tail -n +2"
     );
 }
 

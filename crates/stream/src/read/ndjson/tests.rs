@@ -273,3 +273,17 @@ fn rows_are_named_by_the_key_asked_for() {
     let rows = read(&mut *open("{\"x\": {\"a\": 2}, \"ticket\": 7, \"y\": 0}\n", &options));
     assert_eq!(rows, ["0'7*1 a=2"]);
 }
+
+/// The note names the key that was found.
+#[test]
+fn rows_like_those_of_a_log_have_a_note() {
+    for (key, option) in
+        [("probability", "--decision label learns"), ("p", "--decision label --probability p learns")]
+    {
+        let text = format!("{{\"a\": 1, \"label\": \"x\", \"{key}\": 0.5, \"reward\": 1}}\n").repeat(3);
+        let notes = open(&text, &ReadOptions::default()).notes();
+        let named =
+            format!("the columns \"label\", \"{key}\" and \"reward\" are those of a log of decisions");
+        assert!(notes.iter().any(|note| note.starts_with(&named) && note.contains(option)), "{notes:?}");
+    }
+}

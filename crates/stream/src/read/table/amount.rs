@@ -46,6 +46,14 @@ pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
     number::parse(&plain).ok().filter(|number| number.is_finite())
 }
 
+/// How a number is written that has a decimal comma, for the refusal of `text`; nothing for other texts.
+pub(crate) fn comma_way_out(text: &str) -> &'static str {
+    match text.contains(',') && parse(text.as_bytes(), Some(Style::DecimalComma)).is_some() {
+        true => " (write decimals with a point, as in 0.5)",
+        false => "",
+    }
+}
+
 /// The cell without currency or percent signs around it.
 fn strip(cell: &[u8]) -> &[u8] {
     let mut cell = cell.trim_ascii();

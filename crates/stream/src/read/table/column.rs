@@ -9,10 +9,10 @@ use super::features::Features;
 use super::time::{self, Moment};
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadErrorKind, shown};
-use crate::read::label::LabelType;
+use crate::read::label::{LabelType, truth};
 use crate::read::missing::Missing;
 use crate::read::number;
-use crate::read::options::{CsvField, CsvRole};
+use crate::read::options::{CsvField, CsvRole, Style};
 use crate::read::row::Row;
 
 /// A column and its role.
@@ -101,18 +101,17 @@ impl Column {
             }
             _ if text.is_empty() => {}
             Some(CsvRole::Categorical | CsvRole::Text | CsvRole::Weight) if self.missing.is_said(text) => {}
-            Some(CsvRole::Numeric) => match &self.features {
-                Features::Number { style: None, .. } => match number::parse(text) {
+            Some(CsvRole::Numeric) => {
+                let Features::Number { style, .. } = &self.features else { return Ok(()) };
+                match number_of(text, *style) {
                     Ok(number) if number.is_finite() => self.number(number, columns, row),
                     Ok(_) => return Err(self.fault(format!("{} is not finite", shown(text)))),
-                    Err(_) => self.stray(utf8(text)?.as_bytes(), row),
-                },
-                Features::Number { style, .. } => match amount::parse(utf8(text)?.as_bytes(), *style) {
-                    Some(number) => self.number(number, columns, row),
-                    None => self.stray(text, row),
-                },
-                _ => {}
-            },
+                    Err(()) => match truth(utf8(text)?) {
+                        Some(truth) => self.number(f64::from(u8::from(truth)), columns, row),
+                        None => self.stray(text, row),
+                    },
+                }
+            }
             Some(CsvRole::Time) => {
                 if let Features::Time { style, .. } = &self.features {
                     match time::parse(utf8(text)?, *style) {
@@ -165,11 +164,11 @@ impl Column {
     }
 
     fn weight(&self, cell: &[u8]) -> Result<f64, ReadErrorKind> {
-        match number::parse(cell) {
+        match number_of(cell, self.field.as_ref().and_then(|field| field.style)) {
             Ok(number) if !number.is_finite() => Err(self.fault(format!("{} is not finite", shown(cell)))),
             Ok(number) if number < 0.0 => Err(self.fault(format!("weight {} is negative", shown(cell)))),
             Ok(number) => Ok(number),
-            Err(_) => Err(self.fault(format!("{} is not a number", shown(cell)))),
+            Err(()) => Err(self.fault(format!("{} is not a number", shown(cell)))),
         }
     }
 
@@ -238,6 +237,14 @@ pub(crate) fn absent_numbers<'a>(absent: impl Iterator<Item = &'a Column>) -> Ve
 /// Whether a column of this role has features.
 pub(crate) fn is_needed(role: CsvRole) -> bool {
     matches!(role, CsvRole::Numeric | CsvRole::Categorical | CsvRole::Text | CsvRole::Time)
+}
+
+/// A number in the notation of its column.
+fn number_of(text: &[u8], style: Option<Style>) -> Result<f64, ()> {
+    match style {
+        None => number::parse(text).map_err(drop),
+        style => amount::parse(text, style).ok_or(()),
+    }
 }
 
 fn utf8(text: &[u8]) -> Result<&str, ReadErrorKind> {

@@ -43,12 +43,15 @@ pub(crate) fn infer(names: &Names, sample: &Sample<'_>, options: &ReadOptions) -
 
 /// A remark on data that have the columns of a log of decisions, of which `has` says whether they are there.
 pub(crate) fn like_a_log(has: impl Fn(&str) -> bool) -> Option<String> {
-    let log = has("label") && (has("probability") || has("p")) && has("reward");
-    log.then(|| {
-        "the columns \"label\", \"probability\" and \"reward\" are those of a log of decisions, and are read as data: a label \
-         that was played is taken for the right one; run --feedback bandit --decision label learns from the log, and \
-         evaluate says what other policies would have earned"
-            .to_owned()
+    let probability = ["probability", "p"].into_iter().find(|name| has(name))?;
+    let named = if probability == "p" { " --probability p" } else { "" };
+    (has("label") && has("reward")).then(|| {
+        format!(
+            "the columns \"label\", {} and \"reward\" are those of a log of decisions, and are read as data: a label that was played is \
+             taken for the right one; run --feedback bandit --decision label{named} learns from the log, and evaluate says what other \
+             policies would have earned",
+            shown(probability)
+        )
     })
 }
 

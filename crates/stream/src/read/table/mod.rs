@@ -5,7 +5,7 @@
 //! sentences about odd rows and columns; `text`, `time` and `amount` parse one kind each. The kinds are
 //! saved with a model, so that later rows are read in the same way.
 
-mod amount;
+pub(crate) mod amount;
 mod cell;
 mod column;
 mod describe;

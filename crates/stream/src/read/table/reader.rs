@@ -118,19 +118,21 @@ impl<R: Records + 'static> Table<R> {
         let (cells, absent) = assign(names, &layout, &Arc::new(options.missing()), &mut columns);
         let id = options.id.as_ref().map(|column| find_column(names, column)).transpose().map_err(failed)?;
         let mut table = Table { records: records(id), cells, absent, layout, columns, missing, notes };
-        table.note_differences(None);
+        table.note_differences(&[id]);
         Ok(Box::new(table))
     }
 }
 
 impl<R: Records> Table<R> {
-    /// Remarks on columns that only the saved model or only the data have; `known` are the cells that have
-    /// another use.
-    pub(crate) fn note_differences(&mut self, known: Option<usize>) {
-        let new = self.cells.iter().enumerate();
-        let new = new.filter(|(at, column)| column.role.is_none() && Some(*at) != known);
+    /// Remarks on columns that only the saved model or only the data have. The cells of `used` have another
+    /// use, and are no features that the model lacks.
+    pub(crate) fn note_differences(&mut self, used: &[Option<usize>]) {
+        for at in used.iter().flatten() {
+            self.cells[*at].role.get_or_insert(CsvRole::Drop);
+        }
+        let new = self.cells.iter().filter(|column| column.role.is_none());
         self.notes.extend(absent_note(self.absent.iter()));
-        self.notes.extend(new_note(new.map(|(_, column)| &*column.name)));
+        self.notes.extend(new_note(new.map(|column| &*column.name)));
     }
 
     fn parse(&mut self, row: &mut Row) -> Result<(), ReadErrorKind> {

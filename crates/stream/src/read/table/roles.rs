@@ -7,6 +7,7 @@ use super::sample::{ENOUGH, Sample, first_rows};
 use super::words::is_number;
 use super::{amount, remarks, text, time};
 use crate::read::error::shown;
+use crate::read::label::truth;
 use crate::read::options::{CsvField, CsvRole, ReadOptions, Style};
 
 /// Least number of cells for remarks on a column.
@@ -100,7 +101,7 @@ pub(crate) fn decide(
             continue;
         }
         if Some(column) == sample.weight {
-            fields.push(field(CsvRole::Weight, None));
+            fields.push(field(CsvRole::Weight, Look::at(sample, column).numbers().0));
             continue;
         }
         let look = Look::at(sample, column);
@@ -139,11 +140,11 @@ pub(crate) fn decide(
 
 /// Beside a column with decimal commas, points before groups of three digits are thousands: 1.200 is 1200.
 fn points_are_thousands(sample: &Sample<'_>, fields: &mut [CsvField], notes: &mut Vec<String>) {
-    let comma =
-        |field: &&CsvField| field.role == CsvRole::Numeric && field.style == Some(Style::DecimalComma);
+    let is_number = |field: &CsvField| matches!(field.role, CsvRole::Numeric | CsvRole::Weight);
+    let comma = |field: &&CsvField| is_number(field) && field.style == Some(Style::DecimalComma);
     let Some(beside) = fields.iter().find(comma).map(|field| shown(&field.name)) else { return };
     for (column, field) in fields.iter_mut().enumerate() {
-        if field.role != CsvRole::Numeric || field.style.is_some() {
+        if !is_number(field) || field.style.is_some() {
             continue;
         }
         let look = Look::at(sample, column);
@@ -365,14 +366,18 @@ impl<'a> Look<'a> {
             notes.extend(self.about_days(name, &found));
             return (CsvRole::Time, Some(found.style));
         }
-        let other = self.cells.iter().find(|cell| amount::parse(cell, style).is_none());
-        let other = other.map_or_else(String::new, shown);
+        let others = || self.cells.iter().filter(|cell| amount::parse(cell, style).is_none());
+        let other = others().next().map_or_else(String::new, shown);
         if count >= FEW && (numbers as f64 >= MOSTLY * count as f64 || self.has_few_words(style)) {
-            notes.push(format!(
-                "column {} holds numbers, except for {} of its first {count} cells, such as {other}, which count as missing",
-                shown(name),
-                count - numbers
-            ));
+            // True and false are numbers there.
+            let words = || others().filter(|cell| std::str::from_utf8(cell).ok().and_then(truth).is_none());
+            if let Some(word) = words().next().map(shown) {
+                notes.push(format!(
+                    "column {} holds numbers, except for {} of its first {count} cells, such as {word}, which count as missing",
+                    shown(name),
+                    words().count()
+                ));
+            }
             return (CsvRole::Numeric, style);
         }
         let words: usize = self.texts().map(|cell| text::count_words(cell, 50)).sum();
