@@ -258,6 +258,10 @@ fn bad_logs_are_refused_with_their_line() {
             r#"{"what":1}"#,
             "is not a line of a decision log: a decision has a \"label\", feedback an \"id\"; the options decision, probability and reward name the columns of another program's log",
         ),
+        (
+            r#"{"id":"b","label":"x","probability":0.5,"x":{"f":NaN}}"#,
+            "is not a line of a decision log: expected value at character 50; JSON has no NaN: write null, or leave the key out",
+        ),
         (r#"{"noregret":"decisions"}"#, "a header is only allowed as the first line of a log"),
     ] {
         folder.write("log", format!("{good}\n{line}\n"));

@@ -146,6 +146,22 @@ fn labels_on_offer_of_another_program() {
         let rates = folder.run(&run).succeeded().objects().pop().unwrap();
         assert!(rates["greedy_error_rate"].as_f64().unwrap() < 0.1, "{log}: {rates}");
     }
+    // A name that no row has is a mistake in every format.
+    let header = "the header has no column \"shwn\" (did you mean \"shown\"?)";
+    let mut refusals = vec![
+        ("csv", format!("log.csv:1: {header}")),
+        ("ndjson", "log.ndjson: has no key \"shwn\" (did you mean \"shown\"?)".to_owned()),
+    ];
+    #[cfg(feature = "parquet")]
+    {
+        crate::tables::write_parquet(&table, &folder.path("log.parquet"));
+        refusals.push(("parquet", format!("log.parquet: {header}")));
+    }
+    for (kind, what) in &refusals {
+        folder.run(&format!("evaluate log.{kind} {names} --offered shwn --policy uniform")).failed(2, what);
+        let run = format!("run log.{kind} --feedback bandit {names} --offered shwn --quiet");
+        folder.run(&run).failed(2, what);
+    }
     folder.write("bad.csv", table.replacen("b c", "a c", 1));
     folder
         .run(&format!("evaluate bad.csv {names} --offered shown --policy uniform"))

@@ -360,7 +360,7 @@ fn objects_are_tables() {
 
 /// Writes the tickets as Parquet: with times and amounts of their own types, and null where a cell is empty.
 #[cfg(feature = "parquet")]
-fn write_parquet(csv: &str, path: &std::path::Path) {
+pub(crate) fn write_parquet(csv: &str, path: &std::path::Path) {
     use std::sync::Arc;
 
     use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};

@@ -7,9 +7,12 @@ use serde_json::{Map, Number, Value};
 
 use crate::encode::costs::Costs;
 use crate::read::arff;
-use crate::read::error::shown;
+use crate::read::error::{json_fault, shown};
+use crate::read::label::truth;
 use crate::read::missing::Missing;
+use crate::read::ndjson::nan::without_nan;
 use crate::read::offer::names;
+use crate::read::table::amount;
 
 /// Names of the columns of a foreign log. All other columns except `id` and `x` are features, unless they say
 /// when or as which row a decision was written: columns without a name, and those whose texts are times.
@@ -72,9 +75,33 @@ impl Keys {
         let absent =
             [decision, probability, reward].into_iter().chain(offered).find(|key| !names.contains(key));
         absent.map_or(Ok(()), |key| {
+            let near = noregret::param::nearest(key, names.iter().map(String::as_str));
+            let near = near.map_or_else(String::new, |near| format!(" (did you mean {}?)", shown(near)));
             let named = if *decision == Self::default().decision { NAMED } else { "" };
-            Err(format!("the header has no column {}{named}", shown(&**key)))
+            Err(format!("the header has no column {}{near}{named}", shown(&**key)))
         })
+    }
+
+    /// Checks that some of the first lines of a log of objects has the labels on offer; `all` if there are no
+    /// more.
+    pub(super) fn check_objects<'a>(
+        &self,
+        lines: impl Iterator<Item = &'a [u8]>,
+        all: bool,
+    ) -> Result<(), String> {
+        let Some(offered) = &self.offered else { return Ok(()) };
+        let mut keys = BTreeSet::new();
+        for line in lines {
+            // Other lines are refused where they are read.
+            let object: Map<String, Value> = serde_json::from_slice(line).unwrap_or_default();
+            keys.extend(object.into_iter().map(|(key, _)| key));
+        }
+        let near = noregret::param::nearest(offered, keys.iter().map(String::as_str));
+        if keys.is_empty() || keys.contains(offered) || (near.is_none() && !all) {
+            return Ok(());
+        }
+        let near = near.map_or_else(String::new, |near| format!(" (did you mean {}?)", shown(near)));
+        Err(format!("has no key {}{near}", shown(&**offered)))
     }
 
     /// A row of a table with the columns `names`.
@@ -139,9 +166,15 @@ impl Foreign {
     /// Translates `line`, the `number`th, into a line of our format. `None` for the header.
     pub(super) fn translate(&mut self, line: &[u8], number: u64) -> Result<Option<&[u8]>, String> {
         let mut object = match &mut self.form {
-            Form::Objects => {
-                serde_json::from_slice(line).map_err(|error| format!("is not a JSON object: {error}"))?
-            }
+            Form::Objects => match serde_json::from_slice(line) {
+                Ok(object) => object,
+                Err(error) => {
+                    // NaN is no JSON, but programs write it for a missing number.
+                    let plain = std::str::from_utf8(line).ok().and_then(without_nan);
+                    let plain = plain.and_then(|plain| serde_json::from_str(&plain).ok());
+                    plain.ok_or_else(|| format!("is not a JSON object: {}", json_fault(&error)))?
+                }
+            },
             Form::Csv(delimiter, names) => {
                 if names.is_empty() {
                     *delimiter = delimiter_of(line);
@@ -181,14 +214,19 @@ impl Foreign {
         let is_text = label.is_string();
         ours.insert("label".into(), label);
         let refused = |key: &str, value: Value, need: &str| match value {
-            Value::String(text) => format!("{} is {}; {need}", shown(key), shown(&*text)),
+            Value::String(text) => {
+                format!("{} is {}; {need}{}", shown(key), shown(&*text), amount::comma_way_out(&text))
+            }
             other => format!("{} is {other}; {need}", shown(key)),
         };
         match take(probability).ok_or_else(|| absent(probability))? {
             value @ Value::Number(_) => drop(ours.insert("probability".into(), value)),
             other => return Err(refused(probability, other, "a number was needed")),
         }
-        match take(reward) {
+        // NaN, NA and the like are missing, here as in every column.
+        let is_missing =
+            |value: &Value| value.as_str().is_some_and(|text| missing.is_cell(text.trim().as_bytes()));
+        match take(reward).filter(|value| !is_missing(value)) {
             Some(cost) if let Some(costs) = costs => {
                 let earned = cost.as_f64().and_then(|cost| costs.reward(cost).ok());
                 let need = || format!("a number in the range of costs, {costs}, was needed");
@@ -203,8 +241,8 @@ impl Foreign {
             }
             Some(Value::Bool(right)) => drop(ours.insert("correct".into(), right.into())),
             Some(value @ Value::Number(_)) => drop(ours.insert("reward".into(), value)),
-            Some(Value::String(text)) if truth(&text).is_some() => {
-                ours.insert("correct".into(), truth(&text).into());
+            Some(Value::String(text)) if let Some(right) = truth(text.trim()) => {
+                ours.insert("correct".into(), right.into());
             }
             Some(other) => return Err(refused(reward, other, "a number, or true or false, was needed")),
             None => {}
@@ -259,15 +297,6 @@ fn is_moment(text: &str) -> bool {
     };
     let date = parts.next().is_some_and(|date| date.len() == 10 && digits(date, [4, 2, 2], '-'));
     date && parts.next().is_some_and(|time| digits(time, [2, 2, 2], ':'))
-}
-
-/// True or false as a cell.
-fn truth(cell: &str) -> Option<bool> {
-    match cell.trim().to_ascii_lowercase().as_str() {
-        "true" => Some(true),
-        "false" => Some(false),
-        _ => None,
-    }
 }
 
 /// The names of labels, from a list, also one in a cell, or from names separated by spaces, which are numbers
@@ -379,6 +408,34 @@ mod tests {
         assert_eq!(fault, "the header has no column \"click\"");
         let fault = Foreign::new(keys(), Form::csv()).translate(b"a,b", 1).expect_err("no column").to_owned();
         assert_eq!(fault, "the header has no column \"chosen\"");
+    }
+
+    /// As it is in data: a missing number, and a decision without feedback.
+    #[test]
+    fn nan_is_missing() {
+        let mut foreign = Foreign::new(keys(), Form::Objects);
+        let line = br#"{"age": NaN, "chosen": "b", "prob": 0.5, "click": NaN}"#;
+        let line = text(foreign.translate(line, 1).expect("a decision"));
+        assert_eq!(line, r#"{"label":"b","probability":0.5,"id":"line 1","x":{}}"#);
+        let none = foreign.translate(br#"{"chosen": "b", "prob": NaN}"#, 2).expect_err("no probability");
+        assert_eq!(none, "has no \"prob\"");
+        let mut table = Foreign::new(keys(), Form::csv());
+        table.translate(b"age,chosen,prob,click,shown", 1).expect("a header");
+        let line = text(table.translate(b"3,b,0.5,NA,", 2).expect("a decision"));
+        assert_eq!(line, r#"{"label":"b","probability":0.5,"id":"line 2","x":{"age":3.0}}"#);
+    }
+
+    #[test]
+    fn a_decimal_comma_is_refused_with_the_way_out() {
+        let mut table = Foreign::new(keys(), Form::csv());
+        table.translate(b"chosen;prob;click;shown", 1).expect("a header");
+        for (line, key) in [("b;0,5;1;", "\"prob\" is \"0,5\""), ("b;0.5;0,25;", "\"click\" is \"0,25\"")] {
+            let why = table.translate(line.as_bytes(), 2).expect_err(line);
+            assert!(
+                why.starts_with(key) && why.ends_with("(write decimals with a point, as in 0.5)"),
+                "{why}"
+            );
+        }
     }
 
     #[test]

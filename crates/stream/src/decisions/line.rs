@@ -1,11 +1,10 @@
 //! Parses one line of a decision log, with all checks of its content.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::foreign::NAMED;
@@ -14,7 +13,8 @@ use crate::encode::labels::{Labels, Written};
 use crate::evaluate::off_policy::check_weight;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, json_fault, shown};
-use crate::read::label::{LabelType, of_number};
+use crate::read::label::{GivenLabel, LabelType};
+use crate::read::ndjson::nan::without_nan;
 use crate::read::row::Row;
 
 mod features;
@@ -86,11 +86,10 @@ impl Name {
     fn label(&self) -> Result<String, String> {
         match self.text() {
             text if text.is_empty() => Err("the label is empty".to_owned()),
-            text if matches!(self, Name::Number(_)) => {
-                let label = of_number(&text).map(Cow::into_owned);
-                label.ok_or_else(|| format!("the label {text} is not finite"))
-            }
-            text => Ok(text),
+            text => match self {
+                Name::Number(number) => GivenLabel::of_number(number).map(|label| label.text),
+                Name::Text(_) | Name::Bool(_) => Ok(text),
+            },
         }
     }
 
@@ -235,9 +234,12 @@ struct Probe {
     noregret: Option<IgnoredAny>,
 }
 
-fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
-    serde_json::from_str(text)
-        .map_err(|error| format!("is not a line of a decision log: {}", json_fault(&error)))
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|error| {
+        let nan = without_nan(text).is_some_and(|plain| serde_json::from_str::<T>(&plain).is_ok());
+        let way_out = if nan { "; JSON has no NaN: write null, or leave the key out" } else { "" };
+        format!("is not a line of a decision log: {}{way_out}", json_fault(&error))
+    })
 }
 
 fn layout(kind: &ReadErrorKind) -> String {

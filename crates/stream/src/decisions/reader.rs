@@ -19,6 +19,9 @@ use crate::decisions::parquet_reader::LinesOfParquet;
 #[cfg(feature = "parquet")]
 use crate::read::parquet::objects::ObjectsOfParquet;
 
+/// Number of lines in which keys are looked for.
+const FIRST: usize = 1000;
+
 /// The source of lines.
 enum Lines {
     Text(Source),
@@ -93,6 +96,8 @@ impl LogReader {
         #[cfg(feature = "parquet")]
         if let Some(file) = crate::read::open::parquet_file(path, Some(format)) {
             let lines = Box::new(ObjectsOfParquet::open(file, path)?);
+            let layout = |what| ReadError::new(path, 0, ReadErrorKind::Layout(what));
+            keys.check(&lines.names()).map_err(layout)?;
             let log = Self::over(Lines::Table(lines, path.to_owned()));
             return Ok(Self { foreign: Some(Foreign::new(keys, Form::Objects)), ..log });
         }
@@ -104,7 +109,15 @@ impl LogReader {
                 keys.check(&names).map_err(|what| source.file_error(what))?;
                 Form::Arff(names)
             }
-            _ => Form::Objects,
+            _ => {
+                // The program that writes to a pipe may wait for each answer.
+                if source.size().is_some() {
+                    let peek = source.peek(FIRST, 1)?;
+                    let found = keys.check_objects(peek.lines(), peek.all);
+                    found.map_err(|what| source.file_error(what))?;
+                }
+                Form::Objects
+            }
         };
         Ok(Self { foreign: Some(Foreign::new(keys, form)), ..Self::over(Lines::Text(source)) })
     }

@@ -25,17 +25,22 @@ const PAIR: f64 = 4.0;
 /// The names of the labels on offer in a text: a list in JSON, or names separated by spaces.
 ///
 /// # Errors
-/// If it begins like a list and is none, or has anything but names.
+/// If it is a list in another writing, or has anything but names.
 pub(crate) fn names(text: &str) -> Result<Vec<String>, String> {
+    const NEEDED: &str = "names separated by blanks, as in a b, or a list in JSON, as in [\"a\", \"b\"]";
     let text = text.trim_ascii();
     if !text.starts_with('[') {
+        if text.contains([';', '|', ',']) || text.starts_with(['(', '{']) {
+            return Err(format!("is {}; {NEEDED}, were needed", shown(text)));
+        }
         return Ok(text.split_ascii_whitespace().map(str::to_owned).collect());
     }
-    let list: Vec<Value> = serde_json::from_str(text)
-        .map_err(|error| format!("is {}, which is no list in JSON: {error}", shown(text)))?;
+    let list: Vec<Value> = serde_json::from_str(text).map_err(|error| {
+        format!("is {}, which is no list in JSON: {error}; {NEEDED}, were needed", shown(text))
+    })?;
     let name = |value: Value| match value {
         Value::String(name) => Ok(name),
-        Value::Number(number) => Ok(number.to_string()),
+        Value::Number(number) => GivenLabel::of_number(&number).map(|label| label.text),
         other => Err(format!("has {other}, where the name of a label was needed")),
     };
     list.into_iter().map(name).collect()
@@ -294,6 +299,20 @@ mod tests {
         ];
         assert!(found.iter().map(|(name, value)| (name.as_str(), *value)).eq(want), "{found:?}");
         assert!(flat(r#"{"a": 1e200}"#).expect_err("large").starts_with("feature \"a\" is 1e200"));
+    }
+
+    #[test]
+    fn a_list_in_another_writing_is_refused() {
+        let list = |names: &[&str]| Ok(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        assert_eq!(names(" a  b 1.10 "), list(&["a", "b", "1.10"]));
+        assert_eq!(names(r#"["a b", "c;d", 7]"#), list(&["a b", "c;d", "7"]));
+        assert_eq!(names(""), list(&[]));
+        let needed =
+            r#"names separated by blanks, as in a b, or a list in JSON, as in ["a", "b"], were needed"#;
+        for text in ["a;b", "a|b", "a, b", "['a', 'b']", "('a', 'b')", "{'a', 'b'}", "[a"] {
+            let why = names(text).expect_err(text);
+            assert!(why.starts_with(&format!("is {}", shown(text))) && why.ends_with(needed), "{why}");
+        }
     }
 
     /// A label's block depends on its name and features, not on its position.

@@ -34,6 +34,11 @@ impl ObjectsOfParquet {
         Ok(Self { rows, line: Vec::new() })
     }
 
+    /// The names of the columns.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.rows.leaves.iter().map(|leaf| leaf.name.clone()).collect()
+    }
+
     pub(crate) fn size(&self) -> u64 {
         self.rows.size
     }
@@ -80,9 +85,9 @@ fn value(leaf: &Leaf, at: usize, buffer: &mut String) -> Value {
     if let Some(number) = leaf.number(at).filter(|_| real).and_then(Number::from_f64) {
         return number.into();
     }
-    let text = String::from_utf8_lossy(leaf.text(at, buffer)).into_owned();
+    let text = String::from_utf8_lossy(leaf.given(at, buffer)).into_owned();
     match leaf.kind {
-        _ if text.is_empty() => Value::Null,
+        _ if text.trim().is_empty() => Value::Null,
         Kind::Bool | Kind::Number | Kind::Unsigned => {
             serde_json::from_str(&text).unwrap_or(Value::String(text))
         }
