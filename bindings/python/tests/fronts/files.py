@@ -200,7 +200,7 @@ class Arff(CommandLine):
     def kind(self, name: str, cells: list[Any], case: Situation) -> str:
         some = [cell for cell in cells if not is_missing(cell)]
         if name == "label":
-            return "{" + ", ".join(map(str, case.names)) + "}"
+            return "{" + ", ".join(map(str, case.all_names)) + "}"
         if isinstance(some[0], datetime.datetime):
             return "date \"yyyy-MM-dd HH:mm:ss\""
         if isinstance(some[0], str):
