@@ -350,7 +350,7 @@ impl PredictBody {
             let what = "a row whose label comes later is forecast among all labels: give its id, or the labels on offer";
             return Err(Refusal::invalid("labels", what));
         }
-        Ok(Wanted::Event(Event::Ask { id, x: features_in(bytes)?, row: None }))
+        Ok(Wanted::Event(Box::new(Event::Ask { id, x: features_in(bytes)?, row: None })))
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) async fn predict(ask: Ask, body: Body) -> Answered {
     let bytes = app.bytes(body).await?;
     let done = async {
         let event = match crate::app::parsed::<PredictBody>(&bytes)?.wanted(&bytes, &handle)? {
-            Wanted::Event(event) => event,
+            Wanted::Event(event) => *event,
             Wanted::Forecast(asked) => return handle.look().await?.predict(&asked),
         };
         app.allow(&headers, Right::Write, Some(&name))?;
@@ -82,7 +82,9 @@ async fn act(
     let Ask { app, name, headers } = ask;
     let begun = Instant::now();
     if is_lines(&headers) {
-        return Ok(streams::acted(handle, body, move |model, line| event(model, line).map(Wanted::Event)));
+        return Ok(streams::acted(handle, body, move |model, line| {
+            event(model, line).map(|event| Wanted::Event(Box::new(event)))
+        }));
     }
     let bytes = app.bytes(body).await?;
     let done = match event(&handle, &bytes) {

@@ -190,7 +190,7 @@ pub(crate) enum Wanted {
     /// A forecast of these features among these labels, from a read-only copy.
     Forecast(Box<Decide>),
     /// An event.
-    Event(Event),
+    Event(Box<Event>),
 }
 
 /// Handles all lines of a body in order; many events are committed together.
@@ -217,7 +217,7 @@ pub(super) fn acted(
                     };
                     Line::Now(at.map(|at| shown(Answer::Forecast(at))))
                 }
-                Ok(Wanted::Event(event)) => match handle.enqueue(event).await {
+                Ok(Wanted::Event(event)) => match handle.enqueue(*event).await {
                     Ok(answer) => Line::Later(answer),
                     Err(refusal) => Line::Now(Err(refusal)),
                 },

@@ -24,7 +24,7 @@ use crate::store::{self, Store};
 /// A command to a model.
 pub(super) enum Command {
     /// An event.
-    Do(Event, Reply<Answer>),
+    Do(Box<Event>, Reply<Answer>),
     /// A read-only copy, which includes all answered events.
     Look(Reply<Arc<Reader>>),
     /// The description of the model, without a copy of it.
@@ -187,7 +187,7 @@ impl Handle {
 
     /// Applies `event`; answers when it is durable.
     pub(crate) async fn act(&self, event: Event) -> Result<Answer, Refusal> {
-        self.ask(|reply| Command::Do(event, reply)).await
+        self.ask(|reply| Command::Do(Box::new(event), reply)).await
     }
 
     /// Queues `event`, waiting for space in the queue; answered later.
@@ -201,7 +201,7 @@ impl Handle {
         loop {
             let (reply, answer) = oneshot::channel();
             // Only a full queue is waited for: a model that has been stopped never takes the event.
-            if self.offer(Command::Do(event.clone(), reply))? {
+            if self.offer(Command::Do(Box::new(event.clone()), reply))? {
                 return Ok(answer);
             }
             tokio::time::sleep(Duration::from_millis(2)).await;
@@ -277,7 +277,7 @@ impl Handle {
         for event in events {
             let (reply, answer) = oneshot::channel();
             self.shared.waiting.fetch_add(1, Ordering::Relaxed);
-            let sent = self.queue.send(Command::Do(event, reply));
+            let sent = self.queue.send(Command::Do(Box::new(event), reply));
             sent.map_err(|_| format!("the model {} is being stopped", self.name))?;
             answers.push(answer);
         }

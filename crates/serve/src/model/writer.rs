@@ -74,7 +74,7 @@ impl Writer {
                 self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
                 match command {
                     Command::Do(event, reply) => {
-                        let done = self.one(event, &mut begun);
+                        let done = self.one(*event, &mut begun);
                         held.push((reply, done));
                         if self.torn {
                             self.settle(&mut held, &mut begun);
