@@ -38,7 +38,7 @@ fn compare(reference: &str) {
                 probability: case.probability[t],
                 evaluation: &case.evaluation[t],
                 estimates: Some(&case.estimates[t]),
-                largest_weight: None,
+                possible: None,
             });
         }
         let ours = sums.estimates(0.95, 0.0).estimates;

@@ -99,6 +99,11 @@ fn learning_is_worth_it() {
         1,
         "--policy alone:bandit-reduction: bandit-reduction: learns from rounds in which it has tossed a coin, and another policy has played the labels of the data; auto learns from any",
     );
+    // Lists that name all labels restrict nothing, so that learners which need all of them can learn.
+    let costs = Folder::with("log.vw", "1:0:0.5 2 | x:1\n1 2:1:0.5 | x:0.5\n1 2:0:0.5 | x:1\n");
+    let newtron = "evaluate log.vw --costs 0..1 --policy learner:newtron";
+    let learnt = costs.run(newtron).succeeded().stdout;
+    assert!(learnt.contains("learner:newtron learnt 3 rounds"), "{learnt}");
     let misspelt = folder.run("evaluate log.ndjson --policy alone:atuo");
     assert!(misspelt.code == 1 && misspelt.stderr.contains("did you mean"), "{}", misspelt.stderr);
 }

@@ -96,7 +96,7 @@ pub(crate) fn evaluate(folder: &Path, mut policy: Candidate, confidence: f64) ->
                 probability: taken.probability,
                 evaluation: &evaluation,
                 estimates: None,
-                largest_weight: None,
+                possible: None,
             });
         }
         if let Event::Decide(decide) = &event {

@@ -77,9 +77,9 @@ impl LoggedArrays<'_> {
                 }
             }
             let support = logged.map(|logged| Support::of(evaluation, logged));
-            let largest_weight = support.map(|support| support.largest_weight);
+            let possible = support.map(|support| support.possible);
             let reward = self.rewards[at];
-            tally.add(&Round { label, reward, probability, evaluation, estimates, largest_weight }, support);
+            tally.add(&Round { label, reward, probability, evaluation, estimates, possible }, support);
         }
         Ok(tally.evaluation(confidence, classes))
     }

@@ -83,7 +83,9 @@ impl Bench<'_> {
         let known = distributed.then_some(&logged[..]);
         let (evaluation, decided) = match &mut self.learns {
             Some(learns) => {
-                let some = Some(&taken.offered[..]).filter(|offered| !offered.is_empty());
+                // A list that names all labels restricts nothing.
+                let some = Some(&taken.offered[..])
+                    .filter(|offered| (1..self.labels.len()).contains(&offered.len()));
                 let (distribution, decided) =
                     learns.decide(example.features(), some, (taken.label, taken.probability))?;
                 (Some(distribution), Some(decided))
@@ -226,7 +228,7 @@ impl Bench<'_> {
                     probability: waiting.probability,
                     evaluation,
                     estimates: waiting.estimates.as_deref(),
-                    largest_weight: waiting.support.map(|support| support.largest_weight),
+                    possible: waiting.support.map(|support| support.possible),
                 };
                 let term = self.tally.add(&round, waiting.support);
                 [term.ips, term.control.unwrap_or(0.0)]

@@ -61,6 +61,9 @@ pub struct Stage {
     pub standard_error: f64,
 }
 
+/// Largest size of a learner's state.
+const MOST_BYTES: usize = 1 << 32;
+
 /// The first stage ends with so many rounds.
 const FIRST_STAGE: u64 = 128;
 
@@ -190,5 +193,49 @@ impl Learns {
     }
 }
 
-/// Largest size of a learner's state.
-const MOST_BYTES: usize = 1 << 32;
+#[cfg(test)]
+mod tests {
+    use noregret::registry;
+
+    use super::*;
+    use crate::encode::Example;
+    use crate::encode::labels::Labels;
+    use crate::read::row::Row;
+
+    /// With a log that prefers some labels: rounds are taken with the probability $c\ \pi(a)$ for each label,
+    /// so that the differences are martingales, whose sums stay below four of their standard deviations.
+    #[test]
+    fn rounds_that_are_taken_are_those_of_a_run_of_its_own() {
+        let log = [0.6, 0.3, 0.1];
+        let facts = LogFacts {
+            labels: Labels::numbered(3),
+            columns: 1,
+            rewards: [0.0, 1.0],
+            whole: true,
+            least: 0.1,
+        };
+        let learning = Learning { entry: registry::find("squarecb").unwrap(), alone: true };
+        let mut learns = Learns::new(learning, &facts).unwrap_or_else(|error| panic!("{error}"));
+        let (mut row, mut example, mut rng) = (Row::new(), Example::default(), Rng::new(1, 0));
+        let (mut off, mut taken, rounds) = ([0.0; 3], 0, 4000);
+        for _ in 0..rounds {
+            row.clear();
+            row.push(0, rng.uniform());
+            learns.saved().encoder.encode(&row, &mut example).unwrap();
+            let coin = rng.uniform();
+            let label = if coin < 0.6 { 0 } else { 1 + u32::from(coin > 0.9) };
+            let played = (label, log[label as usize]);
+            let (own, decided) = learns.decide(example.features(), None, played).unwrap();
+            off.iter_mut().zip(&own).for_each(|(off, p)| *off -= 0.1 * p);
+            if decided.taken.is_some() {
+                off[label as usize] += 1.0;
+                taken += 1;
+            }
+            let reward = f64::from(rng.uniform() < [0.2, 0.3, 0.6][label as usize]);
+            learns.learn(example.features(), decided, reward);
+        }
+        let most = 4.0 * (f64::from(rounds) * 0.1 * 0.9).sqrt();
+        assert!(off.iter().all(|off| off.abs() < most), "{off:?} beside {most}");
+        assert!(taken > 300 && learns.learnt(&vec![0.0; rounds as usize]).rounds == taken, "{taken}");
+    }
+}

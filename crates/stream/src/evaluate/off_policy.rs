@@ -58,9 +58,29 @@ pub struct Round<'a> {
     pub evaluation: &'a [f64],
     /// $q_t$, of length $K$, or `None`.
     pub estimates: Option<&'a [f64]>,
-    /// The largest possible weight of any label in this round; `None` if only the played label's
-    /// probability is known: the confidence sequence of `dr` is then that of `ips`.
-    pub largest_weight: Option<f64>,
+    /// What the probabilities of all labels promise; `None` if only the played label's is known: the
+    /// confidence sequence of `dr` is then that of `ips`.
+    pub possible: Option<Possible>,
+}
+
+/// The weights that labels may have in a round, before one of them is played.
+#[derive(Clone, Copy, Debug)]
+pub struct Possible {
+    /// The largest.
+    pub largest: f64,
+    /// The expectation of the square, $\sum_a \pi_t(a)^2 / p_t(a)$.
+    pub square: f64,
+}
+
+impl Possible {
+    /// By the policies' probabilities, of which the second are those of the log.
+    pub fn of(evaluation: &[f64], logged: &[f64]) -> Self {
+        let weights = || evaluation.iter().zip(logged).filter(|(_, p)| **p > 0.0).map(|(e, p)| (*e, e / p));
+        Self {
+            largest: weights().map(|(_, weight)| weight).fold(0.0, f64::max),
+            square: weights().map(|(e, weight)| e * weight).sum(),
+        }
+    }
 }
 
 /// The sums of the estimators.
@@ -78,8 +98,10 @@ pub struct OffPolicy {
     /// For rewards scaled to [0, 1]: w r and w (1 - r), and their squares.
     earned: [f64; 2],
     missed: [f64; 2],
+    /// Sum of the expected squares of weights, of the rounds in which they are known.
+    expected: f64,
     clipped: u64,
-    /// Whether the largest possible weight is known for all rounds.
+    /// Whether the possible weights are known for all rounds.
     known: bool,
     observed: f64,
     /// The range of rewards.
@@ -172,6 +194,7 @@ impl OffPolicy {
             sums: [0.0; 4],
             earned: [0.0; 2],
             missed: [0.0; 2],
+            expected: 0.0,
             clipped: 0,
             known: true,
             observed: 0.0,
@@ -192,7 +215,8 @@ impl OffPolicy {
         let (weight, reward) = (full.min(self.clip), round.reward);
         self.clipped += u64::from(full > self.clip);
         self.observed = self.observed.max(weight);
-        self.known &= round.largest_weight.is_some();
+        self.known &= round.possible.is_some();
+        self.expected += round.possible.map_or(0.0, |possible| possible.square);
         self.ips.add(weight * reward);
         self.weights.add(weight);
         let square = weight * weight;
@@ -231,7 +255,7 @@ impl OffPolicy {
     /// Adds the doubly robust terms of a round for the confidence sequence: estimates are at most k / W, W
     /// being the largest possible weight, so that terms are at least -k.
     fn add_helped(&mut self, round: &Round<'_>, q: &[f64], weight: f64, scaled: f64) {
-        let Some(possible) = round.largest_weight else { return };
+        let Some(Possible { largest: possible, .. }) = round.possible else { return };
         let estimates: Vec<f64> = q.iter().map(|q| self.scaled(*q)).collect();
         let term = |reward: f64, of: &dyn Fn(f64) -> f64, shift: f64| {
             let most = if shift == 0.0 { 0.0 } else { shift / possible };
@@ -263,9 +287,14 @@ impl OffPolicy {
         [low + (high - low) * least, low + (high - low) * (1.0 - missing)]
     }
 
-    /// Whether rewards and missing rewards were both observed often enough for a normal interval.
+    /// Whether rewards and missing rewards were both observed often enough for a normal interval. Their
+    /// squares are at least those that the logged probabilities promise for the estimated mean: a log that
+    /// plays a label often at some times, and hardly ever at others, may have seen no reward at these.
     fn is_normal(&self) -> bool {
-        let effective = |[sum, squares]: [f64; 2]| if squares > 0.0 { sum * sum / squares } else { 0.0 };
+        let effective = |[sum, squares]: [f64; 2]| {
+            let squares = squares.max(self.expected * sum / self.weights.count());
+            if squares > 0.0 { sum * sum / squares } else { 0.0 }
+        };
         effective(self.earned).min(effective(self.missed)) >= LEAST_EFFECTIVE
     }
 
@@ -433,15 +462,8 @@ mod tests {
         for (label, reward, probability, evaluation) in
             [(0, 1.0, 0.25, [0.5, 0.5]), (1, 0.0, 0.5, [0.75, 0.25])]
         {
-            let (estimates, largest_weight) = (Some(&q[..]), None);
-            sums.add(&Round {
-                label,
-                reward,
-                probability,
-                evaluation: &evaluation,
-                estimates,
-                largest_weight,
-            });
+            let (estimates, possible) = (Some(&q[..]), None);
+            sums.add(&Round { label, reward, probability, evaluation: &evaluation, estimates, possible });
         }
         let report = sums.estimates(0.95, 0.0);
         let values: Vec<f64> = report.estimates.iter().map(|estimate| estimate.value).collect();
@@ -458,7 +480,7 @@ mod tests {
             probability: 0.25,
             evaluation: &[0.5, 0.5],
             estimates: None,
-            largest_weight: None,
+            possible: None,
         });
         let report = clipped.estimates(0.95, 0.0);
         assert_eq!((report.clipped, report.estimates.len(), report.estimates[0].value), (1, 2, 1.0));
@@ -470,14 +492,15 @@ mod tests {
     fn what_the_log_cannot_cover_widens_the_intervals() {
         let mut sums = OffPolicy::new(None, [0.0, 1.0]);
         for _ in 0..10_000 {
-            let (estimates, largest_weight) = (Some(&[0.5, 0.0][..]), Some(0.6));
+            let possible = Some(Possible { largest: 0.6, square: 0.36 });
+            let estimates = Some(&[0.5, 0.0][..]);
             sums.add(&Round {
                 label: 0,
                 reward: 0.5,
                 probability: 1.0,
                 evaluation: &[0.6, 0.4],
                 estimates,
-                largest_weight,
+                possible,
             });
         }
         let report = sums.estimates(0.95, 0.4);
@@ -504,7 +527,6 @@ mod tests {
     ) -> Estimates {
         let mut rng = Rng::new(seed, 0);
         let mut sums = OffPolicy::new(None, [0.0, 1.0]);
-        let largest = policy.iter().zip(logging).map(|(e, p)| e / p).fold(0.0, f64::max);
         for _ in 0..rounds {
             let label = noregret::prediction::draw(logging, rng.uniform()).index();
             let reward = f64::from(u8::from(rng.uniform() < truth[label]));
@@ -514,7 +536,7 @@ mod tests {
                 probability: logging[label],
                 evaluation: policy,
                 estimates: Some(q),
-                largest_weight: Some(largest),
+                possible: Some(Possible::of(policy, logging)),
             });
         }
         sums.estimates(0.9, 0.0)
@@ -564,6 +586,26 @@ mod tests {
             }
         }
         assert!(held >= 450, "of 500 at 90 %: {held}");
+    }
+
+    /// A policy that learns plays a label often for some time, and hardly ever before: while hardly any
+    /// reward of that time was seen, those of the other time alone make no interval.
+    #[test]
+    fn rounds_in_which_nothing_was_seen_count_too() {
+        let mut rng = Rng::new(5, 0);
+        for _ in 0..100 {
+            let mut sums = OffPolicy::new(None, [0.0, 1.0]);
+            for round in 0..1000 {
+                let p = if round < 800 { [0.02, 0.98] } else { [0.95, 0.05] };
+                let label = usize::from(rng.uniform() >= p[0]);
+                let reward = f64::from(rng.uniform() < 0.1);
+                let (evaluation, possible) = (&[1.0, 0.0], Some(Possible::of(&[1.0, 0.0], &p)));
+                let probability = p[label];
+                sums.add(&Round { label, reward, probability, evaluation, estimates: None, possible });
+            }
+            let estimates = sums.estimates(0.95, 0.0).estimates;
+            assert!(estimates.iter().all(|one| one.normal.is_none()), "{estimates:?}");
+        }
     }
 
     /// A wrong model of rewards does not make `dr` less precise than `ips`, and a right one is used in full.

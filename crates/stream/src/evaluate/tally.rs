@@ -1,14 +1,14 @@
 //! Sums over logged rounds, and warnings about them.
 
 use super::question::Evaluation;
-use crate::evaluate::off_policy::{Estimates, OffPolicy, Round, Term};
+use crate::evaluate::off_policy::{Estimates, OffPolicy, Possible, Round, Term};
 use crate::mean::Mean;
 
 /// Facts about a round from its whole logged distribution.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Support {
-    /// The largest possible weight of a label.
-    pub(super) largest_weight: f64,
+    /// The weights that were possible.
+    pub(super) possible: Possible,
     /// The policy's probability on labels that could not be played.
     uncovered: f64,
     /// Number of labels that could be played.
@@ -19,7 +19,7 @@ impl Support {
     pub(super) fn of(evaluation: &[f64], logged: &[f64]) -> Self {
         let pairs = || evaluation.iter().zip(logged);
         Self {
-            largest_weight: pairs().filter(|(_, p)| **p > 0.0).map(|(e, p)| e / p).fold(0.0, f64::max),
+            possible: Possible::of(evaluation, logged),
             uncovered: pairs().filter(|(_, p)| **p == 0.0).map(|(e, _)| e).sum(),
             labels: logged.iter().filter(|p| **p > 0.0).count(),
         }
