@@ -52,6 +52,8 @@ class CommandLine(Front):
             raise Inapplicable("a cell has one label")
         if case.has_twins and self.extension != "ndjson":
             raise Inapplicable("a column has labels of one type")
+        if case.has_blanks and self.extension not in ("ndjson", "parquet"):
+            raise Inapplicable("blanks around a label in a text are no part of it")
         return self._run(case, folder, "log_loss", "--learner", LEARNER)
 
     def play(self, case: Situation, folder: Path) -> Outcome:
@@ -154,7 +156,7 @@ class Pipe(CommandLine):
         return self._form(case).said(case)
 
     def _form(self, case: Situation) -> CommandLine:
-        return Ndjson() if case.is_soft or case.has_twins or isinstance(case, Offered) else Csv()
+        return Ndjson() if case.is_soft or case.has_twins or case.has_blanks or isinstance(case, Offered) else Csv()
 
     def call(self, case, folder, command, name, rows, labels, *words, model=None):
         words = ["-", *words, "--format", self._form(case).extension]

@@ -83,6 +83,11 @@ class Situation:
         return not self.is_soft and len({str(label) for label in self.labels}) < len({(type(label), str(label)) for label in self.labels})
 
     @property
+    def has_blanks(self) -> bool:
+        """Whether a label begins or ends with a blank."""
+        return any(isinstance(label, str) and label != label.strip() for label in self.labels)
+
+    @property
     def names(self) -> list[Any]:
         """The different labels, as they are given, in the order in which they occur; without those that are learnt later."""
         if self.is_soft:
@@ -187,6 +192,7 @@ SITUATIONS: dict[str, Situation] = {
     "labels that are true and false": Situation(NUMBERS, named(False, True)),
     "labels that are texts of digits": Situation(NUMBERS, named("7", "12")),
     "labels that are other writings of numbers": Situation(NUMBERS, named("01", "1.10")),
+    "labels with blanks around them": Situation(NUMBERS, named(" down", "up "), reference="NDJSON"),
     "a text and a number of the same writing": Situation(NUMBERS, named(1, "1"), reference="NDJSON"),
     "labels that are words for missing ones": Situation(HUES, every_fifth("n/a")),
     "missing labels": Situation(HUES, every_fifth(None)),
