@@ -48,6 +48,8 @@ def classes_of(entry):
 
 def dimension_of(entry):
     """As many features as the learner can do with."""
+    if entry["name"] == "conditional-logit":
+        return 6  # a block of two for each of three labels
     return 5 if entry["general"] or entry["feedback"] == "bandit" else 2
 
 

@@ -37,7 +37,8 @@ def test_scikit_learns_checks(estimator, check):
 
 def test_every_learner_of_practical_use_has_a_classifier():
     able = [e for e in catalogue() if e["general"] and e["feedback"] in ("full", "either") and e["classes"] != "real"]
-    assert {entry["name"] for entry in able} == {kind._learner_name for kind in CLASSIFIERS}
+    # A table whose columns are no blocks, one for each label, is none for conditional-logit.
+    assert {entry["name"] for entry in able} - {"conditional-logit"} == {kind._learner_name for kind in CLASSIFIERS}
     assert len(CLASSIFIERS) >= 16
 
 

@@ -47,9 +47,10 @@ impl Wanted {
     /// The learner of labels on offer with features of their own, in blocks of `width` columns.
     pub(crate) fn for_blocks(&self, width: u32) -> Result<Self, Failure> {
         let entry = of_offers();
-        if self.named && !self.entry.takes_blocks() {
+        let known = self.entry.takes_blocks() && self.entry.feedback == Feedback::Bandit;
+        if self.named && !known {
             return Err(Failure::usage(format!(
-                "{}: knows labels by name; those of the data have features of their own, which {} learns from",
+                "{}: does not learn from labels on offer with features of their own; {} does",
                 self.entry.about.name, entry.about.name
             )));
         }

@@ -94,6 +94,17 @@ pub fn folklore(setting: &Setting, regularization: f64, curvature: f64) -> f64 {
     regularization * k * setting.norm.powi(2) + (k - 1.0) * d / (4.0 * curvature) * log
 }
 
+/// The regret of FOLKLORE with tied weights: $\lambda B^2 + \frac n{4\gamma} \ln(1 + \frac{2\gamma
+/// TR^2}{\lambda n})$ for $n$ = `features` columns a label.
+///
+/// For $\lVert w \rVert \le B$, blocks of norm at most $R$, a valid curvature $\gamma$, and $\lambda \ge
+/// 2\gamma R^2$. Derived (theory: folklore 4.2). It does not extend to importance weights.
+pub fn tied_folklore(setting: &Setting, regularization: f64, curvature: f64) -> f64 {
+    let n = setting.d();
+    let log = (2.0 * curvature * setting.energy() / (regularization * n)).ln_1p();
+    regularization * setting.norm.powi(2) + n / (4.0 * curvature) * log
+}
+
 /// The regret of FOLKLOREs that begin with blocks of `block` rounds, in the rounds from `first` to `last`,
 /// against the best predictor of these: $P\ (F(T) + \ln n) + b\ln K$ with $F$ of [`folklore`], $T$ = their
 /// number or $b$ if that is larger, $P = 2 + \lfloor\log_2\lceil T/b\rceil\rfloor$, and

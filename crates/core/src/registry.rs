@@ -23,6 +23,7 @@ use crate::experts::adahedge::AdaHedge;
 use crate::experts::auto::Auto;
 use crate::full::aggregating::Aggregating;
 use crate::full::aioli::Aioli;
+use crate::full::conditional_logit::ConditionalLogit;
 use crate::full::folklore::Folklore;
 use crate::full::folklore_diag::FolkloreDiag;
 use crate::full::folklore_intervals::FolkloreIntervals;
@@ -50,6 +51,7 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::full::<FolkloreDiag>(),
     Entry::full::<FolkloreSketch>(),
     Entry::full::<FolkloreIntervals>(),
+    Entry::full::<ConditionalLogit>().in_blocks(),
     Entry::full::<Aioli>(),
     Entry::full::<KernelAioli>(),
     Entry::full::<KernelAioliLandmarks>(),

@@ -130,6 +130,18 @@ pub enum SetupError {
         "{0}: some rows have only some of the labels on offer, and it cannot play some of its labels only; auto can"
     )]
     SomeOnly(&'static str),
+    /// The columns are no blocks of equal width.
+    #[error(
+        "{learner}: needs a block of columns for each label, and {columns} columns are no multiple of {classes} labels: leave out those that describe none, or set width=N, the columns of a block"
+    )]
+    Blocks {
+        /// The algorithm's name.
+        learner: &'static str,
+        /// Number of columns.
+        columns: usize,
+        /// Number of classes.
+        classes: usize,
+    },
     /// The learner needs rounds that it has played itself.
     #[error(
         "{0}: learns from rounds in which it has tossed a coin, and another policy has played the labels of the data; auto learns from any"
@@ -195,7 +207,7 @@ impl Facts {
 
     /// Whether examples for `entry` have the constant feature: it is no expert, and blocks have one each.
     fn has_intercept(&self, entry: &Entry) -> bool {
-        self.intercept && self.schema.block().is_none() && !entry.takes_votes()
+        self.intercept && self.schema.block().is_none() && !entry.takes_votes() && !in_blocks(entry)
     }
 
     /// The scaling of rows for a learner of `entry`.
@@ -239,6 +251,15 @@ impl Facts {
     pub fn make(self, entry: &Entry, asked: &Asked) -> Result<Saved, SetupError> {
         let problem = self.problem(entry, asked)?;
         entry.check_problem(&problem)?;
+        // Arrays have as many columns as somebody has made them with.
+        let found = self.schema.csv.is_some() && !asked.params.contains_key("width");
+        if in_blocks(entry) && found && !problem.features.is_multiple_of(problem.classes) {
+            return Err(SetupError::Blocks {
+                learner: entry.about.name,
+                columns: problem.features,
+                classes: problem.classes,
+            });
+        }
         check_memory(entry, &asked.params, &problem, asked.memory)?;
         let learner = match asked.feedback {
             Some(Feedback::Bandit) => {
@@ -292,7 +313,13 @@ impl Facts {
 /// # Errors
 /// If a parameter is invalid.
 pub fn leaves_rows(entry: &Entry, params: &Values) -> Result<bool, ParamError> {
-    Ok(entry.takes_votes() || entry.scale_free(params)?)
+    Ok(entry.takes_votes() || in_blocks(entry) || entry.scale_free(params)?)
+}
+
+/// Whether the columns of a table are the blocks of a learner of `entry`. (Where rewards are heard, blocks
+/// are made of labels on offer, and a table without them is one like any other.)
+fn in_blocks(entry: &Entry) -> bool {
+    entry.takes_blocks() && entry.feedback == Feedback::Full
 }
 
 /// Slightly more than the largest `norm` of some rows, so that rounding never puts one outside.

@@ -178,7 +178,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
         "Labels are drawn from a softmax predictor of every ball, so that regret is what learning costs. Regret over time is against the \
          predictor that is best over the whole stream. Learners of mistakes, the bandit ones among \
          them, have one number and one bound each, and more rounds. The comparators of \
-         `auto`, `kernel-aioli`, `kernel-aioli-landmarks`, `label-tree`, `squarecb`, `fastcb`, `relative-gaps` and `exp4` are not computed, and they have no row in the first table. Binary learners have a stream of two classes, `aggregating` one of two features. The trivial bound is \
+         `auto`, `conditional-logit`, `kernel-aioli`, `kernel-aioli-landmarks`, `label-tree`, `squarecb`, `fastcb`, `relative-gaps` and `exp4` are not computed, and they have no row in the first table. Binary learners have a stream of two classes, `aggregating` one of two features. The trivial bound is \
          T ln K for regret, which the same probability for every class keeps to, and T for mistakes. A bound above it says \
          nothing, whatever the run, and is no row of the first table. `gaf` has the least regularization that its theorem allows, `ftrl` the best \
          one for the horizon, `ons` a small ball: the bounds of their defaults say nothing here."

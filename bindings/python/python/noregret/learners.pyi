@@ -7,9 +7,9 @@ from typing import Any, Literal
 from ._learner import Learner
 
 __all__ = [
-    "AdaboostOlm", "Aggregating", "Aioli", "Auto", "Folklore", "FolkloreDiag", "FolkloreIntervals",
-    "FolkloreSketch", "Ftrl", "Gaf", "GaptronHinge", "GaptronLogistic", "GaptronSmooth", "KernelAioli",
-    "KernelAioliLandmarks", "LabelTree", "Ogd", "Ons", "OnsDiag", "OnsSketch", "Perceptron",
+    "AdaboostOlm", "Aggregating", "Aioli", "Auto", "ConditionalLogit", "Folklore", "FolkloreDiag",
+    "FolkloreIntervals", "FolkloreSketch", "Ftrl", "Gaf", "GaptronHinge", "GaptronLogistic", "GaptronSmooth",
+    "KernelAioli", "KernelAioliLandmarks", "LabelTree", "Ogd", "Ons", "OnsDiag", "OnsSketch", "Perceptron",
     "SecondOrderPerceptron", "SecondOrderPerceptronDiag", "Vaw"
 ]
 
@@ -53,6 +53,18 @@ class Auto(Learner):
         member_memory: int | None = None, members: str | None = None, cost_factors: str | None = None,
         radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
         intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
+        class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
+        categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192,
+    ) -> None: ...
+class ConditionalLogit(Learner):
+    def __init__(
+        self, *, features: int | None = None, classes: int | None = None, width: int | None = None,
+        norm: float | None = None, regularization: float | None = None,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str | None = None, intercept: bool | None = None,
+        sparse: bool = False, labels: Sequence[Any] | None = None,
         class_weight: Mapping[Any, float] | None = None, text: Sequence[str] = (),
         categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
         drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),

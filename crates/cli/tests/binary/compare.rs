@@ -221,7 +221,12 @@ fn the_others_go_on_without_one_that_cannot() {
             "squarecb",
             "ogd: costs.vw:1: the label gives costs of actions, where a class was needed",
         ),
-        ("offers.vw --learners squarecb,offers", 1, "offers", "squarecb: knows labels by name"),
+        (
+            "offers.vw --learners squarecb,offers",
+            1,
+            "offers",
+            "squarecb: does not learn from labels on offer",
+        ),
         ("wide.svm --learners folklore,ogd --memory 16", 1, "ogd", "folklore: folklore would take 31 MiB"),
     ] {
         let ran = folder.run(&format!("compare {arguments} --quiet"));

@@ -2,6 +2,7 @@
 
 pub mod aggregating;
 pub mod aioli;
+pub mod conditional_logit;
 pub mod folklore;
 pub mod folklore_diag;
 pub mod folklore_intervals;

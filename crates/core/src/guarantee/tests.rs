@@ -39,6 +39,7 @@ fn curvature_beyond_what_is_proven_voids_certificate_and_bound() {
         tried,
         [
             "aioli",
+            "conditional-logit",
             "folklore",
             "folklore-intervals",
             "folklore-sketch",

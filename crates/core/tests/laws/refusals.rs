@@ -24,6 +24,8 @@ const REFUSALS: &[Refusal] = &[
     ("bandit-reduction", (3, 2), "explore=1", "bandit-reduction has no parameter 'explore' (did you mean 'exploration'?); it takes classes, features, base, exploration, horizon, base.*"),
     ("banditron", (3, 2), "exploration=-0.1", "exploration = -0.1: must be in [0, 1]"),
     ("banditron", (3, 2), "exploration=1.5", "exploration = 1.5: must be in [0, 1]"),
+    ("conditional-logit", (3, 6), "width=1", "width = 1: must be at least features / classes = 2"),
+    ("conditional-logit", (3, 6), "norm=-1", "norm = -1: must be a finite number > 0"),
     ("folklore-diag", (3, 2), "regularization=-1", "regularization = -1: must be a finite number > 0"),
     ("folklore-intervals", (3, 2), "block=0", "block = 0: must be at least 1"),
     ("folklore-sketch", (3, 2), "rank=0", "rank = 0: must be between 1 and 1000"),

@@ -1,9 +1,15 @@
-//! FOLKLORE with tied weights, in the dimension of the parameters (theory: folklore 4.1, 4.2, 4.3): labels
-//! with features of their own, whose scores are $\Phi w$.
+//! Conditional logit: FOLKLORE with tied weights, in the dimension of the parameters (theory: folklore 4.1,
+//! 4.2, 4.3), for labels with features of their own, whose scores are $\Phi w$.
 
+use noregret::algorithm::Algorithm as _;
+use noregret::example::{Features, Target};
+use noregret::full::conditional_logit::{ConditionalLogit, ConditionalLogitParams};
 use noregret::kernel::fixed_point::FixedPoint;
+use noregret::learner::{OnlineLearner as _, Predictor as _};
+use noregret::loss::curvature::Curvature;
 use noregret::loss::curvature::{log_odds, rows_spread, safe};
 use noregret::prediction::argmax;
+use noregret::problem::Problem;
 use noregret::rng::{Rng, Uniforms};
 
 use crate::dense::{Matrix, covariance, diagonal, dot, inverse, times};
@@ -107,7 +113,7 @@ fn good(offers: &[Offer], n: usize, norm: f64) -> f64 {
 }
 
 /// Regret, certificate, trace form and closed form increase; a third of the labels are those that were least
-/// probable.
+/// probable. The learner of the registry plays as the dense matrices do.
 #[test]
 fn the_regret_is_of_the_order_of_the_number_of_parameters() {
     for (n, k, norm) in [(1, 3, 1.0), (3, 6, 3.0), (3, 20, 10.0), (6, 4, 2.0)] {
@@ -117,6 +123,10 @@ fn the_regret_is_of_the_order_of_the_number_of_parameters() {
             let gamma = safe(log_odds(rows_spread(norm, 1.0), k));
             let lambda = 2.0 * gamma;
             let mut tied = Tied { a: diagonal(n, lambda), g: vec![0.0; n], gamma, slack: 0.0, trace: 0.0 };
+            let params = ConditionalLogitParams::new().norm(norm).radius(1.0).regularization(lambda);
+            let params = params.curvature(Curvature::Value(gamma));
+            let mut learner = ConditionalLogit::new(params, Problem::new(k, k * n), 0).expect("valid");
+            let mut at = learner.prediction();
             let (mut offers, mut total, rounds) = (Vec::new(), 0.0, 150);
             for t in 0..rounds {
                 let mut row = || {
@@ -126,6 +136,9 @@ fn the_regret_is_of_the_order_of_the_number_of_parameters() {
                 };
                 let phi: Matrix = (0..k).map(|_| row()).collect();
                 let z = tied.scores(&phi);
+                let row = phi.concat();
+                learner.predict(Features::Dense(&row), &mut at);
+                assert!(z.iter().zip(&at.scores).all(|(z, score)| (z - score).abs() < 1e-9), "{z:?} {at:?}");
                 let label = if adversarial && t % 3 == 0 {
                     argmax(&z.iter().map(|z| -z).collect::<Vec<_>>())
                 } else {
@@ -134,17 +147,15 @@ fn the_regret_is_of_the_order_of_the_number_of_parameters() {
                 let offer = Offer { phi, y: one_hot(label, k) };
                 total += loss(&z, &offer.y);
                 tied.learn(&offer, &z);
+                learner.update(Features::Dense(&row), Target::class(label), &at);
                 offers.push(offer);
             }
             let regret = total - good(&offers, n, norm);
             let prior = lambda * norm * norm;
-            let log = (2.0 * gamma * rounds as f64 / (lambda * n as f64)).ln_1p();
-            let chain = [
-                regret,
-                tied.certificate(prior),
-                prior + 0.25 * tied.trace,
-                prior + n as f64 / (4.0 * gamma) * log,
-            ];
+            let bound = learner.guarantee().and_then(|promise| promise.regret_bound()).expect("has one");
+            let certificate = learner.certificate().expect("has one").expect("holds");
+            assert!((certificate - tied.certificate(prior)).abs() < 1e-8 * certificate, "{certificate}");
+            let chain = [regret, certificate, prior + 0.25 * tied.trace, bound.expect("holds")];
             assert!(
                 chain.windows(2).all(|pair| pair[0] <= pair[1] + 1e-9),
                 "n = {n}, K = {k}, B = {norm}, {adversarial}: {chain:?}"
