@@ -75,12 +75,7 @@ fn output(
     file.finish().map_err(io_failure)
 }
 
-fn write(
-    mut stream: Box<dyn Synthetic>,
-    format: Format,
-    rows: u64,
-    out: impl Write + Send,
-) -> Result<(), WriteError> {
+fn write(mut stream: Synthetic, format: Format, rows: u64, out: impl Write + Send) -> Result<(), WriteError> {
     let columns = Columns::Numbered { base: 1, count: stream.features() as u32 };
     let mut writer = create(format, Box::new(out));
     let mut row = Row::new();

@@ -10,8 +10,7 @@ use noregret::param::{ParamError, Params as _, Values};
 use noregret::params;
 use noregret::rng::{Rng, Uniforms};
 
-use super::Synthetic;
-use crate::read::row::Row;
+use super::{Made, Synthetic, fill};
 
 const EPSILON: f64 = 0.01;
 
@@ -23,48 +22,26 @@ params! {
     }
 }
 
-pub(super) struct Adversarial {
-    /// Probability of a positive label.
-    positive: f64,
-    /// The feature under a positive and under a negative label.
-    x: [f64; 2],
-    rng: Rng,
-}
-
-impl Adversarial {
-    pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Result<Box<dyn Synthetic>, ParamError> {
-        let params = AdversarialParams::from_values("adversarial", values)?;
-        let chi = params.chi.unwrap_or(1.0);
-        if chi.abs() != 1.0 {
-            return Err(ParamError::invalid("chi", chi, "1 or -1"));
-        }
-        if rows < 3 {
-            return Err(ParamError::invalid(
-                "rows",
-                rows,
-                "at least 3: the stream is built for B = ln(rows) > 1",
-            ));
-        }
-        let b = (rows as f64).ln();
-        let root = EPSILON.sqrt();
-        let positive = root / (2.0 * b) + chi * EPSILON / b;
-        Ok(Box::new(Self { positive, x: [1.0 - root / (2.0 * b), root / b], rng: Rng::new(seed, 0) }))
+pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
+    let chi = AdversarialParams::from_values("adversarial", values)?.chi.unwrap_or(1.0);
+    if chi.abs() != 1.0 {
+        return Err(ParamError::invalid("chi", chi, "1 or -1"));
     }
-}
-
-impl Synthetic for Adversarial {
-    fn classes(&self) -> usize {
-        2
+    if rows < 3 {
+        return Err(ParamError::invalid(
+            "rows",
+            rows,
+            "at least 3: the stream is built for B = ln(rows) > 1",
+        ));
     }
-
-    fn features(&self) -> usize {
-        1
-    }
-
-    fn next(&mut self, row: &mut Row) {
-        let positive = self.rng.uniform() < self.positive;
-        row.clear();
-        row.set_name(if positive { "1" } else { "0" });
-        row.push(0, self.x[usize::from(!positive)]);
-    }
+    let b = (rows as f64).ln();
+    let root = EPSILON.sqrt();
+    let probability = root / (2.0 * b) + chi * EPSILON / b;
+    // The feature under a positive and under a negative label.
+    let x = [1.0 - root / (2.0 * b), root / b];
+    let mut rng = Rng::new(seed, 0);
+    Ok(Synthetic::new(2, 1, move |row| {
+        let positive = rng.uniform() < probability;
+        fill(row, usize::from(positive), &[x[usize::from(!positive)]]);
+    }))
 }

@@ -11,7 +11,6 @@ use noregret::params;
 use noregret::rng::{Rng, Uniforms};
 
 use super::{Blocks, Made, Synthetic, fill, within};
-use crate::read::row::Row;
 
 /// Functions.
 const FUNCTIONS: u64 = 10;
@@ -26,13 +25,6 @@ params! {
         /// Number of changes to the next function; 0 is no drift.
         drift: u64 = "0",
     }
-}
-
-pub(super) struct Agrawal {
-    function: u64,
-    perturbation: f64,
-    blocks: Blocks,
-    rng: Rng,
 }
 
 /// An applicant.
@@ -106,62 +98,44 @@ impl Person {
     }
 }
 
-impl Agrawal {
-    pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
-        let params = AgrawalParams::from_values("agrawal", values)?;
-        let function = params.function.unwrap_or(1);
-        if !(1..=FUNCTIONS).contains(&function) {
-            return Err(ParamError::invalid("function", function, "from 1 to 10"));
-        }
-        Ok(Box::new(Self {
-            function,
-            perturbation: within("perturbation", params.perturbation.unwrap_or(0.05), 0.0, 1.0)?,
-            blocks: Blocks::new(params.drift.unwrap_or(0), rows),
-            rng: Rng::new(seed, 0),
-        }))
+pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
+    let params = AgrawalParams::from_values("agrawal", values)?;
+    let first = params.function.unwrap_or(1);
+    if !(1..=FUNCTIONS).contains(&first) {
+        return Err(ParamError::invalid("function", first, "from 1 to 10"));
     }
-
-    /// `x`, moved by up to the perturbation of its range, within that.
-    fn moved(&mut self, x: f64, low: f64, high: f64) -> f64 {
-        if self.perturbation == 0.0 {
-            return x;
-        }
-        let by = self.perturbation * (high - low) * (2.0 * self.rng.uniform() - 1.0);
-        (x + by).clamp(low, high)
-    }
-}
-
-impl Synthetic for Agrawal {
-    fn classes(&self) -> usize {
-        2
-    }
-
-    fn features(&self) -> usize {
-        9
-    }
-
-    fn next(&mut self, row: &mut Row) {
-        let function = (self.function - 1 + self.blocks.next()) % FUNCTIONS + 1;
-        let person = Person::draw(&mut self.rng);
-        let class = usize::from(!person.is_in_group_a(function));
+    let perturbation = within("perturbation", params.perturbation.unwrap_or(0.05), 0.0, 1.0)?;
+    let mut blocks = Blocks::new(params.drift.unwrap_or(0), rows);
+    let mut rng = Rng::new(seed, 0);
+    Ok(Synthetic::new(2, 9, move |row| {
+        let function = (first - 1 + blocks.next()) % FUNCTIONS + 1;
+        let person = Person::draw(&mut rng);
+        // `x`, moved by up to the perturbation of its range, within that.
+        let mut moved = |x: f64, low: f64, high: f64| {
+            if perturbation == 0.0 {
+                return x;
+            }
+            let by = perturbation * (high - low) * (2.0 * rng.uniform() - 1.0);
+            (x + by).clamp(low, high)
+        };
         let commission = match person.commission {
             0.0 => 0.0,
-            commission => self.moved(commission, 10_000.0, 75_000.0),
+            commission => moved(commission, 10_000.0, 75_000.0),
         };
         let zip = (9 - person.zip) as f64;
         let x = [
-            self.moved(person.salary, 20_000.0, 150_000.0),
+            moved(person.salary, 20_000.0, 150_000.0),
             commission,
-            self.moved(person.age, 20.0, 80.0).round(),
+            moved(person.age, 20.0, 80.0).round(),
             person.education as f64,
             person.car as f64,
             person.zip as f64,
-            self.moved(person.house, 50_000.0 * zip, 150_000.0 * zip),
-            self.moved(person.years, 1.0, 30.0).round(),
-            self.moved(person.loan, 0.0, 500_000.0),
+            moved(person.house, 50_000.0 * zip, 150_000.0 * zip),
+            moved(person.years, 1.0, 30.0).round(),
+            moved(person.loan, 0.0, 500_000.0),
         ];
-        fill(row, class, &x);
-    }
+        fill(row, usize::from(!person.is_in_group_a(function)), &x);
+    }))
 }
 
 #[cfg(test)]

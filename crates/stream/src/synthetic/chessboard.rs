@@ -11,7 +11,6 @@ use noregret::params;
 use noregret::rng::{Rng, Uniforms};
 
 use super::{Blocks, Made, Synthetic, fill, shuffled};
-use crate::read::row::Row;
 
 /// Fields on a side of the board, and classes.
 const SIDE: usize = 8;
@@ -38,11 +37,6 @@ pub(super) struct Chessboard {
 }
 
 impl Chessboard {
-    pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
-        let params = ChessboardParams::from_values("chessboard", values)?;
-        Ok(Box::new(Self::new(Rng::new(seed, 0), params.drift.unwrap_or(80), rows)))
-    }
-
     /// The board of a stream of `rows` rows with `drift` changes of phase.
     pub(super) fn new(mut rng: Rng, drift: u64, rows: u64) -> Self {
         let classes = (0..SIDE).flat_map(|_| shuffled(&mut rng, SIDE)).collect();
@@ -69,30 +63,25 @@ impl Chessboard {
     }
 }
 
-impl Synthetic for Chessboard {
-    fn classes(&self) -> usize {
-        SIDE
-    }
-
-    fn features(&self) -> usize {
-        2
-    }
-
-    fn next(&mut self, row: &mut Row) {
-        let (class, x) = self.draw();
+pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
+    let drift = ChessboardParams::from_values("chessboard", values)?.drift.unwrap_or(80);
+    let mut board = Chessboard::new(Rng::new(seed, 0), drift, rows);
+    Ok(Synthetic::new(SIDE, 2, move |row| {
+        let (class, x) = board.draw();
         fill(row, class, &x);
-    }
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::row::Row;
 
     /// Of 100 rows and 9 changes, a phase is 10 rows: four fields, the board, four fields, the board.
     #[test]
     fn fields_come_one_by_one() {
         let values = [("drift".to_owned(), 9u64.into())].into_iter().collect();
-        let mut stream = Chessboard::make(&values, 100, 1).expect("valid parameters");
+        let mut stream = make(&values, 100, 1).expect("valid parameters");
         for phase in 0..10 {
             let mut fields: Vec<usize> = (0..10)
                 .map(|_| {

@@ -17,7 +17,6 @@ use noregret::rng::{Rng, Uniforms};
 use noregret::{param_words, params};
 
 use super::{Blocks, Made, Synthetic, count};
-use crate::read::row::Row;
 
 param_words! {
     /// What the costs of a row are.
@@ -51,110 +50,79 @@ params! {
     }
 }
 
-pub(super) struct Clicks {
-    classes: usize,
-    features: usize,
+struct Clicks {
+    params: ClicksParams,
     /// $m$ and $s$.
     middle: f64,
     spread: f64,
-    popular: bool,
-    hopeless: bool,
-    stated: Stated,
-    blocks: Blocks,
-    /// The block of the row before.
-    block: Option<u64>,
     /// $b_a$ and $w_a$ of every label, in units of log-odds.
     truth: Vec<f64>,
-    /// Generators of the truth, of the columns and of the clicks.
-    generators: [Rng; 3],
     x: Vec<f64>,
 }
 
-impl Clicks {
-    pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
-        let params = ClicksParams::from_values("clicks", values)?;
-        let classes = count("classes", params.classes.unwrap_or(20), 2)?;
-        let features = count("features", params.features.unwrap_or(5), 1)?;
-        let rate = |name: &str, value: f64| {
-            let inside = 0.0 < value && value < 1.0;
-            inside.then_some(value).ok_or_else(|| ParamError::invalid(name, value, "above 0 and below 1"))
-        };
-        let lowest = rate("lowest", params.lowest.unwrap_or(0.002))?;
-        let highest = rate("highest", params.highest.unwrap_or(0.03))?;
-        if lowest > highest {
-            return Err(ParamError::invalid("lowest", lowest, format!("at most highest = {highest}")));
-        }
-        let [low, high] = [lowest, highest].map(|rate| rate.ln() - (-rate).ln_1p());
-        Ok(Box::new(Self {
-            classes,
-            features,
-            middle: 0.5 * (low + high),
-            spread: 0.25 * (high - low),
-            popular: params.popular.unwrap_or(false),
-            hopeless: params.hopeless.unwrap_or(false),
-            stated: params.costs.unwrap_or(Stated::Clicks),
-            blocks: Blocks::new(params.drift.unwrap_or(0), rows),
-            block: None,
-            truth: Vec::new(),
-            generators: [0, 1, 2].map(|stream| Rng::new(seed, stream)),
-            x: vec![0.0; features],
-        }))
+pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
+    let params = ClicksParams::from_values("clicks", values)?;
+    let classes = count("classes", params.classes.unwrap_or(20), 2)?;
+    let features = count("features", params.features.unwrap_or(5), 1)?;
+    let rate = |name: &str, value: f64| {
+        let inside = 0.0 < value && value < 1.0;
+        inside.then_some(value).ok_or_else(|| ParamError::invalid(name, value, "above 0 and below 1"))
+    };
+    let lowest = rate("lowest", params.lowest.unwrap_or(0.002))?;
+    let highest = rate("highest", params.highest.unwrap_or(0.03))?;
+    if lowest > highest {
+        return Err(ParamError::invalid("lowest", lowest, format!("at most highest = {highest}")));
     }
+    let [low, high] = [lowest, highest].map(|rate| rate.ln() - (-rate).ln_1p());
+    let mut blocks = Blocks::new(params.drift.unwrap_or(0), rows);
+    // Generators of the truth, of the columns and of the clicks.
+    let [mut truth, mut columns, mut clicks] = [0, 1, 2].map(|stream| Rng::new(seed, stream));
+    let rates = params.costs == Some(Stated::Rates);
+    let mut server = Clicks {
+        params,
+        middle: 0.5 * (low + high),
+        spread: 0.25 * (high - low),
+        truth: Vec::new(),
+        x: vec![0.0; features],
+    };
+    server.draw_truth(&mut truth, classes);
+    let stream = Synthetic::new(classes, features, move |row| {
+        if blocks.changes() {
+            server.draw_truth(&mut truth, classes);
+        }
+        server.x.iter_mut().for_each(|x| *x = columns.normal());
+        row.clear();
+        for label in 0..classes {
+            let (rate, drawn) = (server.rate(label, classes), clicks.uniform());
+            let reward = if rates { rate } else { f64::from(u8::from(drawn < rate)) };
+            row.push_cost(&label.to_string(), Some(1.0 - reward), None);
+        }
+        (0u32..).zip(&server.x).for_each(|(column, value)| row.push(column, *value));
+    });
+    Ok(Synthetic { states_costs: true, ..stream })
+}
 
-    fn draw_truth(&mut self) {
-        let rng = &mut self.generators[0];
-        let (d, root) = (self.features, (0.5 / self.features as f64).sqrt());
+impl Clicks {
+    fn draw_truth(&mut self, rng: &mut Rng, classes: usize) {
+        let (d, root) = (self.x.len(), (0.5 / self.x.len() as f64).sqrt());
         self.truth.clear();
-        for _ in 0..self.classes {
+        for _ in 0..classes {
             self.truth.push(self.spread * 0.5f64.sqrt() * rng.normal());
             self.truth.extend((0..d).map(|_| self.spread * root * rng.normal()));
         }
-        if self.popular {
+        if self.params.popular == Some(true) {
             self.truth[0] = 2.0 * self.spread;
         }
     }
 
     /// The click rate of `label` for the present columns.
-    fn rate(&self, label: usize) -> f64 {
-        if self.hopeless && label + 1 == self.classes {
+    fn rate(&self, label: usize, classes: usize) -> f64 {
+        if self.params.hopeless == Some(true) && label + 1 == classes {
             return 0.0;
         }
-        let model = &self.truth[label * (self.features + 1)..][..self.features + 1];
+        let width = self.x.len() + 1;
+        let model = &self.truth[label * width..][..width];
         sigmoid(self.middle + model[0] + noregret::kernel::vector::dot(&model[1..], &self.x))
-    }
-}
-
-impl Synthetic for Clicks {
-    fn classes(&self) -> usize {
-        self.classes
-    }
-
-    fn features(&self) -> usize {
-        self.features
-    }
-
-    fn states_costs(&self) -> bool {
-        true
-    }
-
-    fn next(&mut self, row: &mut Row) {
-        let block = Some(self.blocks.next());
-        if block != self.block {
-            self.block = block;
-            self.draw_truth();
-        }
-        let columns = &mut self.generators[1];
-        self.x.iter_mut().for_each(|x| *x = columns.normal());
-        row.clear();
-        for label in 0..self.classes {
-            let (rate, drawn) = (self.rate(label), self.generators[2].uniform());
-            let reward = match self.stated {
-                Stated::Clicks => f64::from(u8::from(drawn < rate)),
-                Stated::Rates => rate,
-            };
-            row.push_cost(&label.to_string(), Some(1.0 - reward), None);
-        }
-        (0u32..).zip(&self.x).for_each(|(column, value)| row.push(column, *value));
     }
 }
 
@@ -163,12 +131,12 @@ mod tests {
     use noregret::param::Value;
 
     use super::*;
-    use crate::read::row::RowLabel;
+    use crate::read::row::{Row, RowLabel};
 
     /// The costs of all rows of a stream, by row.
     fn costs(settings: &[(&str, &str)], rows: u64) -> Vec<Vec<f64>> {
         let values = settings.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect();
-        let mut stream = Clicks::make(&values, rows, 1).expect("valid");
+        let mut stream = make(&values, rows, 1).expect("valid");
         let mut row = Row::new();
         let of = |_| {
             stream.next(&mut row);
@@ -203,7 +171,7 @@ mod tests {
     fn what_cannot_be() {
         let error = |name: &str, value: &str| {
             let values = [(name.to_owned(), value.parse::<f64>().expect("a number").into())].into();
-            Clicks::make(&values, 1, 0).err().expect("refused").to_string()
+            make(&values, 1, 0).err().expect("refused").to_string()
         };
         assert_eq!(error("lowest", "0"), "lowest = 0: must be above 0 and below 1");
         assert_eq!(error("lowest", "0.5"), "lowest = 0.5: must be at most highest = 0.03");

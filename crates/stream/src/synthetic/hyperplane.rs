@@ -10,7 +10,6 @@ use noregret::params;
 use noregret::rng::{Rng, Uniforms};
 
 use super::{Made, Synthetic, count, fill, within};
-use crate::read::row::Row;
 
 /// The probability that a weight reverses its direction.
 const REVERSAL: f64 = 0.1;
@@ -29,73 +28,51 @@ params! {
     }
 }
 
-pub(super) struct Hyperplane {
-    weights: Vec<f64>,
-    /// Directions of the drifting weights: 1 or -1.
-    directions: Vec<f64>,
-    drift: f64,
-    noise: f64,
-    rng: Rng,
-    x: Vec<f64>,
-}
-
-impl Hyperplane {
-    pub(super) fn make(values: &Values, _rows: u64, seed: u64) -> Made {
-        let params = HyperplaneParams::from_values("hyperplane", values)?;
-        let features = count("features", params.features.unwrap_or(10), 1)?;
-        let drifting = params.drifting.unwrap_or(2u64.min(features as u64));
-        if drifting > features as u64 {
-            return Err(ParamError::invalid("drifting", drifting, format!("at most features = {features}")));
-        }
-        let drift = within("drift", params.drift.unwrap_or(0.0), 0.0, 1e6)?;
-        let noise = within("noise", params.noise.unwrap_or(0.05), 0.0, 1.0)?;
-        let mut rng = Rng::new(seed, 0);
-        let weights = (0..features).map(|_| rng.uniform()).collect();
-        let directions = vec![1.0; drifting as usize];
-        Ok(Box::new(Self { weights, directions, drift, noise, rng, x: vec![0.0; features] }))
+pub(super) fn make(values: &Values, _rows: u64, seed: u64) -> Made {
+    let params = HyperplaneParams::from_values("hyperplane", values)?;
+    let features = count("features", params.features.unwrap_or(10), 1)?;
+    let drifting = params.drifting.unwrap_or(2u64.min(features as u64));
+    if drifting > features as u64 {
+        return Err(ParamError::invalid("drifting", drifting, format!("at most features = {features}")));
     }
-}
-
-impl Synthetic for Hyperplane {
-    fn classes(&self) -> usize {
-        2
-    }
-
-    fn features(&self) -> usize {
-        self.x.len()
-    }
-
-    fn next(&mut self, row: &mut Row) {
+    let drift = within("drift", params.drift.unwrap_or(0.0), 0.0, 1e6)?;
+    let noise = within("noise", params.noise.unwrap_or(0.05), 0.0, 1.0)?;
+    let mut rng = Rng::new(seed, 0);
+    let mut weights: Vec<f64> = (0..features).map(|_| rng.uniform()).collect();
+    // Directions of the drifting weights: 1 or -1.
+    let mut directions = vec![1.0; drifting as usize];
+    let mut x = vec![0.0; features];
+    Ok(Synthetic::new(2, features, move |row| {
         let (mut side, mut half) = (0.0, 0.0);
-        for (x, weight) in self.x.iter_mut().zip(&self.weights) {
-            *x = self.rng.uniform();
+        for (x, weight) in x.iter_mut().zip(&weights) {
+            *x = rng.uniform();
             side += weight * *x;
             half += 0.5 * weight;
         }
-        let flipped = self.noise > 0.0 && self.rng.uniform() < self.noise;
+        let flipped = noise > 0.0 && rng.uniform() < noise;
         let class = usize::from(side >= half) ^ usize::from(flipped);
-        if self.drift > 0.0 {
-            for (weight, direction) in self.weights.iter_mut().zip(&mut self.directions) {
-                *weight += *direction * self.drift;
-                if self.rng.uniform() < REVERSAL {
+        if drift > 0.0 {
+            for (weight, direction) in weights.iter_mut().zip(&mut directions) {
+                *weight += *direction * drift;
+                if rng.uniform() < REVERSAL {
                     *direction = -*direction;
                 }
             }
         }
-        fill(row, class, &self.x);
-    }
+        fill(row, class, &x);
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::row::RowLabel;
+    use crate::read::row::{Row, RowLabel};
 
     /// One feature: the hyperplane is x = 1/2 whatever its weight.
     #[test]
     fn one_feature_is_split_in_the_middle() {
         let values = [("features".to_owned(), 1u64.into()), ("noise".to_owned(), 0.0.into())];
-        let mut stream = Hyperplane::make(&values.into_iter().collect(), 0, 1).expect("valid parameters");
+        let mut stream = make(&values.into_iter().collect(), 0, 1).expect("valid parameters");
         for _ in 0..100 {
             let mut row = Row::new();
             stream.next(&mut row);

@@ -10,7 +10,6 @@ use noregret::params;
 use noregret::rng::{Rng, Uniforms};
 
 use super::{Blocks, Made, Synthetic, fill, shuffled, within};
-use crate::read::row::Row;
 
 /// The segments that are lit: top, upper left, upper right, middle, lower left, lower right, bottom.
 const DIGITS: [[u8; 7]; 10] = [
@@ -38,65 +37,38 @@ params! {
     }
 }
 
-pub(super) struct Led {
-    noise: f64,
-    blocks: Blocks,
-    block: u64,
-    /// The column of each feature.
-    columns: Vec<usize>,
-    rng: Rng,
-}
-
-impl Led {
-    pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
-        let params = LedParams::from_values("led", values)?;
-        let noise = within("noise", params.noise.unwrap_or(0.1), 0.0, 1.0)?;
-        Ok(Box::new(Self {
-            noise,
-            blocks: Blocks::new(params.drift.unwrap_or(0), rows),
-            block: 0,
-            columns: (0..FEATURES).collect(),
-            rng: Rng::new(seed, 0),
-        }))
-    }
-}
-
-impl Synthetic for Led {
-    fn classes(&self) -> usize {
-        DIGITS.len()
-    }
-
-    fn features(&self) -> usize {
-        FEATURES
-    }
-
-    fn next(&mut self, row: &mut Row) {
-        let block = self.blocks.next();
-        if block != self.block {
-            self.block = block;
-            self.columns = shuffled(&mut self.rng, FEATURES);
+pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
+    let params = LedParams::from_values("led", values)?;
+    let noise = within("noise", params.noise.unwrap_or(0.1), 0.0, 1.0)?;
+    let mut blocks = Blocks::new(params.drift.unwrap_or(0), rows);
+    let mut rng = Rng::new(seed, 0);
+    // The column of each feature.
+    let mut columns: Vec<usize> = (0..FEATURES).collect();
+    Ok(Synthetic::new(DIGITS.len(), FEATURES, move |row| {
+        if blocks.changes() {
+            columns = shuffled(&mut rng, FEATURES);
         }
-        let digit = self.rng.below(DIGITS.len() as u64) as usize;
+        let digit = rng.below(DIGITS.len() as u64) as usize;
         let mut x = [0.0; FEATURES];
-        for (feature, column) in self.columns.iter().enumerate() {
+        for (feature, column) in columns.iter().enumerate() {
             x[*column] = match DIGITS[digit].get(feature) {
-                Some(lit) => f64::from(lit ^ u8::from(self.rng.uniform() < self.noise)),
-                None => self.rng.below(2) as f64,
+                Some(lit) => f64::from(lit ^ u8::from(rng.uniform() < noise)),
+                None => rng.below(2) as f64,
             };
         }
         fill(row, digit, &x);
-    }
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::row::RowLabel;
+    use crate::read::row::{Row, RowLabel};
 
     #[test]
     fn segments_show_the_digit() {
         let values = [("noise".to_owned(), 0.0.into())].into_iter().collect();
-        let mut stream = Led::make(&values, 100, 1).expect("valid parameters");
+        let mut stream = make(&values, 100, 1).expect("valid parameters");
         for _ in 0..100 {
             let mut row = Row::new();
             stream.next(&mut row);

@@ -17,7 +17,6 @@ use noregret::rng::{Rng, Uniforms};
 
 use super::chessboard::Chessboard;
 use super::{Blocks, Made, Synthetic, fill, shuffled};
-use crate::read::row::Row;
 
 /// Gaussians, and classes.
 const GAUSSIANS: usize = 15;
@@ -112,63 +111,39 @@ impl Squares {
     }
 }
 
-pub(super) struct MixedDrift {
-    gaussians: Gaussians,
-    squares: Squares,
-    board: Chessboard,
-    /// The part of the next row.
-    part: usize,
-    rng: Rng,
-}
-
-impl MixedDrift {
-    pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
-        let drift = MixedDriftParams::from_values("mixed-drift", values)?.drift.unwrap_or(66);
-        let mut rng = Rng::new(seed, 0);
-        let each = rows.div_ceil(3);
-        Ok(Box::new(Self {
-            gaussians: Gaussians::new(&mut rng, drift, each),
-            squares: Squares { place: 0.0, speed: SIDE / HORIZON },
-            board: Chessboard::new(Rng::new(seed, 1), drift, each),
-            part: 0,
-            rng,
-        }))
-    }
-}
-
-impl Synthetic for MixedDrift {
-    fn classes(&self) -> usize {
-        GAUSSIANS
-    }
-
-    fn features(&self) -> usize {
-        2
-    }
-
-    fn next(&mut self, row: &mut Row) {
-        let (class, [x, y]) = match self.part {
-            0 => self.gaussians.next(&mut self.rng),
-            1 => self.squares.next(&mut self.rng),
-            _ => self.board.draw(),
+pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
+    let drift = MixedDriftParams::from_values("mixed-drift", values)?.drift.unwrap_or(66);
+    let mut rng = Rng::new(seed, 0);
+    let each = rows.div_ceil(3);
+    let mut gaussians = Gaussians::new(&mut rng, drift, each);
+    let mut squares = Squares { place: 0.0, speed: SIDE / HORIZON };
+    let mut board = Chessboard::new(Rng::new(seed, 1), drift, each);
+    let mut part = 0;
+    Ok(Synthetic::new(GAUSSIANS, 2, move |row| {
+        let (class, [x, y]) = match part {
+            0 => gaussians.next(&mut rng),
+            1 => squares.next(&mut rng),
+            _ => board.draw(),
         };
-        fill(row, class, &[APART * self.part as f64 + x, y]);
-        self.part = (self.part + 1) % 3;
-    }
+        fill(row, class, &[APART * f64::from(part) + x, y]);
+        part = (part + 1) % 3;
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::row::{Row, RowLabel};
 
     /// The parts come in turn, each in its own place, with its own number of classes.
     #[test]
     fn three_streams_in_turn() {
-        let mut stream = MixedDrift::make(&Values::new(), 6_000, 1).expect("valid parameters");
+        let mut stream = make(&Values::new(), 6_000, 1).expect("valid parameters");
         let mut most = [0; 3];
         for t in 0..6_000 {
             let mut row = Row::new();
             stream.next(&mut row);
-            let crate::read::row::RowLabel::Name(name) = row.label() else { panic!("no class") };
+            let RowLabel::Name(name) = row.label() else { panic!("no class") };
             let [x, y] = [row.values()[0] - 2.0 * f64::from(t % 3), row.values()[1]];
             // A Gaussian's mean is in its square, and none has a deviation above 0.05.
             let margin = if t % 3 == 0 { 0.3 } else { 0.0 };

@@ -21,7 +21,7 @@ mod tickets;
 mod waveform;
 
 use noregret::param::{ParamError, ParamInfo, Params, Values, nearest};
-use noregret::rng::Rng;
+use noregret::rng::{Rng, Uniforms};
 
 use crate::encode::examples::Examples;
 use crate::encode::{Encoder, Example};
@@ -29,24 +29,42 @@ use crate::read::error::ReadError;
 use crate::read::row::Row;
 
 /// An endless stream of rows with a class, or with the costs of all classes.
-pub trait Synthetic: Send {
+pub struct Synthetic {
+    classes: usize,
+    features: usize,
+    states_costs: bool,
+    draw: Box<dyn FnMut(&mut Row) + Send>,
+}
+
+impl Synthetic {
+    /// A stream whose next row `draw` writes.
+    fn new(classes: usize, features: usize, draw: impl FnMut(&mut Row) + Send + 'static) -> Self {
+        Self { classes, features, states_costs: false, draw: Box::new(draw) }
+    }
+
     /// Number of classes, which are named 0, 1, ….
-    fn classes(&self) -> usize;
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
 
     /// Number of features.
-    fn features(&self) -> usize;
+    pub fn features(&self) -> usize {
+        self.features
+    }
 
     /// Whether a row states the cost of every label, in place of a class.
-    fn states_costs(&self) -> bool {
-        false
+    pub fn states_costs(&self) -> bool {
+        self.states_costs
     }
 
     /// Makes the next row.
-    fn next(&mut self, row: &mut Row);
+    pub fn next(&mut self, row: &mut Row) {
+        (self.draw)(row);
+    }
 }
 
 /// A stream, or an error in its parameters.
-type Made = Result<Box<dyn Synthetic>, ParamError>;
+type Made = Result<Synthetic, ParamError>;
 
 /// Checks that the parameter `name` is from `least` to a million.
 fn count(name: &str, value: u64, least: u64) -> Result<usize, ParamError> {
@@ -62,6 +80,14 @@ fn within(name: &str, value: f64, least: f64, most: f64) -> Result<f64, ParamErr
         return Ok(value);
     }
     Err(ParamError::invalid(name, value, format!("between {least} and {most}")))
+}
+
+/// With probability `noise`, another class than `class`.
+fn mistaken(rng: &mut Rng, noise: f64, class: usize, classes: usize) -> usize {
+    if noise > 0.0 && rng.uniform() < noise {
+        return (class + 1 + rng.below(classes as u64 - 1) as usize) % classes;
+    }
+    class
 }
 
 /// Sets `row` to features `x` and class `class`.
@@ -85,19 +111,27 @@ struct Blocks {
     count: u64,
     rows: u64,
     row: u64,
+    /// The block of the row before.
+    block: u64,
 }
 
 impl Blocks {
     /// `changes` changes in a stream of `rows` rows.
     fn new(changes: u64, rows: u64) -> Self {
-        Self { count: changes.saturating_add(1), rows: rows.max(1), row: 0 }
+        Self { count: changes.saturating_add(1), rows: rows.max(1), row: 0, block: 0 }
     }
 
     /// The block of the next row, from 0; the last one has no end.
     fn next(&mut self) -> u64 {
         let block = u128::from(self.row) * u128::from(self.count) / u128::from(self.rows);
         self.row += 1;
-        (block as u64).min(self.count - 1)
+        self.block = (block as u64).min(self.count - 1);
+        self.block
+    }
+
+    /// Whether the concept changes before the next row.
+    fn changes(&mut self) -> bool {
+        self.block != self.next()
     }
 }
 
@@ -119,91 +153,91 @@ pub static RECIPES: &[Recipe] = &[
         name: "synsep",
         summary: "400 binary features, 9 classes, linearly separable (Banditron's and SOBA's SynSep)",
         params: synsep::SynsepParams::FIELDS,
-        make: |values, _, seed| synsep::Synsep::make("synsep", values, 0.0, seed),
+        make: |values, _, seed| synsep::make("synsep", values, 0.0, seed),
     },
     Recipe {
         name: "synnonsep",
         summary: "SynSep with 5 % of the labels replaced by another one",
         params: synsep::SynsepParams::FIELDS,
-        make: |values, _, seed| synsep::Synsep::make("synnonsep", values, 0.05, seed),
+        make: |values, _, seed| synsep::make("synnonsep", values, 0.05, seed),
     },
     Recipe {
         name: "softmax",
         summary: "labels drawn from a linear softmax model; noise, correlation of features and drift are parameters",
         params: softmax::SoftmaxParams::FIELDS,
-        make: softmax::Softmax::make,
+        make: softmax::make,
     },
     Recipe {
         name: "adversarial",
         summary: "one feature, on which every proper learner has polynomial regret (AIOLI, figure 2)",
         params: adversarial::AdversarialParams::FIELDS,
-        make: adversarial::Adversarial::make,
+        make: adversarial::make,
     },
     Recipe {
         name: "random-rbf",
         summary: "points around centroids, each of a class; with drift the centroids move",
         params: random_rbf::RandomRbfParams::FIELDS,
-        make: random_rbf::RandomRbf::make,
+        make: random_rbf::make,
     },
     Recipe {
         name: "hyperplane",
         summary: "two sides of a hyperplane, which turns if it drifts",
         params: hyperplane::HyperplaneParams::FIELDS,
-        make: hyperplane::Hyperplane::make,
+        make: hyperplane::make,
     },
     Recipe {
         name: "sea",
         summary: "SEA concepts: two features add up to at most a threshold, which changes",
         params: sea::SeaParams::FIELDS,
-        make: sea::Sea::make,
+        make: sea::make,
     },
     Recipe {
         name: "led",
         summary: "a noisy display of seven segments shows a digit, beside 17 irrelevant features",
         params: led::LedParams::FIELDS,
-        make: led::Led::make,
+        make: led::make,
     },
     Recipe {
         name: "agrawal",
         summary: "applications for a loan, granted by one of ten functions of nine features",
         params: agrawal::AgrawalParams::FIELDS,
-        make: agrawal::Agrawal::make,
+        make: agrawal::make,
     },
     Recipe {
         name: "random-tree",
         summary: "a random decision tree over numeric and nominal features",
         params: random_tree::RandomTreeParams::FIELDS,
-        make: random_tree::RandomTree::make,
+        make: random_tree::make,
     },
     Recipe {
         name: "waveform",
         summary: "three classes of noisy waves in 21 features",
         params: waveform::WaveformParams::FIELDS,
-        make: waveform::Waveform::make,
+        make: waveform::make,
     },
     Recipe {
         name: "stagger",
         summary: "STAGGER concepts: size, colour and shape of objects, three rules in turn",
         params: stagger::StaggerParams::FIELDS,
-        make: stagger::Stagger::make,
+        make: stagger::make,
     },
     Recipe {
         name: "chessboard",
         summary: "a board of 8 x 8 fields and 8 classes that is shown field by field",
         params: chessboard::ChessboardParams::FIELDS,
-        make: chessboard::Chessboard::make,
+        make: chessboard::make,
     },
     Recipe {
         name: "mixed-drift",
         summary: "Gaussians that exchange places, moving squares and the chessboard in turn; 15 classes",
         params: mixed_drift::MixedDriftParams::FIELDS,
-        make: mixed_drift::MixedDrift::make,
+        make: mixed_drift::make,
     },
     Recipe {
         name: "clicks",
         summary: "an ad server: rare clicks on labels, as costs of all labels, for bandit feedback",
         params: clicks::ClicksParams::FIELDS,
-        make: clicks::Clicks::make,
+        make: clicks::make,
     },
 ];
 
@@ -225,7 +259,7 @@ impl Recipe {
     ///
     /// # Errors
     /// If a parameter is unknown or its value is invalid.
-    pub fn make(&self, values: &Values, rows: u64, seed: u64) -> Result<Box<dyn Synthetic>, ParamError> {
+    pub fn make(&self, values: &Values, rows: u64, seed: u64) -> Made {
         (self.make)(values, rows, seed)
     }
 }
@@ -279,7 +313,7 @@ impl TableRecipe {
 
 /// The first rows of a synthetic stream as examples.
 pub struct SyntheticExamples {
-    stream: Box<dyn Synthetic>,
+    stream: Synthetic,
     encoder: Encoder,
     left: u64,
     row: Row,
@@ -287,7 +321,7 @@ pub struct SyntheticExamples {
 
 impl SyntheticExamples {
     /// The first `rows` rows of `stream`, encoded by `encoder`.
-    pub fn new(stream: Box<dyn Synthetic>, encoder: Encoder, rows: u64) -> Self {
+    pub fn new(stream: Synthetic, encoder: Encoder, rows: u64) -> Self {
         Self { stream, encoder, left: rows, row: Row::new() }
     }
 }

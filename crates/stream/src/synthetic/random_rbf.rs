@@ -12,7 +12,6 @@ use noregret::prediction::draw;
 use noregret::rng::{Rng, Uniforms};
 
 use super::{Made, Synthetic, count, fill, within};
-use crate::read::row::Row;
 
 params! {
     /// Parameters of the stream of random radial basis functions.
@@ -36,13 +35,16 @@ struct Centroid {
     deviation: f64,
 }
 
-pub(super) struct RandomRbf {
-    classes: usize,
-    drift: f64,
-    centroids: Vec<Centroid>,
-    weights: Vec<f64>,
-    rng: Rng,
-    x: Vec<f64>,
+impl Centroid {
+    fn drift(&mut self, drift: f64) {
+        for (x, step) in self.place.iter_mut().zip(&mut self.direction) {
+            *x += *step * drift;
+            if !(0.0..=1.0).contains(x) {
+                *x = x.clamp(0.0, 1.0);
+                *step = -*step;
+            }
+        }
+    }
 }
 
 /// A direction: uniform in the cube [-1, 1]^d, of Euclidean norm 1.
@@ -53,72 +55,48 @@ fn direction(rng: &mut Rng, features: usize) -> Vec<f64> {
     direction
 }
 
-impl RandomRbf {
-    pub(super) fn make(values: &Values, _rows: u64, seed: u64) -> Made {
-        let params = RandomRbfParams::from_values("random-rbf", values)?;
-        let classes = count("classes", params.classes.unwrap_or(2), 2)?;
-        let features = count("features", params.features.unwrap_or(10), 1)?;
-        let centroids = count("centroids", params.centroids.unwrap_or(50), 1)?;
-        let drift = within("drift", params.drift.unwrap_or(0.0), 0.0, 1.0)?;
-        let mut rng = Rng::new(seed, 0);
-        let mut centroid = |_| Centroid {
-            place: (0..features).map(|_| rng.uniform()).collect(),
-            direction: direction(&mut rng, features),
-            class: rng.below(classes as u64) as usize,
-            deviation: rng.uniform(),
-        };
-        let centroids: Vec<Centroid> = (0..centroids).map(&mut centroid).collect();
-        let weights: Vec<f64> = centroids.iter().map(|_| rng.uniform()).collect();
-        let total: f64 = weights.iter().sum();
-        let weights = weights.into_iter().map(|weight| weight / total).collect();
-        Ok(Box::new(Self { classes, drift, centroids, weights, rng, x: vec![0.0; features] }))
-    }
-
-    fn drift(&mut self) {
-        for centroid in &mut self.centroids {
-            for (x, step) in centroid.place.iter_mut().zip(&mut centroid.direction) {
-                *x += *step * self.drift;
-                if !(0.0..=1.0).contains(x) {
-                    *x = x.clamp(0.0, 1.0);
-                    *step = -*step;
-                }
-            }
+pub(super) fn make(values: &Values, _rows: u64, seed: u64) -> Made {
+    let params = RandomRbfParams::from_values("random-rbf", values)?;
+    let classes = count("classes", params.classes.unwrap_or(2), 2)?;
+    let features = count("features", params.features.unwrap_or(10), 1)?;
+    let centroids = count("centroids", params.centroids.unwrap_or(50), 1)?;
+    let drift = within("drift", params.drift.unwrap_or(0.0), 0.0, 1.0)?;
+    let mut rng = Rng::new(seed, 0);
+    let mut centroid = |_| Centroid {
+        place: (0..features).map(|_| rng.uniform()).collect(),
+        direction: direction(&mut rng, features),
+        class: rng.below(classes as u64) as usize,
+        deviation: rng.uniform(),
+    };
+    let mut centroids: Vec<Centroid> = (0..centroids).map(&mut centroid).collect();
+    let weights: Vec<f64> = centroids.iter().map(|_| rng.uniform()).collect();
+    let total: f64 = weights.iter().sum();
+    let weights: Vec<f64> = weights.into_iter().map(|weight| weight / total).collect();
+    let mut x = vec![0.0; features];
+    Ok(Synthetic::new(classes, features, move |row| {
+        if drift > 0.0 {
+            centroids.iter_mut().for_each(|centroid| centroid.drift(drift));
         }
-    }
-}
-
-impl Synthetic for RandomRbf {
-    fn classes(&self) -> usize {
-        self.classes
-    }
-
-    fn features(&self) -> usize {
-        self.x.len()
-    }
-
-    fn next(&mut self, row: &mut Row) {
-        if self.drift > 0.0 {
-            self.drift();
-        }
-        let centroid = &self.centroids[draw(&self.weights, self.rng.uniform()).index()];
-        let way = direction(&mut self.rng, self.x.len());
-        let distance = centroid.deviation * self.rng.normal();
-        for ((x, place), way) in self.x.iter_mut().zip(&centroid.place).zip(&way) {
+        let centroid = &centroids[draw(&weights, rng.uniform()).index()];
+        let way = direction(&mut rng, features);
+        let distance = centroid.deviation * rng.normal();
+        for ((x, place), way) in x.iter_mut().zip(&centroid.place).zip(&way) {
             *x = place + distance * way;
         }
-        fill(row, centroid.class, &self.x);
-    }
+        fill(row, centroid.class, &x);
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::row::Row;
 
     /// With one centroid there is one class, and with drift its rows move, but stay around the cube.
     #[test]
     fn a_centroid_drifts() {
         let values = [("centroids".to_owned(), 1u64.into()), ("drift".to_owned(), 0.01.into())];
-        let mut stream = RandomRbf::make(&values.into_iter().collect(), 0, 5).expect("valid parameters");
+        let mut stream = make(&values.into_iter().collect(), 0, 5).expect("valid parameters");
         let mut means = Vec::new();
         for _ in 0..20 {
             let mut mean = [0.0; 10];

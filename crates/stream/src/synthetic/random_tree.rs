@@ -10,8 +10,7 @@ use noregret::param::{Params as _, Values};
 use noregret::params;
 use noregret::rng::{Rng, Uniforms};
 
-use super::{Blocks, Made, Synthetic, count};
-use crate::read::row::Row;
+use super::{Blocks, Made, Synthetic, count, fill};
 
 /// Values of a nominal feature.
 const VALUES: usize = 5;
@@ -82,66 +81,32 @@ impl Node {
     }
 }
 
-pub(super) struct RandomTree {
-    classes: usize,
-    numbers: Vec<f64>,
-    values: Vec<usize>,
-    blocks: Blocks,
-    block: u64,
-    tree: Node,
-    rng: Rng,
-}
-
 /// A tree over `numeric` and `nominal` features.
 fn tree(rng: &mut Rng, classes: usize, numeric: usize, nominal: usize) -> Node {
     let left = Left { ranges: vec![(0.0, 1.0); numeric], nominal: (0..nominal).collect() };
     Node::grow(rng, classes, 0, &left)
 }
 
-impl RandomTree {
-    pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
-        let params = RandomTreeParams::from_values("random-tree", values)?;
-        let classes = count("classes", params.classes.unwrap_or(2), 2)?;
-        let numeric = count("numeric", params.numeric.unwrap_or(5), 1)?;
-        let nominal = count("nominal", params.nominal.unwrap_or(5), 0)?;
-        let mut rng = Rng::new(seed, 0);
-        Ok(Box::new(Self {
-            classes,
-            numbers: vec![0.0; numeric],
-            values: vec![0; nominal],
-            blocks: Blocks::new(params.drift.unwrap_or(0), rows),
-            block: 0,
-            tree: tree(&mut rng, classes, numeric, nominal),
-            rng,
-        }))
-    }
-}
-
-impl Synthetic for RandomTree {
-    fn classes(&self) -> usize {
-        self.classes
-    }
-
-    fn features(&self) -> usize {
-        self.numbers.len() + VALUES * self.values.len()
-    }
-
-    fn next(&mut self, row: &mut Row) {
-        let block = self.blocks.next();
-        if block != self.block {
-            self.block = block;
-            self.tree = tree(&mut self.rng, self.classes, self.numbers.len(), self.values.len());
+pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
+    let params = RandomTreeParams::from_values("random-tree", values)?;
+    let classes = count("classes", params.classes.unwrap_or(2), 2)?;
+    let numeric = count("numeric", params.numeric.unwrap_or(5), 1)?;
+    let nominal = count("nominal", params.nominal.unwrap_or(5), 0)?;
+    let mut blocks = Blocks::new(params.drift.unwrap_or(0), rows);
+    let mut rng = Rng::new(seed, 0);
+    let (mut numbers, mut values) = (vec![0.0; numeric], vec![0; nominal]);
+    let mut root = tree(&mut rng, classes, numeric, nominal);
+    Ok(Synthetic::new(classes, numeric + VALUES * nominal, move |row| {
+        if blocks.changes() {
+            root = tree(&mut rng, classes, numeric, nominal);
         }
-        self.numbers.iter_mut().for_each(|x| *x = self.rng.uniform());
-        self.values.iter_mut().for_each(|value| *value = self.rng.below(VALUES as u64) as usize);
-        row.clear();
-        row.set_name(&self.tree.class(&self.numbers, &self.values).to_string());
-        (0u32..).zip(&self.numbers).for_each(|(column, x)| row.push(column, *x));
-        let start = self.numbers.len();
-        for (feature, value) in self.values.iter().enumerate() {
-            row.push((start + VALUES * feature + value) as u32, 1.0);
+        numbers.iter_mut().for_each(|x| *x = rng.uniform());
+        values.iter_mut().for_each(|value| *value = rng.below(VALUES as u64) as usize);
+        fill(row, root.class(&numbers, &values), &numbers);
+        for (feature, value) in values.iter().enumerate() {
+            row.push((numeric + VALUES * feature + value) as u32, 1.0);
         }
-    }
+    }))
 }
 
 #[cfg(test)]

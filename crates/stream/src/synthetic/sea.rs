@@ -9,7 +9,6 @@ use noregret::params;
 use noregret::rng::{Rng, Uniforms};
 
 use super::{Blocks, Made, Synthetic, fill, within};
-use crate::read::row::Row;
 
 const THRESHOLDS: [f64; 4] = [8.0, 9.0, 7.0, 9.5];
 
@@ -23,50 +22,28 @@ params! {
     }
 }
 
-pub(super) struct Sea {
-    blocks: Blocks,
-    noise: f64,
-    rng: Rng,
-}
-
-impl Sea {
-    pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
-        let params = SeaParams::from_values("sea", values)?;
-        let noise = within("noise", params.noise.unwrap_or(0.1), 0.0, 1.0)?;
-        Ok(Box::new(Self {
-            blocks: Blocks::new(params.drift.unwrap_or(3), rows),
-            noise,
-            rng: Rng::new(seed, 0),
-        }))
-    }
-}
-
-impl Synthetic for Sea {
-    fn classes(&self) -> usize {
-        2
-    }
-
-    fn features(&self) -> usize {
-        3
-    }
-
-    fn next(&mut self, row: &mut Row) {
-        let threshold = THRESHOLDS[(self.blocks.next() % THRESHOLDS.len() as u64) as usize];
-        let x: [f64; 3] = std::array::from_fn(|_| 10.0 * self.rng.uniform());
-        let flipped = self.noise > 0.0 && self.rng.uniform() < self.noise;
+pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
+    let params = SeaParams::from_values("sea", values)?;
+    let noise = within("noise", params.noise.unwrap_or(0.1), 0.0, 1.0)?;
+    let mut blocks = Blocks::new(params.drift.unwrap_or(3), rows);
+    let mut rng = Rng::new(seed, 0);
+    Ok(Synthetic::new(2, 3, move |row| {
+        let threshold = THRESHOLDS[(blocks.next() % THRESHOLDS.len() as u64) as usize];
+        let x: [f64; 3] = std::array::from_fn(|_| 10.0 * rng.uniform());
+        let flipped = noise > 0.0 && rng.uniform() < noise;
         fill(row, usize::from(x[0] + x[1] <= threshold) ^ usize::from(flipped), &x);
-    }
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::row::RowLabel;
+    use crate::read::row::{Row, RowLabel};
 
     #[test]
     fn every_block_has_its_threshold() {
         let values = [("noise".to_owned(), 0.0.into())].into_iter().collect();
-        let mut stream = Sea::make(&values, 400, 1).expect("valid parameters");
+        let mut stream = make(&values, 400, 1).expect("valid parameters");
         for t in 0..400 {
             let mut row = Row::new();
             stream.next(&mut row);

@@ -9,8 +9,7 @@ use noregret::param::{Params as _, Values};
 use noregret::params;
 use noregret::rng::Rng;
 
-use super::{Blocks, Made, Synthetic};
-use crate::read::row::Row;
+use super::{Blocks, Made, Synthetic, fill};
 
 params! {
     /// Parameters of STAGGER concepts.
@@ -18,11 +17,6 @@ params! {
         /// Changes of the concept over the stream; 0 is no drift.
         drift: u64 = "2",
     }
-}
-
-pub(super) struct Stagger {
-    blocks: Blocks,
-    rng: Rng,
 }
 
 /// Whether an object is of class 1 under a concept.
@@ -34,43 +28,29 @@ fn belongs(concept: u64, [size, colour, shape]: [u32; 3]) -> bool {
     }
 }
 
-impl Stagger {
-    pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
-        let params = StaggerParams::from_values("stagger", values)?;
-        let blocks = Blocks::new(params.drift.unwrap_or(2), rows);
-        Ok(Box::new(Self { blocks, rng: Rng::new(seed, 0) }))
-    }
-}
-
-impl Synthetic for Stagger {
-    fn classes(&self) -> usize {
-        2
-    }
-
-    fn features(&self) -> usize {
-        9
-    }
-
-    fn next(&mut self, row: &mut Row) {
-        let concept = self.blocks.next();
-        let thing: [u32; 3] = std::array::from_fn(|_| self.rng.below(3) as u32);
-        row.clear();
-        row.set_name(if belongs(concept, thing) { "1" } else { "0" });
+pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
+    let params = StaggerParams::from_values("stagger", values)?;
+    let mut blocks = Blocks::new(params.drift.unwrap_or(2), rows);
+    let mut rng = Rng::new(seed, 0);
+    Ok(Synthetic::new(2, 9, move |row| {
+        let concept = blocks.next();
+        let thing: [u32; 3] = std::array::from_fn(|_| rng.below(3) as u32);
+        fill(row, usize::from(belongs(concept, thing)), &[]);
         (0..).zip(thing).for_each(|(property, value)| row.push(3 * property + value, 1.0));
-    }
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::row::RowLabel;
+    use crate::read::row::{Row, RowLabel};
 
     #[test]
     fn concepts_take_turns() {
         assert!(belongs(0, [0, 0, 2]) && !belongs(0, [0, 1, 2]) && !belongs(0, [1, 0, 2]));
         assert!(belongs(1, [0, 1, 2]) && belongs(1, [2, 0, 1]) && !belongs(1, [0, 0, 0]));
         assert!(belongs(2, [1, 0, 0]) && belongs(2, [2, 2, 2]) && !belongs(2, [0, 1, 1]));
-        let mut stream = Stagger::make(&Values::new(), 300, 1).expect("valid parameters");
+        let mut stream = make(&Values::new(), 300, 1).expect("valid parameters");
         for t in 0..300u64 {
             let mut row = Row::new();
             stream.next(&mut row);

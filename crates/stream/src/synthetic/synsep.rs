@@ -6,16 +6,15 @@
 //! For an example a class is drawn at random; its key features are 1, except for 5 of them, and so are 20 of
 //! the last 280 features. Rows are not normalised: 35 <= ‖x‖² <= 55.
 
-use noregret::param::{ParamError, Params as _, Values};
+use noregret::param::{Params as _, Values, fraction};
 use noregret::params;
-use noregret::rng::{Rng, Uniforms};
+use noregret::rng::Rng;
 
-use super::Synthetic;
-use crate::read::row::Row;
+use super::{Made, Synthetic, fill, mistaken};
 
 const CLASSES: usize = 9;
-const FEATURES: usize = 400;
-const KEYS: u64 = 120;
+const FEATURES: u32 = 400;
+const KEYS: u32 = 120;
 const SWITCHED_OFF: usize = 5;
 const SWITCHED_ON: usize = 20;
 
@@ -27,35 +26,25 @@ params! {
     }
 }
 
-pub(super) struct Synsep {
-    /// The key features of every class.
-    keys: Vec<Vec<u32>>,
-    noise: f64,
-    rng: Rng,
-    columns: Vec<u32>,
-}
-
-impl Synsep {
-    pub(super) fn make(
-        name: &str,
-        values: &Values,
-        noise: f64,
-        seed: u64,
-    ) -> Result<Box<dyn Synthetic>, ParamError> {
-        let params = SynsepParams::from_values(name, values)?;
-        let noise = params.noise.unwrap_or(noise);
-        if !(0.0..=1.0).contains(&noise) {
-            return Err(ParamError::invalid("noise", noise, "in [0, 1]"));
-        }
-        let mut rng = Rng::new(seed, 0);
-        let keys = (0..CLASSES)
-            .map(|_| {
-                let count = 20 + rng.below(21) as usize;
-                distinct(&mut rng, 0..KEYS as u32, count)
-            })
-            .collect();
-        Ok(Box::new(Self { keys, noise, rng, columns: Vec::new() }))
-    }
+pub(super) fn make(name: &str, values: &Values, noise: f64, seed: u64) -> Made {
+    let noise = fraction("noise", SynsepParams::from_values(name, values)?.noise.unwrap_or(noise))?;
+    let mut rng = Rng::new(seed, 0);
+    let mut key = |_| {
+        let count = 20 + rng.below(21) as usize;
+        distinct(&mut rng, 0..KEYS, count)
+    };
+    // The key features of every class.
+    let keys: Vec<Vec<u32>> = (0..CLASSES).map(&mut key).collect();
+    Ok(Synthetic::new(CLASSES, FEATURES as usize, move |row| {
+        let class = rng.below(CLASSES as u64) as usize;
+        let keys = &keys[class];
+        let kept = distinct(&mut rng, 0..keys.len() as u32, keys.len() - SWITCHED_OFF);
+        let mut columns: Vec<u32> = kept.iter().map(|at| keys[*at as usize]).collect();
+        columns.extend(distinct(&mut rng, KEYS..FEATURES, SWITCHED_ON));
+        columns.sort_unstable();
+        fill(row, mistaken(&mut rng, noise, class, CLASSES), &[]);
+        columns.iter().for_each(|column| row.push(*column, 1.0));
+    }))
 }
 
 /// `count` distinct elements of `range` in random order.
@@ -69,39 +58,14 @@ fn distinct(rng: &mut Rng, range: std::ops::Range<u32>, count: usize) -> Vec<u32
     pool
 }
 
-impl Synthetic for Synsep {
-    fn classes(&self) -> usize {
-        CLASSES
-    }
-
-    fn features(&self) -> usize {
-        FEATURES
-    }
-
-    fn next(&mut self, row: &mut Row) {
-        let mut class = self.rng.below(CLASSES as u64) as usize;
-        let keys = &self.keys[class];
-        let kept = distinct(&mut self.rng, 0..keys.len() as u32, keys.len() - SWITCHED_OFF);
-        self.columns.clear();
-        self.columns.extend(kept.iter().map(|at| keys[*at as usize]));
-        self.columns.extend(distinct(&mut self.rng, KEYS as u32..FEATURES as u32, SWITCHED_ON));
-        self.columns.sort_unstable();
-        if self.noise > 0.0 && self.rng.uniform() < self.noise {
-            class = (class + 1 + self.rng.below(CLASSES as u64 - 1) as usize) % CLASSES;
-        }
-        row.clear();
-        row.set_name(&class.to_string());
-        self.columns.iter().for_each(|column| row.push(*column, 1.0));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::row::Row;
 
     #[test]
     fn rows_have_the_shape_of_the_papers() {
-        let mut stream = Synsep::make("synsep", &Values::new(), 0.0, 1).expect("defaults");
+        let mut stream = make("synsep", &Values::new(), 0.0, 1).expect("defaults");
         let mut row = Row::new();
         for _ in 0..500 {
             stream.next(&mut row);

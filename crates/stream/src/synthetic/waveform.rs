@@ -10,7 +10,6 @@ use noregret::params;
 use noregret::rng::{Rng, Uniforms};
 
 use super::{Blocks, Made, Synthetic, count, fill, shuffled};
-use crate::read::row::Row;
 
 /// Number of informative features.
 const PLACES: usize = 21;
@@ -31,73 +30,47 @@ params! {
     }
 }
 
-pub(super) struct Waveform {
-    blocks: Blocks,
-    block: u64,
-    /// The column of each feature.
-    columns: Vec<usize>,
-    rng: Rng,
-    x: Vec<f64>,
-}
-
 /// The height of a triangle at `place`.
 fn height(triangle: usize, place: usize) -> f64 {
     (6.0 - (place as f64 - TIPS[triangle]).abs()).max(0.0)
 }
 
-impl Waveform {
-    pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
-        let params = WaveformParams::from_values("waveform", values)?;
-        let features = PLACES + count("irrelevant", params.irrelevant.unwrap_or(0), 0)?;
-        Ok(Box::new(Self {
-            blocks: Blocks::new(params.drift.unwrap_or(0), rows),
-            block: 0,
-            columns: (0..features).collect(),
-            rng: Rng::new(seed, 0),
-            x: vec![0.0; features],
-        }))
-    }
-}
-
-impl Synthetic for Waveform {
-    fn classes(&self) -> usize {
-        PAIRS.len()
-    }
-
-    fn features(&self) -> usize {
-        self.x.len()
-    }
-
-    fn next(&mut self, row: &mut Row) {
-        let block = self.blocks.next();
-        if block != self.block {
-            self.block = block;
-            self.columns = shuffled(&mut self.rng, self.x.len());
+pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
+    let params = WaveformParams::from_values("waveform", values)?;
+    let features = PLACES + count("irrelevant", params.irrelevant.unwrap_or(0), 0)?;
+    let mut blocks = Blocks::new(params.drift.unwrap_or(0), rows);
+    let mut rng = Rng::new(seed, 0);
+    // The column of each feature.
+    let mut columns: Vec<usize> = (0..features).collect();
+    let mut x = vec![0.0; features];
+    Ok(Synthetic::new(PAIRS.len(), features, move |row| {
+        if blocks.changes() {
+            columns = shuffled(&mut rng, features);
         }
-        let class = self.rng.below(PAIRS.len() as u64) as usize;
-        let ((first, second), share) = (PAIRS[class], self.rng.uniform());
-        for (feature, column) in self.columns.iter().enumerate() {
+        let class = rng.below(PAIRS.len() as u64) as usize;
+        let ((first, second), share) = (PAIRS[class], rng.uniform());
+        for (feature, column) in columns.iter().enumerate() {
             let wave = if feature < PLACES {
                 share * height(first, feature) + (1.0 - share) * height(second, feature)
             } else {
                 0.0
             };
-            self.x[*column] = wave + self.rng.normal();
+            x[*column] = wave + rng.normal();
         }
-        fill(row, class, &self.x);
-    }
+        fill(row, class, &x);
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::row::RowLabel;
+    use crate::read::row::{Row, RowLabel};
 
     /// Class 0 mixes the triangles around places 6 and 14 in halves on average: 3 at their tips, and half of
     /// 2 from each at place 10.
     #[test]
     fn means_are_those_of_the_triangles() {
-        let mut stream = Waveform::make(&Values::new(), 0, 1).expect("valid parameters");
+        let mut stream = make(&Values::new(), 0, 1).expect("valid parameters");
         let (mut sums, mut rows) = ([0.0; PLACES], 0.0);
         for _ in 0..6000 {
             let mut row = Row::new();
