@@ -163,14 +163,11 @@ class Described(Labelled):
         if _arrays.is_row(x):
             x = np.array(x, dtype=object)[None, :]
         table = _tables.table(x)
-        if self._held is None or not isinstance(x, np.ndarray):
+        if self._held is None:
             return table
-        names = self.feature_names_in_
-        if set(table.names) & set(names):
-            return table
-        if len(names) != len(table.names):
-            raise ValueError(f"x has {len(table.names)} columns; the {len(names)} of the learner were needed: {', '.join(names[:10])}")
-        return table._replace(names=list(names))
+        if isinstance(x, np.ndarray):
+            table = table._replace(names=_tables.in_places(self.roles, len(table.names), "learner"))
+        return _tables.as_written(table, self._held)
 
     def _label(self) -> str:
         """The name of the label's column."""

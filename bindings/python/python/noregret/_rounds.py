@@ -149,22 +149,19 @@ class Rounds(Model[_core.Bandit]):
         named = [name for name in self._core.columns if not name.isdecimal()] if self._core.named and not self._core.roles else []
         if named:
             raise ValueError(f"x has {cells.shape[1]} numbers without names, and the bandit knows features by name: {', '.join(named[:10])}")
-        columns = [(name, role) for name, role in self._core.roles if role not in ("label", "weight")]
-        places = [name for name, _ in columns] == [str(at) for at in range(len(columns))]
-        names = [name for name, role in columns if places or role != "drop"]
-        width = cells.shape[1]
-        if width == self._core.features and width != len(names):
+        width, roles = cells.shape[1], dict(self._core.roles)
+        given = [role for role in roles.values() if role not in ("label", "weight")]
+        if width == self._core.features and width not in (len(given), len(given) - given.count("drop")):
             return np.ascontiguousarray(_arrays.numbers(cells.tolist(), "x"), dtype=np.float64)
-        if names and width != len(names):
-            raise ValueError(f"x has {width} columns; the {len(names)} of the table were needed: {', '.join(names[:10])}")
-        return [dict(zip(names or map(str, range(width)), row, strict=True)) for row in cells.tolist()]
+        names = _tables.in_places(roles, width, "table") if given else [str(at) for at in range(width)]
+        return [dict(zip(names, row, strict=True)) for row in cells.tolist()]
 
     def _named(self, x: Any) -> _core.Table:
         """Rows for their reader."""
         if isinstance(x, Mapping) and not x:
             return _core.Table.of_lines(b'{"x": {}}\n')
         table = _tables.table(x)
-        return table.given() if self._core.roles else _core.Table.of_lines(table.lines(times=True))
+        return _tables.as_written(table, self._core).given() if self._core.roles else _core.Table.of_lines(table.lines(times=True))
 
     # Labels
 

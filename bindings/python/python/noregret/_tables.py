@@ -297,6 +297,37 @@ def roles(given: Mapping[str, Sequence[str]], table: Table) -> dict[str, Sequenc
     return {**given, "categorical": categories}
 
 
+def in_places(roles: Mapping[str, str], width: int, whose: str) -> list[str]:
+    """The names of the columns of an array, which are those of the first table in their order: all of them, or all that are used."""
+    every = [name for name, role in roles.items() if role not in ("label", "weight")]
+    used = [name for name in every if roles[name] != "drop"]
+    # The columns of a first array are called by their places, and so are those of each later one.
+    names = every if width == len(every) or every == [str(at) for at in range(len(every))] else used
+    if width != len(names):
+        raise ValueError(f"x has {width} columns; the {len(names)} of the {whose} were needed: {', '.join(names[:10])}")
+    return names
+
+
+def as_written(table: Table, core: _core.Learner | _core.Bandit) -> Table:
+    """The table with the whole numbers among its categories written as the learner knows them: pandas makes 1.0 of 1 where another cell
+    of the column is missing."""
+    roles = dict(core.roles if isinstance(core, _core.Bandit) else _core.roles(core))
+    known: set[str] | None = None
+    columns = list(table.cells)
+    for at, name in enumerate(table.names):
+        if roles.get(name) == "categorical" and any(type(cell) in (int, float) for cell in columns[at]):
+            known = set(core.columns) if known is None else known
+            columns[at] = [_written(cell, name, known) for cell in columns[at]]
+    return table._replace(cells=columns)
+
+
+def _written(cell: Any, name: str, known: Collection[str]) -> Any:
+    if type(cell) not in (int, float) or cell != cell // 1 or f"{name}={cell}" in known:
+        return cell
+    other = float(cell) if isinstance(cell, int) else int(cell)
+    return other if f"{name}={other}" in known else cell
+
+
 def free(name: str, others: Sequence[str]) -> str:
     """`name`, or a name like it that no column has."""
     while name in others:

@@ -148,7 +148,7 @@ class _Keyed:
             raise ValueError(f"x has {count} rows without columns; the {len(roles)} of the first table were needed: {', '.join(roles[:10])}")
         if missing:
             raise ValueError(f"x has no column {missing[0]!r}, which the first table had")
-        values, indices, starts, width = _core.learner_rows(self._core, table.given())
+        values, indices, starts, width = _core.learner_rows(self._core, _tables.as_written(table, self._core).given())
         rows = np.zeros((len(starts) - 1, width))
         rows[np.repeat(np.arange(len(starts) - 1), np.diff(starts)), indices] = values
         return rows

@@ -210,7 +210,8 @@ class Classifier(base.MiniBatchClassifier):
         if self._core is None:
             return dict.fromkeys(self._classes, 0.5)
         if self._table is not None:
-            return self._named(_core.predict_table(self._core, _tables.table([self._whole(x)]).given(), False)[0].tolist())
+            table = _tables.as_written(_tables.table([self._whole(x)]), self._core)
+            return self._named(_core.predict_table(self._core, table.given(), False)[0].tolist())
         return self._named(_core.predict_mapping(self._core, self._columns, self._flat(x), False))
 
     def _named(self, probabilities: list[float]) -> dict[Any, float]:
@@ -261,7 +262,7 @@ class Classifier(base.MiniBatchClassifier):
 
         names = list(X.columns)
         if self._table is not None:
-            probabilities = _core.predict_table(self._table._core, _tables.table(X).given(), False)
+            probabilities = _core.predict_table(self._table._core, _tables.as_written(_tables.table(X), self._table._core).given(), False)
             return pandas.DataFrame(probabilities[:, : len(self._classes)], index=X.index, columns=list(self._classes))
         rows = [
             self.predict_proba_one(dict(zip(names, row, strict=True)))
