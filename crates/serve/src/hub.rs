@@ -60,7 +60,7 @@ impl Hub {
             }
             if !entry.path().is_dir() {
                 tracing::warn!("{} is no folder of a model, and is left alone", entry.path().display());
-            } else if names::check(&name).is_ok() {
+            } else if names::check("the model's", &name).is_ok() {
                 models.insert(name, Place::Recovering);
             }
         }
@@ -109,7 +109,7 @@ impl Hub {
 
     /// The model called `name`.
     pub(crate) fn get(&self, name: &str) -> Result<Arc<Handle>, Refusal> {
-        names::check(name)?;
+        names::check("the model's", name)?;
         match self.models.read().unwrap_or_else(PoisonError::into_inner).get(name) {
             Some(Place::Running(handle)) => Ok(Arc::clone(handle)),
             Some(Place::Failed(what)) => {
@@ -164,7 +164,7 @@ impl Hub {
         is_new: bool,
         make: impl FnOnce() -> Result<Engine, Refusal>,
     ) -> Result<Arc<Handle>, Refusal> {
-        names::check(name)?;
+        names::check("the model's", name)?;
         {
             let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
             if let Some(Place::Recovering) = models.get(name) {
@@ -203,7 +203,7 @@ impl Hub {
     /// # Errors
     /// 404 if there is none.
     pub(crate) fn delete(&self, name: &str) -> Result<(), Refusal> {
-        names::check(name)?;
+        names::check("the model's", name)?;
         let shadows = |place: Place| matches!(place, Place::Running(one) if one.spec().shadow_of.as_deref() == Some(name));
         if let Some((shadow, _)) = self.list().into_iter().find(|(_, place)| shadows(place.clone())) {
             let what = format!("the model {shadow} is a shadow of {name}; delete it first");

@@ -137,7 +137,6 @@ async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> 
         let failed = |what: &dyn std::fmt::Display| Refusal::failed(format!("the log: {what}"));
         // Estimators read the log twice, from a temporary file.
         let path = handle.folder.join(format!(".evaluation-{:?}.jsonl", std::thread::current().id()));
-        let path_text = path.to_str().unwrap_or_default().to_owned();
         let write = || -> Result<(), Refusal> {
             let mut file = std::fs::File::create(&path).map_err(|error| failed(&error))?;
             let mut written = Ok(());
@@ -152,7 +151,7 @@ async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> 
         let done = write().and_then(|()| {
             // The columns of a model are found by their names.
             let schema = policy.schema().cloned();
-            let open = || Logged::open(&path_text, None, schema.as_ref());
+            let open = || Logged::open_log(&path, "the log", schema.as_ref());
             let options = EvaluateOptions {
                 clip: None,
                 confidence,
@@ -164,7 +163,7 @@ async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> 
             let make: MakeLearner<'_> = &|problem| reward_learner(None, problem);
             let make = (handle.kind == crate::model::spec::RowKind::Columns).then_some(make);
             estimate(&open, &mut policy, make, &options)
-                .map_err(|error| Refusal::invalid("policy", error.to_string().replace(&path_text, "the log")))
+                .map_err(|error| Refusal::invalid("policy", error.to_string()))
         });
         let _ = std::fs::remove_file(&path);
         serde_json::to_value(done?).map_err(|error| Refusal::failed(error.to_string()))

@@ -63,10 +63,7 @@ pub(crate) async fn forget(ask: Ask) -> Answered {
 pub(crate) async fn back_up(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answered {
     app.allow(&headers, Right::Admin, None)?;
     let BackupBody { name } = app.json(body).await?;
-    crate::safety::names::check(&name).map_err(|refusal| Refusal {
-        detail: refusal.detail.replacen("the model's", "the backup's", 1),
-        ..refusal
-    })?;
+    crate::safety::names::check("the backup's", &name)?;
     let backups = app.dir.join("backups");
     let (target, hidden) = (backups.join(&name), backups.join(format!(".{name}.new")));
     let taken = || Refusal::conflict(format!("there is a backup called {name} already"));

@@ -189,7 +189,7 @@ pub(crate) async fn labels(ask: Ask, body: Body) -> Answered {
         Refused))]
 pub(crate) async fn copy(ask: Ask, body: Body) -> Answered {
     let CopyBody { to } = ask.app.json(body).await?;
-    crate::safety::names::check(&to).map_err(|refusal| refusal.about("to"))?;
+    crate::safety::names::check("the model's", &to).map_err(|refusal| refusal.about("to"))?;
     ask.allow(Right::Read)?;
     ask.app.allow(&ask.headers, Right::Admin, Some(&to))?;
     let handle = ask.model(Right::Read)?;

@@ -55,7 +55,7 @@ fn path(handle: &Handle, kind: &str, id: &str) -> PathBuf {
 /// # Errors
 /// If it is not a valid name.
 pub(super) fn check_id(field: &str, id: &str) -> Result<(), Refusal> {
-    check(id).map_err(|_| Refusal::invalid(field, format!("the id {} is not a valid name", shown(id))))
+    check("the report's", id).map_err(|refusal| refusal.about(field))
 }
 
 /// Stores a report.
@@ -84,7 +84,7 @@ pub(super) async fn write(
 /// 404 if there is none.
 async fn read(handle: &Handle, kind: &str, id: &str) -> Result<Value, Refusal> {
     let unknown = Refusal::unknown(format!("there is no {} among the {kind}", shown(id)));
-    if check(id).is_err() {
+    if check("the report's", id).is_err() {
         return Err(unknown);
     }
     let path = path(handle, kind, id);
@@ -94,7 +94,7 @@ async fn read(handle: &Handle, kind: &str, id: &str) -> Result<Value, Refusal> {
 
 /// Removes a report, if it exists.
 fn remove(handle: &Handle, kind: &str, id: &str) {
-    if check(id).is_ok() {
+    if check("the report's", id).is_ok() {
         let _ = std::fs::remove_file(path(handle, kind, id));
     }
 }

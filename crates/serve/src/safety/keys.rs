@@ -72,7 +72,7 @@ impl Keys {
             return Err(format!("a key is to be called {name:?}; a name of one line was needed"));
         }
         for model in models {
-            super::names::check(model).map_err(|refusal| refusal.detail)?;
+            super::names::check("the model's", model).map_err(|refusal| refusal.detail)?;
         }
         let mut keys = Self::open(dir)?;
         if keys.0.iter().any(|key| key.name == name) {

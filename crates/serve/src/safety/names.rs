@@ -3,12 +3,12 @@
 use crate::model::spec::shown;
 use crate::refusal::Refusal;
 
-/// Checks that `name` is a valid name: 1 to 64 letters, digits, `-`, `_` and `.`, the first a
-/// letter or digit. Such a name cannot be a path out of the folder of models.
+/// Checks that `name` is a valid name of `whose` kind (`the model's`): 1 to 64 letters, digits, `-`, `_` and
+/// `.`, the first a letter or digit. Such a name cannot be a path out of the folder that it is in.
 ///
 /// # Errors
 /// If it is not.
-pub(crate) fn check(name: &str) -> Result<(), Refusal> {
+pub(crate) fn check(whose: &str, name: &str) -> Result<(), Refusal> {
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let fits = (1..=64).contains(&name.len())
         && name.bytes().all(inner)
@@ -18,7 +18,7 @@ pub(crate) fn check(name: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     let what = format!(
-        "the model's name is {}; 1 to 64 letters, digits, '-', '_' and '.' were needed, a letter or digit first",
+        "{whose} name is {}; 1 to 64 letters, digits, '-', '_' and '.' were needed, a letter or digit first",
         shown(name)
     );
     Err(Refusal::invalid("name", what))
@@ -31,12 +31,14 @@ mod tests {
     #[test]
     fn names_stay_in_their_folder() {
         for name in ["a", "news-site_2.b", "0", &"x".repeat(64)] {
-            assert_eq!(check(name), Ok(()), "{name}");
+            assert_eq!(check("the model's", name), Ok(()), "{name}");
         }
         for name in
             ["", ".", "..", "../a", "a/b", "a\\b", ".a", "-a", "a.", "é", "a b", "a\0", &"x".repeat(65)]
         {
-            assert!(check(name).is_err(), "{name:?}");
+            assert!(check("the model's", name).is_err(), "{name:?}");
         }
+        let refusal = check("the backup's", "../a").expect_err("a path");
+        assert!(refusal.detail.starts_with("the backup's name is \"../a\"; 1 to 64"), "{refusal}");
     }
 }

@@ -1,6 +1,8 @@
 //! Logged decisions for evaluation: our decision logs, logs of other programs, and Vowpal Wabbit's
 //! `action:cost:probability`.
 
+use std::path::Path;
+
 use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::foreign::Keys;
 use crate::decisions::reader::LogReader;
@@ -96,6 +98,15 @@ impl Logged {
                 )),
             )),
         }
+    }
+
+    /// Opens the decision log in the file `path`, called `name` in errors. If `schema` is given, other features
+    /// are ignored.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn open_log(path: &Path, name: &str, schema: Option<&Schema>) -> Result<Self, ReadError> {
+        Ok(Self::Log(Box::new(with_columns(LogReader::open_named(path, name)?, schema))))
     }
 
     /// Opens a log of another program: in CSV, ARFF, NDJSON or Parquet, with columns named by `keys`, or
@@ -318,5 +329,25 @@ impl LoggedVw {
             evaluation: Vec::new(),
             estimates: Vec::new(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_has_the_name_that_it_is_given() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("kept.jsonl");
+        let refused = |path: &Path| {
+            let mut log = Logged::open_log(path, "the log", None).map_err(|error| error.to_string())?;
+            log.next(&mut Row::new()).map(drop).map_err(|error| error.to_string())
+        };
+        let missing = refused(&path).expect_err("there is none");
+        assert!(missing.starts_with("the log: ") && !missing.contains("kept"), "{missing}");
+        std::fs::write(&path, "\n{}\n").expect("written");
+        let wrong = refused(&path).expect_err("no event");
+        assert!(wrong.starts_with("the log:2: "), "{wrong}");
     }
 }

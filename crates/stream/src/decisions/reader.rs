@@ -1,5 +1,8 @@
 //! Reading a decision log ([`crate::decisions::log`]), line by line.
 
+use std::fs::File;
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::decisions::event::Event;
@@ -70,6 +73,14 @@ impl LogReader {
             return Ok(Self::over(Lines::Parquet(Box::new(lines), path.to_owned())));
         }
         Ok(Self::over(Lines::Text(Source::open(path, stop)?)))
+    }
+
+    /// Opens the log in the file `path`, called `name` in errors.
+    pub(super) fn open_named(path: &Path, name: &str) -> Result<Self, ReadError> {
+        let failed = |error| ReadError::new(name, 0, ReadErrorKind::Io(error));
+        let file = File::open(path).map_err(failed)?;
+        let size = file.metadata().map_err(failed)?.len();
+        Ok(Self::over(Lines::Text(Source::from_read(Box::new(file), name, Some(size))?)))
     }
 
     /// Reads a log from any stream of bytes, called `name` in errors.
