@@ -12,14 +12,12 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use metrics_exporter_prometheus::PrometheusHandle;
-use noregret_stream::without_nan;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::api::problem::answer;
 use crate::hub::Hub;
 use crate::model::handle::Handle;
-use crate::model::spec::shown;
 use crate::refusal::Refusal;
 use crate::safety::keys::{LiveKeys, Right};
 use crate::safety::limits::Limits;
@@ -120,7 +118,7 @@ impl App {
     /// # Errors
     /// If it is invalid, with the field.
     pub(crate) async fn json<T: DeserializeOwned>(&self, body: Body) -> Result<T, Refusal> {
-        parsed(&self.bytes(body).await?)
+        crate::json::parsed(&self.bytes(body).await?)
     }
 }
 
@@ -203,58 +201,6 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
             query.map_err(|error| Refusal::malformed(format!("the query: {}", error.body_text())))?;
         Ok(Self(asked))
     }
-}
-
-/// The field that an error of serde at `path` is about: a missing one is named in its text only.
-fn named(path: &str, what: &str) -> String {
-    let missing = what.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
-    match (path, missing) {
-        (".", None) => "body".to_owned(),
-        (".", Some(name)) => name.to_owned(),
-        (path, None) => path.to_owned(),
-        (path, Some(name)) => format!("{path}.{name}"),
-    }
-}
-
-/// Parses JSON of a request.
-///
-/// # Errors
-/// 400 for invalid JSON, 422 for invalid content, with the field; also for names that an object has twice.
-pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
-    // serde would accept lists of values for structs.
-    if bytes.trim_ascii_start().starts_with(b"[") {
-        return Err(Refusal::invalid("body", "the body is a list; an object was needed"));
-    }
-    // The path of fields is only tracked after an error.
-    if let Ok(value) = serde_json::from_slice(bytes) {
-        return crate::twice::check(bytes).map(|()| value);
-    }
-    // NaN is no JSON, but programs write it for a missing number.
-    if let Some(plain) = std::str::from_utf8(bytes).ok().and_then(without_nan) {
-        return parsed(plain.as_bytes());
-    }
-    let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();
-    let mut json = serde_json::Deserializer::from_slice(bytes);
-    let value: T = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let path = error.path().to_string();
-        let error = error.into_inner();
-        let text = error.to_string();
-        let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
-        let twice = what.strip_prefix("duplicate field `").and_then(|rest| rest.strip_suffix('`'));
-        if let Some(name) = twice {
-            let field = if path == "." { name.to_owned() } else { format!("{path}.{name}") };
-            Refusal::invalid(&field, format!("the name {} appears twice", shown(name)))
-        } else if error.is_data() {
-            Refusal::invalid(&named(&path, what), what)
-        } else if is_json {
-            Refusal::invalid(&path, format!("{path} has a value of the wrong type"))
-        } else {
-            let what = format!("the body cannot be read as JSON: {what} at column {}", error.column());
-            Refusal::malformed(what)
-        }
-    })?;
-    json.end().map_err(|_| Refusal::malformed("there is text after the JSON of the body"))?;
-    Ok(value)
 }
 
 /// A JSON response.

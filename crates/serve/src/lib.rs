@@ -14,7 +14,7 @@
 //! | `page` | web pages |
 //! | `journal` | the lines about requests, and about changes of models |
 //! | `connections`, `health` | connections and shutdown; whether the service is ready |
-//! | `twice` | names that an object of JSON has twice |
+//! | `json` | bodies of JSON, read once |
 //! | [`trial`] | the same without a network, for tests |
 //!
 //! The service contains no mathematics: rows, decisions, logs, evaluation and model files are those
@@ -26,6 +26,7 @@ mod connections;
 mod health;
 mod hub;
 mod journal;
+mod json;
 pub mod model;
 mod openapi;
 mod page;
@@ -34,7 +35,6 @@ mod refusal;
 pub mod safety;
 mod store;
 pub mod trial;
-mod twice;
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};

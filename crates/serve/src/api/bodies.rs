@@ -11,7 +11,7 @@ use crate::model::engine::{Answer, Chosen, Forecasted};
 use crate::model::event::{Decide, Event, Offered};
 use crate::model::flat::Flat;
 use crate::model::handle::Handle;
-use crate::model::spec::{label_kinds, shown_value};
+use crate::model::spec::{label_kinds, label_of, shown_value};
 use crate::refusal::Refusal;
 
 fn of(kind: Type) -> Object {
@@ -73,7 +73,7 @@ pub struct PredictBody {
     /// Features by name: numbers, texts (categories), bools; nested objects are columns by path. Or
     /// an array.
     #[schema(schema_with = features)]
-    pub x: Flat,
+    pub x: Value,
     /// The id of the row, if its label comes later; the service stores the row until then.
     #[serde(default)]
     #[schema(example = "row-17", min_length = 1, max_length = 256)]
@@ -111,7 +111,7 @@ pub struct DecideBody {
     /// Features of the round, as in predict.
     #[schema(schema_with = features, required = false)]
     #[serde(default)]
-    pub x: Flat,
+    pub x: Value,
     /// The labels on offer: a list of names, a list of `{"label", "x"}`, or an object of names and
     /// features. By default all labels of the model.
     #[schema(schema_with = labels, required = false)]
@@ -283,13 +283,14 @@ impl From<Chosen> for Decision {
 }
 
 impl DecideBody {
-    /// The requested decision of `model`: in its original form in `bytes`, the same body.
-    pub(crate) fn decide(self, bytes: &[u8], model: &Handle) -> Result<Decide, Refusal> {
+    /// The requested decision of `model`.
+    pub(crate) fn decide(self, model: &Handle) -> Result<Decide, Refusal> {
         check_id(self.id.as_deref())?;
+        let (x, given) = row_of(self.x, model);
         Ok(Decide {
             id: self.id.unwrap_or_default(),
-            x: self.x,
-            given: given(bytes, model)?,
+            x,
+            given,
             labels: offer(self.labels)?,
             exclude: self.exclude.into_iter().map(|label| label.text).collect(),
             deferred: self.deferred,
@@ -298,15 +299,10 @@ impl DecideBody {
     }
 }
 
-/// The features of a body as they were given, if `model` reads them as those of a table.
-fn given(bytes: &[u8], model: &Handle) -> Result<Option<Value>, Refusal> {
-    if model.has_table() { features_in(bytes).map(Some) } else { Ok(None) }
-}
-
-/// The features of a body as they were given.
-fn features_in(bytes: &[u8]) -> Result<Value, Refusal> {
-    let mut body: Map<String, Value> = crate::app::parsed(bytes)?;
-    Ok(body.shift_remove("x").unwrap_or_default())
+/// The features of a row, and the same as they were given if `model` reads them as those of a table.
+fn row_of(x: Value, model: &Handle) -> (Flat, Option<Value>) {
+    let given = model.has_table().then(|| x.clone());
+    (x.into(), given)
 }
 
 fn check_id(id: Option<&str>) -> Result<(), Refusal> {
@@ -336,26 +332,21 @@ impl LearnBody {
 }
 
 impl PredictBody {
-    /// The event that is wanted of `model`, if the row is to be stored, or a forecast: in its original form
-    /// in `bytes`, the same body.
-    pub(crate) fn wanted(self, bytes: &[u8], model: &Handle) -> Result<Wanted, Refusal> {
+    /// The event that is wanted of `model`, if the row is to be stored, or a forecast.
+    pub(crate) fn wanted(self, model: &Handle) -> Result<Wanted, Refusal> {
         check_id(self.id.as_deref())?;
         let labels = offer(self.labels)?;
         let Some(id) = self.id else {
-            let given = given(bytes, model)?;
-            let asked = Decide { x: self.x, given, labels, ..Decide::default() };
+            let (x, given) = row_of(self.x, model);
+            let asked = Decide { x, given, labels, ..Decide::default() };
             return Ok(Wanted::Forecast(Box::new(asked)));
         };
         if labels.is_some() {
             let what = "a row whose label comes later is forecast among all labels: give its id, or the labels on offer";
             return Err(Refusal::invalid("labels", what));
         }
-        Ok(Wanted::Event(Box::new(Event::Ask { id, x: features_in(bytes)?, row: None })))
+        Ok(Wanted::Event(Box::new(Event::Ask { id, x: self.x, row: None })))
     }
-}
-
-fn read(x: Value) -> Result<Flat, Refusal> {
-    Flat::deserialize(x).map_err(|error| Refusal::invalid("labels", error.to_string()))
 }
 
 /// Labels on offer, if there are any in the body.
@@ -365,33 +356,34 @@ fn offer(labels: Option<Value>) -> Result<Option<Vec<Offered>>, Refusal> {
 
 /// Labels on offer, in any form.
 fn offered(labels: Value) -> Result<Vec<Offered>, Refusal> {
-    let wrong = |at: String, found: &Value| {
-        let what = format!("{at} is {}; a label was needed", shown_value(found));
-        Refusal::invalid(&at, what)
-    };
     match labels {
         Value::Object(map) => {
             let named = |text| GivenLabel { text, of: LabelType::Text };
-            map.into_iter().map(|(label, x)| Ok(Offered { label: named(label), x: read(x)? })).collect()
+            Ok(map.into_iter().map(|(label, x)| Offered { label: named(label), x: x.into() }).collect())
         }
         Value::Array(list) => {
             let mut labels = Vec::with_capacity(list.len());
-            for (at, item) in list.into_iter().enumerate() {
-                let place = format!("labels[{at}]");
-                let (name, x) = match &item {
-                    Value::Object(map) if map.keys().all(|key| key == "label" || key == "x") => {
-                        (map.get("label"), map.get("x").cloned())
+            for (at, mut item) in list.into_iter().enumerate() {
+                let x = match &mut item {
+                    Value::Object(map)
+                        if map.contains_key("label")
+                            && map.keys().all(|key| key == "label" || key == "x") =>
+                    {
+                        let x = map.shift_remove("x").unwrap_or_default();
+                        item = map.shift_remove("label").unwrap_or_default();
+                        x
                     }
-                    other => (Some(other), None),
+                    _ => Value::Null,
                 };
-                let Some(label) = name.and_then(GivenLabel::of_json) else {
-                    return Err(wrong(place, &item));
-                };
-                labels.push(Offered { label, x: x.map_or_else(|| Ok(Flat::default()), read)? });
+                let label = label_of(&format!("labels[{at}]"), &item)?;
+                labels.push(Offered { label, x: x.into() });
             }
             Ok(labels)
         }
-        other => Err(wrong("labels".to_owned(), &other)),
+        other => {
+            let what = format!("labels is {}; a list or an object of labels was needed", shown_value(&other));
+            Err(Refusal::invalid("labels", what))
+        }
     }
 }
 

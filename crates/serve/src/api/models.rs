@@ -80,7 +80,7 @@ pub(crate) async fn create(ask: Ask, body: Body) -> Answered {
     let Ask { app, name, headers } = ask;
     let bytes = app.bytes(body).await?;
     let spec: Spec =
-        if bytes.trim_ascii().is_empty() { Spec::default() } else { crate::app::parsed(&bytes)? };
+        if bytes.trim_ascii().is_empty() { Spec::default() } else { crate::json::parsed(&bytes)? };
     let spec = match &spec.shadow_of {
         None => spec,
         Some(live) => {

@@ -12,6 +12,7 @@ use super::bodies::{
 use super::described::{OfModel, Refused};
 use super::streams::{self, Wanted};
 use crate::app::{Ask, is_lines, json as answered};
+use crate::json::parsed;
 use crate::model::engine::Answer;
 use crate::model::event::Event;
 use crate::model::handle::Handle;
@@ -47,7 +48,7 @@ pub(crate) async fn predict(ask: Ask, body: Body) -> Answered {
     if is_lines(&headers) {
         let may_keep = app.allow(&headers, Right::Write, Some(&name));
         return Ok(streams::acted(handle, body, move |model, line| {
-            let wanted = crate::app::parsed::<PredictBody>(line)?.wanted(line, model)?;
+            let wanted = parsed::<PredictBody>(line)?.wanted(model)?;
             if let Wanted::Event(_) = wanted {
                 may_keep.clone()?;
             }
@@ -56,7 +57,7 @@ pub(crate) async fn predict(ask: Ask, body: Body) -> Answered {
     }
     let bytes = app.bytes(body).await?;
     let done = async {
-        let event = match crate::app::parsed::<PredictBody>(&bytes)?.wanted(&bytes, &handle)? {
+        let event = match parsed::<PredictBody>(&bytes)?.wanted(&handle)? {
             Wanted::Event(event) => *event,
             Wanted::Forecast(asked) => return handle.look().await?.predict(&asked),
         };
@@ -108,7 +109,7 @@ async fn act(
     responses((status = 200, description = "The forecast made before the row was learnt", body = Learnt),
         Refused))]
 pub(crate) async fn learn(ask: Ask, body: Body) -> Answered {
-    act(ask, "learn", body, |_, bytes| crate::app::parsed::<LearnBody>(bytes)?.event()).await
+    act(ask, "learn", body, |_, bytes| parsed::<LearnBody>(bytes)?.event()).await
 }
 
 /// Decides on a label to play.
@@ -125,11 +126,8 @@ pub(crate) async fn learn(ask: Ask, body: Body) -> Answered {
     responses((status = 200, description = "The label to play", body = Decision),
         Refused))]
 pub(crate) async fn decide(ask: Ask, body: Body) -> Answered {
-    act(ask, "decide", body, |model, bytes| {
-        let decide = crate::app::parsed::<DecideBody>(bytes)?.decide(bytes, model)?;
-        Ok(Event::Decide(decide))
-    })
-    .await
+    act(ask, "decide", body, |model, bytes| parsed::<DecideBody>(bytes)?.decide(model).map(Event::Decide))
+        .await
 }
 
 /// Learns how good a decision was.
@@ -146,7 +144,7 @@ pub(crate) async fn decide(ask: Ask, body: Body) -> Answered {
     responses((status = 200, description = "It was learnt"),
         (status = "4XX", description = "404 unknown, 409 conflict, 410 too late", body = super::problem::Problem, content_type = "application/problem+json")))]
 pub(crate) async fn feedback(ask: Ask, body: Body) -> Answered {
-    act(ask, "feedback", body, |_, bytes| crate::app::parsed::<FeedbackBody>(bytes)?.event()).await
+    act(ask, "feedback", body, |_, bytes| parsed::<FeedbackBody>(bytes)?.event()).await
 }
 
 /// Activates a deferred decision, whose waiting time begins.
@@ -159,7 +157,7 @@ pub(crate) async fn feedback(ask: Ask, body: Body) -> Answered {
         Refused))]
 pub(crate) async fn activate(ask: Ask, body: Body) -> Answered {
     act(ask, "activate", body, |_, bytes| {
-        let ActivateBody { id } = crate::app::parsed(bytes)?;
+        let ActivateBody { id } = parsed(bytes)?;
         Ok(Event::Activate { id })
     })
     .await

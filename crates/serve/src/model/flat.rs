@@ -81,8 +81,7 @@ impl Flat {
     /// # Errors
     /// As for [`Flat::check`].
     pub(crate) fn of(field: &str, value: &Value, limits: &Limits) -> Result<Self, Refusal> {
-        // A value is JSON.
-        let flat = Self::deserialize(value).map_err(|error| Refusal::invalid(field, error.to_string()))?;
+        let flat = Self::deserialize(value).expect("a value is JSON");
         flat.check(field, limits).map(|()| flat)
     }
 
@@ -107,6 +106,12 @@ impl Flat {
             // Bodies are shorter than 4 GiB.
             self.ends.push((self.names.len() as u32, value));
         }
+    }
+}
+
+impl From<Value> for Flat {
+    fn from(value: Value) -> Self {
+        Self::deserialize(value).expect("a value is JSON")
     }
 }
 

@@ -6,17 +6,17 @@ use noregret::algorithm::{AnyModel, Forecast};
 use noregret::example::{Features, Label, Truth};
 use noregret::learner::Classes;
 use noregret::prediction::Prediction;
+use noregret_stream::Row;
 use noregret_stream::encode::{Encoder, LARGEST_WEIGHT};
 use noregret_stream::run::play;
 use noregret_stream::run::score::RoundScore;
-use noregret_stream::{GivenLabel, Row};
 use serde_json::Value;
 
 use super::engine::{Answer, Done, Engine, Forecasted, check_forecast};
 use super::event::Outcome;
 use super::flat::Flat;
 use super::rows;
-use super::spec::{Feedback, check_label, shown, shown_value};
+use super::spec::{Feedback, check_label, label_of, shown, shown_value};
 use super::waiting::Asked;
 use crate::refusal::Refusal;
 
@@ -113,9 +113,7 @@ impl Engine {
             // The row is forecast, and not learnt.
             Value::Null => {}
             y => {
-                let label = GivenLabel::of_json(y).ok_or_else(|| {
-                    Refusal::invalid("y", format!("y is {}; a label was needed", shown_value(y)))
-                })?;
+                let label = label_of("y", y)?;
                 if !self.schema.missing.is_next_label(&label.text, self.encoder.labels().iter()) {
                     check_label("y", &label.text)?;
                     self.row.set_label(&label.text, label.of);

@@ -79,13 +79,22 @@ pub struct Spec {
 fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<GivenLabel>>, D::Error> {
     let Some(list) = Option::<Vec<Value>>::deserialize(from)? else { return Ok(None) };
     let name = |(at, value): (usize, Value)| {
-        GivenLabel::of_json(&value).ok_or_else(|| {
-            let found = shown_value(&value);
-            let what = format!("labels[{at}] is {found}; a text, a number or a truth value was needed");
-            serde::de::Error::custom(what)
-        })
+        label_of(&format!("labels[{at}]"), &value).map_err(|refusal| serde::de::Error::custom(refusal.detail))
     };
     list.into_iter().enumerate().map(name).collect::<Result<_, _>>().map(Some)
+}
+
+/// The label `value` of a request.
+///
+/// # Errors
+/// If it is no label, or a number of which JSON's readers keep the first digits only.
+pub(crate) fn label_of(field: &str, value: &Value) -> Result<GivenLabel, Refusal> {
+    if value.is_null() || value.is_array() || value.is_object() {
+        let found = shown_value(value);
+        let what = format!("{field} is {found}; a text, a number or a truth value was needed");
+        return Err(Refusal::invalid(field, what));
+    }
+    GivenLabel::read(value).map_err(|what| Refusal::invalid(field, what))
 }
 
 /// A label for the OpenAPI document.

@@ -85,7 +85,7 @@ fn joined(features: Option<Features>) -> Flat {
             Some(before) => *before = json!([before.take(), value]),
         }
     }
-    Flat::deserialize(Value::Object(all)).expect("a value is JSON")
+    Value::Object(all).into()
 }
 
 /// The event's id, given or generated.

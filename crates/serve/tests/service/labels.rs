@@ -292,3 +292,41 @@ fn forecasts_are_among_the_labels_on_offer() {
         );
     }
 }
+
+/// Whole numbers beyond 64 bits, of which JSON's readers keep the first digits, are refused with the way out,
+/// and two of them are two labels.
+#[test]
+fn numbers_beyond_64_bits_are_labels_as_texts_only() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/told", &json!({"learner": "ogd"})).ok(201);
+    service.put("/v1/models/site", &json!({"feedback": "bandit", "labels": ["a", "b"]})).ok(201);
+    service.put("/v1/models/news", &json!({"feedback": "bandit"})).ok(201);
+    let (one, other) = ("18446744073709551616", "18446744073709551617");
+    for (method, path, body, field) in [
+        ("POST", "told/learn", format!(r#"{{"x": {{"v": 1}}, "y": {one}}}"#), "y"),
+        ("POST", "told/learn", r#"{"x": {"v": 1}, "y": -9223372036854775809}"#.to_owned(), "y"),
+        ("PUT", "new", format!(r#"{{"labels": ["a", {one}]}}"#), "labels"),
+        ("POST", "site/decide", format!(r#"{{"labels": ["a", {one}]}}"#), "labels[1]"),
+        (
+            "POST",
+            "news/decide",
+            format!(r#"{{"labels": [{{"label": {one}, "x": {{"v": 1}}}}, 2]}}"#),
+            "labels[0]",
+        ),
+        ("POST", "news/decide", format!(r#"{{"labels": [1, 2], "exclude": [{one}]}}"#), "exclude[0]"),
+        ("POST", "site/labels", format!(r#"{{"add": [{one}]}}"#), "add[0]"),
+    ] {
+        let refused =
+            service.send(method, &format!("/v1/models/{path}"), "application/json", body.as_bytes());
+        let said = refused.json();
+        let detail = said["detail"].as_str().expect("a sentence");
+        assert!(refused.status == 422 && said["field"] == field, "{body}: {said}");
+        assert!(detail.ends_with("write such labels as texts, in quotation marks"), "{body}: {said}");
+    }
+    for label in [one, other] {
+        service.post("/v1/models/told/learn", &json!({"x": {"v": 1}, "y": label})).ok(200);
+    }
+    service.post("/v1/models/told/learn", &json!({"x": {"v": 1}, "y": u64::MAX})).ok(200);
+    assert_eq!(service.get("/v1/models/told").ok(200)["labels"], json!([one, other, u64::MAX]));
+}

@@ -58,11 +58,6 @@ pub struct GivenLabel {
 }
 
 impl GivenLabel {
-    /// A label given in JSON; `None` for an array, an object or null, and for a number that is no label.
-    pub fn of_json(value: &Value) -> Option<Self> {
-        Self::read(value).ok()
-    }
-
     /// A label given in JSON.
     ///
     /// # Errors
@@ -249,7 +244,7 @@ mod tests {
             r#""true""#,
         ] {
             let value: Value = serde_json::from_str(text).expect("JSON");
-            assert_eq!(GivenLabel::of_json(&value).map(|label| label.json()), Some(value), "{text}");
+            assert_eq!(GivenLabel::read(&value).map(|label| label.json()), Ok(value), "{text}");
         }
         let of = |text, of| json(text, of).to_string();
         assert_eq!(of("1", LabelType::Unstated), r#""1""#);
@@ -258,7 +253,7 @@ mod tests {
             of("340282366920938463463374607431768211456", LabelType::Whole),
             r#""340282366920938463463374607431768211456""#
         );
-        assert_eq!(GivenLabel::of_json(&Value::Null), None);
+        assert!(GivenLabel::read(&Value::Null).is_err());
     }
 
     /// JSON's readers round them, so that different labels would be one.

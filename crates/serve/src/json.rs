@@ -1,0 +1,294 @@
+//! Bodies of JSON. A body is read once, into a value from which its fields are made. Names that an object has
+//! twice are refused in this reading, as in files: readers differ in which of the two counts. Among features,
+//! names are paths: `{"user.age": 1, "user": {"age": 2}}` has one twice.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use noregret_stream::without_nan;
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+use serde_json::map::{Entry, Map};
+use serde_json::{Number, Value};
+
+use crate::model::spec::shown;
+use crate::refusal::Refusal;
+
+/// The key of the features.
+const FEATURES: &str = "x";
+
+/// Parses JSON of a request.
+///
+/// # Errors
+/// 400 for invalid JSON, 422 for invalid content, with the field; also for names that an object has twice.
+pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+    let value = read(bytes)?;
+    // serde would accept lists of values for structs.
+    if value.is_array() {
+        return Err(Refusal::invalid("body", "the body is a list; an object was needed"));
+    }
+    if let Ok(parsed) = T::deserialize(value) {
+        return Ok(parsed);
+    }
+    // The path of fields is only tracked after an error.
+    serde_path_to_error::deserialize(read(bytes)?).map_err(|error| {
+        let path = error.path().to_string();
+        let what = error.into_inner().to_string();
+        Refusal::invalid(&named(&path, &what), what)
+    })
+}
+
+/// The field that an error of serde at `path` is about: a missing one is named in its text only.
+fn named(path: &str, what: &str) -> String {
+    let missing = what.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+    match (path, missing) {
+        (".", None) => "body".to_owned(),
+        (".", Some(name)) => name.to_owned(),
+        (path, None) => path.to_owned(),
+        (path, Some(name)) => format!("{path}.{name}"),
+    }
+}
+
+/// Reads a body.
+///
+/// # Errors
+/// If it is no JSON, or an object has a name twice.
+fn read(bytes: &[u8]) -> Result<Value, Refusal> {
+    let mut reading = Reading::default();
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let place = Place { reading: &mut reading, is_body: true, is_feature: false };
+    let error = match place.deserialize(&mut json) {
+        Ok(value) => {
+            return match json.end() {
+                Ok(()) => Ok(value),
+                Err(_) => Err(Refusal::malformed("there is text after the JSON of the body")),
+            };
+        }
+        Err(error) => error,
+    };
+    if reading.is_twice {
+        return Err(reading.twice());
+    }
+    // NaN is no JSON, but programs write it for a missing number.
+    if let Some(plain) = std::str::from_utf8(bytes).ok().and_then(without_nan) {
+        return read(plain.as_bytes());
+    }
+    let text = error.to_string();
+    let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
+    if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() {
+        let field = reading.field();
+        return Err(Refusal::invalid(&field, format!("{field} cannot be read: {what}")));
+    }
+    let what = format!("the body cannot be read as JSON: {what} at column {}", error.column());
+    Err(Refusal::malformed(what))
+}
+
+/// Where reading has failed.
+#[derive(Default)]
+struct Reading {
+    /// The keys and indices of the place, the innermost first.
+    place: Vec<String>,
+    /// Whether it has a name that its object has already.
+    is_twice: bool,
+}
+
+impl Reading {
+    fn field(&self) -> String {
+        if self.place.is_empty() {
+            return "body".to_owned();
+        }
+        self.place.iter().rev().map(String::as_str).collect::<Vec<_>>().join(".")
+    }
+
+    fn twice(&self) -> Refusal {
+        let (Some(name), Some(first)) = (self.place.first(), self.place.last()) else {
+            return Refusal::invalid("body", "a name appears twice");
+        };
+        match (self.place.len(), &**first) {
+            (1, field) => Refusal::invalid(field, format!("the name {} appears twice", shown(field))),
+            (_, FEATURES) => {
+                let path = self.field();
+                let path = path.split_once('.').map_or(&*path, |(_, path)| path);
+                Refusal::invalid(FEATURES, format!("feature {} appears twice", shown(path)))
+            }
+            (_, field) => {
+                Refusal::invalid(field, format!("the name {} appears twice in one object", shown(name)))
+            }
+        }
+    }
+}
+
+/// A value to be read.
+struct Place<'a> {
+    reading: &'a mut Reading,
+    /// Whether it is the body.
+    is_body: bool,
+    /// Whether it is the features of the body, or among them.
+    is_feature: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for Place<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Place<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::String(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Value, E> {
+        Ok(Value::String(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let Self { reading, is_feature, .. } = self;
+        let mut values = Vec::new();
+        loop {
+            let item = Place { reading: &mut *reading, is_body: false, is_feature };
+            match list.next_element_seed(item) {
+                Ok(Some(value)) => values.push(value),
+                Ok(None) => return Ok(Value::Array(values)),
+                Err(error) => {
+                    reading.place.push(values.len().to_string());
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let Self { reading, is_body, is_feature } = self;
+        let mut object = Map::new();
+        while let Some(name) = map.next_key::<String>()? {
+            let place = match object.entry(name) {
+                Entry::Vacant(place) => place,
+                Entry::Occupied(place) => {
+                    reading.is_twice = true;
+                    reading.place.push(place.key().clone());
+                    return Err(A::Error::custom("twice"));
+                }
+            };
+            let is_feature = is_feature || (is_body && place.key() == FEATURES);
+            match map.next_value_seed(Place { reading: &mut *reading, is_body: false, is_feature }) {
+                Ok(value) => drop(place.insert(value)),
+                Err(error) => {
+                    reading.place.push(place.key().clone());
+                    return Err(error);
+                }
+            }
+        }
+        if is_feature && let Some(path) = path_twice(&object) {
+            reading.is_twice = true;
+            reading.place.push(path);
+            return Err(A::Error::custom("twice"));
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+/// A path of features that `object` has twice.
+fn path_twice(object: &Map<String, Value>) -> Option<String> {
+    // Paths of different keys are only equal where one key goes on from another: `user.age` from `user`.
+    let goes_on = |key: &String| {
+        let before =
+            |(at, _)| object.get(&key[..at]).is_some_and(|value| value.is_object() || value.is_array());
+        key.match_indices('.').any(before)
+    };
+    if !object.keys().any(goes_on) {
+        return None;
+    }
+    noted(object, "", &mut HashSet::new())
+}
+
+/// Adds the paths of `object`, which itself is at `at`, to `seen`, until one is there already.
+fn noted(object: &Map<String, Value>, at: &str, seen: &mut HashSet<String>) -> Option<String> {
+    object.iter().find_map(|(key, value)| noted_value(value, format!("{at}{key}"), seen))
+}
+
+fn noted_value(value: &Value, path: String, seen: &mut HashSet<String>) -> Option<String> {
+    if !seen.insert(path.clone()) {
+        return Some(path);
+    }
+    match value {
+        Value::Object(object) => noted(object, &format!("{path}."), seen),
+        Value::Array(list) => {
+            // Texts of a list are a set without order.
+            let numbered = list.iter().enumerate().filter(|(_, item)| !item.is_string());
+            numbered.into_iter().find_map(|(at, item)| noted_value(item, format!("{path}.{at}"), seen))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> (u16, String, String) {
+        let refusal = read(text.as_bytes()).expect_err(text);
+        (refusal.status, refusal.field.unwrap_or_default(), refusal.detail)
+    }
+
+    #[test]
+    fn a_body_is_the_value_that_serde_json_reads() {
+        for text in [
+            "null",
+            r#"{"a": [1, -1, 18446744073709551615, 1e30, -0.0, 0.1], "b": {"c": "\u00e9\n"}, "": true}"#,
+            r#"{"x": {"u.a": 1, "u": 2, "v": {"a": null}, "v.b": 3, "tags": ["a", "a"]}}"#,
+        ] {
+            let expected: Value = serde_json::from_str(text).expect("JSON");
+            let found = read(text.as_bytes()).expect("JSON");
+            assert_eq!(found.to_string(), expected.to_string());
+        }
+        assert_eq!(read(br#"{"a": NaN}"#), Ok(serde_json::json!({"a": null})));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        let twice = |what: &str| format!("{what} appears twice");
+        for (text, status, field, what) in [
+            (r#"{"a": 1, "a": 2}"#, 422, "a", twice("the name \"a\"")),
+            (r#"{"x": {"u": [0, {"a": 1, "a": NaN}]}}"#, 422, "x", twice("feature \"u.1.a\"")),
+            (r#"{"x": {"u": {"v": 1}, "u.v": 1}}"#, 422, "x", twice("feature \"u.v\"")),
+            (r#"{"x": {"w": {"u.0": 1, "u": [2]}}}"#, 422, "x", twice("feature \"w.u.0\"")),
+            (r#"{"x": {"a.b": {"c": 1}, "a": {"b.c": 1}}}"#, 422, "x", twice("feature \"a.b.c\"")),
+            (r#"{"y": [{"a": NaN, "a": 1}]}"#, 422, "y", twice("the name \"a\"") + " in one object"),
+            (r#"{"x": {"v": [1, 1e999]}}"#, 422, "x.v.1", "x.v.1 cannot be read: number out of range".into()),
+            (r#"{"a": 1} 2"#, 400, "", "there is text after the JSON of the body".into()),
+            (r#"{"a": }"#, 400, "", "the body cannot be read as JSON: expected value at column 7".into()),
+        ] {
+            assert_eq!(refusal(text), (status, field.to_owned(), what), "{text}");
+        }
+    }
+}
