@@ -61,3 +61,190 @@ def test_rivers_tables_have_the_same_categories():
     model.learn_many(frame, ["small", "large"] * 100)
     assert model.predict_one({"size": 1.0, "x": 0}) == "small"
     assert model.predict_many(pandas.DataFrame({"size": [1.0, 2.0, None], "x": 0}))[:2].tolist() == ["small", "large"]
+
+
+# Labels
+
+
+@pytest.mark.parametrize("wrong", [np.inf, 1e19, -1e19])
+def test_a_label_that_is_no_class_is_refused(wrong):
+    # It counted as missing, and its row was not learnt.
+    x, y = rows()
+    learner = Learner("folklore", features=3, classes=2)
+    with pytest.raises(ValueError, match=r"y\[1\] = .*: must be a class, a whole number from 0"):
+        learner.update(x[:2], [0.0, wrong])
+    with pytest.raises(ValueError, match="must be a class"):
+        learner.learn_one(x[0], wrong)
+    assert learner.rounds == 0
+
+
+@pytest.mark.parametrize("wrong", [np.uint64(2**63), np.int64(-(2**63))], ids=str)
+def test_a_whole_number_that_is_no_class_is_refused(wrong):
+    learner = Learner("folklore", features=3, classes=2)
+    with pytest.raises(ValueError, match=r"y\[0\] = .*: must be a class"):
+        learner.update(rows()[0][:1], np.array([wrong]))
+    with pytest.raises(ValueError, match="class"):
+        learner.learn_one(rows()[0][0], int(wrong))
+    assert learner.rounds == 0
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [[1, 2, float("nan")], [2**53, 2**53 + 1, float("nan")], [2**53, 2**53 + 1, 0.5], [-1, 2**63, 3], ["a\0", "b", "c"], [1, 2.5, 3], [True, 1.0, 2.0]],
+    ids=str,
+)
+def test_labels_of_a_list_come_back_as_they_are(labels):
+    # NumPy makes reals of whole numbers beside a real or a missing one, and cuts texts.
+    x = np.eye(3)[np.arange(90) % 3]
+    learner = Learner("folklore")
+    run = learner.run(x, labels * 30)
+    named = [label for label in labels if label == label]
+    assert [(type(label), label) for label in learner.predict(np.eye(3)[: len(named)]).tolist()] == [(type(label), label) for label in named]
+    assert {type(label) for label in run.labels} == {type(label) for label in named}
+
+
+def test_numbers_are_no_places_among_texts_of_digits():
+    # The label 1 was the second one, "2".
+    x, _ = rows()
+    for bandit in (Bandit("squarecb", features=3, labels=["1", "2", "3"]), Bandit("squarecb", labels=["1", "2", "3"])):
+        with pytest.raises(ValueError, match='the label "1" is a number, and the class of this name is a text'):
+            bandit.learn(x[:2], [1, 2], [1, 0], [0.5, 0.5])
+    bandit = Bandit("squarecb", features=3, labels=["1", "2", "3"])
+    with pytest.raises(ValueError, match='the label "1" is a number'):
+        bandit.run(x[:2], [1, 2])
+    bandit = Bandit("squarecb", features=3, labels=["a", "b"])
+    bandit.learn(x[:2], [1, 0], [1, 0], [0.5, 0.5])
+    assert bandit.predict(x[0]) == "b"
+
+
+# Weights of classes
+
+
+@pytest.mark.parametrize("keys", [1, 1.0, "1", np.int64(1), np.float32(1)], ids=repr)
+@pytest.mark.parametrize("dtype", [int, float, "Int64", object])
+def test_class_weights_find_equal_numbers(keys, dtype):
+    x, y = rows()
+    y = pandas.Series((y == "yes").astype(int)).astype(dtype)
+    plain, weighted = Learner("folklore"), Learner("folklore", class_weight={keys: 20.0})
+    for learner in (plain, weighted):
+        learner.run(x, y)
+    assert weighted.predict_proba(x)[:, 1].mean() > plain.predict_proba(x)[:, 1].mean() + 0.02
+
+
+def test_class_weights_of_no_class_are_said():
+    x, y = rows()
+    with pytest.warns(UserWarning, match="class_weight has a weight for 'maybe', which is no label so far: there are no, yes"):
+        Learner("folklore", class_weight={"maybe": 5.0}).update(x, y)
+    with pytest.warns(UserWarning, match="which is no label so far"):
+        Learner("folklore", class_weight={"maybe": 5.0}).update(pandas.DataFrame(x), y)
+    for made in ({"features": 3, "classes": 2}, {"labels": ["no", "yes"]}):
+        with pytest.raises(ValueError, match="class_weight has a weight for '7', which is no label: there are"):
+            Learner("folklore", class_weight={7: 5.0}, **made)
+    with pytest.raises(TypeError, match="class_weight is 'balanced'; a dictionary of labels and weights was needed"):
+        Learner("folklore", class_weight="balanced")
+
+
+def test_rivers_class_weights_are_a_dictionary():
+    river = pytest.importorskip("noregret.river")
+    with pytest.raises(TypeError, match="class_weight = 'balanced': must be a dictionary"):
+        river.Folklore(class_weight="balanced")
+
+
+# Rows
+
+
+@pytest.mark.parametrize("model", [Learner("folklore", features=3, classes=2), Bandit("squarecb", features=3, classes=2)], ids=["learner", "bandit"])
+def test_columns_by_places_keep_their_order(model):
+    x, y = rows()
+    frame = pandas.DataFrame(x, columns=["a", "b", "c"])
+    model.run(frame, (y == "yes").astype(int))
+    other = frame[["c", "b", "a"]]
+    for what in (other, other.iloc[0]):
+        with pytest.raises(ValueError, match="x has the columns c, b, a; they were needed in the order of the first table, a, b, c"):
+            model.predict_proba(what)
+    assert model.predict_proba(frame).shape == model.predict_proba(x).shape
+
+
+def test_named_rows_are_matched_by_name():
+    x, y = rows()
+    frame = pandas.DataFrame(x, columns=["a", "b", "c"])
+    other = frame[["c", "b", "a"]]
+    for model in (Learner("folklore"), Bandit("squarecb")):
+        model.run(frame, y)
+        assert (model.scores(list(other.itertuples(index=False))) == model.scores(frame)).all()
+        assert (model.scores([row for _, row in other[:5].iterrows()]) == model.scores(frame[:5])).all()
+        first = model.scores(frame[:1])[0]
+        assert np.allclose(model.scores(next(other.itertuples(index=False))), first)
+    learner = Learner("folklore")
+    learner.update(list(frame.itertuples()), y)
+    assert learner.roles["Index"] == "drop"
+    bandit = Bandit("squarecb", labels=["no", "yes"])
+    bandit.decide(next(frame.itertuples(index=False)))
+    assert bandit.columns[:3] == ["a", "b", "c"]
+
+
+def test_one_row_of_lists_is_one_row():
+    bandit = Bandit("squarecb", labels=["no", "yes"])
+    assert bandit.decide({"tags": ["new", "vip"]}).label in ("no", "yes")
+    learner = Learner("folklore", labels=["no", "yes"])
+    learner.learn_one({"tags": ["new", "vip"]}, "yes")
+    assert learner.rounds == 1
+
+
+def test_labels_in_another_order_are_said():
+    x, y = rows()
+    frame, labels = pandas.DataFrame(x).sample(frac=1, random_state=1), pandas.Series(y)
+    for model in (Learner("folklore"), Bandit("squarecb")):
+        with pytest.warns(UserWarning, match="y has the index of x in another order, and rows are matched by their places"):
+            model.run(frame, labels)
+
+
+def test_files_and_tables_in_a_list_are_no_rows(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,y\n1,no\n")
+    for model in (Learner("folklore"), Bandit("squarecb")):
+        for given in (path, str(path)):
+            with pytest.raises(TypeError, match=r"a file; rows were needed: pandas.read_csv reads them"):
+                model.run(given, "y")
+        with pytest.raises(TypeError, match="x has tables as its rows, the first of type DataFrame"):
+            model.run([pandas.DataFrame({"a": [1.0]})], ["no"])
+    with pytest.raises(TypeError, match="y is 'y'; labels, one for each row, were needed"):
+        Bandit("squarecb").run(pandas.DataFrame({"a": [1.0], "y": ["no"]}), "y")
+    with pytest.raises(TypeError, match=r"x\[1\] is None; a dictionary was needed"):
+        Learner("folklore").run([{"a": 1.0}, None], ["no", "yes"])
+    with pytest.raises(TypeError, match="it has 'x', in row 1, column 0"):
+        Learner("folklore", features=2, classes=2).update(np.array([[1, 2], ["x", 3]], dtype=object), [0, 1])
+    x, y = rows()
+    assert Learner("folklore").run(iter(x), iter(y), (1.0 for _ in y)).rates["rounds"] == 200
+
+
+def test_rivers_columns_have_names_of_their_own():
+    river = pytest.importorskip("noregret.river")
+    with pytest.raises(ValueError, match="column 'a' appears twice"):
+        river.Folklore().learn_many(pandas.DataFrame([[1.0, 2.0]], columns=["a", "a"]), ["yes"])
+
+
+# Bandits
+
+
+def test_the_refusal_of_a_label_lists_the_labels():
+    bandit = Bandit("squarecb", features=1, labels=["a", "b"])
+    for ask in (bandit.decide, bandit.predict, bandit.explain):
+        with pytest.raises(ValueError, match="the label \"z\" is none of the bandit's; its labels are a, b"):
+            ask([1.0], ["a", "z"])
+    with pytest.raises(ValueError, match=r"offered\[0\]: the label \"z\" is none of the bandit's; its labels are a, b"):
+        bandit.learn([[1.0]], ["a"], [1], [0.5], [["a", "z"]])
+
+
+@pytest.mark.parametrize(("rewards", "probabilities", "what"), [([1, 5], [0.5, 0.5], r"rewards\[1\] = 5"), ([1, 1], [0.5, 0], r"probabilities\[1\] = 0")])
+def test_nothing_is_learnt_of_rounds_that_are_refused(rewards, probabilities, what):
+    bandit = Bandit("offers")
+    with pytest.raises(ValueError, match=what):
+        bandit.learn([{"x": 1}, {"x": 2}], ["a", "b"], rewards, probabilities, [["a", "b"]] * 2)
+    assert bandit.rounds == 0
+
+
+def test_ids_of_a_column_with_a_missing_one_are_reals():
+    bandit = Bandit("squarecb", features=1, labels=["a", "b"])
+    bandit.feedback(np.float64(bandit.decide([1.0]).id), True)
+    assert bandit.rounds == 1

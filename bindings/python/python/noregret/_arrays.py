@@ -64,11 +64,17 @@ def targets(y: Any, real: bool, index: Mapping[str, int]) -> Floats | Ints:
     whole = _numeric(array, "y")
     if whole.dtype.kind == "f":
         missing = np.isnan(whole)
-        wrong = np.flatnonzero((whole != np.rint(whole)) & ~missing)
-        if wrong.size:
-            raise ValueError(f"y[{wrong[0]}] = {whole[wrong[0]]}: must be a class, a whole number from 0")
+        _whole((whole != np.rint(whole)) | (np.abs(whole) > 2**53), whole, ~missing)
         return np.where(missing, UNLABELLED, np.where(missing, 0.0, whole).astype(np.int64))
+    # Beyond 64 bits, or the mark of a row without a label.
+    _whole((whole >= 2**63) | (whole == UNLABELLED), whole, True)
     return np.ascontiguousarray(whole, dtype=np.int64)
+
+
+def _whole(wrong: Any, y: Any, there: Any) -> None:
+    """Refuses what is no class."""
+    if (places := np.flatnonzero(wrong & there)).size:
+        raise ValueError(f"y[{places[0]}] = {y[places[0]]}: must be a class, a whole number from 0")
 
 
 def distinct(y: Any) -> tuple[list[Any], Ints]:
@@ -144,7 +150,7 @@ def name_of(name: Any, index: Mapping[str, int]) -> int:
 
 def weights(weight: Any) -> Floats | None:
     """Importance weights."""
-    return None if weight is None else one_axis(weight, "weight")
+    return None if weight is None else one_axis(list(weight) if isinstance(weight, Iterator) else weight, "weight")
 
 
 def one_axis(x: Any, name: str) -> Floats:
@@ -171,9 +177,12 @@ def numbers(x: Any, name: str) -> npt.NDArray[Any]:
 def _numeric(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     if array.dtype.kind == "O":
         numbers = [np.nan if is_missing(value) else value for value in array.flat]
-        wrong = next((value for value in numbers if not isinstance(value, int | float | np.number | np.bool_ | decimal.Decimal)), None)
+        kinds = int | float | np.number | np.bool_ | decimal.Decimal
+        wrong = next((at for at, value in enumerate(numbers) if not isinstance(value, kinds)), None)
         if wrong is not None:
-            raise TypeError(f"{name} has dtype object; real numbers were needed, and it has {wrong!r}")
+            place = np.unravel_index(wrong, array.shape)
+            where = f", in row {place[0]}, column {place[1]}" if len(place) == 2 else f", at {place[0]}" if len(place) == 1 else ""
+            raise TypeError(f"{name} has dtype object; real numbers were needed, and it has {numbers[wrong]!r}{where}")
         return np.array(numbers, dtype=np.float64).reshape(array.shape)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} has dtype {array.dtype}; real numbers were needed")

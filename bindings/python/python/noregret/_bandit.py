@@ -233,7 +233,7 @@ class Bandit(Rounds):
         played. Raises OSError if the decision cannot be logged.
         """
         if self._held is None or self._core.block is None:
-            x = _tables.one(x)
+            x = _tables.by_name(_tables.one(x))
         if self._held is None:
             self._start(x, labels)
         given, row = self._round(x, labels, learns=True)
@@ -270,11 +270,21 @@ class Bandit(Rounds):
         if self._core.block is None:
             if isinstance(labels, Mapping):
                 raise TypeError("the bandit has fixed labels; labels with features of their own need Bandit('offers') without features")
-            return None, (self._one(x, learns), _named(labels))
+            return None, (self._one(x, learns), self._offered(labels))
         if labels is None:
             raise TypeError("labels: the labels on offer must be given, with their features")
         given, offered = _offers.on_offer(labels)
         return given, (_offers.described(x, "x"), offered)
+
+    def _offered(self, labels: Any) -> list[str] | None:
+        """The names of the labels on offer, which the bandit has."""
+        names = _named(labels)
+        for name in names or ():
+            if name not in self._names():
+                known = self._core.labels
+                more = f" and {len(known) - 10} more" if len(known) > 10 else ""
+                raise ValueError(f'the label "{name}" is none of the bandit\'s; its labels are {", ".join(known[:10])}{more}')
+        return names
 
     def feedback(
         self, id: int | str, correct: bool | None = None, *, reward: float | None = None, cost: float | None = None
@@ -296,6 +306,8 @@ class Bandit(Rounds):
         """
         if isinstance(id, Decision):
             raise TypeError("id is a Decision; its id was needed: decision.id")
+        if isinstance(id, float | np.floating) and float(id).is_integer():
+            id = int(id)  # A column of ids with a missing one is real in pandas.
         if sum(given is not None for given in (correct, reward, cost)) != 1:
             raise TypeError("either correct, True or False, or reward, from 0 to 1, or cost was needed; forget(id) is for decisions that nobody will answer")
         if cost is not None:
@@ -430,7 +442,7 @@ class Bandit(Rounds):
             return np.array(self._core.look(self._round(x, labels, learns=False)[1], scores))
         if isinstance(labels, Mapping):
             self._round(x, labels, learns=False)  # Raises.
-        offered = _named(labels)
+        offered = self._offered(labels)
         if x is None or (_tables.is_row(x) if _tables.is_table(x) else _arrays.is_row(x)):
             return np.array(self._core.look((self._one(x, learns=False), offered), scores))
         rows = self._many(x, learns=False)
@@ -459,7 +471,11 @@ class Bandit(Rounds):
         """
         if self._held is not None and self._core.block is not None:
             raise TypeError("a run needs rows of numbers with classes; this bandit knows labels by their features")
-        x, y = _tables.whole(x), _tables.labels(y)
+        x = _tables.rows(x)
+        if isinstance(y, str):
+            raise TypeError(f"y is {y!r}; labels, one for each row, were needed: run(x.drop(columns={y!r}), x[{y!r}])")
+        _tables.check_index(x, y)
+        y = _tables.labels(y)
         if self._held is None:
             self._begin(x, y)
         found = self._core.run(self._many(x, learns=True), self._classes(y), seed=seed, keep=probabilities)
@@ -528,8 +544,14 @@ class Bandit(Rounds):
             every = None if offered is None else named({label: None for on_offer in offered for label in _offers.names(on_offer)})
             self._given = self._given or every or {}
             self._begin(x, labels, None if every is None else sorted(every))
-        names = None if offered is None else [_named(on_offer) or [] for on_offer in offered]
+        names = None if offered is None else [self._on_offer_in(at, on_offer) for at, on_offer in enumerate(offered)]
         self._core.learn(self._many(x, learns=True), self._classes(labels), rewards, probabilities, names)
+
+    def _on_offer_in(self, round: int, labels: Any) -> list[str]:
+        try:
+            return self._offered(labels) or []
+        except ValueError as why:
+            raise ValueError(f"offered[{round}]: {why}") from None
 
     def _learn_offers(self, x: Any, labels: Any, rewards: Floats, probabilities: Floats, offered: Any) -> None:
         """Learns rounds of labels with features of their own, which another policy has played."""
@@ -545,6 +567,11 @@ class Bandit(Rounds):
             given, described = _offers.on_offer(on_offer)
             if label not in given:
                 raise ValueError(f"the label {label!r} was played in round {at} although it was not on offer")
+            # Nothing is learnt of rounds of which one is refused.
+            if not 0 <= rewards[at] <= 1:
+                raise ValueError(f"rewards[{at}] = {rewards[at]:g}: must be from 0 to 1, or between the worst and the best of between = (worst, best)")
+            if not 1e-100 <= probabilities[at] <= 1:
+                raise ValueError(f"probabilities[{at}] = {probabilities[at]:g}: must be at least 1e-100 and at most 1")
             rounds.append(((_offers.described(contexts[at], "x"), described), given.index(label)))
         for (round, place), reward, probability in zip(rounds, rewards, probabilities, strict=True):
             _core.learn_round(self._core, round, place, float(reward), float(probability))

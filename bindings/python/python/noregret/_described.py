@@ -155,6 +155,7 @@ class Described(Labelled):
         if isinstance(x, np.ndarray) and x.dtype.kind in "fiub":
             return x
         columns = [] if self._held is None else [name for name, role in self.roles.items() if role != "label"]
+        x = _tables.by_name(_tables.whole(x)) if self._held is None or columns else x
         x = _tables.sparse(_tables.given(x), dense=bool(columns) or (self._held is None and bool(_tables.said(self._asked["roles"]))))
         return _tables.texts(x) if self._held is None or columns == ["text"] else x
 

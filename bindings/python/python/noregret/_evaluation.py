@@ -437,6 +437,8 @@ def _array(x: Any, name: str, axes: tuple[int, ...]) -> Any:
 def _played_at(places: Any, x: Any, name: str) -> Any:
     """Numbers of shape (rounds, labels): of several positions, those of the position at which each label was played."""
     if np.ndim(x) != 3:
+        if places is not None and places.any():
+            raise ValueError(f"{name} has one position, and position has others: the shape (rounds, labels, positions) was needed")
         return _array(x, name, (2,))
     array = _array(x, name, (3,))
     positions = array.shape[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -40,7 +41,10 @@ class Labelled(Promising):
         if self._real:
             return _arrays.targets(y, True, {})
         array = np.asarray(y) if not hasattr(y, "__arrow_c_stream__") or hasattr(y, "__array__") else _arrays.numbers(y, "y")
-        if array.ndim != 1 or (array.dtype.kind in "iuf" and self._labels_out() is None):
+        by_number = self._labels_out() is None
+        if by_number and array.dtype.kind == "O" and not any(isinstance(label, str | bool | np.bool_) for label in array.flat):
+            array = y = _arrays.numbers(array, "y")  # Whole numbers and reals, or missing ones.
+        if array.ndim != 1 or (array.dtype.kind in "iuf" and by_number):
             return _arrays.targets(y, False, self._names())
         values, places = _arrays.distinct(y)
         _tables.check_types(values, self._values or {})
@@ -61,12 +65,23 @@ class Labelled(Promising):
             return np.ascontiguousarray(_arrays.numbers(y, "y"), dtype=np.float64)
         if y is None:
             raise TypeError("y is None; a label was needed")
-        if isinstance(y, int) and self._labels_out() is None:
+        if isinstance(y, int) and 0 <= y < 2**63 and self._labels_out() is None:
             return y
         return int(self._targets(_tables.labels([y]))[0])
 
     def _importance(self, y: Any) -> float:
-        return 1.0 if self._class_weight is None else self._class_weight.get(_tables.text_of(y), 1.0)
+        return 1.0 if self._class_weight is None else _tables.weight_of(self._class_weight, y)
+
+    def _check_class_weight(self, labels: Iterable[Any]) -> None:
+        """Refuses a weight for what is none of the labels, or warns where labels may still come."""
+        known = [name for label in labels for name in _tables.weight_names(label)]
+        unknown = [name for name in self._class_weight or {} if name not in known]
+        if not unknown:
+            return
+        told = f"class_weight has a weight for {unknown[0]!r}, which is no label"
+        if not self._grows:
+            raise ValueError(f"{told}: there are {', '.join(known[:10])}")
+        warnings.warn(f"{told} so far: there are {', '.join(self._core.labels[:10])}", stacklevel=5)
 
     def _weights(self, y: Any, weight: Any) -> Floats | None:
         """Importance weights of rows: the given ones times those of the labels."""
@@ -81,7 +96,9 @@ class Labelled(Promising):
         self._index = self._outputs = None
         if self._real:
             return
-        new = {_tables.text_of(label): label for label in set(labels) if label is not None}
+        # True equals 1, and is another label.
+        distinct = {(isinstance(label, bool), label): label for label in labels if label is not None}
+        new = {_tables.text_of(label): label for label in distinct.values()}
         values = dict(zip(_core.spelling(list(new)), new.values(), strict=True))
         self._values = {**values, **(self._values or {})}
 

@@ -136,6 +136,7 @@ class Learner(Described):
                 intercept=bool(intercept),
                 **facts,
             )
+            self._check_class_weight(self._held.labels if self._values is None else self._values.values())
             return
         # Checks names and parameters before there are rows.
         _core.check(name, params)
@@ -143,6 +144,8 @@ class Learner(Described):
         intercept = intercept is None or bool(intercept)
         facts |= {"name": name, "classes": classes, "scale": scale, "intercept": intercept}
         self._asked, self._grows = {"facts": facts, "params": params, "roles": roles}, labels is None
+        if self._values is not None:
+            self._check_class_weight(self._values.values())
 
     # Predicting
 
@@ -219,6 +222,7 @@ class Learner(Described):
             table = self._table(x)
             found = _core.predict_table(self._core, table.given(), scores)
             return np.ascontiguousarray(found[0]) if _tables.is_row(x) or _arrays.is_row(x) else found
+        self._in_order(x)
         if _arrays.is_row(x):
             return self._core.predict_row(_arrays.row(x), scores)
         return self._core.predict(_arrays.rows(x), scores)
@@ -249,9 +253,10 @@ class Learner(Described):
             return
         x = self._readable(x)
         if self._held is None or self._takes_tables(x):
-            row = x if _tables.is_table(x) else _tables.given([x])
+            row = _tables.single(x) if _tables.is_table(x) else _tables.given([x])
             self._run(row, [y], [weight], {}, {"ahead": True})
             return
+        self._in_order(x)
         row = _arrays.row(x)
         self._core.learn_row(row, self._target(y), weight * self._importance(y))
 
@@ -283,7 +288,7 @@ class Learner(Described):
         KeyboardInterrupt
             Between two rounds; the rows before are learnt, and `rounds` counts them.
         """
-        self._run(_tables.whole(x), _tables.labels(y), weight, {"look_ahead": look_ahead, "threads": threads})
+        self._run(_tables.rows(x), _tables.labels(y), weight, {"look_ahead": look_ahead, "threads": threads})
 
     def run(
         self,
@@ -311,7 +316,7 @@ class Learner(Described):
         Run(rounds=100, errors=1, error_rate=0.01, greedy_error_rate=0.01, log_loss=0.0138629)
         """
         how = {"look_ahead": look_ahead, "keep": probabilities, "seed": seed, "threads": threads}
-        x, y = _tables.whole(x), _tables.labels(y)
+        x, y = _tables.rows(x), _tables.labels(y)
         with bar(x, progress) as told:
             found, notes = self._run(x, y, weight, {**how, "progress": told})
         outputs = [] if self._real else self._labels_out()
@@ -324,6 +329,7 @@ class Learner(Described):
     ) -> tuple[Any, list[str]]:
         """Learns rows; returns the result of the compiled part, and remarks on the columns."""
         facts = {"ahead": False, **(facts or {})}
+        _tables.check_index(x, y)
         x = self._readable(x)
         count = self._bare(x)
         if count is not None:
@@ -331,6 +337,7 @@ class Learner(Described):
         if self._takes_tables(x):
             table = self._table(x)
             return self._run_table(table, table.rows, y, weight, how, facts)
+        self._in_order(x)
         rows = _arrays.rows(x)
         weights = self._weights(y, weight)
         begins = self._held is None
@@ -370,6 +377,8 @@ class Learner(Described):
         given = table.without(known).given(known, targets)
         found, notes = _core.run_table(self._core, given, known, weights, grows=self._grows, **how)
         self._remember(targets)
+        if begins:
+            self._check_class_weight((self._values or {}).values())
         notes += _tables.remarks(given_labels, rows) if begins and not self._real else []
         return found, notes + _tables.unlabelled(targets, found[4])
 
@@ -393,6 +402,7 @@ class Learner(Described):
         self._make(lambda params: _core.learner_for_array(asked, params, rows, targets, names))
         if names:
             self._remember(values)
+            self._check_class_weight((self._values or {}).values())
             index = self._names()
             return _arrays.placed([index.get(name, _arrays.UNLABELLED) for name in _core.spelling(names)], places)
         return targets

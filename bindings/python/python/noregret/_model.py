@@ -18,12 +18,14 @@ _M = TypeVar("_M", bound="Model[Any]")
 class Model(Generic[_C]):
     """A learner of the compiled part."""
 
-    __slots__ = ("_held", "_index")
+    __slots__ = ("_frame", "_held", "_index")
     _compiled: type[_C]
     _held: _C | None
     """None until the first rows determine the learner."""
     _index: dict[str, int] | None
     """Classes by name, made at first use."""
+    _frame: list[str]
+    """The names of the columns of the first table whose columns count by their places."""
 
     @property
     def _core(self) -> _C:
@@ -67,6 +69,20 @@ class Model(Generic[_C]):
         if self._index is None:
             self._index = {name: at for at, name in enumerate(self._core.labels)}
         return self._index
+
+    def _in_order(self, x: Any) -> None:
+        """Refuses a table whose columns have other places than in an earlier one, of a learner that knows columns by their places."""
+        names = _tables.column_names(x)
+        if names is None:
+            return
+        if not hasattr(self, "_frame"):
+            self._frame = names
+        places = {name: at for at, name in enumerate(self._frame)}
+        if any(places.get(name, at) != at for at, name in enumerate(names)):
+            raise ValueError(
+                f"x has the columns {', '.join(names[:10])}; they were needed in the order of the first table, {', '.join(self._frame[:10])}, "
+                "since the learner knows columns by their places (without features= a first table makes one that knows them by name)"
+            )
 
     def _tell(self, given: dict[str, Any] | None) -> None:
         """States the types of the given labels, by their text, for a model file."""

@@ -76,7 +76,7 @@ class Rounds(Model[_core.Bandit]):
         _tables.check_types(values, self._given)
         names = [_tables.text_of(value) for value in values]
         _tables.need_labels(labels or names, facts)
-        x = _tables.texts(_tables.given(x))
+        x = _tables.texts(_tables.given(_tables.by_name(_tables.whole(x))))
         free = _tables.bare(x) is not None
         if free or self._reads_tables(x):
             table = _tables.Table([], [], []) if free else _tables.table(x)
@@ -109,9 +109,9 @@ class Rounds(Model[_core.Bandit]):
         if not self._core.named and not isinstance(x, Mapping):
             if x is None:
                 x = []
+            self._in_order(x)
             return _full(_arrays.row(x)[None, :])
-        if x is None:
-            x = {}
+        x = {} if x is None else _tables.single(_tables.by_name(x))
         if not _tables.is_table(x):
             x = self._in_places([x])
             if isinstance(x, np.ndarray):
@@ -122,7 +122,7 @@ class Rounds(Model[_core.Bandit]):
 
     def _many(self, x: Any, learns: bool) -> Rows:
         """The rows of `x`; with `learns`, new names get columns."""
-        x = _tables.given(x)
+        x = _tables.given(_tables.by_name(_tables.whole(x)) if self._core.named else x)
         rows = _tables.bare(x)
         if rows is not None:
             columns = self._core.columns
@@ -133,6 +133,7 @@ class Rounds(Model[_core.Bandit]):
         x = _tables.texts(x) if self._core.named else x
         by_name = isinstance(x, Mapping) or (isinstance(x, list | tuple) and bool(x) and isinstance(x[0], Mapping))
         if not self._core.named and not by_name:
+            self._in_order(x)
             return _full(_arrays.rows(x))
         if not _tables.is_table(x):
             x = self._in_places(x)
@@ -169,6 +170,9 @@ class Rounds(Model[_core.Bandit]):
         """Labels as indices: by what they are called, or numbers of classes where labels have other names."""
         array = np.asarray(y)
         by_name = any(not isinstance(value, str) for value in self._given.values())
+        if array.dtype.kind in "iu" and not by_name and self._given:
+            # A text of digits is what a number would be called, and no place.
+            by_name = any(str(number) in self._names() for number in np.unique(array).tolist())
         if array.ndim != 1 or (array.dtype.kind in "iu" and not by_name):
             return np.asarray(_arrays.targets(y, False, self._names()), dtype=np.int64)
         values, places = _arrays.distinct(y)

@@ -246,7 +246,10 @@ def as_array(labels: list[Any]) -> Any:
     """Labels as an array of one axis, of their common type if they have one."""
     kinds = {type(label) for label in labels}
     if len(kinds) == 1 and kinds <= {int, str, bool, float, np.datetime64}:
-        return np.array(labels)
+        array = np.array(labels)
+        # NumPy makes reals of large whole numbers beside negative ones, and cuts texts.
+        if not (kinds == {int} and array.dtype.kind == "f") and not (kinds == {str} and any(label.endswith("\0") for label in labels)):
+            return array
     if kinds == {datetime.datetime} and all(label.tzinfo is None for label in labels):
         # Times of NumPy equal those of every kind.
         return np.array(labels, dtype="M8[us]")

@@ -8,6 +8,8 @@ import datetime
 import decimal
 import json
 import math
+import os
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -113,6 +115,17 @@ def is_table(x: Any) -> bool:
     return _is_pandas(x) or _is_polars(x) or _is_series(x) or hasattr(x, "__arrow_c_stream__")
 
 
+def column_names(x: Any) -> list[str] | None:
+    """The names of the columns of a data frame, an Arrow table or a row of a DataFrame; None for anything else."""
+    if isinstance(x, np.ndarray | list | tuple):
+        return None
+    if _is_series(x):
+        return list(map(str, x.index))
+    if _is_pandas(x) or _is_polars(x):
+        return list(map(str, x.columns))
+    return list(x.column_names) if hasattr(x, "column_names") and hasattr(x, "__arrow_c_stream__") else None
+
+
 def has_texts(x: Any) -> bool:
     """Whether `x` is an array of rows with texts, times or missing objects among its cells, as a ColumnTransformer of scikit-learn passes
     them on: a table whose columns are called by their places."""
@@ -133,6 +146,16 @@ def whole(x: Any) -> Any:
     return list(x) if isinstance(x, Iterator) else x
 
 
+def rows(x: Any) -> Any:
+    """Rows in memory that are learnt, of which a path is none."""
+    if isinstance(x, os.PathLike) or (isinstance(x, str) and os.path.isfile(x)):
+        raise TypeError(f"x is {x!r}, a file; rows were needed: pandas.read_csv reads them, and `noregret run` learns from the file itself")
+    x = whole(x)
+    if isinstance(x, list | tuple) and x and (_is_pandas(x[0]) or _is_polars(x[0]) or hasattr(x[0], "num_rows")):
+        raise TypeError(f"x has tables as its rows, the first of type {type(x[0]).__name__}; rows were needed: learn the tables one after the other")
+    return x
+
+
 def given(x: Any) -> Any:
     """Rows in memory: those of nested lists as an array."""
     x = whole(x)
@@ -145,6 +168,22 @@ def given(x: Any) -> Any:
         mixed = array.ndim == 2 and array.dtype.kind == "U" and not all(isinstance(cell, str) for row in x for cell in row)
         return np.asarray(x, dtype=object) if mixed else array
     return x
+
+
+def by_name(x: Any) -> Any:
+    """Named tuples, and rows of a DataFrame in a list, as dictionaries; anything else as it is."""
+    if hasattr(x, "_asdict"):
+        return x._asdict()
+    if isinstance(x, list | tuple) and x and all(hasattr(row, "_asdict") for row in x):
+        return [row._asdict() for row in x]
+    if isinstance(x, list | tuple) and x and all(_is_series(row) for row in x):
+        return [row.to_dict() for row in x]
+    return x
+
+
+def single(x: Any) -> Any:
+    """A dictionary that is one row as a table of that row, also if all of its cells are lists; anything else as it is."""
+    return [x] if isinstance(x, Mapping) and not is_row(x) and {len(value) for value in x.values()} != {1} else x
 
 
 def texts(x: Any) -> Any:
@@ -180,13 +219,19 @@ def labels(y: Any) -> Any:
     if isinstance(y, list | tuple) and y and isinstance(y[0], list | tuple | np.ndarray):
         if len({np.size(label) for label in y}) == 1:
             return _vectors(np.asarray(y))
-    kinds = {(isinstance(label, str), isinstance(label, bool | np.bool_)) for label in y} if isinstance(y, list | tuple) else set()
-    if len(kinds) > 1 or (kinds == {(True, False)} and any(label.endswith("\0") for label in y)):
-        # NumPy would make texts of numbers, numbers of truth values, and cut texts.
+    kinds = {_kind(label) for label in y} if isinstance(y, list | tuple) else set()
+    if len(kinds) > 1 or (kinds == {str} and any(label.endswith("\0") for label in y)) or (kinds == {int} and max(y) >= 2**63):
+        # NumPy would make texts of numbers, numbers of truth values, reals of whole numbers, and cut texts.
         mixed = np.empty(len(y), dtype=object)
         mixed[:] = y
         return mixed
     return y
+
+
+def _kind(label: Any) -> Any:
+    """The kind of a label among those that NumPy does not keep apart."""
+    kinds = ((str, str), (bool | np.bool_, bool), (int | np.integer, int), (float | np.floating, float))
+    return next((kind for types, kind in kinds if isinstance(label, types)), None)
 
 
 def _vectors(y: Any) -> Any:
@@ -241,6 +286,15 @@ def words(name: str, given: Sequence[Any] | None) -> list[str]:
     return [str(word) for word in given or ()]
 
 
+def check_index(x: Any, y: Any) -> None:
+    """Warns where labels of pandas have the index of the rows in another order: rows and labels are matched by their places."""
+    ours: Any = getattr(x, "index", None)
+    theirs: Any = getattr(y, "index", None)
+    if hasattr(ours, "equals") and hasattr(theirs, "equals") and len(ours) == len(theirs) and not ours.equals(theirs):
+        if ours.is_unique and theirs.is_unique and theirs.isin(ours).all():
+            warnings.warn("y has the index of x in another order, and rows are matched by their places: y.loc[x.index] has the order of x", stacklevel=4)
+
+
 def has_holes(x: Any) -> bool:
     """Whether `x` is an array of rows with missing numbers, which only tables may have."""
     return isinstance(x, np.ndarray) and x.ndim == 2 and x.dtype.kind == "f" and bool(np.isnan(x).any())
@@ -264,6 +318,9 @@ def table(x: Any) -> Table:
             return _checked([str(name) for name in x], [[value] for value in x.values()], [])
         return _checked([str(name) for name in x], list(x.values()), [])
     if isinstance(x, list | tuple):
+        wrong = next((at for at, row in enumerate(x) if not isinstance(row, Mapping)), None)
+        if wrong is not None:
+            raise TypeError(f"x[{wrong}] is {x[wrong]!r}; a dictionary was needed, as the rows before it")
         names = list(dict.fromkeys(name for row in x for name in row))
         return _checked([str(name) for name in names], [[row.get(name) for row in x] for name in names], [])
     if _is_pandas(x):
@@ -374,8 +431,22 @@ def text_of(value: Any) -> str:
 
 
 def class_weights(given: Mapping[Any, float] | None) -> dict[str, float] | None:
-    """Importance weights by the texts of labels."""
-    return None if given is None else {text_of(label): float(weight) for label, weight in given.items()}
+    """Importance weights by the first names of labels."""
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"class_weight is {given!r}; a dictionary of labels and weights was needed")
+    return None if given is None else {weight_names(label)[0]: float(weight) for label, weight in given.items()}
+
+
+def weight_names(label: Any) -> list[str]:
+    """What a label may be called among the weights: equal numbers are one label in every writing."""
+    text = text_of(label)
+    number = isinstance(label, float | np.floating | decimal.Decimal) and label == label // 1
+    return [str(int(label)), text] if number else [text]
+
+
+def weight_of(weights: Mapping[str, float], label: Any) -> float:
+    """The weight of a label, 1 if it has none."""
+    return next((weights[name] for name in weight_names(label) if name in weights), 1.0)
 
 
 def check_types(labels: Iterable[Any], known: Mapping[str, Any]) -> None:

@@ -239,6 +239,9 @@ class Classifier(base.MiniBatchClassifier):
 
     def _learn_many(self, X: Any, y: Any, w: Any) -> None:
         names, y = list(X.columns), list(y)
+        twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+        if twice is not None:
+            raise ValueError(f"column {twice!r} appears twice; columns are told apart by their names")
         if len(y) != len(X):
             raise ValueError(f"y has {len(y)} labels for {len(X)} rows")
         mixed = self._core is None and (bool(self.missing) or _is_mixed(X))
@@ -361,6 +364,8 @@ class WeightedClassifier(Classifier):
             memory=memory,
             **own,
         )
+        if class_weight is not None and not isinstance(class_weight, dict):
+            raise TypeError(f"class_weight = {class_weight!r}: must be a dictionary of classes and weights; rows that come one by one have no balance")
         self.class_weight = class_weight
 
     def _importance(self, y: Any) -> float:
