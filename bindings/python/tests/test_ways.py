@@ -248,3 +248,81 @@ def test_ids_of_a_column_with_a_missing_one_are_reals():
     bandit = Bandit("squarecb", features=1, labels=["a", "b"])
     bandit.feedback(np.float64(bandit.decide([1.0]).id), True)
     assert bandit.rounds == 1
+
+
+def test_obp_refuses_what_it_would_leave_out():
+    obp = pytest.importorskip("noregret.obp")
+    policy = obp.BanditPolicy("squarecb", dim=1, n_actions=3)
+    x, one = np.ones((4, 1)), np.ones(4)
+    for wrong in ({"position": one}, {"position": -one}, {"action": one * 1.5}, {"action": one * 3}):
+        with pytest.raises(ValueError, match="must be a whole number from 0 to"):
+            policy.fit(**{"context": x, "action": one, "reward": one, "pscore": one / 3, **wrong})
+    with pytest.raises(ValueError, match="reward has 3 rounds; action has 4"):
+        policy.fit(x, one, one[:3], pscore=one / 3)
+    right_or_wrong = obp.BanditPolicy("banditron", dim=1, n_actions=3)
+    for reward in (0.3, float("nan")):
+        action = int(right_or_wrong.select_action(x[:1])[0])
+        with pytest.raises(ValueError, match="must be 0 or 1, since banditron learns from right and wrong only"):
+            right_or_wrong.update_params(action, reward, x[:1])
+    from noregret import evaluate_arrays
+
+    with pytest.raises(ValueError, match="policy has one position, and position has others"):
+        evaluate_arrays([0, 1], [1, 0], [0.5, 0.5], np.full((2, 2), 0.5), position=[0, 1])
+
+
+def test_coba_refuses_actions_that_never_come_again():
+    pytest.importorskip("coba")
+    from noregret.coba import BanditLearner
+
+    learner = BanditLearner("squarecb")
+    for at in range(200):
+        learner.predict([1.0], [at % 3, at % 3 + 0.5])
+    with pytest.raises(ValueError, match=r'all actions were new in each of 21 rounds.*BanditLearner\("offers"\)'):
+        for at in range(200):
+            learner.predict([1.0], [100 + at, 100.5 + at])
+    offers = BanditLearner("offers")
+    for at in range(30):
+        played, more = offers.predict([1.0], [at, at + 0.5])
+        offers.learn([1.0], played["action_prob"][0], 1.0, played["action_prob"][1], **more)
+
+
+# Keys
+
+
+def test_keys_are_numbers_or_texts(tmp_path):
+    from noregret.cluster import KeyedLearners
+
+    x = [[1.0]]
+    with KeyedLearners(tmp_path, "ogd", features=1, labels=["no", "yes"], actors=1, partitions=4) as keyed:
+        keyed.learn([1, 2.0, np.int64(2)], x * 3, ["no", "yes", "no"])
+        assert len(keyed) == 2
+        assert keyed.get(2).rounds == keyed.get(2.0).rounds == 2
+        with pytest.raises(ValueError, match="keys: '1' is a text and 1 is none"):
+            keyed.learn(["1"], x, ["no"])
+        keyed.learn(["shop 7"], x, ["no"])
+        assert len(keyed) == 3
+
+
+# scikit-learn
+
+
+def test_texts_are_no_classes_of_numbers():
+    face = pytest.importorskip("noregret.sklearn")
+    x, y = rows()
+    model = face.FolkloreClassifier().fit(x, (y == "yes").astype(int))
+    with pytest.raises(ValueError, match=r"y\[0\] = 'yes': must be one of the classes array\(\[0, 1\]\): a text is no number"):
+        model.partial_fit(x, np.where(y == "yes", "yes", "yes"))
+
+
+@pytest.mark.parametrize("weights", [{"yes": 20.0}, "balanced"], ids=str)
+@pytest.mark.parametrize("table", [False, True])
+def test_the_learner_underneath_has_the_weights_of_classes(weights, table, tmp_path):
+    face = pytest.importorskip("noregret.sklearn")
+    x, y = rows()
+    x = pandas.DataFrame(x, columns=["a", "b", "c"]).assign(kind="k") if table else x
+    model = face.FolkloreClassifier(class_weight=weights).fit(x, y)
+    learner = model.learner_
+    assert learner._class_weight["yes"] == (20.0 if weights != "balanced" else pytest.approx(200 / 2 / (y == "yes").sum()))
+    with pytest.warns(UserWarning, match="class_weight is not saved"):
+        learner.save(tmp_path / "model")
+    assert learner.predict(x).tolist() == model.predict(x).tolist()

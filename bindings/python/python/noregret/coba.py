@@ -15,6 +15,9 @@ from ._kinds import KINDS
 
 __all__ = ["BanditLearner"]
 
+_STRANGE = 20
+"""Rounds in a row in which all actions may be new: what was learnt of an action is used only where it comes again."""
+
 
 class BanditLearner:
     """A bandit learner of the registry as a learner of coba.
@@ -68,6 +71,7 @@ class BanditLearner:
         self._bandit: Bandit | None = None
         self._hashed = False
         self._actions: dict[Any, str] = {}
+        self._strange = 0
         self._rng = np.random.default_rng(seed)
 
     @property
@@ -179,6 +183,12 @@ class BanditLearner:
                     f"the action {action!r} has features of its own and is new, and {self._name} knows actions by what they are: "
                     'BanditLearner("offers") learns from their features'
                 )
+        self._strange = self._strange + 1 if len(new) == len(actions) else 0
+        if self._strange > _STRANGE:
+            raise ValueError(
+                f"all actions were new in each of {self._strange} rounds, now {actions[0]!r}, and {self._name} knows actions by what they are: "
+                'BanditLearner("offers") learns from their features, and from numbers'
+            )
 
     def _places(self, actions: Sequence[Any]) -> dict[str, int]:
         return {self._actions[_key(action)]: at for at, action in enumerate(actions)}

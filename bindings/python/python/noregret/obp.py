@@ -96,6 +96,8 @@ class BanditPolicy:
         """Learns the reward, from 0 to 1, of an action of the last list; rewards of other actions are not learnt."""
         for bandit, (played, id) in zip(self._bandits, self._played, strict=False):
             if played == action:
+                if not bandit._core.takes_rewards and reward not in (0, 1):
+                    raise ValueError(f"reward = {reward}: must be 0 or 1, since {self._name} learns from right and wrong only; auto learns from rewards")
                 right = {"reward": float(reward)} if bandit._core.takes_rewards else {"correct": bool(reward)}
                 bandit.feedback(id, **right)
                 self.n_trial += 1
@@ -110,9 +112,12 @@ class BanditPolicy:
     def fit(self, context: Any, action: Any, reward: Any, pscore: Any = None, position: Any = None) -> None:
         """Learns a log: contexts of shape (rounds, dim), the actions that were played, their rewards from 0 to 1, the
         probabilities with which they were played, and the positions (all 0 if None)."""
-        action, reward = np.asarray(action, dtype=np.int64), np.asarray(reward, dtype=np.float64)
-        p = np.ones(len(action)) if pscore is None else np.asarray(pscore, dtype=np.float64)
-        where = np.zeros(len(action), dtype=np.int64) if position is None else np.asarray(position, dtype=np.int64)
+        action, reward = _whole(action, "action", self.n_actions), _arrays.one_axis(reward, "reward")
+        p = np.ones(len(action)) if pscore is None else _arrays.one_axis(pscore, "pscore")
+        where = np.zeros(len(action), dtype=np.int64) if position is None else _whole(position, "position", self.len_list)
+        for name, given in (("context", context), ("reward", reward), ("pscore", p), ("position", where)):
+            if len(given) != len(action):
+                raise ValueError(f"{name} has {len(given)} rounds; action has {len(action)}")
         for at, bandit in enumerate(self._bandits):
             mine = where == at
             if pscore is None and not bandit._core.takes_rewards:
@@ -131,3 +136,12 @@ class BanditPolicy:
         best = np.stack([bandit.scores(rows).argmax(axis=1) for bandit in self._bandits], axis=1)
         found: Floats = (np.arange(self.n_actions)[None, :, None] == best[:, None, :]).astype(np.float64)
         return found
+
+
+def _whole(numbers: Any, name: str, count: int) -> Ints:
+    """Whole numbers from 0 to before `count`."""
+    given = _arrays.one_axis(numbers, name)
+    wrong = np.flatnonzero(~((given == np.rint(given)) & (given >= 0) & (given < count)))
+    if wrong.size:
+        raise ValueError(f"{name}[{wrong[0]}] = {given[wrong[0]]:g}: must be a whole number from 0 to {count - 1}")
+    return given.astype(np.int64)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ from ._store import TEMPLATE, Lease, Partitions, Store, partition_of
 
 COLUMNS = "columns.json"
 """The names of the columns of the first table, if the number of features is given."""
+_AS_NUMBER = re.compile(r"[-+]?[0-9]+([.][0-9]+)?|True|False")
+"""Keys that are texts and look like another key."""
 _SHOWN = 5
 """Rows that an error lists."""
 
@@ -63,6 +66,8 @@ class _Keyed:
         if not 1 <= actors <= partitions:
             raise ValueError(f"actors = {actors}: must be between 1 and partitions = {partitions}")
         self._given = named(labels)
+        self._texts: str | None = None
+        self._others: Any = None
         description: dict[str, Any] = {
             "kind": self._kind,
             "learner": learner,
@@ -195,7 +200,14 @@ class _Keyed:
         for at, key in enumerate(found):
             if _arrays.is_missing(key) or key == "":
                 raise ValueError(f"keys[{at}] is missing; every row needs a key")
-        return [str(key) for key in found]
+        names = [_key(key) for key in found]
+        texts = [key for key in found if isinstance(key, str) and _AS_NUMBER.fullmatch(key)]
+        others = [key for key in found if not isinstance(key, str)]
+        text, other = texts[0] if texts else self._texts, others[0] if others else self._others
+        if text is not None and other is not None:
+            raise ValueError(f"keys: {text!r} is a text and {other!r} is none, so that keys of one name may be two; write all as texts, or none")
+        self._texts, self._others = text, other
+        return names
 
     def _labels(self, keys: Sequence[Any], y: Any) -> list[str | None]:
         """The names of labels, None where one is missing.
@@ -250,8 +262,8 @@ class _Keyed:
         from .._core import Learner as CoreLearner
         from .._learner import Learner
 
-        actor = self._actors[partition_of(str(key), self._partitions) % len(self._actors)]
-        content = self._engine.get(actor.call("model", str(key)))
+        actor = self._actors[partition_of(_key(key), self._partitions) % len(self._actors)]
+        content = self._engine.get(actor.call("model", _key(key)))
         if content is None:
             raise KeyError(key)
         if self._kind == "bandit":
@@ -380,6 +392,11 @@ class KeyedBandits(_Keyed):
                 raise TypeError(f"correct: {one!r} is neither True nor False")
         told = [str(id) for id in ids], [bool(one) for one in correct]
         return self._call("feedback", keys, *told, batch=batch, source=source)
+
+
+def _key(key: Any) -> str:
+    """The name of a key: equal numbers have one."""
+    return str(int(key)) if isinstance(key, float | np.floating) and float(key).is_integer() else str(key)
 
 
 def _digest(keys: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:

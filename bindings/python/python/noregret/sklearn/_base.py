@@ -413,9 +413,15 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def learner_(self) -> Learner:
         """The underlying learner, for saving, merging or certifying; with several `orders`, that of the first."""
         table: Learner | None = getattr(self, "_table", None)
-        if table is not None:
-            return table
-        return self._named(self._core)
+        weights = self._learner_weights()
+        if table is None:
+            learner = self._named(self._core)
+        else:
+            # partial_fit goes on with the table, and tells it the weights of rows.
+            learner = table if weights is None else Learner._wrap(table._core)._like([table])
+        if weights is not None:
+            learner._class_weight = weights
+        return learner
 
     def _named(self, core: _core.Learner) -> Learner:
         """The learner with the labels as they were given."""
@@ -482,12 +488,19 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The weights of rows, class weights included; `whole` if these are all rows."""
         return weights
 
+    def _learner_weights(self) -> dict[str, float] | None:
+        """The class weights of the learner underneath."""
+        return None
+
     def _targets(self, y: Any) -> Any:
+        y = np.asarray(y)
+        if y.size and isinstance(y[0], str) != isinstance(self.classes_[0], str):
+            raise ValueError(f"y[0] = {y.tolist()[0]!r}: must be one of the classes {self.classes_!r}: a text is no number")
         at = np.searchsorted(self.classes_, y)
         at[at == len(self.classes_)] = 0
         wrong = np.flatnonzero(self.classes_[at] != y)
         if wrong.size:
-            raise ValueError(f"y[{wrong[0]}] = {y[wrong[0]]!r}: must be one of the classes {self.classes_!r}")
+            raise ValueError(f"y[{wrong[0]}] = {y[wrong[0] : wrong[0] + 1].tolist()[0]!r}: must be one of the classes {self.classes_!r}")
         return np.ascontiguousarray(at, dtype=np.int64)
 
     def _scale(self, rows: Rows) -> str:

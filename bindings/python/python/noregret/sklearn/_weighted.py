@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
+from .. import _tables
 from ._base import Classifier
 
 
@@ -64,10 +65,14 @@ class WeightedClassifier(Classifier):
         y = np.asarray(y)
         given = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
         by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        self._by_class = dict(zip(self.classes_.tolist(), by_class.tolist(), strict=True))
         weighted = given * by_class[self._targets(y)]
         total = weighted.sum()
         # Theorems' steps assume weights of about 1, so only the proportions of the classes are changed.
         return weighted * (given.sum() / total) if whole and total > 0 else weighted
+
+    def _learner_weights(self) -> dict[str, float] | None:
+        return None if self.class_weight is None else _tables.class_weights(getattr(self, "_by_class", None))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learns from all rows: online-to-batch.
