@@ -2,7 +2,7 @@
 //! `decide`, `answers`, `shadow`). Equal events give bit-equal states, so that a killed service can
 //! recover from the log.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use noregret::algorithm::{AnyModel, Forecast};
 use noregret::prediction::{Decision, Prediction};
@@ -48,6 +48,8 @@ pub(crate) struct Engine {
     pub(super) example: Example,
     /// A buffer for the scaling as it was.
     pub(super) room: Scaler,
+    /// Whether the learner can take more labels, and more columns; found when it is asked for.
+    pub(super) grows: OnceLock<(bool, bool)>,
 }
 
 /// What a row changes before it is known whether it is accepted, as it was.
@@ -157,6 +159,7 @@ impl Engine {
             row: Row::new(),
             example: Example::default(),
             room: Scaler::new(Scaling::None),
+            grows: OnceLock::new(),
         };
         let retired = std::mem::take(&mut engine.spec.retired);
         engine.retire(&retired);

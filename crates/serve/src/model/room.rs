@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use noregret::algorithm::AnyModel;
 use noregret::example::Features;
+use noregret::learner::Classes;
 use noregret::prediction::Decision;
 use noregret::problem::Problem;
 use noregret::registry;
@@ -65,14 +66,58 @@ impl Engine {
             _ => now,
         };
         let mut about = json!({"columns": now, "most": most, "shared": shared});
-        if let (Some(most), true) = (self.most, most == now && shared == 0) {
-            let name = self.learner_name();
-            about["note"] = format!(
-                "{name} does not grow beyond {most} columns, and further names will share some of them; params.features makes a model with more"
-            )
-            .into();
+        if self.kind != RowKind::Columns {
+            return about;
+        }
+        let name = self.learner_name();
+        let (more_labels, more_columns) = *self.grows.get_or_init(|| self.growth());
+        let mut notes = Vec::new();
+        match &self.learner {
+            AnyModel::Bandit(_) if self.most == Some(now) && shared == 0 => notes.push(format!(
+                "{name} does not grow beyond {now} columns, and further names will share some of them; params.features makes a model with more"
+            )),
+            AnyModel::Full(_) if !more_columns => {
+                about["most"] = now.into();
+                notes.push(format!(
+                    "{name} does not grow: rows that bring the columns to more than {now} are refused; params.features makes a model with more"
+                ));
+            }
+            _ => {}
+        }
+        let classes = self.learner.problem().classes;
+        if self.learner.about().accepts.classes != Classes::Real {
+            about["most_labels"] = if more_labels { self.limits.labels } else { classes }.into();
+        }
+        match self.learner.about().accepts.classes {
+            Classes::Two => notes.push(format!("{name} learns two labels only: a third one is refused")),
+            Classes::Any if !more_labels => notes.push(format!(
+                "{name} takes no more than {classes} labels: further ones are refused; params.classes makes a model with more"
+            )),
+            _ => {}
+        }
+        if !notes.is_empty() {
+            about["note"] = notes.join("; ").into();
         }
         about
+    }
+
+    /// Whether the learner can take more labels, and more columns, than it has room for. Tried with a small
+    /// one of its kind, as growing takes as long as the learner is large.
+    fn growth(&self) -> (bool, bool) {
+        let problem = Problem { features: 1, ..self.learner.problem().clone() };
+        let Ok(entry) = registry::find(self.learner_name()) else { return (false, false) };
+        let small = || entry.make_any(&self.learner.values(), problem.clone(), self.seed);
+        let grows = |classes: usize, columns: usize| {
+            let mut learner = small().unwrap_or_else(|_| self.copy());
+            let problem = learner.problem();
+            let (classes, features) = (problem.classes + classes, problem.features + columns);
+            match &mut learner {
+                AnyModel::Full(learner) => learner.grow(classes, features),
+                AnyModel::Bandit(learner) => learner.grow(classes, features),
+            }
+        };
+        let may = matches!(self.learner, AnyModel::Full(_)) || entry.decides_among();
+        (may && grows(1, 0), grows(0, 1))
     }
 
     /// Makes room for new features and for `labels` labels.

@@ -34,7 +34,8 @@ fn ten_thousand_values_of_a_category() {
         service.send("POST", path, "application/x-ndjson", lines.join("\n").as_bytes());
     };
     decide(&service, 0, 40);
-    assert_eq!(service.get("/v1/models/m").ok(200)["room"], json!({"columns": 64, "most": 128, "shared": 0}));
+    let room = json!({"columns": 64, "most": 128, "shared": 0, "most_labels": 1000});
+    assert_eq!(service.get("/v1/models/m").ok(200)["room"], room);
     decide(&service, 40, 2_000);
     service.stop();
     service = Service::with(folder.path(), limits());
@@ -47,4 +48,41 @@ fn ten_thousand_values_of_a_category() {
     let model = service.get("/v1/models/m/model");
     let model = noregret::model::Archive::from_bytes(&model.bytes).expect("a model file");
     assert_eq!(replayed(log.bytes, None).digest(), model.digest());
+}
+
+/// Every learner that takes labels: where its state says, as soon as it is made, that no more labels or columns
+/// fit, rows with more are refused, and nowhere else.
+#[test]
+fn what_does_not_grow_is_said_when_the_model_is_made() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let limits = Limits { model_bytes: 1 << 26, ..Limits::default() };
+    let service = Service::with(folder.path(), limits);
+    let (mut fixed, mut growing) = (0, 0);
+    for entry in noregret::registry::ALGORITHMS {
+        let name = entry.about.name;
+        let url = format!("/v1/models/{name}");
+        let made = service.put(&url, &json!({"learner": name}));
+        // Those of other feedback are refused.
+        if entry.about.accepts.classes == noregret::learner::Classes::Real || made.status != 201 {
+            continue;
+        }
+        let room = &made.ok(201)["room"];
+        let (most, labels) =
+            (room["most"].as_u64().expect("columns"), room["most_labels"].as_u64().expect("labels"));
+        let learn =
+            |x: &serde_json::Value, y: &str| service.post(&format!("{url}/learn"), &json!({"x": x, "y": y}));
+        learn(&json!({"v": 1}), "a").ok(200);
+        learn(&json!({"v": 0}), "b").ok(200);
+        let third = learn(&json!({"v": 1}), "c").status;
+        assert_eq!((labels < 3, labels > 3), (third == 422, third == 200), "{name}: {room}");
+        let x: serde_json::Map<_, _> = (0..20).map(|at| (format!("w{at}"), json!(0.1))).collect();
+        let wide = learn(&json!(x), "a").status;
+        assert_eq!((most < 21, most > 21), (wide == 422, wide == 200), "{name}: {room}");
+        let is_fixed = third == 422 || wide == 422;
+        assert_eq!(room["note"].is_string(), is_fixed, "{name}: {room}");
+        fixed += u32::from(is_fixed);
+        growing += u32::from(!is_fixed);
+        service.delete(&url);
+    }
+    assert!(fixed > 2 && growing > 10, "{fixed} {growing}");
 }
