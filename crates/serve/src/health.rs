@@ -60,12 +60,13 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Result<Response, Refus
 ///
 /// `states` counts the models in each state: `ready`; `recovering`, after a start; `busy`, being made or
 /// deleted; `refusing writes`, for example because the disk is full, while forecasts go on; `suspended`;
-/// `failed`, not served. `refused` counts the events that were refused since the start. Clients that may read
-/// are also shown the models.
+/// `failed`, not served. `refused` counts the events that were refused since the start. `incomplete` names the
+/// models that were made again from logs that do not have all of them. Clients that may read are also shown
+/// the models.
 #[utoipa::path(get, path = "/healthz", tag = "service", operation_id = "health",
     responses((status = 200, description = "All models are served"), (status = 503, description = "One is not")))]
 pub(crate) async fn health(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    let (mut failed, mut by_name) = (Vec::new(), Map::new());
+    let (mut failed, mut incomplete, mut by_name) = (Vec::new(), Vec::new(), Map::new());
     let (mut states, mut refused) = (BTreeMap::new(), 0);
     let models = app.hub.list();
     for (name, place) in &models {
@@ -79,6 +80,10 @@ pub(crate) async fn health(State(app): State<Arc<App>>, headers: HeaderMap) -> R
         if let Place::Running(handle) = place {
             about["refused"] = handle.refused().into();
             refused += handle.refused();
+            if let Some(lost) = handle.lost() {
+                about["lost"] = lost.into();
+                incomplete.push(name.clone());
+            }
         }
         by_name.insert(name.clone(), about);
     }
@@ -89,6 +94,9 @@ pub(crate) async fn health(State(app): State<Arc<App>>, headers: HeaderMap) -> R
     let mut health = json!({"status": status, "models": models.len(), "states": states, "refused": refused});
     if !failed.is_empty() {
         health["failed"] = failed.into();
+    }
+    if !incomplete.is_empty() {
+        health["incomplete"] = incomplete.into();
     }
     // Reasons have paths in them, and are only shown to those who may read.
     if app.keys.now().check(crate::app::key_of(&headers), Right::Read, None).is_ok() {

@@ -13,7 +13,7 @@ use crate::model::spec::{Spec, shown};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::safety::names;
-use crate::store::{Recovered, Store};
+use crate::store::Store;
 
 /// The models in a folder.
 pub(crate) struct Hub {
@@ -76,15 +76,10 @@ impl Hub {
         let next = || self.left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let Some(name) = next().filter(|_| !self.ending.load(Ordering::Acquire)) else { return false };
         let recovered = Store::recover(&self.folder.join(&name), &self.limits).and_then(|recovered| {
-            let Recovered { mut store, engine, notes, again } = recovered;
-            notes.iter().for_each(|note| tracing::warn!(model = %name, "{note}"));
             if self.ending.load(Ordering::Acquire) {
                 return Err("the service is being stopped".to_owned());
             }
-            if again {
-                let header = log::header(&engine, Some(engine.archive().digest()))?;
-                store.begin_again(engine.standing.seq, &header, &engine.snapshot())?;
-            }
+            let (store, engine) = recovered.ready(&name)?;
             let handle = Arc::new(Handle::start(&name, store, engine, &self.limits)?);
             self.follow(&handle).map_err(|refusal| refusal.detail)?;
             Ok(handle)
@@ -183,7 +178,7 @@ impl Hub {
             let continues = (!is_new).then(|| engine.archive().digest());
             let header = log::header(&engine, continues).map_err(Refusal::failed)?;
             let (folder, seq) = (self.folder.join(name), engine.standing.seq);
-            let store = Store::create(&folder, engine.spec(), seq, &engine.snapshot(), &header);
+            let store = Store::create(&folder, is_new, engine.spec(), seq, &engine.snapshot(), &header);
             let store = store.map_err(Refusal::failed)?;
             let handle = Handle::start(name, store, engine, &self.limits).map_err(Refusal::failed)?;
             let handle = Arc::new(handle);

@@ -271,6 +271,7 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> 
         let Place::Running(handle) = place else { continue };
         let labels = [("model", name)];
         metrics::gauge!("noregret_backlog", &labels).set(handle.backlog() as f64);
+        metrics::gauge!("noregret_incomplete", &labels).set(f64::from(u8::from(handle.lost().is_some())));
         let about = handle.describe().await;
         let scores = &about["scores"];
         for (metric, value) in [

@@ -342,6 +342,12 @@ impl Handle {
         self.shared.unwritable()
     }
 
+    /// What the model lacks, if it was made again from a log that does not have all of it.
+    pub(crate) fn lost(&self) -> Option<String> {
+        let reader = self.shared.reader.read().unwrap_or_else(PoisonError::into_inner);
+        reader.about["rebuilt"]["lost"].as_str().map(str::to_owned)
+    }
+
     /// Number of events that were refused since the start.
     pub(crate) fn refused(&self) -> u64 {
         self.shared.refused.load(Ordering::Relaxed)

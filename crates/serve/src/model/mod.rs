@@ -26,7 +26,7 @@ pub(crate) mod rows;
 mod service;
 mod shadow;
 pub(crate) mod snapshot;
-mod standing;
+pub(crate) mod standing;
 mod table;
 mod waiting;
 mod writer;

@@ -276,6 +276,10 @@ impl Engine {
                 "warning": standing.chance.warning(),
             }),
         };
+        if let Some(rebuilt) = &standing.rebuilt {
+            about["rebuilt"] = json!(rebuilt);
+            about["rebuilt"]["lost"] = rebuilt.lost().into();
+        }
         if let Some(live) = &self.spec.shadow_of {
             about["shadow_of"] = live.as_str().into();
             about["followed"] = standing.followed.into();

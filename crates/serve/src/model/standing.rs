@@ -1,5 +1,7 @@
 //! Counts of a model.
 
+use std::fmt;
+
 use noregret::algorithm::Forecast;
 use noregret::prediction::Decision;
 use noregret_stream::run::score::Score;
@@ -41,6 +43,47 @@ pub(crate) struct Standing {
     pub(crate) missed: u64,
     #[serde(default)]
     pub(crate) chance: Chance,
+    /// How the model was last made again from its log, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rebuilt: Option<Rebuilt>,
+}
+
+/// How a model was made again from its log, because its state could not be read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Rebuilt {
+    /// The last event then.
+    pub(crate) at: u64,
+    /// Number of events of the log that were learnt again.
+    pub(crate) learnt: u64,
+    /// Number of those that had been deleted from the log before.
+    pub(crate) deleted: u64,
+    /// Number of those that could not be applied.
+    pub(crate) skipped: u64,
+    /// Whether the model came from a file or a version, which the log does not have.
+    pub(crate) replaced: bool,
+}
+
+impl Rebuilt {
+    /// A sentence on what is missing in the model, if something is.
+    pub(crate) fn lost(&self) -> Option<String> {
+        let mut lost = Vec::new();
+        if self.deleted > 0 {
+            lost.push(format!("{} earlier ones had been deleted from it", self.deleted));
+        }
+        if self.skipped > 0 {
+            lost.push(format!("{} could not be applied", self.skipped));
+        }
+        if self.replaced {
+            lost.push("the model came from a file or a version, which is not part of the log".to_owned());
+        }
+        (!lost.is_empty()).then(|| format!("{self}; {}", lost.join("; ")))
+    }
+}
+
+impl fmt::Display for Rebuilt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "was made again from its settings and the {} events of its log", self.learnt)
+    }
 }
 
 /// The reward beside that of labels drawn uniformly from those on offer, estimated from the same decisions:
@@ -151,13 +194,16 @@ impl Standing {
             instead: Instead::default(),
             missed: 0,
             chance: Chance::default(),
+            rebuilt: None,
         }
     }
 
     /// Takes over the counts of decisions from `before`. The scores of forecasts are kept.
     pub(super) fn go_on_from(&mut self, before: &Self) {
-        let score = self.score.clone();
-        *self = Self { score, followed: 0, instead: Instead::default(), missed: 0, ..before.clone() };
+        // What the new learner knows is its own, and so is what it lacks.
+        let (score, rebuilt) = (self.score.clone(), self.rebuilt.clone());
+        *self =
+            Self { score, rebuilt, followed: 0, instead: Instead::default(), missed: 0, ..before.clone() };
     }
 
     pub(super) fn earned(&mut self, reward: f64) {

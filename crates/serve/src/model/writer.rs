@@ -15,7 +15,7 @@ use super::reader::Reader;
 use super::spec::{Aggregation, shown, shown_value};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
-use crate::store::{self, Past, Recovered, Store};
+use crate::store::{self, Past, Store};
 
 /// Largest number of events per commit.
 const GROUP: usize = 512;
@@ -355,11 +355,12 @@ impl Writer {
         let what = "its state is recovered from its log".to_owned();
         *self.shared.failed.write().unwrap_or_else(PoisonError::into_inner) = Some(what);
         let folder = self.store.folder().to_owned();
-        match Store::recover(&folder, &self.limits) {
-            Ok(Recovered { store, engine, .. }) => {
+        match Store::recover(&folder, &self.limits).and_then(|recovered| recovered.ready(&self.name)) {
+            Ok((store, engine)) => {
                 (self.store, self.engine) = (store, engine);
                 self.marks = self.store.marks().unwrap_or_default();
                 self.shared.committed.store(self.engine.standing.seq, Ordering::Release);
+                self.refresh();
                 if self.shared.failed.write().unwrap_or_else(PoisonError::into_inner).take().is_some() {
                     tracing::info!(model = %self.name, "the model has resumed");
                 }
@@ -408,13 +409,17 @@ impl Writer {
 
     /// The newest copy, refreshed if there were events since.
     fn publish(&mut self) -> Arc<Reader> {
-        let seq = self.engine.standing.seq;
         {
             let reader = self.shared.reader.read().unwrap_or_else(PoisonError::into_inner);
-            if reader.seq == seq {
+            if reader.seq == self.engine.standing.seq {
                 return Arc::clone(&reader);
             }
         }
+        self.refresh()
+    }
+
+    /// A new copy.
+    fn refresh(&mut self) -> Arc<Reader> {
         let begun = self.shared.since_start();
         let reader = Arc::new(self.engine.reader());
         let ended = self.shared.since_start();

@@ -17,7 +17,6 @@ use crate::model::spec::Spec;
 
 pub(crate) use self::files::{read_version, versions, write_snapshot};
 pub(crate) use self::reading::{Tail, back_up, decided, log_properties, read_log};
-pub(crate) use self::recovery::Recovered;
 
 /// The events of a model, and the folder of its snapshots.
 pub(crate) struct Store {
@@ -61,6 +60,9 @@ CREATE TABLE IF NOT EXISTS spec (one INTEGER PRIMARY KEY CHECK (one = 1), body T
 CREATE TABLE IF NOT EXISTS marks (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, header TEXT NOT NULL) STRICT;
 ";
 
+/// Says that the model was made from a file.
+const FROM_FILE: &str = "CREATE TABLE from_file (one INTEGER PRIMARY KEY) STRICT";
+
 /// The version of the database: 0 in folders of 0.2.0, which lack the table of the spec.
 const VERSION: i64 = 1;
 
@@ -71,10 +73,12 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
 }
 
 impl Store {
-    /// Atomically makes the folder of a new model with the settings `spec` whose state after event `seq` is
-    /// `first`, and whose log begins there with `header`.
+    /// Atomically makes the folder of a model with the settings `spec` whose state after event `seq` is
+    /// `first`, and whose log begins there with `header`. A model that is not new has learnt what is not in
+    /// its log.
     pub(crate) fn create(
         folder: &Path,
+        is_new: bool,
         spec: &Spec,
         seq: u64,
         first: &Archive,
@@ -94,6 +98,9 @@ impl Store {
             store.begin()?;
             store.add_segment(seq, header)?;
             store.keep_spec(spec)?;
+            if !is_new {
+                store.db.execute_batch(FROM_FILE).map_err(|error| failed(&error))?;
+            }
             store.commit()?;
             let Self { db, .. } = store;
             db.close().map_err(|(_, error)| failed(&error))
@@ -232,6 +239,12 @@ impl Store {
             .optional()
             .map_err(|error| self.failed(&error))?;
         body.map(|body| serde_json::from_str(&body).map_err(|error| error.to_string())).transpose()
+    }
+
+    /// Whether the model was made from a file, which is not part of its log.
+    fn is_from_file(&self) -> Result<bool, String> {
+        let found = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'from_file')";
+        self.db.query_row(found, [], |row| row.get(0)).map_err(|error| self.failed(&error))
     }
 
     /// Starts a segment of the log at `seq` with `header`.

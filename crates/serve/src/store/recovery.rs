@@ -10,18 +10,35 @@ use super::files::{MARKS, VERSIONS, file_of, seqs, snapshot_path};
 use super::{Store, decoded};
 use crate::model::engine::Engine;
 use crate::model::event::{Event, Outcome};
+use crate::model::log;
 use crate::model::spec::Spec;
+use crate::model::standing::Rebuilt;
 use crate::safety::limits::Limits;
 
 /// A recovered model.
 pub(crate) struct Recovered {
-    pub(crate) store: Store,
-    pub(crate) engine: Engine,
+    store: Store,
+    engine: Engine,
     /// Sentences on damaged files.
-    pub(crate) notes: Vec<String>,
-    /// Whether it was made again from its log: its log has to begin again with it
-    /// ([`Store::begin_again`]).
-    pub(crate) again: bool,
+    notes: Vec<String>,
+    /// Whether it was made again from its log, which then has to begin again with it.
+    again: bool,
+}
+
+impl Recovered {
+    /// The model called `name`, ready to go on; what was damaged is logged.
+    ///
+    /// # Errors
+    /// If the log of a model that was made again cannot be begun.
+    pub(crate) fn ready(self, name: &str) -> Result<(Store, Engine), String> {
+        let Self { mut store, engine, notes, again } = self;
+        notes.iter().for_each(|note| tracing::warn!(model = %name, "{note}"));
+        if again {
+            let header = log::header(&engine, Some(engine.archive().digest()))?;
+            store.begin_again(engine.standing.seq, &header, &engine.snapshot())?;
+        }
+        Ok((store, engine))
+    }
 }
 
 impl Store {
@@ -113,7 +130,7 @@ impl Store {
             labels.truncate(known as usize);
         }
         let mut engine = Engine::new(first, limits).map_err(|refusal| refusal.to_string())?;
-        let (mut learnt, mut skipped, mut replaced) = (0_u64, 0_u64, false);
+        let (mut learnt, mut skipped, mut replaced) = (0_u64, 0_u64, self.is_from_file()?);
         {
             let mut events =
                 self.db.prepare("SELECT seq, at, body, outcome FROM events ORDER BY seq").map_err(failed)?;
@@ -131,20 +148,11 @@ impl Store {
         }
         engine.standing.seq = last;
         engine.retire(&spec.retired);
-        let mut note = format!(
-            "{}: was made again from its settings and the {learnt} events of its log",
-            self.folder().display()
-        );
-        if learnt + skipped < last {
-            note += &format!("; {} earlier ones had been deleted from it", last - learnt - skipped);
-        }
-        if skipped > 0 {
-            note += &format!("; {skipped} could not be applied");
-        }
-        if replaced {
-            note += "; the model had been replaced by a file, which is not part of the log";
-        }
-        Ok((engine, note))
+        let deleted = last.saturating_sub(learnt + skipped);
+        let rebuilt = Rebuilt { at: last, learnt, deleted, skipped, replaced };
+        let said = rebuilt.lost().unwrap_or_else(|| rebuilt.to_string());
+        engine.standing.rebuilt = Some(rebuilt);
+        Ok((engine, format!("{}: {said}", self.folder().display())))
     }
 
     /// The number of labels at the beginning of the log, if it has a change of labels.

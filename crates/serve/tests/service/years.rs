@@ -146,3 +146,55 @@ fn other_results_are_learnt_again_on_request() {
     let service = Service::with(folder.path(), Limits { rebuild: true, ..Limits::default() });
     assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 20);
 }
+
+/// A model that is made again from a log that does not have all of it says so in its state, in the health and
+/// in the metrics, also after another start; one whose log has everything is made again without a loss.
+#[test]
+fn what_a_rebuilt_model_lacks_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let spec = json!({"learner": "ogd", "labels": ["a", "b"]});
+    service.put("/v1/models/whole", &spec).ok(201);
+    service.put("/v1/models/cut", &spec).ok(201);
+    let learn = |service: &Service, model: &str, count: u64| {
+        for t in 0..count {
+            let row = json!({"x": {"v": t % 5}, "y": if t % 5 > 2 { "a" } else { "b" }});
+            service.post(&format!("/v1/models/{model}/learn"), &row).ok(200);
+        }
+    };
+    learn(&service, "whole", 10);
+    learn(&service, "cut", 7);
+    service.delete("/v1/models/cut/log").ok(204);
+    learn(&service, "cut", 3);
+    let file = service.get("/v1/models/whole/model").bytes;
+    service.send("PUT", "/v1/models/filed/model", "application/octet-stream", &file).ok(201);
+    learn(&service, "filed", 2);
+    assert_eq!(service.get("/v1/models/whole").ok(200)["rebuilt"], json!(null));
+    service.stop();
+    for model in ["whole", "cut", "filed"] {
+        let snapshots = folder.path().join("models").join(model).join("snapshots");
+        for entry in std::fs::read_dir(snapshots).expect("snapshots") {
+            std::fs::write(entry.expect("an entry").path(), "another format").expect("writable");
+        }
+    }
+    for _ in 0..2 {
+        let service = Service::start(folder.path());
+        let rebuilt = |model: &str| service.get(&format!("/v1/models/{model}")).ok(200)["rebuilt"].clone();
+        let (whole, cut, filed) = (rebuilt("whole"), rebuilt("cut"), rebuilt("filed"));
+        assert_eq!((&whole["learnt"], &whole["lost"]), (&json!(10), &json!(null)), "{whole}");
+        assert_eq!((&cut["learnt"], &cut["deleted"]), (&json!(3), &json!(7)), "{cut}");
+        let health = service.get("/healthz").ok(200);
+        assert_eq!(health["incomplete"], json!(["cut", "filed"]), "{health}");
+        for (model, about, what) in [("cut", &cut, "7 earlier ones"), ("filed", &filed, "came from a file")] {
+            let lost = about["lost"].as_str().expect("a sentence");
+            assert!(lost.contains(what), "{lost}");
+            assert_eq!(health["by_name"][model]["lost"], lost);
+        }
+        let metrics = String::from_utf8(service.get("/metrics").bytes).expect("text");
+        for (model, value) in [("whole", 0), ("cut", 1), ("filed", 1)] {
+            let line = format!("noregret_incomplete{{model=\"{model}\"}} {value}");
+            assert!(metrics.contains(&line), "{metrics}");
+        }
+        service.stop();
+    }
+}
