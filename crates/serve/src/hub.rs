@@ -129,7 +129,10 @@ impl Hub {
     pub(crate) fn create(&self, name: &str, spec: Spec) -> Result<Arc<Handle>, Refusal> {
         let live = spec.shadow_of.as_deref().map(|live| self.get(live)).transpose()?;
         self.create_as(name, true, || {
-            let engine = Engine::new(spec, &self.limits)?;
+            let mut engine = Engine::new(spec, &self.limits)?;
+            if let Some(live) = live.as_ref().filter(|live| live.kind == engine.kind) {
+                live.teach_reading(&mut engine)?;
+            }
             match live {
                 Some(live) if live.kind != engine.kind => {
                     let what = format!("{} accepts other rows than {}", engine.learner_name(), live.name);

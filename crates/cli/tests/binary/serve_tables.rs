@@ -172,3 +172,43 @@ fn decisions_on_rows_of_a_table() {
     assert!(status >= 400 && answer.to_string().contains("/decide"), "{answer}");
     served.kill();
 }
+
+/// A shadow of a model of a table reads rows as that does: days, texts and numbers are the same columns, and
+/// the model that it is promoted to forecasts as the command line does with its file.
+#[test]
+fn a_shadow_reads_rows_of_a_table() {
+    let (folder, all) = (Folder::new(), rows(280));
+    let (first, rest) = all.split_at(200);
+    folder.write("data.csv", csv(first));
+    folder.run("run data.csv --label y --text said --learner ogd --save m.model").succeeded();
+    let served = Served::start(&folder, "");
+    let url = |name: &str| format!("{}/v1/models/{name}", served.base);
+    upload(&folder, "m.model", &url("m"));
+    let made = agent()
+        .put(url("beside"))
+        .send("{\"shadow_of\": \"m\", \"learner\": \"ogd\", \"params\": {\"radius\": 5}}")
+        .unwrap();
+    assert_eq!(made.status(), 201);
+    let (learnt, asked) = rest.split_at(60);
+    for (x, y) in learnt {
+        let (status, answer) =
+            post(&agent(), &format!("{}/learn", url("m")), &json!({"x": x, "y": y})).unwrap();
+        assert_eq!(status, 200, "{answer}");
+    }
+    let about = |name: &str| -> Value { serde_json::from_slice(&get(&url(name))).unwrap() };
+    let waited = (0..400).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(25));
+        about("beside")["followed"] == about("m")["version"]
+    });
+    assert!(waited, "the shadow does not follow");
+    let (live, shadow) = (about("m"), about("beside"));
+    assert_eq!((&shadow["rounds"], &shadow["columns"]), (&json!(60), &live["columns"]), "{shadow}");
+    let before = answers(&url("beside"), asked);
+    let (status, answer) =
+        post(&agent(), &format!("{}/promote", url("m")), &json!({"shadow": "beside"})).unwrap();
+    assert_eq!(status, 200, "{answer}");
+    assert_eq!(answers(&url("m"), asked), before);
+    folder.write("promoted.model", get(&format!("{}/model", url("m"))));
+    assert_eq!(forecasts(&folder, "promoted.model", asked), before);
+    served.kill();
+}

@@ -90,8 +90,8 @@ impl Engine {
 
     /// Fills the row of a model with fixed labels.
     pub(super) fn fill_round(&mut self, decide: &Decide) -> Result<(), Refusal> {
-        // A shadow of a model with a table reads what was given, as it will when it is promoted.
-        let x = decide.row.as_ref().filter(|_| self.table.is_some()).unwrap_or(&decide.x);
+        // A shadow of a model with a table reads what that has made of the row.
+        let x = decide.row.as_ref().unwrap_or(&decide.x);
         x.check("x", &self.limits)?;
         self.make_room(x, 0)?;
         self.row.clear();

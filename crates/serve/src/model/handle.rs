@@ -327,6 +327,15 @@ impl Handle {
         self.shared.failed.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Lets a new shadow read rows as this model does.
+    ///
+    /// # Errors
+    /// If the shadow has no room for its columns.
+    pub(crate) fn teach_reading(&self, shadow: &mut Engine) -> Result<(), Refusal> {
+        let reader = Arc::clone(&self.shared.reader.read().unwrap_or_else(PoisonError::into_inner));
+        shadow.read_as(&reader.schema)
+    }
+
     /// Whether its rows are those of a table.
     pub(crate) fn has_table(&self) -> bool {
         self.shared.reader.read().unwrap_or_else(PoisonError::into_inner).has_table()

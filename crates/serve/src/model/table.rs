@@ -5,13 +5,14 @@
 use std::borrow::Cow;
 
 use noregret::algorithm::AnyModel;
-use noregret_stream::{Columns, TableRows};
+use noregret_stream::{Columns, Schema, TableRows};
 use serde_json::Value;
 
 use super::engine::Engine;
 use super::event::Event;
 use super::flat::Flat;
 use super::rows;
+use super::spec::RowKind;
 use crate::refusal::Refusal;
 
 /// The features of the object `x`.
@@ -58,10 +59,33 @@ impl Engine {
         Ok(())
     }
 
-    /// The features of a row: `row`, those of the model's table, if it has one.
+    /// Reads rows as the model with `schema` does, which this one is to shadow: with its columns, and its table
+    /// if it has one.
+    ///
+    /// # Errors
+    /// If there is no room for the columns.
+    pub(crate) fn read_as(&mut self, schema: &Schema) -> Result<(), Refusal> {
+        if schema.csv.is_none() || self.kind != RowKind::Columns {
+            return Ok(());
+        }
+        let columns = schema.columns.count() as usize;
+        if columns > self.encoder.columns() {
+            self.grow(self.learner.problem().classes, columns)?;
+        }
+        if let Some(most) = &mut self.most {
+            *most = columns.max(*most);
+        }
+        self.schema.columns.clone_from(&schema.columns);
+        self.schema.csv.clone_from(&schema.csv);
+        self.schema.missing.clone_from(&schema.missing);
+        self.table = TableRows::of(&self.schema);
+        Ok(())
+    }
+
+    /// The features of a row: `row`, what the model's table, or that of the model that this one shadows, has
+    /// made of it.
     pub(super) fn features_of<'a>(&self, x: &Value, row: Option<&'a Flat>) -> Result<Cow<'a, Flat>, Refusal> {
-        // A shadow of a model with a table reads what was given, as it will when it is promoted.
-        let Some(row) = row.filter(|_| self.table.is_some()) else {
+        let Some(row) = row else {
             return Flat::of("x", x, &self.limits).map(Cow::Owned);
         };
         row.check("x", &self.limits)?;
