@@ -17,6 +17,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// Data, files or output: exit code 2.
     Data(String),
+    /// The log of the service has the reason: this exit code.
+    Logged(u8),
     /// The reader of standard output has closed the pipe, which is not an error.
     ClosedPipe,
     /// Ended in good order after a signal: exit code 128 plus the signal's number.
@@ -94,6 +96,7 @@ impl Failure {
             Self::Usage(_) => 1,
             Self::Data(_) => 2,
             Self::ClosedPipe => 0,
+            Self::Logged(code) => *code,
             Self::Interrupted { signal, .. } => 128 + signal,
         }
     }
@@ -103,6 +106,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(message) | Self::Data(message) => f.write_str(message),
+            Self::Logged(_) => f.write_str("the log has the reason"),
             Self::ClosedPipe => f.write_str("the reader of standard output has closed it"),
             Self::Interrupted { signal, left } => {
                 let name = if i32::from(*signal) == SIGINT { "SIGINT" } else { "SIGTERM" };

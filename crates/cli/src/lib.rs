@@ -55,7 +55,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     match done {
         Ok(()) => 0,
         Err(failure) => {
-            if failure.exit_code() != 0 {
+            if !matches!(failure, Failure::ClosedPipe | Failure::Logged(_)) {
                 note(format_args!("noregret: {failure}"));
             }
             failure.exit_code()

@@ -52,6 +52,15 @@ pub fn log_to_stderr(form: LogForm) {
     };
 }
 
+/// Writes the last log line: why the service ends, and whether that was asked for.
+pub fn log_end(why: &str, is_asked: bool) {
+    if is_asked {
+        tracing::info!("{why}");
+    } else {
+        tracing::error!("{why}");
+    }
+}
+
 /// An id for a request that came without one.
 fn new_id() -> HeaderValue {
     static COUNT: AtomicU64 = AtomicU64::new(0);

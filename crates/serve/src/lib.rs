@@ -58,7 +58,7 @@ use crate::hub::{Hub, Place};
 use crate::model::spec::shown;
 use crate::safety::keys::{Keys, LiveKeys};
 
-pub use crate::journal::{LogForm, log_to_stderr};
+pub use crate::journal::{LogForm, log_end, log_to_stderr};
 pub use crate::refusal::Refusal;
 pub use crate::safety::keys::Right;
 pub use crate::safety::limits::Limits;

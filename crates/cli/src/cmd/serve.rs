@@ -2,7 +2,9 @@
 
 use std::io::Write as _;
 
-use noregret_serve::{Limits, LogForm, Options, Right, add_key, list_keys, log_to_stderr, remove_key, serve};
+use noregret_serve::{
+    Limits, LogForm, Options, Right, add_key, list_keys, log_end, log_to_stderr, remove_key, serve,
+};
 
 use crate::args::ServeArgs;
 use crate::failure::Failure;
@@ -52,6 +54,14 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
             note(format_args!("noregret: http://{address}, everything under {}", args.dir.display()))
         }
     };
-    serve(&options, &stop, ready).map_err(Failure::data)?;
-    interrupt::check(&stop, || "with all models saved".to_owned())
+    let served = serve(&options, &stop, ready).map_err(Failure::data);
+    let done = served.and_then(|()| interrupt::check(&stop, || "with all models saved".to_owned()));
+    match form {
+        LogForm::Text => done,
+        // Every line is an object, the last one, too.
+        LogForm::Json => done.map_err(|failure| {
+            log_end(&failure.to_string(), matches!(failure, Failure::Interrupted { .. }));
+            Failure::Logged(failure.exit_code())
+        }),
+    }
 }

@@ -304,3 +304,31 @@ fn the_log_as_json() {
     );
     assert!(!all.iter().any(|line| line.to_string().contains(&key)), "the key is shown");
 }
+
+/// `--log json`: the last line is an object, too, after a signal and where the service cannot start.
+#[cfg(unix)]
+#[test]
+fn the_log_ends_as_json() {
+    let folder = Folder::new();
+    let mut child = folder
+        .command("serve --listen 127.0.0.1:0 --dir data --log json")
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let first: Value = serde_json::from_str(&lines.next().unwrap()).unwrap();
+    let address = first["address"].as_str().unwrap().to_owned();
+    let taken = folder.run(&format!("serve --listen {address} --dir other --log json"));
+    let line: Value = serde_json::from_str(taken.stderr.trim()).expect(&taken.stderr);
+    assert_eq!((taken.code, &line["level"]), (2, &json!("ERROR")), "{line}");
+    assert!(line["message"].as_str().unwrap().contains("cannot listen on"), "{line}");
+    let ended = std::process::Command::new("kill").arg(child.id().to_string()).status().unwrap();
+    assert!(ended.success());
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    let rest: Vec<Value> = lines.map(|line| serde_json::from_str(&line).expect(&line)).collect();
+    let last = rest.last().expect("a line");
+    assert_eq!(
+        (&last["level"], &last["message"]),
+        (&json!("INFO"), &json!("stopped by SIGTERM with all models saved"))
+    );
+}
