@@ -28,8 +28,17 @@ pub(crate) struct App {
     pub(crate) keys: LiveKeys,
     pub(crate) dir: PathBuf,
     pub(crate) metrics: PrometheusHandle,
-    /// Number of requests of every client in the current second.
-    pub(crate) seen: Mutex<HashMap<IpAddr, (Instant, u32)>>,
+    /// Number of requests of every client, and with every key that has a limit, in the current second.
+    pub(crate) seen: Mutex<HashMap<Asking, (Instant, u32)>>,
+}
+
+/// Whose requests are counted.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Asking {
+    /// A client, by its address.
+    Client(IpAddr),
+    /// The holder of a key, by its name.
+    Key(String),
 }
 
 impl App {
@@ -54,26 +63,27 @@ impl App {
         allowed
     }
 
-    /// Counts a request of `client`.
+    /// Counts a request of `asking`, of which at most `most` are answered in a second.
     ///
     /// # Errors
     /// 429 beyond the limit.
-    pub(crate) fn count(&self, client: IpAddr) -> Result<(), Refusal> {
+    pub(crate) fn count(&self, asking: Asking, most: Option<u32>) -> Result<(), Refusal> {
         const MOST_CLIENTS: usize = 100_000;
-        let Some(most) = self.limits().rate else { return Ok(()) };
+        let Some(most) = most else { return Ok(()) };
+        let whose = if let Asking::Key(_) = asking { "of the key" } else { "for a client" };
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         if seen.len() >= MOST_CLIENTS {
             seen.retain(|_, (since, _)| now.duration_since(*since) < Duration::from_secs(1));
         }
-        let (since, count) = seen.entry(client).or_insert((now, 0));
+        let (since, count) = seen.entry(asking).or_insert((now, 0));
         if now.duration_since(*since) >= Duration::from_secs(1) {
             (*since, *count) = (now, 0);
         }
         *count += 1;
         if *count > most {
             return Err(Refusal::too_often(format!(
-                "more than {most} requests in a second, which is the limit"
+                "more than {most} requests in a second, which is the limit {whose}"
             )));
         }
         Ok(())

@@ -13,6 +13,7 @@
 //! | [`safety`] | limits, names, keys |
 //! | `page` | web pages |
 //! | `journal` | the lines about requests, and about changes of models |
+//! | `cors` | pages of other origins |
 //! | `connections`, `health` | connections and shutdown; whether the service is ready |
 //! | `json` | bodies of JSON, read once |
 //! | [`trial`] | the same without a network, for tests |
@@ -23,6 +24,7 @@
 pub mod api;
 mod app;
 mod connections;
+mod cors;
 mod health;
 mod hub;
 mod journal;
@@ -53,7 +55,7 @@ use noregret_stream::Stop;
 use tower_http::decompression::RequestDecompressionLayer;
 
 use crate::api::described::Refused;
-use crate::app::App;
+use crate::app::{App, Asking, key_of};
 use crate::hub::{Hub, Place};
 use crate::model::spec::shown;
 use crate::safety::keys::{Keys, LiveKeys};
@@ -75,17 +77,26 @@ pub struct Options {
     pub dir: PathBuf,
     /// The limits.
     pub limits: Limits,
+    /// Origins whose pages may ask, such as `https://example.com`; `*` for all.
+    pub cors: Vec<String>,
 }
 
-/// Adds a key to the folder `dir` and returns it. Only its hash is stored.
+/// Adds a key to the folder `dir` and returns it. Only its hash is stored. At most `rate` requests a second may
+/// be made with it, if that is given.
 ///
 /// # Errors
 /// If writing fails, or the name exists.
-pub fn add_key(dir: &std::path::Path, name: &str, right: Right, models: &[String]) -> Result<String, String> {
-    Keys::add(dir, name, right, models)
+pub fn add_key(
+    dir: &std::path::Path,
+    name: &str,
+    right: Right,
+    models: &[String],
+    rate: Option<u32>,
+) -> Result<String, String> {
+    Keys::add(dir, name, right, models, rate)
 }
 
-/// The keys of the folder `dir`: a line for each, with its name, right and models, separated by tabs.
+/// The keys of the folder `dir`: a line for each, with its name, right, models and rate, separated by tabs.
 ///
 /// # Errors
 /// If their file is invalid.
@@ -113,6 +124,7 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
         .map_err(|error| format!("{}: cannot be made: {error}", options.dir.display()))?;
     let _lock = lock(&options.dir)?;
     let keys = Keys::open(&options.dir)?;
+    let origins = cors::of(&options.cors)?;
     if keys.is_empty() && !options.listen.ip().is_loopback() {
         return Err(format!(
             "{} can be reached by others, and there are no keys; make one first: noregret serve --dir {} --add-key NAME",
@@ -141,7 +153,11 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
         recover(&app)?;
         tracing::info!(target: journal::ACCESS, %address, "listening");
         ready(address);
-        connections::serve(listener, router(Arc::clone(&app)), stop, &options.limits).await;
+        let routes = match origins {
+            Some(origins) => router(Arc::clone(&app)).layer(origins),
+            None => router(Arc::clone(&app)),
+        };
+        connections::serve(listener, routes, stop, &options.limits).await;
         upkeep.abort();
         let app = Arc::clone(&app);
         let _ = tokio::task::spawn_blocking(move || app.hub.stop()).await;
@@ -237,13 +253,20 @@ async fn encoded(request: Request, next: Next) -> Response {
     Refusal { status: 415, ..Refusal::malformed(what) }.into_response()
 }
 
-/// Enforces the request rate of clients; those that watch over the service may ask at any rate.
+/// Enforces the request rates of clients and keys; those that watch over the service may ask at any rate.
 async fn limited(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     if ["/livez", "/readyz"].contains(&request.uri().path()) {
         return next.run(request).await;
     }
     let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
-    if let Err(refusal) = app.count(client.unwrap_or(IpAddr::from([127, 0, 0, 1]))) {
+    let of_client =
+        app.count(Asking::Client(client.unwrap_or(IpAddr::from([127, 0, 0, 1]))), app.limits().rate);
+    let of_key = app.keys.now().rate_of(key_of(request.headers()));
+    let counted = of_client.and_then(|()| match of_key {
+        Some((key, most)) => app.count(Asking::Key(key), Some(most)),
+        None => Ok(()),
+    });
+    if let Err(refusal) = counted {
         return refusal.into_response();
     }
     next.run(request).await

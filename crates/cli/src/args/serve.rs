@@ -33,6 +33,9 @@ pub(crate) struct ServeArgs {
     /// Models that the new key may access, separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "add_key")]
     pub(crate) models: Vec<String>,
+    /// Largest number of requests per second with the new key [default: unlimited]
+    #[arg(long, value_name = "COUNT", requires = "add_key", value_parser = super::at_least_one::<u32>())]
+    pub(crate) key_rate: Option<u32>,
     /// List the keys with their rights and models, and exit
     #[arg(long, conflicts_with_all = ["add_key", "remove_key"])]
     pub(crate) list_keys: bool,
@@ -42,6 +45,10 @@ pub(crate) struct ServeArgs {
     /// Form of the log on standard error: text; or json, an object a line, also for every request
     #[arg(long, env = "NOREGRET_LOG", value_name = "FORM", default_value = "text", value_parser = ["text", "json"])]
     pub(crate) log: String,
+    /// Origins whose pages may ask in a browser, such as https://example.com, separated by commas; * for all
+    /// [default: none]
+    #[arg(long, env = "NOREGRET_CORS", value_name = "ORIGINS", value_delimiter = ',')]
+    pub(crate) cors: Vec<String>,
     /// Largest number of requests of one client per second [default: unlimited]
     #[arg(long, env = "NOREGRET_RATE", value_name = "COUNT", value_parser = super::at_least_one::<u32>())]
     pub(crate) rate: Option<u32>,

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
             "write" => Right::Write,
             _ => Right::Admin,
         };
-        let key = add_key(&args.dir, name, right, &args.models).map_err(Failure::data)?;
+        let key = add_key(&args.dir, name, right, &args.models, args.key_rate).map_err(Failure::data)?;
         return writeln!(std::io::stdout().lock(), "{key}").map_err(Failure::output);
     }
     if let Some(name) = &args.remove_key {
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         name: args.name_bytes,
         ..Limits::default()
     };
-    let options = Options { listen: args.listen, dir: args.dir.clone(), limits };
+    let options = Options { listen: args.listen, dir: args.dir.clone(), limits, cors: args.cors.clone() };
     let stop = interrupt::listen();
     let form = if args.log == "json" { LogForm::Json } else { LogForm::Text };
     log_to_stderr(form);

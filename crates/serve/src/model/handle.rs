@@ -132,6 +132,7 @@ impl Handle {
             tried: Instant::now(),
             torn: false,
             logged: (None, 0),
+            marked: 0,
             shortened: Instant::now(),
             started: (now().max(last), Instant::now()),
         };

@@ -46,6 +46,10 @@ pub struct Service {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = 30.0, minimum = 0.00001, maximum = 36_500.0)]
     pub retain_days: Option<f64>,
+    /// Size of the log in MiB beyond which its oldest entries are deleted. By default the whole log is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = 512.0, minimum = 0.01, maximum = 1_000_000.0)]
+    pub retain_mib: Option<f64>,
     /// Share of decisions, from 0 to 1, whose label is drawn uniformly, in addition to the
     /// learner's own exploration. A new log is started when it changes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,6 +87,10 @@ impl Service {
         if let Some(days) = self.retain_days.filter(|days| !(0.00001..=36_500.0).contains(days)) {
             let what = format!("retain_days is {days}; a number from 0.00001 to 36500 was needed");
             return Err(Refusal::invalid("service.retain_days", what));
+        }
+        if let Some(mib) = self.retain_mib.filter(|mib| !(0.01..=1_000_000.0).contains(mib)) {
+            let what = format!("retain_mib is {mib}; a number from 0.01 to 1000000 was needed");
+            return Err(Refusal::invalid("service.retain_mib", what));
         }
         if let Some(share) = self.explore.filter(|share| !(0.0..=1.0).contains(share)) {
             let what = format!("explore is {share}; a number from 0 to 1 was needed");

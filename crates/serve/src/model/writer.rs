@@ -12,7 +12,7 @@ use super::engine::{Answer, Engine};
 use super::event::{Event, Outcome};
 use super::handle::{Command, Reply, Restored, Shared, now};
 use super::reader::Reader;
-use super::spec::{Aggregation, shown, shown_value};
+use super::spec::{Aggregation, Service, shown, shown_value};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::store::{self, Past, Store};
@@ -44,6 +44,8 @@ pub(super) struct Writer {
     pub(super) torn: bool,
     /// When a refusal was last logged, and how many there have been since.
     pub(super) logged: (Option<Instant>, u64),
+    /// Size of the log at the last mark, in bytes.
+    pub(super) marked: u64,
     /// Time of the last truncation of the log.
     pub(super) shortened: Instant,
     /// Time of the start: by the clock or the last event, whichever is later, and by a monotonic
@@ -474,38 +476,73 @@ impl Writer {
         Ok(())
     }
 
-    /// Enforces `retain_days`: marks events at which the log can start, and truncates the log at a
-    /// mark when all earlier entries are too old. Marks are an eighth of that time apart, so the
-    /// log is at most that much longer.
+    /// Enforces `retain_days` and `retain_mib`: marks events at which the log can start, and truncates the log
+    /// at a mark when all earlier entries are too old, or too much. Marks are an eighth of that time or size
+    /// apart, so the log is at most that much longer.
     fn forget_sometimes(&mut self) {
-        let Some(days) = self.engine.spec.service.retain_days else { return };
-        if self.shortened.elapsed() < TICK || self.failure().is_some() || self.engine.spec.shadow_of.is_some()
+        let Service { retain_days, retain_mib, .. } = self.engine.spec.service;
+        if (retain_days.is_none() && retain_mib.is_none())
+            || self.shortened.elapsed() < TICK
+            || self.failure().is_some()
+            || self.engine.spec.shadow_of.is_some()
         {
             return;
         }
         self.shortened = Instant::now();
-        let kept = ((days * 86_400_000.0) as i64).max(8);
-        let (seq, at) = (self.engine.standing.seq, self.at());
-        let over = self.marks.iter().rposition(|mark| mark.1 <= at - kept);
-        let due = self.marks.last().is_none_or(|last| last.0 < seq && at - last.1 >= kept / 8);
-        let mut done = || -> Result<(), String> {
-            if due {
-                let archive = self.engine.archive();
-                let header = super::log::header(&self.engine, Some(archive.digest()))?;
-                self.store.mark(seq, at, &header, &self.engine.snapshot())?;
-                self.marks.push((seq, at));
-            }
-            if let Some(over) = over {
-                self.store.begin_at_mark(self.marks[over].0)?;
-                self.marks.drain(..=over);
-            }
-            self.store.forget_some()
-        };
-        if let Err(what) = done() {
+        if let Err(what) = self.shorten(retain_days, retain_mib) {
             // Tried again at the next tick.
             self.store.roll_back();
             tracing::error!(model = %self.name, "the log was not truncated: {what}");
         }
+    }
+
+    fn shorten(&mut self, days: Option<f64>, mib: Option<f64>) -> Result<(), String> {
+        let (seq, at) = (self.engine.standing.seq, self.at());
+        let (mut over, mut due) = (None, false);
+        if let Some(days) = days {
+            let kept = ((days * 86_400_000.0) as i64).max(8);
+            over = self.marks.iter().rposition(|mark| mark.1 <= at - kept);
+            due = self.marks.last().is_none_or(|last| at - last.1 >= kept / 8);
+        }
+        let most = mib.map(|mib| (mib * 1_048_576.0) as u64);
+        let mut size = None;
+        if let Some(most) = most {
+            let now = self.store.size()?;
+            self.marked = self.marked.min(now);
+            if now >= self.marked + most / 8 {
+                (due, size) = (true, Some((now, most)));
+            }
+        }
+        if due && self.marks.last().is_none_or(|last| last.0 < seq) {
+            let archive = self.engine.archive();
+            let header = super::log::header(&self.engine, Some(archive.digest()))?;
+            self.store.mark(seq, at, &header, &self.engine.snapshot())?;
+            self.marks.push((seq, at));
+        }
+        if let Some((now, most)) = size {
+            self.marked = now;
+            // What is deleted leaves the size in the ticks that follow.
+            if now > most && !self.store.is_forgetting()? {
+                over = over.max(self.over_by_size(most)?);
+            }
+        }
+        if let Some(over) = over {
+            self.store.begin_at_mark(self.marks[over].0)?;
+            self.marks.drain(..=over);
+        }
+        self.store.forget_some()
+    }
+
+    /// The mark behind which no more than `most` bytes of the log are, and at least half as much: a log that is
+    /// given a limit when it is too long already stays until it has grown.
+    fn over_by_size(&self, most: u64) -> Result<Option<usize>, String> {
+        for (at, mark) in self.marks.iter().enumerate() {
+            let behind = self.store.bytes_after(mark.0)?;
+            if behind <= most {
+                return Ok((behind >= most / 2).then_some(at));
+            }
+        }
+        Ok(None)
     }
 
     /// Writes a snapshot in the background after enough events.

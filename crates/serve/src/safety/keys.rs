@@ -33,6 +33,9 @@ struct Key {
     /// The models that it may access; all if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     models: Vec<String>,
+    /// Largest number of requests per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rate: Option<u32>,
 }
 
 /// The keys of a service. Without keys everything is allowed.
@@ -65,7 +68,13 @@ impl Keys {
     ///
     /// # Errors
     /// If writing fails, or the name exists.
-    pub(crate) fn add(dir: &Path, name: &str, right: Right, models: &[String]) -> Result<String, String> {
+    pub(crate) fn add(
+        dir: &Path,
+        name: &str,
+        right: Right,
+        models: &[String],
+        rate: Option<u32>,
+    ) -> Result<String, String> {
         let is_name =
             |name: &str| !name.trim().is_empty() && !name.contains(char::is_control) && name.len() <= 128;
         if !is_name(name) {
@@ -80,7 +89,7 @@ impl Keys {
         }
         let key = random()?;
         let (name, models) = (name.to_owned(), models.to_vec());
-        keys.0.push(Key { name, hash: hash(&key), right, models });
+        keys.0.push(Key { name, hash: hash(&key), right, models, rate });
         keys.write(dir)
             .map_err(|error| format!("{}: cannot be written: {error}", dir.join(FILE).display()))?;
         Ok(key)
@@ -145,7 +154,17 @@ impl Keys {
         self.0.iter().find(|key| key.hash == hash).map(|key| key.name.clone())
     }
 
-    /// A line for every key: its name, right and models; never the key.
+    /// The name of `key` and the largest number of requests per second, if it has one.
+    pub(crate) fn rate_of(&self, key: Option<&str>) -> Option<(String, u32)> {
+        if self.0.iter().all(|key| key.rate.is_none()) {
+            return None;
+        }
+        let hash = hash(key?);
+        let key = self.0.iter().find(|key| key.hash == hash)?;
+        Some((key.name.clone(), key.rate?))
+    }
+
+    /// A line for every key: its name, right, models and rate, if it has one; never the key.
     pub(crate) fn lines(&self) -> Vec<String> {
         let right = |right: Right| match right {
             Right::Read => "read",
@@ -154,7 +173,9 @@ impl Keys {
         };
         let models =
             |key: &Key| if key.models.is_empty() { "all models".to_owned() } else { key.models.join(",") };
-        self.0.iter().map(|key| format!("{}\t{}\t{}", key.name, right(key.right), models(key))).collect()
+        let rate = |key: &Key| key.rate.map_or_else(String::new, |rate| format!("\t{rate} a second"));
+        let line = |key: &Key| format!("{}\t{}\t{}{}", key.name, right(key.right), models(key), rate(key));
+        self.0.iter().map(line).collect()
     }
 
     /// Removes the key called `name` from the folder `dir`.
@@ -243,13 +264,17 @@ mod tests {
     fn keys_have_rights() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         assert!(Keys::open(folder.path()).expect("none").is_empty());
-        let read = Keys::add(folder.path(), "reader", Right::Read, &[]).expect("written");
-        let one = Keys::add(folder.path(), "site", Right::Write, &["news".to_owned()]).expect("written");
-        assert!(Keys::add(folder.path(), "site", Right::Read, &[]).is_err(), "the name is taken");
+        let read = Keys::add(folder.path(), "reader", Right::Read, &[], None).expect("written");
+        let one =
+            Keys::add(folder.path(), "site", Right::Write, &["news".to_owned()], None).expect("written");
+        assert!(Keys::add(folder.path(), "site", Right::Read, &[], None).is_err(), "the name is taken");
         for name in ["", " ", "a\nb"] {
-            assert!(Keys::add(folder.path(), name, Right::Read, &[]).is_err(), "{name:?} is no name");
+            assert!(Keys::add(folder.path(), name, Right::Read, &[], None).is_err(), "{name:?} is no name");
         }
-        assert!(Keys::add(folder.path(), "c", Right::Read, &[" m".to_owned()]).is_err(), "no model's name");
+        assert!(
+            Keys::add(folder.path(), "c", Right::Read, &[" m".to_owned()], None).is_err(),
+            "no model's name"
+        );
         let keys = Keys::open(folder.path()).expect("just written");
         let status = |key, right, model| keys.check(key, right, model).map_err(|refusal| refusal.status);
         assert_eq!(status(None, Right::Read, None), Err(401));
@@ -273,12 +298,13 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let live = LiveKeys::new(folder.path(), Keys::open(folder.path()).expect("none"));
         assert!(live.now().is_empty());
-        let first = Keys::add(folder.path(), "first", Right::Read, &[]).expect("written");
+        let first = Keys::add(folder.path(), "first", Right::Read, &[], None).expect("written");
         let status =
             |key: &str| live.now().check(Some(key), Right::Read, None).map_err(|refusal| refusal.status);
         assert_eq!((status(&first), status("guess")), (Ok(()), Err(401)));
-        let second = Keys::add(folder.path(), "second", Right::Admin, &["news".to_owned()]).expect("written");
-        assert_eq!(live.now().lines(), ["first\tread\tall models", "second\tadmin\tnews"]);
+        let second =
+            Keys::add(folder.path(), "second", Right::Admin, &["news".to_owned()], Some(9)).expect("written");
+        assert_eq!(live.now().lines(), ["first\tread\tall models", "second\tadmin\tnews\t9 a second"]);
         Keys::remove(folder.path(), "first").expect("there are two");
         assert_eq!(status(&first), Err(401));
         // The last key stays, and so do all keys when the file is damaged or gone.

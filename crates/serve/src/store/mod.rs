@@ -339,6 +339,27 @@ impl Store {
         done.map(drop).map_err(|error| self.failed(&error))
     }
 
+    /// Whether there are events before the start of the log, which [`Store::forget_some`] removes.
+    pub(crate) fn is_forgetting(&self) -> Result<bool, String> {
+        let before = "SELECT EXISTS (SELECT 1 FROM events WHERE seq <= (SELECT min(seq) FROM segments))";
+        self.db.query_row(before, [], |row| row.get(0)).map_err(|error| self.failed(&error))
+    }
+
+    /// Number of bytes of the database that are in use.
+    pub(crate) fn size(&self) -> Result<u64, String> {
+        let of = |what| self.db.pragma_query_value(None, what, |row| row.get::<_, i64>(0));
+        let used = || Ok((of("page_count")? - of("freelist_count")?) * of("page_size")?);
+        used().map(|bytes| bytes.max(0) as u64).map_err(|error: rusqlite::Error| self.failed(&error))
+    }
+
+    /// Number of bytes of the events after `seq`.
+    pub(crate) fn bytes_after(&self, seq: u64) -> Result<u64, String> {
+        let sum =
+            "SELECT total(octet_length(body) + coalesce(octet_length(outcome), 0)) FROM events WHERE seq > ?";
+        let bytes = self.db.query_row(sum, [seq as i64], |row| row.get::<_, f64>(0));
+        bytes.map(|bytes| bytes as u64).map_err(|error| self.failed(&error))
+    }
+
     /// The end of the decision `id`, which is not pending; `None` if it does not exist.
     pub(crate) fn past(&self, id: &str) -> Result<Option<Past>, String> {
         let look = || -> rusqlite::Result<Option<Past>> {

@@ -14,8 +14,8 @@ fn keys_open_what_they_are_for() {
     let folder = tempfile::tempdir().expect("a folder");
     let refused = Service::try_start(folder.path(), Limits::default(), "0.0.0.0:0").err().expect("no keys");
     assert!(refused.contains("there are no keys"), "{refused}");
-    let admin = add_key(folder.path(), "admin", Right::Admin, &[]).expect("a key");
-    let reader = add_key(folder.path(), "reader", Right::Read, &["m".to_owned()]).expect("a key");
+    let admin = add_key(folder.path(), "admin", Right::Admin, &[], None).expect("a key");
+    let reader = add_key(folder.path(), "reader", Right::Read, &["m".to_owned()], None).expect("a key");
     let mut service = Service::start(folder.path());
     assert_eq!(service.put("/v1/models/m", &json!({})).status, 401);
     assert_eq!(service.get("/v1/models").status, 401);
@@ -23,7 +23,7 @@ fn keys_open_what_they_are_for() {
     service.key = Some(reader);
     assert_eq!(service.put("/v1/models/m", &json!({})).status, 403);
     // A key that is added or removed while the service runs counts from the next request on.
-    let second = add_key(folder.path(), "second", Right::Admin, &[]).expect("a key");
+    let second = add_key(folder.path(), "second", Right::Admin, &[], None).expect("a key");
     service.key = Some(second);
     service.get("/v1/models").ok(200);
     remove_key(folder.path(), "second").expect("there are others");
@@ -157,6 +157,54 @@ fn clients_have_a_rate() {
     let answers: Vec<_> = (0..10).map(|_| service.get("/healthz")).collect();
     let refused = answers.iter().find(|answer| answer.status == 429).expect("ten are too many");
     assert_eq!(refused.retry_after.as_deref(), Some("1"));
+}
+
+/// A key with a rate: it counts for this key alone, whoever has it, and holds for a service that runs already.
+#[test]
+fn keys_have_a_rate() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let free = add_key(folder.path(), "free", Right::Read, &[], None).expect("a key");
+    let mut service = Service::start(folder.path());
+    let slow = add_key(folder.path(), "slow", Right::Read, &[], Some(3)).expect("a key");
+    service.key = Some(slow);
+    let answers: Vec<_> = (0..10).map(|_| service.get("/v1/models")).collect();
+    let refused = answers.iter().find(|answer| answer.status == 429).expect("ten are too many");
+    assert_eq!(refused.retry_after.as_deref(), Some("1"));
+    let what = refused.json()["detail"].as_str().expect("a sentence").to_owned();
+    assert_eq!(what, "more than 3 requests in a second, which is the limit of the key");
+    service.key = Some(free);
+    (0..10).for_each(|_| drop(service.get("/v1/models").ok(200)));
+}
+
+/// Pages of the origins that are named may ask, also for what is refused; others are told of no permission.
+#[test]
+fn pages_of_other_origins() {
+    let folder = tempfile::tempdir().expect("a folder");
+    add_key(folder.path(), "admin", Right::Admin, &[], None).expect("a key");
+    let service = Service::try_start(folder.path(), Limits::default(), "127.0.0.1:0").expect("starts");
+    let ask = |method: &str, origin: &str| {
+        let mut stream = TcpStream::connect(service.address).expect("a connection");
+        let asked = format!(
+            "{method} /v1/models/m HTTP/1.1\r\nhost: a\r\nconnection: close\r\norigin: {origin}\r\n\
+             access-control-request-method: PUT\r\naccess-control-request-headers: authorization\r\n\r\n"
+        );
+        stream.write_all(asked.as_bytes()).expect("written");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer.to_lowercase()
+    };
+    let allowed = "access-control-allow-origin: https://example.com\r\n";
+    let before = ask("OPTIONS", "https://example.com");
+    assert!(before.starts_with("http/1.1 200") && before.contains(allowed), "{before}");
+    for (name, value) in [("methods", "put"), ("headers", "authorization")] {
+        let line = before.lines().find(|line| line.starts_with(&format!("access-control-allow-{name}:")));
+        assert!(line.is_some_and(|line| line.contains(value)), "{before}");
+    }
+    // Without a key.
+    let refused = ask("GET", "https://example.com");
+    assert!(refused.starts_with("http/1.1 401") && refused.contains(allowed), "{refused}");
+    let other = ask("GET", "https://example.org");
+    assert!(!other.contains("access-control-allow-origin"), "{other}");
 }
 
 /// An event that comes to something else than it did, a missing one, a database that is none: refused with a

@@ -215,6 +215,39 @@ fn logs_are_kept_for_some_time() {
     assert_eq!(again.digest(), now.digest());
 }
 
+/// A log of bounded size: it begins later and stays within its bound, and the model is recovered as it was.
+#[test]
+fn logs_are_kept_up_to_a_size() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::with(folder.path(), Limits { snapshot_every: 500, ..Limits::default() });
+    let refused = service.put("/v1/models/m", &json!({"service": {"retain_mib": 0}}));
+    assert_eq!((refused.status, &refused.json()["field"]), (422, &json!("service.retain_mib")));
+    let spec = json!({"learner": "ogd", "labels": ["a", "b"], "service": {"retain_mib": 0.5}});
+    service.put("/v1/models/m", &spec).ok(201);
+    let word = "w".repeat(200);
+    let learn = |service: &Service, from: u64| {
+        let row = |t: u64| {
+            json!({"x": {"v": t % 5, "said": word}, "y": if t % 5 > 2 { "a" } else { "b" }}).to_string()
+        };
+        let rows: Vec<String> = (from..from + 200).map(row).collect();
+        service.send("POST", "/v1/models/m/learn", "application/x-ndjson", rows.join("\n").as_bytes());
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        service.get("/v1/models/m/log").lines().len() as u64
+    };
+    let mut kept = 0;
+    for at in 0..40 {
+        kept = learn(&service, at * 200);
+    }
+    // A row takes some 300 bytes.
+    assert!((500..4000).contains(&kept), "{kept} of 8000 rows");
+    let before = service.get("/v1/models/m").ok(200);
+    assert_eq!(before["rounds"], 8000);
+    service.stop();
+    let service = Service::start(folder.path());
+    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 8000);
+    assert!(learn(&service, 8000) <= kept + 1000);
+}
+
 /// A log that a shadow has not learnt yet is not deleted under it.
 #[test]
 fn a_log_stays_until_its_shadow_has_it() {

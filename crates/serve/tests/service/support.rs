@@ -61,7 +61,9 @@ impl Service {
     }
 
     pub(crate) fn try_start(dir: &Path, limits: Limits, listen: &str) -> Result<Self, String> {
-        let options = Options { listen: listen.parse().expect("an address"), dir: dir.to_owned(), limits };
+        let cors = vec!["https://example.com".to_owned()];
+        let options =
+            Options { listen: listen.parse().expect("an address"), dir: dir.to_owned(), limits, cors };
         let (stop, (sender, ready)) = (Stop::default(), channel());
         let asked = stop.clone();
         let thread = std::thread::spawn(move || {
