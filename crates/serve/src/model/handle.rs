@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use super::engine::{Answer, Engine, Keep};
 use super::event::Event;
-use super::reader::Reader;
+use super::reader::{Reader, Seen};
 use super::spec::{RowKind, Service, Spec};
 use super::writer::Writer;
 use crate::refusal::Refusal;
@@ -65,8 +65,13 @@ pub(crate) struct Handle {
 
 /// State shared by the thread and the requests.
 pub(super) struct Shared {
-    /// The newest copy.
-    pub(super) reader: RwLock<Arc<Reader>>,
+    /// What was last seen of the model.
+    pub(super) seen: RwLock<Arc<Seen>>,
+    /// The newest copy, from the first forecast on until nobody has asked for one for a while: a copy takes as
+    /// much memory as the model.
+    pub(super) reader: RwLock<Option<Arc<Reader>>>,
+    /// When somebody last asked for it, in microseconds since the start.
+    looked: AtomicU64,
     /// The newest event that is durable.
     pub(super) committed: AtomicU64,
     /// Number of waiting commands.
@@ -100,7 +105,9 @@ impl Handle {
         let (queue, commands) = sync_channel(limits.queue);
         let seq = engine.standing.seq;
         let shared = Arc::new(Shared {
-            reader: RwLock::new(Arc::new(engine.reader())),
+            seen: RwLock::new(Arc::new(engine.seen())),
+            reader: RwLock::new(None),
+            looked: AtomicU64::new(0),
             committed: AtomicU64::new(seq),
             waiting: AtomicU64::new(0),
             copied: AtomicU64::new(0),
@@ -212,29 +219,32 @@ impl Handle {
     /// A read-only copy with all answered events; for models that take long to copy, it may be
     /// slightly older.
     pub(crate) async fn look(&self) -> Result<Arc<Reader>, Refusal> {
-        let reader = Arc::clone(&self.shared.reader.read().unwrap_or_else(PoisonError::into_inner));
-        // Forecasts go on while a model is suspended.
-        let newest = reader.seq >= self.shared.committed.load(Ordering::Acquire);
-        if newest || self.may_be_old() || self.failure().is_some() {
-            return Ok(reader);
+        let newest = |reader: &Reader| reader.seq >= self.shared.committed.load(Ordering::Acquire);
+        match self.shared.look() {
+            // Forecasts go on while a model is suspended.
+            Some(reader) if newest(&reader) || self.may_be_old() || self.failure().is_some() => Ok(reader),
+            _ => self.ask(Command::Look).await,
         }
-        self.ask(Command::Look).await
     }
 
     /// The same, always with all answered events.
     pub(crate) async fn look_now(&self) -> Result<Arc<Reader>, Refusal> {
-        let reader = Arc::clone(&self.shared.reader.read().unwrap_or_else(PoisonError::into_inner));
-        if reader.seq >= self.shared.committed.load(Ordering::Acquire) {
-            return Ok(reader);
+        match self.shared.look() {
+            Some(reader) if reader.seq >= self.shared.committed.load(Ordering::Acquire) => Ok(reader),
+            _ => self.ask(Command::Look).await,
         }
-        self.ask(Command::Look).await
+    }
+
+    /// What was last seen of the model.
+    pub(crate) fn seen(&self) -> Arc<Seen> {
+        Arc::clone(&self.shared.seen.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The description of the model with all answered events; of a model that does not answer within a
     /// moment, or is suspended, that of the last copy.
     pub(crate) async fn describe(&self) -> Value {
         const MOMENT: Duration = Duration::from_millis(250);
-        let last = Arc::clone(&self.shared.reader.read().unwrap_or_else(PoisonError::into_inner));
+        let last = self.seen();
         if last.seq >= self.committed() {
             return last.about.clone();
         }
@@ -333,18 +343,17 @@ impl Handle {
     /// # Errors
     /// If the shadow has no room for its columns.
     pub(crate) fn teach_reading(&self, shadow: &mut Engine) -> Result<(), Refusal> {
-        let reader = Arc::clone(&self.shared.reader.read().unwrap_or_else(PoisonError::into_inner));
-        shadow.read_as(&reader.schema)
+        shadow.read_as(&self.seen().schema)
     }
 
     /// Whether its rows are those of a table.
     pub(crate) fn has_table(&self) -> bool {
-        self.shared.reader.read().unwrap_or_else(PoisonError::into_inner).has_table()
+        self.seen().schema.csv.is_some()
     }
 
     /// The form of its rows, and the largest number of columns, see [`Engine`].
     pub(crate) fn rows(&self) -> (RowKind, Option<usize>) {
-        (self.kind, self.shared.reader.read().unwrap_or_else(PoisonError::into_inner).most)
+        (self.kind, self.seen().most)
     }
 
     /// Why the model refuses writes, if it does.
@@ -354,8 +363,7 @@ impl Handle {
 
     /// What the model lacks, if it was made again from a log that does not have all of it.
     pub(crate) fn lost(&self) -> Option<String> {
-        let reader = self.shared.reader.read().unwrap_or_else(PoisonError::into_inner);
-        reader.about["rebuilt"]["lost"].as_str().map(str::to_owned)
+        self.seen().about["rebuilt"]["lost"].as_str().map(str::to_owned)
     }
 
     /// Number of events that were refused since the start.
@@ -377,6 +385,19 @@ impl Handle {
 }
 
 impl Shared {
+    /// The newest copy, if there is one.
+    fn look(&self) -> Option<Arc<Reader>> {
+        self.looked.store(self.since_start(), Ordering::Relaxed);
+        self.reader.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Drops the copy that nobody has asked for in the last `micros` microseconds.
+    pub(super) fn drop_unused(&self, micros: u64) {
+        if self.since_start().saturating_sub(self.looked.load(Ordering::Relaxed)) > micros {
+            drop(self.reader.write().unwrap_or_else(PoisonError::into_inner).take());
+        }
+    }
+
     pub(super) fn unwritable(&self) -> Option<String> {
         self.unwritable.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -23,6 +23,16 @@ use super::table;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 
+/// What is shown of the state after event `seq`, without its learner.
+pub(crate) struct Seen {
+    pub(crate) seq: u64,
+    pub(crate) schema: Schema,
+    /// See [`Engine`].
+    pub(crate) most: Option<usize>,
+    /// The description of the model.
+    pub(crate) about: Value,
+}
+
 /// The state after event `seq`.
 pub(crate) struct Reader {
     pub(crate) seq: u64,
@@ -36,13 +46,14 @@ pub(crate) struct Reader {
     /// See [`Engine`].
     retired: Vec<u32>,
     pub(super) limits: Limits,
-    /// See [`Engine`].
-    pub(crate) most: Option<usize>,
-    /// The description of the model.
-    pub(crate) about: Value,
 }
 
 impl Engine {
+    /// What is shown of it.
+    pub(crate) fn seen(&self) -> Seen {
+        Seen { seq: self.standing.seq, schema: self.schema.clone(), most: self.most, about: self.about() }
+    }
+
     /// A read-only copy.
     pub(crate) fn reader(&self) -> Reader {
         Reader {
@@ -55,8 +66,6 @@ impl Engine {
             play: self.play.clone(),
             retired: self.retired.clone(),
             limits: self.limits.clone(),
-            most: self.most,
-            about: self.about(),
         }
     }
 
@@ -78,11 +87,6 @@ impl Reader {
     /// The least probability of every label.
     pub(crate) fn floor(&self) -> f64 {
         self.play.floor
-    }
-
-    /// Whether its rows are those of a table, see [`Decide::given`].
-    pub(crate) fn has_table(&self) -> bool {
-        self.schema.csv.is_some()
     }
 
     /// The features of a row.

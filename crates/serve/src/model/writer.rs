@@ -11,7 +11,7 @@ use super::answers::in_conflict;
 use super::engine::{Answer, Engine};
 use super::event::{Event, Outcome};
 use super::handle::{Command, Reply, Restored, Shared, now};
-use super::reader::Reader;
+use super::reader::{Reader, Seen};
 use super::spec::{Aggregation, Service, shown, shown_value};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
@@ -24,6 +24,8 @@ const GROUP: usize = 512;
 const TICK: Duration = Duration::from_millis(250);
 /// Interval between refusals that are logged.
 const LOGGED_EVERY: Duration = Duration::from_secs(1);
+/// Microseconds after which a copy that nobody asks for is dropped.
+const UNUSED: u64 = 60_000_000;
 /// Interval between attempts to resume a model that is suspended or refuses writes.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 
@@ -64,6 +66,7 @@ impl Writer {
                 Ok(command) => Some(command),
                 Err(RecvTimeoutError::Timeout) => {
                     self.revive();
+                    self.shared.drop_unused(UNUSED);
                     None
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -362,7 +365,7 @@ impl Writer {
                 (self.store, self.engine) = (store, engine);
                 self.marks = self.store.marks().unwrap_or_default();
                 self.shared.committed.store(self.engine.standing.seq, Ordering::Release);
-                self.refresh();
+                self.show_another();
                 if self.shared.failed.write().unwrap_or_else(PoisonError::into_inner).take().is_some() {
                     tracing::info!(model = %self.name, "the model has resumed");
                 }
@@ -386,7 +389,7 @@ impl Writer {
                 let _ = reply.send(Ok(self.publish()));
             }
             Command::Describe(reply) => {
-                let _ = reply.send(Ok(self.engine.about()));
+                let _ = reply.send(Ok(self.show().about.clone()));
             }
             Command::Save(reply) => {
                 let seq = self.engine.standing.seq;
@@ -411,24 +414,31 @@ impl Writer {
 
     /// The newest copy, refreshed if there were events since.
     fn publish(&mut self) -> Arc<Reader> {
-        {
-            let reader = self.shared.reader.read().unwrap_or_else(PoisonError::into_inner);
-            if reader.seq == self.engine.standing.seq {
-                return Arc::clone(&reader);
-            }
+        let newest = self.shared.reader.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(reader) = newest.filter(|reader| reader.seq == self.engine.standing.seq) {
+            return reader;
         }
-        self.refresh()
-    }
-
-    /// A new copy.
-    fn refresh(&mut self) -> Arc<Reader> {
         let begun = self.shared.since_start();
         let reader = Arc::new(self.engine.reader());
         let ended = self.shared.since_start();
         self.shared.copied.store(ended, Ordering::Relaxed);
         self.shared.took.store(ended - begun, Ordering::Relaxed);
-        *self.shared.reader.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&reader);
+        *self.shared.reader.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&reader));
+        self.show();
         reader
+    }
+
+    /// Shows the present state, whose copy is made when somebody asks for it.
+    fn show(&mut self) -> Arc<Seen> {
+        let seen = Arc::new(self.engine.seen());
+        *self.shared.seen.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&seen);
+        seen
+    }
+
+    /// The same where the state is another one.
+    fn show_another(&mut self) {
+        *self.shared.reader.write().unwrap_or_else(PoisonError::into_inner) = None;
+        self.show();
     }
 
     /// Replaces the state: writes the snapshot first, then the event, so that a crash between them
@@ -454,7 +464,7 @@ impl Writer {
         self.engine = engine;
         self.saved = seq;
         self.shared.committed.store(seq, Ordering::Release);
-        self.publish();
+        self.show_another();
         Ok(seq)
     }
 

@@ -150,7 +150,7 @@ fn configured(mut wanted: Map<String, Value>, mut service: Service) -> Result<Se
 /// GET and DELETE configurations/policy: there is one policy, without settings.
 pub(super) async fn policy(ask: Ask) -> Answered {
     let handle = ask.open(Right::Read).await?;
-    let about = &handle.look().await?.about;
+    let about = handle.describe().await;
     let learner = about["learner"].as_str().unwrap_or_default();
     Ok(answered(StatusCode::OK, &json!({"name": learner, "arguments": format!("--learner {learner}")})))
 }
