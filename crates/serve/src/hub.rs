@@ -80,7 +80,7 @@ impl Hub {
                 return Err("the service is being stopped".to_owned());
             }
             let (store, engine) = recovered.ready(&name)?;
-            let handle = Arc::new(Handle::start(&name, store, engine, &self.limits)?);
+            let handle = Arc::new(Handle::start(&name, false, store, engine, &self.limits)?);
             self.follow(&handle).map_err(|refusal| refusal.detail)?;
             Ok(handle)
         });
@@ -183,7 +183,7 @@ impl Hub {
             let (folder, seq) = (self.folder.join(name), engine.standing.seq);
             let store = Store::create(&folder, is_new, engine.spec(), seq, &engine.snapshot(), &header);
             let store = store.map_err(Refusal::failed)?;
-            let handle = Handle::start(name, store, engine, &self.limits).map_err(Refusal::failed)?;
+            let handle = Handle::start(name, true, store, engine, &self.limits).map_err(Refusal::failed)?;
             let handle = Arc::new(handle);
             self.follow(&handle)?;
             Ok(handle)

@@ -42,6 +42,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         labels: args.labels,
         models: args.most_models,
         name: args.name_bytes,
+        rest_seconds: args.rest,
         ..Limits::default()
     };
     let options = Options { listen: args.listen, dir: args.dir.clone(), limits, cors: args.cors.clone() };

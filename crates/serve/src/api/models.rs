@@ -61,6 +61,7 @@ pub(super) async fn status(handle: &Handle) -> Value {
     let mut about = described(&handle.name, handle.describe().await, &handle.folder);
     about["backlog"] = handle.backlog().into();
     about["refused"] = handle.refused().into();
+    about["resting"] = handle.rests().into();
     about
 }
 

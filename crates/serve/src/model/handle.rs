@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 
 use super::engine::{Answer, Engine, Keep};
 use super::event::Event;
+use super::held::Held;
 use super::reader::{Reader, Seen};
 use super::spec::{RowKind, Service, Spec};
 use super::writer::Writer;
@@ -88,6 +89,8 @@ pub(super) struct Shared {
     /// Number of refused events since the start.
     pub(super) refused: AtomicU64,
     pub(super) saving: AtomicBool,
+    /// Whether its state is on the disk only.
+    pub(super) rests: AtomicBool,
     /// For a shadow: the last event of its model that it has, durably.
     pub(super) followed: AtomicU64,
     /// Whether it is being stopped.
@@ -100,8 +103,14 @@ pub(crate) fn now() -> i64 {
 }
 
 impl Handle {
-    /// Starts the model on a separate thread.
-    pub(crate) fn start(name: &str, store: Store, engine: Engine, limits: &Limits) -> Result<Self, String> {
+    /// Starts the model on a separate thread. One that was recovered, and is not new, rests until it is asked.
+    pub(crate) fn start(
+        name: &str,
+        is_new: bool,
+        store: Store,
+        engine: Engine,
+        limits: &Limits,
+    ) -> Result<Self, String> {
         let (queue, commands) = sync_channel(limits.queue);
         let seq = engine.standing.seq;
         let shared = Arc::new(Shared {
@@ -118,6 +127,7 @@ impl Handle {
             unwritable: RwLock::new(None),
             refused: AtomicU64::new(0),
             saving: AtomicBool::new(false),
+            rests: AtomicBool::new(false),
             followed: AtomicU64::new(engine.standing.followed),
             ending: AtomicBool::new(false),
         });
@@ -130,8 +140,9 @@ impl Handle {
         let saved = store.snapshots()?.last().copied().unwrap_or(0);
         let mut writer = Writer {
             name: name.to_owned(),
-            engine,
+            engine: Held::new(engine),
             store,
+            asked: is_new.then(Instant::now),
             limits: limits.clone(),
             shared: Arc::clone(&shared),
             saved,
@@ -364,6 +375,11 @@ impl Handle {
     /// What the model lacks, if it was made again from a log that does not have all of it.
     pub(crate) fn lost(&self) -> Option<String> {
         self.seen().about["rebuilt"]["lost"].as_str().map(str::to_owned)
+    }
+
+    /// Whether its state is on the disk only, until somebody asks for it.
+    pub(crate) fn rests(&self) -> bool {
+        self.shared.rests.load(Ordering::Relaxed)
     }
 
     /// Number of events that were refused since the start.

@@ -8,9 +8,10 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::answers::in_conflict;
-use super::engine::{Answer, Engine};
+use super::engine::Answer;
 use super::event::{Event, Outcome};
 use super::handle::{Command, Reply, Restored, Shared, now};
+use super::held::Held;
 use super::reader::{Reader, Seen};
 use super::spec::{Aggregation, Service, shown, shown_value};
 use crate::refusal::Refusal;
@@ -24,18 +25,18 @@ const GROUP: usize = 512;
 const TICK: Duration = Duration::from_millis(250);
 /// Interval between refusals that are logged.
 const LOGGED_EVERY: Duration = Duration::from_secs(1);
-/// Microseconds after which a copy that nobody asks for is dropped.
-const UNUSED: u64 = 60_000_000;
 /// Interval between attempts to resume a model that is suspended or refuses writes.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 
 /// See the [module](self).
 pub(super) struct Writer {
     pub(super) name: String,
-    pub(super) engine: Engine,
+    pub(super) engine: Held,
     pub(super) store: Store,
     pub(super) limits: Limits,
     pub(super) shared: Arc<Shared>,
+    /// When a command last came; `None` for a model that was recovered, until one comes.
+    pub(super) asked: Option<Instant>,
     /// Event number of the newest snapshot.
     pub(super) saved: u64,
     /// Events at which the log can start, with their times.
@@ -56,7 +57,7 @@ pub(super) struct Writer {
 }
 
 /// An answer to be sent when the group is durable.
-type Held = (Reply<Answer>, Result<Answer, Refusal>);
+type Waiting = (Reply<Answer>, Result<Answer, Refusal>);
 
 impl Writer {
     pub(super) fn run(mut self, commands: &Receiver<Command>) {
@@ -66,12 +67,28 @@ impl Writer {
                 Ok(command) => Some(command),
                 Err(RecvTimeoutError::Timeout) => {
                     self.revive();
-                    self.shared.drop_unused(UNUSED);
+                    self.shared.drop_unused(self.limits.rest_seconds.saturating_mul(1_000_000));
+                    self.rest_sometimes();
                     None
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             };
-            let mut held: Vec<Held> = Vec::new();
+            if first.is_some() {
+                self.asked = Some(Instant::now());
+            }
+            if self.engine.rests() {
+                match &first {
+                    None => continue,
+                    Some(Command::Stop) => break,
+                    // Its sender is told that it was dropped, and those who come later why.
+                    Some(_) if !self.wakes() => {
+                        self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
+                        continue;
+                    }
+                    Some(_) => {}
+                }
+            }
+            let mut held: Vec<Waiting> = Vec::new();
             let mut begun = false;
             self.expire(&mut begun);
             let mut next = first;
@@ -99,7 +116,7 @@ impl Writer {
             self.save_sometimes();
             self.forget_sometimes();
         }
-        if self.engine.standing.seq > self.saved && self.failure().is_none() {
+        if !self.engine.rests() && self.engine.standing.seq > self.saved && self.failure().is_none() {
             let snapshot = self.engine.snapshot();
             if let Err(what) = self.store.write_snapshot(self.engine.standing.seq, &snapshot) {
                 tracing::error!(model = %self.name, "the last snapshot was not written; the log is complete: {what}");
@@ -314,7 +331,7 @@ impl Writer {
     }
 
     /// Commits the group, and answers.
-    fn settle(&mut self, held: &mut Vec<Held>, begun: &mut bool) {
+    fn settle(&mut self, held: &mut Vec<Waiting>, begun: &mut bool) {
         if *begun {
             let written =
                 if self.torn { Err("an event before it was not".to_owned()) } else { self.store.commit() };
@@ -354,6 +371,67 @@ impl Writer {
         }
     }
 
+    /// Lets a model rest for which no command has come in a while, unless time itself changes it: waiting times
+    /// of decisions, the age of its log, or the model that it shadows.
+    fn rest_sometimes(&mut self) {
+        let since = self.asked.map_or(u64::MAX, |asked| asked.elapsed().as_secs());
+        if self.engine.rests() || since < self.limits.rest_seconds || self.failure().is_some() {
+            return;
+        }
+        let Service { wait_seconds, retain_days, retain_mib, .. } = self.engine.spec.service;
+        let waits = wait_seconds.is_some() && self.engine.waiting.len() + self.engine.asked.len() > 0;
+        if waits
+            || retain_days.is_some()
+            || retain_mib.is_some()
+            || self.engine.spec.shadow_of.is_some()
+            || self.shared.unwritable().is_some()
+            || self.shared.saving.load(Ordering::Acquire)
+        {
+            return;
+        }
+        let seq = self.engine.standing.seq;
+        if seq > self.saved {
+            if let Err(what) = self.store.write_snapshot(seq, &self.engine.snapshot()) {
+                tracing::error!(model = %self.name, "a snapshot was not written; the log is complete: {what}");
+                self.asked = Some(Instant::now());
+                return;
+            }
+            self.saved = seq;
+        }
+        self.show_another();
+        self.engine.rest();
+        self.shared.rests.store(true, Ordering::Relaxed);
+    }
+
+    /// Reads the state of a model that rests; false if that fails.
+    fn wakes(&mut self) -> bool {
+        let (folder, seq) = (self.store.folder().to_owned(), self.shared.committed.load(Ordering::Acquire));
+        let put_away = Store::wake(&folder, &self.limits).ok().filter(|engine| engine.standing.seq == seq);
+        let woken = match put_away {
+            Some(engine) => Ok(engine),
+            // Somebody has changed the files.
+            None => Store::recover(&folder, &self.limits)
+                .and_then(|recovered| recovered.ready(&self.name))
+                .map(|(store, engine)| {
+                    self.store = store;
+                    engine
+                }),
+        };
+        self.shared.rests.store(woken.is_err(), Ordering::Relaxed);
+        match woken {
+            Ok(engine) => {
+                self.engine = Held::new(engine);
+                true
+            }
+            Err(what) => {
+                self.tried = Instant::now();
+                tracing::error!(model = %self.name, "the model is suspended: {what}");
+                *self.shared.failed.write().unwrap_or_else(PoisonError::into_inner) = Some(what);
+                false
+            }
+        }
+    }
+
     /// Recovers the invalid state from disk. Meanwhile requests are refused, and do not wait.
     fn reload(&mut self) {
         let first = self.failure().is_none();
@@ -362,7 +440,8 @@ impl Writer {
         let folder = self.store.folder().to_owned();
         match Store::recover(&folder, &self.limits).and_then(|recovered| recovered.ready(&self.name)) {
             Ok((store, engine)) => {
-                (self.store, self.engine) = (store, engine);
+                (self.store, self.engine) = (store, Held::new(engine));
+                self.shared.rests.store(false, Ordering::Relaxed);
                 self.marks = self.store.marks().unwrap_or_default();
                 self.shared.committed.store(self.engine.standing.seq, Ordering::Release);
                 self.show_another();
@@ -461,7 +540,7 @@ impl Writer {
         };
         write().inspect_err(|_| self.store.roll_back())?;
         *self.shared.spec.write().unwrap_or_else(PoisonError::into_inner) = engine.spec.clone();
-        self.engine = engine;
+        self.engine = Held::new(engine);
         self.saved = seq;
         self.shared.committed.store(seq, Ordering::Release);
         self.show_another();

@@ -29,6 +29,9 @@ pub struct Limits {
     pub rebuild: bool,
     /// Number of events between snapshots.
     pub snapshot_every: u64,
+    /// Number of seconds after which a model that nobody asks for rests: its memory is freed, and the next
+    /// request reads it again.
+    pub rest_seconds: u64,
     /// Time limit for receiving a body, in seconds.
     pub body_seconds: u64,
     /// Largest number of connections.
@@ -53,6 +56,7 @@ impl Default for Limits {
             rate: None,
             rebuild: false,
             snapshot_every: 20_000,
+            rest_seconds: 60,
             body_seconds: 30,
             connections: 16_000,
             idle_seconds: 75,

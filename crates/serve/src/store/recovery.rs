@@ -6,7 +6,7 @@ use std::path::Path;
 use noregret_stream::save::file as model_file;
 use rusqlite::OptionalExtension as _;
 
-use super::files::{MARKS, VERSIONS, file_of, seqs, snapshot_path};
+use super::files::{self, MARKS, VERSIONS, file_of, seqs, snapshot_path};
 use super::{Store, decoded};
 use crate::model::engine::Engine;
 use crate::model::event::{Event, Outcome};
@@ -116,6 +116,19 @@ impl Store {
                 Err(notes.join("; "))
             }
         }
+    }
+
+    /// The state of the model in `folder`, which was put away with a snapshot after its last event.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn wake(folder: &Path, limits: &Limits) -> Result<Engine, String> {
+        let seq = files::snapshots(folder)?
+            .pop()
+            .ok_or_else(|| format!("{}: has no snapshot", folder.display()))?;
+        let path = snapshot_path(folder, seq);
+        let archive = model_file::read(&path).map_err(|error| error.to_string())?;
+        Engine::from_snapshot(&archive, limits).map_err(|error| format!("{}: {error}", path.display()))
     }
 
     /// Makes the model again and lets it learn its log, with the labels that were played then and their

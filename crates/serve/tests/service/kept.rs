@@ -178,3 +178,63 @@ fn a_new_label_is_no_part_of_its_forecast() {
     service.post("/v1/models/m/learn", &json!({"id": "r", "y": "late"})).ok(200);
     assert_eq!(service.get("/v1/models/m").ok(200)["scores"]["all"]["error_rate"], 1.0);
 }
+
+/// Models that nobody asks for rest, are shown as they were, and go on to the bit when somebody asks; with
+/// decisions that wait, after a start, and while they are deleted, too.
+#[test]
+fn models_that_rest_go_on() {
+    let (folder, other) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let limits = || noregret_serve::Limits { rest_seconds: 1, ..Default::default() };
+    let mut service = Service::with(folder.path(), limits());
+    let awake = Service::start(other.path());
+    let spec = json!({"feedback": "bandit", "labels": ["a", "b", "c"], "params": {"seed": 3}});
+    for service in [&service, &awake] {
+        service.put("/v1/models/m", &spec).ok(201);
+        service.put("/v1/models/gone", &json!({"learner": "ogd"})).ok(201);
+    }
+    let play = |service: &Service, from: u64| -> Vec<serde_json::Value> {
+        let mut all = Vec::new();
+        for t in from..from + 6 {
+            let body = json!({"x": {"v": t % 3}, "id": format!("d{t}")});
+            all.push(service.post("/v1/models/m/decide", &body).ok(200));
+            // The feedback of some comes when the model has rested.
+            let answered = if t % 6 == 0 { t.saturating_sub(5) } else { t };
+            if t % 6 != 1 {
+                let body = json!({"id": format!("d{answered}"), "reward": 0.5});
+                service.post("/v1/models/m/feedback", &body).ok(200);
+            }
+            all.push(service.post("/v1/models/m/predict", &json!({"x": {"v": 1}})).ok(200));
+        }
+        all
+    };
+    let rests = |service: &Service| {
+        for _ in 0..400 {
+            let about = service.get("/v1/models/m").ok(200);
+            if about["resting"] == true {
+                return about;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(25));
+        }
+        panic!("the model does not rest");
+    };
+    for from in [0, 6, 12, 18] {
+        assert_eq!(play(&service, from), play(&awake, from));
+        let mut about = rests(&service);
+        let mut expected = awake.get("/v1/models/m").ok(200);
+        for about in [&mut about, &mut expected] {
+            for name in ["resting", "versions"] {
+                about.as_object_mut().expect("an object").remove(name);
+            }
+        }
+        assert_eq!(about, expected);
+        if from == 12 {
+            service.stop();
+            service = Service::with(folder.path(), limits());
+            rests(&service);
+        }
+    }
+    let file = |service: &Service| service.get("/v1/models/m/model").bytes;
+    assert!(file(&service) == file(&awake));
+    service.delete("/v1/models/gone").ok(204);
+    assert_eq!(service.get("/v1/models/gone").status, 404);
+}
