@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import needs_the_command_line, noregret
 
 from noregret import Bandit, Learner
 
@@ -326,3 +327,125 @@ def test_the_learner_underneath_has_the_weights_of_classes(weights, table, tmp_p
     with pytest.warns(UserWarning, match="class_weight is not saved"):
         learner.save(tmp_path / "model")
     assert learner.predict(x).tolist() == model.predict(x).tolist()
+
+
+# Equal numbers, classes of learners, arguments
+
+
+@pytest.mark.parametrize("table", [False, True])
+@pytest.mark.parametrize(("first", "later"), [([0, "a"], [0.0, "a"]), ([0.0, "a"], [0, "a"]), ([0.5, 2, True], [0.5, 2.0, True])])
+def test_equal_numbers_beside_texts_are_one_class(table, first, later):
+    x = np.eye(len(first))[np.arange(90) % len(first)]
+    x = pandas.DataFrame(x) if table else x
+    learner = Learner("folklore")
+    learner.update(x, first * (90 // len(first)))
+    learner.update(x[: len(first)], later)
+    assert learner.classes == len(first)
+    assert [(type(label), label) for label in learner.predict(x[: len(first)]).tolist()] == [(type(label), label) for label in first]
+
+
+def test_equal_numbers_are_one_label_of_a_bandit():
+    x, _ = rows()
+    bandit = Bandit("squarecb", features=3, labels=[1, 2])
+    assert bandit.decide(x[0], [2.0]).label == 2
+    bandit.learn(x[:2], [1.0, 2.0], [1, 0], [0.5, 0.5])
+    bandit.run(x[:2], np.array([1.0, np.nan]))
+    numbered = Bandit("squarecb", features=3, classes=2)
+    numbered.learn(x[:2], [1.0, 0.0], [1, 0], [0.5, 0.5])
+    with pytest.raises(ValueError, match=r"y\[0\] = 0.5: must be a class"):
+        numbered.learn(x[:1], [0.5], [1], [0.5])
+    with pytest.raises(ValueError, match="labels has 0 and 0.0; every label needs a name of its own"):
+        Bandit("squarecb", features=3, labels=[0, 0.0])
+
+
+def test_a_class_of_its_own_takes_its_own_models(tmp_path):
+    from noregret.bandits import Soba
+    from noregret.learners import Folklore, Ogd
+
+    x, y = rows()
+    learner = Learner("folklore")
+    learner.update(x, y)
+    learner.save(tmp_path / "model")
+    assert Folklore.load(tmp_path / "model").rounds == 200
+    with pytest.raises(ValueError, match="Ogd: the model is one of folklore, and not of ogd; Learner takes all"):
+        Ogd.load(tmp_path / "model")
+    bandit = Bandit("squarecb", features=3, labels=["no", "yes"])
+    bandit.save(tmp_path / "bandit")
+    with pytest.raises(ValueError, match="Soba: the model is one of squarecb, and not of soba; Bandit takes all"):
+        Soba.load(tmp_path / "bandit")
+
+
+def test_arguments_are_what_they_say():
+    x, y = rows()
+    for model in (Learner, Bandit):
+        for name in ("intercept", "sparse"):
+            with pytest.raises(TypeError, match=f"{name} = 'no': must be True or False"):
+                model(**{name: "no"})
+        with pytest.raises(ValueError, match="horizon = -1: must be a whole number from 0"):
+            model(horizon=-1)
+    learner = Learner("folklore")
+    run = learner.run(x, y)
+    for call in (lambda: learner.predict_top(x, 1.5), lambda: run.windows(-1), lambda: run.drift(-1)):
+        with pytest.raises(ValueError, match="must be a whole number from 0"):
+            call()
+
+
+# Shards and keyed learners
+
+
+def test_shards_keep_labels_and_names():
+    from noregret.cluster import LocalEngine, fit
+    from noregret.cluster._fit import split
+
+    x, y = rows(120)
+    mixed = [1 if label == "yes" else "none" for label in y]
+    frame = pandas.DataFrame(x, columns=["a", "b", "c"])
+    found = fit(split(x, mixed, 2), "folklore", engine=LocalEngine()).learner
+    assert {(type(label), label) for label in found.predict(x).tolist()} == {(int, 1), (str, "none")}
+    by_name = fit(split(frame, mixed, 2), "folklore", engine=LocalEngine()).learner
+    for same in (frame.to_dict("records"), frame.to_dict("list"), list(frame[["c", "b", "a"]].itertuples(index=False))):
+        learner = fit(split(same, mixed, 2), "folklore", engine=LocalEngine()).learner
+        assert sorted(learner.feature_names_in_) == ["a", "b", "c"]
+        assert learner.predict(frame).tolist() == by_name.predict(frame).tolist()
+
+
+def test_keyed_learners_take_arrays_by_the_first_tables_order(tmp_path):
+    from noregret.cluster import KeyedBandits, KeyedLearners
+
+    x, y = rows()
+    frame = pandas.DataFrame(x, columns=[2, 0, 1])
+    numbers = (y == "yes").astype(float)
+    with KeyedLearners(tmp_path / "learners", "folklore", labels=[0, 1], actors=1, partitions=4) as keyed:
+        keyed.learn(["a"] * 200, frame, numbers)
+        wanted = keyed.predict(["a"] * 200, frame)
+        assert keyed.predict(["a"] * 200, x) == wanted
+        with pytest.raises(ValueError, match="x has 2 columns; the 3 of the first table were needed"):
+            keyed.predict(["a"], x[:1, :2])
+    with KeyedBandits(tmp_path / "bandits", "squarecb", features=1, labels=["no", "yes"], actors=1, partitions=4) as bandits:
+        ((_, _, id),) = bandits.decide(["a"], [[1.0]])
+        assert bandits.feedback(["a"], [float(id)], [True]) == [True]
+
+
+# What a file does not say
+
+
+def test_truth_values_are_one_and_zero():
+    y = ["small", "large"] * 100
+    truth = [True, False] * 100
+    for made, given in ((truth, [1, 0]), (truth, [1.0, 0.0]), (pandas.Categorical([1, 0] * 100), [True, False]), ([1, 0] * 100, [True, False])):
+        learner = Learner("folklore")
+        learner.update(pandas.DataFrame({"new": made, "x": np.arange(200) % 7}), y)
+        known = learner.scores(pandas.DataFrame({"new": made[:2], "x": [0, 0]}))
+        assert (learner.scores(pandas.DataFrame({"new": given, "x": [0, 0]})) == known).all()
+        assert (known[0] != known[1]).all()
+
+
+@needs_the_command_line
+def test_labels_of_a_file_without_types_stay_texts(tmp_path):
+    rows = pandas.DataFrame({"a": [1.0, 2.0, 3.0] * 40, "y": [1, 2, 3] * 40})
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    noregret("run", tmp_path / "rows.csv", "--label", "y", "--learner", "folklore", "--save", tmp_path / "model")
+    learner = Learner.load(tmp_path / "model")
+    learner.update(rows[["a"]][:1], rows["y"][:1])
+    assert learner.classes == 3
+    assert {type(label) for label in learner.predict(rows[:3]).tolist()} == {str}

@@ -14,7 +14,7 @@ import numpy as np
 from . import _arrays, _core, _offers, _tables
 from ._arrays import Floats
 from ._explain import Explanation
-from ._kinds import KINDS, check_scale, number_of_classes, whole
+from ._kinds import KINDS, check_scale, number_of_classes, truth, whole
 from ._rounds import Rounds, named
 from ._run import Run, as_array
 
@@ -162,7 +162,8 @@ class Bandit(Rounds):
         costs: tuple[float, float] | str | None = None,
         **params: float | int | str | bool | None,
     ) -> None:
-        whole(features=features, classes=classes, seed=seed)
+        whole(features=features, classes=classes, seed=seed, horizon=horizon)
+        truth(intercept=intercept, sparse=sparse)
         self._given = {} if labels is None else named(labels)
         names = None if labels is None else list(self._given)
         self._held = self._index = None
@@ -278,7 +279,7 @@ class Bandit(Rounds):
 
     def _offered(self, labels: Any) -> list[str] | None:
         """The names of the labels on offer, which the bandit has."""
-        names = _named(labels)
+        names = None if labels is None else _named(_tables.known_as(_offers.names(labels), self._given.values()))
         for name in names or ():
             if name not in self._names():
                 known = self._core.labels

@@ -29,7 +29,8 @@ def learners(base: type[Any], module: str, feedback: str) -> Iterable[type[Any]]
     shared = f"{', '.join(named)}\n    As in `noregret.{base.__name__}`."
     for entry in KINDS.values():
         if entry["feedback"] in (feedback, "either"):
-            yield _made(camel(entry["name"]), base, module, entry, {"__doc__": _doc(entry, shared), "__slots__": ()})
+            members = {"__doc__": _doc(entry, shared), "__slots__": (), "_registered": entry["name"]}
+            yield _made(camel(entry["name"]), base, module, entry, members)
 
 
 def classifier(

@@ -54,6 +54,13 @@ def whole(**numbers: Any) -> None:
             raise ValueError(f"{name} = {value!r}: must be a whole number from 0")
 
 
+def truth(**values: Any) -> None:
+    """Refuses anything but True, False and None: a text is true, whatever it says."""
+    for name, value in values.items():
+        if value is not None and not isinstance(value, bool | np.bool_):
+            raise TypeError(f"{name} = {value!r}: must be True or False")
+
+
 def check_scale(scale: str | None) -> None:
     """Refuses a scaling that does not exist."""
     if scale is not None:

@@ -47,6 +47,7 @@ class Labelled(Promising):
         if array.ndim != 1 or (array.dtype.kind in "iuf" and by_number):
             return _arrays.targets(y, False, self._names())
         values, places = _arrays.distinct(y)
+        values = _tables.known_as(values, (self._values or {}).values())
         _tables.check_types(values, self._values or {})
         names = [_tables.text_of(value) for value in values]
         index = self._names()

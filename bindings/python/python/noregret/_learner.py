@@ -10,7 +10,7 @@ import numpy as np
 from . import _arrays, _core, _tables
 from ._arrays import Floats, Ints
 from ._described import Described
-from ._kinds import KINDS, check_scale, number_of_classes, whole
+from ._kinds import KINDS, check_scale, number_of_classes, truth, whole
 from ._progress import bar
 from ._rounds import named
 from ._run import Run
@@ -113,7 +113,8 @@ class Learner(Described):
         memory: int = 8192,
         **params: float | int | str | bool | None,
     ) -> None:
-        whole(features=features, classes=classes, seed=seed)
+        whole(features=features, classes=classes, seed=seed, horizon=horizon)
+        truth(intercept=intercept, sparse=sparse)
         self._values = None if labels is None else named(labels)
         names = None if self._values is None else list(self._values)
         self._held = None
@@ -203,6 +204,7 @@ class Learner(Described):
         Arguments and exceptions as for `predict_proba`, and ValueError for a `k` below 1; returns two arrays of shape
         (rows, k), or (k,) for one row; all labels if there are fewer than `k`. Labels are those of `predict`.
         """
+        whole(k=k)
         if k < 1:
             raise ValueError(f"k = {k}: must be at least 1")
         p = self.predict_proba(x)
@@ -359,6 +361,8 @@ class Learner(Described):
             called = getattr(y, "name", None)
             name = _tables.free(called if isinstance(called, str) and called else "label", table.names)
             targets = _tables.column([y] if isinstance(y, str) else y, name)
+        if self._held is not None and self._values and not self._real:
+            targets = _tables.known_as(targets, self._values.values())
         # A column of texts and numbers has no type.
         given_labels = {(type(label), label): label for label in targets if label is not None}.values()
         _tables.check_types(given_labels, self._values or {})
@@ -375,8 +379,10 @@ class Learner(Described):
             self._make(lambda params: _core.learner_for_table(asked, params, given, reading))
         known = next((column for column, role in self.roles.items() if role == "label"), name)
         given = table.without(known).given(known, targets)
+        # Labels of a file without types are texts, and stay so.
+        texts = set(self._core.labels) if not begins and self._values is None else set()
         found, notes = _core.run_table(self._core, given, known, weights, grows=self._grows, **how)
-        self._remember(targets)
+        self._remember([label for label in targets if _tables.text_of(label) not in texts] if texts else targets)
         if begins:
             self._check_class_weight((self._values or {}).values())
         notes += _tables.remarks(given_labels, rows) if begins and not self._real else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import warnings
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ class Model(Generic[_C]):
 
     __slots__ = ("_frame", "_held", "_index")
     _compiled: type[_C]
+    _registered: ClassVar[str | None] = None
+    """The name in the registry of a class of its own."""
     _held: _C | None
     """None until the first rows determine the learner."""
     _index: dict[str, int] | None
@@ -101,6 +103,8 @@ class Model(Generic[_C]):
 
     @classmethod
     def _wrap(cls: type[_M], core: Any) -> _M:
+        if core is not None and cls._registered not in (None, core.name):
+            raise ValueError(f"{cls.__name__}: the model is one of {core.name}, and not of {cls._registered}; {cls._compiled.__name__} takes all")
         model = object.__new__(cls)
         model._held = core
         model._index = None

@@ -170,12 +170,15 @@ class Rounds(Model[_core.Bandit]):
         """Labels as indices: by what they are called, or numbers of classes where labels have other names."""
         array = np.asarray(y)
         by_name = any(not isinstance(value, str) for value in self._given.values())
+        if array.dtype.kind == "f" and not self._given:
+            return np.asarray(_arrays.targets(y, False, self._names()), dtype=np.int64)
         if array.dtype.kind in "iu" and not by_name and self._given:
             # A text of digits is what a number would be called, and no place.
             by_name = any(str(number) in self._names() for number in np.unique(array).tolist())
         if array.ndim != 1 or (array.dtype.kind in "iu" and not by_name):
             return np.asarray(_arrays.targets(y, False, self._names()), dtype=np.int64)
         values, places = _arrays.distinct(y)
+        values = _tables.known_as(values, self._given.values())
         _tables.check_types(values, self._given)
         index = self._names()
         names = [_tables.text_of(value) for value in values]
@@ -234,9 +237,12 @@ def named(labels: Sequence[Any] | Mapping[Any, Any]) -> dict[str, Any]:
     if isinstance(labels, (str, set, frozenset)):
         raise TypeError(f"labels is {labels!r}; a list of labels was needed, whose order is that of the classes")
     found: dict[str, Any] = {}
+    equal: dict[tuple[bool, Any], Any] = {}
     for label in _offers.names(labels):
         name = _tables.text_of(label)
-        if name in found:
-            raise ValueError(f"labels has {found[name]!r} and {label!r}; every label needs a name of its own")
-        found[name] = label
+        key = (isinstance(label, bool | np.bool_), label)
+        same = found.get(name, equal.get(key))
+        if same is not None:
+            raise ValueError(f"labels has {same!r} and {label!r}; every label needs a name of its own")
+        found[name] = equal[key] = label
     return found

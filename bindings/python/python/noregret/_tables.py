@@ -366,23 +366,25 @@ def in_places(roles: Mapping[str, str], width: int, whose: str) -> list[str]:
 
 
 def as_written(table: Table, core: _core.Learner | _core.Bandit) -> Table:
-    """The table with the whole numbers among its categories written as the learner knows them: pandas makes 1.0 of 1 where another cell
-    of the column is missing."""
+    """The table with numbers and truth values written as the learner knows them: pandas makes 1.0 of 1 where another cell of the column is
+    missing, and True may be 1 elsewhere."""
     roles = dict(core.roles if isinstance(core, _core.Bandit) else _core.roles(core))
     known: set[str] | None = None
     columns = list(table.cells)
     for at, name in enumerate(table.names):
-        if roles.get(name) == "categorical" and any(type(cell) in (int, float) for cell in columns[at]):
+        if roles.get(name) == "numeric" and any(type(cell) in (bool, np.bool_) for cell in columns[at]):
+            columns[at] = [int(cell) if isinstance(cell, bool | np.bool_) else cell for cell in columns[at]]
+        if roles.get(name) == "categorical" and any(type(cell) in (int, float, bool) for cell in columns[at]):
             known = set(core.columns) if known is None else known
             columns[at] = [_written(cell, name, known) for cell in columns[at]]
     return table._replace(cells=columns)
 
 
 def _written(cell: Any, name: str, known: Collection[str]) -> Any:
-    if type(cell) not in (int, float) or cell != cell // 1 or f"{name}={cell}" in known:
+    if type(cell) not in (int, float, bool) or cell != cell // 1 or f"{name}={cell}" in known:
         return cell
-    other = float(cell) if isinstance(cell, int) else int(cell)
-    return other if f"{name}={other}" in known else cell
+    others: list[Any] = [int(cell), float(cell), *([bool(cell)] if cell in (0, 1) else [])]
+    return next((other for other in others if f"{name}={other}" in known), cell)
 
 
 def free(name: str, others: Sequence[str]) -> str:
@@ -447,6 +449,12 @@ def weight_names(label: Any) -> list[str]:
 def weight_of(weights: Mapping[str, float], label: Any) -> float:
     """The weight of a label, 1 if it has none."""
     return next((weights[name] for name in weight_names(label) if name in weights), 1.0)
+
+
+def known_as(labels: Iterable[Any], known: Iterable[Any]) -> list[Any]:
+    """The labels, each as the known one that it equals: 1.0 is 1 also beside texts. True equals 1, and is another label."""
+    own = {(isinstance(label, bool | np.bool_), label): label for label in known}
+    return [own.get((isinstance(label, bool | np.bool_), label), label) for label in labels]
 
 
 def check_types(labels: Iterable[Any], known: Mapping[str, Any]) -> None:

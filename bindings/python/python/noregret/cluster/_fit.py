@@ -287,11 +287,16 @@ def split(x: Any, y: Any, shards: int) -> list[list[tuple[Any, Any]]]:
     """Rows in memory as contiguous shards of one block each, of nearly equal size."""
     if shards < 1:
         raise ValueError(f"shards = {shards}: must be 1 or more")
-    x, y = _tables.sparse(_tables.given(x)), _tables.column(_tables.labels(y), "y")
+    _tables.check_index(x, y)
+    x, y = _tables.sparse(_tables.given(_tables.by_name(_tables.whole(x)))), _tables.column(_tables.labels(y), "y")
     if hasattr(x, "tocsr"):
         x = x.tocsr()
-    x = x if hasattr(x, "iloc") or hasattr(x, "slice") or hasattr(x, "tocsr") else np.asarray(x)
-    rows = x.shape[0]
+    if isinstance(x, Mapping):
+        columns = _tables.table(x)
+        x = [dict(zip(columns.names, row, strict=True)) for row in zip(*columns.cells, strict=True)]
+    by_name = isinstance(x, list) and _tables.is_table(x)
+    x = x if by_name or hasattr(x, "iloc") or hasattr(x, "slice") or hasattr(x, "tocsr") else np.asarray(x)
+    rows = len(x) if by_name else x.shape[0]
     if rows != len(y):
         raise ValueError(f"x has {rows} rows and y {len(y)}; as many were needed")
     edges = [rows * at // shards for at in range(shards + 1)]

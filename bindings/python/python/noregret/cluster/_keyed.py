@@ -101,7 +101,8 @@ class _Keyed:
 
     def _rows(self, x: Any, y: Sequence[Any] | None = None) -> Floats:
         """Rows as numbers, the columns of tables in the order of the first one. `y` are the labels of rows that are learnt."""
-        x = _tables.given(_tables.sparse(x, dense=True))
+        x = _tables.sparse(x, dense=True)
+        x = _tables.given(x if self._about["features"] is not None else _tables.by_name(_tables.whole(x)))
         if self._about["features"] is None:
             return self._of_table(x, y)
         if not _tables.is_table(x) or _tables.is_row(x):
@@ -139,6 +140,8 @@ class _Keyed:
         """Rows of a table as numbers, by the learner that the first table has determined."""
         count = _tables.bare(x)
         table = _tables.blank("label", count) if count is not None else _tables.table(x if _tables.is_table(x) else np.asarray(x))
+        if self._core is not None and count is None and not _tables.is_table(x):
+            table = table._replace(names=_tables.in_places(dict(_core.roles(self._core)), len(table.names), "first table"))
         if self._core is None:
             if y is None:
                 raise RuntimeError("the columns are determined by the first rows that are learnt, and there were none yet")
@@ -215,6 +218,7 @@ class _Keyed:
         Raises ValueError that lists the rows of unknown labels, with their keys.
         """
         given = [None if _arrays.is_missing(label) else label for label in _tables.column(_tables.labels(y), "y")]
+        given = _tables.known_as(given, self._given.values())
         _tables.check_types({(type(label), label): label for label in given if label is not None}.values(), self._given)
         names = [None if label is None else _tables.text_of(label) for label in given]
         words = (list(map(str, self._about["facts"].get(name, ()))) for name in _tables.MISSING)
@@ -390,7 +394,7 @@ class KeyedBandits(_Keyed):
         for one in correct:
             if not isinstance(one, bool | np.bool_):
                 raise TypeError(f"correct: {one!r} is neither True nor False")
-        told = [str(id) for id in ids], [bool(one) for one in correct]
+        told = [_key(id) for id in ids], [bool(one) for one in correct]
         return self._call("feedback", keys, *told, batch=batch, source=source)
 
 

@@ -114,7 +114,7 @@ def look(reading: Reading, scale: str, intercept: bool, *blocks: Block) -> Seen:
             continue
         numbers = _numbers(x, reading.schema)
         rows, first, second, _ = _core.survey(numbers, None, scale, intercept)
-        distinct = _arrays.distinct(y)[0]
+        distinct = _arrays.distinct(_tables.labels(y))[0]
         _tables.check_types(distinct, {})
         labels = {_name(one): one for one in distinct}
         width = numbers.shape[1] if isinstance(numbers, np.ndarray) else numbers[3]
@@ -269,7 +269,7 @@ def targets(y: Any, reading: Reading) -> Floats | Ints:
     """The numbers of the classes of labels; numbers as they are."""
     if reading.labels is None:
         return np.ascontiguousarray(y, dtype=np.float64)
-    values, places = _arrays.distinct(y)
+    values, places = _arrays.distinct(_tables.labels(y))
     index = {name: at for at, name in enumerate(reading.labels)}
     # The first pass has found every class: other labels are words for a missing one.
     return _arrays.placed([index.get(_name(value), _arrays.UNLABELLED) for value in values], places)
