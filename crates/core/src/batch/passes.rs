@@ -25,7 +25,7 @@ use super::data::Data;
 use super::interior_point::solve_positive;
 use super::objective::Objective;
 use crate::bounds::Ball;
-use crate::merge::MergeError;
+use crate::merge::how::MergeError;
 
 /// Passes until the loss is within 1e-9 of its minimum, relative to it; 60 at most.
 pub const FEW: Stop = Stop { tolerance: 1e-9, passes: 60 };

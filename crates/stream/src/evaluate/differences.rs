@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::passes::{EvaluateError, MakeLearner, with_terms};
+use super::passes::{MakeLearner, with_terms};
 use super::question::{EvaluateOptions, Evaluation, Policy};
+use super::survey::EvaluateError;
 use crate::decisions::logged::Logged;
 use crate::evaluate::off_policy::normal_quantile;
 use crate::mean::Mean;

@@ -21,7 +21,7 @@ use noregret::registry::Entry;
 use noregret::rng::{Rng, Uniforms as _};
 use serde::Serialize;
 
-use super::passes::{EvaluateError, Facts as LogFacts};
+use super::survey::{EvaluateError, Facts as LogFacts};
 use crate::encode::survey::suitable;
 use crate::mean::Mean;
 use crate::save::Saved;

@@ -11,10 +11,12 @@ mod passes;
 mod question;
 pub mod reward_model;
 mod sequence;
+mod survey;
 mod tally;
 
 pub use arrays::LoggedArrays;
 pub use differences::{Compared, Difference, compare};
 pub use learning::{Learning, Learnt, Stage};
-pub use passes::{EvaluateError, MakeLearner, evaluate};
+pub use passes::{MakeLearner, evaluate};
 pub use question::{EvaluateOptions, Evaluation, Policy};
+pub use survey::EvaluateError;

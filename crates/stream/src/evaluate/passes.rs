@@ -17,111 +17,21 @@ use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::logged::Logged;
 use crate::decisions::pending::Pending;
 use crate::encode::Encoder;
-use crate::encode::examples::BadRows;
-use crate::encode::labels::Labels;
 use crate::encode::scale::Scaler;
 use crate::encode::survey::suitable;
 use crate::evaluate::reward_model::RewardModel;
 use crate::mean::Mean;
 use crate::read::error::ReadError;
 use crate::read::row::Row;
-use crate::setup::SetupError;
 
 use super::bench::{Bench, Waiting};
 use super::learning::Learns;
 use super::question::{EvaluateOptions, Evaluation, Policy};
+use super::survey::{EvaluateError, Facts, survey};
 use super::tally::Tally;
-
-/// Largest number of features; more are considered a mistake.
-const MOST_COLUMNS: usize = 1 << 27;
 
 /// Makes a learner of two classes for a problem, to estimate rewards.
 pub type MakeLearner<'a> = &'a dyn Fn(Problem) -> Result<Box<dyn Model>, ParamError>;
-
-/// Why a log cannot be evaluated.
-#[derive(Debug, thiserror::Error)]
-pub enum EvaluateError {
-    /// A line is invalid.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The learner that estimates rewards cannot be made.
-    #[error(transparent)]
-    Param(#[from] ParamError),
-    /// The learner that is evaluated cannot be made.
-    #[error(transparent)]
-    Setup(#[from] SetupError),
-    /// The learner that is evaluated hears right and wrong only.
-    #[error(
-        "{0} learns from right and wrong alone, and the log has other rewards than 0 and 1; auto learns from any"
-    )]
-    Rewards(&'static str),
-    /// It is not a file, which can be read twice.
-    #[error("must be a file: the log is read twice")]
-    NoFile,
-    /// No decision has feedback.
-    #[error("no decision of the log was answered")]
-    Nothing,
-    /// The policy plays a label that does not exist.
-    #[error("the log has no label {label:?}; there are {known}")]
-    NoLabel {
-        /// The label.
-        label: String,
-        /// The labels of the log.
-        known: String,
-    },
-    /// The log has too many features.
-    #[error("the log has {0} features; at most {MOST_COLUMNS} can be learnt from")]
-    TooManyColumns(usize),
-}
-
-/// The result of the first pass.
-pub(super) struct Facts {
-    pub(super) labels: Labels,
-    pub(super) columns: usize,
-    /// The range of rewards.
-    pub(super) rewards: [f64; 2],
-    /// Whether all rewards are 0 or 1.
-    pub(super) whole: bool,
-    /// The least probability > 0 with which a label could be played.
-    pub(super) least: f64,
-}
-
-/// The first pass.
-pub(super) fn survey(log: &mut Logged, bad_rows: BadRows) -> Result<Facts, EvaluateError> {
-    if !log.is_file() {
-        return Err(EvaluateError::NoFile);
-    }
-    let mut row = Row::new();
-    let (mut rewards, mut whole, mut least, mut bad) = ([f64::INFINITY, f64::NEG_INFINITY], true, 1.0f64, 0);
-    loop {
-        let reward = match log.next(&mut row) {
-            Ok(None) => break,
-            Ok(Some(Event::Header(_))) => None,
-            Ok(Some(Event::Decision(taken))) => {
-                let playable = taken.distribution.iter().copied().filter(|p| *p > 0.0);
-                least = playable.fold(least.min(taken.probability), f64::min);
-                taken.reward
-            }
-            Ok(Some(Event::Feedback { reward, .. })) => reward,
-            Err(error) if error.is_row_error() && bad_rows.allow(bad + 1) => {
-                bad += 1;
-                None
-            }
-            Err(error) => return Err(error.into()),
-        };
-        if let Some(reward) = reward {
-            rewards = [rewards[0].min(reward), rewards[1].max(reward)];
-            whole &= reward == 0.0 || reward == 1.0;
-        }
-    }
-    // Right and wrong are 1 and 0, even if only one of them occurred.
-    let rewards = if whole { [0.0, 1.0] } else { rewards };
-    let (labels, columns) = (log.labels().clone(), log.columns().count() as usize);
-    if columns > MOST_COLUMNS {
-        return Err(EvaluateError::TooManyColumns(columns));
-    }
-    Ok(Facts { labels, columns, rewards, whole, least })
-}
 
 /// What a second pass does with the decisions of a log and their rewards.
 pub(super) trait Listener {
