@@ -43,19 +43,9 @@ pub fn hinge(m: f64) -> f64 {
     (1.0 - m).max(0.0)
 }
 
-/// A derivative of [`hinge`] in the margin: -1 for $m < 1$, else 0.
-pub fn hinge_slope(m: f64) -> f64 {
-    if m < 1.0 { -1.0 } else { 0.0 }
-}
-
 /// The squared hinge loss $[1 - m]_+^2$.
 pub fn squared_hinge(m: f64) -> f64 {
     hinge(m) * hinge(m)
-}
-
-/// The derivative $-2[1 - m]_+$ of [`squared_hinge`] in the margin.
-pub fn squared_hinge_slope(m: f64) -> f64 {
-    -2.0 * hinge(m)
 }
 
 /// The $\eta$-loss $1 - 2m/(2-\eta) + \eta m^2/(2-\eta)$ for $m \le 1$, else 0 (Beygelzimer, Orabona, Zhang,
@@ -68,14 +58,8 @@ pub fn eta_loss(m: f64, eta: f64) -> f64 {
     if m <= 1.0 { (1.0 - m) * (2.0 - eta - eta * m) / (2.0 - eta) } else { 0.0 }
 }
 
-/// A derivative of [`eta_loss`] in the margin: $(2 \eta m - 2)/(2-\eta)$ for $m < 1$, else 0.
-pub fn eta_slope(m: f64, eta: f64) -> f64 {
-    if m < 1.0 { (2.0 * eta * m - 2.0) / (2.0 - eta) } else { 0.0 }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::finite_difference;
     use super::*;
     use crate::testing::assert_close;
 
@@ -93,8 +77,6 @@ mod tests {
         for m in [-3.0, -0.5, 0.0, 0.3, 1.0, 1.5] {
             assert_close(eta_loss(m, 0.0), hinge(m), 1e-15, "hinge");
             assert_close(eta_loss(m, 1.0), squared_hinge(m), 1e-15, "squared hinge");
-            assert_eq!(eta_slope(m, 0.0), hinge_slope(m));
-            assert_close(eta_slope(m, 1.0), squared_hinge_slope(m), 1e-15, "squared hinge");
         }
         assert_close(eta_loss(-1.0, 0.5), 1.0 + 2.0 / 1.5 + 0.5 / 1.5, 1e-15, "by the definition");
     }
@@ -104,23 +86,6 @@ mod tests {
         for m in [-2.0, -0.1, 0.0] {
             for eta in [0.0, 0.3, 1.0] {
                 assert!(eta_loss(m, eta) >= 1.0);
-            }
-        }
-    }
-
-    #[test]
-    fn gradients_are_derivatives() {
-        let mut c = [0.0; 3];
-        for scores in [[0.2, 0.5, -0.3], [2.0, 0.1, 0.4], [1.0, -1.0, 0.5]] {
-            for label in 0..3 {
-                let Margin { value, rival } = margin(&scores, label);
-                let of = |loss: fn(f64) -> f64| move |s: &[f64]| loss(margin(s, label).value);
-                margin_gradient(hinge_slope(value), label, rival, &mut c);
-                finite_difference::check(of(hinge), &scores, &c);
-                margin_gradient(squared_hinge_slope(value), label, rival, &mut c);
-                finite_difference::check(of(squared_hinge), &scores, &c);
-                margin_gradient(eta_slope(value, 0.4), label, rival, &mut c);
-                finite_difference::check(of(|m| eta_loss(m, 0.4)), &scores, &c);
             }
         }
     }
