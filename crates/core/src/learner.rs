@@ -405,3 +405,37 @@ pub enum Classes {
     /// None: the target is a real number.
     Real,
 }
+
+/// Methods of learners that return the field of the same name; and with `weights` the size of a learner that
+/// stores little but such a matrix.
+macro_rules! own {
+    ($($what:ident),+) => {
+        $($crate::learner::own! { @$what })+
+    };
+    (@params) => {
+        fn params(&self) -> Self::Params {
+            self.params.clone()
+        }
+    };
+    (@weights) => {
+        fn numbers(problem: &$crate::problem::Problem) -> usize {
+            problem.classes.saturating_mul(problem.features)
+        }
+
+        fn numbers_at_first(_params: &Self::Params, problem: &$crate::problem::Problem) -> usize {
+            let (classes, features) = (problem.classes, problem.features);
+            $crate::kernel::weights::Weights::numbers_at_first(classes, features, problem.sparse)
+        }
+    };
+    (@problem) => {
+        fn problem(&self) -> &$crate::problem::Problem {
+            &self.problem
+        }
+    };
+    (@rounds) => {
+        fn rounds(&self) -> u64 {
+            self.rounds
+        }
+    };
+}
+pub(crate) use own;

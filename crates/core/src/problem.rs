@@ -47,6 +47,12 @@ impl Problem {
         Self { sparse, ..self }
     }
 
+    /// The same problem with so many classes and features; `None` if it has more of either.
+    pub(crate) fn grown(&self, classes: usize, features: usize) -> Option<Self> {
+        let grows = classes >= self.classes && features >= self.features;
+        grows.then(|| Self { classes, features, ..self.clone() })
+    }
+
     /// $R$: the one given as a parameter, else the stream's, else 1.
     ///
     /// # Errors

@@ -217,3 +217,21 @@ impl<S: State + ?Sized> State for Box<S> {
         fn restored(&mut self) -> bool;
     }
 }
+
+/// Implements [`State`] for a learner by a field with tensors of its own, and fields with numbers beside it,
+/// whose names are those of their tensors: `state! { Learner; field; kind field, kind field }`.
+macro_rules! state {
+    ($learner:ty $(, $generic:ident: $bound:path)?; $part:tt; $($kind:ident $field:ident),*) => {
+        impl$(<$generic: $bound>)? $crate::state::State for $learner {
+            fn tensors(&mut self) -> Vec<$crate::state::Tensor<'_>> {
+                let own = [$($crate::state::Tensor::$kind(stringify!($field), &mut self.$field)),*];
+                self.$part.tensors().into_iter().chain(own).collect()
+            }
+
+            fn restored(&mut self) -> bool {
+                self.$part.restored()
+            }
+        }
+    };
+}
+pub(crate) use state;

@@ -48,13 +48,13 @@ use crate::bounds;
 use crate::example::Features;
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
 use crate::kernel::weights::Weights;
-use crate::learner::{Accepts, BanditLearner, Classes};
+use crate::learner::{Accepts, BanditLearner, Classes, own};
 use crate::loss::hinge::hinge;
 use crate::param::{ParamError, fraction};
 use crate::params;
 use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::state;
 
 params! {
     /// Parameters of [`Banditron`].
@@ -109,19 +109,11 @@ impl Algorithm for Banditron {
         BanditronParams { exploration: Some(self.exploration), horizon: self.horizon }
     }
 
-    fn numbers(problem: &Problem) -> usize {
-        problem.classes.saturating_mul(problem.features)
-    }
-
-    fn numbers_at_first(_params: &Self::Params, problem: &Problem) -> usize {
-        Weights::numbers_at_first(problem.classes, problem.features, problem.sparse)
-    }
+    own! { weights }
 }
 
 impl BanditLearner for Banditron {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem, rounds }
 
     fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
         out.start(self.problem.classes, self.rounds + 1);
@@ -141,17 +133,11 @@ impl BanditLearner for Banditron {
         self.weights.add(&self.step, x, scores); // eq. (2)
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
-
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        if classes < self.problem.classes || features < self.problem.features {
-            return false;
-        }
+        let Some(problem) = self.problem.grown(classes, features) else { return false };
         self.weights.grow(classes, features);
         self.step.resize(classes, 0.0);
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = problem;
         true
     }
 
@@ -170,17 +156,7 @@ impl BanditLearner for Banditron {
     }
 }
 
-impl State for Banditron {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = Vec::from(self.weights.tensors());
-        tensors.push(Tensor::count("rounds", &mut self.rounds));
-        tensors
-    }
-
-    fn restored(&mut self) -> bool {
-        self.weights.restored()
-    }
-}
+state! { Banditron; weights; count rounds }
 
 #[cfg(test)]
 mod tests {

@@ -47,7 +47,7 @@ use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::Features;
 use crate::kernel::lowrank_inverse::LowRankInverse;
 use crate::kernel::vector::axpy;
-use crate::learner::{Accepts, BanditLearner, Classes};
+use crate::learner::{Accepts, BanditLearner, Classes, own};
 use crate::param::{ParamError, non_negative};
 use crate::params;
 use crate::prediction::{Decision, Reward};
@@ -226,9 +226,7 @@ impl<R: Ridge> Algorithm for Confidit<R> {
 }
 
 impl<R: Ridge> BanditLearner for Confidit<R> {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem, rounds }
 
     fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
         out.start(self.problem.classes, self.rounds + 1);
@@ -245,10 +243,6 @@ impl<R: Ridge> BanditLearner for Confidit<R> {
         self.rounds += 1;
         let target = if reward.is_right() { 1.0 } else { -1.0 };
         self.models[taken.label as usize].learn(x, target, &mut self.room); // eq. (2)
-    }
-
-    fn rounds(&self) -> u64 {
-        self.rounds
     }
 }
 

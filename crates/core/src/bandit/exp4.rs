@@ -42,7 +42,7 @@ use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::Features;
 use crate::guarantee::{Guarantee, provided, reference_norm, setting};
-use crate::learner::{Accepts, BanditLearner, Classes};
+use crate::learner::{Accepts, BanditLearner, Classes, own};
 use crate::param::{ParamError, fraction, positive};
 use crate::params;
 use crate::prediction::{Decision, Reward};
@@ -161,9 +161,7 @@ impl Algorithm for Exp4 {
 }
 
 impl BanditLearner for Exp4 {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem, rounds }
 
     fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
         if offered.is_some() {
@@ -196,10 +194,6 @@ impl BanditLearner for Exp4 {
             }
         }
         self.losses = losses;
-    }
-
-    fn rounds(&self) -> u64 {
-        self.rounds
     }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {

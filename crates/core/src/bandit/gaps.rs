@@ -9,7 +9,7 @@ use crate::algorithm::{About, Algorithm};
 use crate::example::Features;
 use crate::guarantee::Guarantee;
 use crate::kernel::inverse_gap;
-use crate::learner::BanditLearner;
+use crate::learner::{BanditLearner, own};
 use crate::param::ParamError;
 use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
@@ -146,9 +146,7 @@ impl<R: GapRule> Algorithm for GapLearner<R> {
 }
 
 impl<R: GapRule> BanditLearner for GapLearner<R> {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
         out.start(self.problem.classes, self.oracle.rounds() + 1);

@@ -62,12 +62,12 @@ use crate::example::Features;
 use crate::full::gaptron::{GaptronParams, Loss, Mode};
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
 use crate::kernel::weights::Weights;
-use crate::learner::BanditLearner;
+use crate::learner::{BanditLearner, own};
 use crate::param::exploration::Exploration;
 use crate::param::{ParamError, positive};
 use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::state;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ pub struct BanditGaptron<L> {
     weights: Weights,
     rounds: u64,
     /// The largest norm of a row so far.
-    largest: f64,
+    largest_norm: f64,
     /// $\eta_t$; `f64::MAX` before the first non-zero row.
     falling_rate: f64,
     /// $\sum_t \gamma_t$.
@@ -100,7 +100,7 @@ fn of_offered<'a>(scores: &'a [f64], offered: &'a [u32]) -> impl Iterator<Item =
 impl<L: Loss> BanditGaptron<L> {
     /// $X_t$ including the row `x`; 0 if all rows were 0.
     fn radius(&self, x: Features<'_>) -> f64 {
-        self.radius.unwrap_or_else(|| self.largest.max(x.norm_squared().sqrt()))
+        self.radius.unwrap_or_else(|| self.largest_norm.max(x.norm_squared().sqrt()))
     }
 
     /// $\gamma_t$ of round `round`.
@@ -168,7 +168,7 @@ impl<L: Loss> Algorithm for BanditGaptron<L> {
             horizon,
             weights: Weights::new(k, d, problem.sparse),
             rounds: 0,
-            largest: 0.0,
+            largest_norm: 0.0,
             falling_rate: f64::MAX,
             explored: 0.0,
             step: vec![0.0; k],
@@ -188,19 +188,11 @@ impl<L: Loss> Algorithm for BanditGaptron<L> {
         }
     }
 
-    fn numbers(problem: &Problem) -> usize {
-        problem.classes.saturating_mul(problem.features)
-    }
-
-    fn numbers_at_first(_params: &Self::Params, problem: &Problem) -> usize {
-        Weights::numbers_at_first(problem.classes, problem.features, problem.sparse)
-    }
+    own! { weights }
 }
 
 impl<L: Loss> BanditLearner for BanditGaptron<L> {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem, rounds }
 
     fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
         out.start(self.problem.classes, self.rounds + 1);
@@ -233,7 +225,7 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
                 self.falling_rate = self.falling_rate.min(rate); // eq. (3)
             }
         }
-        self.largest = self.largest.max(x.norm_squared().sqrt());
+        self.largest_norm = self.largest_norm.max(x.norm_squared().sqrt());
         // At a row of zeros the gradient is 0; before any other row there is no rate.
         if !reward.is_right() || x.norm_squared() == 0.0 {
             return;
@@ -259,17 +251,11 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
         self.weights.project(self.norm); // eq. (2)
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
-
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        if classes < self.problem.classes || features < self.problem.features {
-            return false;
-        }
+        let Some(problem) = self.problem.grown(classes, features) else { return false };
         self.weights.grow(classes, features);
         self.step.resize(classes, 0.0);
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = problem;
         true
     }
 
@@ -297,19 +283,9 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
     }
 }
 
-impl<L: Loss> State for BanditGaptron<L> {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = Vec::from(self.weights.tensors());
-        tensors.push(Tensor::number("largest_norm", &mut self.largest));
-        tensors.push(Tensor::number("falling_rate", &mut self.falling_rate));
-        tensors.push(Tensor::number("explored", &mut self.explored));
-        tensors.push(Tensor::count("rounds", &mut self.rounds));
-        tensors
-    }
-
-    fn restored(&mut self) -> bool {
-        self.weights.restored()
-    }
+state! {
+    BanditGaptron<L>, L: Loss; weights;
+    number largest_norm, number falling_rate, number explored, count rounds
 }
 
 #[cfg(test)]

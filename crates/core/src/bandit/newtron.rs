@@ -54,12 +54,12 @@ use crate::bandit::quadratic_leader::{DiagonalLeader, FullLeader, Leader, Projec
 use crate::example::Features;
 use crate::kernel::softmax::softmax;
 use crate::kernel::vector::dot;
-use crate::learner::{Accepts, BanditLearner, Classes};
+use crate::learner::{Accepts, BanditLearner, Classes, own};
 use crate::param::{ParamError, fraction, non_negative, positive};
 use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
 use crate::rng::Uniforms;
-use crate::state::{State, Tensor};
+use crate::state::state;
 use crate::{param_words, params};
 
 param_words! {
@@ -174,9 +174,7 @@ impl<L: NewtronVariant> Algorithm for Newtron<L> {
         })
     }
 
-    fn params(&self) -> NewtronParams {
-        self.params.clone()
-    }
+    own! { params }
 
     fn numbers(problem: &Problem) -> usize {
         L::numbers(problem.classes, problem.features)
@@ -184,9 +182,7 @@ impl<L: NewtronVariant> Algorithm for Newtron<L> {
 }
 
 impl<L: Leader> BanditLearner for Newtron<L> {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem, rounds }
 
     fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
         if offered.is_some() {
@@ -232,23 +228,9 @@ impl<L: Leader> BanditLearner for Newtron<L> {
         let curvature = kappa * self.beta;
         self.model.learn(x, &self.coefficients, curvature, 1.0 - curvature * at_centre); // eq. (3)
     }
-
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
 }
 
-impl<L: Leader> State for Newtron<L> {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = self.model.tensors();
-        tensors.push(Tensor::count("rounds", &mut self.rounds));
-        tensors
-    }
-
-    fn restored(&mut self) -> bool {
-        self.model.restored()
-    }
-}
+state! { Newtron<L>, L: Leader; model; count rounds }
 
 #[cfg(test)]
 mod tests {

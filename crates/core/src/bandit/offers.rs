@@ -45,7 +45,7 @@ use std::fmt;
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Features, Target};
 use crate::experts::auto::{Auto, AutoParams};
-use crate::learner::{Accepts, BanditLearner, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, BanditLearner, Classes, OnlineLearner, Predictor, own};
 use crate::param::{ParamError, Params as _};
 use crate::params;
 use crate::prediction::{Decision, Prediction, Reward};
@@ -287,9 +287,7 @@ impl Algorithm for Offers {
 }
 
 impl BanditLearner for Offers {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem, rounds }
 
     fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
         out.start(self.problem.classes, self.rounds + 1);
@@ -332,10 +330,6 @@ impl BanditLearner for Offers {
             self.model.update(phi, Target::distribution(&y), &self.at);
         }
         self.rounds += 1;
-    }
-
-    fn rounds(&self) -> u64 {
-        self.rounds
     }
 
     /// Adds positions, with their blocks; the width of blocks is unchanged.

@@ -60,7 +60,7 @@ use crate::bounds;
 use crate::example::Features;
 use crate::full::second_order_margin::{DiagonalMetric, FullMetric, Metric, PlainMetric, SecondOrderMargin};
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
-use crate::learner::{Accepts, BanditLearner, Classes};
+use crate::learner::{Accepts, BanditLearner, Classes, own};
 use crate::loss::hinge::{eta_loss, hinge};
 use crate::merge::{self, Merge, MergeError};
 use crate::param::exploration::Exploration;
@@ -68,7 +68,7 @@ use crate::param::{ParamError, invertible};
 use crate::params;
 use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::state;
 
 params! {
     /// Parameters of [`Soba`].
@@ -236,9 +236,7 @@ impl<M: SobaVariant> Algorithm for Soba<M> {
 }
 
 impl<M: Metric> BanditLearner for Soba<M> {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem, rounds }
 
     fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
         out.start(self.problem.classes, self.rounds + 1);
@@ -268,17 +266,11 @@ impl<M: Metric> BanditLearner for Soba<M> {
         self.model.learn(x, &self.scores, taken.label as usize, taken.probability); // eq. (2), (3)
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
-
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        if classes < self.problem.classes || features < self.problem.features {
-            return false;
-        }
+        let Some(problem) = self.problem.grown(classes, features) else { return false };
         self.model.grow(classes, features);
         self.scores.resize(classes, 0.0);
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = problem;
         true
     }
 
@@ -309,18 +301,7 @@ impl<M: Metric> BanditLearner for Soba<M> {
     }
 }
 
-impl<M: Metric> State for Soba<M> {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = self.model.tensors();
-        tensors.push(Tensor::count("rounds", &mut self.rounds));
-        tensors.push(Tensor::count("parts", &mut self.parts));
-        tensors
-    }
-
-    fn restored(&mut self) -> bool {
-        self.model.restored()
-    }
-}
+state! { Soba<M>, M: Metric; model; count rounds, count parts }
 
 #[cfg(test)]
 mod tests {

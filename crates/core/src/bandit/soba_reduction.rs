@@ -53,13 +53,13 @@ use crate::bounds;
 use crate::example::Features;
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
 use crate::kernel::newton_step::NewtonStep;
-use crate::learner::{Accepts, BanditLearner, Classes};
+use crate::learner::{Accepts, BanditLearner, Classes, own};
 use crate::loss::hinge::eta_loss;
 use crate::param::{ParamError, fraction, invertible, positive};
 use crate::params;
 use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::state;
 
 params! {
     /// Parameters of [`SobaReduction`].
@@ -154,9 +154,7 @@ impl Algorithm for SobaReduction {
         })
     }
 
-    fn params(&self) -> SobaReductionParams {
-        self.params.clone()
-    }
+    own! { params }
 
     fn numbers(problem: &Problem) -> usize {
         NewtonStep::numbers(problem.classes, problem.features)
@@ -164,9 +162,7 @@ impl Algorithm for SobaReduction {
 }
 
 impl BanditLearner for SobaReduction {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem, rounds }
 
     fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
         if offered.is_some() {
@@ -199,10 +195,6 @@ impl BanditLearner for SobaReduction {
         self.model.step(&self.direction, &mut [slope], square, 1.0); // eq. (3)
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
-
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let norm = self.norm;
         let theory = Self::new(
@@ -226,17 +218,7 @@ impl BanditLearner for SobaReduction {
     }
 }
 
-impl State for SobaReduction {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = self.model.tensors();
-        tensors.push(Tensor::count("rounds", &mut self.rounds));
-        tensors
-    }
-
-    fn restored(&mut self) -> bool {
-        self.model.restored()
-    }
-}
+state! { SobaReduction; model; count rounds }
 
 #[cfg(test)]
 mod tests {

@@ -65,6 +65,7 @@ use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::Features;
 use crate::full::second_order_margin::{Metric, Pair, SecondOrderMargin, Step};
 use crate::guarantee::{Guarantee, reference_norm};
+use crate::hand_on;
 use crate::kernel::sketched_inverse::SketchedInverse;
 use crate::learner::{Accepts, BanditLearner, Classes};
 use crate::merge::{self, Merge, MergeError};
@@ -73,7 +74,7 @@ use crate::param::{ParamError, checked_rank};
 use crate::params;
 use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::{Tensor, state};
 
 params! {
     /// Parameters of [`SobaSketch`].
@@ -263,24 +264,12 @@ impl Algorithm for SobaSketch {
 }
 
 impl BanditLearner for SobaSketch {
-    fn problem(&self) -> &Problem {
-        self.soba.problem()
-    }
-
-    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
-        self.soba.decide(x, offered, out)
-    }
-
-    fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
-        self.soba.learn(x, taken, reward);
-    }
-
-    fn rounds(&self) -> u64 {
-        self.soba.rounds()
-    }
-
-    fn grow(&mut self, classes: usize, features: usize) -> bool {
-        self.soba.grow(classes, features)
+    hand_on! { self.soba;
+        fn problem(&self) -> &Problem;
+        fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool;
+        fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward);
+        fn rounds(&self) -> u64;
+        fn grow(&mut self, classes: usize, features: usize) -> bool;
     }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
@@ -289,15 +278,7 @@ impl BanditLearner for SobaSketch {
     }
 }
 
-impl State for SobaSketch {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        self.soba.tensors()
-    }
-
-    fn restored(&mut self) -> bool {
-        self.soba.restored()
-    }
-}
+state! { SobaSketch; soba; }
 
 #[cfg(test)]
 mod tests {

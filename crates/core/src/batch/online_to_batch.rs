@@ -25,6 +25,7 @@
 use crate::algorithm::Model;
 use crate::example::{Batch, Features, LEAST_PROBABILITY, Target};
 use crate::guarantee::{Guarantee, Promise, Terms};
+use crate::hand_on;
 use crate::learner::{OnlineLearner, Predictor};
 #[cfg(feature = "model")]
 use crate::model::{Archive, ModelError};
@@ -103,16 +104,10 @@ impl<L: Clone> OnlineToBatch<L> {
 }
 
 impl<L: Predictor> Predictor for OnlineToBatch<L> {
-    fn problem(&self) -> &Problem {
-        self.learner.problem()
-    }
-
-    fn prediction(&self) -> Prediction {
-        self.learner.prediction()
-    }
-
-    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        self.learner.predict(x, out);
+    hand_on! { self.learner;
+        fn problem(&self) -> &Problem;
+        fn prediction(&self) -> Prediction;
+        fn predict(&self, x: Features<'_>, out: &mut Prediction);
     }
 }
 
@@ -124,58 +119,26 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
         self.learner.update(x, y, at);
     }
 
-    fn rounds(&self) -> u64 {
-        self.learner.rounds()
-    }
-
-    fn lookahead(&self) -> usize {
-        self.learner.lookahead()
-    }
-
-    fn prepare(&mut self, coming: &dyn Batch) {
-        self.learner.prepare(coming);
-    }
-
-    fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
-        self.learner.prepare_rest(at, coming);
-    }
-
-    fn set_workers(&mut self, workers: Workers) {
-        self.learner.set_workers(workers);
-    }
-
     /// Snapshots grow with the learner, as if the new classes and features had always existed.
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         self.learner.grow(classes, features)
             && self.snapshots.iter_mut().all(|snapshot| snapshot.grow(classes, features))
     }
 
-    fn weights(&self) -> Vec<(String, f64)> {
-        self.learner.weights()
-    }
-
-    fn abstention_bound(&self, cost: f64) -> Option<Result<f64, String>> {
-        self.learner.abstention_bound(cost)
-    }
-
-    fn certificate(&self) -> Option<Promise> {
-        self.learner.certificate()
-    }
-
-    fn certificate_terms(&self) -> Option<Terms> {
-        self.learner.certificate_terms()
-    }
-
-    fn guarantee(&self) -> Option<Guarantee<'_>> {
-        self.learner.guarantee()
-    }
-
-    fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
-        self.learner.figures()
-    }
-
-    fn explain(&self, at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)> {
-        self.learner.explain(at)
+    hand_on! { self.learner;
+        fn rounds(&self) -> u64;
+        fn lookahead(&self) -> usize;
+        fn prepare(&mut self, coming: &dyn Batch);
+        fn prepare_rest(&mut self, at: usize, coming: &dyn Batch);
+        fn set_workers(&mut self, workers: Workers);
+        fn weights(&self) -> Vec<(String, f64)>;
+        fn left_out(&self) -> Vec<String>;
+        fn abstention_bound(&self, cost: f64) -> Option<Result<f64, String>>;
+        fn certificate(&self) -> Option<Promise>;
+        fn certificate_terms(&self) -> Option<Terms>;
+        fn guarantee(&self) -> Option<Guarantee<'_>>;
+        fn figures(&self) -> Vec<(&'static str, Vec<f64>)>;
+        fn explain(&self, at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)>;
     }
 }
 

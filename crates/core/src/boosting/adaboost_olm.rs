@@ -69,7 +69,7 @@ use crate::example::{Features, LEAST_PROBABILITY, Target};
 use crate::guarantee::Guarantee;
 use crate::kernel::softmax::softmax;
 use crate::kernel::vector::take;
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::param::{ParamError, Values};
 use crate::prediction::{Prediction, argmax};
 use crate::problem::Problem;
@@ -250,9 +250,7 @@ impl Algorithm for AdaBoostOlm {
         })
     }
 
-    fn params(&self) -> AdaBoostOlmParams {
-        self.params.clone()
-    }
+    own! { params }
 
     fn numbers(problem: &Problem) -> usize {
         Self::numbers_for(&AdaBoostOlmParams::default(), problem)
@@ -272,9 +270,7 @@ fn logarithms(probabilities: &[f64], scores: &mut [f64]) {
 }
 
 impl Predictor for AdaBoostOlm {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn prediction(&self) -> Prediction {
         let mut prediction = Prediction::sized(self.problem.classes, 2 * self.problem.classes);
@@ -372,9 +368,7 @@ impl OnlineLearner for AdaBoostOlm {
         self.rounds += 1;
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
+    own! { rounds }
 
     /// The paper's bound before it is one with high probability; the other answers are not drawn by the
     /// weights that it is about.

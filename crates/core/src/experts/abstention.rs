@@ -43,10 +43,11 @@
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::experts::adahedge::{AdaHedge, AdaHedgeParams};
+use crate::hand_on;
 use crate::learner::{Accepts, Classes, ExpertLearner, Verdict};
 use crate::param::ParamError;
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::state;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
@@ -108,32 +109,17 @@ impl Algorithm for AdaHedgeAbstain {
 }
 
 impl ExpertLearner for AdaHedgeAbstain {
-    fn problem(&self) -> &Problem {
-        self.hedge.problem()
-    }
-
-    fn weights(&self) -> &[f64] {
-        self.hedge.weights()
-    }
-
-    fn learn(&mut self, losses: &[f64]) {
-        self.hedge.learn(losses);
-    }
-
-    fn losses(&self) -> &[f64] {
-        self.hedge.losses()
-    }
-
-    fn rounds(&self) -> u64 {
-        self.hedge.rounds()
+    hand_on! { self.hedge;
+        fn problem(&self) -> &Problem;
+        fn weights(&self) -> &[f64];
+        fn learn(&mut self, losses: &[f64]);
+        fn losses(&self) -> &[f64];
+        fn rounds(&self) -> u64;
+        fn bound(&self) -> f64;
     }
 
     fn abstention_bound(&self, cost: f64) -> Option<Result<f64, String>> {
         Some(self.guarantee(cost))
-    }
-
-    fn bound(&self) -> f64 {
-        self.hedge.bound()
     }
 
     fn verdict(&self, votes: &[f64]) -> Option<Verdict> {
@@ -143,15 +129,7 @@ impl ExpertLearner for AdaHedgeAbstain {
     }
 }
 
-impl State for AdaHedgeAbstain {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        self.hedge.tensors()
-    }
-
-    fn restored(&mut self) -> bool {
-        self.hedge.restored()
-    }
-}
+state! { AdaHedgeAbstain; hedge; }
 
 #[cfg(test)]
 mod tests {

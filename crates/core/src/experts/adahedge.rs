@@ -37,7 +37,7 @@
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
-use crate::learner::{Accepts, Classes, ExpertLearner};
+use crate::learner::{Accepts, Classes, ExpertLearner, own};
 use crate::param::ParamError;
 use crate::params;
 use crate::problem::Problem;
@@ -146,9 +146,7 @@ impl Algorithm for AdaHedge {
 }
 
 impl ExpertLearner for AdaHedge {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem, rounds }
 
     fn weights(&self) -> &[f64] {
         &self.weights
@@ -174,10 +172,6 @@ impl ExpertLearner for AdaHedge {
 
     fn losses(&self) -> &[f64] {
         &self.losses
-    }
-
-    fn rounds(&self) -> u64 {
-        self.rounds
     }
 
     fn bound(&self) -> f64 {

@@ -20,7 +20,7 @@ use crate::learner::{Accepts, Classes, ExpertLearner, OnlineLearner, Predictor};
 use crate::param::ParamError;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::{State, state};
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
@@ -100,15 +100,7 @@ impl<L: ExpertLearner> OnlineLearner for Votes<L> {
     }
 }
 
-impl<L: State> State for Votes<L> {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        self.learner.tensors()
-    }
-
-    fn restored(&mut self) -> bool {
-        self.learner.restored()
-    }
-}
+state! { Votes<L>, L: State; learner; }
 
 #[cfg(test)]
 mod tests {

@@ -56,7 +56,7 @@ use crate::example::{Features, Target};
 use crate::guarantee::{Ball, Guarantee, setting};
 use crate::kernel::quadrature::gauss_legendre;
 use crate::kernel::softmax::softmax;
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::logistic::log_sum_exp;
 use crate::param::{ParamError, fraction, positive};
 use crate::params;
@@ -241,9 +241,7 @@ impl Algorithm for Aggregating {
         })
     }
 
-    fn params(&self) -> AggregatingParams {
-        self.params.clone()
-    }
+    own! { params }
 
     fn numbers(_problem: &Problem) -> usize {
         LEAST_NODES as usize
@@ -251,9 +249,7 @@ impl Algorithm for Aggregating {
 }
 
 impl Predictor for Aggregating {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn prediction(&self) -> Prediction {
         Prediction::sized(2, 2 * self.log_weights.len())
@@ -293,9 +289,7 @@ impl OnlineLearner for Aggregating {
         self.spare = spare;
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
+    own! { rounds }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let norm = self.norm;

@@ -45,7 +45,7 @@ use crate::kernel::cells::Cells;
 use crate::kernel::diagonal_fixed_point::{scratch_len, solve};
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{axpy, take};
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::curvature::Curvature;
 use crate::merge::{self, Merge, MergeError};
 use crate::param::ParamError;
@@ -128,9 +128,7 @@ impl Algorithm for FolkloreDiag {
         })
     }
 
-    fn params(&self) -> FolkloreDiagParams {
-        self.params.clone()
-    }
+    own! { params }
 
     fn numbers(problem: &Problem) -> usize {
         problem.classes.saturating_mul(problem.features).saturating_mul(2)
@@ -155,9 +153,7 @@ impl Algorithm for FolkloreDiag {
 }
 
 impl Predictor for FolkloreDiag {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn prediction(&self) -> Prediction {
         let k = self.problem.classes;
@@ -217,22 +213,18 @@ impl OnlineLearner for FolkloreDiag {
         self.rounds += 1;
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
+    own! { rounds }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
+        let Some(problem) = self.problem.grown(classes, features) else { return false };
         let k = self.problem.classes;
-        if classes < k || features < self.problem.features {
-            return false;
-        }
         self.cells.grow(2 * classes, features, |old, new| {
             for (old, new) in old.chunks_exact(k).zip(new.chunks_exact_mut(classes)) {
                 new[..k].copy_from_slice(old);
             }
         });
         self.work = vec![0.0; 2 * classes];
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = problem;
         true
     }
 }

@@ -55,7 +55,7 @@ use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Features, Target};
 use crate::guarantee::{Guarantee, Promise, Terms, setting};
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::curvature::Curvature;
 use crate::param::ParamError;
 use crate::params;
@@ -240,9 +240,7 @@ impl Algorithm for FolkloreIntervals {
 }
 
 impl Predictor for FolkloreIntervals {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn prediction(&self) -> Prediction {
         let mut prediction = Prediction::sized(self.problem.classes, 0);
@@ -301,17 +299,13 @@ impl OnlineLearner for FolkloreIntervals {
         self.count_round();
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
+    own! { rounds }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        if classes < self.problem.classes || features < self.problem.features {
-            return false;
-        }
+        let Some(problem) = self.problem.grown(classes, features) else { return false };
         let grown = self.members.iter_mut().all(|member| member.grow(classes, features));
         assert!(grown, "a larger problem is never refused");
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = problem;
         self.spare = self.members[0].prediction();
         true
     }

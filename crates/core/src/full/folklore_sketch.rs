@@ -73,13 +73,13 @@ use crate::kernel::diagonal_fixed_point::{scratch_len, solve};
 use crate::kernel::sketched_inverse::SketchedInverse;
 use crate::kernel::softmax::least_eigenvalue;
 use crate::kernel::vector::{dot, take};
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::curvature::{self, Curvature};
 use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, checked_rank};
 use crate::prediction::Prediction;
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::state;
 use crate::{param_words, params};
 
 /// The largest $|h_k|$.
@@ -226,9 +226,7 @@ impl Algorithm for FolkloreSketch {
 }
 
 impl Predictor for FolkloreSketch {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn prediction(&self) -> Prediction {
         let k = self.problem.classes;
@@ -279,16 +277,12 @@ impl OnlineLearner for FolkloreSketch {
         self.rounds += 1;
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
+    own! { rounds }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        if classes < self.problem.classes || features < self.problem.features {
-            return false;
-        }
+        let Some(problem) = self.problem.grown(classes, features) else { return false };
         self.sketch.grow(1, classes, features);
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = problem;
         self.make_room();
         true
     }
@@ -325,18 +319,7 @@ impl OnlineLearner for FolkloreSketch {
     }
 }
 
-impl State for FolkloreSketch {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = Vec::from(self.sketch.tensors());
-        tensors.push(Tensor::number("slack", &mut self.slack));
-        tensors.push(Tensor::count("rounds", &mut self.rounds));
-        tensors
-    }
-
-    fn restored(&mut self) -> bool {
-        self.sketch.restored()
-    }
-}
+state! { FolkloreSketch; sketch; number slack, count rounds }
 
 #[cfg(test)]
 mod tests {

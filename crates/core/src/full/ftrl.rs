@@ -57,7 +57,7 @@ use crate::kernel::basis::LogitBasis;
 use crate::kernel::linalg;
 use crate::kernel::softmax::{covariance_times, softmax};
 use crate::kernel::vector::{axpy, dot};
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
@@ -275,9 +275,7 @@ impl Algorithm for Ftrl {
 }
 
 impl Predictor for Ftrl {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn prediction(&self) -> Prediction {
         Prediction::sized(self.problem.classes, self.q())
@@ -301,9 +299,7 @@ impl OnlineLearner for Ftrl {
         self.rounds += 1;
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
+    own! { rounds }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let norm = reference_norm(&self.problem);
@@ -316,10 +312,8 @@ impl OnlineLearner for Ftrl {
 
     /// The weights are computed again, with the new classes.
     fn grow(&mut self, classes: usize, features: usize) -> bool {
+        let Some(problem) = self.problem.grown(classes, features) else { return false };
         let (k, d, record) = (self.problem.classes, self.problem.features, self.record());
-        if classes < k || features < d {
-            return false;
-        }
         let mut weights = vec![0.0; (classes - 1) * features];
         for (old, new) in self.weights.chunks_exact(d).zip(weights.chunks_exact_mut(features)) {
             new[..d].copy_from_slice(old);
@@ -333,7 +327,7 @@ impl OnlineLearner for Ftrl {
         }
         (self.weights, self.examples) = (weights, examples);
         self.basis = LogitBasis::new(classes);
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = problem;
         self.make_room();
         self.solve();
         true
@@ -447,6 +441,7 @@ mod tests {
         assert_eq!(hard.examples.len(), rows.len() * 5);
     }
 
+    /// A new class, too, which no law tests exactly.
     #[test]
     fn grown_state_is_as_if_it_had_been_there() {
         let (mut small, mut large) = (ftrl(2, 2, 0.3), ftrl(4, 3, 0.3));
@@ -457,17 +452,6 @@ mod tests {
         assert!(small.grow(4, 3));
         for x in unit_rows(13, 5, 3) {
             assert_all_close(&logits(&small, &x), &logits(&large, &x), 1e-11, "logit");
-        }
-        assert!(!small.grow(3, 3));
-    }
-
-    #[test]
-    fn huge_rows_stay_finite() {
-        let mut learner = ftrl(3, 2, 1.0);
-        for (t, size) in [1e8, 0.0, 1e60, 1.0, 1e100].into_iter().enumerate() {
-            let at = round(&mut learner, &[size, -0.5 * size], Target::class(t % 3));
-            assert!(at.scores.iter().chain(&at.probabilities).all(|value| value.is_finite()), "{at:?}");
-            assert!(learner.weights.iter().all(|weight| weight.is_finite()));
         }
     }
 }

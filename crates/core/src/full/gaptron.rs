@@ -54,7 +54,7 @@ use crate::bounds;
 use crate::example::{Features, Target};
 use crate::guarantee::{Guarantee, MistakeBound, Reference, reference_norm, setting};
 use crate::kernel::weights::Weights;
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::gap::Surrogate;
 use crate::loss::hinge::hinge;
 use crate::loss::smooth_hinge::smooth_hinge;
@@ -62,7 +62,7 @@ use crate::param::exploration::Exploration;
 use crate::param::{ParamError, positive};
 use crate::prediction::{Prediction, argmax, mix};
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::state;
 use crate::{param_words, params};
 
 param_words! {
@@ -222,19 +222,11 @@ impl<L: Loss> Algorithm for Gaptron<L> {
         }
     }
 
-    fn numbers(problem: &Problem) -> usize {
-        problem.classes.saturating_mul(problem.features)
-    }
-
-    fn numbers_at_first(_params: &Self::Params, problem: &Problem) -> usize {
-        Weights::numbers_at_first(problem.classes, problem.features, problem.sparse)
-    }
+    own! { weights }
 }
 
 impl<L: Loss> Predictor for Gaptron<L> {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn prediction(&self) -> Prediction {
         Prediction::sized(self.problem.classes, 0)
@@ -260,9 +252,7 @@ impl<L: Loss> OnlineLearner for Gaptron<L> {
         self.weights.project(self.norm); // eq. (2)
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
+    own! { rounds }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let norm = reference_norm(&self.problem).min(self.norm);
@@ -279,27 +269,15 @@ impl<L: Loss> OnlineLearner for Gaptron<L> {
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        if classes < self.problem.classes || features < self.problem.features {
-            return false;
-        }
+        let Some(problem) = self.problem.grown(classes, features) else { return false };
         self.weights.grow(classes, features);
         self.step.resize(classes, 0.0);
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = problem;
         true
     }
 }
 
-impl<L: Loss> State for Gaptron<L> {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = Vec::from(self.weights.tensors());
-        tensors.push(Tensor::count("rounds", &mut self.rounds));
-        tensors
-    }
-
-    fn restored(&mut self) -> bool {
-        self.weights.restored()
-    }
-}
+state! { Gaptron<L>, L: Loss; weights; count rounds }
 
 #[cfg(test)]
 mod tests {

@@ -64,7 +64,7 @@ pub use crate::kernel::reproducing::Kernel;
 use crate::kernel::reproducing::Reproducing;
 use crate::kernel::scalar_root::shrink;
 use crate::kernel::vector::{axpy, dot};
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::curvature::{self, Curvature};
 use crate::loss::logistic::sigmoid;
 use crate::merge::{self, Merge, MergeError};
@@ -311,9 +311,7 @@ impl Algorithm for KernelAioli {
         })
     }
 
-    fn params(&self) -> KernelAioliParams {
-        self.params.clone()
-    }
+    own! { params }
 
     /// Nothing: the state is empty at first.
     fn numbers(_problem: &Problem) -> usize {
@@ -349,9 +347,7 @@ impl Algorithm for KernelAioli {
 }
 
 impl Predictor for KernelAioli {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn prediction(&self) -> Prediction {
         Prediction::sized(2, HEAD + self.problem.features + 2 * self.stored())
@@ -399,9 +395,7 @@ impl OnlineLearner for KernelAioli {
         self.spare = spare;
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
+    own! { rounds }
 
     /// The bound with the log-determinant of the stream's own kernel matrix, for comparators in the kernel's
     /// Hilbert space.

@@ -55,7 +55,7 @@ use crate::example::{Features, Target};
 use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, is_beyond, provided, setting, were};
 pub use crate::kernel::reproducing::Kernel;
 use crate::kernel::reproducing::{Landmarks, Reproducing};
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::curvature::{self, Curvature};
 use crate::param::{ParamError, positive};
 use crate::params;
@@ -250,9 +250,7 @@ impl Algorithm for KernelAioliLandmarks {
         Ok(learner)
     }
 
-    fn params(&self) -> KernelAioliLandmarksParams {
-        self.params.clone()
-    }
+    own! { params }
 
     fn numbers(problem: &Problem) -> usize {
         Self::numbers_for(&KernelAioliLandmarksParams::default(), problem)
@@ -271,9 +269,7 @@ impl Algorithm for KernelAioliLandmarks {
 }
 
 impl Predictor for KernelAioliLandmarks {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn prediction(&self) -> Prediction {
         let mut prediction = Prediction::sized(2, self.scratch_len());

@@ -497,9 +497,7 @@ impl OnlineLearner for LabelTree {
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        if classes < self.problem.classes || features < self.problem.features {
-            return false;
-        }
+        let Some(problem) = self.problem.grown(classes, features) else { return false };
         if features > self.problem.features {
             let mut grown: Vec<Box<dyn Model>> = self.nodes.iter().map(|node| node.learner.clone()).collect();
             if !grown.iter_mut().all(|learner| learner.grow(2, features)) {
@@ -509,7 +507,7 @@ impl OnlineLearner for LabelTree {
             self.spare = Prediction::default();
         }
         self.places.resize(classes, None);
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = problem;
         true
     }
 

@@ -41,11 +41,11 @@ use crate::example::{Features, Target};
 use crate::guarantee::{self, Guarantee, provided, setting};
 use crate::kernel::softmax::quick_softmax;
 use crate::kernel::weights::Weights;
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::param::{ParamError, positive};
 use crate::prediction::Prediction;
 use crate::problem::{Problem, resolve_norm};
-use crate::state::{State, Tensor};
+use crate::state::state;
 use crate::{param_words, params};
 
 param_words! {
@@ -157,17 +157,7 @@ impl Algorithm for Ogd {
         })
     }
 
-    fn params(&self) -> OgdParams {
-        self.params.clone()
-    }
-
-    fn numbers(problem: &Problem) -> usize {
-        problem.classes.saturating_mul(problem.features)
-    }
-
-    fn numbers_at_first(_params: &Self::Params, problem: &Problem) -> usize {
-        Weights::numbers_at_first(problem.classes, problem.features, problem.sparse)
-    }
+    own! { params, weights }
 }
 
 impl Ogd {
@@ -197,9 +187,7 @@ impl Ogd {
 }
 
 impl Predictor for Ogd {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn prediction(&self) -> Prediction {
         Prediction::sized(self.problem.classes, 0)
@@ -229,9 +217,7 @@ impl OnlineLearner for Ogd {
         self.project();
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
+    own! { rounds }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let ball = match self.ball {
@@ -264,27 +250,15 @@ impl OnlineLearner for Ogd {
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        if classes < self.problem.classes || features < self.problem.features {
-            return false;
-        }
+        let Some(problem) = self.problem.grown(classes, features) else { return false };
         self.weights.grow(classes, features);
         self.step.resize(classes, 0.0);
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = problem;
         true
     }
 }
 
-impl State for Ogd {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = Vec::from(self.weights.tensors());
-        tensors.push(Tensor::count("rounds", &mut self.rounds));
-        tensors
-    }
-
-    fn restored(&mut self) -> bool {
-        self.weights.restored()
-    }
-}
+state! { Ogd; weights; count rounds }
 
 #[cfg(test)]
 mod tests {

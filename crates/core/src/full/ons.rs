@@ -57,13 +57,13 @@ use crate::kernel::basis::LogitBasis;
 use crate::kernel::newton_step::NewtonStep;
 use crate::kernel::softmax::softmax;
 use crate::kernel::vector::{dot, take};
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::curvature::frobenius_spread;
 use crate::param::{ParamError, invertible, positive};
 use crate::params;
 use crate::prediction::Prediction;
 use crate::problem::{Problem, resolve_norm};
-use crate::state::{State, Tensor};
+use crate::state::state;
 
 params! {
     /// Parameters of [`Ons`] and of [`OnsDiag`](super::ons_diag::OnsDiag).
@@ -188,9 +188,7 @@ impl Algorithm for Ons {
 }
 
 impl Predictor for Ons {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn prediction(&self) -> Prediction {
         Prediction::sized(self.problem.classes, self.q())
@@ -224,9 +222,7 @@ impl OnlineLearner for Ons {
         self.rounds += 1;
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
+    own! { rounds }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let Resolved { norm, radius, .. } = self.resolved;
@@ -252,29 +248,16 @@ impl OnlineLearner for Ons {
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        let (k, d) = (self.problem.classes, self.problem.features);
-        if classes < k || features < d {
-            return false;
-        }
+        let Some(problem) = self.problem.grown(classes, features) else { return false };
         self.model.grow(classes - 1, features, self.resolved.regularization);
         self.basis = LogitBasis::new(classes);
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = problem;
         self.make_room();
         true
     }
 }
 
-impl State for Ons {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = self.model.tensors();
-        tensors.push(Tensor::count("rounds", &mut self.rounds));
-        tensors
-    }
-
-    fn restored(&mut self) -> bool {
-        self.model.restored()
-    }
-}
+state! { Ons; model; count rounds }
 
 #[cfg(test)]
 mod tests {

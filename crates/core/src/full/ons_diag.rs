@@ -39,7 +39,7 @@ use crate::kernel::cells::Cells;
 use crate::kernel::softmax::softmax;
 use crate::kernel::vector::dot;
 use crate::kernel::weights::scores_by_feature;
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::param::ParamError;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
@@ -104,9 +104,7 @@ impl Algorithm for OnsDiag {
         })
     }
 
-    fn params(&self) -> OnsParams {
-        self.params.clone()
-    }
+    own! { params }
 
     fn numbers(problem: &Problem) -> usize {
         problem.classes.saturating_mul(problem.features).saturating_mul(2)
@@ -127,9 +125,7 @@ impl OnsDiag {
 }
 
 impl Predictor for OnsDiag {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn prediction(&self) -> Prediction {
         Prediction::sized(self.problem.classes, 0)
@@ -177,16 +173,11 @@ impl OnlineLearner for OnsDiag {
         }
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
+    own! { rounds }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        let k = self.problem.classes;
-        if classes < k || features < self.problem.features {
-            return false;
-        }
-        let start = self.regularization;
+        let Some(problem) = self.problem.grown(classes, features) else { return false };
+        let (k, start) = (self.problem.classes, self.regularization);
         self.cells.grow(2 * classes, features, |old, new| {
             new[..k].copy_from_slice(&old[..k]);
             let (known, fresh) = new[classes..].split_at_mut(k);
@@ -194,7 +185,7 @@ impl OnlineLearner for OnsDiag {
             fresh.fill(start);
         });
         self.residual = vec![0.0; classes];
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = problem;
         true
     }
 }

@@ -59,7 +59,7 @@ use crate::guarantee::{Ball, Guarantee, Promise, Terms, provided};
 use crate::kernel::sketched_inverse::{SketchedInverse, difference};
 use crate::kernel::softmax::softmax;
 use crate::kernel::vector::{axpy, dot, take};
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::param::{ParamError, checked_rank, invertible};
 use crate::params;
 use crate::prediction::Prediction;
@@ -251,9 +251,7 @@ impl Algorithm for OnsSketch {
 }
 
 impl Predictor for OnsSketch {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn prediction(&self) -> Prediction {
         Prediction::sized(self.problem.classes, self.sketch.width())
@@ -311,16 +309,12 @@ impl OnlineLearner for OnsSketch {
         self.rounds += 1;
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
+    own! { rounds }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        if classes < self.problem.classes || features < self.problem.features {
-            return false;
-        }
+        let Some(problem) = self.problem.grown(classes, features) else { return false };
         self.sketch.grow(classes, 1, features);
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = problem;
         self.make_room();
         true
     }

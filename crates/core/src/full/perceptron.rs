@@ -40,13 +40,13 @@ use crate::bounds;
 use crate::example::{Features, Target};
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm};
 use crate::kernel::weights::Weights;
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::hinge::{hinge, squared_hinge};
 use crate::param::ParamError;
 use crate::params;
 use crate::prediction::{Prediction, argmax};
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::state;
 
 params! {
     /// Parameters of [`Perceptron`]: it has none.
@@ -85,19 +85,11 @@ impl Algorithm for Perceptron {
         PerceptronParams {}
     }
 
-    fn numbers(problem: &Problem) -> usize {
-        problem.classes.saturating_mul(problem.features)
-    }
-
-    fn numbers_at_first(_params: &Self::Params, problem: &Problem) -> usize {
-        Weights::numbers_at_first(problem.classes, problem.features, problem.sparse)
-    }
+    own! { weights }
 }
 
 impl Predictor for Perceptron {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn prediction(&self) -> Prediction {
         Prediction::sized(self.problem.classes, 0)
@@ -125,9 +117,7 @@ impl OnlineLearner for Perceptron {
         self.weights.add(&self.step, x, scores); // eq. (2)
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
+    own! { rounds }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let bound: Result<MistakeBound<'_>, String> = match self.problem.radius {
@@ -141,27 +131,15 @@ impl OnlineLearner for Perceptron {
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        if classes < self.problem.classes || features < self.problem.features {
-            return false;
-        }
+        let Some(problem) = self.problem.grown(classes, features) else { return false };
         self.weights.grow(classes, features);
         self.step.resize(classes, 0.0);
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = problem;
         true
     }
 }
 
-impl State for Perceptron {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = Vec::from(self.weights.tensors());
-        tensors.push(Tensor::count("rounds", &mut self.rounds));
-        tensors
-    }
-
-    fn restored(&mut self) -> bool {
-        self.weights.restored()
-    }
-}
+state! { Perceptron; weights; count rounds }
 
 #[cfg(test)]
 mod tests {

@@ -12,7 +12,7 @@ use crate::bounds::Setting;
 use crate::example::{Batch, Features, Target};
 use crate::guarantee::{Guarantee, Promise, Terms, setting};
 use crate::kernel::second_order::{RoundUpdate, SecondOrder};
-use crate::learner::{OnlineLearner, Predictor};
+use crate::learner::{OnlineLearner, Predictor, own};
 use crate::merge::{self, Merge, MergeError};
 use crate::parallel::Workers;
 use crate::param::{ParamError, Params, Value};
@@ -299,9 +299,7 @@ impl<S: Described> Algorithm for SecondOrderLearner<S> {
 }
 
 impl<S: Surrogate> Predictor for SecondOrderLearner<S> {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn prediction(&self) -> Prediction {
         let (scores, probabilities) = self.surrogate.outputs();
@@ -361,9 +359,7 @@ impl<S: Surrogate> OnlineLearner for SecondOrderLearner<S> {
         self.spare = spare;
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
+    own! { rounds }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         S::guarantee(self)
@@ -388,12 +384,12 @@ impl<S: Surrogate> OnlineLearner for SecondOrderLearner<S> {
     /// New classes and features start at the regulariser, exactly as if they had been present with the value
     /// 0 from the start; parameters keep their values (theory: extensions 2.1).
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        let smaller = classes < self.problem.classes || features < self.problem.features;
-        if smaller || !self.surrogate.grow(classes) {
+        let Some(problem) = self.problem.grown(classes, features) else { return false };
+        if !self.surrogate.grow(classes) {
             return false;
         }
         self.state.grow(self.surrogate.blocks(), features, self.surrogate.regularization());
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = problem;
         self.make_room();
         true
     }

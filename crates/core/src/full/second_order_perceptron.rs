@@ -53,13 +53,13 @@ use crate::bounds;
 use crate::example::{Features, Target};
 use crate::full::second_order_margin::{DiagonalMetric, FullMetric, PlainMetric, SecondOrderMargin};
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm};
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::hinge::eta_loss;
 use crate::param::{ParamError, invertible};
 use crate::params;
 use crate::prediction::{Prediction, argmax};
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::state;
 
 params! {
     /// Parameters of [`SecondOrderPerceptron`].
@@ -164,9 +164,7 @@ impl<M: PerceptronVariant> Algorithm for SecondOrderPerceptron<M> {
 }
 
 impl<M: PerceptronVariant> Predictor for SecondOrderPerceptron<M> {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn prediction(&self) -> Prediction {
         Prediction::sized(self.problem.classes, 0)
@@ -195,9 +193,7 @@ impl<M: PerceptronVariant> OnlineLearner for SecondOrderPerceptron<M> {
         }
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
+    own! { rounds }
 
     /// The theorem at its largest $\eta$ for the predictor, with the stream's own
     /// $\sum_t n_t z_t^\top A_t^{-1} z_t$.
@@ -214,27 +210,15 @@ impl<M: PerceptronVariant> OnlineLearner for SecondOrderPerceptron<M> {
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        if classes < self.problem.classes || features < self.problem.features {
-            return false;
-        }
+        let Some(problem) = self.problem.grown(classes, features) else { return false };
         self.model.grow(classes, features);
         self.scores.resize(classes, 0.0);
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = problem;
         true
     }
 }
 
-impl<M: PerceptronVariant> State for SecondOrderPerceptron<M> {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = self.model.tensors();
-        tensors.push(Tensor::count("rounds", &mut self.rounds));
-        tensors
-    }
-
-    fn restored(&mut self) -> bool {
-        self.model.restored()
-    }
-}
+state! { SecondOrderPerceptron<M>, M: PerceptronVariant; model; count rounds }
 
 #[cfg(test)]
 mod tests {

@@ -203,10 +203,6 @@ impl Member for Context {
         *self = grown;
         true
     }
-
-    fn boxed_clone(&self) -> Box<dyn Member> {
-        Box::new(self.clone())
-    }
 }
 
 impl State for Context {

@@ -8,7 +8,7 @@ use crate::loss::curvature::Curvature;
 use crate::param::ParamError;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::state;
 
 use super::kind::{Kind, Settings, number, stored};
 use super::member::Member;
@@ -86,18 +86,6 @@ impl Member for Diagonal {
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         self.0.grow(classes, features)
     }
-
-    fn boxed_clone(&self) -> Box<dyn Member> {
-        Box::new(self.clone())
-    }
 }
 
-impl State for Diagonal {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        self.0.tensors()
-    }
-
-    fn restored(&mut self) -> bool {
-        self.0.restored()
-    }
-}
+state! { Diagonal; 0; }

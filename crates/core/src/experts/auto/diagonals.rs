@@ -393,10 +393,6 @@ impl Member for Diagonals {
         self.make_room();
         true
     }
-
-    fn boxed_clone(&self) -> Box<dyn Member> {
-        Box::new(self.clone())
-    }
 }
 
 impl State for Diagonals {

@@ -477,10 +477,6 @@ impl Member for Family {
         other.ratio = ratio;
         other.state.shift(ratio - self.ratio).then(|| -> Box<dyn Member> { Box::new(other) })
     }
-
-    fn boxed_clone(&self) -> Box<dyn Member> {
-        Box::new(self.clone())
-    }
 }
 
 impl State for Family {

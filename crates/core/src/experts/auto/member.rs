@@ -6,7 +6,7 @@ use crate::prediction::Prediction;
 use crate::state::State;
 
 /// A group of forecasters that share work and state; each of its *heads* makes one forecast of probabilities.
-pub(super) trait Member: State + Send + Sync {
+pub(super) trait Member: Copied + State + Send + Sync {
     /// Buffers for a prediction. The entries of its `members` are the heads' forecasts. Its own scores and
     /// probabilities are those of the mixture of the heads, which the caller computes.
     fn prediction(&self) -> Prediction;
@@ -53,13 +53,21 @@ pub(super) trait Member: State + Send + Sync {
     fn neighbour(&self, _ratio: f64) -> Option<Box<dyn Member>> {
         None
     }
+}
 
-    /// A copy, since the trait is object-safe.
+/// Members that can be copied, since [`Member`] is object-safe.
+pub(super) trait Copied {
     fn boxed_clone(&self) -> Box<dyn Member>;
+}
+
+impl<M: Member + Clone + 'static> Copied for M {
+    fn boxed_clone(&self) -> Box<dyn Member> {
+        Box::new(self.clone())
+    }
 }
 
 impl Clone for Box<dyn Member> {
     fn clone(&self) -> Self {
-        self.boxed_clone()
+        (**self).boxed_clone()
     }
 }

@@ -120,7 +120,7 @@ use crate::bounds::{adaptive_regret, mixture_total};
 use crate::example::{Batch, Features, Rounds, Target};
 use crate::full::gaptron::Mode;
 use crate::guarantee::Guarantee;
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::parallel::Workers;
 use crate::param::{ParamError, positive};
 use crate::params;
@@ -366,9 +366,7 @@ impl Algorithm for Auto {
 }
 
 impl Predictor for Auto {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem }
 
     fn prediction(&self) -> Prediction {
         self.roster.prediction()
@@ -468,9 +466,7 @@ impl OnlineLearner for Auto {
         out.stamp = None;
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
+    own! { rounds }
 
     fn lookahead(&self) -> usize {
         self.roster.lookahead()

@@ -243,10 +243,6 @@ impl Member for NaiveBayes {
         }
         true
     }
-
-    fn boxed_clone(&self) -> Box<dyn Member> {
-        Box::new(self.clone())
-    }
 }
 
 impl State for NaiveBayes {

@@ -355,10 +355,6 @@ impl Member for Neighbours {
         }
         true
     }
-
-    fn boxed_clone(&self) -> Box<dyn Member> {
-        Box::new(self.clone())
-    }
 }
 
 impl State for Neighbours {

@@ -449,10 +449,6 @@ impl Member for Part {
         }
         true
     }
-
-    fn boxed_clone(&self) -> Box<dyn Member> {
-        Box::new(self.clone())
-    }
 }
 
 impl State for Part {

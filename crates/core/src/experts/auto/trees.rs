@@ -13,7 +13,7 @@ use crate::learner::{OnlineLearner, Predictor};
 use crate::param::{ParamError, ParamValue as _, Values};
 use crate::prediction::{Prediction, draw};
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::state;
 
 use super::kind::{Kind, Settings};
 use super::member::Member;
@@ -157,21 +157,9 @@ impl Member for Trees {
     fn grow(&mut self, _: usize, _: usize) -> bool {
         false
     }
-
-    fn boxed_clone(&self) -> Box<dyn Member> {
-        Box::new(self.clone())
-    }
 }
 
-impl State for Trees {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        self.0.tensors()
-    }
-
-    fn restored(&mut self) -> bool {
-        self.0.restored()
-    }
-}
+state! { Trees; 0; }
 
 #[cfg(test)]
 mod tests {

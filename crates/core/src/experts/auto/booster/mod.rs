@@ -257,10 +257,6 @@ impl Member for Booster {
         }
         true
     }
-
-    fn boxed_clone(&self) -> Box<dyn Member> {
-        Box::new(self.clone())
-    }
 }
 
 impl State for Booster {

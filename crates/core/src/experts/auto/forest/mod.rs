@@ -282,10 +282,6 @@ impl Member for Forest {
     fn grow(&mut self, _: usize, _: usize) -> bool {
         false
     }
-
-    fn boxed_clone(&self) -> Box<dyn Member> {
-        Box::new(self.clone())
-    }
 }
 
 impl State for Forest {
