@@ -74,7 +74,7 @@ use crate::example::{Features, LEAST_PROBABILITY, Revealed, Target};
 use crate::experts::auto::{Auto, AutoParams};
 use crate::experts::mixture::Mixture;
 use crate::full::gaptron::Mode;
-use crate::learner::{BanditLearner, OnlineLearner, Predictor};
+use crate::learner::{BanditLearner, OnlineLearner, Predictor, own};
 use crate::param::{ParamError, Value, Values};
 use crate::prediction::{Decision, Prediction, Reward};
 use crate::problem::Problem;
@@ -235,9 +235,7 @@ impl Algorithm for BanditAuto {
 }
 
 impl BanditLearner for BanditAuto {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
+    own! { problem, rounds }
 
     fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
         out.start(self.problem.classes, self.rounds + 1);
@@ -302,10 +300,6 @@ impl BanditLearner for BanditAuto {
         self.rounds += 1;
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
-
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         let known = (self.problem.classes, self.problem.features);
         if classes < known.0 || features < known.1 {
@@ -348,7 +342,6 @@ impl State for BanditAuto {
 
     fn expect(&mut self, shape: Shapes<'_>) {
         self.coupled.expect(&|name| shape(&format!("coupled/{name}")));
-        self.rare.expect(&|name| shape(&format!("rare/{name}")));
     }
 
     fn restored(&mut self) -> bool {
@@ -417,32 +410,17 @@ mod tests {
         assert!(one.scores.iter().all(|score| (-7.0..-3.0).contains(score)), "{:?}", one.scores);
     }
 
-    /// The model of an earlier program, which did not know the tensors of `rare` that are `newer`.
-    fn without(learner: &mut BanditAuto, newer: impl Fn(&str) -> bool) -> Box<dyn BanditModel> {
+    /// The model of an earlier program, which did not know `rare`.
+    fn without_rare(learner: &mut BanditAuto) -> Box<dyn BanditModel> {
         let whole = Archive::of_bandit(learner);
         let mut earlier = Archive::default();
         for text in ["algorithm", "params", "problem"] {
             earlier.set_text(text, whole.text(text).expect("there"));
         }
-        let known = |name: &str| !name.strip_prefix("learner/rare/").is_some_and(&newer);
-        for (name, numbers) in whole.tensors().filter(|(name, _)| known(name)) {
+        for (name, numbers) in whole.tensors().filter(|(name, _)| !name.starts_with("learner/rare/")) {
             earlier.set_tensor(name, numbers.clone());
         }
         earlier.bandit_model().expect("loads")
-    }
-
-    /// A model of a program that had another prior and no challengers plays the same log-odds.
-    #[test]
-    fn pooled_models_of_earlier_programs_continue() {
-        let (mut learner, mut rng) = (learner(), Rng::new(3, 0));
-        learner.rare.set_earlier();
-        play(&mut learner, 2100, &mut rng);
-        let newer = ["challenger/", "rounds", "rewards", "age", "lead", "pooled/prior"];
-        let again = without(&mut learner, |name| newer.iter().any(|newer| name.starts_with(newer)));
-        let (mut one, mut other) = (Decision::default(), Decision::default());
-        learner.predict(Features::Dense(&[0.3]), &mut one);
-        again.predict(Features::Dense(&[0.3]), &mut other);
-        assert_eq!((one.scores, one.distribution), (other.scores, other.distribution));
     }
 
     /// A model of a program that did not know rare rewards is loaded, plays the same, and learns what is new.
@@ -450,7 +428,7 @@ mod tests {
     fn models_of_earlier_programs_continue() {
         let (mut learner, mut rng) = (learner(), Rng::new(3, 0));
         play(&mut learner, 300, &mut rng);
-        let mut again = without(&mut learner, |_| true);
+        let mut again = without_rare(&mut learner);
         let (mut one, mut other) = (Decision::default(), Decision::default());
         for _ in 0..5 {
             let row = [rng.uniform()];

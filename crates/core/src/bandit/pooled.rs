@@ -152,13 +152,9 @@ impl Pooled {
     }
 
     /// $t$.
+    #[cfg(test)]
     pub(super) fn rounds(&self) -> u64 {
         self.rounds
-    }
-
-    /// $R_t$.
-    pub(super) fn rewards(&self) -> f64 {
-        self.rewards
     }
 
     /// $o_t$.
@@ -285,11 +281,6 @@ impl Pooled {
             tensors.push(Tensor::vector("prior", &mut self.prior));
         }
         tensors
-    }
-
-    /// Models of programs that knew one prior have no tensor for it.
-    pub(super) fn set_prior(&mut self, prior: [f64; 2]) {
-        self.prior = prior;
     }
 
     pub(super) fn restored(&mut self) -> bool {

@@ -36,9 +36,9 @@ use crate::kernel::inverse_gap::indices;
 use crate::loss::logistic::sigmoid;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
-use crate::state::{Shapes, Tensor};
+use crate::state::Tensor;
 
-use super::pooled::{self, Pooled};
+use super::pooled::Pooled;
 
 /// The indices of the parts: a mixture over all labels, a mixture for each label, and the pooled model.
 pub(super) const COUPLED: usize = 0;
@@ -276,31 +276,12 @@ impl Rare {
         tensors
     }
 
-    /// Models of earlier programs have a pooled model with another prior.
-    pub(super) fn expect(&mut self, shape: Shapes<'_>) {
-        if shape("pooled/rounds").is_some() && shape("pooled/prior").is_none() {
-            self.pooled.set_prior(pooled::COMMON);
-        }
-    }
-
     pub(super) fn restored(&mut self) -> bool {
-        if self.rounds == 0 {
-            // A model of an earlier program, which had no challengers.
-            (self.rounds, self.rewards) = (self.pooled.rounds(), self.pooled.rewards());
-        }
         let flags = self.found <= 1 && self.dropped.iter().all(|dropped| *dropped <= 1);
         flags
             && self.dropped[POOLED] == 0
             && [&mut self.pooled, &mut self.challenger].into_iter().all(Pooled::restored)
             && self.weights.restored()
-    }
-}
-
-#[cfg(test)]
-impl Rare {
-    /// Makes the pooled model that of earlier programs.
-    pub(super) fn set_earlier(&mut self) {
-        self.pooled.set_prior(pooled::COMMON);
     }
 }
 
