@@ -125,7 +125,7 @@ mod tests {
     use crate::param::{Value, Values};
     use crate::prediction::{Decision, Reward};
     use crate::problem::Problem;
-    use crate::testing::{assert_close, vector};
+    use crate::testing::assert_close;
 
     /// K = 2, d = 1, AIOLI with B = R = 1: γ_1 = 2K = 4 and p = (½, ½). Label 0 is right at x = 1: the loss
     /// is 0, γ is unchanged, and with s from s + (8/17) tanh(s/2) = 4/17 the other label has the probability
@@ -158,11 +158,5 @@ mod tests {
         // No loss so far: 2 ln 40 + 2 γ (C + 2 ln 40).
         let log = 40f64.ln();
         assert_close(bound, 2.0 * log + 8.0 * (2.0 + 1.0 / 17.0 + 2.0 * log), 1e-11, "the bound");
-    }
-
-    #[test]
-    fn follows_the_reference() {
-        let name = "fastcb_gauss";
-        crate::bandit::oracle::follows_the_reference::<FastCb>(name, &vector(name));
     }
 }

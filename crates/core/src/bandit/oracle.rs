@@ -497,36 +497,3 @@ fn regret(model: &dyn Model, schedule: Schedule) -> Option<f64> {
         Schedule::Root => Some(f64::INFINITY),
     }
 }
-
-/// Plays the rounds of an independent reference, whose oracle is AIOLI, and compares distributions to 1e-9.
-#[cfg(test)]
-pub(super) fn follows_the_reference<L>(name: &str, reference: &serde_json::Value)
-where
-    L: crate::algorithm::Algorithm<Params = OracleParams> + crate::learner::BanditLearner,
-{
-    use crate::param::{Value, Values};
-
-    use crate::testing::{assert_all_close, count, items, number, numbers};
-
-    let set = |key: &str, value: &str| (key.to_owned(), Value::parse(value));
-    let values = Values::from([
-        set("oracle.norm", &reference["norm"].to_string()),
-        set("oracle.radius", &reference["radius"].to_string()),
-        set("schedule", reference["schedule"].as_str().expect("a word")),
-        set("factor", &reference["scale"].to_string()),
-        set("models", reference["models"].as_str().unwrap_or("separate")),
-    ]);
-    let params = OracleParams::from_values(name, &values).expect("known");
-    let problem = Problem::new(count(&reference["K"]), count(&reference["d"]));
-    let mut learner = L::new(params, problem, 0).expect("valid");
-    let mut at = crate::prediction::Decision::default();
-    for (t, round) in items(&reference["rounds"]).iter().enumerate() {
-        let row = numbers(&reference["x"][t]);
-        learner.predict(Features::Dense(&row), &mut at);
-        assert_all_close(&at.distribution, &numbers(&round["p"]), 1e-9, &format!("{name}, round {}", t + 1));
-        at.draw(number(&reference["u"][t]));
-        assert_eq!(at.label as usize, count(&round["played"]), "{name}, round {}", t + 1);
-        let reward = Reward::new(number(&round["reward"])).expect("in [0, 1]");
-        learner.learn(Features::Dense(&row), &at, reward);
-    }
-}

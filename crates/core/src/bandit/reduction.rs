@@ -48,7 +48,7 @@ use crate::entry::{Entry, Learners};
 use crate::example::{Features, Target};
 use crate::full::folklore::Folklore;
 use crate::guarantee::{Ball, Guarantee, MistakeBound, reference_norm, setting};
-use crate::learner::{Accepts, BanditLearner, Classes, Feedback};
+use crate::learner::{Accepts, BanditLearner, Classes, Feedback, own};
 use crate::param::{ParamError, fraction};
 use crate::params;
 use crate::prediction::{Decision, Prediction, Reward};
@@ -245,9 +245,7 @@ impl BanditLearner for BanditReduction {
         false
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
-    }
+    own! { rounds }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         self.base.grow(classes, features)
@@ -305,7 +303,7 @@ mod tests {
     use crate::learner::{OnlineLearner, Predictor};
     use crate::loss::curvature::Curvature;
     use crate::param::{Value, Values};
-    use crate::testing::{assert_all_close, count, items, number, numbers, vector};
+    use crate::testing::assert_all_close;
 
     fn values(pairs: &[(&str, &str)]) -> Values {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect()
@@ -326,37 +324,6 @@ mod tests {
         fn coin(&mut self) -> f64 {
             self.0
         }
-    }
-
-    #[test]
-    fn reference_trace() {
-        let reference = vector("bandit_reduction_gauss");
-        let params = &reference["params"];
-        let set = |name: &str, key: &str| (name.to_owned(), Value::from(number(&params[key])));
-        let values = Values::from([
-            set("exploration", "gamma"),
-            set("base.norm", "B"),
-            set("base.radius", "R"),
-            set("base.regularization", "lam"),
-            set("base.curvature", "coef"),
-        ]);
-        let entry = crate::registry::find("bandit-reduction").expect("registered");
-        let problem = Problem::new(count(&reference["K"]), count(&reference["d"]));
-        let mut learner = entry.make_bandit(&values, problem, 0).expect("valid");
-        let mut at = Decision::default();
-        let mut updates = 0;
-        for (t, round) in items(&reference["rounds"]).iter().enumerate() {
-            let row = numbers(&reference["x"][t]);
-            let given = |key: &str| number(&reference[key][t]);
-            learner.act(Features::Dense(&row), &mut Given(given("u_explore"), given("u")), &mut at);
-            assert_all_close(&at.distribution, &numbers(&round["p"]), 1e-9, &format!("round {}", t + 1));
-            assert_eq!(at.explored, round["explored"].as_bool(), "round {}", t + 1);
-            assert_eq!(at.label as usize, count(&round["played"]), "round {}", t + 1);
-            let correct = at.label as usize == count(&reference["y"][t]);
-            learner.learn(Features::Dense(&row), &at, correct.into());
-            updates += u32::from(correct && at.explored == Some(true));
-        }
-        assert!(updates >= 10, "{updates}");
     }
 
     /// The base learner learns exactly the explored right guesses.

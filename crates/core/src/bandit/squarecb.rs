@@ -117,7 +117,7 @@ mod tests {
     use crate::param::{ParamError, Value, Values};
     use crate::prediction::{Decision, Reward};
     use crate::problem::Problem;
-    use crate::testing::{assert_close, count, items, number, numbers, vector};
+    use crate::testing::assert_close;
 
     fn learner(pairs: &[(&str, Value)], problem: Problem) -> Result<SquareCb, ParamError> {
         let values =
@@ -204,17 +204,5 @@ mod tests {
         at.probability = 0.5;
         let error = at.check(3).expect_err("not on offer").to_string();
         assert_eq!(error, "the decision's label is 1: must be one of those on offer");
-    }
-
-    #[test]
-    fn follows_the_reference() {
-        for name in ["squarecb_gauss", "squarecb_root_gauss", "squarecb_joint_gauss"] {
-            crate::bandit::oracle::follows_the_reference::<SquareCb>(name, &vector(name));
-        }
-        let reference = vector("squarecb_gauss");
-        assert!(count(&reference["K"]) > 2 && items(&reference["rounds"]).len() >= 100);
-        assert!(
-            numbers(&reference["x"][0]).len() == count(&reference["d"]) && number(&reference["norm"]) > 0.0
-        );
     }
 }

@@ -2,7 +2,7 @@
 
 use noregret::example::Features;
 use noregret::param::{Value, Values};
-use noregret::prediction::Decision;
+use noregret::prediction::{Decision, Reward};
 use noregret::problem::Problem;
 use noregret::registry::find;
 use noregret::rng::Uniforms;
@@ -33,6 +33,21 @@ const REDUCTION: &[(&str, &str)] = &[
     ("ons_regularization", "ons_eps"),
 ];
 
+const OF_ORACLE: &[(&str, &str)] = &[
+    ("oracle.norm", "norm"),
+    ("oracle.radius", "radius"),
+    ("schedule", "schedule"),
+    ("factor", "scale"),
+    ("models", "models"),
+];
+const OF_FOLKLORE: &[(&str, &str)] = &[
+    ("exploration", "gamma"),
+    ("base.norm", "B"),
+    ("base.radius", "R"),
+    ("base.regularization", "lam"),
+    ("base.curvature", "coef"),
+];
+
 const TRACES: &[Trace] = &[
     ("banditron_gauss", "banditron", &[("exploration", "gamma")]),
     ("soba_full_gauss", "soba", SOBA),
@@ -53,14 +68,23 @@ const TRACES: &[Trace] = &[
     ("newtron_diag_none_gauss", "pnewtron", NEWTRON),
     ("confidit_full_gauss", "confidit", CONFIDIT),
     ("confidit_diag_gauss", "confidit-diag", CONFIDIT),
+    ("squarecb_gauss", "squarecb", OF_ORACLE),
+    ("squarecb_root_gauss", "squarecb", OF_ORACLE),
+    ("squarecb_joint_gauss", "squarecb", OF_ORACLE),
+    ("fastcb_gauss", "fastcb", OF_ORACLE),
+    ("bandit_reduction_gauss", "bandit-reduction", OF_FOLKLORE),
 ];
 
-/// Always returns the number of the trace.
-struct Given(f64);
+/// Always returns the numbers of the trace: that of the label, and that of the coin, if one is tossed.
+struct Given(f64, f64);
 
 impl Uniforms for Given {
     fn uniform(&mut self) -> f64 {
         self.0
+    }
+
+    fn coin(&mut self) -> f64 {
+        self.1
     }
 }
 
@@ -68,12 +92,16 @@ impl Uniforms for Given {
 fn learners_reproduce_their_references() {
     for (name, learner, params) in TRACES {
         let reference = vector(name);
-        let value = |key: &str| match &reference["params"][key] {
-            Json::String(text) => Value::parse(text),
-            Json::Null => Value::from("adaptive"),
-            number => Value::parse(&number.to_string()),
+        let of = reference.get("params").unwrap_or(&reference);
+        let value = |(name, key): &(&str, &str)| {
+            let value = match of.get(key)? {
+                Json::String(text) => Value::parse(text),
+                Json::Null => Value::from("adaptive"),
+                number => Value::parse(&number.to_string()),
+            };
+            Some(((*name).to_owned(), value))
         };
-        let values: Values = params.iter().map(|(name, key)| ((*name).to_owned(), value(key))).collect();
+        let values: Values = params.iter().filter_map(value).collect();
         let dimension = |key: &str| number(&reference[key]) as usize;
         let problem = Problem::new(dimension("K"), dimension("d"));
         let made = find(learner).and_then(|entry| entry.make_bandit(&values, problem, 0));
@@ -84,7 +112,9 @@ fn learners_reproduce_their_references() {
         for (t, round) in rounds.iter().enumerate() {
             let row = numbers(&reference["x"][t]);
             let x = Features::Dense(&row);
-            learner.act(x, &mut Given(number(&reference["u"][t])), &mut at);
+            let u = number(&reference["u"][t]);
+            let coin = reference.get("u_explore").map_or(u, |coins| number(&coins[t]));
+            learner.act(x, &mut Given(u, coin), &mut at);
             let what = format!("{name}, round {}", t + 1);
             assert_eq!(f64::from(at.label), number(&round["played"]), "{what}: played");
             let check = |kind: &str, got: &[f64], want: &[f64]| {
@@ -96,11 +126,18 @@ fn learners_reproduce_their_references() {
                 }
             };
             check("probability", &at.distribution, &numbers(&round["p"]));
-            learner.learn(x, &at, (f64::from(at.label) == number(&reference["y"][t])).into());
-            if !name.starts_with("confidit") {
-                // The scores of Confidit are upper confidence bounds, those of the reference are not.
+            if let Some(explored) = round.get("explored") {
+                assert_eq!(at.explored, explored.as_bool(), "{what}: explored");
+            }
+            let reward = match round.get("reward") {
+                Some(reward) => Reward::new(number(reward)).expect("in [0, 1]"),
+                None => (f64::from(at.label) == number(&reference["y"][t])).into(),
+            };
+            learner.learn(x, &at, reward);
+            // The scores of Confidit are upper confidence bounds, those of the reference are not.
+            if let Some(scores) = round.get("scores_after").filter(|_| !name.starts_with("confidit")) {
                 learner.predict(x, &mut at);
-                check("score", &at.scores, &numbers(&round["scores_after"]));
+                check("score", &at.scores, &numbers(scores));
             }
         }
     }
