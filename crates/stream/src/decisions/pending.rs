@@ -289,7 +289,7 @@ impl Decisions {
     /// Writes the pending decisions into a model file, as JSON in a tensor, because the length of
     /// texts is limited.
     pub fn save(&self, archive: &mut Archive) {
-        let kept = |(id, (example, taken, late)): (&str, &Waiting)| Kept {
+        let kept = |(id, (example, taken, late)): (&str, &Waiting)| SavedDecision {
             id: id.to_owned(),
             indices: match example.features() {
                 Features::Dense(_) => None,
@@ -299,7 +299,7 @@ impl Decisions {
             decision: taken.clone(),
             unscaled: late.clone(),
         };
-        let list: Vec<Kept> = self.0.iter().map(kept).collect();
+        let list: Vec<SavedDecision> = self.0.iter().map(kept).collect();
         archive.set_tensor(WAITING, packed(serde_json::to_vec(&list).expect("plain data")));
     }
 
@@ -318,7 +318,7 @@ impl Decisions {
         let mut decisions = Self::new(most);
         let Ok(tensor) = archive.tensor(WAITING) else { return Ok(decisions) };
         let bytes = unpacked(tensor).ok_or_else(|| damaged("they are no bytes".to_owned()))?;
-        let list: Vec<Kept> = serde_json::from_slice(&bytes)
+        let list: Vec<SavedDecision> = serde_json::from_slice(&bytes)
             .map_err(|error| damaged(format!("they are unreadable: {error}")))?;
         for kept in list {
             if !kept.fits(problem, accepts) {
@@ -341,7 +341,7 @@ const WAITING: &str = "waiting";
 /// A pending decision in a model file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kept {
+struct SavedDecision {
     id: String,
     /// For sparse features.
     indices: Option<Vec<u32>>,
@@ -365,7 +365,7 @@ pub fn learnt<'a>(
     }
 }
 
-impl Kept {
+impl SavedDecision {
     /// Whether a learner of `problem` that accepts `accepts` can learn from it.
     fn fits(&self, problem: &Problem, accepts: Accepts) -> bool {
         let x = match &self.indices {

@@ -78,12 +78,12 @@ pub struct Scaler {
     block: Option<u32>,
     /// What was seen of the columns, outside of which values are clipped; `None` in models from before.
     guard: Option<Guard>,
-    kept: Option<Box<Kept>>,
+    kept: Option<Box<SampledScaler>>,
 }
 
 /// The scaler at a row drawn by reservoir sampling.
 #[derive(Clone, Debug)]
-struct Kept {
+struct SampledScaler {
     reservoir: Reservoir,
     scaler: Option<Scaler>,
 }
@@ -238,7 +238,7 @@ impl Scaler {
     /// [`OnlineToBatch`](noregret::batch::online_to_batch::OnlineToBatch) draws with this `seed`,
     /// which is the latest scaling that its snapshot has learnt with.
     pub fn keep_drawn(&mut self, seed: u64) {
-        self.kept = Some(Box::new(Kept { reservoir: Reservoir::new(1, seed), scaler: None }));
+        self.kept = Some(Box::new(SampledScaler { reservoir: Reservoir::new(1, seed), scaler: None }));
     }
 
     /// The last row observed has a label.

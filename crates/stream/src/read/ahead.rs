@@ -33,7 +33,7 @@ pub(crate) struct ReadAhead {
     absent: Vec<u32>,
     /// Notes about cells of the batches so far.
     odd_cells: Vec<String>,
-    kept: Option<Kept>,
+    kept: Option<Returned>,
 }
 
 /// The source of batches.
@@ -67,7 +67,7 @@ struct Mark {
 }
 
 /// Batches that have been returned.
-struct Kept {
+struct Returned {
     batches: Vec<Batch>,
     /// The number of bytes left for them.
     left: usize,
@@ -134,7 +134,7 @@ impl ReadAhead {
     }
 }
 
-impl Kept {
+impl Returned {
     /// Keeps a batch. Returns false if the rows of this file cannot be kept.
     fn keep(&mut self, batch: Batch) -> bool {
         let bytes = batch.rows.bytes();
@@ -259,11 +259,11 @@ impl Reader for ReadAhead {
     }
 
     fn keep(&mut self, bytes: usize) {
-        self.kept = Some(Kept { batches: Vec::new(), left: bytes, complete: false });
+        self.kept = Some(Returned { batches: Vec::new(), left: bytes, complete: false });
     }
 
     fn again(&mut self) -> Option<Box<dyn Reader>> {
-        let Kept { batches, .. } = self.kept.take().filter(|kept| kept.complete && self.dropped == 0)?;
+        let Returned { batches, .. } = self.kept.take().filter(|kept| kept.complete && self.dropped == 0)?;
         Some(Box::new(Self {
             supply: Supply::Kept(batches.into_iter()),
             batch: Batch::default(),

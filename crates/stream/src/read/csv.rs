@@ -80,7 +80,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     }
     let before = source.line();
     let records = builder(delimiter).from_reader(CsvText::new(source, aligned));
-    let mut rows = Rows {
+    let mut rows = CsvRows {
         records,
         record: ByteRecord::new(),
         before,
@@ -162,7 +162,7 @@ fn saved_names(first: &ByteRecord, layout: &CsvSchema) -> Result<Vec<String>, Re
 }
 
 /// The rows of the csv crate with their lines.
-struct Rows {
+struct CsvRows {
     records: RecordReader<CsvText>,
     record: ByteRecord,
     /// Lines before the text.
@@ -186,7 +186,7 @@ struct Rows {
     ends: Option<bool>,
 }
 
-impl Rows {
+impl CsvRows {
     fn source(&self) -> &Source {
         &self.records.get_ref().source
     }
@@ -225,7 +225,7 @@ impl Rows {
         Ok(false)
     }
 
-    /// As [`Rows::next`], for the next row in which some cell is not empty.
+    /// As [`CsvRows::next`], for the next row in which some cell is not empty.
     fn next_filled(&mut self) -> Result<bool, ReadError> {
         while self.next()? {
             if self.record.iter().any(|cell| !cell.trim_ascii().is_empty()) {
@@ -269,11 +269,11 @@ impl Rows {
     }
 }
 
-impl Records for Rows {
+impl Records for CsvRows {
     const FORMAT: Format = Format::Csv;
 
     fn next(&mut self) -> Result<bool, ReadError> {
-        Rows::next(self)
+        CsvRows::next(self)
     }
 
     fn line(&self) -> u64 {
@@ -324,7 +324,7 @@ impl Records for Rows {
     }
 
     fn source(&self) -> Option<&Source> {
-        Some(Rows::source(self))
+        Some(CsvRows::source(self))
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {

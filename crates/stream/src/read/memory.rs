@@ -61,7 +61,7 @@ impl MemoryTable {
 }
 
 /// The rows of a table in turn.
-struct Rows {
+struct MemoryRows {
     table: Arc<MemoryTable>,
     name: String,
     /// Number of rows so far.
@@ -109,12 +109,17 @@ pub(crate) fn reader(
             Some(infer(&named, &sample, options).map_err(|message| failed(message.into()))?)
         }
     };
-    let records =
-        |id| Rows { table: Arc::clone(&table), name: name.to_owned(), at: 0, id, buffer: String::new() };
+    let records = |id| MemoryRows {
+        table: Arc::clone(&table),
+        name: name.to_owned(),
+        at: 0,
+        id,
+        buffer: String::new(),
+    };
     Table::open(name, &named.names, inferred, options, records)
 }
 
-impl Records for Rows {
+impl Records for MemoryRows {
     /// Models do not tell the two apart.
     const FORMAT: Format = Format::Csv;
 

@@ -46,7 +46,7 @@ use crate::read::table::{
 const FIRST: usize = 1000;
 
 /// Opens a file, before its first row.
-fn opened(file: File, name: &str) -> Result<Rows, ReadError> {
+fn opened(file: File, name: &str) -> Result<ParquetRows, ReadError> {
     let failed = |message: String| ReadError::new(name, 0, ReadErrorKind::Layout(message));
     let size = file.metadata().map_err(|error| ReadError::new(name, 0, ReadErrorKind::Io(error)))?.len();
     let opened = without_panic(|| SerializedFileReader::new(file));
@@ -59,7 +59,7 @@ fn opened(file: File, name: &str) -> Result<Rows, ReadError> {
     let schema = metadata.schema_descr();
     let leaf = |(at, column): (usize, &ColumnDescPtr)| Leaf::new(schema.get_column_root(at), column);
     let leaves: Vec<Leaf> = schema.columns().iter().enumerate().map(leaf).collect();
-    Ok(Rows {
+    Ok(ParquetRows {
         name: name.to_owned(),
         file,
         leaves,
@@ -131,7 +131,7 @@ fn listed(name: &str) -> String {
 }
 
 /// The decoded rows of a file.
-struct Rows {
+struct ParquetRows {
     name: String,
     file: SerializedFileReader<File>,
     leaves: Vec<Leaf>,
@@ -153,7 +153,7 @@ struct Rows {
     buffer: String,
 }
 
-impl Rows {
+impl ParquetRows {
     /// Advances to the next row, whose cells the leaves then have. Returns false at the end.
     fn advance(&mut self) -> Result<bool, ParquetError> {
         if self.used == self.decoded && !without_panic(|| self.decode())? {
@@ -201,7 +201,7 @@ impl Rows {
 
 /// Infers the layout from the types and the first rows, with remarks.
 fn decide(
-    rows: &mut Rows,
+    rows: &mut ParquetRows,
     names: &[String],
     options: &ReadOptions,
     total: u64,
@@ -298,7 +298,10 @@ fn given_to_others(
 }
 
 /// The cells of the first rows, those of a list joined by blanks, and the largest lengths of lists.
-fn first_rows(rows: &mut Rows, sampled: &[usize]) -> Result<(Vec<ByteRecord>, Vec<usize>), ParquetError> {
+fn first_rows(
+    rows: &mut ParquetRows,
+    sampled: &[usize],
+) -> Result<(Vec<ByteRecord>, Vec<usize>), ParquetError> {
     let (mut cells, mut lengths) = (vec![], vec![0; rows.leaves.len()]);
     let (mut whole, mut buffer) = (vec![], String::new());
     while cells.len() < FIRST && rows.advance()? {
@@ -360,7 +363,7 @@ fn assign(
     (cells, positions, absent)
 }
 
-impl Records for Rows {
+impl Records for ParquetRows {
     const FORMAT: Format = Format::Parquet;
 
     fn next(&mut self) -> Result<bool, ReadError> {

@@ -64,7 +64,7 @@ const ROWS: &str = "rows_read";
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kept<K> {
+struct SavedStanding<K> {
     rounds: u64,
     score: Score,
     block: u64,
@@ -124,7 +124,7 @@ impl<K: Held> Standing<K> {
 
     /// Writes the state into a model file.
     pub fn save(&self, counts: &Counts, archive: &mut Archive) {
-        let kept = Kept {
+        let kept = SavedStanding {
             rounds: self.rounds,
             score: self.score.clone(),
             block: self.block,
@@ -152,7 +152,8 @@ impl<K: Held> Standing<K> {
         let Ok(tensor) = archive.tensor(STANDING) else { return Ok(None) };
         let damaged = |what: String| ModelError::Damaged(format!("the state of its run: {what}"));
         let bytes = unpacked(tensor).ok_or_else(|| damaged("it does not consist of bytes".to_owned()))?;
-        let kept: Kept<K> = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        let kept: SavedStanding<K> =
+            serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
         if !kept.score.fits(options.forecast, options.window) {
             return Err(damaged(format!("its window is not {}", options.window)));
         }
@@ -166,7 +167,7 @@ impl<K: Held> Standing<K> {
             .ok_or_else(|| damaged(format!("its delay is not {}", options.delay)))?;
         let (bad, first, large_rows) = kept.passed_over;
         let counts = Counts { bad_rows: (bad, first), large_rows, log: kept.log, before: kept.before };
-        let Kept { rounds, score, block, into, .. } = kept;
+        let SavedStanding { rounds, score, block, into, .. } = kept;
         Ok(Some((Self { rounds, score, late, block, into }, counts)))
     }
 

@@ -17,7 +17,7 @@ use crate::read::table::{Cell, Column, Inferred, Names, Records, Sample, Table, 
 const FIRST: usize = 1000;
 
 /// The rows of a file; the last column is that of the weights in braces, if rows have them.
-struct Rows {
+struct ArffRows {
     source: Source,
     attributes: Vec<Attribute>,
     missing: Missing,
@@ -41,7 +41,7 @@ pub(super) fn reader(
         None => Some(inferred(&mut source, &attributes, &named, weighted, options)?),
     };
     let (name, missing) = (source.name().to_owned(), options.missing());
-    let records = |id| Rows { source, attributes, missing, line: vec![], weighted, id };
+    let records = |id| ArffRows { source, attributes, missing, line: vec![], weighted, id };
     Table::open(&name, &named.names, inferred, options, records)
 }
 
@@ -107,7 +107,7 @@ fn cells(line: &str, weighted: bool) -> impl Iterator<Item = Option<String>> {
     Tokens(row).map(value).chain(weighted.then(|| weight.map(str::to_owned)))
 }
 
-impl Records for Rows {
+impl Records for ArffRows {
     /// Models do not tell the two apart.
     const FORMAT: Format = Format::Csv;
 

@@ -6,14 +6,14 @@ use parquet::file::reader::FileReader as _;
 use serde_json::{Map, Number, Value};
 
 use super::leaf::{Kind, Leaf};
-use super::{Rows, damaged, opened, unread};
+use super::{ParquetRows, damaged, opened, unread};
 use crate::decisions::parquet::HEADER;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::label::LabelType;
 
 /// A file whose rows are handed out as lines.
 pub(crate) struct ObjectsOfParquet {
-    rows: Rows,
+    rows: ParquetRows,
     line: Vec<u8>,
 }
 
@@ -62,7 +62,7 @@ impl ObjectsOfParquet {
         }
         self.rows.row += 1;
         let mut object = Map::new();
-        let Rows { leaves, buffer, .. } = &mut self.rows;
+        let ParquetRows { leaves, buffer, .. } = &mut self.rows;
         for leaf in leaves {
             let mut cells = vec![];
             while let Some(cell) = leaf.cell(cells.is_empty()) {

@@ -9,7 +9,7 @@
 use crate::example::Features;
 use crate::state::whole;
 
-use super::store::{Kept, Store};
+use super::store::{Store, StoredRow};
 
 /// Limit on the number of bins, counted from 0.
 pub(super) const BINS: usize = 256;
@@ -97,7 +97,7 @@ impl Columns {
     }
 
     /// Writes the bins of a stored row.
-    pub(super) fn of_kept(&self, row: Kept<'_>, out: &mut [u8]) {
+    pub(super) fn of_kept(&self, row: StoredRow<'_>, out: &mut [u8]) {
         self.write(row.entries(), out);
     }
 

@@ -13,14 +13,14 @@ const HEAD: usize = 2;
 
 /// A stored row.
 #[derive(Clone, Copy)]
-pub(super) struct Kept<'a> {
+pub(super) struct StoredRow<'a> {
     pub(super) class: usize,
     /// The importance weight.
     pub(super) weight: f32,
     entries: &'a [u32],
 }
 
-impl<'a> Kept<'a> {
+impl<'a> StoredRow<'a> {
     /// The non-zero entries, as (feature, value).
     pub(super) fn entries(self) -> impl Iterator<Item = (usize, f32)> + 'a {
         let mut words = self.entries.iter();
@@ -84,9 +84,9 @@ impl Store {
     }
 
     /// The row `at`, in order of arrival.
-    pub(super) fn row(&self, at: usize) -> Kept<'_> {
+    pub(super) fn row(&self, at: usize) -> StoredRow<'_> {
         let words = &self.words[self.range(at)];
-        Kept { class: words[0] as usize, weight: f32::from_bits(words[1]), entries: &words[HEAD..] }
+        StoredRow { class: words[0] as usize, weight: f32::from_bits(words[1]), entries: &words[HEAD..] }
     }
 
     /// Average number of words of a row's entries.
