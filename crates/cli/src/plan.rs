@@ -34,7 +34,7 @@ use crate::sweep::{Candidate, candidates};
 use crate::wanted::Wanted;
 
 pub(crate) use decisions::{EvaluatePlan, PolicyPlan, ReplayPlan, Start};
-pub(crate) use saved::PredictPlan;
+pub(crate) use saved::{MergePlan, PredictPlan};
 
 /// The default learner of `run`.
 const DEFAULT_LEARNER: &str = "auto";

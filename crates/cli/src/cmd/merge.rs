@@ -11,17 +11,15 @@ use noregret_stream::save::merge::merge;
 
 use crate::args::MergeArgs;
 use crate::failure::Failure;
-use crate::files::Files;
 use crate::note::{counted, note};
 use crate::open::{certificate_of, describe_learner, in_file, read_archive};
+use crate::plan::MergePlan;
 
 /// Merges the models.
 pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
-    let MergeArgs { models, output, how } = args;
-    let files = models.iter().fold(Files::default(), |files, model| files.input("a model", model));
-    files.late_output("--output", Some(output)).check()?;
+    let MergePlan { models, output, how } = MergePlan::of(args)?;
     let parts: Vec<Saved> = models.iter().map(|path| read_part(path)).collect::<Result<_, _>>()?;
-    let mut merged = merge(parts, *how).map_err(|error| match error.part() {
+    let mut merged = merge(parts, how).map_err(|error| match error.part() {
         Some(part) => Failure::data(format!("{}: {error}", models[part].display())),
         None => Failure::data(error),
     })?;
@@ -29,7 +27,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     let mut archive = merged.archive();
     let run = serde_json::json!({"data": names.join(" + "), "merged": how.name()});
     archive.set_text("run", run.to_string());
-    model_file::write(&archive, output).map_err(Failure::saving)?;
+    model_file::write(&archive, &output).map_err(Failure::saving)?;
     let scaling = merged.encoder.scaler().scaling();
     if scaling.adapts() {
         note(format_args!(

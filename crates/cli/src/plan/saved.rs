@@ -1,12 +1,13 @@
-//! The plan of `predict`.
+//! The plans of `predict` and `merge`.
 
 use std::path::PathBuf;
 
+use noregret::merge::Merge;
 use noregret_stream::Offers;
 use noregret_stream::encode::examples::BadRows;
 
 use super::Source;
-use crate::args::PredictArgs;
+use crate::args::{MergeArgs, PredictArgs};
 use crate::choices::ExplainOf;
 use crate::failure::Failure;
 use crate::files::{self, Files};
@@ -57,5 +58,21 @@ impl PredictPlan {
             seed: args.seed,
             output: args.output.clone(),
         })
+    }
+}
+
+/// `noregret merge`.
+pub(crate) struct MergePlan {
+    pub(crate) models: Vec<PathBuf>,
+    pub(crate) output: PathBuf,
+    pub(crate) how: Merge,
+}
+
+impl MergePlan {
+    pub(crate) fn of(args: &MergeArgs) -> Result<Self, Failure> {
+        let MergeArgs { models, output, how } = args.clone();
+        let files = models.iter().fold(Files::default(), |files, model| files.input("a model", model));
+        files.late_output("--output", Some(&output)).check()?;
+        Ok(Self { models, output, how })
     }
 }
