@@ -97,9 +97,13 @@ fn rounding_does_not_pile_up_in_any_case() {
     every_case("drift", |case| drift(case, (case.long_run(100_000) / 10).max(300), 1e-9));
 }
 
-/// Plays the same label for `rounds` rounds, and checks every forecast. It is the last label, since learners
-/// without data prefer the first.
-fn constant_label(case: &Case, rounds: usize) {
+/// Learners that hardly move in such runs: the theorem's steps of online Newton are tiny, and `gaf` has 300
+/// rounds.
+const SLOW: &[&str] = &["gaf", "ons", "ons-diag", "ons-sketch"];
+
+/// Plays the same label for `rounds` rounds, and checks every forecast; in the end the label has more than the
+/// probability `least`. It is the last label, since learners without data prefer the first.
+fn constant_label(case: &Case, rounds: usize, least: f64) {
     let rounds = case.long_run(rounds);
     let label = case.problem.classes - 1;
     let rows: Vec<_> = case.stream(1, 100).iter().map(|row| row.with_intercept().relabelled(label)).collect();
@@ -111,21 +115,21 @@ fn constant_label(case: &Case, rounds: usize) {
     assert_eq!(learner.rounds(), rounds as u64);
     if case.entry.about.forecast != Forecast::Value {
         let p = at.probabilities[label];
-        assert!(
-            // The theorem's steps of online Newton are tiny.
-            p > 1.0 / case.problem.classes as f64 + 1e-13,
-            "p = {p} after {rounds} rounds of nothing else"
-        );
+        let moved = 1.0 / case.problem.classes as f64 + 1e-13;
+        assert!(p > least.max(moved), "p = {p} after {rounds} rounds of nothing else");
     }
 }
 
 #[test]
 fn one_label_for_10_000_rounds_is_survived() {
-    every_learner("constant labels", |case| constant_label(case, 10_000));
+    every_learner("constant labels", |case| {
+        let least = if SLOW.contains(&case.entry.about.name) { 0.0 } else { 0.9 };
+        constant_label(case, 10_000, least);
+    });
 }
 
 #[test]
 #[ignore = "slow: 50 000 rounds of every case"]
 fn one_label_for_50_000_rounds_is_survived() {
-    every_case("constant labels", |case| constant_label(case, 50_000));
+    every_case("constant labels", |case| constant_label(case, 50_000, 0.0));
 }
