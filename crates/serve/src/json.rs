@@ -23,7 +23,22 @@ const FEATURES: &str = "x";
 /// # Errors
 /// 400 for invalid JSON, 422 for invalid content, with the field; also for names that an object has twice.
 pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
-    let value = read(bytes)?;
+    made(read(bytes)?, bytes)
+}
+
+/// The same for the body of a round: its features are handed over as they were read, and null in the body,
+/// because fields of any value are made by building them again.
+///
+/// # Errors
+/// As for [`parsed`].
+pub(crate) fn parsed_round<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, Value), Refusal> {
+    let mut value = read(bytes)?;
+    let x = value.as_object_mut().and_then(|body| body.get_mut(FEATURES)).map(Value::take);
+    Ok((made(value, bytes)?, x.unwrap_or_default()))
+}
+
+/// What `value` says, which was read from `bytes`.
+fn made<T: DeserializeOwned>(value: Value, bytes: &[u8]) -> Result<T, Refusal> {
     // serde would accept lists of values for structs.
     if value.is_array() {
         return Err(Refusal::invalid("body", "the body is a list; an object was needed"));

@@ -12,7 +12,7 @@ use super::bodies::{
 use super::described::{OfModel, Refused};
 use super::streams::{self, Wanted};
 use crate::app::{Ask, is_lines, json as answered};
-use crate::json::parsed;
+use crate::json::{parsed, parsed_round};
 use crate::model::engine::Answer;
 use crate::model::event::Event;
 use crate::model::handle::Handle;
@@ -48,7 +48,8 @@ pub(crate) async fn predict(ask: Ask, body: Body) -> Answered {
     if is_lines(&headers) {
         let may_keep = app.allow(&headers, Right::Write, Some(&name));
         return Ok(streams::acted(handle, body, move |model, line| {
-            let wanted = parsed::<PredictBody>(line)?.wanted(model)?;
+            let (body, x) = parsed_round::<PredictBody>(line)?;
+            let wanted = PredictBody { x, ..body }.wanted(model)?;
             if let Wanted::Event(_) = wanted {
                 may_keep.clone()?;
             }
@@ -57,7 +58,8 @@ pub(crate) async fn predict(ask: Ask, body: Body) -> Answered {
     }
     let bytes = app.bytes(body).await?;
     let done = async {
-        let event = match parsed::<PredictBody>(&bytes)?.wanted(&handle)? {
+        let (body, x) = parsed_round::<PredictBody>(&bytes)?;
+        let event = match (PredictBody { x, ..body }).wanted(&handle)? {
             Wanted::Event(event) => *event,
             Wanted::Forecast(asked) => return handle.look().await?.predict(&asked),
         };
@@ -109,7 +111,11 @@ async fn act(
     responses((status = 200, description = "The forecast made before the row was learnt", body = Learnt),
         Refused))]
 pub(crate) async fn learn(ask: Ask, body: Body) -> Answered {
-    act(ask, "learn", body, |_, bytes| parsed::<LearnBody>(bytes)?.event()).await
+    act(ask, "learn", body, |_, bytes| {
+        let (body, x) = parsed_round::<LearnBody>(bytes)?;
+        LearnBody { x: Some(x).filter(|x| !x.is_null()), ..body }.event()
+    })
+    .await
 }
 
 /// Decides on a label to play.
@@ -126,8 +132,11 @@ pub(crate) async fn learn(ask: Ask, body: Body) -> Answered {
     responses((status = 200, description = "The label to play", body = Decision),
         Refused))]
 pub(crate) async fn decide(ask: Ask, body: Body) -> Answered {
-    act(ask, "decide", body, |model, bytes| parsed::<DecideBody>(bytes)?.decide(model).map(Event::Decide))
-        .await
+    act(ask, "decide", body, |model, bytes| {
+        let (body, x) = parsed_round::<DecideBody>(bytes)?;
+        DecideBody { x, ..body }.decide(model).map(Event::Decide)
+    })
+    .await
 }
 
 /// Learns how good a decision was.
