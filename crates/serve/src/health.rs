@@ -60,9 +60,9 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Result<Response, Refus
 ///
 /// `states` counts the models in each state: `ready`; `recovering`, after a start; `busy`, being made or
 /// deleted; `refusing writes`, for example because the disk is full, while forecasts go on; `suspended`;
-/// `failed`, not served. `refused` counts the events that were refused since the start. `incomplete` names the
-/// models that were made again from logs that do not have all of them. Clients that may read are also shown
-/// the models.
+/// `failed`, not served. `refused` counts the events that were refused since the start. `incomplete` names
+/// the models that were made again from logs that do not have all of them. Clients that may read are also
+/// shown the models.
 #[utoipa::path(get, path = "/healthz", tag = "service", operation_id = "health",
     responses((status = 200, description = "All models are served"), (status = 503, description = "One is not")))]
 pub(crate) async fn health(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {

@@ -81,8 +81,8 @@ pub struct Options {
     pub cors: Vec<String>,
 }
 
-/// Adds a key to the folder `dir` and returns it. Only its hash is stored. At most `rate` requests a second may
-/// be made with it, if that is given.
+/// Adds a key to the folder `dir` and returns it. Only its hash is stored. At most `rate` requests a second
+/// may be made with it, if that is given.
 ///
 /// # Errors
 /// If writing fails, or the name exists.

@@ -77,7 +77,8 @@ pub(crate) struct ServeArgs {
     /// Largest number of models
     #[arg(long, env = "NOREGRET_MOST_MODELS", value_name = "COUNT", default_value_t = 1000, value_parser = super::at_least_one::<usize>())]
     pub(crate) most_models: usize,
-    /// Seconds after which the memory of a model that nobody asks for is freed; the next request reads it again
+    /// Seconds after which the memory of a model that nobody asks for is freed; the next request reads it
+    /// again
     #[arg(long, env = "NOREGRET_REST", value_name = "SECONDS", default_value_t = 60, value_parser = super::at_least_one::<u64>())]
     pub(crate) rest: u64,
     /// Longest name of a feature, in bytes

@@ -68,8 +68,8 @@ pub(crate) struct Handle {
 pub(super) struct Shared {
     /// What was last seen of the model.
     pub(super) seen: RwLock<Arc<Seen>>,
-    /// The newest copy, from the first forecast on until nobody has asked for one for a while: a copy takes as
-    /// much memory as the model.
+    /// The newest copy, from the first forecast on until nobody has asked for one for a while: a copy takes
+    /// as much memory as the model.
     pub(super) reader: RwLock<Option<Arc<Reader>>>,
     /// When somebody last asked for it, in microseconds since the start.
     looked: AtomicU64,
@@ -103,7 +103,8 @@ pub(crate) fn now() -> i64 {
 }
 
 impl Handle {
-    /// Starts the model on a separate thread. One that was recovered, and is not new, rests until it is asked.
+    /// Starts the model on a separate thread. One that was recovered, and is not new, rests until it is
+    /// asked.
     pub(crate) fn start(
         name: &str,
         is_new: bool,

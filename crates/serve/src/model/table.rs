@@ -59,8 +59,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Reads rows as the model with `schema` does, which this one is to shadow: with its columns, and its table
-    /// if it has one.
+    /// Reads rows as the model with `schema` does, which this one is to shadow: with its columns, and its
+    /// table if it has one.
     ///
     /// # Errors
     /// If there is no room for the columns.

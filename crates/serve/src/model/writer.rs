@@ -371,8 +371,8 @@ impl Writer {
         }
     }
 
-    /// Lets a model rest for which no command has come in a while, unless time itself changes it: waiting times
-    /// of decisions, the age of its log, or the model that it shadows.
+    /// Lets a model rest for which no command has come in a while, unless time itself changes it: waiting
+    /// times of decisions, the age of its log, or the model that it shadows.
     fn rest_sometimes(&mut self) {
         let since = self.asked.map_or(u64::MAX, |asked| asked.elapsed().as_secs());
         if self.engine.rests() || since < self.limits.rest_seconds || self.failure().is_some() {
@@ -565,9 +565,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Enforces `retain_days` and `retain_mib`: marks events at which the log can start, and truncates the log
-    /// at a mark when all earlier entries are too old, or too much. Marks are an eighth of that time or size
-    /// apart, so the log is at most that much longer.
+    /// Enforces `retain_days` and `retain_mib`: marks events at which the log can start, and truncates the
+    /// log at a mark when all earlier entries are too old, or too much. Marks are an eighth of that time or
+    /// size apart, so the log is at most that much longer.
     fn forget_sometimes(&mut self) {
         let Service { retain_days, retain_mib, .. } = self.engine.spec.service;
         if (retain_days.is_none() && retain_mib.is_none())
@@ -622,8 +622,8 @@ impl Writer {
         self.store.forget_some()
     }
 
-    /// The mark behind which no more than `most` bytes of the log are, and at least half as much: a log that is
-    /// given a limit when it is too long already stays until it has grown.
+    /// The mark behind which no more than `most` bytes of the log are, and at least half as much: a log that
+    /// is given a limit when it is too long already stays until it has grown.
     fn over_by_size(&self, most: u64) -> Result<Option<usize>, String> {
         for (at, mark) in self.marks.iter().enumerate() {
             let behind = self.store.bytes_after(mark.0)?;

@@ -50,8 +50,8 @@ fn ten_thousand_values_of_a_category() {
     assert_eq!(replayed(log.bytes, None).digest(), model.digest());
 }
 
-/// Every learner that takes labels: where its state says, as soon as it is made, that no more labels or columns
-/// fit, rows with more are refused, and nowhere else.
+/// Every learner that takes labels: where its state says, as soon as it is made, that no more labels or
+/// columns fit, rows with more are refused, and nowhere else.
 #[test]
 fn what_does_not_grow_is_said_when_the_model_is_made() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -159,7 +159,8 @@ fn clients_have_a_rate() {
     assert_eq!(refused.retry_after.as_deref(), Some("1"));
 }
 
-/// A key with a rate: it counts for this key alone, whoever has it, and holds for a service that runs already.
+/// A key with a rate: it counts for this key alone, whoever has it, and holds for a service that runs
+/// already.
 #[test]
 fn keys_have_a_rate() {
     let folder = tempfile::tempdir().expect("a folder");
