@@ -220,11 +220,6 @@ impl Learner {
             .map_err(Into::into)
     }
 
-    /// Makes room for more classes and columns, as if they had always existed.
-    fn grow(&self, py: Python<'_>, classes: usize, features: usize) -> PyResult<()> {
-        Ok(self.inner.write(py, |inner| self.grow_to(inner, classes, features))??)
-    }
-
     /// Probabilities (or scores) of rows, one row each.
     fn predict<'py>(
         &self,

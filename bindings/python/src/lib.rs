@@ -67,7 +67,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(learner::table::check, module)?)?;
     module.add_function(wrap_pyfunction!(learner::table::roles, module)?)?;
     module.add_function(wrap_pyfunction!(learner::table::classes_of, module)?)?;
-    module.add_function(wrap_pyfunction!(learner::table::spelling, module)?)?;
     module.add_function(wrap_pyfunction!(evaluation::evaluate_log, module)?)?;
     module.add_function(wrap_pyfunction!(evaluation::evaluate_arrays, module)?)?;
     module.add_function(wrap_pyfunction!(drawing::page, module)?)?;

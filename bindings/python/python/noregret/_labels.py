@@ -100,8 +100,7 @@ class Labelled(Promising):
         # True equals 1, and is another label.
         distinct = {(isinstance(label, bool), label): label for label in labels if label is not None}
         new = {_tables.text_of(label): label for label in distinct.values()}
-        values = dict(zip(_core.spelling(list(new)), new.values(), strict=True))
-        self._values = {**values, **(self._values or {})}
+        self._values = {**new, **(self._values or {})}
 
 
 def are_numbers(core: _core.Learner | _core.Bandit) -> bool:

@@ -410,7 +410,7 @@ class Learner(Described):
             self._remember(values)
             self._check_class_weight((self._values or {}).values())
             index = self._names()
-            return _arrays.placed([index.get(name, _arrays.UNLABELLED) for name in _core.spelling(names)], places)
+            return _arrays.placed([index.get(name, _arrays.UNLABELLED) for name in names], places)
         return targets
 
     def _make(self, make: Callable[[dict[str, Any]], _core.Learner]) -> None:

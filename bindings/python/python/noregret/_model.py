@@ -90,8 +90,7 @@ class Model(Generic[_C]):
         """States the types of the given labels, by their text, for a model file."""
         kinds = (str, int, float, np.bool_, np.integer, np.floating, datetime.date)
         given = given or {}
-        own = _core.spelling([_tables.text_of(label) for label in given.values()])
-        numbered = [(label, text) for (text, label), name in zip(given.items(), own, strict=True) if name != text]
+        numbered = [(label, text) for text, label in given.items() if _tables.text_of(label) != text]
         if numbered:
             told = ", ".join(f"{_tables.text_of(label)!r} is {text}" for label, text in numbered[:10])
             warnings.warn(f"rows that came one by one have numbered labels and columns in a file: {told}", stacklevel=3)

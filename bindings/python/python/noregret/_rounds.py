@@ -89,7 +89,7 @@ class Rounds(Model[_core.Bandit]):
             missing = [at for at, name in enumerate(names) if name in absent]
             places = np.where(np.isin(places, missing), _arrays.UNLABELLED, places)
             self._take(_core.bandit_for_array(asked, playing, params, _full(_arrays.rows(x)), places, names))
-        self._given = dict(zip(_core.spelling(names), values, strict=True)) | self._given
+        self._given = dict(zip(names, values, strict=True)) | self._given
 
     def _take(self, core: _core.Bandit) -> None:
         self._held, self._index, self._asked = core, None, {}

@@ -8,7 +8,7 @@ use noregret_stream::encode::Example;
 use noregret_stream::run::bandit::Play;
 use noregret_stream::save::Saved;
 use noregret_stream::watch::explain::{Explainer, Explanation};
-use noregret_stream::{Columns, Names, Row, RowLabel};
+use noregret_stream::{Columns, Names, Row};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -219,11 +219,7 @@ impl Inner {
         }
         let mut labels = self.encoder.labels().clone();
         for name in names {
-            let mut row = Row::new();
-            row.set_name(name);
-            if let RowLabel::Name(name) = row.label() {
-                labels.intern(name);
-            }
+            labels.intern(name);
         }
         if labels.len() > problem.classes && !self.learner.grow(labels.len(), problem.features) {
             return Err(Failure::Value(format!(

@@ -254,25 +254,9 @@ pub(crate) fn classes_of(
 ) -> PyResult<Vec<i64>> {
     Ok(learner.inner.write(py, |inner| -> Done<Vec<i64>> {
         learner.take_in(inner, &names, grows)?;
-        let class =
-            |name: &String| inner.encoder.labels().find(&canonical(name)).map(|label| label.index() as i64);
+        let class = |name: &String| inner.encoder.labels().find(name).map(|label| label.index() as i64);
         Ok(names.iter().map(|name| class(name).expect("taken in above")).collect())
     })??)
-}
-
-/// The labels as the readers have them: as they are.
-#[pyfunction]
-pub(crate) fn spelling(names: Vec<String>) -> Vec<String> {
-    names.iter().map(|name| canonical(name)).collect()
-}
-
-fn canonical(name: &str) -> String {
-    let mut row = Row::new();
-    row.set_name(name);
-    match row.label() {
-        RowLabel::Name(name) => name.to_owned(),
-        _ => String::new(),
-    }
 }
 
 /// Remarks on the columns and cells of a table.
@@ -411,19 +395,19 @@ impl Learner {
         }
         let (labels, room) = (inner.encoder.labels(), inner.learner.problem().classes);
         let mut new = Labels::default();
-        for name in names.iter().map(|name| canonical(name)) {
+        for name in names {
             if name.is_empty() {
                 return Err(Failure::Value("a label is missing, or is not finite".to_owned()));
             }
-            let why = labels.clash(&name, LabelType::Unstated);
-            if let Some(why) = why.or_else(|| new.clash(&name, LabelType::Unstated)) {
+            let why = labels.clash(name, LabelType::Unstated);
+            if let Some(why) = why.or_else(|| new.clash(name, LabelType::Unstated)) {
                 return Err(Failure::Value(why));
             }
-            if labels.find(&name).is_none() {
+            if labels.find(name).is_none() {
                 if !grows && labels.len() + new.len() >= room {
-                    known(labels, &name)?;
+                    known(labels, name)?;
                 }
-                new.intern(&name);
+                new.intern(name);
             }
         }
         let classes = labels.len() + new.len();
