@@ -60,6 +60,25 @@ impl Problem {
     pub(crate) fn resolve_radius(&self, given: Option<f64>) -> Result<f64, ParamError> {
         positive("radius", given.or(self.radius).unwrap_or(1.0))
     }
+
+    /// Number of columns of a label's block: the one given as a parameter, else features / classes, rounded
+    /// up.
+    pub(crate) fn width(&self, given: Option<u64>) -> usize {
+        given.map_or_else(|| self.features.div_ceil(self.classes), |width| width as usize)
+    }
+
+    /// [`width`](Self::width), of which as many as there are classes hold all features.
+    ///
+    /// # Errors
+    /// If they do not.
+    pub(crate) fn resolve_width(&self, given: Option<u64>) -> Result<usize, ParamError> {
+        let width = self.width(given);
+        if width == 0 || width.saturating_mul(self.classes) < self.features {
+            let need = format!("at least features / classes = {}", self.width(None));
+            return Err(ParamError::invalid("width", width, need));
+        }
+        Ok(width)
+    }
 }
 
 /// $B$: the one given as a parameter, else 30 / `radius`, so that a learner does not depend on the units of

@@ -228,10 +228,6 @@ fn params_of_model(problem: &Problem, width: usize) -> Result<AutoParams, ParamE
     AutoParams::from_values("auto", &members_of_one(width, 1, problem.sparse))
 }
 
-fn width_of(params: &OffersParams, problem: &Problem) -> usize {
-    params.width.map_or_else(|| problem.features.div_ceil(problem.classes), |width| width as usize)
-}
-
 impl Algorithm for Offers {
     type Params = OffersParams;
 
@@ -247,12 +243,7 @@ impl Algorithm for Offers {
     };
 
     fn new(params: OffersParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
-        let width = width_of(&params, &problem);
-        if width == 0 || width.saturating_mul(problem.classes) < problem.features {
-            let need =
-                format!("at least features / classes = {}", problem.features.div_ceil(problem.classes));
-            return Err(ParamError::invalid("width", width, need));
-        }
+        let width = problem.resolve_width(params.width)?;
         let model = Auto::fixed(params_of_model(&problem, width)?, of_model(&problem, width), seed)?;
         Ok(Self {
             width,
@@ -274,13 +265,13 @@ impl Algorithm for Offers {
     }
 
     fn numbers_for(params: &OffersParams, problem: &Problem) -> usize {
-        let width = width_of(params, problem).max(1);
+        let width = problem.width(params.width).max(1);
         let params = params_of_model(problem, width).unwrap_or_default();
         Auto::numbers_for(&params, &of_model(problem, width))
     }
 
     fn numbers_at_first(params: &OffersParams, problem: &Problem) -> usize {
-        let width = width_of(params, problem).max(1);
+        let width = problem.width(params.width).max(1);
         let params = params_of_model(problem, width).unwrap_or_default();
         Auto::numbers_at_first(&params, &of_model(problem, width))
     }

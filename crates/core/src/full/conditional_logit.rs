@@ -50,6 +50,7 @@
 //! `predict` $2n^2K + 2nK^2$ flops, `update` $4n^2K$, and the inner problem $O(K^3)$ for each Newton step;
 //! memory $n^2$ numbers.
 
+use super::folklore::{FolkloreParams, Resolved};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Features, Target};
@@ -60,10 +61,10 @@ use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{dot, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::loss::curvature::{self, Curvature};
-use crate::param::{ParamError, invertible};
+use crate::param::ParamError;
 use crate::params;
 use crate::prediction::Prediction;
-use crate::problem::{Problem, resolve_norm};
+use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
 params! {
@@ -90,14 +91,8 @@ pub struct ConditionalLogit {
     problem: Problem,
     /// $n$.
     width: usize,
-    /// $B$.
-    norm: f64,
-    /// $R$.
-    radius: f64,
-    /// $\lambda$.
-    regularization: f64,
-    /// $\gamma$.
-    gamma: f64,
+    /// $B, R, \lambda, \gamma$.
+    resolved: Resolved,
     inner: FixedPoint,
     /// $A^{-1}$.
     inverse: Vec<f64>,
@@ -129,10 +124,6 @@ struct Scratch<'a> {
     rest: &'a mut [f64],
 }
 
-fn width_of(params: &ConditionalLogitParams, problem: &Problem) -> usize {
-    params.width.map_or_else(|| problem.features.div_ceil(problem.classes), |width| width as usize)
-}
-
 impl ConditionalLogit {
     fn classes(&self) -> usize {
         self.problem.classes
@@ -160,7 +151,7 @@ impl ConditionalLogit {
         // The last blocks may be incomplete.
         x.add_to(1.0, &mut s.blocks[..self.problem.features]);
         *s.squared = s.blocks.chunks_exact(n).map(|block| dot(block, block)).fold(0.0, f64::max);
-        if s.squared.sqrt() > FARTHEST * self.radius {
+        if s.squared.sqrt() > FARTHEST * self.resolved.radius {
             s.blocks.fill(0.0);
         }
         let (inverse, blocks) = (columns(&self.inverse, n, n), columns(s.blocks, n, k));
@@ -172,16 +163,18 @@ impl ConditionalLogit {
 
     /// Returns `promise`, provided that surrogates are lower bounds of the losses.
     fn promised(&self, promise: impl FnOnce() -> Promise) -> Promise {
-        let spread = curvature::rows_spread(self.norm, self.radius);
+        let Resolved { norm, radius, gamma, .. } = self.resolved;
+        let spread = curvature::rows_spread(norm, radius);
         let largest = curvature::tight(curvature::log_odds(spread, self.classes()));
-        curved(self.gamma, largest, || match self.beyond_radius {
+        curved(gamma, largest, || match self.beyond_radius {
             0 => promise(),
-            rows => Err(format!(
-                "{} with blocks beyond the learner's radius {:.4}",
-                were(rows, "row"),
-                self.radius
-            )),
+            rows => Err(format!("{} with blocks beyond the learner's radius {radius:.4}", were(rows, "row"))),
         })
+    }
+
+    /// $\lambda B^2$.
+    fn prior(&self) -> f64 {
+        self.resolved.regularization * self.resolved.norm * self.resolved.norm
     }
 
     /// $\tfrac14 G^\top A^{-1} G$.
@@ -206,29 +199,16 @@ impl Algorithm for ConditionalLogit {
     };
 
     fn new(params: ConditionalLogitParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
-        let width = width_of(&params, &problem);
-        if width == 0 || width.saturating_mul(problem.classes) < problem.features {
-            let need =
-                format!("at least features / classes = {}", problem.features.div_ceil(problem.classes));
-            return Err(ParamError::invalid("width", width, need));
-        }
-        let radius = problem.resolve_radius(params.radius)?;
-        let norm = resolve_norm(params.norm, radius)?;
-        let regularization = params.regularization.unwrap_or(2.0 * radius / norm);
-        let regularization = invertible("regularization", regularization, radius)?;
-        let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), problem.classes);
-        let paper = curvature::folklore_paper(norm * radius, problem.classes);
-        let gamma = curvature::checked(params.curvature.unwrap_or_default().coefficient(log_odds, paper))?;
+        let width = problem.resolve_width(params.width)?;
+        let ConditionalLogitParams { norm, radius, regularization, curvature, .. } = params;
+        let shared = FolkloreParams { norm, radius, regularization, curvature, linear_term: None };
+        let resolved = Resolved::new(shared, &problem)?;
         let mut inverse = vec![0.0; width * width];
-        inverse.iter_mut().step_by(width + 1).for_each(|entry| *entry = 1.0 / regularization);
-        let inner = FixedPoint::full(problem.classes);
+        inverse.iter_mut().step_by(width + 1).for_each(|entry| *entry = 1.0 / resolved.regularization);
         let mut learner = Self {
             width,
-            norm,
-            radius,
-            regularization,
-            gamma,
-            inner,
+            resolved,
+            inner: FixedPoint::full(problem.classes),
             inverse,
             gradient: vec![0.0; width],
             slack: 0.0,
@@ -245,10 +225,10 @@ impl Algorithm for ConditionalLogit {
     fn params(&self) -> ConditionalLogitParams {
         ConditionalLogitParams {
             width: Some(self.width as u64),
-            norm: Some(self.norm),
-            radius: Some(self.radius),
-            regularization: Some(self.regularization),
-            curvature: Some(Curvature::Value(self.gamma)),
+            norm: Some(self.resolved.norm),
+            radius: Some(self.resolved.radius),
+            regularization: Some(self.resolved.regularization),
+            curvature: Some(Curvature::Value(self.resolved.gamma)),
         }
     }
 
@@ -257,7 +237,7 @@ impl Algorithm for ConditionalLogit {
     }
 
     fn numbers_for(params: &ConditionalLogitParams, problem: &Problem) -> usize {
-        let width = width_of(params, problem);
+        let width = problem.width(params.width);
         width.saturating_mul(width).saturating_add(width)
     }
 }
@@ -294,7 +274,8 @@ impl Predictor for ConditionalLogit {
 impl OnlineLearner for ConditionalLogit {
     /// Of an outdated prediction only the scores are used, at which the surrogate is taken.
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        let (n, k, weight, gamma) = (self.width, self.classes(), y.weight, y.weight * self.gamma);
+        let (n, k, weight) = (self.width, self.classes(), y.weight);
+        let Resolved { radius, gamma, .. } = self.resolved;
         let (mut spare, mut work) = (std::mem::take(&mut self.spare), std::mem::take(&mut self.work));
         let fresh = at.is_fresh(self.rounds) && at.scratch.len() == self.scratch_len();
         if !fresh {
@@ -304,7 +285,7 @@ impl OnlineLearner for ConditionalLogit {
         let (blocks, rest) = scratch[1..].split_at(n * k);
         let (image, rest) = rest.split_at(n * k);
         let gram = &rest[..k * k];
-        self.beyond_radius += u64::from(is_beyond(scratch[0], self.radius));
+        self.beyond_radius += u64::from(is_beyond(scratch[0], radius));
         work.resize(3 * k + n * (k - 1) + 2 * k * (k - 1) + (k - 1) * (k - 1), 0.0);
         let rest = &mut &mut work[..];
         let (residual, curved, tails) = (take(rest, k), take(rest, k), take(rest, k));
@@ -316,9 +297,9 @@ impl OnlineLearner for ConditionalLogit {
         residual.copy_from_slice(p);
         y.truth.subtract_from(residual);
         covariance_times(p, z, curved);
-        self.slack += weight * (dot(residual, z) - self.gamma * dot(z, curved));
+        self.slack += weight * (dot(residual, z) - gamma * dot(z, curved));
         for (residual, curved) in residual.iter_mut().zip(&*curved) {
-            *residual = weight * (*residual - 2.0 * self.gamma * curved);
+            *residual = weight * (*residual - 2.0 * gamma * curved);
         }
         let (blocks, image) = (columns(blocks, n, k), columns(image, n, k));
         product(columns_mut(&mut self.gradient, n, 1), Store::Add, 1.0, blocks, columns(residual, k, 1));
@@ -326,6 +307,7 @@ impl OnlineLearner for ConditionalLogit {
         // LLᵀ = I + γ CᵀNC;  A⁻¹ -= FFᵀ with F = √γ Y C L^{-T}                                       eq. (3)
         self.inner.covariance_factor(p, factor, tails, curved);
         let c = columns(factor, k, k - 1);
+        let gamma = weight * gamma;
         product(columns_mut(mixed, k, k - 1), Store::Replace, gamma, columns(gram, k, k), c);
         product(
             columns_mut(system, k - 1, k - 1),
@@ -351,31 +333,29 @@ impl OnlineLearner for ConditionalLogit {
 
     /// Equation (5).
     fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let Resolved { norm, radius, regularization, gamma } = self.resolved;
         let bound = self.promised(|| {
-            if self.regularization < 2.0 * self.gamma * self.radius * self.radius {
+            if regularization < 2.0 * gamma * radius * radius {
                 return Err("regularization is below 2 curvature * radius^2".to_owned());
             }
-            let setting = setting(&self.problem, self.norm, self.rounds);
-            let setting = bounds::Setting { features: self.width, radius: self.radius, ..setting };
-            Ok(bounds::tied_folklore(&setting, self.regularization, self.gamma))
+            let setting = setting(&self.problem, norm, self.rounds);
+            let setting = bounds::Setting { features: self.width, radius, ..setting };
+            Ok(bounds::tied_folklore(&setting, regularization, gamma))
         });
-        Some(Guarantee::Regret { ball: None, norm: self.norm, bound })
+        Some(Guarantee::Regret { ball: None, norm, bound })
     }
 
     /// Equation (4).
     fn certificate(&self) -> Option<Promise> {
-        Some(
-            self.promised(|| Ok(self.regularization * self.norm * self.norm + self.slack + self.quadratic())),
-        )
+        Some(self.promised(|| Ok(self.prior() + self.slack + self.quadratic())))
     }
 
     fn certificate_terms(&self) -> Option<Terms> {
-        let prior = self.regularization * self.norm * self.norm;
         Some(Terms {
-            size: prior + self.slack.abs() + self.quadratic().abs(),
-            regularization: self.regularization,
+            size: self.prior() + self.slack.abs() + self.quadratic().abs(),
+            regularization: self.resolved.regularization,
             // ΦᵀSΦ is the covariance of the blocks under p.
-            growth: self.gamma,
+            growth: self.resolved.gamma,
             largest: None,
             weights: true,
         })
@@ -468,7 +448,6 @@ mod tests {
         assert_close(of(&learner) + prior, of(&folklore), 1e-9, "certificates");
     }
 
-    /// Rows of many labels that few weights explain: what FOLKLORE has to learn for each label alone.
     #[test]
     fn a_block_beyond_the_radius_voids_the_promise() {
         let mut learner = learner(ConditionalLogitParams::new().radius(1.0), 3, 6);
