@@ -328,6 +328,15 @@ impl Learner {
         record.into_python(py)
     }
 
+    /// Fits to all rows so far what was fitted to a part of them.
+    fn settle(&self, py: Python<'_>) -> PyResult<()> {
+        self.inner.work(py, |inner| {
+            self.put_spare(None);
+            inner.state += 1;
+            inner.learner.settle();
+        })
+    }
+
     /// Sets the scaling statistics before the first row, as computed by [`survey`].
     fn set_scaling(&self, py: Python<'_>, rows: u64, first: Vec<f64>, second: Vec<f64>) -> PyResult<()> {
         self.inner.write(py, |inner| {

@@ -137,6 +137,10 @@ pub trait OnlineLearner: Predictor {
         false
     }
 
+    /// Fits to all rows so far what was fitted to a part of them, with time for a better fit: for a model
+    /// that is about to forecast without learning. Learning may go on.
+    fn settle(&mut self) {}
+
     /// The guarantee of the learner's theorem for the rounds so far, if it has one, under the
     /// theorem's assumptions. To check these as well, use
     /// [`RunFacts::guarantee`](crate::facts::RunFacts::guarantee).
@@ -222,6 +226,7 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
         fn prepare_rest(&mut self, at: usize, coming: &dyn Batch);
         fn set_workers(&mut self, workers: Workers);
         fn grow(&mut self, classes: usize, features: usize) -> bool;
+        fn settle(&mut self);
         fn weights(&self) -> Vec<(String, f64)>;
         fn left_out(&self) -> Vec<String>;
         fn certificate(&self) -> Option<Promise>;

@@ -134,7 +134,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The rows are shuffled by `random_state`, independently of their given order, and learnt online `passes` times.
         The classifier uses the learner's last state, which is better in practice than the random earlier state of the
         theory of online-to-batch. Of several `orders` each has a learner, and their forecasts are averaged. Columns
-        are scaled by statistics of all rows.
+        are scaled by statistics of all rows. What `auto` fits to a part of the rows at times, its boosted trees, is in the
+        end fitted to all.
 
         Parameters
         ----------
@@ -217,6 +218,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     frozen=True,
                     threads=threads,
                 )
+            learner.settle()
             learners.append(learner)
         self._core, *self._others = learners
         if schema is not None:

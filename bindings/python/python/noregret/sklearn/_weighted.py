@@ -80,8 +80,9 @@ class WeightedClassifier(Classifier):
         The rows are shuffled by `random_state`, independently of their given order, and learnt online `passes` times.
         The classifier uses the learner's last state, which is better in practice than the random earlier state of the
         theory of online-to-batch. Of several `orders` each has a learner, and their forecasts are averaged. Columns
-        are scaled by statistics of all rows. Equal rows are merged with the sum of their weights: a row of weight 3
-        is the same as three rows.
+        are scaled by statistics of all rows. What `auto` fits to a part of the rows at times, its boosted trees, is in the
+        end fitted to all. Equal rows are merged with the sum of their weights: a row of weight 3 is the same as three
+        rows.
 
         Parameters
         ----------

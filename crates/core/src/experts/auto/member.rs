@@ -48,6 +48,9 @@ pub(super) trait Member: Copied + State + Send + Sync {
     /// caller then replaces it by a new one.
     fn grow(&mut self, classes: usize, features: usize) -> bool;
 
+    /// See [`OnlineLearner::settle`].
+    fn settle(&mut self) {}
+
     /// A copy with the regularization `ratio`, computed from the same sums over the rounds. `None` for
     /// members without regularization, and if rounding errors are too large.
     fn neighbour(&self, _ratio: f64) -> Option<Box<dyn Member>> {

@@ -497,6 +497,10 @@ impl OnlineLearner for Auto {
         true
     }
 
+    fn settle(&mut self) {
+        self.roster.settle();
+    }
+
     /// Equations (3) and (4). Of all intervals within the rounds, the last round alone has the largest bound.
     /// The prior was one of the members at the start, which are not more than those listed.
     fn guarantee(&self) -> Option<Guarantee<'_>> {

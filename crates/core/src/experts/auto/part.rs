@@ -449,6 +449,10 @@ impl Member for Part {
         }
         true
     }
+
+    fn settle(&mut self) {
+        self.current.iter_mut().for_each(|narrow| narrow.mixture.settle());
+    }
 }
 
 impl State for Part {

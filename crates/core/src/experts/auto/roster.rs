@@ -221,6 +221,11 @@ impl Roster {
         self.workers = workers;
     }
 
+    /// See [`OnlineLearner::settle`](crate::learner::OnlineLearner::settle).
+    pub(super) fn settle(&mut self) {
+        self.seats.iter_mut().flat_map(|seat| &mut seat.member).for_each(|member| member.settle());
+    }
+
     pub(super) fn workers(&self) -> &Workers {
         &self.workers
     }

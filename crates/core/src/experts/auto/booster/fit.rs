@@ -54,6 +54,9 @@ const COLUMNS_OF_TREE: usize = 64;
 /// quarter of the rows.
 const NANOSECONDS: f64 = 100_000.0;
 
+/// A fit that need not be divided among rounds may take this many times as long.
+const SETTLED: f64 = 10.0;
+
 /// The least growth of the rows, in parts of them, after which the next fit begins; with this many rows and
 /// more, they have to double.
 const GROWTH: f64 = 0.25;
@@ -118,6 +121,8 @@ pub(super) struct Fit {
     classes: usize,
     /// The first rows of the store are fitted.
     rows: usize,
+    /// For a row, in nanoseconds.
+    time: f64,
     seed: u64,
     stage: Stage,
     /// Work done beyond what was asked for, in nanoseconds.
@@ -159,10 +164,22 @@ pub(super) fn rounds_between(rows: usize) -> u64 {
 impl Fit {
     /// A fit to the first `rows` rows of the store, which has at least one.
     pub(super) fn new(store: &Store, rows: usize, classes: usize, features: usize, seed: u64) -> Self {
+        Self::with_time(NANOSECONDS * GROWTH, store, rows, classes, features, seed)
+    }
+
+    /// All trees of a fit at once, to all rows of the store, in up to [`SETTLED`] times the time.
+    pub(super) fn whole(store: &Store, classes: usize, features: usize, seed: u64) -> Box<Trees> {
+        let time = SETTLED * NANOSECONDS * GROWTH;
+        let mut fit = Self::with_time(time, store, store.len(), classes, features, seed);
+        fit.advance(store, u64::MAX).expect("it has all the time it needs")
+    }
+
+    fn with_time(time: f64, store: &Store, rows: usize, classes: usize, features: usize, seed: u64) -> Self {
         let row = [vec![0.0; outputs(classes)], vec![0.0; classes], vec![0.0; classes]];
         Self {
             classes,
             rows,
+            time,
             seed,
             stage: Stage::Columns(Box::new(Choice::new(store, rows, features))),
             ahead: 0,
@@ -255,8 +272,7 @@ impl Fit {
     fn affordable(&self, columns: usize) -> usize {
         let looked_at = columns.min(COLUMNS_OF_TREE) as f64;
         let of_tree = outputs(self.classes) as f64 * (2.5 * 1.3 * looked_at + 25.0);
-        let rounds = NANOSECONDS * GROWTH / of_tree;
-        (rounds as usize).clamp(LEAST_ROUNDS, MOST_ROUNDS)
+        ((self.time / of_tree) as usize).clamp(LEAST_ROUNDS, MOST_ROUNDS)
     }
 
     /// Begins with the chosen columns.

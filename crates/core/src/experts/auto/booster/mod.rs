@@ -180,6 +180,11 @@ impl Booster {
         }))
     }
 
+    /// Removes rows until a fit to the others has its bounds of memory.
+    fn shorten(&mut self) {
+        self.store.shorten(WORDS, ROWS.min(ROWS_AND_CLASSES / self.classes));
+    }
+
     /// Does the round's portion of the present fit, or begins the next one.
     fn work_on(&mut self) {
         if let Some(mut fit) = self.fit() {
@@ -193,8 +198,7 @@ impl Booster {
         self.counts[1] += 1;
         let [rows, since, ..] = self.counts;
         if self.classes > 1 && self.store.len() as u64 >= FIRST && since >= rounds_between(rows as usize) {
-            let most = ROWS.min(ROWS_AND_CLASSES / self.classes);
-            self.store.shorten(WORDS, most);
+            self.shorten();
             let rows = self.store.len() as u64;
             if rows > 0 {
                 (self.counts[0], self.counts[1], self.counts[2]) = (rows, 0, 0);
@@ -256,6 +260,19 @@ impl Member for Booster {
             (self.fit, self.counts) = (None, [self.counts[0], u64::MAX >> 12, 1, self.counts[3]]);
         }
         true
+    }
+
+    /// A fit to all rows that are kept, in place of the one in progress; it counts as one that is done.
+    fn settle(&mut self) {
+        if self.classes < 2 || (self.store.len() as u64) < FIRST {
+            return;
+        }
+        self.shorten();
+        if self.store.len() > 0 {
+            self.trees = Some(Fit::whole(&self.store, self.classes, self.features, self.seed));
+            self.fit = None;
+            self.counts = [self.store.len() as u64, 0, 1, self.counts[3]];
+        }
     }
 }
 
@@ -340,6 +357,37 @@ mod tests {
             in_fits += 1;
         }
         assert!(in_fits > 5, "{in_fits}");
+    }
+
+    /// Also in mid-fit; it learns and is saved as after a fit that was divided.
+    #[test]
+    fn settled_trees_are_of_all_rows() {
+        for rows in [10, 90, 300] {
+            let mut booster = Booster::new(&Problem::new(2, 3), 1);
+            play(&mut booster, 0..rows);
+            let mut settled = booster.clone();
+            settled.settle();
+            let loss = |booster: &mut Booster| -> f64 {
+                let mut at = booster.prediction();
+                let loss = |t| {
+                    let (x, class) = round(t);
+                    booster.predict(Features::Dense(&x), &mut at);
+                    -at.members[2].probabilities[class].ln()
+                };
+                (5000..6000).map(loss).sum::<f64>() / 1000.0
+            };
+            let (before, after) = (loss(&mut booster), loss(&mut settled));
+            assert!(
+                if rows < FIRST as usize { before == after } else { after < 0.95 * before },
+                "{before} {after}"
+            );
+            let mut list = Vec::new();
+            settled.tensors().into_iter().for_each(|tensor| tensor.pack(&mut list));
+            let (mut loaded, mut rest) = (Booster::new(&Problem::new(2, 3), 9), list.iter().copied());
+            assert!(loaded.tensors().into_iter().all(|tensor| tensor.unpack(&mut rest).is_some()));
+            assert!(loaded.restored());
+            assert_eq!(play(&mut loaded, rows..2 * rows), play(&mut settled, rows..2 * rows));
+        }
     }
 
     /// New classes and features come in the middle of a fit.
