@@ -124,8 +124,9 @@ pub(crate) struct StreamPlan {
     pub(crate) delay: Lateness,
     /// The least probability of every label with bandit feedback.
     pub(crate) exploration_floor: f64,
-    /// What labels may cost under bandit feedback.
+    /// What labels may cost under bandit feedback, and whether that was asked for.
     pub(crate) costs: Costs,
+    pub(crate) has_costs: bool,
     /// Number of rounds of windowed scores.
     pub(crate) window: usize,
     /// Largest number of rows.
@@ -148,6 +149,7 @@ impl StreamPlan {
             delay: args.delay,
             exploration_floor: args.exploration_floor,
             costs: args.costs.unwrap_or_default(),
+            has_costs: args.costs.is_some(),
             window: args.window,
             limit: args.limit,
             seed: args.seed,
@@ -464,9 +466,29 @@ fn logged(args: &RunArgs) -> Result<Option<Keys>, Failure> {
              have --costs",
         ));
     }
-    let (words, values) = (args.stream.reading.missing.clone(), args.stream.reading.not_missing.clone());
-    let missing = Missing { words, values };
-    Ok(keys.map(|keys| Keys { costs: args.stream.costs, rewards: args.rewards, missing, ..keys }))
+    let reading = &args.stream.reading;
+    let of_tables = [
+        ("--label", reading.label.is_some()),
+        ("--weight", reading.weight.is_some()),
+        ("--id", reading.id.is_some()),
+        ("--delimiter", reading.delimiter.is_some()),
+        ("--header", reading.header.is_some()),
+        ("--categorical", !reading.categorical.is_empty()),
+        ("--numeric", !reading.numeric.is_empty()),
+        ("--text", !reading.text.is_empty()),
+        ("--time", !reading.time.is_empty()),
+        ("--hash-bits", reading.hash_bits.is_some()),
+        ("--index-base", reading.index_base.is_some()),
+    ];
+    if let Some((option, _)) = of_tables.into_iter().find(|(_, given)| keys.is_some() && *given) {
+        return Err(Failure::usage(format!(
+            "{option}: is for data with labels; in a log of another program, numbers are numbers and other cells categories, --decision, \
+             --probability, --reward and --offered name its columns, and --drop leaves others out"
+        )));
+    }
+    let missing = Missing { words: reading.missing.clone(), values: reading.not_missing.clone() };
+    let drop = reading.drop.clone();
+    Ok(keys.map(|keys| Keys { costs: args.stream.costs, rewards: args.rewards, drop, missing, ..keys }))
 }
 
 /// The learner, by name.

@@ -97,6 +97,13 @@ pub(crate) struct EvaluateArgs {
     /// minus the cost]
     #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true)]
     pub(crate) costs: Option<Costs>,
+    /// In a log of another program: what the column of the reward may hold, as in 0..15; the largest becomes
+    /// the reward 1, the least 0 [default: rewards as they are]
+    #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true, conflicts_with = "costs")]
+    pub(crate) rewards: Option<Costs>,
+    /// In a log of another program: columns to ignore
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub(crate) drop: Vec<String>,
     /// In a log of another program: labels that are no missing ones, although words like NA usually mean that
     #[arg(long, value_name = "WORD", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) not_missing: Vec<String>,

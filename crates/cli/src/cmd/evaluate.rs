@@ -155,11 +155,19 @@ fn print_learnt(out: &mut impl Write, learnt: &Learnt, policy: &str) -> std::io:
 
 /// What the intervals assume.
 fn assumption(evaluation: &Evaluation) -> String {
+    let best = match evaluation.best_label {
+        Some(_) => {
+            "the best label was chosen on this log: its estimates are rather too high, and its intervals need not hold; other "
+        }
+        None => "",
+    };
     let hold =
         "intervals hold at every time and for policies that learn, if the logged probabilities are right";
     match &evaluation.learnt_meanwhile {
-        Some(learner) => format!("{hold}; normal ones are approximate, and {learner} learnt during the log"),
-        None => format!("{hold}; normal ones are approximate, for independent rounds"),
+        Some(learner) => {
+            format!("{best}{hold}; normal ones are approximate, and {learner} learnt during the log")
+        }
+        None => format!("{best}{hold}; normal ones are approximate, for independent rounds"),
     }
 }
 

@@ -100,7 +100,8 @@ impl EvaluatePlan {
         }
         let keys = Keys::named([&args.decision, &args.probability, &args.reward, &args.offered]);
         let missing = Words { words: vec![], values: args.not_missing.clone() };
-        let said = args.costs.is_some() || !missing.is_default();
+        let said =
+            args.costs.is_some() || args.rewards.is_some() || !args.drop.is_empty() || !missing.is_default();
         let keys = keys.or_else(|| said.then(Keys::default));
         let reward_learner = match args.reward_learner.as_deref() {
             Some("none") => None,
@@ -109,7 +110,13 @@ impl EvaluatePlan {
         Ok(Self {
             log: args.log.clone(),
             format: args.format,
-            keys: keys.map(|keys| Keys { costs: args.costs, missing, ..keys }),
+            keys: keys.map(|keys| Keys {
+                costs: args.costs,
+                rewards: args.rewards,
+                drop: args.drop.clone(),
+                missing,
+                ..keys
+            }),
             policies,
             reward_learner,
             options: EvaluateOptions {

@@ -247,7 +247,7 @@ fn bad_logs_are_refused_with_their_line() {
         (r#"{"id":"b","label":"x"}"#, "a decision without a probability"),
         (
             r#"{"label":"x","probability":0.5}"#,
-            "a decision without reward and id; feedback that comes later needs the id",
+            "a decision without reward and id: one whose reward comes later, or never, needs an id",
         ),
         (r#"{"id":"a","label":"x","probability":0.5}"#, "the id \"a\" was that of an earlier decision"),
         (

@@ -59,6 +59,135 @@ fn logs_of_the_decision_service_are_learnt_from_and_evaluated() {
     );
     let refused = folder.run("evaluate d.json --policy uniform");
     assert!(refused.code == 2 && refused.stderr.contains("has weight"), "{}", refused.stderr);
+    // A row without a share had none dropped.
+    folder.write("d.json", decision_service(2).replacen("\"a\":", "\"pdrop\":0.5,\"a\":", 1));
+    let refused = folder.run("evaluate d.json --policy uniform");
+    assert!(
+        refused.code == 2 && refused.stderr.contains("d.json:2: the row has weight"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn contradictions_of_the_decision_service_are_refused() {
+    let folder = Folder::with("ds.json", "");
+    for (from, to, fault) in [
+        ("[0.5,0.5]", "[0.5,0.7]", "the probabilities \"p\" sum to 1.2, not to 1"),
+        ("[0.5,0.5]", "[0.5]", "\"a\" has 2 actions, and \"p\" 1"),
+        ("[0.5,0.5]", "[0.9,0.1]", "the label's probability is 0.5, and \"p\" says 0.9 of its action"),
+        (
+            "\"_labelIndex\":0",
+            "\"_labelIndex\":1",
+            "_labelIndex is 1, from 0, and _label_Action 1, from 1: they are two actions",
+        ),
+    ] {
+        folder.write("ds.json", decision_service(2).replacen(from, to, 1));
+        folder.run("evaluate ds.json --policy uniform").failed(2, &format!("ds.json:1: {fault}"));
+    }
+}
+
+/// A log of another program: uniform play among two, right when the label is that of the column `leak`.
+fn table(rows: usize) -> String {
+    let mut text = "u,leak,a,p,r\n".to_owned();
+    for t in 0..rows {
+        let (leak, played) = (t / 2 % 2, t % 2);
+        writeln!(
+            text,
+            "{},{},{},0.5,{}",
+            t % 7,
+            ["x", "y"][leak],
+            ["x", "y"][played],
+            u8::from(leak == played)
+        )
+        .unwrap();
+    }
+    text
+}
+
+#[test]
+fn columns_of_logs_are_dropped_or_the_option_is_refused() {
+    let folder = Folder::with("log.csv", table(400));
+    let named = "--decision a --probability p --reward r";
+    let run = format!("run log.csv --feedback bandit {named} --json --quiet");
+    let error = |options: &str| {
+        let summary = folder.run(&format!("{run} {options}")).succeeded().summary();
+        summary["greedy_error_rate"].as_f64().unwrap()
+    };
+    assert!(error("") < 0.1 && error("--drop leak") > 0.3, "{} {}", error(""), error("--drop leak"));
+    folder
+        .run(&format!("{run} --drop leek"))
+        .failed(2, "log.csv: the header has no column \"leek\" (did you mean \"leak\"?)");
+    for option in ["--weight u", "--categorical u", "--header no", "--delimiter ;", "--hash-bits 4", "--id u"]
+    {
+        let refused = folder.run(&format!("{run} {option}"));
+        let name = option.split(' ').next().unwrap();
+        let said =
+            refused.stderr.contains(&format!("{name}: is for data with labels; in a log of another program"));
+        assert!(refused.code == 2 && said, "{option}: {}", refused.stderr);
+    }
+    folder.run(&format!("evaluate log.csv {named} --drop leak --policy uniform")).succeeded();
+}
+
+#[test]
+fn a_log_that_ends_in_the_middle_is_not_learnt_in_silence() {
+    let lines: String = (0..40)
+        .map(|t| format!("{{\"u\":{t},\"a\":\"{}\",\"p\":0.5,\"r\":1}}\n", ["x", "y"][t % 2]))
+        .collect();
+    let folder = Folder::with("log.ndjson", &lines[..lines.len() - 9]);
+    let refused =
+        folder.run("run log.ndjson --feedback bandit --decision a --probability p --reward r --quiet");
+    let said = refused.stderr.contains("the log's last line is incomplete")
+        && refused.stderr.contains("end it after a whole line");
+    assert!(refused.code == 2 && said, "{}", refused.stderr);
+}
+
+#[test]
+fn intervals_are_of_what_rewards_may_be() {
+    let folder = Folder::with("two.csv", "f,a,p,r\n1,x,0.5,10\n2,y,0.5,10\n");
+    let interval = |options: &str| {
+        let run = format!(
+            "evaluate two.csv --decision a --probability p --reward r --policy uniform --json {options}"
+        );
+        let found = folder.run(&run).succeeded().objects();
+        let estimate = found[0]["estimates"][0].clone();
+        [0, 1].map(|side| estimate["sequence"][side].as_f64().unwrap())
+    };
+    let [low, high] = interval("");
+    assert!(low < 5.0 && high == 10.0, "{low} {high}");
+    let [low, high] = interval("--costs 0..20");
+    assert!(low < 0.25 && high > 0.75, "{low} {high}");
+    let [low, high] = interval("--rewards 0..20");
+    assert!(low < 0.25 && high > 0.75, "{low} {high}");
+    // Wrong is the least reward.
+    folder.write("wrong.csv", "f,a,p,r\n1,x,0.5,-1\n2,y,0.5,-1\n3,x,0.5,\n4,y,0.5,\n");
+    let run =
+        "evaluate wrong.csv --decision a --probability p --reward r --policy uniform --missing wrong --json";
+    let found = folder.run(run).succeeded();
+    assert_eq!(found.objects()[0]["estimates"][0]["value"], -1.0, "{}", found.stdout);
+    assert!(
+        found.stdout.contains("2 of 4 decisions were never answered and count as -1"),
+        "{}",
+        found.stdout
+    );
+}
+
+#[test]
+fn labels_on_offer_that_nobody_heeds_are_told() {
+    let lines: String = (0..40)
+        .map(|t| {
+            format!("{{\"x\":{{\"u\":{t}}},\"labels\":[\"a\",\"{}\"],\"y\":\"a\"}}\n", ["b", "c"][t % 2])
+        })
+        .collect::<String>()
+        + "{\"x\":{\"u\":1},\"labels\":[\"a\",\"b\"],\"y\":\"b\"}\n";
+    let folder = Folder::with("offered.ndjson", lines);
+    let said = folder.run("run offered.ndjson --learner ogd --quiet").succeeded().stderr;
+    assert!(said.contains("\"labels\" looks like the labels on offer"), "{said}");
+    let said = folder.run("run offered.ndjson --feedback bandit --quiet").succeeded().stderr;
+    assert!(!said.contains("looks like"), "{said}");
+    folder
+        .run("run offered.ndjson --learner ogd --costs 0..10 --quiet")
+        .failed(2, "--costs: is for learners of bandit feedback; ogd sees the label");
 }
 
 /// Rounds with two slots and three actions, logged by uniform play among those that are left. The action of

@@ -31,6 +31,8 @@ pub struct Keys {
     pub costs: Option<Costs>,
     /// If it is given, rewards are in this range, and become rewards from 0 to 1.
     pub rewards: Option<Costs>,
+    /// The columns that are no features.
+    pub drop: Vec<String>,
     /// What counts as missing besides the usual words, and what does not.
     pub missing: Missing,
 }
@@ -46,6 +48,7 @@ impl Default for Keys {
             offered: None,
             costs: None,
             rewards: None,
+            drop: vec![],
             missing: Missing::default(),
         }
     }
@@ -65,6 +68,7 @@ impl Keys {
             offered: offered.clone(),
             costs: None,
             rewards: None,
+            drop: vec![],
             missing: Missing::default(),
         })
     }
@@ -72,8 +76,12 @@ impl Keys {
     /// Checks that a header with these `names` has the columns.
     pub(super) fn check(&self, names: &[String]) -> Result<(), String> {
         let Keys { decision, probability, reward, offered, .. } = self;
-        let absent =
-            [decision, probability, reward].into_iter().chain(offered).find(|key| !names.contains(key));
+        let (mut once, mut twice) = (BTreeSet::new(), names.iter().filter(|name| !name.is_empty()));
+        if let Some(name) = twice.find(|name| !once.insert(*name)) {
+            return Err(format!("the header has the name {} twice", shown(&**name)));
+        }
+        let named = [decision, probability, reward].into_iter().chain(offered).chain(&self.drop);
+        let absent = named.into_iter().find(|key| !names.contains(key));
         absent.map_or(Ok(()), |key| {
             let near = noregret::param::nearest(key, names.iter().map(String::as_str));
             let near = near.map_or_else(String::new, |near| format!(" (did you mean {}?)", shown(near)));
@@ -89,19 +97,21 @@ impl Keys {
         lines: impl Iterator<Item = &'a [u8]>,
         all: bool,
     ) -> Result<(), String> {
-        let Some(offered) = &self.offered else { return Ok(()) };
         let mut keys = BTreeSet::new();
         for line in lines {
             // Other lines are refused where they are read.
             let object: Map<String, Value> = serde_json::from_slice(line).unwrap_or_default();
             keys.extend(object.into_iter().map(|(key, _)| key));
         }
-        let near = noregret::param::nearest(offered, keys.iter().map(String::as_str));
-        if keys.is_empty() || keys.contains(offered) || (near.is_none() && !all) {
-            return Ok(());
+        for name in self.offered.iter().chain(&self.drop) {
+            let near = noregret::param::nearest(name, keys.iter().map(String::as_str));
+            if keys.is_empty() || keys.contains(name) || (near.is_none() && !all) {
+                continue;
+            }
+            let near = near.map_or_else(String::new, |near| format!(" (did you mean {}?)", shown(near)));
+            return Err(format!("has no key {}{near}", shown(&**name)));
         }
-        let near = near.map_or_else(String::new, |near| format!(" (did you mean {}?)", shown(near)));
-        Err(format!("has no key {}{near}", shown(&**offered)))
+        Ok(())
     }
 
     /// A row of a table with the columns `names`.
@@ -112,7 +122,7 @@ impl Keys {
         // Labels are texts: 1.10 is not 1.1.
         let is_label = |name: &String| *name == self.decision || Some(name) == self.offered.as_ref();
         let cell = |(name, cell): (&String, String)| {
-            let value = if is_label(name) { text(&cell) } else { value(cell) };
+            let value = if is_label(name) { text(&cell) } else { value(&cell, &self.missing) };
             (name.clone(), value)
         };
         Ok(names.iter().zip(cells).map(cell).collect())
@@ -142,25 +152,30 @@ pub(super) struct Foreign {
     form: Form,
     /// The translation of the last line.
     line: Vec<u8>,
-    /// The columns that were left out.
-    left_out: BTreeSet<String>,
+    /// The columns that were left out because they say when or as which row a decision was written, and those
+    /// beside an object of features.
+    left_out: [BTreeSet<String>; 2],
 }
 
 impl Foreign {
     pub(super) fn new(keys: Keys, form: Form) -> Self {
-        Self { keys, form, line: Vec::new(), left_out: BTreeSet::new() }
+        Self { keys, form, line: Vec::new(), left_out: [BTreeSet::new(), BTreeSet::new()] }
     }
 
-    /// The columns so far that are no features, in a sentence.
-    pub(super) fn left_out(&self) -> Option<String> {
+    /// The columns so far that are no features, in sentences.
+    pub(super) fn left_out(&self) -> Vec<String> {
         let name = |name: &String| {
             if name.is_empty() { "the column without a name".to_owned() } else { shown(&**name) }
         };
-        let names: Vec<String> = self.left_out.iter().map(name).collect();
-        let which = names.join(", ");
-        (!names.is_empty()).then(|| {
-            format!("columns that say when or as which row a decision was written are no features: {which}")
-        })
+        let whats = [
+            "columns that say when or as which row a decision was written",
+            "what is beside the object \"x\"",
+        ];
+        let sentence = |(what, names): (&str, &BTreeSet<String>)| {
+            let names: Vec<String> = names.iter().map(name).collect();
+            (!names.is_empty()).then(|| format!("{what}: no features ({})", names.join(", ")))
+        };
+        whats.into_iter().zip(&self.left_out).filter_map(sentence).collect()
     }
 
     /// Translates `line`, the `number`th, into a line of our format. `None` for the header.
@@ -200,9 +215,12 @@ impl Foreign {
 
     fn rename(&mut self, object: &mut Map<String, Value>, number: u64) -> Result<Map<String, Value>, String> {
         let mut ours = Map::new();
+        for name in &self.keys.drop {
+            object.remove(name);
+        }
         let mut take = |key: &str| object.remove(key).filter(|value| !value.is_null());
         let absent = |key: &str| format!("has no {}", shown(key));
-        let Keys { decision, probability, reward, offered, costs, rewards, missing } = &self.keys;
+        let Keys { decision, probability, reward, offered, costs, rewards, missing, drop: _ } = &self.keys;
         let label = take(decision).ok_or_else(|| absent(decision))?;
         if let Some(word) = label.as_str().filter(|word| missing.is_label(word)) {
             return Err(format!(
@@ -239,6 +257,13 @@ impl Foreign {
                 let value = rewards.rising(earned.as_f64().unwrap_or(f64::NAN))?;
                 ours.insert("reward".into(), value.value().into());
             }
+            Some(other) if let Some(rewards) = rewards => {
+                return Err(refused(
+                    reward,
+                    other,
+                    &format!("a number in the range of rewards, {rewards}, was needed"),
+                ));
+            }
             Some(Value::Bool(right)) => drop(ours.insert("correct".into(), right.into())),
             Some(value @ Value::Number(_)) => drop(ours.insert("reward".into(), value)),
             Some(Value::String(text)) if let Some(right) = truth(text.trim()) => {
@@ -258,18 +283,28 @@ impl Foreign {
         let nested = matches!(object.get("x"), Some(Value::Object(_) | Value::Array(_)));
         let given = if nested { object.remove("x") } else { None };
         let x = match given {
-            Some(x) => x,
+            Some(x) => {
+                self.left_out[1].extend(std::mem::take(object).into_iter().map(|(name, _)| name));
+                x
+            }
             None => {
                 let mut x = Map::new();
                 for (name, value) in std::mem::take(object) {
                     if tells_when(&name, &value) {
-                        self.left_out.insert(name);
+                        self.left_out[0].insert(name);
                     } else {
                         flatten(name, value, &mut x);
                     }
                 }
                 x.into()
             }
+        };
+        let x = match x {
+            Value::Object(mut x) => {
+                x.retain(|name, _| !self.keys.drop.contains(name));
+                Value::Object(x)
+            }
+            other => other,
         };
         ours.insert("x".into(), x);
         Ok(ours)
@@ -316,7 +351,8 @@ fn list(value: Value, is_text: bool) -> Result<Value, String> {
     }
 }
 
-/// Flattens nested objects by path and lists by member; absent values are omitted.
+/// Flattens nested objects by path and lists by member, with the names of [`ndjson`](crate::read::ndjson);
+/// absent values are omitted.
 fn flatten(name: String, value: Value, into: &mut Map<String, Value>) {
     match value {
         Value::Null => {}
@@ -326,10 +362,10 @@ fn flatten(name: String, value: Value, into: &mut Map<String, Value>) {
             }
         }
         Value::Array(members) => {
-            for member in members {
+            for (at, member) in members.into_iter().enumerate() {
                 match member {
                     Value::String(text) => drop(into.insert(format!("{name}={text}"), 1.into())),
-                    other => flatten(name.clone(), other, into),
+                    other => flatten(format!("{name}[{at}]"), other, into),
                 }
             }
         }
@@ -345,15 +381,16 @@ fn text(cell: &str) -> Value {
     }
 }
 
-/// The cell as a number if it is one, as null if it is empty, else as text.
-fn value(cell: String) -> Value {
+/// The cell as a number if it is one, as null if it is empty or counts as missing, else as text. Blanks around
+/// it are no part of it.
+fn value(cell: &str, missing: &Missing) -> Value {
     let trimmed = cell.trim();
-    if trimmed.is_empty() {
+    if trimmed.is_empty() || missing.is_cell(trimmed.as_bytes()) {
         return Value::Null;
     }
     match trimmed.parse::<f64>().ok().and_then(Number::from_f64) {
         Some(number) => number.into(),
-        None => cell.into(),
+        None => trimmed.into(),
     }
 }
 
@@ -367,7 +404,7 @@ fn delimiter_of(header: &[u8]) -> u8 {
 fn cells(line: &[u8], delimiter: u8) -> Result<Vec<String>, String> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).delimiter(delimiter).from_reader(line);
     let record = reader.records().next().transpose().map_err(|error| error.to_string())?;
-    Ok(record.map_or_else(Vec::new, |record| record.iter().map(str::to_owned).collect()))
+    Ok(record.map_or_else(Vec::new, |record| record.iter().map(|cell| cell.trim().to_owned()).collect()))
 }
 
 #[cfg(test)]
@@ -406,6 +443,9 @@ mod tests {
             .expect_err("no column")
             .to_owned();
         assert_eq!(fault, "the header has no column \"click\"");
+        let mut twice = Foreign::new(keys(), Form::csv());
+        let fault = twice.translate(b"chosen, prob ,click,shown,chosen", 1).expect_err("twice");
+        assert_eq!(fault, "the header has the name \"chosen\" twice");
         let fault = Foreign::new(keys(), Form::csv()).translate(b"a,b", 1).expect_err("no column").to_owned();
         assert_eq!(fault, "the header has no column \"chosen\"");
     }
@@ -423,6 +463,22 @@ mod tests {
         table.translate(b"age,chosen,prob,click,shown", 1).expect("a header");
         let line = text(table.translate(b"3,b,0.5,NA,", 2).expect("a decision"));
         assert_eq!(line, r#"{"label":"b","probability":0.5,"id":"line 2","x":{"age":3.0}}"#);
+        let line = text(table.translate(b" NA ,b,0.5,1,", 3).expect("a decision"));
+        assert!(line.ends_with(r#""x":{}}"#), "{line}");
+        let line = text(table.translate(b" old ,b,0.5,1,", 3).expect("a decision"));
+        assert!(line.ends_with(r#""x":{"age":"old"}}"#), "{line}");
+    }
+
+    #[test]
+    fn a_range_of_rewards_is_one_of_numbers() {
+        let keys = Keys { rewards: Costs::new(0.0, 10.0), ..keys() };
+        let mut foreign = Foreign::new(keys, Form::Objects);
+        let line =
+            text(foreign.translate(br#"{"chosen": "b", "prob": 1, "click": 5}"#, 1).expect("a reward"));
+        assert!(line.contains(r#""reward":0.5,"#), "{line}");
+        let why =
+            foreign.translate(br#"{"chosen": "b", "prob": 1, "click": true}"#, 2).expect_err("no number");
+        assert_eq!(why, "\"click\" is true; a number in the range of rewards, 0..10, was needed");
     }
 
     #[test]
@@ -444,17 +500,21 @@ mod tests {
         let line = br#"{"": 3, "at": "2019-11-24 00:01:02.5+00:00", "day": "2019-11-24", "chosen": "b", "prob": 1, "click": 1}"#;
         let line = text(foreign.translate(line, 1).expect("a decision"));
         assert!(line.ends_with(r#""x":{"day":"2019-11-24"}}"#), "{line}");
-        let said = foreign.left_out().expect("two columns");
-        assert!(said.ends_with("no features: the column without a name, \"at\""), "{said}");
+        let want = "columns that say when or as which row a decision was written: no features (the column without a name, \"at\")";
+        assert_eq!(foreign.left_out(), [want]);
+        let line = br#"{"x": {"age": 3}, "hour": 9, "chosen": "b", "prob": 1, "click": 1}"#;
+        let line = text(foreign.translate(line, 2).expect("a decision"));
+        assert!(line.ends_with(r#""x":{"age":3}}"#), "{line}");
+        assert_eq!(foreign.left_out()[1], "what is beside the object \"x\": no features (\"hour\")");
     }
 
     #[test]
     fn nested_objects_by_their_path() {
         let mut foreign = Foreign::new(keys(), Form::Objects);
         let line =
-            br#"{"user": {"age": 31, "tags": ["a", "b"]}, "chosen": 2, "prob": 0.5, "click": true, "id": 9}"#;
+            br#"{"user": {"age": 31, "tags": ["a", "b"], "at": [4, 2]}, "chosen": 2, "prob": 0.5, "click": true, "id": 9}"#;
         let line = text(foreign.translate(line, 1).expect("a decision"));
-        let want = r#"{"label":2,"probability":0.5,"correct":true,"id":9,"x":{"user.age":31,"user.tags=a":1,"user.tags=b":1}}"#;
+        let want = r#"{"label":2,"probability":0.5,"correct":true,"id":9,"x":{"user.age":31,"user.tags=a":1,"user.tags=b":1,"user.at[0]":4,"user.at[1]":2}}"#;
         assert_eq!(line, want);
         assert_eq!(foreign.translate(b"{}", 2).expect_err("empty"), "has no \"chosen\"");
     }
@@ -474,6 +534,19 @@ mod tests {
             let fault = format!("\"click\" is {shown}; a number in the range of costs, -1..3, was needed");
             assert_eq!(line(cost).expect_err("no cost"), fault);
         }
+    }
+
+    #[test]
+    fn columns_to_ignore() {
+        let keys = Keys { drop: vec!["leak".to_owned(), "user.age".to_owned()], ..keys() };
+        let mut foreign = Foreign::new(keys.clone(), Form::Objects);
+        let line = br#"{"chosen": "b", "prob": 1, "click": 1, "leak": "b", "user": {"age": 3, "name": "A"}}"#;
+        let line = text(foreign.translate(line, 1).expect("a decision"));
+        assert!(line.ends_with(r#""x":{"user.name":"A"}}"#), "{line}");
+        let keys = Keys { drop: vec!["leek".to_owned()], ..keys };
+        let mut misspelt = Foreign::new(keys, Form::csv());
+        let fault = misspelt.translate(b"leak,chosen,prob,click,shown", 1).expect_err("no column");
+        assert_eq!(fault, "the header has no column \"leek\" (did you mean \"leak\"?)");
     }
 
     #[test]

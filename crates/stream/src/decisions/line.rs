@@ -276,7 +276,10 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
         // Its feedback is here.
         None if earned.is_some() => String::new(),
         None => {
-            return Err("a decision without reward and id; feedback that comes later needs the id".to_owned());
+            return Err(
+                "a decision without reward and id: one whose reward comes later, or never, needs an id"
+                    .to_owned(),
+            );
         }
     };
     let given = line.label.as_ref().expect("it is what makes a line a decision");

@@ -184,11 +184,18 @@ impl Logged {
         }
     }
 
-    /// The columns of another program's log that are no features, in a sentence; `None` if all are.
-    pub fn left_out(&self) -> Option<String> {
+    /// The error of a decision log that ends in the middle of a line. Known after the last event.
+    pub(crate) fn torn(&self) -> Option<ReadError> {
+        let Self::Log(log) = self else { return None };
+        let error = |why: &str| log.fault(ReadErrorKind::Layout(format!("{why}; end it after a whole line")));
+        log.torn().map(error)
+    }
+
+    /// The columns of another program's log that are no features, in sentences.
+    pub fn left_out(&self) -> Vec<String> {
         match self {
             Self::Log(log) => log.left_out(),
-            Self::Vw { .. } => None,
+            Self::Vw(_) => vec![],
         }
     }
 

@@ -16,3 +16,6 @@ pub mod pending;
 pub mod reader;
 pub mod replay;
 pub mod rows;
+
+/// What a log of ours is for, where data were needed.
+pub(crate) const NO_DATA: &str = "is a log of decisions: replay learns from it again, and evaluate says what other policies would have earned";

@@ -163,9 +163,9 @@ impl LogReader {
         }
     }
 
-    /// The columns of another program's log that are no features, in a sentence.
-    pub(super) fn left_out(&self) -> Option<String> {
-        self.foreign.as_ref().and_then(Foreign::left_out)
+    /// The columns of another program's log that are no features, in sentences.
+    pub(super) fn left_out(&self) -> Vec<String> {
+        self.foreign.as_ref().map_or_else(Vec::new, Foreign::left_out)
     }
 
     /// If the log ends with an incomplete line, because its writer was killed, a sentence that says
@@ -187,7 +187,11 @@ impl LogReader {
 
     /// An error at the line last read.
     pub fn error(&self, what: impl Into<String>) -> ReadError {
-        let kind = ReadErrorKind::Row(what.into());
+        self.fault(ReadErrorKind::Row(what.into()))
+    }
+
+    /// An error at the line last read, of another kind.
+    pub(super) fn fault(&self, kind: ReadErrorKind) -> ReadError {
         match &self.source {
             Lines::Text(source) => source.error(kind),
             #[cfg(feature = "parquet")]

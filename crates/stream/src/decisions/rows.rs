@@ -52,7 +52,7 @@ impl Reader for LoggedRows {
             match self.log.next(row)? {
                 None => {
                     row.clear();
-                    return Ok(false);
+                    return self.log.torn().map_or(Ok(false), Err);
                 }
                 Some(Event::Header(_)) => {}
                 Some(Event::Decision(taken)) => {
@@ -90,6 +90,10 @@ impl Reader for LoggedRows {
 
     fn dropped_features(&self) -> u64 {
         0
+    }
+
+    fn odd_cells(&self) -> Vec<String> {
+        self.log.left_out()
     }
 
     fn position(&self) -> u64 {

@@ -35,6 +35,8 @@ pub(super) struct Bench<'a> {
     pub(super) labels: Labels,
     pub(super) options: &'a EvaluateOptions,
     pub(super) tally: Tally,
+    /// The least reward that is possible.
+    pub(super) least: f64,
     pub(super) room: (Prediction, Decision),
     /// Rounds to which the policy did not apply.
     pub(super) not_offered: u64,
@@ -250,7 +252,7 @@ impl Bench<'_> {
     /// Removes a decision that will never get a reward.
     pub(super) fn give_up(&mut self, waiting: Waiting, model: Option<&mut RewardModel>) {
         if self.options.missing_is_wrong {
-            self.settle(waiting, 0.0, model);
+            self.settle(waiting, self.least, model);
         }
     }
 }

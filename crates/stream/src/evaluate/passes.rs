@@ -211,7 +211,8 @@ pub(super) fn with_terms(
     let mut bench = Bench {
         labels,
         options,
-        tally: Tally::new(options.clip, facts.rewards),
+        tally: Tally::new(options.clip, facts.range()),
+        least: facts.range()[0],
         room: (Prediction::default(), Decision::default()),
         not_offered: 0,
         terms: Vec::new(),
@@ -229,7 +230,8 @@ pub(super) fn with_terms(
     }
     let mut evaluation = bench.tally.evaluation(options.confidence, bench.labels.len());
     if missing > 0 {
-        let what = if options.missing_is_wrong { "count as 0" } else { "are left out" };
+        let counted = format!("count as {}", facts.range()[0]);
+        let what = if options.missing_is_wrong { &counted } else { "are left out" };
         let warning = format!("{missing} of {decisions} decisions were never answered and {what}");
         evaluation.warnings.push(warning);
     }
@@ -239,6 +241,7 @@ pub(super) fn with_terms(
             format!("in {not_offered} rounds none of the policy's labels was on offer; they are left out");
         evaluation.warnings.push(warning);
     }
+    evaluation.warnings.extend(facts.supposed());
     evaluation.warnings.extend(log.remarks());
     evaluation.warnings.extend(log.left_out());
     let share = bench.tally.share();
@@ -263,7 +266,8 @@ struct Earnings {
     /// For each label $\sum 1/p$, $\sum 1/p^2$ and $\sum r/p$ over the rounds in which it was played.
     labels: Vec<[f64; 3]>,
     rewards: Mean,
-    missing_is_wrong: bool,
+    /// The reward of a decision that was never answered; `None` if it is left out.
+    unanswered: Option<f64>,
 }
 
 impl Listener for Earnings {
@@ -274,7 +278,7 @@ impl Listener for Earnings {
     }
 
     fn answered(&mut self, (label, p): Self::Waiting, reward: Option<f64>) -> Result<(), String> {
-        if let Some(reward) = reward.or(self.missing_is_wrong.then_some(0.0)) {
+        if let Some(reward) = reward.or(self.unanswered) {
             let sums = [1.0 / p, 1.0 / (p * p), reward / p];
             self.labels[label].iter_mut().zip(sums).for_each(|(sum, term)| *sum += term);
             self.rewards.add(reward);
@@ -289,8 +293,8 @@ const SHRUNK_BY: f64 = 100.0;
 /// The label that has earned most.
 fn best_label(log: &mut Logged, facts: &Facts, options: &EvaluateOptions) -> Result<String, EvaluateError> {
     let labels = vec![[0.0; 3]; facts.labels.len()];
-    let missing_is_wrong = options.missing_is_wrong;
-    let mut earnings = Earnings { labels, rewards: Mean::default(), missing_is_wrong };
+    let unanswered = options.missing_is_wrong.then(|| facts.range()[0]);
+    let mut earnings = Earnings { labels, rewards: Mean::default(), unanswered };
     walk(log, options, &mut earnings)?;
     let mean = |[weights, squares, earned]: [f64; 3]| {
         let rounds = if squares > 0.0 { weights * weights / squares } else { 0.0 };

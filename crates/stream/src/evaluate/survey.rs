@@ -53,12 +53,34 @@ pub enum EvaluateError {
 pub(super) struct Facts {
     pub(super) labels: Labels,
     pub(super) columns: usize,
-    /// The range of rewards.
+    /// The range of the rewards that were seen.
     pub(super) rewards: [f64; 2],
     /// Whether all rewards are 0 or 1.
     pub(super) whole: bool,
     /// The least probability > 0 with which a label could be played.
     pub(super) least: f64,
+}
+
+impl Facts {
+    /// The range in which rewards may lie: from 0 to 1, also if few of them were seen, or from -1 where they
+    /// are costs, and what was seen beyond.
+    pub(super) fn range(&self) -> [f64; 2] {
+        let [low, high] = self.rewards;
+        [
+            if low < 0.0 { low.min(-1.0) } else { 0.0 },
+            if high > 0.0 || low >= 0.0 { high.max(1.0) } else { 0.0 },
+        ]
+    }
+
+    /// What the confidence sequences suppose, if nobody has said it.
+    pub(super) fn supposed(&self) -> Option<String> {
+        let [low, high] = self.range();
+        (low < -1.0 || high > 1.0).then(|| {
+            format!(
+                "the confidence sequences hold if no reward is below {low} or above {high}; a range of costs or of rewards says what is possible"
+            )
+        })
+    }
 }
 
 /// The first pass.

@@ -41,6 +41,9 @@ pub(super) struct Tally {
     rounding: [Mean; 2],
 }
 
+/// The least number of rounds for warnings about means.
+const LEAST_ROUNDS: u64 = 10;
+
 /// How much a logged probability may differ from the true one, relative to it: by half a unit of its last
 /// decimal, or of single precision.
 fn rounding(probability: f64) -> f64 {
@@ -127,8 +130,10 @@ impl Tally {
     fn warnings(&self, estimates: &Estimates, uncovered: Option<f64>) -> (bool, Vec<String>) {
         let (mut thin, mut warnings) =
             (estimates.estimates.iter().all(|one| one.normal.is_none()), Vec::new());
+        // In few rounds, equal weights say nothing about the error of their mean.
+        let enough = self.rounds() >= LEAST_ROUNDS;
         let off = |mean: f64, error: f64, rounded: &Mean, want: f64| {
-            (mean - want).abs() > 4.0 * error + 1.01 * rounded.value() + 1e-9
+            enough && (mean - want).abs() > 4.0 * error + 1.01 * rounded.value() + 1e-9
         };
         let logged = &self.logged_weights;
         if logged.value() > 0.0 && off(logged.value(), logged.standard_error(), &self.rounding[1], 1.0) {
@@ -162,8 +167,12 @@ impl Tally {
                 estimates.effective_sample_size
             ));
         }
+        if estimates.estimates[0].sequence.is_none() {
+            thin = true;
+            warnings.push("the log has earned what its probabilities rule out: they are wrong".to_owned());
+        }
         if let Some([off, error]) =
-            estimates.model_error.filter(|[off, error]| off.abs() > 4.0 * error + 1e-9)
+            estimates.model_error.filter(|[off, error]| enough && off.abs() > 4.0 * error + 1e-9)
         {
             warnings.push(format!(
                 "the estimated rewards of the labels played are {:.4} too {} on average (+- {error:.4}): dm is as wrong",

@@ -34,6 +34,7 @@ use self::nan::without_nan;
 use self::keys::{Keys, LABELS, Shape};
 use self::table::Table;
 use self::visit::{Scratch, parse_object};
+use crate::decisions::NO_DATA;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
@@ -88,8 +89,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     };
     let header = rows.first().and_then(|row| row.get("noregret"));
     if saved.is_none() && header.is_some_and(|of| of == "decisions") {
-        let what = "is a log of decisions: replay learns from it again, and evaluate says what other policies would have earned";
-        return Err(source.file_error(what));
+        return Err(source.file_error(NO_DATA));
     }
     if label.is_none() && layout.is_none() && rows.first().is_some_and(json::is_row) {
         return json::reader(source, options, &rows);
@@ -143,6 +143,13 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let table = layout.map(|layout| Table::new(layout, &Arc::new(options.missing()), &mut columns));
     columns.commit();
     notes.extend(as_a_log.filter(|_| saved.is_none()));
+    if saved.is_none() && offers.is_none() && offers::recognise(&rows, Offers::WIDTH).is_some() {
+        notes.push(
+            "\"labels\" looks like the labels on offer, which learners that see the label do not heed: with --feedback bandit \
+             they are chosen among"
+                .to_owned(),
+        );
+    }
     let mut absent = vec![];
     if let Some(table) = table.as_ref().filter(|_| saved.is_some() && source.size().is_some()) {
         let there = table::paths(&rows, &keys);

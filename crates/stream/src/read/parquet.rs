@@ -30,6 +30,8 @@ use parquet::schema::types::ColumnDescPtr;
 use self::column::{Positions, position_name, texts, value};
 use self::damage::{damaged, without_panic};
 use self::leaf::{Kind, Leaf};
+use crate::decisions::NO_DATA;
+use crate::decisions::parquet::HEADER;
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
@@ -79,6 +81,9 @@ fn opened(file: File, name: &str) -> Result<ParquetRows, ReadError> {
 pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let failed = |message: String| ReadError::new(name, 0, ReadErrorKind::Layout(message));
     let mut rows = opened(file, name)?;
+    if rows.is_decision_log() {
+        return Err(failed(NO_DATA.to_owned()));
+    }
     let total = rows.total;
     let given = ByteRecord::from(rows.leaves.iter().map(|leaf| &*leaf.name).collect::<Vec<_>>());
     let names = names(&given, true).map_err(|kind| ReadError::new(name, 0, kind))?.names;
@@ -154,6 +159,12 @@ struct ParquetRows {
 }
 
 impl ParquetRows {
+    /// Whether it is a log of decisions, written by us.
+    fn is_decision_log(&self) -> bool {
+        let pairs = self.file.metadata().file_metadata().key_value_metadata();
+        pairs.is_some_and(|pairs| pairs.iter().any(|pair| pair.key == HEADER))
+    }
+
     /// Advances to the next row, whose cells the leaves then have. Returns false at the end.
     fn advance(&mut self) -> Result<bool, ParquetError> {
         if self.used == self.decoded && !without_panic(|| self.decode())? {

@@ -44,7 +44,11 @@ pub(super) fn check_options(plan: &RunPlan, learner: &AnyModel, encoder: &Encode
         ];
         (given.to_vec(), format!("is for learners that see the label; {name} learns from right or wrong"))
     } else {
-        let given = [("--log", plan.log.is_some()), ("--exploration-floor", stream.exploration_floor != 0.0)];
+        let given = [
+            ("--log", plan.log.is_some()),
+            ("--exploration-floor", stream.exploration_floor != 0.0),
+            ("--costs", stream.has_costs),
+        ];
         (given.to_vec(), format!("is for learners of bandit feedback; {name} sees the label"))
     };
     if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {

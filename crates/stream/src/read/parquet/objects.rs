@@ -2,12 +2,10 @@
 
 use std::fs::File;
 
-use parquet::file::reader::FileReader as _;
 use serde_json::{Map, Number, Value};
 
 use super::leaf::{Kind, Leaf};
 use super::{ParquetRows, damaged, opened, unread};
-use crate::decisions::parquet::HEADER;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::label::LabelType;
 
@@ -23,8 +21,7 @@ impl ObjectsOfParquet {
     pub(crate) fn open(file: File, name: &str) -> Result<Self, ReadError> {
         let rows = opened(file, name)?;
         let layout = |what: String| ReadError::new(name, 0, ReadErrorKind::Layout(what));
-        let pairs = rows.file.metadata().file_metadata().key_value_metadata();
-        if pairs.is_some_and(|pairs| pairs.iter().any(|pair| pair.key == HEADER)) {
+        if rows.is_decision_log() {
             let what = "is a decision log of noregret's own, which is read without options about its columns";
             return Err(layout(what.to_owned()));
         }

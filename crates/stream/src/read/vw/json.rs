@@ -19,7 +19,7 @@
 //! - `_slots` has the slots of a round with several decisions ([`slots`]): `_inc` is what a slot allows. What
 //!   it has chosen is in the slot or in the same place of `_outcomes`: the actions `_a` (from 0) with the
 //!   probabilities `_p`, the chosen one first, and its `_label_cost` or the one reward in `_o`.
-//! - `pdrop` is the share of such rows that were dropped: only if it differs from that of the first row, the
+//! - `pdrop` is the share of such rows that were dropped, 0 if it is absent: only if it differs from that of the first row, the
 //!   row has a weight, $(1 - d_1)/(1 - d)$.
 
 use std::collections::VecDeque;
@@ -89,7 +89,7 @@ struct Json {
     /// Rows left out, and rows with another original cost.
     skipped: u64,
     other_cost: u64,
-    /// The share of dropped rows in the first row that states it.
+    /// The share of dropped rows in the first row.
     dropped: Option<f64>,
 }
 
@@ -111,9 +111,15 @@ impl Played {
             Ok::<_, String>(direct.or(inner.map(|label| label.number(name)).transpose()?.flatten()))
         };
         let from_one = |action: f64| if action >= 1.0 { action as usize - 1 } else { 0 };
-        let action = match object.number("_labelIndex")? {
-            Some(index) => Some(index.max(0.0) as usize),
-            None => number("action")?.map(from_one),
+        let action = match (object.number("_labelIndex")?, number("action")?.map(from_one)) {
+            (Some(index), Some(action)) if index != action as f64 => {
+                return Err(format!(
+                    "_labelIndex is {index}, from 0, and _label_Action {}, from 1: they are two actions",
+                    action + 1
+                ));
+            }
+            (Some(index), _) => Some(index.max(0.0) as usize),
+            (None, action) => action,
         };
         Ok(Self { action, cost: number("cost")?, probability: number("probability")? })
     }
@@ -168,12 +174,11 @@ impl Json {
                         read: a number was needed"
                 .to_owned());
         }
-        if let Some(dropped) = object.number("pdrop")? {
-            if !(0.0..1.0).contains(&dropped) {
-                return Err(format!("\"pdrop\" is {dropped}; a number from 0 and below 1 was needed"));
-            }
-            row.weight = (1.0 - *self.dropped.get_or_insert(dropped)) / (1.0 - dropped);
+        let dropped = object.number("pdrop")?.unwrap_or(0.0);
+        if !(0.0..1.0).contains(&dropped) {
+            return Err(format!("\"pdrop\" is {dropped}; a number from 0 and below 1 was needed"));
         }
+        row.weight = (1.0 - *self.dropped.get_or_insert(dropped)) / (1.0 - dropped);
         row.tag = object.text("EventId").or(object.text("_tag")).unwrap_or_default();
         match (context.get("_multi"), self.width) {
             (Some(actions), Some(width)) if slots.is_some() => {
@@ -339,10 +344,19 @@ fn label_actions(object: &Node, actions: &[Node], played: Played, row: &mut Row)
     let place = |action: f64| Some((action - first) as usize).filter(|at| action >= first && *at < count);
     let places: Option<Vec<usize>> = ranked.iter().map(|action| place(*action)).collect();
     let at = played.action.or(places.as_ref().and_then(|places| places.first().copied()));
+    if !probabilities.is_empty() && probabilities.len() != ranked.len() {
+        let actions = counted(ranked.len() as u64, "action");
+        return Err(format!("\"a\" has {actions}, and \"p\" {}", probabilities.len()));
+    }
     let fits = |p: &f64| (0.0..=1.0).contains(p);
     if let Some(places) = places.filter(|all| all.len() == count && probabilities.len() == count)
         && probabilities.iter().all(fits)
     {
+        let sum: f64 = probabilities.iter().sum();
+        // They may be written with few digits.
+        if (sum - 1.0).abs() > 0.01 {
+            return Err(format!("the probabilities \"p\" sum to {sum}, not to 1"));
+        }
         for (place, p) in places.into_iter().zip(probabilities) {
             all[place].probability.get_or_insert(p);
         }
@@ -352,7 +366,16 @@ fn label_actions(object: &Node, actions: &[Node], played: Played, row: &mut Row)
             .get_mut(at)
             .ok_or_else(|| format!("the action {at} (from 0) was played; there are {count}"))?;
         own.cost = Some(cost);
+        if let (Some(played), Some(of_all)) = (played.probability, own.probability)
+            && (played - of_all).abs() > 0.01
+        {
+            return Err(format!(
+                "the label's probability is {played}, and \"p\" says {of_all} of its action"
+            ));
+        }
         own.probability = played.probability.or(own.probability);
+    } else if played.cost.is_some() {
+        return Err("has a cost, and no action (_labelIndex, _label_Action or a) that was played".to_owned());
     }
     if all.iter().any(|one| one.cost.is_some()) {
         for (at, one) in all.iter().enumerate() {
