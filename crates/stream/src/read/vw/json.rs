@@ -86,9 +86,10 @@ struct Json {
     round: Round,
     /// Rows of the last round that are still to be returned.
     ready: VecDeque<Row>,
-    /// Rows left out, and rows with another original cost.
+    /// Rows left out, rows with another original cost, and with two different actions.
     skipped: u64,
     other_cost: u64,
+    other_action: u64,
     /// The share of dropped rows in the first row.
     dropped: Option<f64>,
 }
@@ -98,6 +99,8 @@ struct Json {
 struct Played {
     /// From 0.
     action: Option<usize>,
+    /// Whether `_label_Action` is another one than `_labelIndex`.
+    clash: bool,
     cost: Option<f64>,
     probability: Option<f64>,
 }
@@ -111,17 +114,11 @@ impl Played {
             Ok::<_, String>(direct.or(inner.map(|label| label.number(name)).transpose()?.flatten()))
         };
         let from_one = |action: f64| if action >= 1.0 { action as usize - 1 } else { 0 };
-        let action = match (object.number("_labelIndex")?, number("action")?.map(from_one)) {
-            (Some(index), Some(action)) if index != action as f64 => {
-                return Err(format!(
-                    "_labelIndex is {index}, from 0, and _label_Action {}, from 1: they are two actions",
-                    action + 1
-                ));
-            }
-            (Some(index), _) => Some(index.max(0.0) as usize),
-            (None, action) => action,
-        };
-        Ok(Self { action, cost: number("cost")?, probability: number("probability")? })
+        let (index, from_one) = (object.number("_labelIndex")?, number("action")?.map(from_one));
+        let index = index.map(|index| index.max(0.0) as usize);
+        let clash = index.zip(from_one).is_some_and(|(index, other)| index != other);
+        let action = index.or(from_one);
+        Ok(Self { action, clash, cost: number("cost")?, probability: number("probability")? })
     }
 
     fn check(self) -> Result<Self, String> {
@@ -159,6 +156,7 @@ impl Json {
             return Ok(false);
         }
         let mut played = Played::of(object)?.check()?;
+        self.other_action += u64::from(played.clash);
         if played.cost.is_none() {
             played.cost = earned(outcomes)?.map(|reward| 0.0 - reward);
         } else if let Some(original) = object.number("_original_label_cost")? {
@@ -455,6 +453,10 @@ impl LineParser for Json {
             let rows = counted(self.other_cost, "row");
             format!("{rows} with an _original_label_cost other than _label_cost; the latter is used")
         });
-        skipped.into_iter().chain(other).collect()
+        let action = (self.other_action > 0).then(|| {
+            let rows = counted(self.other_action, "row");
+            format!("{rows} with a _labelIndex (from 0) of another action than _label_Action (from 1); the former is used")
+        });
+        skipped.into_iter().chain(other).chain(action).collect()
     }
 }
