@@ -409,7 +409,7 @@ fn rare_rewards_are_estimated_by_their_rate() {
     let error = |name: &str| number(&estimate(&value, name)["standard_error"]);
     assert!(error("dr") <= 1.1 * error("ips"), "{value}");
     let warnings = value["warnings"].to_string();
-    assert!(warnings.contains("no features: the column without a name, \\\"timestamp\\\""), "{warnings}");
+    assert!(warnings.contains("no features (the column without a name, \\\"timestamp\\\")"), "{warnings}");
 }
 
 /// Articles come and go, three on offer in a round: policies live among these.

@@ -286,7 +286,7 @@ impl OffPolicy {
     fn sequence(&self, of: &[Lower; 2], miss: f64) -> Option<[f64; 2]> {
         let [low, high] = self.range;
         let [least, missing] = [0, 1].map(|side| of[side].bound(0.5 * miss));
-        (least <= 1.0 - missing).then(|| [low + (high - low) * least, low + (high - low) * (1.0 - missing)])
+        (least <= 1.0 - missing).then_some([low + (high - low) * least, low + (high - low) * (1.0 - missing)])
     }
 
     /// Whether rewards and missing rewards were both observed often enough for a normal interval. Their
