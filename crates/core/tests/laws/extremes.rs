@@ -101,8 +101,8 @@ fn rounding_does_not_pile_up_in_any_case() {
 /// rounds.
 const SLOW: &[&str] = &["gaf", "ons", "ons-diag", "ons-sketch"];
 
-/// Plays the same label for `rounds` rounds, and checks every forecast; in the end the label has more than the
-/// probability `least`. It is the last label, since learners without data prefer the first.
+/// Plays the same label for `rounds` rounds, and checks every forecast; in the end the label has more than
+/// the probability `least`. It is the last label, since learners without data prefer the first.
 fn constant_label(case: &Case, rounds: usize, least: f64) {
     let rounds = case.long_run(rounds);
     let label = case.problem.classes - 1;

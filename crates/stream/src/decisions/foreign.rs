@@ -381,8 +381,8 @@ fn text(cell: &str) -> Value {
     }
 }
 
-/// The cell as a number if it is one, as null if it is empty or counts as missing, else as text. Blanks around
-/// it are no part of it.
+/// The cell as a number if it is one, as null if it is empty or counts as missing, else as text. Blanks
+/// around it are no part of it.
 fn value(cell: &str, missing: &Missing) -> Value {
     let trimmed = cell.trim();
     if trimmed.is_empty() || missing.is_cell(trimmed.as_bytes()) {
@@ -433,7 +433,7 @@ mod tests {
         assert_eq!(line, r#"{"label":"b","probability":0.25,"correct":true,"id":"line 3","x":{}}"#);
         assert_eq!(foreign.translate(b"1;2", 4).expect_err("too short"), "has 2 cells, but the header has 6");
         for (line, fault) in [
-            (";;b;nan;1;", "\"prob\" is \"nan\"; a number was needed"),
+            (";;b;half;1;", "\"prob\" is \"half\"; a number was needed"),
             (";;b;0.5;yes;", "\"click\" is \"yes\"; a number, or true or false, was needed"),
         ] {
             assert_eq!(foreign.translate(line.as_bytes(), 5).expect_err("no number"), fault);

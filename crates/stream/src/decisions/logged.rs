@@ -100,8 +100,8 @@ impl Logged {
         }
     }
 
-    /// Opens the decision log in the file `path`, called `name` in errors. If `schema` is given, other features
-    /// are ignored.
+    /// Opens the decision log in the file `path`, called `name` in errors. If `schema` is given, other
+    /// features are ignored.
     ///
     /// # Errors
     /// If it cannot be read.

@@ -19,8 +19,8 @@
 //! - `_slots` has the slots of a round with several decisions ([`slots`]): `_inc` is what a slot allows. What
 //!   it has chosen is in the slot or in the same place of `_outcomes`: the actions `_a` (from 0) with the
 //!   probabilities `_p`, the chosen one first, and its `_label_cost` or the one reward in `_o`.
-//! - `pdrop` is the share of such rows that were dropped, 0 if it is absent: only if it differs from that of the first row, the
-//!   row has a weight, $(1 - d_1)/(1 - d)$.
+//! - `pdrop` is the share of such rows that were dropped, 0 if it is absent: only if it differs from that of
+//!   the first row, the row has a weight, $(1 - d_1)/(1 - d)$.
 
 use std::collections::VecDeque;
 
