@@ -18,6 +18,7 @@ pub(crate) enum Failure {
     /// Data, files or output: exit code 2.
     Data(String),
     /// The log of the service has the reason: this exit code.
+    #[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "only the service has a log"))]
     Logged(u8),
     /// The reader of standard output has closed the pipe, which is not an error.
     ClosedPipe,
