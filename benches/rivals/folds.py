@@ -76,7 +76,8 @@ def catboost(train, y, test, texts, words):
     from catboost import CatBoostClassifier
 
     filled = [part.assign(**{t: part[t].fillna("missing").astype(str) for t in texts + words}) for part in (train, test)]
-    return CatBoostClassifier(thread_count=1, verbose=False, allow_writing_files=False), *filled, {"cat_features": texts, "text_features": words}
+    model = CatBoostClassifier(thread_count=1, verbose=False, allow_writing_files=False)
+    return model, *filled, {"cat_features": texts, "text_features": words}
 
 
 def forest(train, y, test, texts, words):
