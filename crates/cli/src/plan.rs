@@ -124,9 +124,8 @@ pub(crate) struct StreamPlan {
     pub(crate) delay: Lateness,
     /// The least probability of every label with bandit feedback.
     pub(crate) exploration_floor: f64,
-    /// What labels may cost under bandit feedback, and whether that was asked for.
-    pub(crate) costs: Costs,
-    pub(crate) has_costs: bool,
+    /// What labels may cost under bandit feedback, if that was said.
+    pub(crate) costs: Option<Costs>,
     /// Number of rounds of windowed scores.
     pub(crate) window: usize,
     /// Largest number of rows.
@@ -148,8 +147,7 @@ impl StreamPlan {
             on_large_row: args.on_large_row,
             delay: args.delay,
             exploration_floor: args.exploration_floor,
-            costs: args.costs.unwrap_or_default(),
-            has_costs: args.costs.is_some(),
+            costs: args.costs,
             window: args.window,
             limit: args.limit,
             seed: args.seed,
@@ -166,7 +164,7 @@ impl StreamPlan {
     /// when they are read.
     fn with_log(mut self, logged: Option<Keys>) -> Self {
         if logged.is_some() {
-            self.costs = Costs::default();
+            self.costs = None;
         }
         self.source.logged = logged;
         self
@@ -184,7 +182,7 @@ impl StreamPlan {
             seed,
             scaling: self.scaling,
             horizon: wanted.settings.horizon,
-            costs: self.costs,
+            costs: self.costs.unwrap_or_default(),
             large_row: self.on_large_row,
             ..Asked::default()
         }

@@ -34,7 +34,7 @@ pub(super) fn check(plan: &StreamPlan, wanted: &[Wanted], survey: &Survey) -> Re
         )));
     }
     let bandits = wanted.iter().all(Wanted::is_bandit);
-    let outside = survey.cost_range.and_then(|range| Outside::of(plan.costs, range));
+    let outside = survey.cost_range.and_then(|range| Outside::of(plan.costs.unwrap_or_default(), range));
     if let Some(line) = survey.costs
         && classes != Classes::Real
         && !bandits
@@ -64,7 +64,7 @@ pub(super) fn check(plan: &StreamPlan, wanted: &[Wanted], survey: &Survey) -> Re
     }
     Err(Failure::data(format!(
         "{data}:{line}: the cost is {cost}, outside of the range {}; pass --costs={fits}, which has all costs of the file",
-        plan.costs
+        plan.costs.unwrap_or_default()
     )))
 }
 

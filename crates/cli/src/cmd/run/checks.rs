@@ -47,7 +47,7 @@ pub(super) fn check_options(plan: &RunPlan, learner: &AnyModel, encoder: &Encode
         let given = [
             ("--log", plan.log.is_some()),
             ("--exploration-floor", stream.exploration_floor != 0.0),
-            ("--costs", stream.has_costs),
+            ("--costs", stream.costs.is_some()),
         ];
         (given.to_vec(), format!("is for learners of bandit feedback; {name} sees the label"))
     };
