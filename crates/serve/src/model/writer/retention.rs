@@ -3,8 +3,8 @@
 use super::Writer;
 
 impl Writer {
-    /// Marks the present event if that is due, and begins the log at the last mark before which all is too old
-    /// or too much.
+    /// Marks the present event if that is due, and begins the log at the last mark before which all is too
+    /// old or too much.
     pub(super) fn shorten(&mut self, days: Option<f64>, mib: Option<f64>) -> Result<(), String> {
         let (seq, at) = (self.engine.standing.seq, self.at());
         let (mut over, mut due) = (None, false);
