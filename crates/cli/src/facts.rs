@@ -49,7 +49,10 @@ impl<'a> Stream<'a> {
         }
         let mut source = plan.source.clone();
         let bandits = wanted.iter().all(Wanted::is_bandit);
-        source.options.offers = bandits.then(|| wanted[0].block()).transpose()?;
+        if bandits {
+            source.options.offers = Some(wanted[0].block()?);
+            source = source.for_decisions(plan.costs.unwrap_or_default());
+        }
         let mut reader = source.open()?;
         let block = reader.schema().block();
         let fits = |scaling: &Scaling| matches!(scaling, Scaling::None | Scaling::Mixed);

@@ -86,6 +86,9 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
     }
     let mut source = plan.source.with_schema(saved.schema.clone());
     source.options.room = u32::try_from(saved.encoder.columns()).unwrap_or(u32::MAX);
+    if matches!(saved.learner, AnyModel::Bandit(_)) {
+        source = source.for_decisions(saved.encoder.costs().unwrap_or_default());
+    }
     let reader = source.open()?;
     for sentence in reader.notes() {
         note(format_args!("noregret: {}: {sentence}", source.name()));

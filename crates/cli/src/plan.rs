@@ -10,7 +10,7 @@ use noregret::algorithm::Forecast;
 use noregret::registry;
 use noregret_stream::decisions::foreign::Keys;
 use noregret_stream::decisions::logged::Logged;
-use noregret_stream::decisions::rows::LoggedRows;
+use noregret_stream::decisions::rows::{LogUse, LoggedRows};
 use noregret_stream::encode::LargeRow;
 use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::examples::BadRows;
@@ -48,6 +48,8 @@ pub(crate) struct Source {
     pub(crate) on_bad_row: BadRows,
     /// For the log of another program's decisions: the names of its columns.
     pub(crate) logged: Option<Keys>,
+    /// The range of the rewards of a log in our own format.
+    pub(crate) rewards: Option<Costs>,
 }
 
 impl Source {
@@ -87,6 +89,7 @@ impl Source {
             options,
             on_bad_row: args.on_bad_row.unwrap_or_default(),
             logged: None,
+            rewards: None,
         })
     }
 
@@ -104,6 +107,12 @@ impl Source {
         let log = Logged::open_foreign(&self.data, self.options.format, keys, schema);
         let file = std::fs::metadata(&self.data).ok().filter(std::fs::Metadata::is_file);
         Ok(Box::new(LoggedRows::new(log.map_err(Failure::reading)?, file.map(|file| file.len()))))
+    }
+
+    /// The same for a learner that learns from decisions, whose costs are in the range `costs`.
+    pub(crate) fn for_decisions(mut self, costs: Costs) -> Self {
+        self.options.decisions = LogUse::Learnt { rewards: self.rewards, costs };
+        self
     }
 
     /// The same with the columns of `schema`.
@@ -162,11 +171,12 @@ impl StreamPlan {
 
     /// The same for the log of another program, if `logged` names its columns. Its rewards are from 0 to 1
     /// when they are read.
-    fn with_log(mut self, logged: Option<Keys>) -> Self {
+    fn with_log(mut self, logged: Option<Keys>, rewards: Option<Costs>) -> Self {
         if logged.is_some() {
             self.costs = None;
         }
         self.source.logged = logged;
+        self.source.rewards = rewards;
         self
     }
 
@@ -367,7 +377,7 @@ impl RepeatPlan {
         let Wanted { entry, settings, .. } = wanted(args)?;
         let candidate = Candidate { entry, settings, varied: Vec::new() };
         let mut pass = PassPlan::of(&args.stream)?;
-        pass.stream = pass.stream.with_log(logged(args)?);
+        pass.stream = pass.stream.with_log(logged(args)?, args.rewards);
         Files::default().input("the data", &pass.stream.source.data).check()?;
         Ok(Self { candidate, pass })
     }
@@ -380,7 +390,7 @@ impl RunPlan {
             (None, rate) => rate.map(AbstainPlan::Rate),
         };
         let batch_model = args.batch_model.clone();
-        let stream = StreamPlan::of(&args.stream)?.with_log(logged(args)?);
+        let stream = StreamPlan::of(&args.stream)?.with_log(logged(args)?, args.rewards);
         let plan = Self {
             stream,
             learner: LearnerPlan::of(args)?,
@@ -458,10 +468,13 @@ fn logged(args: &RunArgs) -> Result<Option<Keys>, Failure> {
             "name the columns of a log of decisions, which are learnt from with --feedback bandit",
         );
     }
-    if keys.is_none() && args.rewards.is_some() {
+    if keys.is_none()
+        && args.rewards.is_some()
+        && args.feedback != Some(FeedbackChoice::Bandit)
+        && args.load.is_none()
+    {
         return Err(Failure::usage(
-            "--rewards: is for the log of another program, whose columns --decision, --probability and --reward name; data with costs \
-             have --costs",
+            "--rewards: is for a log of decisions, which is learnt from with --feedback bandit; data with costs have --costs",
         ));
     }
     let reading = &args.stream.reading;

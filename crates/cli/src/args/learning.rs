@@ -36,7 +36,7 @@ pub(crate) struct RunArgs {
     /// The column of its reward, from 0 to 1, or as --rewards or --costs say [default: reward]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) reward: Option<String>,
-    /// What the column of the reward may hold, as in 0..15: the largest becomes the reward 1, the least 0
+    /// What the rewards of a log may be, as in 0..15: the largest becomes the reward 1, the least 0
     /// [default: 0..1]
     #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true, conflicts_with = "costs")]
     pub(crate) rewards: Option<Costs>,

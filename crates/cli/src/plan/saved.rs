@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use noregret::merge::Merge;
 use noregret_stream::Offers;
+use noregret_stream::decisions::rows::LogUse;
 use noregret_stream::encode::examples::BadRows;
 
 use super::Source;
@@ -35,6 +36,7 @@ impl PredictPlan {
         // A line for every row, whatever it is.
         source.on_bad_row = args.reading.on_bad_row.unwrap_or(BadRows::Skip);
         source.options.offers = Some(Offers::WIDTH);
+        source.options.decisions = LogUse::Predicted;
         source.options.offered.clone_from(&args.offered);
         source.options.describes = args.explain.is_some();
         let shown = args.top_k.map(Shown::Best).or(args.probabilities.then_some(Shown::All));

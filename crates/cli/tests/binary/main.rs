@@ -14,6 +14,7 @@ mod certify;
 mod compare;
 #[cfg(feature = "fetch")]
 mod data;
+mod decision_logs;
 mod demo;
 mod evaluate;
 mod experts;

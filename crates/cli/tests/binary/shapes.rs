@@ -191,7 +191,7 @@ fn logs_and_names_that_are_not_there() {
     folder.run("run data.csv --feedback bandit --quiet --log log.ndjson").succeeded();
     folder.run("run log.ndjson").failed(
         2,
-        "log.ndjson: is a log of decisions: replay learns from it again, and evaluate says what other policies would have earned",
+        "log.ndjson: is a log of decisions: a run with bandit feedback learns from it, replay learns it again, and evaluate says what other policies would have earned",
     );
 
     folder.run("run data.csv --learner ogd --quiet --save m").succeeded();

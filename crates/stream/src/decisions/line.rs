@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
 
 use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::foreign::NAMED;
@@ -151,6 +152,39 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for ListOrMap<T> {
         }
         from.deserialize_any(Either(PhantomData))
     }
+}
+
+/// The keys of a line.
+const KEYS: [&str; 12] = [
+    "id",
+    "x",
+    "label",
+    "probability",
+    "p",
+    "correct",
+    "reward",
+    "learner",
+    "labels",
+    "columns",
+    "evaluation",
+    "estimates",
+];
+
+/// Whether the first lines of a file, as objects, are those of a log: a header, or a decision with its
+/// probability and nothing else.
+pub(crate) fn begins_a_log(lines: &[Map<String, Value>]) -> bool {
+    if lines.first().and_then(|line| line.get("noregret")).is_some_and(|of| of == "decisions") {
+        return true;
+    }
+    // Lines of names may stand before it.
+    let Some(first) = lines.iter().find(|line| line.contains_key("label")) else { return false };
+    let has = |key: &str| first.contains_key(key);
+    let is_nested = |value: &Value| value.is_object() || value.is_array();
+    let answer = has("id") || has("correct") || has("reward");
+    let probability =
+        first.get("p").is_some_and(is_nested) || first.get("probability").is_some_and(Value::is_number);
+    let x = first.get("x").is_none_or(is_nested);
+    answer && probability && x && lines.iter().flat_map(Map::keys).all(|key| KEYS.contains(&&**key))
 }
 
 /// Parses one line. `Ok(None)` for a line of names.

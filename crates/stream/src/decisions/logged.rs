@@ -215,11 +215,24 @@ impl Logged {
         }
     }
 
+    /// Number of features that the columns of the caller do not have.
+    pub(crate) fn dropped_features(&self) -> u64 {
+        match self {
+            Self::Log(log) => log.dropped_features(),
+            Self::Vw(rows) => rows.reader.dropped_features(),
+        }
+    }
+
     /// An error at the line last read.
     pub(crate) fn error(&self, row: &Row, what: impl Into<String>) -> ReadError {
+        self.fault(row, ReadErrorKind::Row(what.into()))
+    }
+
+    /// An error at the line last read, of another kind.
+    pub(crate) fn fault(&self, row: &Row, kind: ReadErrorKind) -> ReadError {
         match self {
-            Self::Log(log) => log.error(what),
-            Self::Vw(rows) => ReadError::new(&rows.name, row.line, ReadErrorKind::Row(what.into())),
+            Self::Log(log) => log.fault(kind),
+            Self::Vw(rows) => ReadError::new(&rows.name, row.line, kind),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Decision logs: the decisions of a bandit learner and their feedback. `log` and `file` write
-//! them, `reader` reads them, `logged` and `foreign` read logs of other programs, `pending` keeps
-//! decisions until their feedback, and `replay` learns a log again, bit for bit.
+//! them, `reader` reads them, `logged` and `foreign` read logs of other programs, `rows` makes rows
+//! of data of them, `pending` keeps decisions until their feedback, and `replay` learns a log again,
+//! bit for bit.
 
 pub mod event;
 pub mod file;
@@ -18,4 +19,5 @@ pub mod replay;
 pub mod rows;
 
 /// What a log of ours is for, where data were needed.
-pub(crate) const NO_DATA: &str = "is a log of decisions: replay learns from it again, and evaluate says what other policies would have earned";
+pub(crate) const NO_DATA: &str = "is a log of decisions: a run with bandit feedback learns from it, replay learns it again, and evaluate says \
+                                  what other policies would have earned";

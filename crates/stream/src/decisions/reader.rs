@@ -91,6 +91,11 @@ impl LogReader {
         Ok(Self::over(Lines::Text(Source::from_read(input, name, None)?)))
     }
 
+    /// Reads the lines of `source`.
+    pub(crate) fn of_source(source: Source) -> Self {
+        Self::over(Lines::Text(source))
+    }
+
     fn over(source: Lines) -> Self {
         let columns = ColumnMap::new(Columns::Named(Names::default()), u32::MAX);
         let (labels, stated) = (Labels::default(), Labels::default());
@@ -150,6 +155,11 @@ impl LogReader {
     /// The columns so far.
     pub fn columns(&self) -> &Columns {
         self.known.columns.columns()
+    }
+
+    /// Number of features that the columns of the caller do not have.
+    pub(crate) fn dropped_features(&self) -> u64 {
+        self.known.columns.dropped()
     }
 
     /// The line last read, from 1; the row of a Parquet file.

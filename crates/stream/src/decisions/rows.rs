@@ -1,19 +1,50 @@
-//! The decisions of another program's log as rows of data, so that a learner learns from the rewards of
-//! another policy.
+//! The decisions of a log as rows of data, so that a learner learns from the rewards of another policy.
 
-use crate::decisions::event::Event;
+use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::logged::Logged;
 use crate::decisions::pending::Pending;
+use crate::decisions::reader::LogReader;
+use crate::encode::costs::Costs;
+use crate::encode::labels::Labels;
 use crate::read::columns::Columns;
-use crate::read::error::ReadError;
+use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::label::GivenLabel;
-use crate::read::options::Schema;
+use crate::read::options::{ReadOptions, Schema};
 use crate::read::reader::Reader;
 use crate::read::row::Row;
 
-/// Largest number of decisions without their rewards; beyond that, the oldest are left out.
+/// Largest number of decisions without their rewards; beyond that, the oldest count as never answered.
 const MOST_WAITING: usize = 1_000_000;
+
+/// What is made of a log of decisions in our own format.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum LogUse {
+    /// It is refused: a label that was played is not the right one.
+    #[default]
+    Refused,
+    /// Decisions are learnt from when their rewards arrive.
+    Learnt {
+        /// The range of the rewards; from 0 to 1 if `None`.
+        rewards: Option<Costs>,
+        /// The range of costs of the model, in which the rows have them.
+        costs: Costs,
+    },
+    /// Decisions are rows without labels, to predict.
+    Predicted,
+}
+
+impl LogUse {
+    /// Refuses data with labels where a range of rewards says that a log was meant.
+    pub(crate) fn check_data(self) -> Result<(), String> {
+        match self {
+            Self::Learnt { rewards: Some(_), .. } => Err("is no log of decisions, whose rewards have a range; the range of costs in data is that of the \
+                                          option costs, and decision, probability and reward name the columns of another program's log"
+                .to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
 
 /// A decision without its reward so far.
 struct Taken {
@@ -22,11 +53,20 @@ struct Taken {
     probability: f64,
 }
 
-/// The answered decisions of a log, in the order of their answers. The label of a row is one of costs: of the
-/// label that was played, 1 - reward, with its probability. The encoder checks its range.
+/// The decisions of a log, in the order of their answers; those that were never answered are last. The label
+/// of a row is one of costs: of the label that was played, with its probability.
 pub struct LoggedRows {
     log: Logged,
+    how: LogUse,
     waiting: Pending<Taken>,
+    /// Decisions that nobody has answered, after the end of the log.
+    unanswered: std::vec::IntoIter<Taken>,
+    /// The first event, which is read when the log is opened.
+    first: Option<(Result<Option<Event>, ReadError>, Row)>,
+    /// How the data of the decisions were read, if the log says so.
+    schema: Option<Schema>,
+    /// Whether decisions of before the log may be answered in it.
+    continues: bool,
     /// The size of the file.
     size: Option<u64>,
 }
@@ -34,51 +74,151 @@ pub struct LoggedRows {
 impl LoggedRows {
     /// The rows of `log`; `size` is that of its file, if it is one.
     pub fn new(log: Logged, size: Option<u64>) -> Self {
-        Self { log, waiting: Pending::new(MOST_WAITING), size }
+        Self {
+            log,
+            how: LogUse::default(),
+            waiting: Pending::new(MOST_WAITING),
+            unanswered: vec![].into_iter(),
+            first: None,
+            schema: None,
+            continues: false,
+            size,
+        }
     }
 
-    /// Labels the row of `taken` with the played label and its cost.
-    fn earned(taken: Taken, reward: f64, row: &mut Row) {
+    /// The rows of a log in our own format.
+    pub(crate) fn boxed(log: LogReader, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+        check_options(options).map_err(|what| log.fault(ReadErrorKind::Layout(what)))?;
+        let (size, saved) = (log.size(), options.schema.clone());
+        let log = match &saved {
+            Some(schema) => log.with_columns(schema.columns.clone()),
+            None => log,
+        };
+        let mut rows = Self { how: options.decisions, ..Self::new(Logged::Log(Box::new(log)), size) };
+        let mut row = Row::new();
+        let first = rows.log.next(&mut row);
+        if let Ok(Some(Event::Header(header))) = &first {
+            if header.schema.block().is_some() {
+                let what = "is a log of labels on offer with features of their own, which are known by their position: replay learns it again";
+                return Err(rows.log.fault(&row, ReadErrorKind::Layout(what.to_owned())));
+            }
+            rows.continues = header.continues.is_some();
+            rows.schema = Some(header.schema.clone());
+        } else {
+            rows.first = Some((first, row));
+        }
+        rows.schema = saved.or(rows.schema);
+        Ok(Box::new(rows))
+    }
+
+    fn next(&mut self, row: &mut Row) -> Result<Option<Event>, ReadError> {
+        match self.first.take() {
+            Some((first, of)) => {
+                *row = of;
+                first
+            }
+            None => self.log.next(row),
+        }
+    }
+
+    /// Labels the row of `taken` with the played label and its cost, if it is known.
+    fn earned(taken: Taken, cost: Option<f64>, row: &mut Row) {
         let Taken { row: mut of, label, probability } = taken;
-        of.push_cost_as(&label.text, label.of, Some(1.0 - reward), Some(probability));
-        of.line = row.line;
+        of.push_cost_as(&label.text, label.of, cost, Some(probability));
+        if cost.is_some() {
+            of.line = row.line;
+        }
         *row = of;
+    }
+
+    /// The cost of a label that has earned `reward`.
+    fn cost(&self, reward: f64, row: &Row) -> Result<f64, ReadError> {
+        let LogUse::Learnt { rewards, costs } = self.how else {
+            // The encoder checks it.
+            return Ok(1.0 - reward);
+        };
+        let reward = rewards.unwrap_or_default().rising(reward).map_err(|what| {
+            let way_out = "; the option rewards states the range of the log's rewards, as in 0..15";
+            self.log.error(row, what + way_out)
+        })?;
+        let [least, most] = costs.into();
+        Ok((most - reward.value() * (most - least)).clamp(least, most))
+    }
+}
+
+/// Refuses options about columns, which a log in our own format does not have.
+fn check_options(options: &ReadOptions) -> Result<(), String> {
+    let one = [("label", &options.label), ("weight", &options.weight), ("offered", &options.offered)];
+    let one = one.into_iter().filter_map(|(option, name)| Some((option, name.as_ref()?)));
+    let roles = options.given().into_iter();
+    let roles = roles.filter_map(|(names, role)| Some((role.name(), names.first()?)));
+    one.chain(roles).next().map_or(Ok(()), |(option, name)| {
+        Err(format!(
+            "is a log of decisions, whose features are under \"x\" and are read as they were logged: leave out {option} = {}",
+            shown(name)
+        ))
+    })
+}
+
+/// Adds the labels on offer of a decision to its row: all labels so far, if the log says how likely each was.
+fn offer(taken: &LoggedDecision, labels: &Labels, row: &mut Row) {
+    let all = 0..u32::try_from(labels.len()).unwrap_or(u32::MAX);
+    let whole = taken.offered.is_empty() && taken.distribution.len() == labels.len();
+    let all = all.filter(|_| whole);
+    for label in taken.offered.iter().copied().chain(all) {
+        let label = labels.given_of(noregret::Label(label));
+        row.push_offered_as(&label.text, label.of);
     }
 }
 
 impl Reader for LoggedRows {
     fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
         loop {
-            match self.log.next(row)? {
+            if let Some(taken) = self.unanswered.next() {
+                Self::earned(taken, None, row);
+                return Ok(true);
+            }
+            match self.next(row)? {
                 None => {
                     row.clear();
-                    return self.log.torn().map_or(Ok(false), Err);
+                    self.log.torn().map_or(Ok(()), Err)?;
+                    let waiting = std::mem::replace(&mut self.waiting, Pending::new(MOST_WAITING));
+                    let waiting: Vec<Taken> = waiting.into_waiting().map(|(_, taken)| taken).collect();
+                    if waiting.is_empty() {
+                        return Ok(false);
+                    }
+                    self.unanswered = waiting.into_iter();
                 }
                 Some(Event::Header(_)) => {}
                 Some(Event::Decision(taken)) => {
-                    let given = |label: u32| self.log.labels().given_of(noregret::Label(label));
                     let mut of = row.clone();
                     of.tag.clone_from(&taken.id);
-                    for label in &taken.offered {
-                        let label = given(*label);
-                        of.push_offered_as(&label.text, label.of);
+                    offer(&taken, self.log.labels(), &mut of);
+                    if self.how == LogUse::Predicted {
+                        *row = of;
+                        return Ok(true);
                     }
-                    let (label, probability) = (given(taken.label), taken.probability);
-                    let waits = Taken { row: of, label, probability };
+                    let label = self.log.labels().given_of(noregret::Label(taken.label));
+                    let waits = Taken { row: of, label, probability: taken.probability };
                     if let Some(reward) = taken.reward {
-                        Self::earned(waits, reward, row);
+                        Self::earned(waits, Some(self.cost(reward, row)?), row);
                         return Ok(true);
                     }
                     let kept = self.waiting.insert(&taken.id, waits);
-                    kept.map_err(|error| self.log.error(row, error.to_string()))?;
+                    let forgotten = kept.map_err(|error| self.log.error(row, error.to_string()))?;
+                    if let Some((_, forgotten)) = forgotten {
+                        Self::earned(forgotten, None, row);
+                        return Ok(true);
+                    }
                 }
+                Some(Event::Feedback { .. }) if self.how == LogUse::Predicted => {}
+                Some(Event::Feedback { id, .. }) if self.continues && !self.waiting.contains(&id) => {}
                 Some(Event::Feedback { id, reward }) => {
                     let waited = self.waiting.take(&id);
                     let waited = waited.map_err(|error| self.log.error(row, error.to_string()))?;
-                    if let Some(reward) = reward {
-                        Self::earned(waited, reward, row);
-                        return Ok(true);
-                    }
+                    let cost = reward.map(|reward| self.cost(reward, row)).transpose()?;
+                    Self::earned(waited, cost, row);
+                    return Ok(true);
                 }
             }
         }
@@ -89,7 +229,7 @@ impl Reader for LoggedRows {
     }
 
     fn dropped_features(&self) -> u64 {
-        0
+        self.log.dropped_features()
     }
 
     fn odd_cells(&self) -> Vec<String> {
@@ -105,10 +245,16 @@ impl Reader for LoggedRows {
     }
 
     fn schema(&self) -> Schema {
-        Schema::plain(Format::Ndjson, self.columns().clone())
+        let columns = self.columns().clone();
+        match &self.schema {
+            Some(schema) => Schema { columns, ..schema.clone() },
+            None => Schema::plain(Format::Ndjson, columns),
+        }
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {
-        vec![("format", "decisions of another program".to_owned())]
+        let of =
+            if self.how == LogUse::Refused { "decisions of another program" } else { "log of decisions" };
+        vec![("format", of.to_owned())]
     }
 }

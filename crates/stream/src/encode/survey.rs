@@ -133,7 +133,12 @@ impl Survey {
             }
             survey.rows += 1;
             survey.non_zeros += row.values().len() as u64;
-            survey.labelled += u64::from(row.label() != RowLabel::Missing);
+            survey.labelled += u64::from(match row.label() {
+                RowLabel::Missing => false,
+                // Labels on offer, or a decision that was never answered.
+                RowLabel::Costs(actions) => actions.iter().any(|one| one.cost.is_some()),
+                RowLabel::Name(_) | RowLabel::Distribution(_) => true,
+            });
             if let RowLabel::Name(_) = row.label() {
                 survey.named.get_or_insert(row.line);
             }

@@ -35,6 +35,9 @@ use self::keys::{Keys, LABELS, Shape};
 use self::table::Table;
 use self::visit::{Scratch, parse_object};
 use crate::decisions::NO_DATA;
+use crate::decisions::line::begins_a_log;
+use crate::decisions::reader::LogReader;
+use crate::decisions::rows::{LogUse, LoggedRows};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
@@ -87,10 +90,14 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         }
         lines = if rows.is_empty() { LINES.min(2 * lines) } else { wanted };
     };
-    let header = rows.first().and_then(|row| row.get("noregret"));
-    if saved.is_none() && header.is_some_and(|of| of == "decisions") {
-        return Err(source.file_error(NO_DATA));
+    let refused = options.decisions == LogUse::Refused;
+    if (saved.is_none() || !refused) && begins_a_log(&rows) {
+        if refused {
+            return Err(source.file_error(NO_DATA));
+        }
+        return LoggedRows::boxed(LogReader::of_source(source), options);
     }
+    options.decisions.check_data().map_err(|what| source.file_error(what))?;
     if label.is_none() && layout.is_none() && rows.first().is_some_and(json::is_row) {
         return json::reader(source, options, &rows);
     }

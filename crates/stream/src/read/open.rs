@@ -133,6 +133,9 @@ fn parsed(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, 
     }
     check_columns(format, options).map_err(|what| source.file_error(what))?;
     check_offered(format, options).map_err(|what| source.file_error(what))?;
+    if format != Format::Ndjson {
+        options.decisions.check_data().map_err(|what| source.file_error(what))?;
+    }
     match format {
         Format::Libsvm => libsvm::reader(source, options),
         Format::Vw => vw::reader(source, options),

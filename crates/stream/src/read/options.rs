@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::decisions::rows::LogUse;
 use crate::read::columns::{Columns, Names};
 use crate::read::error::ReadErrorKind;
 use crate::read::format::Format;
@@ -55,6 +56,8 @@ pub struct ReadOptions {
     /// Column of CSV (name or number) or key of NDJSON with the labels on offer: a list, or names separated
     /// by spaces; empty: all. If `None`, and `offers` is given, `labels` of NDJSON.
     pub offered: Option<String>,
+    /// What is made of a log of decisions in our own format.
+    pub decisions: LogUse,
     /// The schema of an earlier reader, which determines columns and types.
     pub schema: Option<Schema>,
     /// With a schema: new features become new columns up to this number; further ones are dropped

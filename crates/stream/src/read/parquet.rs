@@ -32,6 +32,8 @@ use self::damage::{damaged, without_panic};
 use self::leaf::{Kind, Leaf};
 use crate::decisions::NO_DATA;
 use crate::decisions::parquet::HEADER;
+use crate::decisions::reader::LogReader;
+use crate::decisions::rows::{LogUse, LoggedRows};
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
@@ -82,8 +84,12 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
     let failed = |message: String| ReadError::new(name, 0, ReadErrorKind::Layout(message));
     let mut rows = opened(file, name)?;
     if rows.is_decision_log() {
-        return Err(failed(NO_DATA.to_owned()));
+        return match options.decisions {
+            LogUse::Refused => Err(failed(NO_DATA.to_owned())),
+            LogUse::Learnt { .. } | LogUse::Predicted => LoggedRows::boxed(LogReader::open(name)?, options),
+        };
     }
+    options.decisions.check_data().map_err(failed)?;
     let total = rows.total;
     let given = ByteRecord::from(rows.leaves.iter().map(|leaf| &*leaf.name).collect::<Vec<_>>());
     let names = names(&given, true).map_err(|kind| ReadError::new(name, 0, kind))?.names;

@@ -1,0 +1,114 @@
+//! Logs in the project's own format, learnt from and predicted as any log.
+
+use std::fmt::Write as _;
+
+use crate::util::Folder;
+
+const HUES: [(&str, &str); 2] = [("red", "a"), ("green", "b")];
+
+/// As docs/how-to/bandit-feedback.md has it: uniform play among two labels, of which the hue says which one
+/// earns `most`; the answer comes five decisions later, and that of every tenth decision never. At the end,
+/// one decision has another label on offer.
+fn documented(rounds: usize, most: f64) -> String {
+    let (mut text, mut answers) = (String::new(), vec![]);
+    for t in 0..rounds {
+        let mixed = (t as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let ((hue, right), played) = (HUES[(mixed >> 40 & 1) as usize], HUES[(mixed >> 50 & 1) as usize].1);
+        writeln!(
+            text,
+            r#"{{"id": "{t}", "x": {{"age": {}, "hue": "{hue}"}}, "label": "{played}", "p": {{"a": 0.5, "b": 0.5}}}}"#,
+            t % 7
+        )
+        .unwrap();
+        if t % 10 != 9 {
+            answers
+                .push(format!(r#"{{"id": "{t}", "reward": {}}}"#, if played == right { most } else { 0.0 }));
+        }
+        if answers.len() > 5 {
+            writeln!(text, "{}", answers.remove(0)).unwrap();
+        }
+    }
+    answers.iter().for_each(|answer| writeln!(text, "{answer}").unwrap());
+    text + r#"{"id": "last", "x": {"age": 1}, "label": "c", "p": {"b": 0.5, "c": 0.5}}"# + "\n"
+}
+
+#[test]
+fn the_documented_format_is_learnt_with_late_answers() {
+    let folder = Folder::with("log.ndjson", documented(600, 1.0));
+    let run = "log.ndjson --feedback bandit";
+    let summary = folder.summary(&format!("{run} --save m"));
+    // The label that was played once, and never answered, is known.
+    assert_eq!((&summary["rounds"], &summary["classes"]), (&540.into(), &3.into()), "{summary}");
+    let (played, greedy) = (&summary["error_rate"], summary["greedy_error_rate"].as_f64().unwrap());
+    assert!((0.45..0.55).contains(&played.as_f64().unwrap()) && greedy < 0.1, "{summary}");
+    let told = folder.run(&format!("run {run}")).succeeded();
+    assert!(
+        (told.stdout.clone() + &told.stderr).contains("feedback  logged: what labels earned"),
+        "{}",
+        told.stderr
+    );
+    // By a pipe, with the labels declared, and as a warm start.
+    let piped = "run - --format ndjson --feedback bandit --quiet --json --set classes=3 --set features=20";
+    let piped = folder.run_with(piped, documented(600, 1.0)).succeeded().summary();
+    assert_eq!(piped["rounds"], 540, "{piped}");
+    let more = folder.run("run log.ndjson --load m --quiet --json").succeeded().summary();
+    assert!(more["greedy_error_rate"].as_f64().unwrap() < 0.05, "{more}");
+    folder.run("compare log.ndjson --learners squarecb,fastcb --quiet --json").succeeded();
+}
+
+#[test]
+fn a_log_of_decisions_is_predicted_without_its_labels() {
+    let folder = Folder::with("log.ndjson", documented(300, 1.0));
+    folder.run("run log.ndjson --feedback bandit --quiet --save m").succeeded();
+    let predicted = folder.run("predict m log.ndjson --greedy").succeeded();
+    assert_eq!(predicted.stdout.lines().count(), 301, "a line for each decision, none for an answer");
+    assert!(!predicted.stderr.contains("error rate"), "{}", predicted.stderr);
+    assert_ne!(predicted.stdout.lines().last().unwrap(), "a", "what is not on offer is not played");
+    // Rows of data, with the features as they were logged.
+    folder.write("rows.ndjson", "{\"age\": 3, \"hue\": \"red\"}\n{\"age\": 3, \"hue\": \"green\"}\n");
+    assert_eq!(folder.run("predict m rows.ndjson --greedy").succeeded().stdout, "a\nb\n");
+}
+
+#[test]
+fn rewards_of_a_log_have_a_range() {
+    let folder = Folder::with("log.ndjson", documented(200, 4.0));
+    let run = "run log.ndjson --feedback bandit --quiet --json";
+    let refused = folder.run(run);
+    let said = "the reward is 4; a number from 0 to 1 was needed; the option rewards states the range of the log's rewards, as in 0..15";
+    assert!(refused.code == 2 && refused.stderr.contains(said), "{}", refused.stderr);
+    let rate = |options: &str| {
+        let summary = folder.run(&format!("{run} {options}")).succeeded().summary();
+        summary["greedy_error_rate"].as_f64().unwrap()
+    };
+    assert!(rate("--rewards 0..4") < 0.2);
+    // The range of costs is the model's, for what it learns later.
+    folder.write("log.ndjson", documented(200, 1.0));
+    assert_eq!(rate("--costs 0..8"), rate(""));
+    folder.write("data.csv", "a,label\n".to_owned() + &"1,x\n2,y\n".repeat(20));
+    let refused = folder.run("run data.csv --feedback bandit --rewards 0..4 --quiet");
+    assert!(refused.code == 2 && refused.stderr.contains("is no log of decisions"), "{}", refused.stderr);
+    let refused = folder.run(&format!("{run} --drop age"));
+    assert!(refused.code == 2 && refused.stderr.contains("leave out drop = \"age\""), "{}", refused.stderr);
+}
+
+#[test]
+fn our_own_logs_are_learnt_by_any_learner() {
+    let rows: String = (0..400).map(|t| format!("{},{}\n", HUES[t / 3 % 2].0, HUES[t / 3 % 2].1)).collect();
+    let folder = Folder::with("rows.csv", "hue,label\n".to_owned() + &rows);
+    for (log, delay) in [("log.ndjson", "3"), ("log.ndjson.gz", "0"), ("log.parquet", "3")] {
+        let run = "run rows.csv --feedback bandit --learner banditron --set exploration=0.5 --quiet";
+        folder.run(&format!("{run} --delay {delay} --log {log}")).succeeded();
+        let summary = folder.summary(&format!("{log} --feedback bandit --learner squarecb --save m"));
+        assert_eq!((&summary["rounds"], &summary["classes"]), (&400.into(), &2.into()), "{log}: {summary}");
+        assert!(summary["greedy_error_rate"].as_f64().unwrap() < 0.2, "{log}: {summary}");
+        // The model reads the data of the run that was logged.
+        let predicted = folder.run("predict m rows.csv --greedy").succeeded().stderr;
+        assert!(predicted.contains("error rate 0.00000"), "{log}: {predicted}");
+        let refused = folder.run(&format!("run {log} --learner ogd --quiet"));
+        assert!(refused.code == 2 && refused.stderr.contains("is a log of decisions"), "{}", refused.stderr);
+    }
+    folder.write("plain.ndjson", documented(20, 1.0));
+    let refused = folder.run("run plain.ndjson --learner ogd --quiet");
+    assert!(refused.code == 2 && refused.stderr.contains("is a log of decisions"), "{}", refused.stderr);
+}
