@@ -184,7 +184,10 @@ def test_labels_are_returned_as_they_were_given(tmp_path):
     assert Bandit.load(tmp_path / "model").decide([1.0]).label in {10, 20}
     Bandit("squarecb", features=1, labels=["10", "20"]).save(tmp_path / "texts")
     assert Bandit.load(tmp_path / "texts").decide([1.0]).label in {"10", "20"}
-    assert Bandit("squarecb", features=1, labels=[False, True]).decide([1.0], ["True"]).label is True
+    truths = Bandit("squarecb", features=1, labels=[False, True])
+    assert truths.decide([1.0], [True]).label is True
+    with pytest.raises(ValueError, match='the label "True" is a text, and the class of this name is a truth value'):
+        truths.decide([1.0], ["True"])
     for labels, sentence in [
         ("ab", "labels is 'ab'; a list of labels was needed"),
         ({"a", "b"}, "a list of labels was needed, whose order is that of the classes"),

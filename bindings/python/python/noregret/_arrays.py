@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -89,6 +90,8 @@ def distinct(y: Any) -> tuple[list[Any], Ints]:
     at: dict[tuple[bool, Any], int] = {}
     places = np.empty(len(array), dtype=np.int64)
     for row, label in enumerate(objects(array)):
+        if isinstance(label, float) and math.isinf(label):
+            raise ValueError(f"y[{row}] = {label}: a finite number was needed")
         places[row] = UNLABELLED if is_missing(label) else at.setdefault((isinstance(label, bool), label), len(at))
     return [label for _, label in at], places
 

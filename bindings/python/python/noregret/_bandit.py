@@ -15,7 +15,8 @@ from . import _arrays, _core, _offers, _tables
 from ._arrays import Floats
 from ._explain import Explanation
 from ._kinds import KINDS, check_scale, number_of_classes, truth, whole
-from ._rounds import Rounds, named
+from ._offers import named
+from ._rounds import Rounds
 from ._run import Run, as_array
 
 _B = TypeVar("_B", bound="Bandit")
@@ -166,7 +167,7 @@ class Bandit(Rounds):
         truth(intercept=intercept, sparse=sparse)
         self._given = {} if labels is None else named(labels)
         names = None if labels is None else list(self._given)
-        self._held = self._index = None
+        self._held = self._index = self._frame = None
         playing: dict[str, Any] = {
             "most_waiting": most_waiting,
             "exploration_floor": exploration_floor,
@@ -233,8 +234,10 @@ class Bandit(Rounds):
         an invalid row, invalid labels, and for some of the labels where the learner can only play all; then no label is
         played. Raises OSError if the decision cannot be logged.
         """
-        if self._held is None or self._core.block is None:
-            x = _tables.by_name(_tables.one(x))
+        if self._held is None and hasattr(x, "iloc") and not hasattr(x, "columns"):
+            x = _tables.by_index(x)
+        elif self._held is None or self._core.block is None:
+            x = _tables.by_name(_tables.one(self._as_row(x, self._held is not None and self._core.named)))
         if self._held is None:
             self._start(x, labels)
         given, row = self._round(x, labels, learns=True)
@@ -277,14 +280,23 @@ class Bandit(Rounds):
         given, offered = _offers.on_offer(labels)
         return given, (_offers.described(x, "x"), offered)
 
+    def _as_given(self, labels: Any) -> list[Any]:
+        """The labels on offer, which the bandit has, as `decide` names them."""
+        known = dict(zip(self._core.labels, self._labels_out().tolist(), strict=True))
+        return [known[name] for name in self._offered(labels) or ()]
+
     def _offered(self, labels: Any) -> list[str] | None:
         """The names of the labels on offer, which the bandit has."""
-        names = None if labels is None else _named(_tables.known_as(_offers.names(labels), self._given.values()))
-        for name in names or ():
+        if labels is None:
+            return None
+        offered = _tables.known_as(map(_place, _offers.names(labels)) if not self._given else _offers.names(labels), self._given.values())
+        names = _tables.names_as(offered, self._given)
+        for name in names:
             if name not in self._names():
                 known = self._core.labels
                 more = f" and {len(known) - 10} more" if len(known) > 10 else ""
                 raise ValueError(f'the label "{name}" is none of the bandit\'s; its labels are {", ".join(known[:10])}{more}')
+        _tables.check_types(offered, self._given or {name: int(name) for name in names})
         return names
 
     def feedback(
@@ -401,7 +413,8 @@ class Bandit(Rounds):
 
     def predict_proba(self, x: Any = None, labels: Any = None) -> Floats:
         """The distribution of the played label: shape (classes,) for one row, (rows, classes) for rows, which may be a table.
-        With `labels`, as in `decide`, of those on offer, in their order."""
+        With `labels`, as in `decide`, of those on offer, in their order. A dictionary is one row, also with lists in it, if rows were
+        decided by name; a bandit of tables takes a dictionary of lists for its columns."""
         return self._predict(x, labels, scores=False)
 
     def scores(self, x: Any = None, labels: Any = None) -> Floats:
@@ -415,7 +428,7 @@ class Bandit(Rounds):
         if labels is None:
             outputs = self._labels_out()
         else:
-            outputs = as_array(_offers.on_offer(labels)[0] if self._core.block is not None else _offers.names(labels))
+            outputs = as_array(_offers.on_offer(labels)[0] if self._core.block is not None else self._as_given(labels))
         return outputs[best] if best.ndim == 1 else outputs[best : best + 1].tolist()[0]
 
     def explain(self, x: Any = None, labels: Any = None) -> Explanation:
@@ -439,12 +452,15 @@ class Bandit(Rounds):
         return Explanation(columns, contributions, rest, outputs, count)
 
     def _predict(self, x: Any, labels: Any, scores: bool) -> Floats:
+        x = self._as_row(x, self._core.named)
         if self._core.block is not None:
             return np.array(self._core.look(self._round(x, labels, learns=False)[1], scores))
         if isinstance(labels, Mapping):
             self._round(x, labels, learns=False)  # Raises.
         offered = self._offered(labels)
-        if x is None or (_tables.is_row(x) if _tables.is_table(x) else _arrays.is_row(x)):
+        # As in `decide`: texts in a list are features of the round.
+        by_name = isinstance(x, Mapping) and self._core.named and not self._core.roles
+        if x is None or by_name or (_tables.is_row(x) if _tables.is_table(x) else _arrays.is_row(x)):
             return np.array(self._core.look((self._one(x, learns=False), offered), scores))
         rows = self._many(x, learns=False)
         if offered is None:
@@ -477,11 +493,14 @@ class Bandit(Rounds):
             raise TypeError(f"y is {y!r}; labels, one for each row, were needed: run(x.drop(columns={y!r}), x[{y!r}])")
         _tables.check_index(x, y)
         y = _tables.labels(y)
+        notes: list[str] = []
         if self._held is None:
+            dropped = self._asked["roles"]["drop"]
             self._begin(x, y)
+            notes = _tables.left_out(self.roles, dropped)
         found = self._core.run(self._many(x, learns=True), self._classes(y), seed=seed, keep=probabilities)
         losses, kept, played, rates, truth = found
-        return Run(losses, kept, played, rates, truth, self._labels_out().tolist(), self.name, _tables.unlabelled(y, truth))
+        return Run(losses, kept, played, rates, truth, self._labels_out().tolist(), self.name, notes + _tables.unlabelled(y, truth))
 
     def learn(
         self,
@@ -596,9 +615,9 @@ class Bandit(Rounds):
         return cls._wrap(_core.Bandit.load(path))
 
 
-def _named(labels: Any) -> list[str] | None:
-    """The names of labels of the bandit."""
-    return None if labels is None else [_tables.text_of(label) for label in _offers.names(labels)]
+def _place(label: Any) -> Any:
+    """The number of a class, which is real where another one is missing."""
+    return int(label) if isinstance(label, float | np.floating) and label == label // 1 else label
 
 
 def _is_number(value: Any) -> bool:

@@ -18,9 +18,7 @@ from ._labels import Labelled
 class Described(Labelled):
     """Properties, coefficients, explanations, and the view in notebooks."""
 
-    __slots__ = ("_asked",)
-    _asked: dict[str, Any]
-    """The arguments, until the learner is made."""
+    __slots__ = ()
 
     # Properties
 
@@ -126,6 +124,7 @@ class Described(Labelled):
         if self._takes_tables(x):
             found = _core.explain_table(self._core, self._table(x).given())
         else:
+            self._in_order(x)
             rows = _arrays.row(x)[None, :] if _arrays.is_row(x) else np.asarray(_arrays.rows(x))
             found = _core.explain_rows(self._core, np.ascontiguousarray(rows, dtype=np.float64))
         columns, contributions, rest, count = found
@@ -155,6 +154,7 @@ class Described(Labelled):
         if isinstance(x, np.ndarray) and x.dtype.kind in "fiub":
             return x
         columns = [] if self._held is None else [name for name, role in self.roles.items() if role != "label"]
+        x = self._as_row(x, bool(columns))
         x = _tables.by_name(_tables.whole(x)) if self._held is None or columns else x
         x = _tables.sparse(_tables.given(x), dense=bool(columns) or (self._held is None and bool(_tables.said(self._asked["roles"]))))
         return _tables.texts(x) if self._held is None or columns == ["text"] else x

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _arrays, _core, _tables
 from ._arrays import Floats, Ints
+from ._offers import named
 from ._promises import Promising
 from ._run import as_array
 
@@ -17,13 +18,15 @@ from ._run import as_array
 class Labelled(Promising):
     """Given labels, targets, and importance weights of labels."""
 
-    __slots__ = ("_grows", "_outputs", "_values")
+    __slots__ = ("_asked", "_grows", "_outputs", "_values")
     _values: dict[str, Any] | None
     """The given labels, by their text. None if only their text is known, as in a model file."""
     _grows: bool
     """Whether new labels are added."""
     _outputs: Any
     """The value of `predict` for each class, made at first use."""
+    _asked: dict[str, Any]
+    """The arguments, until the learner is made."""
 
     def _labels_out(self) -> Any:
         """The returned value for each class; None if it is the index."""
@@ -59,6 +62,29 @@ class Labelled(Promising):
             self._remember(values)
         return _arrays.placed([classes.get(name, _arrays.UNLABELLED) for name in names], places)
 
+    def _in_classes(self, y: Any) -> Any:
+        """Probability vectors of a table, whose columns are named after the classes, in the order of these."""
+        names = None if self._real or _tables.is_series(y) else _tables.column_names(y)
+        if names is None or len(names) < 2:
+            return y
+        places = [str(at) for at in range(len(names))]
+        if self._held is not None:
+            labels = self._core.labels
+        else:
+            labels = self._asked["facts"]["labels"] or places[: self._asked["facts"]["classes"]]
+            if labels == places and names != places and self._values is None:
+                plain = hasattr(y, "iloc") and all(isinstance(name, _tables.LABELS) for name in y.columns)
+                self._values = named(y.columns.tolist() if plain else names)
+                self._asked["facts"]["labels"] = labels = list(self._values)
+        if names == labels:
+            return y
+        if sorted(names) != sorted(labels):
+            raise ValueError(
+                f"y has the columns {', '.join(names[:10])}; the classes {', '.join(labels[:10])} were needed (an array has them in this order)"
+            )
+        given = _tables.table(y).only(labels)
+        return np.column_stack([np.asarray(cells) for cells in given.cells])
+
     def _target(self, y: Any) -> Any:
         if self._real:
             return float(y)
@@ -66,6 +92,8 @@ class Labelled(Promising):
             return np.ascontiguousarray(_arrays.numbers(y, "y"), dtype=np.float64)
         if y is None:
             raise TypeError("y is None; a label was needed")
+        if isinstance(y, dict):
+            raise TypeError(f"y is {y!r}; a label, or a list of the probabilities of the classes in their order, was needed")
         if isinstance(y, int) and 0 <= y < 2**63 and self._labels_out() is None:
             return y
         return int(self._targets(_tables.labels([y]))[0])

@@ -11,8 +11,8 @@ from . import _arrays, _core, _tables
 from ._arrays import Floats, Ints
 from ._described import Described
 from ._kinds import KINDS, check_scale, number_of_classes, truth, whole
+from ._offers import named
 from ._progress import bar
-from ._rounds import named
 from ._run import Run
 
 _L = TypeVar("_L", bound="Learner")
@@ -117,7 +117,7 @@ class Learner(Described):
         truth(intercept=intercept, sparse=sparse)
         self._values = None if labels is None else named(labels)
         names = None if self._values is None else list(self._values)
-        self._held = None
+        self._held = self._frame = None
         self._index = self._outputs = None
         self._class_weight = _tables.class_weights(class_weight)
         facts: dict[str, Any] = {"radius": radius, "horizon": horizon, "seed": seed, "labels": names, "memory": memory}
@@ -290,7 +290,7 @@ class Learner(Described):
         KeyboardInterrupt
             Between two rounds; the rows before are learnt, and `rounds` counts them.
         """
-        self._run(_tables.rows(x), _tables.labels(y), weight, {"look_ahead": look_ahead, "threads": threads})
+        self._run(_tables.rows(x), _tables.labels(self._in_classes(y)), weight, {"look_ahead": look_ahead, "threads": threads})
 
     def run(
         self,
@@ -318,7 +318,7 @@ class Learner(Described):
         Run(rounds=100, errors=1, error_rate=0.01, greedy_error_rate=0.01, log_loss=0.0138629)
         """
         how = {"look_ahead": look_ahead, "keep": probabilities, "seed": seed, "threads": threads}
-        x, y = _tables.rows(x), _tables.labels(y)
+        x, y = _tables.rows(x), _tables.labels(self._in_classes(y))
         with bar(x, progress) as told:
             found, notes = self._run(x, y, weight, {**how, "progress": told})
         outputs = [] if self._real else self._labels_out()
@@ -340,6 +340,8 @@ class Learner(Described):
             table = self._table(x)
             return self._run_table(table, table.rows, y, weight, how, facts)
         self._in_order(x)
+        if y is None or isinstance(y, str):
+            raise TypeError(f"y is {y!r}; labels, one for each row, were needed")
         rows = _arrays.rows(x)
         weights = self._weights(y, weight)
         begins = self._held is None
@@ -376,6 +378,7 @@ class Learner(Described):
                 _tables.need_labels(given_labels, self._asked["facts"])
             asked = {**self._asked["facts"], **facts, "bandit": False}
             given, reading = table.given(name, targets), {"label": name, **_tables.roles(self._asked["roles"], table)}
+            dropped = self._asked["roles"]["drop"]
             self._make(lambda params: _core.learner_for_table(asked, params, given, reading))
         known = next((column for column, role in self.roles.items() if role == "label"), name)
         given = table.without(known).given(known, targets)
@@ -385,6 +388,7 @@ class Learner(Described):
         self._remember([label for label in targets if _tables.text_of(label) not in texts] if texts else targets)
         if begins:
             self._check_class_weight((self._values or {}).values())
+        notes += _tables.left_out(self.roles, dropped) if begins else []
         notes += _tables.remarks(given_labels, rows) if begins and not self._real else []
         return found, notes + _tables.unlabelled(targets, found[4])
 
@@ -405,7 +409,12 @@ class Learner(Described):
             missing = [at for at, name in enumerate(names) if name in absent]
             targets = places = np.where(np.isin(places, missing), _arrays.UNLABELLED, places)
         asked = {**self._asked["facts"], **facts, "bandit": False}
-        self._make(lambda params: _core.learner_for_array(asked, params, rows, targets, names))
+        told = asked["labels"] if targets.ndim == 2 else None
+        if told and targets.shape[1] != len(told):
+            raise ValueError(f"y has probability vectors of {targets.shape[1]} numbers; the {len(told)} of the classes were needed")
+        # For what the rows determine, any class of a row will do.
+        first = targets if told is None else targets.argmax(axis=1)
+        self._make(lambda params: _core.learner_for_array(asked, params, rows, first, told or names))
         if names:
             self._remember(values)
             self._check_class_weight((self._values or {}).values())
@@ -434,7 +443,7 @@ class Learner(Described):
         """An independent copy."""
         model = self._wrap(None if self._held is None else self._held.copy())
         model._asked = self._asked
-        return model._like([self])
+        return model._like([self])._placed(self)
 
     def _like(self: _L, learners: Sequence[Any]) -> _L:
         for one in learners:
@@ -445,10 +454,10 @@ class Learner(Described):
 
     def __getstate__(self) -> Any:
         state = None if self._held is None else self._held.to_bytes()
-        return state, self._asked, self._values, self._grows, self._class_weight
+        return state, self._asked, self._values, self._grows, self._class_weight, self._frame
 
     def __setstate__(self, state: Any) -> None:
-        held, self._asked, self._values, self._grows, self._class_weight = state
+        held, self._asked, self._values, self._grows, self._class_weight, self._frame = state
         self._held = None if held is None else _core.Learner.from_bytes(held)
         self._index = self._outputs = None
 

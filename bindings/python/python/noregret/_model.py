@@ -26,7 +26,7 @@ class Model(Generic[_C]):
     """None until the first rows determine the learner."""
     _index: dict[str, int] | None
     """Classes by name, made at first use."""
-    _frame: list[str]
+    _frame: list[str] | None
     """The names of the columns of the first table whose columns count by their places."""
 
     @property
@@ -72,15 +72,30 @@ class Model(Generic[_C]):
             self._index = {name: at for at, name in enumerate(self._core.labels)}
         return self._index
 
+    def _as_row(self, x: Any, by_name: bool) -> Any:
+        """A Series of pandas that is a row, whose cells are called or counted as the columns are; anything else as it is."""
+        if self._held is None or not hasattr(x, "iloc") or hasattr(x, "columns"):
+            return x
+        if by_name:
+            row = _tables.by_index(x)
+            named = row if isinstance(row, dict) else dict(zip(map(str, range(len(row))), row, strict=True))
+            roles = _tables.roles_of(self._core)
+            known = [name for name, role in roles.items() if role not in ("label", "weight", "drop")]
+            return named if (set(known) <= named.keys() if roles else named is row) else x
+        if len(x) == self.features and (self.features > 1 or _tables.is_series(x)):
+            self._in_order(x)
+            return x.to_numpy()
+        return x
+
     def _in_order(self, x: Any) -> None:
         """Refuses a table whose columns have other places than in an earlier one, of a learner that knows columns by their places."""
         names = _tables.column_names(x)
         if names is None:
             return
-        if not hasattr(self, "_frame"):
-            self._frame = names
-        places = {name: at for at, name in enumerate(self._frame)}
-        if any(places.get(name, at) != at for at, name in enumerate(names)):
+        places = [str(at) for at in range(len(names))]
+        if self._frame is None or (self._frame == places and not set(names) & set(places)):
+            self._frame = names  # The first one with names of its own.
+        if names != self._frame and names != places and len(names) == len(self._frame):
             raise ValueError(
                 f"x has the columns {', '.join(names[:10])}; they were needed in the order of the first table, {', '.join(self._frame[:10])}, "
                 "since the learner knows columns by their places (without features= a first table makes one that knows them by name)"
@@ -95,10 +110,12 @@ class Model(Generic[_C]):
             told = ", ".join(f"{_tables.text_of(label)!r} is {text}" for label, text in numbered[:10])
             warnings.warn(f"rows that came one by one have numbered labels and columns in a file: {told}", stacklevel=3)
             return
-        self._core.state([(text, label) for text, label in given.items() if isinstance(label, kinds)])
-        other = next((label for label in given.values() if not isinstance(label, kinds)), None)
+        kept = {text: _tables.number_of(label) for text, label in given.items()}
+        self._core.state([(text, label) for text, label in kept.items() if isinstance(label, kinds)])
+        other = next((text for text, label in given.items() if not isinstance(label, kinds)), None)
         if other is not None:
-            warnings.warn(f"the label {other!r} is saved as a text: a file keeps texts, numbers, truth values and times", stacklevel=3)
+            what = f"the number {kept[other]!r}" if isinstance(kept[other], kinds) else "a text"
+            warnings.warn(f"the label {given[other]!r} is saved as {what}: a file keeps texts, numbers, truth values and times", stacklevel=3)
 
     @classmethod
     def _wrap(cls: type[_M], core: Any) -> _M:
@@ -106,12 +123,17 @@ class Model(Generic[_C]):
             raise ValueError(f"{cls.__name__}: the model is one of {core.name}, and not of {cls._registered}; {cls._compiled.__name__} takes all")
         model = object.__new__(cls)
         model._held = core
-        model._index = None
+        model._index = model._frame = None
         return model
+
+    def _placed(self: _M, other: Model[Any]) -> _M:
+        """The same, with the columns of `other` in their places."""
+        self._frame = other._frame
+        return self
 
     def copy(self: _M) -> _M:
         """An independent copy, with pending decisions if there are any."""
-        return self._wrap(self._core.copy())
+        return self._wrap(self._core.copy())._placed(self)
 
     def __copy__(self: _M) -> _M:
         return self.copy()
@@ -120,10 +142,11 @@ class Model(Generic[_C]):
         return self.copy()
 
     def __getstate__(self) -> Any:
-        return self._core.to_bytes()
+        return self._core.to_bytes(), self._frame
 
     def __setstate__(self, state: Any) -> None:
-        self._held = self._compiled.from_bytes(state)
+        held, self._frame = state
+        self._held = self._compiled.from_bytes(held)
         self._index = None
 
     def _repr_html_(self) -> str:

@@ -54,6 +54,22 @@ def names(labels: Any) -> list[Any]:
     return given
 
 
+def named(labels: Iterable[Any]) -> dict[str, Any]:
+    """Labels by their text."""
+    if isinstance(labels, (str, set, frozenset)):
+        raise TypeError(f"labels is {labels!r}; a list of labels was needed, whose order is that of the classes")
+    found: dict[str, Any] = {}
+    equal: dict[tuple[bool, Any], Any] = {}
+    for label in names(labels):
+        name = text_of(label)
+        key = (isinstance(label, bool | np.bool_), label)
+        same = found.get(name, equal.get(key))
+        if same is not None:
+            raise ValueError(f"labels has {same!r} and {label!r}; every label needs a name of its own")
+        found[name] = equal[key] = label
+    return found
+
+
 def _is_list(x: Any) -> bool:
     return isinstance(x, (list, tuple)) or (isinstance(x, np.ndarray) and x.ndim > 0)
 

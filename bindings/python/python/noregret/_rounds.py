@@ -54,7 +54,7 @@ class Rounds(Model[_core.Bandit]):
         if facts["labels"] is None and facts["classes"] is None:
             if offered is None:
                 raise TypeError("labels: the labels that may be played must be given, labels=[...], or classes=K for numbers from 0")
-            self._given = named(offered)
+            self._given = _offers.named(offered)
             facts["labels"] = list(self._given)
         numbers = _tables.numbers_of(x)
         columns = ROOM if numbers is None else len(numbers)
@@ -181,7 +181,7 @@ class Rounds(Model[_core.Bandit]):
         values = _tables.known_as(values, self._given.values())
         _tables.check_types(values, self._given)
         index = self._names()
-        names = [_tables.text_of(value) for value in values]
+        names = _tables.names_as(values, self._given)
         absent = _arrays.absent(names, index)
         found = [_arrays.UNLABELLED if name in absent else _arrays.name_of(name, index) for name in names]
         return _arrays.placed(found, places)
@@ -207,13 +207,13 @@ class Rounds(Model[_core.Bandit]):
         """An independent copy, with the pending decisions."""
         bandit = self._wrap(None if self._held is None else self._held.copy())
         bandit._given, bandit._asked = self._given, self._asked
-        return bandit
+        return bandit._placed(self)
 
     def __getstate__(self) -> Any:
-        return None if self._held is None else self._held.to_bytes(), self._given, self._asked
+        return None if self._held is None else self._held.to_bytes(), self._given, self._asked, self._frame
 
     def __setstate__(self, state: Any) -> None:
-        core, self._given, self._asked = state
+        core, self._given, self._asked, self._frame = state
         self._held = None if core is None else self._compiled.from_bytes(core)
         self._index = None
 
@@ -230,19 +230,3 @@ def _full(rows: Rows) -> Rows:
         return np.nan_to_num(rows, nan=0.0, posinf=np.inf, neginf=-np.inf) if np.isnan(rows).any() else rows
     values: Floats = rows[0]
     return (np.where(np.isnan(values), 0.0, values), *rows[1:]) if np.isnan(values).any() else rows
-
-
-def named(labels: Sequence[Any] | Mapping[Any, Any]) -> dict[str, Any]:
-    """Labels by their text."""
-    if isinstance(labels, (str, set, frozenset)):
-        raise TypeError(f"labels is {labels!r}; a list of labels was needed, whose order is that of the classes")
-    found: dict[str, Any] = {}
-    equal: dict[tuple[bool, Any], Any] = {}
-    for label in _offers.names(labels):
-        name = _tables.text_of(label)
-        key = (isinstance(label, bool | np.bool_), label)
-        same = found.get(name, equal.get(key))
-        if same is not None:
-            raise ValueError(f"labels has {same!r} and {label!r}; every label needs a name of its own")
-        found[name] = equal[key] = label
-    return found

@@ -96,7 +96,8 @@ def one(x: Any) -> Any:
     x = sparse(x, dense=True)
     if isinstance(x, str | int | float | np.number):
         raise TypeError(f"x is {x!r}; a list of numbers, or features by name, was needed")
-    if isinstance(x, np.ndarray) and x.ndim == 2:
+    nested = isinstance(x, list | tuple) and bool(x) and all(isinstance(row, list | tuple | np.ndarray) for row in x)
+    if nested or (isinstance(x, np.ndarray) and x.ndim == 2):
         if len(x) != 1:
             raise ValueError(f"x has 2 axes; the numbers of one row were needed, and it has {len(x)} rows")
         return x[0]
@@ -112,17 +113,17 @@ def is_table(x: Any) -> bool:
     if isinstance(x, list | tuple):
         return bool(x) and isinstance(x[0], Mapping)
     # A Series is a row if its cells have names, otherwise a column.
-    return _is_pandas(x) or _is_polars(x) or _is_series(x) or hasattr(x, "__arrow_c_stream__")
+    return _is_pandas(x) or _is_polars(x) or is_series(x) or hasattr(x, "__arrow_c_stream__")
 
 
 def column_names(x: Any) -> list[str] | None:
     """The names of the columns of a data frame, an Arrow table or a row of a DataFrame; None for anything else."""
     if isinstance(x, np.ndarray | list | tuple):
         return None
-    if _is_series(x):
-        return list(map(str, x.index))
+    if is_series(x):
+        return list(map(_name, x.index))
     if _is_pandas(x) or _is_polars(x):
-        return list(map(str, x.columns))
+        return list(map(_name, x.columns))
     return list(x.column_names) if hasattr(x, "column_names") and hasattr(x, "__arrow_c_stream__") else None
 
 
@@ -142,7 +143,11 @@ def whole(x: Any) -> Any:
         return x.read_all()
     if isinstance(x, np.ma.MaskedArray):
         rows = x.dtype.kind in "fiub" and x.ndim == 2
-        return np.ma.filled(x.astype(np.float64 if rows else object), np.nan if rows else None)
+        if rows:
+            return np.ma.filled(x.astype(np.float64), np.nan)
+        cells = x.data.astype(object)
+        cells[np.ma.getmaskarray(x)] = None
+        return cells
     return list(x) if isinstance(x, Iterator) else x
 
 
@@ -176,9 +181,15 @@ def by_name(x: Any) -> Any:
         return x._asdict()
     if isinstance(x, list | tuple) and x and all(hasattr(row, "_asdict") for row in x):
         return [row._asdict() for row in x]
-    if isinstance(x, list | tuple) and x and all(_is_series(row) for row in x):
-        return [row.to_dict() for row in x]
+    if isinstance(x, list | tuple) and x and all(is_series(row) for row in x):
+        return [by_index(row) for row in x]
     return x
+
+
+def by_index(x: Any) -> Any:
+    """A Series as a row: by the names of its cells, or as an array where these are places."""
+    places = getattr(x.index.dtype, "kind", "") == "i" and x.index.tolist() == list(range(len(x)))
+    return x.to_numpy() if places else {_name(name): cell for name, cell in x.items()}
 
 
 def single(x: Any) -> Any:
@@ -204,8 +215,16 @@ def labels(y: Any) -> Any:
     Raises ValueError for several labels in a row.
     """
     y = whole(y)
-    if isinstance(y, str | Mapping) or y is None:
+    if isinstance(y, str) or y is None:
         return y
+    if isinstance(y, Mapping | set | frozenset):
+        raise TypeError(f"y is of type {type(y).__name__}; a list of labels in the order of the rows was needed")
+    dtype = getattr(y, "dtype", None)
+    if hasattr(y, "to_list") and not isinstance(dtype, np.dtype) and not _is_category(dtype):
+        # Whole numbers and truth values beside a missing one, of which NumPy makes reals.
+        y = y.to_list()
+    elif hasattr(y, "to_pylist") and not hasattr(y, "column_names"):
+        y = y.to_pylist()
     if hasattr(y, "__arrow_c_stream__") and not any(hasattr(y, name) for name in ("__array__", "column_names", "get_columns", "iloc")):
         frame = _of_arrow(y)
         return frame.cells[0] if len(frame.cells) == 1 else _vectors(np.column_stack([np.asarray(cells) for cells in frame.cells]))
@@ -217,9 +236,17 @@ def labels(y: Any) -> Any:
     if isinstance(y, np.ndarray):
         return _vectors(y) if y.ndim == 2 else y
     if isinstance(y, list | tuple) and y and isinstance(y[0], list | tuple | np.ndarray):
-        if len({np.size(label) for label in y}) == 1:
-            return _vectors(np.asarray(y))
+        sizes = [np.size(label) for label in y]
+        other = next((at for at, size in enumerate(sizes) if size != sizes[0]), None)
+        if other is not None:
+            raise ValueError(
+                f"y has {sizes[0]} labels in its first row and {sizes[other]} in row {other}; one was needed: several labels need a learner each"
+            )
+        return _vectors(np.asarray(y))
     kinds = {_kind(label) for label in y} if isinstance(y, list | tuple) else set()
+    if kinds == {str}:
+        # NumPy writes other texts for members of an enumeration.
+        y = [str.__str__(label) for label in y]
     if len(kinds) > 1 or (kinds == {str} and any(label.endswith("\0") for label in y)) or (kinds == {int} and max(y) >= 2**63):
         # NumPy would make texts of numbers, numbers of truth values, reals of whole numbers, and cut texts.
         mixed = np.empty(len(y), dtype=object)
@@ -302,13 +329,13 @@ def has_holes(x: Any) -> bool:
 
 def is_row(x: Any) -> bool:
     """Whether a table is one row: a row of a DataFrame, or a dictionary whose values are not all lists."""
-    return _is_series(x) or isinstance(x, Mapping) and not (x and all(_is_column(value) for value in x.values()))
+    return is_series(x) or isinstance(x, Mapping) and not (x and all(_is_column(value) for value in x.values()))
 
 
 def table(x: Any) -> Table:
     """The table in `x`."""
-    if _is_series(x):
-        x = x.to_dict()
+    if is_series(x):
+        x = by_index(x)
     if _is_column_series(x):
         x = x.to_frame(x.name or "x")
     if isinstance(x, np.ndarray):
@@ -324,7 +351,7 @@ def table(x: Any) -> Table:
         names = list(dict.fromkeys(name for row in x for name in row))
         return _checked([str(name) for name in names], [[row.get(name) for row in x] for name in names], [])
     if _is_pandas(x):
-        names = ["_".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in x.columns]
+        names = list(map(_name, x.columns))
         columns = [x.iloc[:, at] for at in range(x.shape[1])]
         categorical = [str(column.dtype) == "category" for column in columns]
         columns = [_named(column) if of else column for column, of in zip(columns, categorical, strict=True)]
@@ -365,10 +392,15 @@ def in_places(roles: Mapping[str, str], width: int, whose: str) -> list[str]:
     return names
 
 
+def roles_of(core: _core.Learner | _core.Bandit) -> dict[str, str]:
+    """The roles of the columns of a table, by name; none for rows of numbers."""
+    return dict(core.roles if isinstance(core, _core.Bandit) else _core.roles(core))
+
+
 def as_written(table: Table, core: _core.Learner | _core.Bandit) -> Table:
     """The table with numbers and truth values written as the learner knows them: pandas makes 1.0 of 1 where another cell of the column is
     missing, and True may be 1 elsewhere."""
-    roles = dict(core.roles if isinstance(core, _core.Bandit) else _core.roles(core))
+    roles = roles_of(core)
     known: set[str] | None = None
     columns = list(table.cells)
     for at, name in enumerate(table.names):
@@ -432,6 +464,14 @@ def text_of(value: Any) -> str:
     return "" if value is None else str(value)
 
 
+def number_of(label: Any) -> Any:
+    """A decimal number as the integer or real number that it equals, if there is one; anything else as it is."""
+    if not isinstance(label, decimal.Decimal):
+        return label
+    number = int(label) if label == label // 1 and "." not in str(label) and "E" not in str(label) else float(label)
+    return number if decimal.Decimal(str(number)) == label else label
+
+
 def class_weights(given: Mapping[Any, float] | None) -> dict[str, float] | None:
     """Importance weights by the first names of labels."""
     if given is not None and not isinstance(given, Mapping):
@@ -457,6 +497,12 @@ def known_as(labels: Iterable[Any], known: Iterable[Any]) -> list[Any]:
     return [own.get((isinstance(label, bool | np.bool_), label), label) for label in labels]
 
 
+def names_as(labels: Iterable[Any], known: Mapping[str, Any]) -> list[str]:
+    """The texts of labels: that of the known one, by its text, where one is equal."""
+    own = {(isinstance(label, bool | np.bool_), label): text for text, label in known.items()}
+    return [own.get((isinstance(label, bool | np.bool_), label)) or text_of(label) for label in labels]
+
+
 def check_types(labels: Iterable[Any], known: Mapping[str, Any]) -> None:
     """Refuses a text beside a number of the same writing, among distinct labels and the `known` ones by their text."""
     given = [(text_of(label), label) for label in labels]
@@ -473,6 +519,15 @@ def remarks(labels: Iterable[Any], labelled: int) -> list[str]:
     """Remarks on distinct labels, which so many rows have."""
     remark = _core.many_numbers([(text_of(label), label) for label in labels if label is not None], labelled)
     return [] if remark is None else [remark]
+
+
+def left_out(roles: Mapping[str, str], asked: Collection[str]) -> list[str]:
+    """Remarks on columns that are left out, although nobody has asked for it."""
+    return [
+        f"column {name!r} is left out: it numbers the rows, or tells them apart; numeric=[{name!r}] or categorical=[{name!r}] keeps it"
+        for name, role in roles.items()
+        if role == "drop" and name not in asked
+    ]
 
 
 def unlabelled(labels: Any, truth: Any) -> list[str]:
@@ -504,6 +559,16 @@ def _named(column: Any) -> Any:
     """A column of categories of pandas; other ones than texts and numbers, such as intervals, are called by their texts."""
     plain = all(isinstance(category, LABELS) for category in column.cat.categories)
     return column if plain else column.cat.rename_categories([str(category) for category in column.cat.categories])
+
+
+def _is_category(dtype: Any) -> bool:
+    """Whether a type of pandas is that of categories."""
+    return str(dtype) == "category"
+
+
+def _name(name: Any) -> str:
+    """The name of a column, which may have several levels."""
+    return "_".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
 def _where(names: Iterable[str], flags: Iterable[bool]) -> list[str]:
@@ -567,7 +632,7 @@ def _cell(value: Any, name: str, at: int) -> Any:
         return [_cell(inside, name, at) for inside in value]
     raise TypeError(
         f"column {name!r}, row {at}: a value of type {type(value).__name__}; numbers, texts, times, booleans, and lists and "
-        "dictionaries of them can be learnt from"
+        "dictionaries of them can be learnt from: str(...) makes a text of others"
     )
 
 
@@ -606,7 +671,7 @@ def _is_pandas(x: Any) -> bool:
     return hasattr(x, "iloc") and hasattr(x, "columns") and hasattr(x, "dtypes")
 
 
-def _is_series(x: Any) -> bool:
+def is_series(x: Any) -> bool:
     """Whether `x` is a row of a pandas DataFrame, `frame.iloc[0]`: cells by the names of columns."""
     names = getattr(getattr(x, "index", None), "dtype", None)
     return hasattr(x, "iloc") and not hasattr(x, "columns") and getattr(names, "kind", None) == "O"
@@ -614,7 +679,7 @@ def _is_series(x: Any) -> bool:
 
 def _is_column_series(x: Any) -> bool:
     """Whether `x` is a column of pandas or polars."""
-    return hasattr(x, "to_frame") and hasattr(x, "name") and not hasattr(x, "columns") and not _is_series(x)
+    return hasattr(x, "to_frame") and hasattr(x, "name") and not hasattr(x, "columns") and not is_series(x)
 
 
 def _is_polars(x: Any) -> bool:

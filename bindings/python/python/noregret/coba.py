@@ -70,7 +70,7 @@ class BanditLearner:
         self._heard = self._beyond = 0
         self._bandit: Bandit | None = None
         self._hashed = False
-        self._actions: dict[Any, str] = {}
+        self._actions: dict[Any, int] = {}
         self._strange = 0
         self._rng = np.random.default_rng(seed)
 
@@ -83,7 +83,7 @@ class BanditLearner:
         """Plays an action; returns it with its probability and the data for `learn`."""
         bandit, x, labels = self._round(context, actions)
         decision = bandit.decide(x, labels)
-        at = int(decision.label) if self._is_offers else self._places(actions)[str(decision.label)]
+        at = int(decision.label) if self._is_offers else self._places(actions)[int(decision.label)]
         return {"action_prob": (actions[at], decision.probability)}, {"decision": decision.id}
 
     def score(self, context: Any, actions: Sequence[Any], action: Any) -> float:
@@ -165,14 +165,14 @@ class BanditLearner:
             self._check(new, actions)
         bandit = self._bandit
         for key in new:
-            self._actions[key] = str(len(self._actions))
+            self._actions[key] = len(self._actions)
         if len(self._actions) > bandit.classes:
             for waiting in bandit.waiting:
                 bandit.forget(waiting)
-            _core.add_labels(bandit._core, list(self._actions.values()))
+            _core.add_labels(bandit._core, list(map(str, self._actions.values())))
             bandit._index = None
         names = [self._actions[_key(action)] for action in actions]
-        every = len(names) == bandit.classes and names == sorted(names, key=int)
+        every = len(names) == bandit.classes and names == sorted(names)
         return bandit, self._row(context, bandit.features), None if every else names
 
     def _check(self, new: list[Any], actions: Sequence[Any]) -> None:
@@ -190,7 +190,7 @@ class BanditLearner:
                 'BanditLearner("offers") learns from their features, and from numbers'
             )
 
-    def _places(self, actions: Sequence[Any]) -> dict[str, int]:
+    def _places(self, actions: Sequence[Any]) -> dict[int, int]:
         return {self._actions[_key(action)]: at for at, action in enumerate(actions)}
 
     def _row(self, context: Any, features: int) -> Floats:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import _arrays, _core, _tables
 from .._arrays import Floats
-from .._rounds import named
+from .._offers import named
 from ._engine import Actor, Engine
 from ._store import TEMPLATE, Lease, Partitions, Store, partition_of
 

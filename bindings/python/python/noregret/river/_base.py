@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import datetime
 import math
+import threading
 from collections.abc import Collection, Sequence
 from typing import Any, ClassVar
 
@@ -14,6 +15,18 @@ from river import base
 from .. import _arrays, _core, _tables
 from .._kinds import KINDS, classifier
 from .._learner import Learner
+
+
+class _Lock:
+    """A lock, of which every copy of a classifier has its own."""
+
+    __slots__ = ("held",)
+
+    def __init__(self) -> None:
+        self.held = threading.RLock()
+
+    def __reduce__(self) -> Any:
+        return _Lock, ()
 
 
 class Classifier(base.MiniBatchClassifier):
@@ -51,6 +64,8 @@ class Classifier(base.MiniBatchClassifier):
         if self._nested is not None:
             # River finds parameters that stand in no signature under the name that stands for them there.
             self.nested = inside
+        # Columns and classes grow with the learner.
+        self._lock = _Lock()
         # Nothing is known yet: neither features nor classes.
         self._core: _core.Learner | None = None
         self._table: Learner | None = None
@@ -85,15 +100,16 @@ class Classifier(base.MiniBatchClassifier):
         self._learn_one(x, y, 1.0)
 
     def _learn_one(self, x: dict[Any, Any], y: Any, w: float) -> None:
-        if self._is_missing(y):
-            return
-        if self._table is not None:
-            self._learn_table([self._whole(x)], [y], None if w == 1.0 else [w])
-            return
-        x = self._flat(x)
-        core, label = self._prepared(y, x)
-        _core.learn_mapping(core, self._columns, x, label, w)
-        self._classes.setdefault(y, label)
+        with self._lock.held:
+            if self._is_missing(y):
+                return
+            if self._table is not None:
+                self._learn_table([self._whole(x)], [y], None if w == 1.0 else [w])
+                return
+            x = self._flat(x)
+            core, label = self._prepared(y, x)
+            _core.learn_mapping(core, self._columns, x, label, w)
+            self._classes.setdefault(y, label)
 
     def _is_missing(self, y: Any) -> bool:
         """Whether a label is missing: there is none, or it is a word for that and no class so far. A mark such as `?` is a class where
@@ -108,7 +124,9 @@ class Classifier(base.MiniBatchClassifier):
 
     def _whole(self, x: dict[Any, Any]) -> dict[Any, Any]:
         """A row of the table: what it lacks is missing."""
-        return {**(dict.fromkeys(self._table.feature_names_in_) if self._table is not None and self._table._held is not None else {}), **x}
+        names = self._table.feature_names_in_ if self._table is not None and self._table._held is not None else []
+        nested = tuple(f"{name}{mark}" for name, value in x.items() if isinstance(value, _NESTED) for mark in ".[")
+        return {**dict.fromkeys(name for name in names if not (nested and name.startswith(nested))), **x}
 
     def _flat(self, x: dict[Any, Any]) -> dict[Any, Any]:
         """A row of numbers and texts, without missing values."""
@@ -152,7 +170,9 @@ class Classifier(base.MiniBatchClassifier):
         if label is None:
             if not self._multiclass:
                 raise ValueError(f"y = {y!r}: must be True or False: {self._learner_name} is binary")
-            _tables.check_types([y], {_tables.text_of(known): known for known in self._classes})
+            if isinstance(y, float | np.floating) and math.isinf(y):
+                raise ValueError(f"y = {y!r}: a finite number was needed")
+            _tables.check_types([*self._classes, y], {})
             label = len(self._classes)
         if self._core is None:
             columns = sum(not _arrays.is_missing(value) for value in x.values())
@@ -207,12 +227,13 @@ class Classifier(base.MiniBatchClassifier):
         x
             Numbers and texts by name.
         """
-        if self._core is None:
-            return dict.fromkeys(self._classes, 0.5)
-        if self._table is not None:
-            table = _tables.as_written(_tables.table([self._whole(x)]), self._core)
-            return self._named(_core.predict_table(self._core, table.given(), False)[0].tolist())
-        return self._named(_core.predict_mapping(self._core, self._columns, self._flat(x), False))
+        with self._lock.held:
+            if self._core is None:
+                return dict.fromkeys(self._classes, 0.5)
+            if self._table is not None:
+                table = _tables.as_written(_tables.table([self._whole(x)]), self._core)
+                return self._named(_core.predict_table(self._core, table.given(), False)[0].tolist())
+            return self._named(_core.predict_mapping(self._core, self._columns, self._flat(x), False))
 
     def _named(self, probabilities: list[float]) -> dict[Any, float]:
         named = dict(zip(self._classes, probabilities, strict=False))
@@ -235,10 +256,11 @@ class Classifier(base.MiniBatchClassifier):
         y
             The classes.
         """
-        self._learn_many(X, y, 1.0)
+        with self._lock.held:
+            self._learn_many(X, y, 1.0)
 
     def _learn_many(self, X: Any, y: Any, w: Any) -> None:
-        names, y = list(X.columns), list(y)
+        names, y = list(X.columns), list(y if isinstance(y, list | tuple) else _tables.labels(y))
         twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
         if twice is not None:
             raise ValueError(f"column {twice!r} appears twice; columns are told apart by their names")
@@ -261,6 +283,10 @@ class Classifier(base.MiniBatchClassifier):
 
     def predict_proba_many(self, X: Any) -> Any:
         """Probabilities of the classes: a pandas DataFrame with the index of `X` and a column for each class so far."""
+        with self._lock.held:
+            return self._proba_many(X)
+
+    def _proba_many(self, X: Any) -> Any:
         import pandas
 
         names = list(X.columns)
@@ -285,6 +311,7 @@ class Classifier(base.MiniBatchClassifier):
         return learner
 
 
+_NESTED = (dict, list, tuple, set, frozenset, np.ndarray)
 _SPECIAL = (dict, list, tuple, set, frozenset, np.ndarray, datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
@@ -409,4 +436,5 @@ class WeightedClassifier(Classifier):
         """
         if self.class_weight is not None:
             w = np.broadcast_to(np.asarray(w, dtype=np.float64), len(X)) * [self._importance(label) for label in y]
-        self._learn_many(X, y, w)
+        with self._lock.held:
+            self._learn_many(X, y, w)

@@ -476,6 +476,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_classes(self, y: Any) -> None:
         if len(self.classes_) < 2:
             raise ValueError("y has one class only; the number of classes has to be greater than one")
+        _tables.check_types(_arrays.objects(self.classes_), {})
         if KINDS[self._learner_name]["classes"] == "two" and len(self.classes_) > 2:
             kind = type_of_target(y, input_name="y")
             raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
@@ -601,6 +602,13 @@ def _is_mixed(X: Any) -> bool:
 
 def _plain(y: Any) -> Any:
     """Labels of pandas' nullable types as those of NumPy."""
+    y = _tables.whole(y)
+    if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y):
+        # NumPy would make texts of what stands beside texts.
+        y = np.asarray(_tables.labels(y))
+        other = next((label for label in y if not isinstance(label, str) and not _arrays.is_missing(label)), None) if y.dtype == object else None
+        if other is not None:
+            raise ValueError(f"y has texts and {other!r}; labels of one kind were needed (noregret.Learner takes several)")
     dtype = getattr(y, "dtype", None)
     nullable = not isinstance(dtype, np.dtype) and getattr(dtype, "kind", "") in ("i", "u", "b") and hasattr(y, "tolist")
     return np.array(_tables.column(y, "y")) if nullable else y

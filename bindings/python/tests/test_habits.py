@@ -1,0 +1,357 @@
+"""What users of scikit-learn, River, pandas and bandit libraries are used to: it does here what it says, or it is refused."""
+
+import copy
+import enum
+import pickle
+import threading
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from noregret import Bandit, Learner
+
+pandas = pytest.importorskip("pandas")
+
+
+def rows(count=200, seed=0):
+    """Numbers, and labels that the first column tells."""
+    x = np.random.default_rng(seed).normal(size=(count, 3))
+    return x, np.where(x[:, 0] > 0, "yes", "no")
+
+
+# Labels on offer
+
+
+@pytest.mark.parametrize("made", [{"labels": [1, 2, 3]}, {"classes": 4}], ids=str)
+def test_a_text_on_offer_is_no_number(made):
+    # "1" was played as 1, and `predict` answered "1".
+    for features in ({"features": 1}, {}):
+        for ask in ("decide", "predict", "scores", "explain"):
+            bandit = Bandit("squarecb", **made, **features)
+            if not features:
+                bandit.decide([1.0])
+            with pytest.raises(ValueError, match='the label "1" is a text, and the class of this name is a number'):
+                getattr(bandit, ask)([1.0], ["1", "2"])
+    with pytest.raises(ValueError, match='the label "1" is a text'):
+        bandit.learn([[1.0]], [2], [1], [0.5], [["1", 2]])
+    assert bandit.predict([1.0], [1]) == bandit.decide([1.0], [1.0]).label == bandit.predict([1.0], [np.int64(1)]) == 1
+    assert type(bandit.predict([1.0], [np.float64(1)])) is int
+
+
+def test_a_number_on_offer_is_no_text():
+    bandit = Bandit("squarecb", features=1, labels=["1", "2"])
+    with pytest.raises(ValueError, match='the label "1" is a number, and the class of this name is a text'):
+        bandit.decide([1.0], [1])
+    assert bandit.waiting == []
+
+
+def test_lists_in_a_round_are_read_as_they_were_decided():
+    # `predict` took a dictionary of lists for a table of two rows.
+    bandit = Bandit("squarecb", labels=["no", "yes"])
+    bandit.feedback(bandit.decide({"tags": ["new", "vip"]}).id, True)
+    for given in ({"tags": ["new", "vip"]}, {"tags": ["new"]}, {"tags": []}, {"tags": ("new", "vip"), "more": ["x"]}):
+        assert bandit.predict(given) in ("no", "yes")
+        assert bandit.predict_proba(given).shape == (2,)
+        assert bandit.scores([given])[0].tolist() == bandit.scores(given).tolist()
+
+
+def test_a_row_of_numbers_may_be_in_a_list_or_an_array():
+    for x in ([[1.0, 2.0]], np.array([[1.0, 2.0]]), [np.array([1.0, 2.0])]):
+        bandit = Bandit("squarecb", labels=["no", "yes"])
+        bandit.decide(x)
+        assert bandit.features == 2
+        with pytest.raises(ValueError, match="x has 2 axes; the numbers of one row were needed, and it has 2 rows"):
+            bandit.decide(np.ones((2, 2)).tolist())
+
+
+# Soft labels
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_probability_vectors_of_a_table_are_those_of_its_columns(library):
+    # The names were lost: columns in another order were learnt as other labels.
+    made = pytest.importorskip(library)
+    x = np.random.default_rng(0).normal(1.0, size=(60, 2))
+    cells = {"a": np.full(60, 0.9), "b": np.full(60, 0.07), "c": np.full(60, 0.03)}
+    frame = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}[library]
+    soft, other = (getattr(made, frame)({name: cells[name] for name in order}) for order in ("abc", "cab"))
+    for learner in (Learner("folklore"), Learner("folklore", labels=["c", "b", "a"]), Learner("folklore", labels=["a", "b", "c"], features=2)):
+        learner.update(x, soft)
+        learner.run(x, other)
+        assert learner.predict([1.0, 1.0]) == "a"
+        assert learner.predict_proba([1.0, 1.0])[learner.labels.index("a")] > 0.8
+    with pytest.raises(ValueError, match="y has the columns a, b, c; the classes 0, 1, 2 were needed"):
+        Learner("folklore", features=2, classes=3).update(x, soft)
+    with pytest.raises(ValueError, match="y has the columns a, b, c; the classes a, b, d were needed"):
+        Learner("folklore", labels=["a", "b", "d"]).update(x, soft)
+
+
+def test_probability_vectors_keep_labels_that_are_numbers(tmp_path):
+    x = np.random.default_rng(0).normal(size=(60, 2))
+    soft = np.tile([0.9, 0.07, 0.03], (60, 1))
+    learner = Learner("folklore")
+    learner.update(x, pandas.DataFrame(soft, columns=[5, 7, 9]))
+    learner.save(tmp_path / "model")
+    for same in (learner, Learner.load(tmp_path / "model")):
+        same.update(x, pandas.DataFrame(soft, columns=[5, 7, 9])[[9, 7, 5]])
+        assert same.predict([0.0, 0.0]) == 5
+    learner = Learner("folklore", features=2, classes=3)
+    learner.update(x, pandas.DataFrame(soft))
+    assert learner.predict([0.0, 0.0]) == 0
+
+
+def test_several_labels_in_rows_of_other_lengths_are_refused():
+    with pytest.raises(ValueError, match="y has 1 labels in its first row and 2 in row 1; one was needed: several labels need a learner each"):
+        Learner("folklore").update([[1.0], [2.0]], [["a"], ["b", "c"]])
+    with pytest.raises(TypeError, match="a label, or a list of the probabilities of the classes in their order, was needed"):
+        Learner("folklore", features=1, labels=["a", "b"]).learn_one([1.0], {"a": 0.5, "b": 0.5})
+
+
+# Labels in files
+
+
+@pytest.mark.parametrize(
+    ("labels", "back"), [(["1", "2"], [1, 2]), (["1.10", "2.50"], [1.1, 2.5]), (["1E+2", "-3"], [100.0, -3])], ids=str
+)
+def test_decimal_labels_are_numbers_in_a_file(labels, back, tmp_path):
+    # They came back as texts.
+    x, y = np.eye(2)[np.arange(60) % 2], [Decimal(label) for label in labels] * 30
+    learner, bandit = Learner("folklore"), Bandit("squarecb")
+    for model in (learner, bandit):
+        model.run(x, y)
+        with pytest.warns(UserWarning, match="the label Decimal.* is saved as the number"):
+            model.save(tmp_path / "model")
+        loaded = type(model).load(tmp_path / "model")
+        known = loaded._labels_out().tolist()
+        assert sorted((str(type(label)), label) for label in known) == sorted((str(type(label)), label) for label in back)
+        loaded.run(x, y)  # Equal numbers are the same labels.
+        assert loaded.classes == 2 if model is learner else len(loaded.labels) == 2
+
+
+@pytest.mark.parametrize("made", [list, np.array, pandas.Categorical, lambda y: pandas.Series(y, dtype="boolean"), lambda y: [*y[:-1], None]])
+def test_truth_values_come_back_as_truth_values(made, tmp_path):
+    x, _ = rows()
+    y = made([bool(truth) for truth in x[:, 0] > 0])
+    for model in (Learner("folklore"), Bandit("squarecb")):
+        model.run(x, y)
+        model.save(tmp_path / "model")
+        for same in (model, type(model).load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+            same.run(x, y)
+            assert {type(label) for label in same.predict(x).tolist()} == {bool}
+            assert (same.predict(x) == (x[:, 0] > 0)).mean() > 0.8
+
+
+# Labels as libraries have them
+
+
+class Light(str, enum.Enum):
+    RED = "re"
+    GREEN = "gr"
+
+
+def library_labels(truth):
+    """Labels of every library, some of them missing, and the kind in which they come back."""
+    import polars
+    import pyarrow
+
+    missing = np.arange(len(truth)) % 5 == 0
+    whole = [None if gone else int(one) for gone, one in zip(missing, truth, strict=True)]
+    masked = np.ma.array(truth.astype(int), mask=missing)
+    return {
+        "Int64": (pandas.Series(whole, dtype="Int64"), int),
+        "arrow of pandas": (pandas.Series(whole, dtype="int64[pyarrow]"), int),
+        "boolean": (pandas.Series(whole, dtype="boolean"), bool),
+        "polars": (polars.Series(whole), int),
+        "pyarrow": (pyarrow.array(whole), int),
+        "chunks": (pyarrow.chunked_array([whole[:7], whole[7:]]), int),
+        "masked": (masked, int),
+        "masked signs": (np.ma.array(np.where(truth, "+", "-"), mask=missing), str),
+        "enumeration": ([Light.RED if one else Light.GREEN for one in truth], str),
+    }
+
+
+@pytest.mark.parametrize("table", [False, True])
+@pytest.mark.parametrize("kind", ["Int64", "arrow of pandas", "boolean", "polars", "pyarrow", "chunks", "masked", "masked signs", "enumeration"])
+def test_labels_of_libraries_keep_their_types(kind, table):
+    # NumPy makes reals of whole numbers beside a missing one, "?" of what is masked, and two letters of an enumeration's names.
+    pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    x, _ = rows()
+    truth = x[:, 0] > 0
+    given, back = library_labels(truth)[kind]
+    x = pandas.DataFrame(x, columns=["a", "b", "c"]) if table else x
+    for model in (Learner("folklore"), Bandit("squarecb")):
+        run = model.run(x, given)
+        predicted = model.predict(x).tolist()
+        assert {type(label) for label in predicted} == {back} and len(set(predicted)) == 2
+        assert run.notes == []
+        assert (run.truth < 0).sum() == (0 if kind == "enumeration" else 40)
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_what_is_no_list_of_labels_is_refused(table):
+    x, y = rows()
+    x = pandas.DataFrame(x, columns=["a", "b", "c"]) if table else x
+    for model in (Learner("folklore"), Bandit("squarecb")):
+        # The keys of a dictionary were learnt.
+        for wrong in (dict(enumerate(y)), set(y)):
+            with pytest.raises(TypeError, match="a list of labels in the order of the rows was needed"):
+                model.run(x, wrong)
+        with pytest.raises(ValueError, match="inf.* a finite number was needed"):
+            model.run(x, np.where(y == "yes", np.inf, 0.0))
+    with pytest.raises((TypeError, ValueError), match="y is 'yes'; labels, one for each row|there is no column 'yes'"):
+        Learner("folklore").update(x, "yes")
+
+
+def test_scikit_learn_refuses_masked_and_mixed_labels():
+    # A masked label was its hidden value, a number beside texts was a text, and an enumeration was cut.
+    face = pytest.importorskip("noregret.sklearn")
+    x, y = rows()
+    with pytest.raises(ValueError, match="Input y contains NaN or another missing label, the first in row 0"):
+        face.FolkloreClassifier().fit(x, np.ma.array((y == "yes").astype(int), mask=np.arange(200) % 5 == 0))
+    with pytest.raises(ValueError, match="y has texts and 1; labels of one kind were needed"):
+        face.FolkloreClassifier().fit(x, [1 if label == "yes" else "no" for label in y])
+    with pytest.raises(ValueError, match="but for the blanks around it"):
+        face.FolkloreClassifier().fit(x, np.where(y == "yes", "no ", "no"))
+    lights = [Light.RED if label == "yes" else Light.GREEN for label in y]
+    assert set(face.FolkloreClassifier().fit(x, lights).predict(x)) == {"re", "gr"}
+
+
+def test_rivers_labels_are_told_apart_as_everywhere():
+    river = pytest.importorskip("noregret.river")
+    model = river.Folklore()
+    model.learn_one({"a": 1.0}, "no")
+    with pytest.raises(ValueError, match="but for the blanks around it"):
+        model.learn_one({"a": 1.0}, "no ")
+    with pytest.raises(ValueError, match="y = inf: a finite number was needed"):
+        model.learn_one({"a": 1.0}, float("inf"))
+    model.learn_one({"a": 1.0}, ("a", 1))
+    model.learn_many(pandas.DataFrame({"a": [1.0, 2.0]}), [("a", 1), "no"])
+    model.learn_many(pandas.DataFrame({"a": [1.0, 2.0]}), np.array([["no"], ["yes"]]))
+    assert list(model._classes) == ["no", ("a", 1), "yes"]
+
+
+# Columns by their places
+
+
+@pytest.mark.parametrize("model", [Learner("folklore", features=3, classes=2), Bandit("squarecb", features=3, classes=2)], ids=["learner", "bandit"])
+def test_copies_know_the_order_of_columns(model):
+    # A pickle, as processes pass it on, had forgotten it; other names were taken for the same; explain had never looked.
+    x, y = rows()
+    frame = pandas.DataFrame(x, columns=["a", "b", "c"])
+    model.run(frame, (y == "yes").astype(int))
+    for same in (model, copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        for other in (frame[["c", "b", "a"]], frame.rename(columns={"b": "z"})):
+            with pytest.raises(ValueError, match="they were needed in the order of the first table, a, b, c"):
+                same.predict_proba(other)
+            with pytest.raises(ValueError, match="they were needed in the order of the first table, a, b, c"):
+                same.explain(other if model.name == "folklore" else other.iloc[0])
+        assert (same.predict_proba(pandas.DataFrame(x)) == same.predict_proba(frame)).all()
+
+
+def test_columns_called_by_places_keep_their_order():
+    x, y = rows()
+    frame = pandas.DataFrame(x)
+    learner = Learner("folklore", features=3, labels=["no", "yes"])
+    learner.update(frame, y)
+    with pytest.raises(ValueError, match="x has the columns 2, 1, 0; they were needed in the order of the first table, 0, 1, 2"):
+        learner.predict(frame[[2, 1, 0]])
+    named = frame.set_axis(["a", "b", "c"], axis=1)
+    assert (learner.predict(named) == learner.predict(x)).all()
+    with pytest.raises(ValueError, match="they were needed in the order of the first table, a, b, c"):
+        learner.predict(named[["c", "b", "a"]])
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [["a", "b", "c"], [10, 20, 30], [0, 1, 2], pandas.date_range("2026-01-01", periods=3), pandas.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])],
+    ids=["texts", "numbers", "places", "times", "levels"],
+)
+def test_a_row_of_a_frame_is_a_row(columns):
+    # Rows of frames whose columns are not called by texts were taken for a column of rows, or lacked all columns.
+    x, y = rows()
+    frame = pandas.DataFrame(x).set_axis(columns, axis=1)
+    row, same = frame.iloc[0], frame[:1]
+    for model in (Learner("folklore"), Learner("folklore", features=3, labels=["no", "yes"]), Bandit("squarecb"), Bandit("squarecb", features=3, labels=["no", "yes"])):
+        model.run(frame, y)
+        assert np.allclose(model.predict_proba(row), model.predict_proba(same)[0])
+        assert model.predict(row) == model.predict(same)[0]
+        if isinstance(model, Bandit):
+            assert model.decide(row).label in ("no", "yes")
+    bandit = Bandit("squarecb", labels=["no", "yes"])
+    bandit.decide(row)
+    assert bandit.predict_proba(row).shape == (2,)
+
+
+def test_columns_that_are_left_out_are_said():
+    # The command line said so, and Python left them out without a word.
+    x, y = rows()
+    frame = pandas.DataFrame(x, columns=["a", "b", "c"]).assign(number=range(200))
+    for made in (Learner, Bandit):
+        name = "folklore" if made is Learner else "squarecb"
+        assert made(name).run(frame, y).notes == ["column 'number' is left out: it numbers the rows, or tells them apart; numeric=['number'] or categorical=['number'] keeps it"]
+        assert made(name, drop=["number"]).run(frame, y).notes == []
+        kept = made(name, numeric=["number"])
+        assert kept.run(frame, y).notes == [] and kept.roles["number"] == "numeric"
+
+
+# River
+
+
+def test_lists_in_rows_of_rivers_tables_are_read():
+    river = pytest.importorskip("noregret.river")
+    frame = pandas.DataFrame({"size": [[1, 2], [3]] * 60, "user": [{"age": 5}, {"age": 7}] * 60, "x": np.arange(120) % 7})
+    model = river.Folklore()
+    model.learn_many(frame, ["a", "b"] * 60)
+    # "the feature size[0] appears twice"
+    assert [model.predict_one(row) for row in frame[:4].to_dict("records")] == model.predict_many(frame[:4]).tolist() == ["a", "b", "a", "b"]
+
+
+def test_rivers_learners_are_used_from_threads():
+    # Two classes had one number, and columns were counted twice.
+    river = pytest.importorskip("noregret.river")
+    for model in (river.Folklore(), river.Auto()):
+        wrong = []
+
+        def work(seed, model=model, wrong=wrong):
+            rng = np.random.default_rng(seed)
+            try:
+                for _ in range(300):
+                    x = {f"f{at}": float(rng.normal()) for at in rng.integers(40, size=4)}
+                    model.predict_proba_one(x)
+                    model.learn_one(x, str(rng.integers(12)))
+                    model.predict_proba_many(pandas.DataFrame([x]))
+            except Exception as why:  # noqa: BLE001, reported below
+                wrong.append(why)
+
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert wrong == []
+        assert model._core.rounds == 900
+        assert sorted(model._classes.values()) == list(range(12))
+        assert sorted(model._columns.values()) == list(range(40))
+        for same in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), model.clone(include_attributes=True)):
+            assert same.predict_proba_one({"f1": 1.0}) == model.predict_proba_one({"f1": 1.0})
+
+
+# scikit-learn
+
+
+@pytest.mark.parametrize("count", [300, 1500])
+@pytest.mark.parametrize("table", [False, True])
+def test_fit_ends_with_trees_of_all_rows(count, table):
+    # The booster inside was left with the trees of a part of the rows.
+    face = pytest.importorskip("noregret.sklearn")
+    x = np.random.default_rng(0).normal(size=(count, 3))
+    y = ((x[:, 0] > 0) ^ (x[:, 1] > 0)).astype(int)
+    given = pandas.DataFrame(x, columns=["a", "b", "c"]).assign(kind="k") if table else x
+    fitted, streamed = face.AutoClassifier().fit(given, y), face.AutoClassifier().partial_fit(given, y, classes=[0, 1])
+    for model, changes in ((fitted, False), (streamed, True)):
+        for core in (model._core, *getattr(model, "_others", ())):
+            before = model.predict_proba(given)
+            core.settle()
+            assert bool((model.predict_proba(given) != before).any()) is changes
