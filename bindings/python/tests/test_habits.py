@@ -4,6 +4,7 @@ import copy
 import enum
 import pickle
 import threading
+import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -230,6 +231,80 @@ def test_rivers_labels_are_told_apart_as_everywhere():
     model.learn_many(pandas.DataFrame({"a": [1.0, 2.0]}), [("a", 1), "no"])
     model.learn_many(pandas.DataFrame({"a": [1.0, 2.0]}), np.array([["no"], ["yes"]]))
     assert list(model._classes) == ["no", ("a", 1), "yes"]
+
+
+# Frames
+
+
+def test_what_has_the_index_in_another_order_is_said():
+    # Labels were looked at in two fronts, weights and rewards in none.
+    x, y = rows()
+    frame = pandas.DataFrame(x, columns=["a", "b", "c"])
+    labels, ones = pandas.Series(y), pandas.Series(np.ones(200))
+    other = {"labels": labels.sample(frac=1, random_state=1), "ones": ones.sample(frac=1, random_state=1)}
+    calls = {
+        "y": [lambda: Learner("folklore").update(frame, other["labels"]), lambda: Bandit("squarecb").run(frame, other["labels"])],
+        "weight": [lambda: Learner("folklore").run(frame, labels, other["ones"])],
+        "rewards": [lambda: Bandit("squarecb").learn(frame, labels, other["ones"], ones / 2)],
+        "probabilities": [lambda: Bandit("squarecb").learn(frame, labels, ones, other["ones"] / 2)],
+    }
+    for library in ("noregret.sklearn", "noregret.river"):
+        face = pytest.importorskip(library)
+        if hasattr(face, "Folklore"):
+            calls["y"].append(lambda face=face: face.Folklore().learn_many(frame, other["labels"]))
+            calls["w"] = [lambda face=face: face.Folklore().learn_many(frame, labels, other["ones"])]
+        else:
+            calls["y"] += [lambda face=face: face.FolkloreClassifier().fit(frame, other["labels"])]
+            calls["sample_weight"] = [
+                lambda face=face: face.FolkloreClassifier().fit(frame, labels, other["ones"]),
+                lambda face=face: face.FolkloreClassifier().partial_fit(frame, labels, ["no", "yes"], other["ones"]),
+            ]
+    for name, all_of in calls.items():
+        for call in all_of:
+            with pytest.warns(UserWarning, match=f"{name} has the index of [xX] in another order, and rows are matched by their places"):
+                call()
+
+
+def test_columns_that_a_frame_lacks_are_said():
+    # The command line said so; a misspelt column was missing in every row without a word.
+    face = pytest.importorskip("noregret.sklearn")
+    x, y = rows()
+    frame = pandas.DataFrame(x, columns=["a", "b", "c"]).assign(kind=y)
+    bandit, learner, model = Bandit("squarecb"), Learner("folklore"), face.FolkloreClassifier().fit(frame, y)
+    bandit.run(frame, y)
+    learner.run(frame, y)
+    for each in (bandit, learner, model):
+        with pytest.warns(UserWarning, match="x lacks the columns a, kind, missing in every row"):
+            each.predict(frame.rename(columns={"a": "A"}).drop(columns="kind"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            each.predict(frame.assign(more=1.0))
+            each.predict(frame.to_dict("records"))
+
+
+def test_scikit_learn_keeps_the_order_of_columns_without_texts():
+    # scikit-learn looks at names that are texts only.
+    face = pytest.importorskip("noregret.sklearn")
+    x, y = rows()
+    for columns in ([0, 1, 2], [30, 10, 20], pandas.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])):
+        frame = pandas.DataFrame(x).set_axis(columns, axis=1)
+        for model in (face.FolkloreClassifier().fit(frame, y), face.FolkloreClassifier().partial_fit(frame, y, ["no", "yes"])):
+            for ask in (model.predict, lambda other, model=model: model.partial_fit(other, y)):
+                with pytest.raises(ValueError, match="they were needed in the order of fit"):
+                    ask(frame.iloc[:, [2, 0, 1]])
+            assert (model.predict(frame) == model.predict(x)).all()
+
+
+def test_weights_are_numbers_and_fit_comes_first():
+    face = pytest.importorskip("noregret.sklearn")
+    x, y = rows()
+    with pytest.raises(TypeError, match="weight is 'w'; weights, one for each row, were needed: x"):
+        Learner("folklore").update(pandas.DataFrame(x).assign(w=1.0), y, "w")
+    with pytest.raises(TypeError, match="weight = '2': must be a number"):
+        Learner("folklore", features=3, classes=2).learn_one(x[0], 1, "2")
+    for name in ("learner_", "n_rounds_", "params_"):
+        with pytest.raises(ValueError, match="is not fitted yet"):
+            getattr(face.FolkloreClassifier(), name)
 
 
 # Columns by their places

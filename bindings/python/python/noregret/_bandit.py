@@ -491,7 +491,7 @@ class Bandit(Rounds):
         x = _tables.rows(x)
         if isinstance(y, str):
             raise TypeError(f"y is {y!r}; labels, one for each row, were needed: run(x.drop(columns={y!r}), x[{y!r}])")
-        _tables.check_index(x, y)
+        _tables.check_index(x, y=y)
         y = _tables.labels(y)
         notes: list[str] = []
         if self._held is None:
@@ -551,6 +551,7 @@ class Bandit(Rounds):
         >>> bandit.rounds, bandit.predict([2.0, 0.0])
         (500, 'yes')
         """
+        _tables.check_index(x, labels=labels, rewards=rewards, probabilities=probabilities)
         rewards, probabilities = _arrays.one_axis(rewards, "rewards"), _arrays.one_axis(probabilities, "probabilities")
         rewards = _shares(rewards, between)
         labels = _tables.labels(labels)

@@ -166,6 +166,7 @@ class Described(Labelled):
         table = _tables.table(x)
         if self._held is None:
             return table
+        _tables.check_names(x, self.roles)
         if isinstance(x, np.ndarray):
             table = table._replace(names=_tables.in_places(self.roles, len(table.names), "learner"))
         return _tables.as_written(table, self._held)

@@ -253,6 +253,8 @@ class Learner(Described):
         """
         if _arrays.is_missing(y):
             return
+        if not isinstance(weight, (int, float, np.number)):
+            raise TypeError(f"weight = {weight!r}: must be a number")
         x = self._readable(x)
         if self._held is None or self._takes_tables(x):
             row = _tables.single(x) if _tables.is_table(x) else _tables.given([x])
@@ -290,6 +292,7 @@ class Learner(Described):
         KeyboardInterrupt
             Between two rounds; the rows before are learnt, and `rounds` counts them.
         """
+        _tables.check_index(x, y=y, weight=weight)
         self._run(_tables.rows(x), _tables.labels(self._in_classes(y)), weight, {"look_ahead": look_ahead, "threads": threads})
 
     def run(
@@ -318,6 +321,7 @@ class Learner(Described):
         Run(rounds=100, errors=1, error_rate=0.01, greedy_error_rate=0.01, log_loss=0.0138629)
         """
         how = {"look_ahead": look_ahead, "keep": probabilities, "seed": seed, "threads": threads}
+        _tables.check_index(x, y=y, weight=weight)
         x, y = _tables.rows(x), _tables.labels(self._in_classes(y))
         with bar(x, progress) as told:
             found, notes = self._run(x, y, weight, {**how, "progress": told})
@@ -331,7 +335,8 @@ class Learner(Described):
     ) -> tuple[Any, list[str]]:
         """Learns rows; returns the result of the compiled part, and remarks on the columns."""
         facts = {"ahead": False, **(facts or {})}
-        _tables.check_index(x, y)
+        if isinstance(weight, str):
+            raise TypeError(f"weight is {weight!r}; weights, one for each row, were needed: x[{weight!r}]")
         x = self._readable(x)
         count = self._bare(x)
         if count is not None:

@@ -131,6 +131,7 @@ class Rounds(Model[_core.Bandit]):
                 raise ValueError(f"x has {rows} rows without columns; the {len(columns)} of the bandit were needed: {', '.join(columns[:10])}")
             return np.zeros((rows, self._core.features))
         x = _tables.texts(x) if self._core.named else x
+        _tables.check_names(x, _tables.roles_of(self._core))
         by_name = isinstance(x, Mapping) or (isinstance(x, list | tuple) and bool(x) and isinstance(x[0], Mapping))
         if not self._core.named and not by_name:
             self._in_order(x)

@@ -313,13 +313,25 @@ def words(name: str, given: Sequence[Any] | None) -> list[str]:
     return [str(word) for word in given or ()]
 
 
-def check_index(x: Any, y: Any) -> None:
-    """Warns where labels of pandas have the index of the rows in another order: rows and labels are matched by their places."""
+def check_index(x: Any, *, of: str = "x", **others: Any) -> None:
+    """Warns where labels or weights of pandas have the index of the rows in another order: they are matched by their places."""
     ours: Any = getattr(x, "index", None)
-    theirs: Any = getattr(y, "index", None)
-    if hasattr(ours, "equals") and hasattr(theirs, "equals") and len(ours) == len(theirs) and not ours.equals(theirs):
-        if ours.is_unique and theirs.is_unique and theirs.isin(ours).all():
-            warnings.warn("y has the index of x in another order, and rows are matched by their places: y.loc[x.index] has the order of x", stacklevel=4)
+    for name, other in others.items():
+        theirs: Any = getattr(other, "index", None)
+        if hasattr(ours, "equals") and hasattr(theirs, "equals") and len(ours) == len(theirs) and not ours.equals(theirs):
+            if ours.is_unique and theirs.is_unique and theirs.isin(ours).all():
+                told = f"{name} has the index of {of} in another order, and rows are matched by their places: {name}.loc[{of}.index] has the order of {of}"
+                warnings.warn(told, stacklevel=4)
+
+
+def check_names(x: Any, roles: Mapping[str, str]) -> None:
+    """Warns where a frame lacks some of the columns that were learnt."""
+    names = None if is_series(x) else column_names(x)
+    lacking = [] if names is None else [name for name, role in roles.items() if role not in ("label", "weight", "drop") and name not in names]
+    # Columns of lists have their elements' names.
+    lacking = [name for name in lacking if not any(name.startswith((f"{other}[", f"{other}.")) for other in names or ())]
+    if lacking and len(lacking) < len(roles):
+        warnings.warn(f"x lacks the column{'s' * (len(lacking) > 1)} {', '.join(lacking[:10])}, missing in every row", stacklevel=5)
 
 
 def has_holes(x: Any) -> bool:

@@ -287,7 +287,7 @@ def split(x: Any, y: Any, shards: int) -> list[list[tuple[Any, Any]]]:
     """Rows in memory as contiguous shards of one block each, of nearly equal size."""
     if shards < 1:
         raise ValueError(f"shards = {shards}: must be 1 or more")
-    _tables.check_index(x, y)
+    _tables.check_index(x, y=y)
     x, y = _tables.sparse(_tables.given(_tables.by_name(_tables.whole(x)))), _tables.column(_tables.labels(y), "y")
     if hasattr(x, "tocsr"):
         x = x.tocsr()

@@ -256,6 +256,7 @@ class Classifier(base.MiniBatchClassifier):
         y
             The classes.
         """
+        _tables.check_index(X, of="X", y=y)
         with self._lock.held:
             self._learn_many(X, y, 1.0)
 
@@ -434,6 +435,7 @@ class WeightedClassifier(Classifier):
         w
             Importance weights, one for each row or one for all.
         """
+        _tables.check_index(X, of="X", y=y, w=w)
         if self.class_weight is not None:
             w = np.broadcast_to(np.asarray(w, dtype=np.float64), len(X)) * [self._importance(label) for label in y]
         with self._lock.held:

@@ -48,6 +48,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The default of `norm` times `radius`, if it differs from the learner's."""
     _nested: ClassVar[str | None] = None
     """The parameter that names a nested learner, if any."""
+    _places: list[Any] | None = None
+    """The columns of the table of numbers that was fitted."""
 
     def __init__(
         self,
@@ -173,6 +175,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"passes = {self.passes}: must be a whole number of at least 1")
         if not (self.orders is None or isinstance(self.orders, int | np.integer) and self.orders >= 1):
             raise ValueError(f"orders = {self.orders}: must be a whole number of at least 1, or None")
+        _tables.check_index(X, of="X", y=y, sample_weight=sample_weight)
         self._table: Learner | None = None
         self._others: list[_core.Learner] = []
         X, y = _with_columns(_rows(X, dense=bool(_tables.said(self._reading())))), _plain(y)
@@ -185,6 +188,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if not table.rows:
                 raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required: X has no rows")
         else:
+            self._places = _places(X)
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(y)
         self.classes_, targets = np.unique(y, return_inverse=True)
@@ -266,13 +270,16 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
+        _tables.check_index(X, of="X", y=y, sample_weight=sample_weight)
         learner: _core.Learner | None = getattr(self, "_core", None)
         dense = getattr(self, "_table", None) is not None or bool(_tables.said(self._reading()))
         X, y = _with_columns(_rows(X, dense=dense)), _plain(y)
         if getattr(self, "_table", None) is not None or (learner is None and self._takes_table(X)):
             return self._learn_table(X, y, classes, sample_weight)
+        if learner is None:
+            self._places = _places(X)
         if learner is None or not self._plain(X):
-            X = X if learner is None else _filled(X)
+            X = X if learner is None else _filled(self._in_order(X))
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=learner is None
             )
@@ -404,16 +411,19 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def n_rounds_(self) -> int:
         """Rounds learnt so far."""
+        check_is_fitted(self)
         return self._core.rounds
 
     @property
     def params_(self) -> dict[str, float | int | str | bool]:
         """The learner's parameters in use."""
+        check_is_fitted(self)
         return self._core.params
 
     @property
     def learner_(self) -> Learner:
         """The underlying learner, for saving, merging or certifying; with several `orders`, that of the first."""
+        check_is_fitted(self)
         table: Learner | None = getattr(self, "_table", None)
         weights = self._learner_weights()
         if table is None:
@@ -442,7 +452,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             found = [_core.predict_table(core, table, scores)[:, self._order] for core in cores]
         else:
             if not self._plain(X):
-                X = validate_data(self, _filled(X), accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+                X = validate_data(self, _filled(self._in_order(X)), accept_sparse="csr", dtype=np.float64, order="C", reset=False)
             rows = _arrays.rows(X)
             found = [core.predict(rows, scores) for core in cores]
         if len(cores) == 1:
@@ -454,6 +464,13 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         logs: Floats = np.log(np.maximum(forecasts, np.finfo(float).tiny)).mean(axis=0)
         mean = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.asarray(mean / mean.sum(axis=1, keepdims=True))
+
+    def _in_order(self, X: Any) -> Any:
+        """`X`, whose columns have the order of those of fit, also where scikit-learn does not look at their names, which are no texts."""
+        names = _places(X)
+        if names is not None and self._places is not None and names != self._places and set(names) == set(self._places):
+            raise ValueError(f"X has the columns {names[:10]}; they were needed in the order of fit, {self._places[:10]}")
+        return X
 
     def _plain(self, X: Any) -> bool:
         """Whether `X` can skip scikit-learn's validation, because the compiled part checks it."""
@@ -568,6 +585,11 @@ def _numbers(table: _tables.Table, y: Any, kept: list[int], reading: dict[str, l
 def _rows(X: Any, dense: bool) -> Any:
     """Rows in memory: a list of texts as a table of one column, nested lists of numbers and texts as an array of them."""
     return _tables.sparse(_tables.texts(_tables.given(X)), dense=dense)
+
+
+def _places(X: Any) -> list[Any] | None:
+    """The names of the columns of a DataFrame, in their order."""
+    return list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else None
 
 
 def _filled(X: Any) -> Any:
