@@ -430,3 +430,110 @@ def test_fit_ends_with_trees_of_all_rows(count, table):
             before = model.predict_proba(given)
             core.settle()
             assert bool((model.predict_proba(given) != before).any()) is changes
+
+
+# Arguments
+
+
+def test_arguments_are_refused_by_name():
+    # "failed to extract field Asked.memory", or the refusal came with the first rows.
+    for made in (Learner, Bandit):
+        with pytest.raises(ValueError, match="memory = '1': must be a whole number from 0"):
+            made(memory="1")
+        with pytest.raises(TypeError, match="radius = '1': must be a number"):
+            made(radius="1")
+    with pytest.raises(TypeError, match="exploration_floor = 'x': must be a number"):
+        Bandit(exploration_floor="x")
+    with pytest.raises(ValueError, match="most_waiting = -1: must be a whole number from 0"):
+        Bandit(most_waiting=-1)
+    with pytest.raises(TypeError, match=r"class_weight\['yes'\] = 'a': must be a number"):
+        Learner(class_weight={"yes": "a"})
+    x, y = rows()
+    for model in (Learner("folklore"), Bandit("squarecb")):
+        with pytest.raises(ValueError, match="seed = -1: must be a whole number from 0"):
+            model.run(x, y, seed=-1)
+        with pytest.raises(ValueError, match="column 'a', row 1: about 1e400; a number of at most 1e.100 was needed"):
+            model.run([{"a": 1}, {"a": 10**400}], ["yes", "no"])
+    face = pytest.importorskip("noregret.sklearn")
+    with pytest.raises(ValueError, match="radius = 0: must be a finite number > 0"):
+        face.FolkloreClassifier(radius=0).fit(x, y)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pandas.NA], ids=str)
+def test_a_first_number_may_be_missing(missing):
+    # A first row with None was one of features by name.
+    bandit, other = (Bandit("squarecb", labels=["no", "yes"], seed=1) for _ in range(2))
+    decisions = bandit.decide([missing, 1.0]), other.decide([0.0, 1.0])
+    assert decisions[0] == decisions[1] and bandit.columns == ["0", "1"]
+    for each in (bandit, other):
+        each.feedback(0, True)
+    assert (bandit.scores([missing, 2.0]) == other.scores([0.0, 2.0])).all()
+
+
+def test_labels_on_offer_may_be_a_frame_of_polars():
+    polars = pytest.importorskip("polars")
+    bandit = Bandit("offers")
+    assert bandit.decide({"user": 1}, polars.DataFrame({"price": [1, 2]})).label in (0, 1)
+
+
+# Many machines
+
+
+def test_parts_of_an_array_with_holes_are_tables():
+    # A part without missing numbers was refused beside the others.
+    from noregret.cluster import LocalEngine, fit
+    from noregret.cluster._fit import split
+
+    x, y = rows(120)
+    for at, holes in ((0, x.copy()), (-1, x.copy()), (0, np.column_stack([x.astype(object), y]))):
+        holes[at, 0] = None if holes.dtype == object else np.nan
+        found = fit(split(holes, y, 3), "folklore", engine=LocalEngine()).learner
+        assert (found.predict(holes) == y).mean() > 0.9
+    frame = pandas.DataFrame(x, columns=["a", "b", "c"])
+    with pytest.raises(ValueError, match="x has no column 'b', which the first table had"):
+        fit([[(frame[:60], y[:60])], [(frame[60:].rename(columns={"b": "B"}), y[60:])]], "folklore", engine=LocalEngine())
+
+
+def test_sweeps_take_what_learners_take():
+    import datetime
+
+    import scipy.sparse
+
+    from noregret.cluster import sweep
+
+    polars = pytest.importorskip("polars")
+    x, y = rows(60)
+    frame = pandas.DataFrame(x, columns=["a", "b", "c"])
+
+    def errors(data, options=()):
+        found = sweep(data, "ogd", {"rate": 0.1}, options=options)
+        assert found.failures == []
+        return found.runs[0]["errors"]
+
+    days = [datetime.date(2026, 1, 1 + (label == "yes")) for label in y]
+    assert errors((x, y)) == errors((scipy.sparse.csr_matrix(x), y)) == errors((x, y[:, None])) == errors((x, days))
+    whole = polars.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "y": y})
+    assert errors(whole, ["--label", "y"]) == errors((frame, y))
+    with pytest.raises(ValueError, match="x has 60 rows and y 59; as many were needed"):
+        sweep((frame, y[:-1]), "ogd")
+    with pytest.warns(UserWarning, match="y has the index of x in another order"):
+        sweep((frame, pandas.Series(y).sample(frac=1, random_state=1)), "ogd")
+
+
+def test_keyed_learners_take_empty_batches_and_tell_the_order_of_columns(tmp_path):
+    from noregret.cluster import KeyedLearners
+
+    x, y = rows(20)
+    frame, keys = pandas.DataFrame(x, columns=["a", "b", "c"]), ["s", "t"] * 10
+    with KeyedLearners(tmp_path / "one", "folklore", labels=["no", "yes"], actors=1, partitions=2) as keyed:
+        # "the table: has a header but no rows"
+        assert keyed.learn([], frame[:0], y[:0]).played == []
+        keyed.learn(keys, frame, y)
+        assert keyed.learn([], frame[:0], y[:0]).played == keyed.predict([], frame[:0]) == []
+    with KeyedLearners(tmp_path / "two", "folklore", features=3, labels=["no", "yes"], actors=1, partitions=2) as keyed:
+        keyed.learn(keys, frame, y)
+        assert keyed.predict(keys, frame[["c", "b", "a"]]) == keyed.predict(keys, frame)
+        with pytest.raises(ValueError, match="they were needed in the order of the first table, a, b, c"):
+            keyed.get("s").predict(frame[["c", "b", "a"]])
+    with pytest.raises(TypeError, match="class_weight: keyed learners take no weights of classes"):
+        KeyedLearners(tmp_path / "three", "folklore", labels=["no", "yes"], class_weight={"no": 2.0})

@@ -14,7 +14,7 @@ import numpy as np
 from . import _arrays, _core, _offers, _tables
 from ._arrays import Floats
 from ._explain import Explanation
-from ._kinds import KINDS, check_scale, number_of_classes, truth, whole
+from ._kinds import KINDS, check_scale, number, number_of_classes, truth, whole
 from ._offers import named
 from ._rounds import Rounds
 from ._run import Run, as_array
@@ -163,7 +163,8 @@ class Bandit(Rounds):
         costs: tuple[float, float] | str | None = None,
         **params: float | int | str | bool | None,
     ) -> None:
-        whole(features=features, classes=classes, seed=seed, horizon=horizon)
+        whole(features=features, classes=classes, seed=seed, horizon=horizon, memory=memory, most_waiting=most_waiting)
+        number(radius=radius, exploration_floor=exploration_floor)
         truth(intercept=intercept, sparse=sparse)
         self._given = {} if labels is None else named(labels)
         names = None if labels is None else list(self._given)
@@ -332,7 +333,7 @@ class Bandit(Rounds):
                 raise TypeError(f"correct = {correct!r}: must be True or False; for a number from 0 to 1 there is reward=")
             reward = float(correct)
         elif not _is_number(reward):
-            raise TypeError(f"reward = {reward!r}: must be a number from 0 to 1")
+            raise TypeError(f"reward = {reward!r}: must be a number from 0 to 1; for True and False there is correct=")
         self._core.feedback(str(id), float(reward))
 
     def forget(self, id: int | str) -> None:
@@ -493,6 +494,7 @@ class Bandit(Rounds):
             raise TypeError(f"y is {y!r}; labels, one for each row, were needed: run(x.drop(columns={y!r}), x[{y!r}])")
         _tables.check_index(x, y=y)
         y = _tables.labels(y)
+        whole(seed=seed)
         notes: list[str] = []
         if self._held is None:
             dropped = self._asked["roles"]["drop"]

@@ -54,6 +54,13 @@ def whole(**numbers: Any) -> None:
             raise ValueError(f"{name} = {value!r}: must be a whole number from 0")
 
 
+def number(**numbers: Any) -> None:
+    """Refuses anything but numbers and None."""
+    for name, value in numbers.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating)):
+            raise TypeError(f"{name} = {value!r}: must be a number")
+
+
 def truth(**values: Any) -> None:
     """Refuses anything but True, False and None: a text is true, whatever it says."""
     for name, value in values.items():

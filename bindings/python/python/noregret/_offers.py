@@ -34,6 +34,8 @@ def on_offer(labels: Any) -> tuple[list[Any], list[tuple[str, Described]]]:
     without features, or features without labels, which are called by their places."""
     if hasattr(labels, "iloc") and hasattr(labels, "columns"):
         labels = labels.to_dict("index")  # A row for each label.
+    if hasattr(labels, "to_dicts"):
+        labels = labels.to_dicts()
     if isinstance(labels, np.ndarray) and labels.ndim == 2:
         labels = list(labels)
     if isinstance(labels, Mapping):

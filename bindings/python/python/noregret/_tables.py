@@ -28,6 +28,8 @@ _PLAIN = frozenset({str, int, bool})
 LABELS = (str, int, float, np.bool_, np.integer, np.floating, decimal.Decimal, datetime.date, np.datetime64)
 """The types of labels."""
 
+_SMALL = 2**62
+
 LARGEST = 1e100
 """The largest number in a feature."""
 
@@ -444,8 +446,10 @@ def numbers_of(x: Any) -> Any:
         return []
     if is_table(x) or not isinstance(x, list | tuple | np.ndarray) or np.ndim(x) != 1:
         return None
-    plain = isinstance(x, np.ndarray) and x.dtype.kind in "fiub"
-    return x if plain or all(isinstance(value, int | float | np.number | np.bool_) for value in x) else None
+    if isinstance(x, np.ndarray) and x.dtype.kind in "fiub":
+        return x
+    row = [float("nan") if _arrays.is_missing(value) else value for value in x]
+    return row if all(isinstance(value, int | float | np.number | np.bool_) for value in row) else None
 
 
 def column(y: Any, name: str) -> list[Any]:
@@ -488,6 +492,9 @@ def class_weights(given: Mapping[Any, float] | None) -> dict[str, float] | None:
     """Importance weights by the first names of labels."""
     if given is not None and not isinstance(given, Mapping):
         raise TypeError(f"class_weight is {given!r}; a dictionary of labels and weights was needed")
+    wrong = next((label for label, weight in (given or {}).items() if not isinstance(weight, int | float | np.number)), None)
+    if given is not None and wrong is not None:
+        raise TypeError(f"class_weight[{wrong!r}] = {given[wrong]!r}: must be a number")
     return None if given is None else {weight_names(label)[0]: float(weight) for label, weight in given.items()}
 
 
@@ -610,7 +617,8 @@ def _cells(values: Any, name: str) -> list[Any]:
         return list(values.tolist()) if _is_full(values) else [_cell(value, name, at) for at, value in enumerate(values)]
     values = values.tolist() if hasattr(values, "tolist") else list(values)
     return [
-        value if type(value) in _PLAIN else _cell(value, name, at) for at, value in enumerate(values)
+        value if type(value) in _PLAIN and (type(value) is not int or -_SMALL < value < _SMALL) else _cell(value, name, at)
+        for at, value in enumerate(values)
     ]
 
 
@@ -625,7 +633,9 @@ def _cell(value: Any, name: str, at: int) -> Any:
     if isinstance(value, float | np.floating | decimal.Decimal) and math.isinf(value):
         raise ValueError(f"column {name!r}, row {at}: {value}; a finite number was needed")
     if isinstance(value, float | int | np.floating) and not -LARGEST <= value <= LARGEST:
-        raise ValueError(f"column {name!r}, row {at}: {value:.6g}; a number of at most {LARGEST:g} was needed")
+        # Python refuses to write the largest whole numbers.
+        shown = f"{value:.6g}" if not isinstance(value, int) or value.bit_length() < 1000 else f"about 1e{int(value.bit_length() * math.log10(2))}"
+        raise ValueError(f"column {name!r}, row {at}: {shown}; a number of at most {LARGEST:g} was needed")
     if isinstance(value, float | np.floating):
         return float(value)
     if isinstance(value, np.timedelta64):

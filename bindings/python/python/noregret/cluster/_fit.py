@@ -296,6 +296,9 @@ def split(x: Any, y: Any, shards: int) -> list[list[tuple[Any, Any]]]:
         x = [dict(zip(columns.names, row, strict=True)) for row in zip(*columns.cells, strict=True)]
     by_name = isinstance(x, list) and _tables.is_table(x)
     x = x if by_name or hasattr(x, "iloc") or hasattr(x, "slice") or hasattr(x, "tocsr") else np.asarray(x)
+    if _tables.has_holes(x) or _tables.has_texts(x):
+        # Every part is a table, whether it has texts and missing numbers or not.
+        x, by_name = [dict(zip(map(str, range(x.shape[1])), row, strict=True)) for row in x.tolist()], True
     rows = len(x) if by_name else x.shape[0]
     if rows != len(y):
         raise ValueError(f"x has {rows} rows and y {len(y)}; as many were needed")

@@ -65,6 +65,8 @@ class _Keyed:
             engine = LocalEngine()
         if not 1 <= actors <= partitions:
             raise ValueError(f"actors = {actors}: must be between 1 and partitions = {partitions}")
+        if "class_weight" in facts:
+            raise TypeError("class_weight: keyed learners take no weights of classes")
         self._given = named(labels)
         self._texts: str | None = None
         self._others: Any = None
@@ -143,6 +145,8 @@ class _Keyed:
         if self._core is not None and count is None and not _tables.is_table(x):
             table = table._replace(names=_tables.in_places(dict(_core.roles(self._core)), len(table.names), "first table"))
         if self._core is None:
+            if table.rows == 0 and count is None:
+                return np.zeros((0, 0))
             if y is None:
                 raise RuntimeError("the columns are determined by the first rows that are learnt, and there were none yet")
             made = self._made(table if count is None else _tables.Table([], [], []), y)
@@ -272,10 +276,10 @@ class _Keyed:
             raise KeyError(key)
         if self._kind == "bandit":
             bandit = Bandit._wrap(CoreBandit.from_bytes(content))
-            bandit._given = dict(self._given)
+            bandit._given, bandit._frame = dict(self._given), self._columns
             return bandit
         learner = Learner._wrap(CoreLearner.from_bytes(content))
-        learner._values = dict(self._given)
+        learner._values, learner._frame = dict(self._given), self._columns
         return learner
 
     def close(self) -> None:

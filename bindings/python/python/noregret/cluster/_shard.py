@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ Model = np.ndarray[Any, Any]
 
 _DENSE = 1024
 """Largest number of columns of tables that are dense."""
-_MIXED = "blocks: a table in one block, an array in another; all must be of one kind"
+_MIXED = "blocks: a table in one block, an array in another; all must be of one kind: rows with names, texts or missing numbers are tables"
 
 
 class Reading(NamedTuple):
@@ -305,11 +306,13 @@ def _rows(block: Block, reading: Reading) -> tuple[Any, Any]:
         return np.asarray(block["x"]), np.asarray(block[label])
     if isinstance(block, tuple):
         x, y = block
-        if not (reading.missing or _tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)):
+        if not (reading.schema or reading.missing or _tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)):
             return _arrays.rows(x), y
-        table = _tables.table(x)
+        table = _tables.table(x if _tables.is_table(x) else np.asarray(x))
+        _check_names(x, table, reading)
         return (table if columns is None else table.only(columns)), y
     table = _tables.table(block)
+    _check_names(block, table, reading)
     if label not in table.names:
         raise ValueError(f"label = {label!r}: the columns are {', '.join(table.names)}")
     y, table = table.cells[table.names.index(label)], table.without(label)
@@ -319,6 +322,16 @@ def _rows(block: Block, reading: Reading) -> tuple[Any, Any]:
     if vectors and all(isinstance(cell, list) and not any(isinstance(x, str) for x in cell) for cell in vectors):
         return np.array(vectors, dtype=np.float64), y
     return table, y
+
+
+def _check_names(x: Any, table: _tables.Table, reading: Reading) -> None:
+    """Refuses a frame that lacks a column of the first one: what a worker warns of is seen by nobody."""
+    if reading.schema is None or _tables.column_names(x) is None or table.nests:
+        return
+    fields = json.loads(reading.schema)["csv"]["fields"]
+    missing = [field["name"] for field in fields if field["role"] not in ("label", "weight", "drop") and field["name"] not in table.names]
+    if missing:
+        raise ValueError(f"x has no column {missing[0]!r}, which the first table had")
 
 
 def _name(label: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 import itertools
 import json
@@ -173,10 +174,15 @@ def _content(data: Any) -> tuple[str, np.ndarray[Any, Any]]:
     if isinstance(data, str | os.PathLike):
         path = Path(data)
         return path.name, np.fromfile(path, dtype=np.uint8)
+    if isinstance(data, tuple) and len(data) == 2:
+        _tables.check_index(data[0], y=data[1])
+        data = _tables.sparse(_tables.whole(data[0]), dense=True), _tables.labels(data[1])
     if isinstance(data, tuple) and len(data) == 2 and _is_table(data):
         table = _tables.table(data[0] if _tables.is_table(data[0]) else np.asarray(data[0]))
         label = _tables.free("label", table.names)
-        targets = _tables.column(_tables.labels(data[1]), label)
+        targets = _tables.column(data[1], label)
+        if len(targets) != table.rows:
+            raise ValueError(f"data: x has {table.rows} rows and y {len(targets)}; as many were needed")
         if table.nests:
             return "rows.ndjson", np.frombuffer(table.lines(label, targets), dtype=np.uint8)
         out = io.StringIO()
@@ -188,13 +194,13 @@ def _content(data: Any) -> tuple[str, np.ndarray[Any, Any]]:
         x, y = np.asarray(data[0], dtype=np.float64), np.asarray(data[1])
         if x.ndim != 2 or len(x) != len(y):
             raise ValueError(f"data: x of shape {x.shape} and y of shape {y.shape}; rows and as many labels were needed")
-        lines = (
-            json.dumps({"x": row, "y": label}) for row, label in zip(x.tolist(), y.tolist(), strict=True)
-        )
+        lines = (json.dumps({"x": row, "y": label}) for row, label in zip(x.tolist(), y.tolist(), strict=True))
         return "rows.ndjson", np.frombuffer(("\n".join(lines) + "\n").encode(), dtype=np.uint8)
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    if hasattr(data, "to_arrow"):
+        data = data.to_arrow()
     table = data if isinstance(data, pa.Table) else pa.Table.from_pandas(data, preserve_index=False)
     buffer = io.BytesIO()
     pq.write_table(table, buffer)
@@ -204,7 +210,10 @@ def _content(data: Any) -> tuple[str, np.ndarray[Any, Any]]:
 def _is_table(data: tuple[Any, Any]) -> bool:
     """Whether rows and labels are written as a table: they have names, texts, or missing values."""
     x, y = data
-    if _tables.is_table(x) or _tables.has_texts(x) or any(map(_arrays.is_missing, _tables.column(y, "y"))):
+    labels = _tables.column(y, "y")
+    if any(isinstance(label, datetime.date) for label in labels):
+        return True
+    if _tables.is_table(x) or _tables.has_texts(x) or any(map(_arrays.is_missing, labels)):
         return True
     return bool(np.isnan(np.asarray(x, dtype=np.float64)).any())
 

@@ -532,8 +532,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _learner(
         self, rows: Rows, scale: str, radius: float | None, horizon: int | None, seed: int, schema: str | None = None
     ) -> _core.Learner:
-        if self.radius is not None:
-            radius = self.radius
+        radius = self.radius if self.radius is not None else radius or None
         names = self._names()
         return classifier(
             self._learner_name,
@@ -541,7 +540,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows.shape[1] if isinstance(rows, np.ndarray) else rows[3],
             self._learner_params(),
             self._reach,
-            radius=radius or None,
+            radius=radius,
             horizon=horizon,
             seed=seed,
             sparse=not isinstance(rows, np.ndarray),
