@@ -128,7 +128,7 @@ def test_suspicious_logs_are_told():
     [
         ({"labels": [0, 2]}, ValueError, "round 1: the label is 2: must be from 0 to 1"),
         ({"labels": [0, 0.5]}, ValueError, r"labels\[1\] = 0.5: must be a whole number from 0"),
-        ({"labels": ["a", "b"]}, TypeError, "labels has dtype <U1; real numbers were needed"),
+        ({"labels": ["a", "b"]}, TypeError, "labels has .a.; whole numbers from 0 were needed"),
         ({"rewards": [1, np.nan]}, ValueError, "round 1: the reward is NaN"),
         ({"rewards": [1]}, ValueError, "rewards: 1 numbers for 2 rounds and 2 labels; 2 were needed"),
         ({"probabilities": [0.5, 0.0]}, ValueError, r"round 1: the label was played with probability 0: must be in \(0, 1\]"),

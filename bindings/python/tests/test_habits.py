@@ -55,6 +55,10 @@ def test_lists_in_a_round_are_read_as_they_were_decided():
         assert bandit.predict(given) in ("no", "yes")
         assert bandit.predict_proba(given).shape == (2,)
         assert bandit.scores([given])[0].tolist() == bandit.scores(given).tolist()
+    bandit.decide({"tags": ["new"], "age": 7, "sizes": [1, 2]})
+    assert bandit.predict_proba({"tags": ["new", "vip"], "sizes": [1, 2]}).shape == (2,)
+    # Columns of numbers, as a data frame is made of.
+    assert bandit.predict_proba({"tags": ["new", "vip", "new"], "age": [5, 6, 7]}).shape == (3, 2)
 
 
 def test_a_row_of_numbers_may_be_in_a_list_or_an_array():
@@ -474,6 +478,17 @@ def test_labels_on_offer_may_be_a_frame_of_polars():
     polars = pytest.importorskip("polars")
     bandit = Bandit("offers")
     assert bandit.decide({"user": 1}, polars.DataFrame({"price": [1, 2]})).label in (0, 1)
+
+
+def test_arrays_to_evaluate_are_numbers_in_one_order():
+    from noregret import evaluate_arrays
+
+    series = pandas.Series(np.arange(40) % 2)
+    policy = np.full((40, 2), 0.5)
+    with pytest.warns(UserWarning, match="rewards has the index of labels in another order"):
+        evaluate_arrays(series, series.sample(frac=1, random_state=1), np.full(40, 0.5), policy)
+    with pytest.raises(TypeError, match="labels has 'a'; whole numbers from 0 were needed, the places of the policy's columns"):
+        evaluate_arrays(["a", "b"], [1, 0], [0.5, 0.5], policy[:2])
 
 
 # Many machines

@@ -8,8 +8,9 @@ rewards of other policies from logged decisions.
 
 from typing import TYPE_CHECKING, Any
 
-from ._bandit import Bandit, Decision, DecisionLog
+from ._bandit import Bandit
 from ._core import __version__, catalogue
+from ._decisions import Decision, DecisionLog
 from ._evaluation import (
     Comparison,
     Difference,

@@ -6,13 +6,13 @@ import decimal
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from types import TracebackType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from . import _arrays, _core, _offers, _tables
+from . import _arrays, _core, _offers, _tables, _targets
 from ._arrays import Floats
+from ._decisions import Decision, DecisionLog, shares
 from ._explain import Explanation
 from ._kinds import KINDS, check_scale, number, number_of_classes, truth, whole
 from ._offers import named
@@ -26,52 +26,6 @@ WIDTH = 4096
 """Columns of a label on offer with features of its own."""
 OFFERED = 50
 """The largest number of such labels."""
-
-
-class Decision(NamedTuple):
-    """A played label, with the id for its feedback."""
-
-    label: Any
-    """The played label as it was named: by the bandit's `labels`, by the labels on offer, or else its number."""
-    probability: float
-    """The probability with which it was played, in (0, 1]."""
-    id: int
-    """The id for `Bandit.feedback`."""
-
-
-class DecisionLog:
-    """An open decision log of `Bandit.log`; a context manager."""
-
-    __slots__ = ("_core", "_path")
-
-    def __init__(self, core: _core.Bandit, path: str) -> None:
-        self._core: _core.Bandit | None = core
-        self._path = path
-
-    @property
-    def path(self) -> str:
-        """The path of the file."""
-        return self._path
-
-    def close(self) -> None:
-        """Completes the file; later decisions are not logged. Closing twice has no effect.
-
-        Raises OSError if writing fails.
-        """
-        core, self._core = self._core, None
-        if core is not None:
-            core.end_log()
-
-    def __enter__(self) -> DecisionLog:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"DecisionLog({self.path!r}, {'closed' if self._core is None else 'open'})"
 
 
 class Bandit(Rounds):
@@ -266,7 +220,7 @@ class Bandit(Rounds):
         bandit = cls._wrap(_core.Bandit.merge([part._core for part in parts], how))
         bandit._given = {}
         for part in reversed(parts):
-            _tables.check_types(part._given.values(), bandit._given)
+            _targets.check_types(part._given.values(), bandit._given)
             bandit._given.update(part._given)
         return bandit
 
@@ -290,14 +244,14 @@ class Bandit(Rounds):
         """The names of the labels on offer, which the bandit has."""
         if labels is None:
             return None
-        offered = _tables.known_as(map(_place, _offers.names(labels)) if not self._given else _offers.names(labels), self._given.values())
-        names = _tables.names_as(offered, self._given)
+        offered = _targets.known_as(map(_place, _offers.names(labels)) if not self._given else _offers.names(labels), self._given.values())
+        names = _targets.names_as(offered, self._given)
         for name in names:
             if name not in self._names():
                 known = self._core.labels
                 more = f" and {len(known) - 10} more" if len(known) > 10 else ""
                 raise ValueError(f'the label "{name}" is none of the bandit\'s; its labels are {", ".join(known[:10])}{more}')
-        _tables.check_types(offered, self._given or {name: int(name) for name in names})
+        _targets.check_types(offered, self._given or {name: int(name) for name in names})
         return names
 
     def feedback(
@@ -414,8 +368,8 @@ class Bandit(Rounds):
 
     def predict_proba(self, x: Any = None, labels: Any = None) -> Floats:
         """The distribution of the played label: shape (classes,) for one row, (rows, classes) for rows, which may be a table.
-        With `labels`, as in `decide`, of those on offer, in their order. A dictionary is one row, also with lists in it, if rows were
-        decided by name; a bandit of tables takes a dictionary of lists for its columns."""
+        With `labels`, as in `decide`, of those on offer, in their order. A dictionary of lists only is a table, if one of them has
+        the name of a column of numbers, or the first rows were a table; otherwise it is one row, as in `decide`."""
         return self._predict(x, labels, scores=False)
 
     def scores(self, x: Any = None, labels: Any = None) -> Floats:
@@ -459,8 +413,8 @@ class Bandit(Rounds):
         if isinstance(labels, Mapping):
             self._round(x, labels, learns=False)  # Raises.
         offered = self._offered(labels)
-        # As in `decide`: texts in a list are features of the round.
-        by_name = isinstance(x, Mapping) and self._core.named and not self._core.roles
+        # As in `decide`: a list is several features of the round, unless its name is that of a number.
+        by_name = isinstance(x, Mapping) and self._core.named and not self._core.roles and not set(map(str, x)) & set(self._core.columns)
         if x is None or by_name or (_tables.is_row(x) if _tables.is_table(x) else _arrays.is_row(x)):
             return np.array(self._core.look((self._one(x, learns=False), offered), scores))
         rows = self._many(x, learns=False)
@@ -493,7 +447,7 @@ class Bandit(Rounds):
         if isinstance(y, str):
             raise TypeError(f"y is {y!r}; labels, one for each row, were needed: run(x.drop(columns={y!r}), x[{y!r}])")
         _tables.check_index(x, y=y)
-        y = _tables.labels(y)
+        y = _targets.labels(y)
         whole(seed=seed)
         notes: list[str] = []
         if self._held is None:
@@ -502,7 +456,7 @@ class Bandit(Rounds):
             notes = _tables.left_out(self.roles, dropped)
         found = self._core.run(self._many(x, learns=True), self._classes(y), seed=seed, keep=probabilities)
         losses, kept, played, rates, truth = found
-        return Run(losses, kept, played, rates, truth, self._labels_out().tolist(), self.name, notes + _tables.unlabelled(y, truth))
+        return Run(losses, kept, played, rates, truth, self._labels_out().tolist(), self.name, notes + _targets.unlabelled(y, truth))
 
     def learn(
         self,
@@ -555,8 +509,8 @@ class Bandit(Rounds):
         """
         _tables.check_index(x, labels=labels, rewards=rewards, probabilities=probabilities)
         rewards, probabilities = _arrays.one_axis(rewards, "rewards"), _arrays.one_axis(probabilities, "probabilities")
-        rewards = _shares(rewards, between)
-        labels = _tables.labels(labels)
+        rewards = shares(rewards, between)
+        labels = _targets.labels(labels)
         missing = next((at for at, label in enumerate(labels) if _arrays.is_missing(label)), None)
         if missing is not None:
             raise ValueError(f"labels[{missing}] is missing; the label that was played in the round was needed")
@@ -625,20 +579,6 @@ def _place(label: Any) -> Any:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating, decimal.Decimal)) and not isinstance(value, bool)
-
-
-def _shares(rewards: Floats, between: tuple[float, float]) -> Floats:
-    """Rewards between the worst and the best as numbers from 0 to 1."""
-    if between == (0, 1):
-        return rewards
-    worst, best = between
-    least, most = min(between), max(between)
-    if not (least < most and np.isfinite(most - least)):
-        raise ValueError(f"between = {between!r}: must be two different numbers, the worst reward and the best")
-    outside = np.flatnonzero(~((rewards >= least) & (rewards <= most)))
-    if outside.size:
-        raise ValueError(f"rewards[{outside[0]}] = {rewards[outside[0]]:g}: must be from {least:g} to {most:g}, as between = {between!r} says")
-    return (rewards - worst) / (best - worst)
 
 
 def _pair(costs: Any) -> tuple[float, float]:

@@ -408,6 +408,7 @@ def evaluate_arrays(
     >>> {name: round(estimate.value, 12) for name, estimate in found.estimates.items()}
     {'ips': 1.0, 'snips': 0.8, 'dm': 0.45, 'dr': 0.8}
     """
+    _tables.check_index(labels, of="labels", rewards=rewards, probabilities=probabilities, policy=policy, estimates=estimates, position=position)
     p = _array(probabilities, "probabilities", (1, 2))
     places = None if position is None else _labels(position, "position")
     return _evaluation(
@@ -455,6 +456,9 @@ def _played_at(places: Any, x: Any, name: str) -> Any:
 
 
 def _labels(labels: Any, name: str = "labels") -> Any:
+    text = next((label for label in labels if isinstance(label, str)), None) if np.ndim(labels) == 1 else None
+    if text is not None:
+        raise TypeError(f"{name} has {text!r}; whole numbers from 0 were needed, the places of the policy's columns")
     array = _array(labels, name, (1,))
     wrong = np.flatnonzero(array != np.rint(array))
     if wrong.size:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _core, _tables
+from . import _arrays, _core, _tables, _targets
 from ._arrays import Floats, Ints
 from ._offers import named
 from ._promises import Promising
@@ -50,9 +50,9 @@ class Labelled(Promising):
         if array.ndim != 1 or (array.dtype.kind in "iuf" and by_number):
             return _arrays.targets(y, False, self._names())
         values, places = _arrays.distinct(y)
-        values = _tables.known_as(values, (self._values or {}).values())
-        _tables.check_types(values, self._values or {})
-        names = [_tables.text_of(value) for value in values]
+        values = _targets.known_as(values, (self._values or {}).values())
+        _targets.check_types(values, self._values or {})
+        names = [_targets.text_of(value) for value in values]
         index = self._names()
         absent = _arrays.absent(names, index)
         there = [name for name in names if name not in absent]
@@ -96,14 +96,14 @@ class Labelled(Promising):
             raise TypeError(f"y is {y!r}; a label, or a list of the probabilities of the classes in their order, was needed")
         if isinstance(y, int) and 0 <= y < 2**63 and self._labels_out() is None:
             return y
-        return int(self._targets(_tables.labels([y]))[0])
+        return int(self._targets(_targets.labels([y]))[0])
 
     def _importance(self, y: Any) -> float:
-        return 1.0 if self._class_weight is None else _tables.weight_of(self._class_weight, y)
+        return 1.0 if self._class_weight is None else _targets.weight_of(self._class_weight, y)
 
     def _check_class_weight(self, labels: Iterable[Any]) -> None:
         """Refuses a weight for what is none of the labels, or warns where labels may still come."""
-        known = [name for label in labels for name in _tables.weight_names(label)]
+        known = [name for label in labels for name in _targets.weight_names(label)]
         unknown = [name for name in self._class_weight or {} if name not in known]
         if not unknown:
             return
@@ -117,7 +117,7 @@ class Labelled(Promising):
         weights = _arrays.weights(weight)
         if self._class_weight is None:
             return weights
-        own = np.array([self._importance(label) for label in _tables.column(y, "y")], dtype=np.float64)
+        own = np.array([self._importance(label) for label in _targets.column(y, "y")], dtype=np.float64)
         return own if weights is None else own * weights
 
     def _remember(self, labels: Iterable[Any]) -> None:
@@ -127,7 +127,7 @@ class Labelled(Promising):
             return
         # True equals 1, and is another label.
         distinct = {(isinstance(label, bool), label): label for label in labels if label is not None}
-        new = {_tables.text_of(label): label for label in distinct.values()}
+        new = {_targets.text_of(label): label for label in distinct.values()}
         self._values = {**new, **(self._values or {})}
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from . import _arrays, _core, _tables
+from . import _arrays, _core, _tables, _targets
 from ._arrays import Floats, Ints
 from ._described import Described
 from ._kinds import KINDS, check_scale, number, number_of_classes, truth, whole
@@ -120,7 +120,7 @@ class Learner(Described):
         names = None if self._values is None else list(self._values)
         self._held = self._frame = None
         self._index = self._outputs = None
-        self._class_weight = _tables.class_weights(class_weight)
+        self._class_weight = _targets.class_weights(class_weight)
         facts: dict[str, Any] = {"radius": radius, "horizon": horizon, "seed": seed, "labels": names, "memory": memory}
         roles = _tables.reading(
             text=text, categorical=categorical, numeric=numeric, time=time, drop=drop, missing=missing, not_missing=not_missing
@@ -294,7 +294,7 @@ class Learner(Described):
             Between two rounds; the rows before are learnt, and `rounds` counts them.
         """
         _tables.check_index(x, y=y, weight=weight)
-        self._run(_tables.rows(x), _tables.labels(self._in_classes(y)), weight, {"look_ahead": look_ahead, "threads": threads})
+        self._run(_tables.rows(x), _targets.labels(self._in_classes(y)), weight, {"look_ahead": look_ahead, "threads": threads})
 
     def run(
         self,
@@ -324,7 +324,7 @@ class Learner(Described):
         whole(seed=seed)
         how = {"look_ahead": look_ahead, "keep": probabilities, "seed": seed, "threads": threads}
         _tables.check_index(x, y=y, weight=weight)
-        x, y = _tables.rows(x), _tables.labels(self._in_classes(y))
+        x, y = _tables.rows(x), _targets.labels(self._in_classes(y))
         with bar(x, progress) as told:
             found, notes = self._run(x, y, weight, {**how, "progress": told})
         outputs = [] if self._real else self._labels_out()
@@ -353,9 +353,9 @@ class Learner(Described):
         weights = self._weights(y, weight)
         begins = self._held is None
         targets = self._begin(rows, y, facts) if begins else self._targets(y)
-        notes = _tables.remarks(_arrays.distinct(y)[0], len(targets)) if begins and targets.dtype.kind == "i" else []
+        notes = _targets.remarks(_arrays.distinct(y)[0], len(targets)) if begins and targets.dtype.kind == "i" else []
         found = self._core.run(rows, targets, weights, **how)
-        return found, notes + _tables.unlabelled(y, found[4])
+        return found, notes + _targets.unlabelled(y, found[4])
 
     def _run_table(
         self, table: _tables.Table, rows: int, y: Any, weight: Any, how: dict[str, Any], facts: dict[str, Any]
@@ -369,12 +369,12 @@ class Learner(Described):
                 raise ValueError("y has probability vectors, and labels of a table have names: they are learnt with an array or a matrix")
             called = getattr(y, "name", None)
             name = _tables.free(called if isinstance(called, str) and called else "label", table.names)
-            targets = _tables.column([y] if isinstance(y, str) else y, name)
+            targets = _targets.column([y] if isinstance(y, str) else y, name)
         if self._held is not None and self._values and not self._real:
-            targets = _tables.known_as(targets, self._values.values())
+            targets = _targets.known_as(targets, self._values.values())
         # A column of texts and numbers has no type.
         given_labels = {(type(label), label): label for label in targets if label is not None}.values()
-        _tables.check_types(given_labels, self._values or {})
+        _targets.check_types(given_labels, self._values or {})
         if len(targets) != rows:
             raise ValueError(f"y has {len(targets)} targets for {rows} rows")
         table = table.without(name)
@@ -382,7 +382,7 @@ class Learner(Described):
         begins = self._held is None
         if begins:
             if not self._real:
-                _tables.need_labels(given_labels, self._asked["facts"])
+                _targets.need_labels(given_labels, self._asked["facts"])
             asked = {**self._asked["facts"], **facts, "bandit": False}
             given, reading = table.given(name, targets), {"label": name, **_tables.roles(self._asked["roles"], table)}
             dropped = self._asked["roles"]["drop"]
@@ -392,12 +392,12 @@ class Learner(Described):
         # Labels of a file without types are texts, and stay so.
         texts = set(self._core.labels) if not begins and self._values is None else set()
         found, notes = _core.run_table(self._core, given, known, weights, grows=self._grows, **how)
-        self._remember([label for label in targets if _tables.text_of(label) not in texts] if texts else targets)
+        self._remember([label for label in targets if _targets.text_of(label) not in texts] if texts else targets)
         if begins:
             self._check_class_weight((self._values or {}).values())
         notes += _tables.left_out(self.roles, dropped) if begins else []
-        notes += _tables.remarks(given_labels, rows) if begins and not self._real else []
-        return found, notes + _tables.unlabelled(targets, found[4])
+        notes += _targets.remarks(given_labels, rows) if begins and not self._real else []
+        return found, notes + _targets.unlabelled(targets, found[4])
 
     def _begin(self, rows: Any, y: Any, facts: dict[str, Any]) -> Floats | Ints:
         """Makes the learner for the given rows; returns their targets."""
@@ -409,9 +409,9 @@ class Learner(Described):
             targets = _arrays.targets(y, real, {})
         else:
             values, places = _arrays.distinct(y)
-            _tables.check_types(values, {})
-            names = [_tables.text_of(value) for value in values]
-            _tables.need_labels(names, self._asked["facts"])
+            _targets.check_types(values, {})
+            names = [_targets.text_of(value) for value in values]
+            _targets.need_labels(names, self._asked["facts"])
             absent = _arrays.absent(names, self._asked["facts"]["labels"] or ())
             missing = [at for at, name in enumerate(names) if name in absent]
             targets = places = np.where(np.isin(places, missing), _arrays.UNLABELLED, places)
@@ -454,7 +454,7 @@ class Learner(Described):
 
     def _like(self: _L, learners: Sequence[Any]) -> _L:
         for one in learners:
-            _tables.check_types((one._values or {}).values(), self._values or {})
+            _targets.check_types((one._values or {}).values(), self._values or {})
             self._values = {**(one._values or {}), **(self._values or {})} or None
         self._grows, self._class_weight = learners[0]._grows, learners[0]._class_weight
         return self

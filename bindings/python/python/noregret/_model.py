@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from . import _core, _tables
+from . import _core, _tables, _targets
 
 _C = TypeVar("_C", _core.Learner, _core.Bandit)
 _M = TypeVar("_M", bound="Model[Any]")
@@ -105,12 +105,12 @@ class Model(Generic[_C]):
         """States the types of the given labels, by their text, for a model file."""
         kinds = (str, int, float, np.bool_, np.integer, np.floating, datetime.date)
         given = given or {}
-        numbered = [(label, text) for text, label in given.items() if _tables.text_of(label) != text]
+        numbered = [(label, text) for text, label in given.items() if _targets.text_of(label) != text]
         if numbered:
-            told = ", ".join(f"{_tables.text_of(label)!r} is {text}" for label, text in numbered[:10])
+            told = ", ".join(f"{_targets.text_of(label)!r} is {text}" for label, text in numbered[:10])
             warnings.warn(f"rows that came one by one have numbered labels and columns in a file: {told}", stacklevel=3)
             return
-        kept = {text: _tables.number_of(label) for text, label in given.items()}
+        kept = {text: _targets.number_of(label) for text, label in given.items()}
         self._core.state([(text, label) for text, label in kept.items() if isinstance(label, kinds)])
         other = next((text for text, label in given.items() if not isinstance(label, kinds)), None)
         if other is not None:

@@ -11,7 +11,8 @@ import numpy as np
 
 from . import _core
 from ._arrays import is_missing, objects
-from ._tables import LABELS, LARGEST, text_of, time_text
+from ._tables import LABELS, LARGEST, time_text
+from ._targets import text_of
 
 Described = list[tuple[str, float]]
 """Features by name."""

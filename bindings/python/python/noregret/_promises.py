@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from . import _core, _tables
+from . import _core, _targets
 from ._arrays import Floats
 from ._kinds import KINDS
 from ._model import Model
@@ -118,5 +118,5 @@ class Promising(Model[_core.Learner]):
         Raises OSError if it cannot be read, ValueError if it is damaged or not a model file.
         """
         learner = cls._wrap(_core.Learner.load(path))
-        learner._class_weight = _tables.class_weights(class_weight)
+        learner._class_weight = _targets.class_weights(class_weight)
         return learner

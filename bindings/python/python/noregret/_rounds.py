@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from . import _arrays, _core, _offers, _tables
+from . import _arrays, _core, _offers, _tables, _targets
 from ._arrays import Floats, Ints, Rows
 from ._labels import are_numbers
 from ._model import Model
@@ -73,9 +73,9 @@ class Rounds(Model[_core.Bandit]):
         facts, playing, params = self._asked["facts"], self._asked["playing"], self._asked["params"]
         asked = {**facts, "labels": facts["labels"] or labels, "ahead": False, "bandit": True}
         values, places = _arrays.distinct(y)
-        _tables.check_types(values, self._given)
-        names = [_tables.text_of(value) for value in values]
-        _tables.need_labels(labels or names, facts)
+        _targets.check_types(values, self._given)
+        names = [_targets.text_of(value) for value in values]
+        _targets.need_labels(labels or names, facts)
         x = _tables.texts(_tables.given(_tables.by_name(_tables.whole(x))))
         free = _tables.bare(x) is not None
         if free or self._reads_tables(x):
@@ -179,10 +179,10 @@ class Rounds(Model[_core.Bandit]):
         if array.ndim != 1 or (array.dtype.kind in "iu" and not by_name):
             return np.asarray(_arrays.targets(y, False, self._names()), dtype=np.int64)
         values, places = _arrays.distinct(y)
-        values = _tables.known_as(values, self._given.values())
-        _tables.check_types(values, self._given)
+        values = _targets.known_as(values, self._given.values())
+        _targets.check_types(values, self._given)
         index = self._names()
-        names = _tables.names_as(values, self._given)
+        names = _targets.names_as(values, self._given)
         absent = _arrays.absent(names, index)
         found = [_arrays.UNLABELLED if name in absent else _arrays.name_of(name, index) for name in names]
         return _arrays.placed(found, places)

@@ -3,7 +3,6 @@ readers."""
 
 from __future__ import annotations
 
-import collections
 import datetime
 import decimal
 import json
@@ -115,7 +114,7 @@ def is_table(x: Any) -> bool:
     if isinstance(x, list | tuple):
         return bool(x) and isinstance(x[0], Mapping)
     # A Series is a row if its cells have names, otherwise a column.
-    return _is_pandas(x) or _is_polars(x) or is_series(x) or hasattr(x, "__arrow_c_stream__")
+    return is_pandas(x) or is_polars(x) or is_series(x) or hasattr(x, "__arrow_c_stream__")
 
 
 def column_names(x: Any) -> list[str] | None:
@@ -124,7 +123,7 @@ def column_names(x: Any) -> list[str] | None:
         return None
     if is_series(x):
         return list(map(_name, x.index))
-    if _is_pandas(x) or _is_polars(x):
+    if is_pandas(x) or is_polars(x):
         return list(map(_name, x.columns))
     return list(x.column_names) if hasattr(x, "column_names") and hasattr(x, "__arrow_c_stream__") else None
 
@@ -158,7 +157,7 @@ def rows(x: Any) -> Any:
     if isinstance(x, os.PathLike) or (isinstance(x, str) and os.path.isfile(x)):
         raise TypeError(f"x is {x!r}, a file; rows were needed: pandas.read_csv reads them, and `noregret run` learns from the file itself")
     x = whole(x)
-    if isinstance(x, list | tuple) and x and (_is_pandas(x[0]) or _is_polars(x[0]) or hasattr(x[0], "num_rows")):
+    if isinstance(x, list | tuple) and x and (is_pandas(x[0]) or is_polars(x[0]) or hasattr(x[0], "num_rows")):
         raise TypeError(f"x has tables as its rows, the first of type {type(x[0]).__name__}; rows were needed: learn the tables one after the other")
     return x
 
@@ -208,69 +207,6 @@ def texts(x: Any) -> Any:
     else:
         found = isinstance(x, list | tuple) and bool(x) and all(isinstance(text, str) for text in x)
     return {"text": list(x)} if found else x
-
-
-def labels(y: Any) -> Any:
-    """Labels, one for each row: also those of a table of one column, of an array of shape (rows, 1), or of an iterator.
-    Probability vectors stay as they are.
-
-    Raises ValueError for several labels in a row.
-    """
-    y = whole(y)
-    if isinstance(y, str) or y is None:
-        return y
-    if isinstance(y, Mapping | set | frozenset):
-        raise TypeError(f"y is of type {type(y).__name__}; a list of labels in the order of the rows was needed")
-    dtype = getattr(y, "dtype", None)
-    if hasattr(y, "to_list") and not isinstance(dtype, np.dtype) and not _is_category(dtype):
-        # Whole numbers and truth values beside a missing one, of which NumPy makes reals.
-        y = y.to_list()
-    elif hasattr(y, "to_pylist") and not hasattr(y, "column_names"):
-        y = y.to_pylist()
-    if hasattr(y, "__arrow_c_stream__") and not any(hasattr(y, name) for name in ("__array__", "column_names", "get_columns", "iloc")):
-        frame = _of_arrow(y)
-        return frame.cells[0] if len(frame.cells) == 1 else _vectors(np.column_stack([np.asarray(cells) for cells in frame.cells]))
-    if _is_pandas(y) or _is_polars(y) or hasattr(y, "column_names"):
-        frame = table(y)
-        if len(frame.names) == 1:
-            return y.iloc[:, 0] if _is_pandas(y) else y.get_columns()[0] if _is_polars(y) else y.column(0).to_pylist()
-        return _vectors(np.column_stack([np.asarray(cells) for cells in frame.cells]))
-    if isinstance(y, np.ndarray):
-        return _vectors(y) if y.ndim == 2 else y
-    if isinstance(y, list | tuple) and y and isinstance(y[0], list | tuple | np.ndarray):
-        sizes = [np.size(label) for label in y]
-        other = next((at for at, size in enumerate(sizes) if size != sizes[0]), None)
-        if other is not None:
-            raise ValueError(
-                f"y has {sizes[0]} labels in its first row and {sizes[other]} in row {other}; one was needed: several labels need a learner each"
-            )
-        return _vectors(np.asarray(y))
-    kinds = {_kind(label) for label in y} if isinstance(y, list | tuple) else set()
-    if kinds == {str}:
-        # NumPy writes other texts for members of an enumeration.
-        y = [str.__str__(label) for label in y]
-    if len(kinds) > 1 or (kinds == {str} and any(label.endswith("\0") for label in y)) or (kinds == {int} and max(y) >= 2**63):
-        # NumPy would make texts of numbers, numbers of truth values, reals of whole numbers, and cut texts.
-        mixed = np.empty(len(y), dtype=object)
-        mixed[:] = y
-        return mixed
-    return y
-
-
-def _kind(label: Any) -> Any:
-    """The kind of a label among those that NumPy does not keep apart."""
-    kinds = ((str, str), (bool | np.bool_, bool), (int | np.integer, int), (float | np.floating, float))
-    return next((kind for types, kind in kinds if isinstance(label, types)), None)
-
-
-def _vectors(y: Any) -> Any:
-    if y.ndim == 2 and y.shape[1] == 1:
-        return y[:, 0]
-    if y.dtype.kind not in "fiub":
-        raise ValueError(
-            f"y has {y.shape[1]} labels in a row, {y[0].tolist()} in the first; one was needed: several labels need a learner each"
-        )
-    return y
 
 
 def bare(x: Any) -> int | None:
@@ -364,17 +300,17 @@ def table(x: Any) -> Table:
             raise TypeError(f"x[{wrong}] is {x[wrong]!r}; a dictionary was needed, as the rows before it")
         names = list(dict.fromkeys(name for row in x for name in row))
         return _checked([str(name) for name in names], [[row.get(name) for row in x] for name in names], [])
-    if _is_pandas(x):
+    if is_pandas(x):
         names = list(map(_name, x.columns))
         columns = [x.iloc[:, at] for at in range(x.shape[1])]
         categorical = [str(column.dtype) == "category" for column in columns]
         columns = [_named(column) if of else column for column, of in zip(columns, categorical, strict=True)]
         return _checked(names, columns, _where(names, categorical))
-    if _is_polars(x):
+    if is_polars(x):
         columns = x.get_columns()
         categorical = [str(column.dtype).startswith(("Categorical", "Enum")) for column in columns]
         return _checked(list(x.columns), [column.to_list() for column in columns], _where(x.columns, categorical))
-    return _of_arrow(x)
+    return of_arrow(x)
 
 
 def reading(**given: Sequence[Any] | None) -> dict[str, list[str]]:
@@ -452,94 +388,6 @@ def numbers_of(x: Any) -> Any:
     return row if all(isinstance(value, int | float | np.number | np.bool_) for value in row) else None
 
 
-def column(y: Any, name: str) -> list[Any]:
-    """The cells of a column of labels, as they were given; None where one is missing."""
-    if getattr(getattr(y, "dtype", None), "kind", "") in ("M", "m"):
-        y = _arrays.objects(np.asarray(y))
-    given = y.to_pylist() if hasattr(y, "to_pylist") else y.tolist() if hasattr(y, "tolist") else list(y)
-    labels = [None if _arrays.is_missing(label) else _object(label) for label in given]
-    for at, label in enumerate(labels):
-        if isinstance(label, float) and math.isinf(label):
-            raise ValueError(f"column {name!r}, row {at}: {label}; a finite number was needed")
-        if isinstance(label, Mapping | list | set | bytes | np.ndarray):
-            raise TypeError(f"column {name!r}, row {at}: {label!r} is no label; a text, a number, a truth value or a time was needed")
-    return labels
-
-
-def _object(value: Any) -> Any:
-    """A scalar of NumPy as the object of Python."""
-    return value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64) else value
-
-
-def text_of(value: Any) -> str:
-    """The text of a label."""
-    if isinstance(value, bytes):
-        raise TypeError(f"the label {value!r} is of bytes; a text was needed, which .decode() makes of it")
-    if isinstance(value, str):
-        return str.__str__(value)
-    return "" if value is None else str(value)
-
-
-def number_of(label: Any) -> Any:
-    """A decimal number as the integer or real number that it equals, if there is one; anything else as it is."""
-    if not isinstance(label, decimal.Decimal):
-        return label
-    number = int(label) if label == label // 1 and "." not in str(label) and "E" not in str(label) else float(label)
-    return number if decimal.Decimal(str(number)) == label else label
-
-
-def class_weights(given: Mapping[Any, float] | None) -> dict[str, float] | None:
-    """Importance weights by the first names of labels."""
-    if given is not None and not isinstance(given, Mapping):
-        raise TypeError(f"class_weight is {given!r}; a dictionary of labels and weights was needed")
-    wrong = next((label for label, weight in (given or {}).items() if not isinstance(weight, int | float | np.number)), None)
-    if given is not None and wrong is not None:
-        raise TypeError(f"class_weight[{wrong!r}] = {given[wrong]!r}: must be a number")
-    return None if given is None else {weight_names(label)[0]: float(weight) for label, weight in given.items()}
-
-
-def weight_names(label: Any) -> list[str]:
-    """What a label may be called among the weights: equal numbers are one label in every writing."""
-    text = text_of(label)
-    number = isinstance(label, float | np.floating | decimal.Decimal) and label == label // 1
-    return [str(int(label)), text] if number else [text]
-
-
-def weight_of(weights: Mapping[str, float], label: Any) -> float:
-    """The weight of a label, 1 if it has none."""
-    return next((weights[name] for name in weight_names(label) if name in weights), 1.0)
-
-
-def known_as(labels: Iterable[Any], known: Iterable[Any]) -> list[Any]:
-    """The labels, each as the known one that it equals: 1.0 is 1 also beside texts. True equals 1, and is another label."""
-    own = {(isinstance(label, bool | np.bool_), label): label for label in known}
-    return [own.get((isinstance(label, bool | np.bool_), label), label) for label in labels]
-
-
-def names_as(labels: Iterable[Any], known: Mapping[str, Any]) -> list[str]:
-    """The texts of labels: that of the known one, by its text, where one is equal."""
-    own = {(isinstance(label, bool | np.bool_), label): text for text, label in known.items()}
-    return [own.get((isinstance(label, bool | np.bool_), label)) or text_of(label) for label in labels]
-
-
-def check_types(labels: Iterable[Any], known: Mapping[str, Any]) -> None:
-    """Refuses a text beside a number of the same writing, among distinct labels and the `known` ones by their text."""
-    given = [(text_of(label), label) for label in labels]
-    _core.check_types([(text, known[text]) for text, _ in given if text in known] + given)
-
-
-def need_labels(labels: Collection[Any], facts: Mapping[str, Any]) -> None:
-    """Refuses first rows that tell no class."""
-    if not labels and facts["labels"] is None and facts["classes"] is None:
-        raise ValueError("y has missing labels only; at least 2 classes were needed (or classes=K)")
-
-
-def remarks(labels: Iterable[Any], labelled: int) -> list[str]:
-    """Remarks on distinct labels, which so many rows have."""
-    remark = _core.many_numbers([(text_of(label), label) for label in labels if label is not None], labelled)
-    return [] if remark is None else [remark]
-
-
 def left_out(roles: Mapping[str, str], asked: Collection[str]) -> list[str]:
     """Remarks on columns that are left out, although nobody has asked for it."""
     return [
@@ -549,17 +397,7 @@ def left_out(roles: Mapping[str, str], asked: Collection[str]) -> list[str]:
     ]
 
 
-def unlabelled(labels: Any, truth: Any) -> list[str]:
-    """Remarks on labels that are words for missing ones, where the rows have the classes `truth`."""
-    absent = np.flatnonzero(np.asarray(truth) < 0).tolist()
-    counts = collections.Counter(label for label in map(np.asarray(labels, dtype=object).__getitem__, absent) if isinstance(label, str) and label)
-    return [
-        f"the label {label!r} counts as missing in {rows} row{'s' * (rows > 1)}: predicted, and not learnt; not_missing=[{label!r}] makes it a class"
-        for label, rows in counts.items()
-    ]
-
-
-def _of_arrow(x: Any) -> Table:
+def of_arrow(x: Any) -> Table:
     try:
         import pyarrow
     except ImportError:
@@ -580,7 +418,7 @@ def _named(column: Any) -> Any:
     return column if plain else column.cat.rename_categories([str(category) for category in column.cat.categories])
 
 
-def _is_category(dtype: Any) -> bool:
+def is_category(dtype: Any) -> bool:
     """Whether a type of pandas is that of categories."""
     return str(dtype) == "category"
 
@@ -689,7 +527,7 @@ def _is_column(value: Any) -> bool:
     return not isinstance(value, str | bytes) and hasattr(value, "__len__") and not isinstance(value, Mapping)
 
 
-def _is_pandas(x: Any) -> bool:
+def is_pandas(x: Any) -> bool:
     return hasattr(x, "iloc") and hasattr(x, "columns") and hasattr(x, "dtypes")
 
 
@@ -704,5 +542,5 @@ def _is_column_series(x: Any) -> bool:
     return hasattr(x, "to_frame") and hasattr(x, "name") and not hasattr(x, "columns") and not is_series(x)
 
 
-def _is_polars(x: Any) -> bool:
+def is_polars(x: Any) -> bool:
     return hasattr(x, "get_columns") and hasattr(x, "schema")

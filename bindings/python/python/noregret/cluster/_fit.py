@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core, _tables
+from .. import _core, _tables, _targets
 from .._arrays import Floats
 from .._kinds import number_of_classes
 from .._learner import Learner
@@ -288,7 +288,7 @@ def split(x: Any, y: Any, shards: int) -> list[list[tuple[Any, Any]]]:
     if shards < 1:
         raise ValueError(f"shards = {shards}: must be 1 or more")
     _tables.check_index(x, y=y)
-    x, y = _tables.sparse(_tables.given(_tables.by_name(_tables.whole(x)))), _tables.column(_tables.labels(y), "y")
+    x, y = _tables.sparse(_tables.given(_tables.by_name(_tables.whole(x)))), _targets.column(_targets.labels(y), "y")
     if hasattr(x, "tocsr"):
         x = x.tocsr()
     if isinstance(x, Mapping):

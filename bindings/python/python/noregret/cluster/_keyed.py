@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _arrays, _core, _tables
+from .. import _arrays, _core, _tables, _targets
 from .._arrays import Floats
 from .._offers import named
 from ._engine import Actor, Engine
@@ -221,10 +221,10 @@ class _Keyed:
 
         Raises ValueError that lists the rows of unknown labels, with their keys.
         """
-        given = [None if _arrays.is_missing(label) else label for label in _tables.column(_tables.labels(y), "y")]
-        given = _tables.known_as(given, self._given.values())
-        _tables.check_types({(type(label), label): label for label in given if label is not None}.values(), self._given)
-        names = [None if label is None else _tables.text_of(label) for label in given]
+        given = [None if _arrays.is_missing(label) else label for label in _targets.column(_targets.labels(y), "y")]
+        given = _targets.known_as(given, self._given.values())
+        _targets.check_types({(type(label), label): label for label in given if label is not None}.values(), self._given)
+        names = [None if label is None else _targets.text_of(label) for label in given]
         words = (list(map(str, self._about["facts"].get(name, ()))) for name in _tables.MISSING)
         absent = _arrays.absent([name for name in names if name is not None], self._given, *words)
         names = [None if name in absent else name for name in names]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _arrays, _core, _tables
+from .. import _arrays, _core, _tables, _targets
 from .._arrays import Floats, Ints, Rows
 from .._learner import Learner
 
@@ -115,8 +115,8 @@ def look(reading: Reading, scale: str, intercept: bool, *blocks: Block) -> Seen:
             continue
         numbers = _numbers(x, reading.schema)
         rows, first, second, _ = _core.survey(numbers, None, scale, intercept)
-        distinct = _arrays.distinct(_tables.labels(y))[0]
-        _tables.check_types(distinct, {})
+        distinct = _arrays.distinct(_targets.labels(y))[0]
+        _targets.check_types(distinct, {})
         labels = {_name(one): one for one in distinct}
         width = numbers.shape[1] if isinstance(numbers, np.ndarray) else numbers[3]
         one = Seen(rows, width, sorted_labels(labels), np.asarray(first), np.asarray(second), scale == "standard")
@@ -138,7 +138,7 @@ def join(a: Seen, b: Seen) -> Seen:
         second = a.second + b.second + deviation * deviation * share * a.rows
     elif len(a.first):
         first = np.maximum(a.first, b.first)
-    _tables.check_types(b.labels.values(), a.labels)
+    _targets.check_types(b.labels.values(), a.labels)
     labels = sorted_labels({**b.labels, **a.labels})
     return Seen(a.rows + b.rows, a.columns, labels, first, second, a.standard)
 
@@ -270,7 +270,7 @@ def targets(y: Any, reading: Reading) -> Floats | Ints:
     """The numbers of the classes of labels; numbers as they are."""
     if reading.labels is None:
         return np.ascontiguousarray(y, dtype=np.float64)
-    values, places = _arrays.distinct(_tables.labels(y))
+    values, places = _arrays.distinct(_targets.labels(y))
     index = {name: at for at, name in enumerate(reading.labels)}
     # The first pass has found every class: other labels are words for a missing one.
     return _arrays.placed([index.get(_name(value), _arrays.UNLABELLED) for value in values], places)
@@ -306,7 +306,7 @@ def _rows(block: Block, reading: Reading) -> tuple[Any, Any]:
         return np.asarray(block["x"]), np.asarray(block[label])
     if isinstance(block, tuple):
         x, y = block
-        if not (reading.schema or reading.missing or _tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)):
+        if not (_has_places(reading.schema) or reading.missing or _tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)):
             return _arrays.rows(x), y
         table = _tables.table(x if _tables.is_table(x) else np.asarray(x))
         _check_names(x, table, reading)
@@ -322,6 +322,12 @@ def _rows(block: Block, reading: Reading) -> tuple[Any, Any]:
     if vectors and all(isinstance(cell, list) and not any(isinstance(x, str) for x in cell) for cell in vectors):
         return np.array(vectors, dtype=np.float64), y
     return table, y
+
+
+def _has_places(schema: str | None) -> bool:
+    """Whether a schema is that of an array, whose columns are called by their places."""
+    fields = [] if schema is None else json.loads(schema)["csv"]["fields"]
+    return bool(fields) and all(field["name"].isdecimal() for field in fields if field["role"] not in ("label", "weight"))
 
 
 def _check_names(x: Any, table: _tables.Table, reading: Reading) -> None:

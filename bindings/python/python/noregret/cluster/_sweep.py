@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _arrays, _core, _tables
+from .. import _arrays, _core, _tables, _targets
 from ._engine import Engine
 
 MEASURES = ("error_rate", "expected_error_rate", "greedy_error_rate", "log_loss", "squared_loss")
@@ -176,12 +176,12 @@ def _content(data: Any) -> tuple[str, np.ndarray[Any, Any]]:
         return path.name, np.fromfile(path, dtype=np.uint8)
     if isinstance(data, tuple) and len(data) == 2:
         _tables.check_index(data[0], y=data[1])
-        data = _tables.sparse(_tables.whole(data[0]), dense=True), _tables.labels(data[1])
+        data = _tables.sparse(_tables.whole(data[0]), dense=True), _targets.labels(data[1])
     if isinstance(data, tuple) and len(data) == 2 and _is_table(data):
         table = _tables.table(data[0] if _tables.is_table(data[0]) else np.asarray(data[0]))
         label = _tables.free("label", table.names)
-        targets = _tables.column(data[1], label)
-        if len(targets) != table.rows:
+        targets = _targets.column(data[1], label)
+        if table.names and len(targets) != table.rows:
             raise ValueError(f"data: x has {table.rows} rows and y {len(targets)}; as many were needed")
         if table.nests:
             return "rows.ndjson", np.frombuffer(table.lines(label, targets), dtype=np.uint8)
@@ -210,7 +210,7 @@ def _content(data: Any) -> tuple[str, np.ndarray[Any, Any]]:
 def _is_table(data: tuple[Any, Any]) -> bool:
     """Whether rows and labels are written as a table: they have names, texts, or missing values."""
     x, y = data
-    labels = _tables.column(y, "y")
+    labels = _targets.column(y, "y")
     if any(isinstance(label, datetime.date) for label in labels):
         return True
     if _tables.is_table(x) or _tables.has_texts(x) or any(map(_arrays.is_missing, labels)):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _arrays, _tables
+from .. import _arrays, _tables, _targets
 from .._learner import Learner
 from ..cluster._shard import sorted_labels
 
@@ -49,9 +49,9 @@ def trainable(
     is_table = _tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)
     table = _tables.table(x) if is_table else None
     rows = _arrays.rows(x) if table is None else dict(zip(table.names, table.cells, strict=True))
-    targets = _tables.column(_tables.labels(y), "y")
+    targets = _targets.column(_targets.labels(y), "y")
     count = len(targets)
-    found = {_tables.text_of(label): label for label in targets if label is not None}
+    found = {_targets.text_of(label): label for label in targets if label is not None}
     words = _arrays.absent(list(found), (), *(list(map(str, facts.get(name, ()))) for name in _tables.MISSING))
     labels = [label for name, label in sorted_labels(found).items() if name not in words]
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from river import base
 
-from .. import _arrays, _core, _tables
+from .. import _arrays, _core, _tables, _targets
 from .._kinds import KINDS, classifier
 from .._learner import Learner
 
@@ -140,7 +140,7 @@ class Classifier(base.MiniBatchClassifier):
     def _learn_table(self, x: Any, y: Any, w: Any) -> None:
         """Learns the rows of a table in order, as the command line does."""
         if self._table is None:
-            first = [label for label in _arrays.distinct(_tables.labels(y))[0] if not self._is_missing(label)]
+            first = [label for label in _arrays.distinct(_targets.labels(y))[0] if not self._is_missing(label)]
             if not first:
                 return
             self._table = Learner(
@@ -172,7 +172,7 @@ class Classifier(base.MiniBatchClassifier):
                 raise ValueError(f"y = {y!r}: must be True or False: {self._learner_name} is binary")
             if isinstance(y, float | np.floating) and math.isinf(y):
                 raise ValueError(f"y = {y!r}: a finite number was needed")
-            _tables.check_types([*self._classes, y], {})
+            _targets.check_types([*self._classes, y], {})
             label = len(self._classes)
         if self._core is None:
             columns = sum(not _arrays.is_missing(value) for value in x.values())
@@ -261,7 +261,7 @@ class Classifier(base.MiniBatchClassifier):
             self._learn_many(X, y, 1.0)
 
     def _learn_many(self, X: Any, y: Any, w: Any) -> None:
-        names, y = list(X.columns), list(y if isinstance(y, list | tuple) else _tables.labels(y))
+        names, y = list(X.columns), list(y if isinstance(y, list | tuple) else _targets.labels(y))
         twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
         if twice is not None:
             raise ValueError(f"column {twice!r} appears twice; columns are told apart by their names")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import json
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, column_or_1d
@@ -15,14 +13,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from .. import _arrays, _core, _tables
+from .. import _arrays, _core, _tables, _targets
 from .._arrays import Floats, Rows
 from .._kinds import KINDS, classifier
 from .._learner import Learner
+from . import _rows
 from ._merged import merged
 
-_SUITABLE = 1024
-"""Largest number of columns for which data are standardised by default, which makes rows dense."""
 _FEW_ROWS, _MOST_ORDERS = 1000, 4
 """Largest number of rows that `fit` learns in several orders by default, all orders together, and of orders."""
 
@@ -178,7 +175,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         _tables.check_index(X, of="X", y=y, sample_weight=sample_weight)
         self._table: Learner | None = None
         self._others: list[_core.Learner] = []
-        X, y = _with_columns(_rows(X, dense=bool(_tables.said(self._reading())))), _plain(y)
+        X, y = _rows.with_columns(_rows.rows(X, dense=bool(_tables.said(self._reading())))), _rows.plain(y)
         self._check_labels(y, ())
         table = schema = None
         if self._takes_table(X):
@@ -188,7 +185,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if not table.rows:
                 raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required: X has no rows")
         else:
-            self._places = _places(X)
+            self._places = _rows.places(X)
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(y)
         self.classes_, targets = np.unique(y, return_inverse=True)
@@ -199,7 +196,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if table is not None:
             kept = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
             weights = None if weights is None else weights[kept]
-            X, schema = _numbers(table, y, kept.tolist(), self._reading())
+            X, schema = _rows.numbers(table, y, kept.tolist(), self._reading())
             targets = targets[kept]
         X, targets, weights = merged(X, targets.astype(np.int64), weights)
         if len(targets) == 0:
@@ -249,7 +246,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _takes_table(self, X: Any) -> bool:
         """Whether the first rows are read as a table."""
-        return bool(_tables.said(self._reading())) or _is_mixed(X) or _tables.has_holes(X)
+        return bool(_tables.said(self._reading())) or _rows.is_mixed(X) or _tables.has_holes(X)
 
     def _check_labels(self, y: Any, known: Any) -> None:
         """Refuses missing labels, of which scikit-learn has none; words for one are, if they are not among the classes `known`."""
@@ -273,13 +270,13 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         _tables.check_index(X, of="X", y=y, sample_weight=sample_weight)
         learner: _core.Learner | None = getattr(self, "_core", None)
         dense = getattr(self, "_table", None) is not None or bool(_tables.said(self._reading()))
-        X, y = _with_columns(_rows(X, dense=dense)), _plain(y)
+        X, y = _rows.with_columns(_rows.rows(X, dense=dense)), _rows.plain(y)
         if getattr(self, "_table", None) is not None or (learner is None and self._takes_table(X)):
             return self._learn_table(X, y, classes, sample_weight)
         if learner is None:
-            self._places = _places(X)
+            self._places = _rows.places(X)
         if learner is None or not self._plain(X):
-            X = X if learner is None else _filled(self._in_order(X))
+            X = X if learner is None else _rows.filled(self._in_order(X))
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=learner is None
             )
@@ -406,7 +403,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _names(self) -> list[str]:
         """The names of the classes."""
-        return [_tables.text_of(label) for label in _arrays.objects(self.classes_)]
+        return [_targets.text_of(label) for label in _arrays.objects(self.classes_)]
 
     @property
     def n_rounds_(self) -> int:
@@ -445,14 +442,14 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _predict(self, X: Any, scores: bool) -> Floats:
         check_is_fitted(self)
         reader: Learner | None = getattr(self, "_table", None)
-        X = _rows(X, dense=reader is not None)
+        X = _rows.rows(X, dense=reader is not None)
         cores = [self._core, *getattr(self, "_others", ())]
         if reader is not None:
             table = reader._table(X).given()
             found = [_core.predict_table(core, table, scores)[:, self._order] for core in cores]
         else:
             if not self._plain(X):
-                X = validate_data(self, _filled(self._in_order(X)), accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+                X = validate_data(self, _rows.filled(self._in_order(X)), accept_sparse="csr", dtype=np.float64, order="C", reset=False)
             rows = _arrays.rows(X)
             found = [core.predict(rows, scores) for core in cores]
         if len(cores) == 1:
@@ -467,7 +464,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _in_order(self, X: Any) -> Any:
         """`X`, whose columns have the order of those of fit, also where scikit-learn does not look at their names, which are no texts."""
-        names = _places(X)
+        names = _rows.places(X)
         if names is not None and self._places is not None and names != self._places and set(names) == set(self._places):
             raise ValueError(f"X has the columns {names[:10]}; they were needed in the order of fit, {self._places[:10]}")
         return X
@@ -493,7 +490,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_classes(self, y: Any) -> None:
         if len(self.classes_) < 2:
             raise ValueError("y has one class only; the number of classes has to be greater than one")
-        _tables.check_types(_arrays.objects(self.classes_), {})
+        _targets.check_types(_arrays.objects(self.classes_), {})
         if KINDS[self._learner_name]["classes"] == "two" and len(self.classes_) > 2:
             kind = type_of_target(y, input_name="y")
             raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
@@ -526,7 +523,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _scale(self, rows: Rows) -> str:
         if self.scale != "auto":
             return self.scale
-        dense = isinstance(rows, np.ndarray) and rows.shape[1] <= _SUITABLE
+        dense = isinstance(rows, np.ndarray) and rows.shape[1] <= _rows.SUITABLE
         return "standard" if dense else "maxabs"
 
     def _learner(
@@ -560,79 +557,6 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.classifier_tags.multi_class = KINDS[self._learner_name]["classes"] != "two"
         return tags
-
-
-def _numbers(table: _tables.Table, y: Any, kept: list[int], reading: dict[str, list[str]]) -> tuple[Any, str]:
-    """The `kept` rows of a table as numbers, and what its columns hold, which depends on the order of the rows only where a column that
-    counts them is left out."""
-    if not kept:
-        raise ValueError("all sample weights are zero; at least one positive weight was needed")
-    labels = _tables.column(np.asarray(y)[kept], "y")
-    table = table._replace(cells=[[column[at] for at in kept] for column in table.cells])
-    name = _tables.free("label", table.names)
-    found = json.loads(_core.table_schema(table.given(name, labels), {"label": name, **_tables.roles(reading, table)}))
-    roles = {role: [one["name"] for one in found["csv"]["fields"] if one["role"] == role] for role in _tables.ROLES}
-    # Features are in the order of their first rows.
-    order = sorted(range(table.rows), key=[repr(row) for row in zip(*table.cells, strict=True)].__getitem__)
-    ordered = table._replace(cells=[[column[at] for at in order] for column in table.cells])
-    schema = _core.table_schema(ordered.given(name, [labels[at] for at in order]), {**reading, "label": name, **roles})
-    (values, indices, starts, width), _ = _core.table_rows(table.given(), schema)
-    rows = scipy.sparse.csr_matrix((values, indices.astype(np.int64), starts), shape=(len(starts) - 1, width))
-    return (rows.toarray() if width <= _SUITABLE else rows), schema
-
-
-def _rows(X: Any, dense: bool) -> Any:
-    """Rows in memory: a list of texts as a table of one column, nested lists of numbers and texts as an array of them."""
-    return _tables.sparse(_tables.texts(_tables.given(X)), dense=dense)
-
-
-def _places(X: Any) -> list[Any] | None:
-    """The names of the columns of a DataFrame, in their order."""
-    return list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else None
-
-
-def _filled(X: Any) -> Any:
-    """Rows for a classifier of numbers: a missing one of a table counts as 0, as in a table that had some before."""
-    if _tables.has_holes(X):
-        raise ValueError("X has missing numbers (NaN), and the rows of fit had none: fit with some of them, or give tables, where they count as 0")
-    return X.fillna(0.0) if hasattr(X, "fillna") and hasattr(X, "dtypes") and not _is_mixed(X.fillna(0.0)) else X
-
-
-def _with_columns(X: Any) -> Any:
-    """`X`, which has columns: scikit-learn demands some of every classifier, in these words."""
-    rows = _tables.bare(X)
-    if rows is not None:
-        raise ValueError(
-            f"Found array with 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required by scikit-learn; noregret.Learner takes rows "
-            "without columns"
-        )
-    return X
-
-
-def _is_mixed(X: Any) -> bool:
-    """Whether `X` is a table with texts, categories, times, or missing values."""
-    if hasattr(X, "to_frame") and hasattr(X, "name") and not hasattr(X, "columns"):
-        raise ValueError("X is a Series; X.to_frame() makes a table of it (Reshape your data: rows and columns were needed)")
-    if not _tables.is_table(X):
-        return _tables.has_texts(X)
-    if not hasattr(X, "dtypes") or not hasattr(X, "isna"):
-        return True
-    plain = all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in X.dtypes)
-    return not plain or bool(X.isna().to_numpy().any())
-
-
-def _plain(y: Any) -> Any:
-    """Labels of pandas' nullable types as those of NumPy."""
-    y = _tables.whole(y)
-    if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y):
-        # NumPy would make texts of what stands beside texts.
-        y = np.asarray(_tables.labels(y))
-        other = next((label for label in y if not isinstance(label, str) and not _arrays.is_missing(label)), None) if y.dtype == object else None
-        if other is not None:
-            raise ValueError(f"y has texts and {other!r}; labels of one kind were needed (noregret.Learner takes several)")
-    dtype = getattr(y, "dtype", None)
-    nullable = not isinstance(dtype, np.dtype) and getattr(dtype, "kind", "") in ("i", "u", "b") and hasattr(y, "tolist")
-    return np.array(_tables.column(y, "y")) if nullable else y
 
 
 def _seed(rng: np.random.RandomState) -> int:

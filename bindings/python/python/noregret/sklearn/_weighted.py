@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
-from .. import _tables
+from .. import _targets
 from ._base import Classifier
 
 
@@ -72,7 +72,7 @@ class WeightedClassifier(Classifier):
         return weighted * (given.sum() / total) if whole and total > 0 else weighted
 
     def _learner_weights(self) -> dict[str, float] | None:
-        return None if self.class_weight is None else _tables.class_weights(getattr(self, "_by_class", None))
+        return None if self.class_weight is None else _targets.class_weights(getattr(self, "_by_class", None))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learns from all rows: online-to-batch.

@@ -1,0 +1,184 @@
+"""Labels as Python's users give them: in lists, arrays and tables, their texts, and their weights."""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import decimal
+import math
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _arrays, _core, _tables
+
+
+class Cells(list[Any]):
+    """The cells of a Series of polars, with its name."""
+
+    def __init__(self, series: Any) -> None:
+        super().__init__(series.to_list())
+        self.name = series.name
+
+
+def labels(y: Any) -> Any:
+    """Labels, one for each row: also those of a table of one column, of an array of shape (rows, 1), or of an iterator.
+    Probability vectors stay as they are.
+
+    Raises ValueError for several labels in a row.
+    """
+    y = _tables.whole(y)
+    if isinstance(y, str) or y is None:
+        return y
+    if isinstance(y, Mapping | set | frozenset):
+        raise TypeError(f"y is of type {type(y).__name__}; a list of labels in the order of the rows was needed")
+    # Whole numbers and truth values beside a missing one, of which NumPy makes reals.
+    if hasattr(y, "iloc") and not hasattr(y, "columns") and not isinstance(y.dtype, np.dtype) and not _tables.is_category(y.dtype):
+        return y.astype(object)
+    if hasattr(y, "null_count") and hasattr(y, "to_list") and not hasattr(y, "columns"):
+        return Cells(y) if y.null_count() else y
+    if hasattr(y, "to_pylist") and not hasattr(y, "column_names"):
+        y = y.to_pylist()
+    if hasattr(y, "__arrow_c_stream__") and not any(hasattr(y, name) for name in ("__array__", "column_names", "get_columns", "iloc")):
+        frame = _tables.of_arrow(y)
+        return frame.cells[0] if len(frame.cells) == 1 else _vectors(np.column_stack([np.asarray(cells) for cells in frame.cells]))
+    if _tables.is_pandas(y) or _tables.is_polars(y) or hasattr(y, "column_names"):
+        frame = _tables.table(y)
+        if len(frame.names) == 1:
+            return labels(y.iloc[:, 0] if _tables.is_pandas(y) else y.get_columns()[0] if _tables.is_polars(y) else y.column(0))
+        return _vectors(np.column_stack([np.asarray(cells) for cells in frame.cells]))
+    if isinstance(y, np.ndarray):
+        return _vectors(y) if y.ndim == 2 else y
+    if isinstance(y, list | tuple) and y and isinstance(y[0], list | tuple | np.ndarray):
+        sizes = [np.size(label) for label in y]
+        other = next((at for at, size in enumerate(sizes) if size != sizes[0]), None)
+        if other is not None:
+            raise ValueError(
+                f"y has {sizes[0]} labels in its first row and {sizes[other]} in row {other}; one was needed: several labels need a learner each"
+            )
+        return _vectors(np.asarray(y))
+    kinds = {_kind(label) for label in y} if isinstance(y, list | tuple) else set()
+    if kinds == {str}:
+        # NumPy writes other texts for members of an enumeration.
+        y = [str.__str__(label) for label in y]
+    if len(kinds) > 1 or (kinds == {str} and any(label.endswith("\0") for label in y)) or (kinds == {int} and max(y) >= 2**63):
+        # NumPy would make texts of numbers, numbers of truth values, reals of whole numbers, and cut texts.
+        mixed = np.empty(len(y), dtype=object)
+        mixed[:] = y
+        return mixed
+    return y
+
+
+def _kind(label: Any) -> Any:
+    """The kind of a label among those that NumPy does not keep apart."""
+    kinds = ((str, str), (bool | np.bool_, bool), (int | np.integer, int), (float | np.floating, float))
+    return next((kind for types, kind in kinds if isinstance(label, types)), None)
+
+
+def _vectors(y: Any) -> Any:
+    if y.ndim == 2 and y.shape[1] == 1:
+        return y[:, 0]
+    if y.dtype.kind not in "fiub":
+        raise ValueError(
+            f"y has {y.shape[1]} labels in a row, {y[0].tolist()} in the first; one was needed: several labels need a learner each"
+        )
+    return y
+
+
+def column(y: Any, name: str) -> list[Any]:
+    """The cells of a column of labels, as they were given; None where one is missing."""
+    if getattr(getattr(y, "dtype", None), "kind", "") in ("M", "m"):
+        y = _arrays.objects(np.asarray(y))
+    given = y.to_pylist() if hasattr(y, "to_pylist") else y.tolist() if hasattr(y, "tolist") else list(y)
+    labels = [None if _arrays.is_missing(label) else _object(label) for label in given]
+    for at, label in enumerate(labels):
+        if isinstance(label, float) and math.isinf(label):
+            raise ValueError(f"column {name!r}, row {at}: {label}; a finite number was needed")
+        if isinstance(label, Mapping | list | set | bytes | np.ndarray):
+            raise TypeError(f"column {name!r}, row {at}: {label!r} is no label; a text, a number, a truth value or a time was needed")
+    return labels
+
+
+def _object(value: Any) -> Any:
+    """A scalar of NumPy as the object of Python."""
+    return value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64) else value
+
+
+def text_of(value: Any) -> str:
+    """The text of a label."""
+    if isinstance(value, bytes):
+        raise TypeError(f"the label {value!r} is of bytes; a text was needed, which .decode() makes of it")
+    if isinstance(value, str):
+        return str.__str__(value)
+    return "" if value is None else str(value)
+
+
+def number_of(label: Any) -> Any:
+    """A decimal number as the integer or real number that it equals, if there is one; anything else as it is."""
+    if not isinstance(label, decimal.Decimal):
+        return label
+    number = int(label) if label == label // 1 and "." not in str(label) and "E" not in str(label) else float(label)
+    return number if decimal.Decimal(str(number)) == label else label
+
+
+def class_weights(given: Mapping[Any, float] | None) -> dict[str, float] | None:
+    """Importance weights by the first names of labels."""
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"class_weight is {given!r}; a dictionary of labels and weights was needed")
+    wrong = next((label for label, weight in (given or {}).items() if not isinstance(weight, int | float | np.number)), None)
+    if given is not None and wrong is not None:
+        raise TypeError(f"class_weight[{wrong!r}] = {given[wrong]!r}: must be a number")
+    return None if given is None else {weight_names(label)[0]: float(weight) for label, weight in given.items()}
+
+
+def weight_names(label: Any) -> list[str]:
+    """What a label may be called among the weights: equal numbers are one label in every writing."""
+    text = text_of(label)
+    number = isinstance(label, float | np.floating | decimal.Decimal) and label == label // 1
+    return [str(int(label)), text] if number else [text]
+
+
+def weight_of(weights: Mapping[str, float], label: Any) -> float:
+    """The weight of a label, 1 if it has none."""
+    return next((weights[name] for name in weight_names(label) if name in weights), 1.0)
+
+
+def known_as(labels: Iterable[Any], known: Iterable[Any]) -> list[Any]:
+    """The labels, each as the known one that it equals: 1.0 is 1 also beside texts. True equals 1, and is another label."""
+    own = {(isinstance(label, bool | np.bool_), label): label for label in known}
+    return [own.get((isinstance(label, bool | np.bool_), label), label) for label in labels]
+
+
+def names_as(labels: Iterable[Any], known: Mapping[str, Any]) -> list[str]:
+    """The texts of labels: that of the known one, by its text, where one is equal."""
+    own = {(isinstance(label, bool | np.bool_), label): text for text, label in known.items()}
+    return [own.get((isinstance(label, bool | np.bool_), label)) or text_of(label) for label in labels]
+
+
+def check_types(labels: Iterable[Any], known: Mapping[str, Any]) -> None:
+    """Refuses a text beside a number of the same writing, among distinct labels and the `known` ones by their text."""
+    given = [(text_of(label), label) for label in labels]
+    _core.check_types([(text, known[text]) for text, _ in given if text in known] + given)
+
+
+def need_labels(labels: Collection[Any], facts: Mapping[str, Any]) -> None:
+    """Refuses first rows that tell no class."""
+    if not labels and facts["labels"] is None and facts["classes"] is None:
+        raise ValueError("y has missing labels only; at least 2 classes were needed (or classes=K)")
+
+
+def remarks(labels: Iterable[Any], labelled: int) -> list[str]:
+    """Remarks on distinct labels, which so many rows have."""
+    remark = _core.many_numbers([(text_of(label), label) for label in labels if label is not None], labelled)
+    return [] if remark is None else [remark]
+
+
+def unlabelled(labels: Any, truth: Any) -> list[str]:
+    """Remarks on labels that are words for missing ones, where the rows have the classes `truth`."""
+    absent = np.flatnonzero(np.asarray(truth) < 0).tolist()
+    counts = collections.Counter(label for label in map(np.asarray(labels, dtype=object).__getitem__, absent) if isinstance(label, str) and label)
+    return [
+        f"the label {label!r} counts as missing in {rows} row{'s' * (rows > 1)}: predicted, and not learnt; not_missing=[{label!r}] makes it a class"
+        for label, rows in counts.items()
+    ]

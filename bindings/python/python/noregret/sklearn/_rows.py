@@ -1,0 +1,87 @@
+"""Rows and labels of scikit-learn's users: tables as numbers, and what is no row or label refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from .. import _arrays, _core, _tables, _targets
+
+SUITABLE = 1024
+"""Largest number of columns for which data are standardised by default, which makes rows dense."""
+
+
+def numbers(table: _tables.Table, y: Any, kept: list[int], reading: dict[str, list[str]]) -> tuple[Any, str]:
+    """The `kept` rows of a table as numbers, and what its columns hold, which depends on the order of the rows only where a column that
+    counts them is left out."""
+    if not kept:
+        raise ValueError("all sample weights are zero; at least one positive weight was needed")
+    labels = _targets.column(np.asarray(y)[kept], "y")
+    table = table._replace(cells=[[column[at] for at in kept] for column in table.cells])
+    name = _tables.free("label", table.names)
+    found = json.loads(_core.table_schema(table.given(name, labels), {"label": name, **_tables.roles(reading, table)}))
+    roles = {role: [one["name"] for one in found["csv"]["fields"] if one["role"] == role] for role in _tables.ROLES}
+    # Features are in the order of their first rows.
+    order = sorted(range(table.rows), key=[repr(row) for row in zip(*table.cells, strict=True)].__getitem__)
+    ordered = table._replace(cells=[[column[at] for at in order] for column in table.cells])
+    schema = _core.table_schema(ordered.given(name, [labels[at] for at in order]), {**reading, "label": name, **roles})
+    (values, indices, starts, width), _ = _core.table_rows(table.given(), schema)
+    rows = scipy.sparse.csr_matrix((values, indices.astype(np.int64), starts), shape=(len(starts) - 1, width))
+    return (rows.toarray() if width <= SUITABLE else rows), schema
+
+
+def rows(X: Any, dense: bool) -> Any:
+    """Rows in memory: a list of texts as a table of one column, nested lists of numbers and texts as an array of them."""
+    return _tables.sparse(_tables.texts(_tables.given(X)), dense=dense)
+
+
+def places(X: Any) -> list[Any] | None:
+    """The names of the columns of a DataFrame, in their order."""
+    return list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else None
+
+
+def filled(X: Any) -> Any:
+    """Rows for a classifier of numbers: a missing one of a table counts as 0, as in a table that had some before."""
+    if _tables.has_holes(X):
+        raise ValueError("X has missing numbers (NaN), and the rows of fit had none: fit with some of them, or give tables, where they count as 0")
+    return X.fillna(0.0) if hasattr(X, "fillna") and hasattr(X, "dtypes") and not is_mixed(X.fillna(0.0)) else X
+
+
+def with_columns(X: Any) -> Any:
+    """`X`, which has columns: scikit-learn demands some of every classifier, in these words."""
+    rows = _tables.bare(X)
+    if rows is not None:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required by scikit-learn; noregret.Learner takes rows "
+            "without columns"
+        )
+    return X
+
+
+def is_mixed(X: Any) -> bool:
+    """Whether `X` is a table with texts, categories, times, or missing values."""
+    if hasattr(X, "to_frame") and hasattr(X, "name") and not hasattr(X, "columns"):
+        raise ValueError("X is a Series; X.to_frame() makes a table of it (Reshape your data: rows and columns were needed)")
+    if not _tables.is_table(X):
+        return _tables.has_texts(X)
+    if not hasattr(X, "dtypes") or not hasattr(X, "isna"):
+        return True
+    plain = all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in X.dtypes)
+    return not plain or bool(X.isna().to_numpy().any())
+
+
+def plain(y: Any) -> Any:
+    """Labels of pandas' nullable types as those of NumPy."""
+    y = _tables.whole(y)
+    if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y):
+        # NumPy would make texts of what stands beside texts.
+        y = np.asarray(_targets.labels(y))
+        other = next((label for label in y if not isinstance(label, str) and not _arrays.is_missing(label)), None) if y.dtype == object else None
+        if other is not None:
+            raise ValueError(f"y has texts and {other!r}; labels of one kind were needed (noregret.Learner takes several)")
+    dtype = getattr(y, "dtype", None)
+    nullable = not isinstance(dtype, np.dtype) and getattr(dtype, "kind", "") in ("i", "u", "b") and hasattr(y, "tolist")
+    return np.array(_targets.column(y, "y")) if nullable else y
