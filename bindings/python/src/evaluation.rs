@@ -15,7 +15,7 @@ use noregret_stream::evaluate::{
     Compared, EvaluateOptions, Evaluation, LoggedArrays, MakeLearner, Policy, compare,
 };
 use noregret_stream::save::Frozen;
-use noregret_stream::{Format, Missing, Schema};
+use noregret_stream::{Format, Missing, ReadOptions, Schema};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -140,10 +140,11 @@ fn of_log(
     let keys = Keys::named(reading.columns.each_ref());
     let said = csv || reading.costs.is_some() || !reading.missing.is_default();
     let keys = keys.or_else(|| said.then(Keys::default));
-    let keys = keys.map(|keys| Keys { costs: reading.costs, missing: reading.missing.clone(), ..keys });
+    let keys = keys.map(|keys| Keys { costs: reading.costs, ..keys });
+    let read = ReadOptions { format, missing: reading.missing.clone(), ..ReadOptions::default() };
     let open = |schema: Option<&Schema>| match &keys {
         None => Logged::open(path, format, schema),
-        Some(keys) => Logged::open_foreign(path, format, keys, schema),
+        Some(keys) => Logged::open_foreign(path, &read, keys, schema),
     };
     let entry = named.filter(|name| *name != "none").map(registry::find).transpose()?;
     let make: MakeLearner<'_> = &|problem| reward_learner(entry, problem);

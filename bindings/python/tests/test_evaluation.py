@@ -156,7 +156,7 @@ def test_bad_wishes_are_refused(log, tmp_path):
         ("uniform", {"reward_learner": "folklor"}, "did you mean 'folklore'"),
         ("uniform", {"reward_learner": "perceptron"}, "reward learner = perceptron"),
         ("uniform", {"format": "libsvm"}, "is libsvm, which cannot contain decisions"),
-        ("uniform", {"format": "csv"}, "the header has no column \"label\""),
+        ("uniform", {"format": "csv"}, "has no column \"label\""),
         ("uniform", {"on_bad_row": "maybe"}, "on_bad_row: \"maybe\" is none of fail, skip and a number"),
     ]:
         with pytest.raises(ValueError, match=sentence):

@@ -9,8 +9,7 @@ use std::thread::available_parallelism;
 use noregret::algorithm::Forecast;
 use noregret::registry;
 use noregret_stream::decisions::foreign::Keys;
-use noregret_stream::decisions::logged::Logged;
-use noregret_stream::decisions::rows::{LogUse, LoggedRows};
+use noregret_stream::decisions::rows::LogUse;
 use noregret_stream::encode::LargeRow;
 use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::examples::BadRows;
@@ -46,8 +45,6 @@ pub(crate) struct Source {
     pub(crate) data: String,
     pub(crate) options: ReadOptions,
     pub(crate) on_bad_row: BadRows,
-    /// For the log of another program's decisions: the names of its columns.
-    pub(crate) logged: Option<Keys>,
     /// The range of the rewards of a log in our own format.
     pub(crate) rewards: Option<Costs>,
 }
@@ -88,7 +85,6 @@ impl Source {
             data: data.to_owned(),
             options,
             on_bad_row: args.on_bad_row.unwrap_or_default(),
-            logged: None,
             rewards: None,
         })
     }
@@ -100,18 +96,15 @@ impl Source {
 
     /// Opens it.
     pub(crate) fn open(&self) -> Result<Box<dyn Reader>, Failure> {
-        let Some(keys) = &self.logged else {
-            return noregret_stream::open(&self.data, &self.options).map_err(Failure::reading);
-        };
-        let schema = self.options.schema.as_ref();
-        let log = Logged::open_foreign(&self.data, self.options.format, keys, schema);
-        let file = std::fs::metadata(&self.data).ok().filter(std::fs::Metadata::is_file);
-        Ok(Box::new(LoggedRows::new(log.map_err(Failure::reading)?, file.map(|file| file.len()))))
+        noregret_stream::open(&self.data, &self.options).map_err(Failure::reading)
     }
 
     /// The same for a learner that learns from decisions, whose costs are in the range `costs`.
     pub(crate) fn for_decisions(mut self, costs: Costs) -> Self {
-        self.options.decisions = LogUse::Learnt { rewards: self.rewards, costs };
+        match &mut self.options.logged {
+            Some(keys) => keys.into = costs,
+            None => self.options.decisions = LogUse::Learnt { rewards: self.rewards, costs },
+        }
         self
     }
 
@@ -175,7 +168,7 @@ impl StreamPlan {
         if logged.is_some() {
             self.costs = None;
         }
-        self.source.logged = logged;
+        self.source.options.logged = logged;
         self.source.rewards = rewards;
         self
     }
@@ -477,29 +470,12 @@ fn logged(args: &RunArgs) -> Result<Option<Keys>, Failure> {
             "--rewards: is for a log of decisions, which is learnt from with --feedback bandit; data with costs have --costs",
         ));
     }
-    let reading = &args.stream.reading;
-    let of_tables = [
-        ("--label", reading.label.is_some()),
-        ("--weight", reading.weight.is_some()),
-        ("--id", reading.id.is_some()),
-        ("--delimiter", reading.delimiter.is_some()),
-        ("--header", reading.header.is_some()),
-        ("--categorical", !reading.categorical.is_empty()),
-        ("--numeric", !reading.numeric.is_empty()),
-        ("--text", !reading.text.is_empty()),
-        ("--time", !reading.time.is_empty()),
-        ("--hash-bits", reading.hash_bits.is_some()),
-        ("--index-base", reading.index_base.is_some()),
-    ];
-    if let Some((option, _)) = of_tables.into_iter().find(|(_, given)| keys.is_some() && *given) {
-        return Err(Failure::usage(format!(
-            "{option}: is for data with labels; in a log of another program, numbers are numbers and other cells categories, --decision, \
-             --probability, --reward and --offered name its columns, and --drop leaves others out"
-        )));
+    if keys.is_some() && args.stream.reading.label.is_some() {
+        return Err(Failure::usage(
+            "--label: a log of decisions has the label that was played, in the column that --decision names",
+        ));
     }
-    let missing = Missing { words: reading.missing.clone(), values: reading.not_missing.clone() };
-    let drop = reading.drop.clone();
-    Ok(keys.map(|keys| Keys { costs: args.stream.costs, rewards: args.rewards, drop, missing, ..keys }))
+    Ok(keys.map(|keys| Keys { costs: args.stream.costs, rewards: args.rewards, ..keys }))
 }
 
 /// The learner, by name.

@@ -101,6 +101,18 @@ pub(crate) struct EvaluateArgs {
     /// the reward 1, the least 0 [default: rewards as they are]
     #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true, conflicts_with = "costs")]
     pub(crate) rewards: Option<Costs>,
+    /// In a log of another program: categorical columns that look numeric
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub(crate) categorical: Vec<String>,
+    /// In a log of another program: numeric columns; cells that are no numbers count as missing
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub(crate) numeric: Vec<String>,
+    /// In a log of another program: columns of free text
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub(crate) text: Vec<String>,
+    /// In a log of another program: columns of days or times, also those that say when a decision was written
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub(crate) time: Vec<String>,
     /// In a log of another program: columns to ignore
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) drop: Vec<String>,

@@ -17,12 +17,13 @@ use crate::plan::{EvaluatePlan, PolicyPlan};
 
 /// Evaluates the log.
 pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
-    let EvaluatePlan { log, format, keys, policies, reward_learner, options, json } = EvaluatePlan::of(args)?;
+    let EvaluatePlan { log, reading, keys, policies, reward_learner, options, json } =
+        EvaluatePlan::of(args)?;
     let opened = policies.into_iter().map(policy).collect::<Result<Vec<_>, _>>()?;
     let (mut names, mut policies): (Vec<String>, Vec<Policy>) = opened.into_iter().unzip();
     let open = |schema: Option<&Schema>| match &keys {
-        None => Logged::open(&log, format, schema),
-        Some(keys) => Logged::open_foreign(&log, format, keys, schema),
+        None => Logged::open(&log, reading.format, schema),
+        Some(keys) => Logged::open_foreign(&log, &reading, keys, schema),
     };
     let make: MakeLearner<'_> = &|problem| reward_model::reward_learner(reward_learner.flatten(), problem);
     let make = reward_learner.map(|_| make);

@@ -55,7 +55,7 @@ pub(super) fn check(plan: &StreamPlan, wanted: &[Wanted], survey: &Survey) -> Re
         return Ok(());
     }
     // A log of another program has rewards, which are 1 - cost.
-    if plan.source.logged.is_some() {
+    if plan.source.options.logged.is_some() {
         let (reward, [least, most]) = (rounded(1.0 - cost), <[f64; 2]>::from(fits));
         let [from, to] = [rounded(1.0 - most).min(0.0), rounded(1.0 - least)];
         return Err(Failure::data(format!(

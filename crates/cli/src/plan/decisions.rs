@@ -6,7 +6,7 @@ use noregret::registry::{self, Entry};
 use noregret_stream::decisions::foreign::Keys;
 use noregret_stream::decisions::replay::Limits;
 use noregret_stream::evaluate::{EvaluateOptions, Policy};
-use noregret_stream::{Format, Missing as Words};
+use noregret_stream::{Missing as Words, ReadOptions};
 
 use crate::args::{EvaluateArgs, ReplayArgs};
 use crate::checkpoint::{Every, Skip};
@@ -63,7 +63,8 @@ impl ReplayPlan {
 /// `noregret evaluate`.
 pub(crate) struct EvaluatePlan {
     pub(crate) log: String,
-    pub(crate) format: Option<Format>,
+    /// How the log is read.
+    pub(crate) reading: ReadOptions,
     /// Names of the columns in a log of another program.
     pub(crate) keys: Option<Keys>,
     /// First those of `--policy`, then models, each in their order.
@@ -99,9 +100,19 @@ impl EvaluatePlan {
             policies.push(PolicyPlan::Rule("as the log gives it".to_owned(), Policy::Given));
         }
         let keys = Keys::named([&args.decision, &args.probability, &args.reward, &args.offered]);
-        let missing = Words { words: vec![], values: args.not_missing.clone() };
+        let reading = ReadOptions {
+            format: args.format,
+            categorical: args.categorical.clone(),
+            numeric: args.numeric.clone(),
+            text: args.text.clone(),
+            time: args.time.clone(),
+            drop: args.drop.clone(),
+            missing: Words { words: vec![], values: args.not_missing.clone() },
+            ..ReadOptions::default()
+        };
+        let roles = [&args.categorical, &args.numeric, &args.text, &args.time, &args.drop, &args.not_missing];
         let said =
-            args.costs.is_some() || args.rewards.is_some() || !args.drop.is_empty() || !missing.is_default();
+            args.costs.is_some() || args.rewards.is_some() || roles.iter().any(|names| !names.is_empty());
         let keys = keys.or_else(|| said.then(Keys::default));
         let reward_learner = match args.reward_learner.as_deref() {
             Some("none") => None,
@@ -109,14 +120,8 @@ impl EvaluatePlan {
         };
         Ok(Self {
             log: args.log.clone(),
-            format: args.format,
-            keys: keys.map(|keys| Keys {
-                costs: args.costs,
-                rewards: args.rewards,
-                drop: args.drop.clone(),
-                missing,
-                ..keys
-            }),
+            reading,
+            keys: keys.map(|keys| Keys { costs: args.costs, rewards: args.rewards, ..keys }),
             policies,
             reward_learner,
             options: EvaluateOptions {

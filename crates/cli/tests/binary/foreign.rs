@@ -84,7 +84,7 @@ fn logs_that_say_nothing_are_refused() {
         .failed(2, "bad.csv:3: the reward is 7, where 0 to 1 was needed; pass --rewards=0..7, which has all rewards of the file");
     folder
         .run("run log.csv --feedback bandit --decision played --probability prob --quiet")
-        .failed(2, "log.csv:1: the header has no column \"played\"");
+        .failed(2, "log.csv: has no column \"played\"; its columns are \"age\", \"hue\", \"chosen\", \"prob\", \"click\"");
     folder.run("run log.csv --decision chosen --quiet").failed(
         1,
         "--decision, --probability, --reward, --offered: name the columns of a log of decisions, which are learnt from with --feedback bandit",
@@ -147,9 +147,9 @@ fn labels_on_offer_of_another_program() {
         assert!(rates["greedy_error_rate"].as_f64().unwrap() < 0.1, "{log}: {rates}");
     }
     // A name that no row has is a mistake in every format.
-    let header = "the header has no column \"shwn\" (did you mean \"shown\"?)";
+    let header = "has no column \"shwn\" (did you mean \"shown\"?); its columns are \"age\", \"chosen\", \"prob\", \"click\", \"shown\"";
     let mut refusals = vec![
-        ("csv", format!("log.csv:1: {header}")),
+        ("csv", format!("log.csv: {header}")),
         ("ndjson", "log.ndjson: has no key \"shwn\" (did you mean \"shown\"?)".to_owned()),
     ];
     #[cfg(feature = "parquet")]
@@ -173,7 +173,9 @@ fn labels_on_offer_of_another_program() {
 fn a_log_in_arff_is_as_in_csv() {
     let csv = log(300, true);
     let (header, rows) = csv.split_once('\n').unwrap();
-    let attributes: String = header.split(',').map(|name| format!("@attribute {name} string\n")).collect();
+    let kinds = ["numeric", "{red, green, blue}", "{a, b, c}", "numeric", "{0, 1}"];
+    let attributes: String =
+        header.split(',').zip(kinds).map(|(name, kind)| format!("@attribute {name} {kind}\n")).collect();
     let folder = Folder::with("log.csv", &csv);
     folder.write("log.arff", format!("% logged\n@relation log\n{attributes}@data\n% rows\n{rows}"));
     let names = NAMES.replace("--feedback bandit ", "");
@@ -183,20 +185,128 @@ fn a_log_in_arff_is_as_in_csv() {
     assert_eq!(one, other);
     let run = format!("run log.arff {NAMES} --learner squarecb --quiet --json");
     assert_eq!(folder.run(&run).succeeded().summary()["rounds"], 300);
+    let refused = folder.run("evaluate log.arff --decision played --policy uniform");
+    assert!(
+        refused.code == 2 && refused.stderr.contains("log.arff: has no column \"played\""),
+        "{}",
+        refused.stderr
+    );
+    // All declared labels were on offer, also one that was never played.
+    let more = String::from_utf8(folder.read("log.arff")).unwrap().replacen("{a, b, c}", "{a, b, c, d}", 1);
+    folder.write("more.arff", more);
+    let summary = folder.run(&run.replace("log.arff", "more.arff")).succeeded().summary();
+    assert_eq!(summary["classes"], 4, "{summary}");
+    let refused = folder.run(&format!("evaluate more.arff {names} --policy constant:e"));
+    assert!(refused.stderr.contains("there are a, b, c, d"), "{}", refused.stderr);
+    let sparse = "@relation log\n@attribute a {x, y}\n@attribute p numeric\n@attribute r numeric\n@data\n{1 0.5, 2 1}\n";
+    folder.write("sparse.arff", sparse);
+    let refused = folder.run("evaluate sparse.arff --decision a --probability p --reward r --policy uniform");
+    assert!(refused.stderr.contains("has rows of pairs"), "{}", refused.stderr);
+}
+
+/// One encoder of tables: what is between quotation marks may end a line, times and identifiers are found,
+/// and the options of tables are those of data.
+#[test]
+fn columns_of_a_log_are_those_of_a_table() {
+    let (mut csv, mut objects) = ("id,x,said,at,chosen,prob,click\n".to_owned(), String::new());
+    for t in 0..300usize {
+        let (hue, right) = [("red", "a"), ("green", "b")][t * 7 / 3 % 2];
+        let played = ["a", "b"][t * 5 / 2 % 2];
+        let (said, click) =
+            (format!("the box came late,\n\"{t}\" times too late"), u8::from(played == right));
+        let at = format!("2026-11-0{} 10:{:02}:00", 1 + t / 100, t / 3 % 60);
+        let quoted = said.replace('"', "\"\"");
+        // A decision of every fifty has no answer.
+        let earned = if t % 50 == 49 { "NA".to_owned() } else { click.to_string() };
+        writeln!(csv, "T-{t},{hue},\"{quoted}\",{at},{played},0.5,{earned}").unwrap();
+        let earned = if t % 50 == 49 { "null".to_owned() } else { click.to_string() };
+        let said = serde_json::Value::from(said);
+        writeln!(
+            objects,
+            r#"{{"id":"T-{t}","x":"{hue}","said":{said},"at":"{at}","chosen":"{played}","prob":0.5,"click":{earned}}}"#
+        )
+        .unwrap();
+    }
+    let folder = Folder::with("log.csv", &csv);
+    folder.write("log.ndjson", objects);
+    #[cfg(feature = "parquet")]
+    crate::tables::write_parquet(&csv, &folder.path("log.parquet"));
+    let names = NAMES.replace("--feedback bandit ", "");
+    let logs = ["log.csv", "log.ndjson", "log.parquet"];
+    let logs = &logs[..if cfg!(feature = "parquet") { 3 } else { 2 }];
+    let mut found = vec![];
+    for log in logs {
+        let run =
+            format!("run {log} {NAMES} --learner squarecb --set schedule=root --json --quiet --drop said");
+        let ran = folder.run(&format!("{run} --save m")).succeeded();
+        let summary = ran.summary();
+        assert_eq!((&summary["rounds"], &summary["classes"]), (&294.into(), &2.into()), "{log}: {summary}");
+        assert!(summary["greedy_error_rate"].as_f64().unwrap() < 0.15, "{log}: {summary}");
+        assert!(
+            ran.stderr.contains("column \"at\" is left out: it says at which moment"),
+            "{log}: {}",
+            ran.stderr
+        );
+        if *log != "log.ndjson" {
+            assert!(ran.stderr.contains("\"id\" is left out: 300 of its first 300"), "{log}: {}", ran.stderr);
+        }
+        found.push(summary["greedy_error_rate"].clone());
+        // What is played and earned is no feature, and no label of the row.
+        let predicted = folder.run(&format!("predict m {log} --greedy")).succeeded();
+        assert_eq!(predicted.stdout.lines().count(), 300, "{log}");
+        let said = &predicted.stderr;
+        assert!(
+            !said.contains("error rate") && !said.contains("new") && !said.contains("ignored"),
+            "{log}: {said}"
+        );
+        // Texts and times are features as in data.
+        let evaluate = format!("evaluate {log} {names} --policy uniform --policy greedy --model m --greedy");
+        folder.run(&evaluate.replace("--policy greedy ", "")).succeeded();
+        folder
+            .run(&format!("evaluate {log} {names} --policy uniform --text said --time at --categorical x"))
+            .succeeded();
+    }
+    assert!(found.iter().all(|one| *one == found[0]), "{found:?}");
+    for options in
+        ["--time at", "--categorical x", "--hash-bits 6", "--id id", "--header yes", "--delimiter ,"]
+    {
+        let run = format!("run log.csv {NAMES} --learner squarecb --quiet --json {options}");
+        assert_eq!(folder.run(&run).succeeded().summary()["rounds"], 294, "{options}");
+    }
+    folder.run(&format!("run log.csv {NAMES} --label chosen --quiet")).failed(
+        1,
+        "--label: a log of decisions has the label that was played, in the column that --decision names",
+    );
+}
+
+/// A warm start on a model with a range of costs: rewards become costs of that range.
+#[test]
+fn rewards_of_a_log_become_costs_of_the_model() {
+    let folder = Folder::with("log.csv", log(600, true));
+    let costs: String = (0..60)
+        .map(|t| format!("a:{} b:{} c:{} | age:{}\n", 10 * (t % 2), 5, 10 - 10 * (t % 2), t % 9))
+        .collect();
+    folder.write("costs.vw", costs);
     folder
-        .run("evaluate log.arff --decision played --policy uniform")
-        .failed(2, "log.arff: the header has no column \"played\"");
+        .run("run costs.vw --feedback bandit --learner squarecb --costs 0..10 --quiet --save m")
+        .succeeded();
+    let went = folder
+        .run(&format!("run log.csv {} --load m --quiet --json", NAMES.replace("--feedback bandit ", "")));
+    // Played at random among three, with a reward in 0.37 of the rounds.
+    let rate = went.succeeded().summary()["error_rate"].as_f64().unwrap();
+    assert!((0.55..0.72).contains(&rate), "{rate}");
 }
 
 /// The text "1" is not the number 1; names in a list of words are what the played label is.
 #[test]
 fn a_text_beside_a_number_of_the_same_writing_is_refused() {
     let row = |t: usize, label: &str| {
-        format!("{{\"h\": {t}, \"act\": {label}, \"p\": 0.5, \"r\": {}, \"on\": \"1 2\"}}\n", t % 3 % 2)
+        let (h, r) = (t % 7, t % 3 % 2);
+        format!("{{\"h\": {h}, \"act\": {label}, \"p\": 0.5, \"r\": {r}, \"on\": \"1 2\"}}\n")
     };
     let rows = |second: &str| (0..60).map(|t| row(t, ["1", second][t % 2])).collect::<String>();
     let folder = Folder::with("one.ndjson", rows("2"));
-    folder.write("two.ndjson", rows("\"1\""));
+    folder.write("two.ndjson", rows("\"1\"").replace(", \"on\": \"1 2\"", ""));
     let ours = |label: &str| format!("{{\"label\":{label},\"probability\":0.5,\"reward\":1}}\n");
     folder.write("ours.ndjson", ours("1") + &ours("\"1\""));
     let names = "--decision act --probability p --reward r";

@@ -1,5 +1,5 @@
-//! Logged decisions for evaluation: our decision logs, logs of other programs, and Vowpal Wabbit's
-//! `action:cost:probability`.
+//! Logged decisions for evaluation: our decision logs, and rows of other programs' logs: tables, and Vowpal
+//! Wabbit's `action:cost:probability`.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use crate::read::open::open;
 use crate::read::options::{Offers, ReadOptions, Schema};
 use crate::read::reader::Reader;
 use crate::read::recognise;
-use crate::read::row::{Row, RowLabel};
+use crate::read::row::{ActionCost, Row, RowLabel};
 use crate::read::source::Source;
 use crate::read::vw::json;
 use crate::words::counted;
@@ -27,18 +27,20 @@ use crate::words::counted;
 pub enum Logged {
     /// A decision log.
     Log(Box<LogReader>),
-    /// Vowpal Wabbit's text or JSON; the reward of an action is minus its cost.
-    Vw(Box<LoggedVw>),
+    /// Rows whose labels are costs; the reward of an action is minus its cost.
+    Rows(Box<CostRows>),
 }
 
-/// Decisions of Vowpal Wabbit, or of its decision service.
-pub struct LoggedVw {
+/// Decisions of Vowpal Wabbit, of its decision service, or of a table.
+pub struct CostRows {
     reader: Box<dyn Reader>,
     /// Actions so far.
     labels: Labels,
     name: String,
     /// The range of costs, if rewards are from 0 to 1.
     costs: Option<Costs>,
+    /// Whether an action with a probability and no cost is a decision that was never answered.
+    unanswered: bool,
     /// Rows without a label.
     unlabelled: u64,
     /// The line of the last decision, and its number on this line, from 0: slots of a round may share one.
@@ -86,7 +88,8 @@ impl Logged {
                 Ok(Self::Log(Box::new(with_columns(LogReader::open(path)?, schema))))
             }
             Kind::Format(format @ (Format::Csv | Format::Arff)) => {
-                Self::open_foreign(path, Some(format), &Keys::default(), schema)
+                let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
+                Self::open_foreign(path, &options, &Keys::default(), schema)
             }
             Kind::Format(Format::Vw) => Self::open_vw(path, Format::Vw, schema, None),
             Kind::VwJson => Self::open_vw(path, Format::Ndjson, schema, None),
@@ -109,26 +112,32 @@ impl Logged {
         Ok(Self::Log(Box::new(with_columns(LogReader::open_named(path, name)?, schema))))
     }
 
-    /// Opens a log of another program: in CSV, ARFF, NDJSON or Parquet, with columns named by `keys`, or
-    /// Vowpal Wabbit's, with costs in the range of `keys`. If `schema` is given, other features are ignored.
+    /// Opens a log of another program: in CSV, ARFF, NDJSON or Parquet, with columns named by `keys` and read
+    /// as `options` say, or Vowpal Wabbit's, with costs in the range of `keys`. If `schema` is given, other
+    /// features are ignored.
     ///
     /// # Errors
     /// If it cannot be read, or is in another format.
     pub fn open_foreign(
         path: &str,
-        format: Option<Format>,
+        options: &ReadOptions,
         keys: &Keys,
         schema: Option<&Schema>,
     ) -> Result<Self, ReadError> {
-        let unnamed = Keys { costs: keys.costs, missing: keys.missing.clone(), ..Keys::default() } == *keys;
-        let log = match Kind::of(path, format) {
+        let unnamed =
+            Keys { costs: keys.costs, ..Keys::default() } == *keys && options.given_names().next().is_none();
+        match Kind::of(path, options.format) {
             Kind::Format(format @ (Format::Csv | Format::Arff | Format::Ndjson | Format::Parquet)) => {
-                LogReader::open_foreign(path, keys.clone(), format)?
+                // So the reward is minus the cost, to the bit.
+                let into = Costs::new(-1.0, 0.0).unwrap_or_default();
+                let logged = Some(Keys { into, ..keys.clone() });
+                let schema = schema.cloned();
+                let room = schema.as_ref().map_or(0, |schema| schema.columns.count());
+                let options = ReadOptions { format: Some(format), logged, schema, room, ..options.clone() };
+                Self::of_rows(path, &options, None)
             }
-            Kind::Format(Format::Vw) if unnamed => {
-                return Self::open_vw(path, Format::Vw, schema, keys.costs);
-            }
-            Kind::VwJson if unnamed => return Self::open_vw(path, Format::Ndjson, schema, keys.costs),
+            Kind::Format(Format::Vw) if unnamed => Self::open_vw(path, Format::Vw, schema, keys.costs),
+            Kind::VwJson if unnamed => Self::open_vw(path, Format::Ndjson, schema, keys.costs),
             other => {
                 let other = match other {
                     Kind::Format(format) => format.name(),
@@ -137,10 +146,9 @@ impl Logged {
                 let what = format!(
                     "is {other}, whose columns cannot be named; csv, arff, ndjson or parquet was needed"
                 );
-                return Err(ReadError::new(path, 0, ReadErrorKind::Layout(what)));
+                Err(ReadError::new(path, 0, ReadErrorKind::Layout(what)))
             }
-        };
-        Ok(Self::Log(Box::new(with_columns(log, schema))))
+        }
     }
 
     fn open_vw(
@@ -159,15 +167,26 @@ impl Logged {
             offers: Some(Offers::WIDTH),
             ..ReadOptions::default()
         };
-        let (reader, labels, name) = (open(path, &options)?, Labels::default(), path.to_owned());
-        Ok(Self::Vw(Box::new(LoggedVw { reader, labels, name, costs, unlabelled: 0, last: (0, 0) })))
+        Self::of_rows(path, &options, costs)
+    }
+
+    fn of_rows(path: &str, options: &ReadOptions, costs: Option<Costs>) -> Result<Self, ReadError> {
+        Ok(Self::Rows(Box::new(CostRows {
+            reader: open(path, options)?,
+            labels: Labels::default(),
+            name: path.to_owned(),
+            costs,
+            unanswered: options.logged.is_some(),
+            unlabelled: 0,
+            last: (0, 0),
+        })))
     }
 
     /// Whether the file can be read twice.
     pub fn is_file(&self) -> bool {
         match self {
             Self::Log(log) => log.size().is_some(),
-            Self::Vw(rows) => rows.reader.size().is_some(),
+            Self::Rows(rows) => rows.reader.size().is_some(),
         }
     }
 
@@ -176,7 +195,7 @@ impl Logged {
     pub fn remarks(&self) -> Vec<String> {
         match self {
             Self::Log(log) => log.torn().map(str::to_owned).into_iter().collect(),
-            Self::Vw(rows) => {
+            Self::Rows(rows) => {
                 let unlabelled = (rows.unlabelled > 0)
                     .then(|| format!("left out {} without a label", counted(rows.unlabelled, "row")));
                 unlabelled.into_iter().chain(rows.reader.odd_cells()).collect()
@@ -184,18 +203,13 @@ impl Logged {
         }
     }
 
-    /// The error of a decision log that ends in the middle of a line. Known after the last event.
-    pub(crate) fn torn(&self) -> Option<ReadError> {
-        let Self::Log(log) = self else { return None };
-        let error = |why: &str| log.fault(ReadErrorKind::Layout(format!("{why}; end it after a whole line")));
-        log.torn().map(error)
-    }
-
-    /// The columns of another program's log that are no features, in sentences.
+    /// Remarks on the columns of another program's log, in sentences.
     pub fn left_out(&self) -> Vec<String> {
         match self {
-            Self::Log(log) => log.left_out(),
-            Self::Vw(_) => vec![],
+            Self::Rows(rows) if rows.unanswered => {
+                rows.reader.notes().into_iter().chain(rows.reader.odd_cells()).collect()
+            }
+            Self::Log(_) | Self::Rows(_) => vec![],
         }
     }
 
@@ -203,7 +217,7 @@ impl Logged {
     pub fn labels(&self) -> &Labels {
         match self {
             Self::Log(log) => log.labels(),
-            Self::Vw(rows) => &rows.labels,
+            Self::Rows(rows) => &rows.labels,
         }
     }
 
@@ -211,28 +225,15 @@ impl Logged {
     pub fn columns(&self) -> &Columns {
         match self {
             Self::Log(log) => log.columns(),
-            Self::Vw(rows) => rows.reader.columns(),
-        }
-    }
-
-    /// Number of features that the columns of the caller do not have.
-    pub(crate) fn dropped_features(&self) -> u64 {
-        match self {
-            Self::Log(log) => log.dropped_features(),
-            Self::Vw(rows) => rows.reader.dropped_features(),
+            Self::Rows(rows) => rows.reader.columns(),
         }
     }
 
     /// An error at the line last read.
     pub(crate) fn error(&self, row: &Row, what: impl Into<String>) -> ReadError {
-        self.fault(row, ReadErrorKind::Row(what.into()))
-    }
-
-    /// An error at the line last read, of another kind.
-    pub(crate) fn fault(&self, row: &Row, kind: ReadErrorKind) -> ReadError {
         match self {
-            Self::Log(log) => log.fault(kind),
-            Self::Vw(rows) => ReadError::new(&rows.name, row.line, kind),
+            Self::Log(log) => log.error(what),
+            Self::Rows(rows) => ReadError::new(&rows.name, row.line, ReadErrorKind::Row(what.into())),
         }
     }
 
@@ -243,7 +244,7 @@ impl Logged {
     pub fn next(&mut self, row: &mut Row) -> Result<Option<Event>, ReadError> {
         match self {
             Self::Log(log) => log.next(row),
-            Self::Vw(rows) => rows.next(row),
+            Self::Rows(rows) => rows.next(row),
         }
     }
 }
@@ -256,7 +257,7 @@ fn with_columns(log: LogReader, schema: Option<&Schema>) -> LogReader {
     }
 }
 
-impl LoggedVw {
+impl CostRows {
     fn next(&mut self, row: &mut Row) -> Result<Option<Event>, ReadError> {
         loop {
             if !self.reader.read(row)? {
@@ -265,7 +266,7 @@ impl LoggedVw {
             // A row without costs is one to predict.
             let asked = match row.label() {
                 RowLabel::Missing => true,
-                RowLabel::Costs(costs) => costs.iter().all(|one| one.cost.is_none()),
+                RowLabel::Costs(costs) => costs.iter().all(|one| one.cost.is_none() && !self.answers(one)),
                 _ => false,
             };
             if !asked {
@@ -281,6 +282,11 @@ impl LoggedVw {
         }
     }
 
+    /// Whether an action was played, whatever it has earned.
+    fn answers(&self, one: &ActionCost) -> bool {
+        one.probability.is_some() && (one.cost.is_some() || self.unanswered)
+    }
+
     fn decision(&mut self, row: &Row) -> Result<LoggedDecision, String> {
         let RowLabel::Costs(costs) = row.label() else {
             return Err("the label is a class, where action:cost:probability was needed".to_owned());
@@ -288,6 +294,14 @@ impl LoggedVw {
         if row.weight != 1.0 {
             return Err(format!("the row has weight {}; decisions of a log have none", row.weight));
         }
+        let clash = |text: &str, of| self.labels.clash(text, of);
+        let named = row.offered().iter().map(|one| (&*one.text, one.of));
+        if let Some(why) =
+            costs.iter().map(|one| (&*one.action, one.of)).chain(named).find_map(|(text, of)| clash(text, of))
+        {
+            return Err(why);
+        }
+        let played = costs.iter().map(|one| self.answers(one)).collect::<Vec<_>>();
         let labels = &mut self.labels;
         let mut offered: Vec<u32> =
             row.offered().iter().map(|label| labels.intern_as(&label.text, label.of).0).collect();
@@ -296,17 +310,17 @@ impl LoggedVw {
             return Err(offered_twice(&labels.name(noregret::example::Label(pair[0])), row));
         }
         let (mut taken, mut distribution) = (None, vec![]);
-        for one in costs {
+        for (one, played) in costs.iter().zip(played) {
             let label = labels.intern_as(&one.action, one.of);
             if distribution.len() < labels.len() {
                 distribution.resize(labels.len(), 0.0);
             }
             distribution[label.index()] = one.probability.unwrap_or(0.0);
-            if let (Some(cost), Some(probability)) = (one.cost, one.probability) {
+            if let Some(probability) = one.probability.filter(|_| played) {
                 if taken.is_some() {
                     return Err("the label has two actions with a cost and a probability".to_owned());
                 }
-                taken = Some((label.0, cost, probability));
+                taken = Some((label.0, one.cost, probability));
             }
         }
         let Some((label, cost, probability)) = taken else {
@@ -323,9 +337,13 @@ impl LoggedVw {
             ));
         }
         check_weight(probability).map_err(|what| format!("the action {name:?} {what}"))?;
-        let reward = match self.costs {
-            Some(costs) => costs.reward(cost)?.value(),
-            None => 0.0 - cost,
+        if !offered.is_empty() && offered.binary_search(&label).is_err() {
+            return Err(format!("the label {name:?} was played although it was not on offer"));
+        }
+        let reward = match (self.costs, cost) {
+            (Some(costs), Some(cost)) => Some(costs.reward(cost)?.value()),
+            (None, cost) => cost.map(|cost| 0.0 - cost),
+            (Some(_), None) => None,
         };
         // Probabilities of all labels on offer are a distribution, if they sum to 1 up to their digits.
         let whole = costs.iter().all(|one| one.probability.is_some());
@@ -344,7 +362,7 @@ impl LoggedVw {
             probability,
             distribution,
             offered,
-            reward: Some(reward),
+            reward,
             own: None,
             evaluation: Vec::new(),
             estimates: Vec::new(),

@@ -6,24 +6,16 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::decisions::event::Event;
-use crate::decisions::foreign::{Foreign, Form, Keys};
 use crate::decisions::line::{Known, parse};
 use crate::encode::labels::Labels;
-use crate::read::arff;
 use crate::read::columns::{ColumnMap, Columns, Names};
 use crate::read::error::{ReadError, ReadErrorKind};
-use crate::read::format::Format;
 use crate::read::live::Stop;
 use crate::read::row::Row;
 use crate::read::source::{Line, Source};
 
 #[cfg(feature = "parquet")]
 use crate::decisions::parquet_reader::LinesOfParquet;
-#[cfg(feature = "parquet")]
-use crate::read::parquet::objects::ObjectsOfParquet;
-
-/// Number of lines in which keys are looked for.
-const FIRST: usize = 1000;
 
 /// The source of lines.
 enum Lines {
@@ -31,9 +23,6 @@ enum Lines {
     /// Rows, of a file of this name.
     #[cfg(feature = "parquet")]
     Parquet(Box<LinesOfParquet>, String),
-    /// Rows of another program's file.
-    #[cfg(feature = "parquet")]
-    Table(Box<ObjectsOfParquet>, String),
 }
 
 /// Reads a log line by line.
@@ -43,8 +32,6 @@ pub struct LogReader {
     first: bool,
     /// Description of an incomplete last line.
     torn: Option<String>,
-    /// Translates lines of another program's log.
-    foreign: Option<Foreign>,
 }
 
 /// Whether the compressed data are truncated.
@@ -100,42 +87,7 @@ impl LogReader {
         let columns = ColumnMap::new(Columns::Named(Names::default()), u32::MAX);
         let (labels, stated) = (Labels::default(), Labels::default());
         let known = Known { labels, stated, columns, ordered: false, own_columns: false };
-        Self { source, known, first: true, torn: None, foreign: None }
-    }
-
-    /// Opens decisions that another program logged with columns called `keys`, in CSV with a header, ARFF,
-    /// NDJSON or Parquet.
-    ///
-    /// # Errors
-    /// If it cannot be read.
-    pub(super) fn open_foreign(path: &str, keys: Keys, format: Format) -> Result<Self, ReadError> {
-        #[cfg(feature = "parquet")]
-        if let Some(file) = crate::read::open::parquet_file(path, Some(format)) {
-            let lines = Box::new(ObjectsOfParquet::open(file, path)?);
-            let layout = |what| ReadError::new(path, 0, ReadErrorKind::Layout(what));
-            keys.check(&lines.names()).map_err(layout)?;
-            let log = Self::over(Lines::Table(lines, path.to_owned()));
-            return Ok(Self { foreign: Some(Foreign::new(keys, Form::Objects)), ..log });
-        }
-        let mut source = Source::open(path, &Stop::default())?;
-        let form = match format {
-            Format::Csv => Form::csv(),
-            Format::Arff => {
-                let names = arff::columns(&mut source)?;
-                keys.check(&names).map_err(|what| source.file_error(what))?;
-                Form::Arff(names)
-            }
-            _ => {
-                // The program that writes to a pipe may wait for each answer.
-                if source.size().is_some() {
-                    let peek = source.peek(FIRST, 1)?;
-                    let found = keys.check_objects(peek.lines(), peek.all);
-                    found.map_err(|what| source.file_error(what))?;
-                }
-                Form::Objects
-            }
-        };
-        Ok(Self { foreign: Some(Foreign::new(keys, form)), ..Self::over(Lines::Text(source)) })
+        Self { source, known, first: true, torn: None }
     }
 
     /// Uses the features of `columns`; others are ignored and counted.
@@ -168,14 +120,7 @@ impl LogReader {
             Lines::Text(source) => source.line(),
             #[cfg(feature = "parquet")]
             Lines::Parquet(lines, _) => lines.row(),
-            #[cfg(feature = "parquet")]
-            Lines::Table(lines, _) => lines.row(),
         }
-    }
-
-    /// The columns of another program's log that are no features, in sentences.
-    pub(super) fn left_out(&self) -> Vec<String> {
-        self.foreign.as_ref().map_or_else(Vec::new, Foreign::left_out)
     }
 
     /// If the log ends with an incomplete line, because its writer was killed, a sentence that says
@@ -190,8 +135,6 @@ impl LogReader {
             Lines::Text(source) => source.size(),
             #[cfg(feature = "parquet")]
             Lines::Parquet(lines, _) => Some(lines.size()),
-            #[cfg(feature = "parquet")]
-            Lines::Table(lines, _) => Some(lines.size()),
         }
     }
 
@@ -206,8 +149,6 @@ impl LogReader {
             Lines::Text(source) => source.error(kind),
             #[cfg(feature = "parquet")]
             Lines::Parquet(lines, name) => ReadError::new(name, lines.row(), kind),
-            #[cfg(feature = "parquet")]
-            Lines::Table(lines, name) => ReadError::new(name, lines.row(), kind),
         }
     }
 
@@ -215,7 +156,7 @@ impl LogReader {
         match &self.source {
             Lines::Text(source) => source.is_open_line(),
             #[cfg(feature = "parquet")]
-            Lines::Parquet(..) | Lines::Table(..) => false,
+            Lines::Parquet(..) => false,
         }
     }
 
@@ -226,7 +167,6 @@ impl LogReader {
     pub fn next(&mut self, row: &mut Row) -> Result<Option<Event>, ReadError> {
         loop {
             row.clear();
-            let number = self.line() + 1;
             let line = match &mut self.source {
                 Lines::Text(source) => match source.next_line() {
                     Ok(line) => line.map(Line::text),
@@ -241,24 +181,13 @@ impl LogReader {
                     let row = lines.row() + 1;
                     lines.next().map_err(|kind| ReadError::new(name, row, kind))?
                 }
-                #[cfg(feature = "parquet")]
-                Lines::Table(lines, name) => {
-                    let row = lines.row() + 1;
-                    lines.next().map_err(|kind| ReadError::new(name, row, kind))?
-                }
             };
             let Some(line) = line else { return Ok(None) };
             if line.trim_ascii().is_empty() {
                 continue;
             }
             let first = std::mem::replace(&mut self.first, false);
-            let parsed = match &mut self.foreign {
-                None => parse(line, first, &mut self.known, row),
-                Some(foreign) => foreign.translate(line, number).and_then(|line| match line {
-                    Some(line) => parse(line, first, &mut self.known, row),
-                    None => Ok(None),
-                }),
-            };
+            let parsed = parse(line, first, &mut self.known, row);
             let unfinished =
                 parsed.is_err() && serde_json::from_slice::<Value>(line).is_err_and(|error| error.is_eof());
             row.line = self.line();

@@ -1,7 +1,6 @@
 //! The decisions of a log as rows of data, so that a learner learns from the rewards of another policy.
 
 use crate::decisions::event::{Event, LoggedDecision};
-use crate::decisions::logged::Logged;
 use crate::decisions::pending::Pending;
 use crate::decisions::reader::LogReader;
 use crate::encode::costs::Costs;
@@ -56,7 +55,7 @@ struct Taken {
 /// The decisions of a log, in the order of their answers; those that were never answered are last. The label
 /// of a row is one of costs: of the label that was played, with its probability.
 pub struct LoggedRows {
-    log: Logged,
+    log: LogReader,
     how: LogUse,
     waiting: Pending<Taken>,
     /// Decisions that nobody has answered, after the end of the log.
@@ -72,20 +71,6 @@ pub struct LoggedRows {
 }
 
 impl LoggedRows {
-    /// The rows of `log`; `size` is that of its file, if it is one.
-    pub fn new(log: Logged, size: Option<u64>) -> Self {
-        Self {
-            log,
-            how: LogUse::default(),
-            waiting: Pending::new(MOST_WAITING),
-            unanswered: vec![].into_iter(),
-            first: None,
-            schema: None,
-            continues: false,
-            size,
-        }
-    }
-
     /// The rows of a log in our own format.
     pub(crate) fn boxed(log: LogReader, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
         check_options(options).map_err(|what| log.fault(ReadErrorKind::Layout(what)))?;
@@ -94,13 +79,22 @@ impl LoggedRows {
             Some(schema) => log.with_columns(schema.columns.clone()),
             None => log,
         };
-        let mut rows = Self { how: options.decisions, ..Self::new(Logged::Log(Box::new(log)), size) };
+        let mut rows = Self {
+            log,
+            how: options.decisions,
+            waiting: Pending::new(MOST_WAITING),
+            unanswered: vec![].into_iter(),
+            first: None,
+            schema: None,
+            continues: false,
+            size,
+        };
         let mut row = Row::new();
         let first = rows.log.next(&mut row);
         if let Ok(Some(Event::Header(header))) = &first {
             if header.schema.block().is_some() {
                 let what = "is a log of labels on offer with features of their own, which are known by their position: replay learns it again";
-                return Err(rows.log.fault(&row, ReadErrorKind::Layout(what.to_owned())));
+                return Err(rows.log.fault(ReadErrorKind::Layout(what.to_owned())));
             }
             rows.continues = header.continues.is_some();
             rows.schema = Some(header.schema.clone());
@@ -132,14 +126,14 @@ impl LoggedRows {
     }
 
     /// The cost of a label that has earned `reward`.
-    fn cost(&self, reward: f64, row: &Row) -> Result<f64, ReadError> {
-        let LogUse::Learnt { rewards, costs } = self.how else {
-            // The encoder checks it.
-            return Ok(1.0 - reward);
+    fn cost(&self, reward: f64) -> Result<f64, ReadError> {
+        let (rewards, costs) = match self.how {
+            LogUse::Learnt { rewards, costs } => (rewards, costs),
+            LogUse::Refused | LogUse::Predicted => (None, Costs::default()),
         };
         let reward = rewards.unwrap_or_default().rising(reward).map_err(|what| {
             let way_out = "; the option rewards states the range of the log's rewards, as in 0..15";
-            self.log.error(row, what + way_out)
+            self.log.error(what + way_out)
         })?;
         let [least, most] = costs.into();
         Ok((most - reward.value() * (most - least)).clamp(least, most))
@@ -181,7 +175,10 @@ impl Reader for LoggedRows {
             match self.next(row)? {
                 None => {
                     row.clear();
-                    self.log.torn().map_or(Ok(()), Err)?;
+                    if let Some(why) = self.log.torn() {
+                        let what = format!("{why}; end it after a whole line");
+                        return Err(self.log.fault(ReadErrorKind::Layout(what)));
+                    }
                     let waiting = std::mem::replace(&mut self.waiting, Pending::new(MOST_WAITING));
                     let waiting: Vec<Taken> = waiting.into_waiting().map(|(_, taken)| taken).collect();
                     if waiting.is_empty() {
@@ -201,11 +198,11 @@ impl Reader for LoggedRows {
                     let label = self.log.labels().given_of(noregret::Label(taken.label));
                     let waits = Taken { row: of, label, probability: taken.probability };
                     if let Some(reward) = taken.reward {
-                        Self::earned(waits, Some(self.cost(reward, row)?), row);
+                        Self::earned(waits, Some(self.cost(reward)?), row);
                         return Ok(true);
                     }
                     let kept = self.waiting.insert(&taken.id, waits);
-                    let forgotten = kept.map_err(|error| self.log.error(row, error.to_string()))?;
+                    let forgotten = kept.map_err(|error| self.log.error(error.to_string()))?;
                     if let Some((_, forgotten)) = forgotten {
                         Self::earned(forgotten, None, row);
                         return Ok(true);
@@ -215,8 +212,8 @@ impl Reader for LoggedRows {
                 Some(Event::Feedback { id, .. }) if self.continues && !self.waiting.contains(&id) => {}
                 Some(Event::Feedback { id, reward }) => {
                     let waited = self.waiting.take(&id);
-                    let waited = waited.map_err(|error| self.log.error(row, error.to_string()))?;
-                    let cost = reward.map(|reward| self.cost(reward, row)).transpose()?;
+                    let waited = waited.map_err(|error| self.log.error(error.to_string()))?;
+                    let cost = reward.map(|reward| self.cost(reward)).transpose()?;
                     Self::earned(waited, cost, row);
                     return Ok(true);
                 }
@@ -230,10 +227,6 @@ impl Reader for LoggedRows {
 
     fn dropped_features(&self) -> u64 {
         self.log.dropped_features()
-    }
-
-    fn odd_cells(&self) -> Vec<String> {
-        self.log.left_out()
     }
 
     fn position(&self) -> u64 {
@@ -253,8 +246,6 @@ impl Reader for LoggedRows {
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {
-        let of =
-            if self.how == LogUse::Refused { "decisions of another program" } else { "log of decisions" };
-        vec![("format", of.to_owned())]
+        vec![("format", "log of decisions".to_owned())]
     }
 }

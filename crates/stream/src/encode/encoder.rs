@@ -209,6 +209,9 @@ impl Encoder {
                 return Err("the label gives costs of actions; the learner needs a class".to_owned());
             }
             RowLabel::Costs(costs) => {
+                if let Some(why) = costs.iter().find_map(|one| self.labels.clash(&one.action, one.of)) {
+                    return Err(why);
+                }
                 for one in costs.iter().filter(|_| observe) {
                     if self.labels.find_as(&one.action, one.of).is_none() && self.labels.len() < self.classes
                     {

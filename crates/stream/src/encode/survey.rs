@@ -233,6 +233,7 @@ fn is_fraction(name: &str) -> bool {
 fn check(reader: &dyn Reader, row: &Row, features: Option<usize>, labels: &Labels) -> Result<(), String> {
     let clash = match row.label() {
         RowLabel::Name(name) => labels.clash(name, row.label_type()),
+        RowLabel::Costs(actions) => actions.iter().find_map(|one| labels.clash(&one.action, one.of)),
         _ => None,
     };
     let clash = clash.or_else(|| row.offered().iter().find_map(|one| labels.clash(&one.text, one.of)));

@@ -53,6 +53,10 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         let free = |name: &&str| !attributes.iter().any(|known| known.name == *name);
         ["weight", "instance weight", "{weight}"].into_iter().find(free).unwrap_or_default().to_owned()
     });
+    if first.starts_with(b"{") && options.logged.is_some() {
+        let what = "has rows of pairs, {0 1, 2 b}, which say nothing of labels on offer or of what they earned; write all cells";
+        return Err(source.file_error(what));
+    }
     if first.starts_with(b"{") {
         sparse::reader(source, attributes, weight, options)
     } else {
@@ -75,24 +79,6 @@ impl Attribute {
             few.join(", ")
         );
         Err(ReadErrorKind::Cell { noun: "column", column: self.name.clone(), message })
-    }
-}
-
-/// The names of the columns, from the header.
-pub(crate) fn columns(source: &mut Source) -> Result<Vec<String>, ReadError> {
-    Ok(header(source)?.into_iter().map(|attribute| attribute.name).collect())
-}
-
-/// The cells of a row, empty where they are missing; `None` for a comment.
-pub(crate) fn cells(row: &str) -> Result<Option<Vec<String>>, String> {
-    match row.trim_ascii() {
-        row if is_blank(row.as_bytes()) => Ok(None),
-        row if row.starts_with('{') => Err("is a row of pairs, where all cells were needed".to_owned()),
-        row => Ok(Some(
-            Tokens(row)
-                .map(|cell| if cell.is_missing() { String::new() } else { cell.text.into_owned() })
-                .collect(),
-        )),
     }
 }
 

@@ -24,6 +24,7 @@ pub(crate) mod single;
 mod table;
 mod visit;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -35,6 +36,7 @@ use self::keys::{Keys, LABELS, Shape};
 use self::table::Table;
 use self::visit::{Scratch, parse_object};
 use crate::decisions::NO_DATA;
+use crate::decisions::foreign;
 use crate::decisions::line::begins_a_log;
 use crate::decisions::reader::LogReader;
 use crate::decisions::rows::{LogUse, LoggedRows};
@@ -42,12 +44,12 @@ use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::missing::Missing;
-use crate::read::options::{Offers, ReadOptions, Schema, Speech};
+use crate::read::options::{CsvRole, Offers, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
 use crate::read::table::words::LABEL_NAMES;
-use crate::read::table::{Column, absent_note, absent_numbers, describe_roles, like_a_log};
+use crate::read::table::{self as tables, Column, absent_note, absent_numbers, describe_roles, like_a_log};
 use crate::read::vw::json;
 use crate::words::counted;
 
@@ -72,7 +74,12 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let saved = options.schema.as_ref();
     let label = options.label.clone().or_else(|| saved.and_then(|schema| schema.label.clone()));
     let weight = options.weight.clone().or_else(|| saved.and_then(|schema| schema.weight.clone()));
-    let layout = saved.and_then(|schema| schema.csv.as_ref());
+    let logged = options.logged.as_ref();
+    let layout = match logged {
+        Some(_) => tables::saved_layout(options),
+        None => saved.and_then(|schema| schema.csv.as_ref()).map(Cow::Borrowed),
+    };
+    let layout = layout.as_deref();
     // The first rows of a file are searched for known columns; on a pipe the writer may wait for an
     // answer.
     let wanted = match saved {
@@ -90,9 +97,11 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         }
         lines = if rows.is_empty() { LINES.min(2 * lines) } else { wanted };
     };
+    let header = rows.first().is_some_and(|row| row.contains_key("noregret"));
     let refused = options.decisions == LogUse::Refused;
-    if (saved.is_none() || !refused) && begins_a_log(&rows) {
-        if refused {
+    let ours = if options.logged.is_some() { header } else { saved.is_none() || !refused };
+    if ours && begins_a_log(&rows) {
+        if refused || options.logged.is_some() {
             return Err(source.file_error(NO_DATA));
         }
         return LoggedRows::boxed(LogReader::of_source(source), options);
@@ -106,9 +115,15 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         // A row may state what is on offer although no row has when the model learnt.
         Some(schema) => schema.offers.or(named.then_some(Offers::Named)),
         None if options.offered.is_some() => Some(Offers::Named),
+        None if logged.is_some() => None,
         None => options.offers.and_then(|width| offers::recognise(&rows, width)),
     };
-    let mut keys = keys(&rows, label, weight, options.id.clone());
+    // A model that leaves a column out has learnt from a log, of whose decisions it is no label.
+    let no_label = |key: &str| {
+        layout.is_some_and(|layout| layout.fields.iter().any(|of| of.role == CsvRole::Drop && of.name == key))
+    };
+    let mut keys = keys(&rows, label, weight, options.id.clone(), no_label);
+    keys.played = logged.map(|keys| [keys.probability.clone(), keys.reward.clone()]);
     keys.offers = offers.map(|_| options.offered.clone().unwrap_or_else(|| LABELS.to_owned()));
     let blocks = if let Some(Offers::Blocks(width)) = offers { Some(width) } else { None };
     if blocks.is_some() && options.hash_bits.is_some() {
@@ -132,7 +147,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         return Ok(LineReader::boxed(source, columns, offers::Blocks::new(keys, width, options.describes)));
     }
     let (layout, mut notes) = match layout {
-        _ if keys.shape == Shape::Array => (None, vec![]),
+        _ if keys.shape == Shape::Array => (logged.map(foreign::Keys::alone), vec![]),
         Some(layout) => (Some(layout.clone()), vec![]),
         None if saved.is_some() || rows.is_empty() => (None, vec![]),
         None => {
@@ -149,7 +164,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     }
     let table = layout.map(|layout| Table::new(layout, &Arc::new(options.missing()), &mut columns));
     columns.commit();
-    notes.extend(as_a_log.filter(|_| saved.is_none()));
+    notes.extend(as_a_log.filter(|_| saved.is_none() && logged.is_none()));
     if saved.is_none() && offers.is_none() && offers::recognise(&rows, Offers::WIDTH).is_some() {
         notes.push(
             "\"labels\" looks like the labels on offer, which learners that see the label do not heed: with --feedback bandit \
@@ -216,16 +231,17 @@ fn keys(
     label: Option<String>,
     weight: Option<String>,
     id: Option<String>,
+    no_label: impl Fn(&str) -> bool,
 ) -> Keys {
     let shape = shape(rows);
     let label = label.or_else(|| {
         let seen: HashSet<&String> = rows.iter().flat_map(Map::keys).collect();
         let called =
             |name: &str| seen.iter().copied().filter(|key| key.eq_ignore_ascii_case(name)).min().cloned();
-        LABEL_NAMES.iter().find_map(|name| called(name))
+        LABEL_NAMES.iter().find_map(|name| called(name)).filter(|name| !no_label(name))
     });
     let weight = weight.or_else(|| (shape != Shape::Flat).then(|| "weight".to_owned()));
-    Keys { shape, label, weight, id, offers: None }
+    Keys { shape, label, weight, id, offers: None, played: None }
 }
 
 /// Ends a row.

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
+use crate::decisions::foreign::PlayedRows;
 use crate::read::ahead::ReadAhead;
 use crate::read::decompress::PARQUET;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
@@ -24,11 +25,12 @@ use crate::read::{arff, csv, libsvm, ndjson, recognise, vw};
 ///
 /// The file cannot be read, has no rows, or does not fit the options.
 pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+    let options = &*options.of_log();
     #[cfg(feature = "parquet")]
     if let Some(file) = parquet_file(path, options.format) {
         check_offered(Format::Parquet, options)
             .map_err(|what| ReadError::new(path, 0, ReadErrorKind::Layout(what)))?;
-        return ahead(unlabelled(crate::read::parquet::reader(file, path, options)?, options), path);
+        return ahead(labelled(crate::read::parquet::reader(file, path, options)?, path, options), path);
     }
     from_source(Source::open(path, &options.stop)?, options)
 }
@@ -57,23 +59,28 @@ pub fn from_table(
     name: &str,
     options: &ReadOptions,
 ) -> Result<Box<dyn Reader>, ReadError> {
-    Ok(unlabelled(memory::reader(table, name, options)?, options))
+    let options = &*options.of_log();
+    Ok(labelled(memory::reader(table, name, options)?, name, options))
 }
 
 fn from_source(source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
-    let name = source.name().to_owned();
-    let reader = unlabelled(parsed(source, options)?, options);
+    let (name, options) = (source.name().to_owned(), &*options.of_log());
+    let reader = labelled(parsed(source, options)?, &name, options);
     if options.describes { Ok(reader) } else { ahead(reader, &name) }
 }
 
-/// The rows without the labels that count as missing.
-fn unlabelled(reader: Box<dyn Reader>, options: &ReadOptions) -> Box<dyn Reader> {
+/// The rows without the labels that count as missing; those of a log of another program as decisions.
+fn labelled(reader: Box<dyn Reader>, name: &str, options: &ReadOptions) -> Box<dyn Reader> {
     let schema = reader.schema();
     let mut values = schema.csv.map(|csv| csv.marks).unwrap_or_default();
     values.extend(schema.missing.values);
     values.extend_from_slice(&options.classes);
     let classes = Missing { words: vec![], values };
-    Box::new(Unlabelled::new(reader, classes.with(&options.missing())))
+    let missing = classes.with(&options.missing());
+    match &options.logged {
+        Some(keys) => Box::new(PlayedRows::new(reader, keys.clone(), missing, name)),
+        None => Box::new(Unlabelled::new(reader, missing)),
+    }
 }
 
 /// Parses files ahead of their use.
@@ -98,6 +105,8 @@ pub(crate) fn parquet_file(path: &str, format: Option<Format>) -> Option<std::fs
 /// Refuses to look for the labels on offer in a format that does not have them in a column.
 fn check_offered(format: Format, options: &ReadOptions) -> Result<(), String> {
     match &options.offered {
+        // Logs have it in every table.
+        Some(_) if options.logged.is_some() && !matches!(format, Format::Libsvm | Format::Vw) => Ok(()),
         Some(offered) if !matches!(format, Format::Csv | Format::Ndjson) => Err(format!(
             "is read as {}, which has no column or key {} of the labels on offer; csv or ndjson was needed",
             format.name(),

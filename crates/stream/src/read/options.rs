@@ -1,7 +1,10 @@
 //! Options for reading data, and the schema that is saved with a model.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
+use crate::decisions::foreign::Keys;
 use crate::decisions::rows::LogUse;
 use crate::read::columns::{Columns, Names};
 use crate::read::error::ReadErrorKind;
@@ -56,6 +59,8 @@ pub struct ReadOptions {
     /// Column of CSV (name or number) or key of NDJSON with the labels on offer: a list, or names separated
     /// by spaces; empty: all. If `None`, and `offers` is given, `labels` of NDJSON.
     pub offered: Option<String>,
+    /// For the log of another program: its columns. The label is that of [`Keys::decision`].
+    pub logged: Option<Keys>,
     /// What is made of a log of decisions in our own format.
     pub decisions: LogUse,
     /// The schema of an earlier reader, which determines columns and types.
@@ -240,6 +245,10 @@ named! {
         Label = "label",
         /// The weight; empty is 1.
         Weight = "weight",
+        /// Of a log of decisions, the probability with which the label was played; models leave it out.
+        Probability = "probability",
+        /// Of a log of decisions, the reward of the label; models leave it out.
+        Reward = "reward",
     }
 }
 
@@ -253,14 +262,27 @@ pub(crate) enum Speech {
 
 impl ReadOptions {
     /// The columns whose roles are given, by role.
-    pub(crate) fn given(&self) -> [(&[String], CsvRole); 5] {
-        [
+    pub(crate) fn given(&self) -> Vec<(&[String], CsvRole)> {
+        let mut given: Vec<(&[String], CsvRole)> = vec![
             (&self.categorical, CsvRole::Categorical),
             (&self.numeric, CsvRole::Numeric),
             (&self.text, CsvRole::Text),
             (&self.time, CsvRole::Time),
             (&self.drop, CsvRole::Drop),
-        ]
+        ];
+        if let Some(keys) = &self.logged {
+            given.push((std::slice::from_ref(&keys.probability), CsvRole::Probability));
+            given.push((std::slice::from_ref(&keys.reward), CsvRole::Reward));
+            given.push((self.offered.as_slice(), CsvRole::Drop));
+        }
+        given
+    }
+
+    /// The same for the rows of a log, if they are: its label is the one that was played.
+    pub(crate) fn of_log(&self) -> Cow<'_, Self> {
+        let Some(keys) = &self.logged else { return Cow::Borrowed(self) };
+        let (label, offered) = (Some(keys.decision.clone()), keys.offered.clone());
+        Cow::Owned(Self { label, offered, ..self.clone() })
     }
 
     /// The names of all of them.

@@ -16,7 +16,6 @@
 mod column;
 pub(crate) mod damage;
 mod leaf;
-pub(crate) mod objects;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -37,7 +36,9 @@ use crate::decisions::rows::{LogUse, LoggedRows};
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
+use crate::read::label::LabelType;
 use crate::read::missing::Missing;
+use crate::read::offer;
 use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Speech};
 use crate::read::reader::Reader;
 use crate::read::row::Row;
@@ -76,6 +77,7 @@ fn opened(file: File, name: &str) -> Result<ParquetRows, ReadError> {
         row: 0,
         positions: vec![],
         id: None,
+        offered: None,
         buffer: String::new(),
     })
 }
@@ -109,23 +111,28 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
         }
         None => decide(&mut rows, &names, options, total).map_err(failed)?,
     };
-    rows.id = options.id.as_ref().map(|column| find_column(&names, column)).transpose().map_err(failed)?;
+    let find =
+        |column: &Option<String>| column.as_ref().map(|column| find_column(&names, column)).transpose();
+    rows.id = find(&options.id).map_err(failed)?;
+    rows.offered = find(&options.offered).map_err(failed)?;
     let (cells, positions, absent) =
         assign(&rows.leaves, &names, &layout, &Arc::new(options.missing()), &mut columns);
     rows.positions = positions;
-    let id = rows.id;
+    let (id, offered) = (rows.id, rows.offered);
     for (at, (leaf, column)) in rows.leaves.iter_mut().zip(&cells).enumerate() {
-        leaf.skipped |= column.role == Some(CsvRole::Drop) && id != Some(at);
+        let used = id == Some(at) || offered == Some(at);
+        leaf.skipped |= column.role == Some(CsvRole::Drop) && !used;
         let role = column.role;
-        if leaf.list && matches!(role, Some(CsvRole::Label | CsvRole::Weight)) {
+        let one = [CsvRole::Label, CsvRole::Weight, CsvRole::Probability, CsvRole::Reward];
+        if leaf.list && role.is_some_and(|role| one.contains(&role)) {
             return Err(failed(listed(&column.name)));
         }
-        if leaf.skipped && (role.is_some_and(|role| role != CsvRole::Drop) || id == Some(at)) {
+        if leaf.skipped && (role.is_some_and(|role| role != CsvRole::Drop) || used) {
             return Err(failed(unread(leaf, &column.name)));
         }
     }
     let mut table = Table { records: rows, cells, absent, layout, columns, missing: vec![], notes };
-    table.note_differences(&[id]);
+    table.note_differences(&[id, offered]);
     Ok(Box::new(table))
 }
 
@@ -159,8 +166,9 @@ struct ParquetRows {
     row: u64,
     /// For each leaf.
     positions: Vec<Positions>,
-    /// The leaf that names the rows.
+    /// The leaf that names the rows, and that of the labels on offer.
     id: Option<usize>,
+    offered: Option<usize>,
     buffer: String,
 }
 
@@ -224,6 +232,9 @@ fn decide(
     total: u64,
 ) -> Result<(CsvSchema, Vec<String>), String> {
     let mut options = options.clone();
+    if options.logged.is_some() {
+        options.drop.extend(options.offered.take());
+    }
     let given = given_to_others(&rows.leaves, names, &mut options)?;
     let sampled: Vec<usize> = (0..names.len()).filter(|at| rows.leaves[*at].is_sampled()).collect();
     let (cells, lengths) = first_rows(rows, &sampled).map_err(|error| damaged(&error))?;
@@ -232,6 +243,13 @@ fn decide(
     let (label, weight) = label_and_weight(names, &options)?;
     if let Some(at) = [Some(label), weight].into_iter().flatten().find(|at| rows.leaves[*at].list) {
         return Err(listed(&names[at]));
+    }
+    let lone = options.logged.iter().flat_map(|keys| [&keys.probability, &keys.reward]);
+    for name in lone {
+        let at = find_column(names, name)?;
+        if !rows.leaves[at].is_sampled() {
+            return Err(listed(&names[at]));
+        }
     }
     let place = |leaf: usize| sampled.iter().position(|at| *at == leaf);
     let chosen: Vec<usize> =
@@ -380,6 +398,23 @@ fn assign(
     (cells, positions, absent)
 }
 
+/// Adds the labels on offer in a cell to a row: a list, or names in a text.
+fn offer(leaf: &mut Leaf, column: &Column, buffer: &mut String, row: &mut Row) -> Result<(), ReadErrorKind> {
+    let (of, mut first) = (leaf.label_type(), true);
+    while let Some(found) = leaf.cell(first) {
+        first = false;
+        let Some(at) = found else { continue };
+        let text = std::str::from_utf8(leaf.given(at, buffer)).map_err(|_| ReadErrorKind::InvalidUtf8)?;
+        if leaf.list || of != LabelType::Text {
+            row.push_offered_as(text, of);
+            continue;
+        }
+        let fault = |message| ReadErrorKind::Cell { noun: "column", column: column.name.clone(), message };
+        offer::names(text).map_err(fault)?.iter().for_each(|name| row.push_offered(name));
+    }
+    Ok(())
+}
+
 impl Records for ParquetRows {
     const FORMAT: Format = Format::Parquet;
 
@@ -411,7 +446,9 @@ impl Records for ParquetRows {
         // After an error too, all leaves advance to the next row.
         for (at, ((leaf, positions), column)) in leaves.filter(|(_, ((leaf, _), _))| !leaf.skipped) {
             let buffer = &mut self.buffer;
-            let read = if leaf.is_vector() {
+            let read = if self.offered == Some(at) {
+                offer(leaf, column, buffer, row)
+            } else if leaf.is_vector() {
                 positions.numbers(leaf, column, buffer, columns, row)
             } else if leaf.list {
                 texts(leaf, column, buffer, columns, row)

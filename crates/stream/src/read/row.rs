@@ -73,8 +73,17 @@ pub struct Row {
     count: usize,
     increasing: bool,
     unsorted: Vec<(u32, u32, f64)>,
+    /// What the columns of a log say of the label: its probability, and what it has earned.
+    played: (Option<f64>, Option<Earned>),
     /// The features by name, of a round whose labels have features of their own, if the options ask for them.
     described: Option<Box<DescribedRound>>,
+}
+
+/// What a label has earned, as the data have it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Earned {
+    Number(f64),
+    Truth(bool),
 }
 
 /// An error in the features of a row.
@@ -112,6 +121,7 @@ impl Default for Row {
             count: 0,
             increasing: true,
             unsorted: Vec::new(),
+            played: (None, None),
             described: None,
         }
     }
@@ -175,6 +185,7 @@ impl Row {
         self.distribution.clear();
         self.cost_count = 0;
         self.offered_count = 0;
+        self.played = (None, None);
         self.described = None;
         self.clear_features();
     }
@@ -192,6 +203,21 @@ impl Row {
     pub(crate) fn clear_features(&mut self) {
         self.count = 0;
         self.increasing = true;
+    }
+
+    /// Sets the probability of a label that another program has played.
+    pub(crate) fn set_probability(&mut self, probability: f64) {
+        self.played.0 = Some(probability);
+    }
+
+    /// Sets what this label has earned.
+    pub(crate) fn set_earned(&mut self, earned: Earned) {
+        self.played.1 = Some(earned);
+    }
+
+    /// Takes both.
+    pub(crate) fn take_played(&mut self) -> (Option<f64>, Option<Earned>) {
+        std::mem::take(&mut self.played)
     }
 
     /// Removes the label.

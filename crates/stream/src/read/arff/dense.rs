@@ -7,11 +7,14 @@ use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
 use crate::read::missing::Missing;
+use crate::read::offer;
 use crate::read::options::{CsvRole, ReadOptions};
 use crate::read::reader::{Reader, describe_source};
 use crate::read::row::Row;
 use crate::read::source::Source;
-use crate::read::table::{Cell, Column, Inferred, Names, Records, Sample, Table, infer, label_and_weight};
+use crate::read::table::{
+    Cell, Column, Inferred, Names, Records, Sample, Table, find_column, infer, label_and_weight,
+};
 
 /// Number of lines examined.
 const FIRST: usize = 1000;
@@ -23,8 +26,11 @@ struct ArffRows {
     missing: Missing,
     line: Vec<u8>,
     weighted: bool,
-    /// The column that names the rows.
+    /// The column that names the rows, and that of the labels on offer.
     id: Option<usize>,
+    offered: Option<usize>,
+    /// In a log of decisions that does not say which labels were on offer: the declared ones, which all were.
+    declared: Vec<String>,
 }
 
 pub(super) fn reader(
@@ -41,7 +47,16 @@ pub(super) fn reader(
         None => Some(inferred(&mut source, &attributes, &named, weighted, options)?),
     };
     let (name, missing) = (source.name().to_owned(), options.missing());
-    let records = |id| ArffRows { source, attributes, missing, line: vec![], weighted, id };
+    let offered = options.offered.as_ref().map(|column| find_column(&named.names, column)).transpose();
+    let offered = offered.map_err(|message| source.file_error(message))?;
+    let label = options.logged.as_ref().filter(|_| offered.is_none()).map(|keys| &keys.decision);
+    let played = attributes.iter().find(|attribute| Some(&attribute.name) == label);
+    let declared = match played.map(|attribute| &attribute.kind) {
+        Some(Kind::Nominal(values)) => values.iter().map(|value| value.trim().to_owned()).collect(),
+        _ => vec![],
+    };
+    let records =
+        |id| ArffRows { source, attributes, missing, line: vec![], weighted, id, offered, declared };
     Table::open(&name, &named.names, inferred, options, records)
 }
 
@@ -145,6 +160,12 @@ impl Records for ArffRows {
         if let Some(id) = self.id {
             row.tag.push_str(values[id].as_deref().unwrap_or_default());
         }
+        if let Some(text) = self.offered.and_then(|at| values[at].as_deref()) {
+            let column = || columns[self.offered.unwrap_or_default()].name.clone();
+            let fault = |message| ReadErrorKind::Cell { noun: "column", column: column(), message };
+            offer::names(text).map_err(fault)?.iter().for_each(|name| row.push_offered(name));
+        }
+        self.declared.iter().for_each(|label| row.push_offered(label));
         for (at, (column, value)) in columns.iter_mut().zip(&values).enumerate() {
             if let (Some(CsvRole::Label), Some(class), Some(attribute)) =
                 (column.role, value, self.attributes.get(at))

@@ -253,7 +253,9 @@ mod tests {
             CsvRole::Categorical => format!("{}?", field.name),
             CsvRole::Label => format!("[{}]", field.name),
             CsvRole::Weight => format!("({})", field.name),
-            CsvRole::Text | CsvRole::Time | CsvRole::Drop => format!("{:?} {}", field.role, field.name),
+            CsvRole::Text | CsvRole::Time | CsvRole::Drop | CsvRole::Probability | CsvRole::Reward => {
+                format!("{:?} {}", field.role, field.name)
+            }
         });
         let roles: Vec<String> = roles.collect();
         let header = if schema.header { "header" } else { "rows" };

@@ -21,4 +21,13 @@ pub(crate) struct Keys {
     pub(crate) id: Option<String>,
     /// The key of the labels on offer, if rows may state them.
     pub(crate) offers: Option<String>,
+    /// In a log of decisions, the keys of probability and reward.
+    pub(crate) played: Option<[String; 2]>,
+}
+
+impl Keys {
+    /// Whether `key` has the probability or the reward of a label that was played.
+    pub(crate) fn plays(&self, key: &str) -> bool {
+        self.played.as_ref().is_some_and(|keys| keys.iter().any(|of| of == key))
+    }
 }

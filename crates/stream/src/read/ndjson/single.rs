@@ -31,7 +31,8 @@ impl TableRows {
         // The columns of numbers are those that the model has.
         let mut columns = ColumnMap::new(schema.columns.clone(), 0);
         let table = Table::new(layout, &Arc::new(schema.missing.clone()), &mut columns);
-        let keys = Keys { shape: Shape::Object, label: None, weight: None, id: None, offers: None };
+        let (label, weight, id, offers, played) = (None, None, None, None, None);
+        let keys = Keys { shape: Shape::Object, label, weight, id, offers, played };
         let columns = ColumnMap::new(schema.columns.clone(), u32::MAX);
         Some(Self { table: Some(table), keys, scratch: Scratch::default(), columns, row: Row::new() })
     }

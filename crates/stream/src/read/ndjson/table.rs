@@ -200,13 +200,17 @@ impl Survey {
     fn of(rows: &[Map<String, Value>], keys: &Keys) -> Self {
         let (mut survey, mut path) = (Self::default(), String::new());
         let is = |wanted: &Option<String>, key: &str| wanted.as_deref() == Some(key);
+        // A reward may come in later rows only.
+        for key in keys.played.iter().flatten() {
+            survey.at(key);
+        }
         for (at, row) in rows.iter().enumerate() {
             let inside = row.get("x").filter(|_| keys.shape == Shape::Object);
             for (key, value) in row {
                 if keys.offers.as_ref() == Some(key) {
                     continue;
                 }
-                let known = is(&keys.label, key) || is(&keys.weight, key);
+                let known = is(&keys.label, key) || is(&keys.weight, key) || keys.plays(key);
                 let feature = keys.shape == Shape::Flat && !matches!(key.as_str(), "tag" | "id");
                 if (known && !value.is_array() && !value.is_object()) || (feature && !known) {
                     path.clone_from(key);
@@ -270,7 +274,7 @@ impl Survey {
     }
 
     /// The keys that are columns.
-    fn columns(&self, rows: usize, label: Option<&str>) -> Vec<usize> {
+    fn columns(&self, rows: usize, keys: &Keys) -> Vec<usize> {
         let sparse = self.is_sparse(rows);
         let holders: HashSet<&str> = self
             .names
@@ -283,7 +287,7 @@ impl Survey {
             let holder =
                 holders.contains(name.as_str()) && seen.cells.iter().all(|(_, cell)| cell.is_empty());
             let column = !sparse || seen.other || 2 * seen.cells.len() >= rows;
-            (column && !holder) || Some(name.as_str()) == label
+            (column && !holder) || Some(name) == keys.label.as_ref() || keys.plays(name)
         };
         (0..self.names.len()).filter(is_column).collect()
     }
@@ -330,10 +334,20 @@ pub(crate) fn decide(
             return Err(format!("has no key {} (did you mean {}?)", shown(label), shown(near)));
         }
     }
+    let played = keys.played.iter().flatten();
+    for key in played.take(if more { 1 } else { 2 }) {
+        // Every decision has a probability; rewards may come later.
+        let others = survey.names.iter().filter(|name| *name != key).map(String::as_str);
+        if survey.seen[survey.places[key]].cells.is_empty()
+            && let Some(near) = noregret::param::nearest(key, others)
+        {
+            return Err(format!("has no key {} (did you mean {}?)", shown(key), shown(near)));
+        }
+    }
     if !more && let Some(absent) = absent_key(rows, [&options.weight, &options.offered]) {
         return Err(absent);
     }
-    let columns = survey.columns(rows.len(), keys.label.as_deref());
+    let columns = survey.columns(rows.len(), keys);
     let names: Vec<String> = columns.iter().map(|place| survey.names[*place].clone()).collect();
     let mut cells = vec![vec![""; names.len()]; rows.len()];
     for (column, place) in columns.iter().enumerate() {
@@ -342,7 +356,8 @@ pub(crate) fn decide(
         }
     }
     let records: Vec<ByteRecord> = cells.into_iter().map(ByteRecord::from).collect();
-    let mut options = options.clone();
+    // The labels on offer are no column.
+    let mut options = ReadOptions { offered: None, ..options.clone() };
     let given: HashSet<String> = options.given_names().cloned().collect();
     let lists = columns.iter().filter(|place| survey.seen[**place].list).map(|place| &survey.names[*place]);
     options.categorical.extend(lists.filter(|name| !given.contains(*name)).cloned());

@@ -105,6 +105,7 @@ impl Object<'_> {
             _ if is(&self.keys.label) => Part::Label,
             _ if is(&self.keys.weight) => Part::Weight,
             _ if is(&self.keys.offers) => Part::Offers,
+            _ if self.keys.plays(key) => Part::Feature,
             ("x", Shape::Array) => Part::Array,
             ("x", Shape::Object) => Part::Features,
             (_, Shape::Array | Shape::Object) if is(&self.keys.id) => Part::Tag,

@@ -13,7 +13,7 @@ use crate::read::label::{LabelType, truth};
 use crate::read::missing::Missing;
 use crate::read::number;
 use crate::read::options::{CsvField, CsvRole, Style};
-use crate::read::row::Row;
+use crate::read::row::{Earned, Row};
 
 /// A column and its role.
 pub(crate) struct Column {
@@ -134,6 +134,12 @@ impl Column {
             }
             Some(CsvRole::Label) => row.set_label(utf8(text)?, self.label_type),
             Some(CsvRole::Weight) => row.weight = self.weight(text)?,
+            Some(CsvRole::Probability | CsvRole::Reward) if self.missing.is_cell(text) => {}
+            Some(CsvRole::Probability) => row.set_probability(self.amount(text)?),
+            Some(CsvRole::Reward) => row.set_earned(match truth(utf8(text)?) {
+                Some(truth) => Earned::Truth(truth),
+                None => Earned::Number(self.amount(text)?),
+            }),
             Some(CsvRole::Drop) => {}
             None => columns.drop_one(),
         }
@@ -164,11 +170,26 @@ impl Column {
     }
 
     fn weight(&self, cell: &[u8]) -> Result<f64, ReadErrorKind> {
+        match self.amount(cell)? {
+            number if number < 0.0 => Err(self.fault(format!("weight {} is negative", shown(cell)))),
+            number => Ok(number),
+        }
+    }
+
+    /// A finite number, without which the row is none.
+    fn amount(&self, cell: &[u8]) -> Result<f64, ReadErrorKind> {
         match number_of(cell, self.field.as_ref().and_then(|field| field.style)) {
-            Ok(number) if !number.is_finite() => Err(self.fault(format!("{} is not finite", shown(cell)))),
-            Ok(number) if number < 0.0 => Err(self.fault(format!("weight {} is negative", shown(cell)))),
-            Ok(number) => Ok(number),
-            Err(()) => Err(self.fault(format!("{} is not a number", shown(cell)))),
+            Ok(number) if number.is_finite() => Ok(number),
+            Ok(_) => Err(self.fault(format!("{} is not finite", shown(cell)))),
+            Err(()) => {
+                let what = if self.role == Some(CsvRole::Reward) {
+                    "neither a number nor a truth value"
+                } else {
+                    "not a number"
+                };
+                let way_out = amount::comma_way_out(utf8(cell)?);
+                Err(self.fault(format!("{} is {what}{way_out}", shown(cell))))
+            }
         }
     }
 

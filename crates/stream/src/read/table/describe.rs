@@ -9,7 +9,12 @@ pub(crate) fn describe_roles<'a>(
 ) -> Vec<(&'static str, String)> {
     let mut decided = vec![];
     let role = |field: Option<&CsvField>| field.map(|field| field.role);
-    for (what, wanted) in [("label", CsvRole::Label), ("weight", CsvRole::Weight)] {
+    for (what, wanted) in [
+        ("label", CsvRole::Label),
+        ("weight", CsvRole::Weight),
+        ("probability", CsvRole::Probability),
+        ("reward", CsvRole::Reward),
+    ] {
         let found = columns.clone().enumerate().find(|(_, (_, field))| role(*field) == Some(wanted));
         decided.extend(
             found.map(|(at, (name, _))| (what, format!("column {} (number {})", shown(name), at + 1))),

@@ -35,7 +35,9 @@ pub(crate) fn infer(names: &Names, sample: &Sample<'_>, options: &ReadOptions) -
     let Decided { fields, numbers, marks, mut notes } =
         decide(sample, options, |column| find_column(&names.names, column))?;
     notes.splice(0..0, names.note());
-    notes.extend(like_a_log(|name| names.names.iter().any(|known| known == name)));
+    if options.logged.is_none() {
+        notes.extend(like_a_log(|name| names.names.iter().any(|known| known == name)));
+    }
     let missing = missing_words(sample, &fields);
     let layout = CsvSchema { delimiter: ',', header: true, fields, numbers, marks, header_rows: None };
     Ok(Inferred { layout, missing, notes })
@@ -60,6 +62,10 @@ pub(crate) fn saved_layout(options: &ReadOptions) -> Option<Cow<'_, CsvSchema>> 
     let schema = options.schema.as_ref()?;
     let mut saved =
         schema.csv.as_ref().map(Cow::Borrowed).or_else(|| named_fields(schema).map(Cow::Owned))?;
+    if let Some(keys) = &options.logged {
+        keys.assign(saved.to_mut(), options.weight.as_ref());
+        return Some(saved);
+    }
     // These data call the label otherwise.
     if let Some(label) = &options.label
         && saved.header

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use csv::ByteRecord;
 
 use super::words::LABEL_NAMES;
+use crate::decisions::foreign::{Keys, NAMED};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::options::ReadOptions;
 use crate::words::counted;
@@ -92,7 +93,11 @@ pub(crate) fn label_and_weight(
     options: &ReadOptions,
 ) -> Result<(usize, Option<usize>), String> {
     let label = match &options.label {
-        Some(column) => find_column(names, column)?,
+        Some(column) => find_column(names, column).map_err(|what| {
+            // The names of our own logs are the default.
+            let ours = options.logged.as_ref().is_some_and(|keys| keys.decision == Keys::default().decision);
+            if ours { what + NAMED } else { what }
+        })?,
         None => label_by_name(names).unwrap_or(names.len() - 1),
     };
     let weight = options.weight.as_ref().map(|column| find_column(names, column)).transpose()?;

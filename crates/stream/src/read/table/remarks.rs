@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use csv::ByteRecord;
 
+use super::column::is_needed;
 use super::sample::{ENOUGH, Sample, first_rows};
 use crate::read::error::shown;
 use crate::read::options::{CsvField, CsvRole};
@@ -21,8 +22,11 @@ pub(crate) fn about(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
     if sample.rows.len() < ENOUGH {
         return vec![];
     }
+    // Decisions for equal rows are none of a mistake.
+    let log = fields.iter().any(|field| field.role == CsvRole::Probability);
+    let copies = if log { None } else { copies(sample) };
     let mut notes: Vec<String> =
-        [copies(sample), labels(sample), equal_columns(sample, fields)].into_iter().flatten().collect();
+        [copies, labels(sample), equal_columns(sample, fields)].into_iter().flatten().collect();
     notes.extend(leaks(sample, fields));
     notes
 }
@@ -98,7 +102,7 @@ fn equal_columns(sample: &Sample<'_>, fields: &[CsvField]) -> Option<String> {
     let mut first: HashMap<Vec<&[u8]>, usize> = HashMap::new();
     let mut pairs = vec![];
     for (column, field) in fields.iter().enumerate() {
-        if matches!(field.role, CsvRole::Drop | CsvRole::Weight | CsvRole::Label) || !varies(column) {
+        if !is_needed(field.role) || !varies(column) {
             continue;
         }
         let cells: Vec<&[u8]> = rows.iter().map(|row| &row[column]).collect();
@@ -121,6 +125,10 @@ fn equal_columns(sample: &Sample<'_>, fields: &[CsvField]) -> Option<String> {
 /// Columns that determine the label: one value for each class.
 fn leaks(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
     let (Some(label), width) = (sample.label, sample.names.len()) else { return vec![] };
+    if fields.iter().any(|field| field.role == CsvRole::Probability) {
+        // The label of a log of decisions is no truth.
+        return vec![];
+    }
     let mut notes = vec![];
     for (column, field) in fields.iter().enumerate() {
         if column == label || matches!(field.role, CsvRole::Drop | CsvRole::Weight | CsvRole::Text) {

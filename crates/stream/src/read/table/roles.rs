@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::column::is_needed;
 use super::features::numbers_of;
 use super::sample::{ENOUGH, Sample, first_rows};
 use super::words::is_number;
@@ -106,7 +107,7 @@ pub(crate) fn decide(
         }
         let look = Look::at(sample, column);
         let declared = sample.declared.get(column).copied().flatten();
-        let (role, style) = match (given[column], declared) {
+        let (mut role, mut style) = match (given[column], declared) {
             (Some(role), Some((known, style))) if role == known => (role, style),
             (Some(role), _) => (role, look.style(name, role, &mut notes)),
             (None, Some((role, style))) => (role, style.or_else(|| look.style(name, role, &mut notes))),
@@ -123,7 +124,15 @@ pub(crate) fn decide(
                 Style::Iso.example()
             ));
         }
-        if role != CsvRole::Drop {
+        if role == CsvRole::Time && given[column].is_none() && options.logged.is_some() && look.are_moments()
+        {
+            let name = shown(name);
+            notes.push(format!(
+                "column {name} is left out: it says at which moment a decision was written; named as a time, it is a feature"
+            ));
+            (role, style) = (CsvRole::Drop, None);
+        }
+        if is_needed(role) {
             look.remark(name, sample, &mut notes);
             constant.extend(look.constant().map(|cell| (name, cell)));
         }
@@ -254,6 +263,11 @@ impl<'a> Look<'a> {
         (found.count > 0 && found.count as f64 >= MOSTLY * self.cells.len() as f64).then_some(found)
     }
 
+    /// Whether all cells have a time of day.
+    fn are_moments(&self) -> bool {
+        self.cells.iter().all(|cell| cell.contains(&b':'))
+    }
+
     /// Whether the column numbers the rows: whole numbers that count up by one; or different ones under a
     /// name that only row numbers have, or, in many rows, that of an identifier.
     fn numbers_rows(&self, name: &str, column: usize, sample: &Sample<'_>) -> bool {
@@ -310,7 +324,7 @@ impl<'a> Look<'a> {
     /// The notation of the cells, for a given role, with remarks.
     fn style(&self, name: &str, role: CsvRole, notes: &mut Vec<String>) -> Option<Style> {
         match role {
-            CsvRole::Numeric => self.numbers().0,
+            CsvRole::Numeric | CsvRole::Probability | CsvRole::Reward => self.numbers().0,
             CsvRole::Time => {
                 let found = time::detect(self.texts());
                 notes.extend(self.about_days(name, &found));
