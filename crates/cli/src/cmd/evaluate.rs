@@ -132,6 +132,9 @@ fn print_table(compared: &Compared, names: &[String], confidence: f64) -> std::i
         first.logged_reward, first.logged_reward_standard_error
     )?;
     writeln!(out, "{}", assumption(first))?;
+    for (evaluation, name) in compared.evaluations.iter().zip(names) {
+        on_average(&mut out, evaluation, name)?;
+    }
     let learnt = compared.evaluations.iter().zip(names);
     learnt
         .filter_map(|(evaluation, name)| Some((evaluation.learnt.as_ref()?, name)))
@@ -152,6 +155,19 @@ fn print_learnt(out: &mut impl Write, learnt: &Learnt, policy: &str) -> std::io:
         writeln!(out, "{rounds:<22} {:>8.4} +- {:.4}", stage.reward, stage.standard_error)?;
     }
     Ok(())
+}
+
+/// Why the policy that has logged has another reward by dr than the log has earned.
+fn on_average(out: &mut impl Write, evaluation: &Evaluation, policy: &str) -> std::io::Result<()> {
+    let dr = evaluation.estimates.estimates.iter().find(|one| one.estimator == "dr");
+    match dr.filter(|dr| (dr.value - evaluation.logged_reward).abs() > 1e-9) {
+        Some(_) if policy == "logged" => writeln!(
+            out,
+            "logged by dr: what the policy earns on average over the labels that it may draw, by forecasts of their rewards; what the \
+             labels that it drew have earned is the mean reward, and differs by chance"
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// What the intervals assume.
@@ -219,5 +235,6 @@ fn print(evaluation: &Evaluation, policy: &str, confidence: f64) -> std::io::Res
         writeln!(out, "{}", row.trim_end())?;
     }
     writeln!(out, "\n{}", assumption(evaluation))?;
+    on_average(&mut out, evaluation, policy)?;
     evaluation.learnt.as_ref().map_or(Ok(()), |learnt| print_learnt(&mut out, learnt, policy))
 }

@@ -508,3 +508,26 @@ fn columns_of_a_foreign_log() {
         .run("evaluate table.csv --policy uniform")
         .failed(2, "table.csv: has no column \"label\"; its columns are \"age\", \"chosen\", \"prob\", \"click\"; the options decision, probability and reward name the columns of another program's log");
 }
+
+/// The mean over what might have been drawn is not what was.
+#[test]
+fn the_policy_that_has_logged_has_its_mean_reward_up_to_the_draws() {
+    let row = |t: usize| {
+        let (played, reward) = (["a", "b"][t * 5 / 3 % 2], u8::from(t % 7 < 3));
+        format!(
+            "{{\"x\": {{}}, \"label\": \"{played}\", \"p\": {{\"a\": 0.5, \"b\": 0.5}}, \"reward\": {reward}}}\n"
+        )
+    };
+    let folder = Folder::with("log.ndjson", (0..301).map(row).collect::<String>());
+    let found = folder.run("evaluate log.ndjson --policy logged --json").succeeded().objects().remove(0);
+    let (mean, ips) = (number(&found["logged_reward"]), number(&estimate(&found, "ips")["value"]));
+    assert!((mean - ips).abs() < 1e-12, "{found}");
+    let dr = estimate(&found, "dr");
+    assert!((mean - number(&dr["value"])).abs() < 2.0 * number(&dr["standard_error"]), "{found}");
+    for policies in ["--policy logged", "--policy logged --policy uniform"] {
+        let told = folder.run(&format!("evaluate log.ndjson {policies}")).succeeded().stdout;
+        assert_eq!(told.matches("logged by dr: ").count(), 1, "{told}");
+    }
+    let told = folder.run("evaluate log.ndjson --policy logged --reward-learner none").succeeded().stdout;
+    assert!(!told.contains("logged by dr"), "{told}");
+}
