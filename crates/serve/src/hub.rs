@@ -116,6 +116,12 @@ impl Hub {
         }
     }
 
+    /// Whether the model `name` is being made or deleted.
+    pub(crate) fn is_busy(&self, name: &str) -> bool {
+        let models = self.models.read().unwrap_or_else(PoisonError::into_inner);
+        matches!(models.get(name), Some(Place::Busy))
+    }
+
     /// All models.
     pub(crate) fn list(&self) -> Vec<(String, Place)> {
         let models = self.models.read().unwrap_or_else(PoisonError::into_inner);

@@ -15,7 +15,7 @@
 //! | `journal` | the lines about requests, and about changes of models |
 //! | `cors` | pages of other origins |
 //! | `connections`, `health` | connections and shutdown; whether the service is ready |
-//! | `json` | bodies of JSON, read once |
+//! | `json`, `unpacked` | bodies of JSON, read once; bodies packed with gzip |
 //! | [`trial`] | the same without a network, for tests |
 //!
 //! The service contains no mathematics: rows, decisions, logs, evaluation and model files are those
@@ -37,6 +37,7 @@ mod refusal;
 pub mod safety;
 mod store;
 pub mod trial;
+mod unpacked;
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -52,7 +53,6 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use noregret_stream::Stop;
-use tower_http::decompression::RequestDecompressionLayer;
 
 use crate::api::described::Refused;
 use crate::app::{App, Asking, key_of};
@@ -235,22 +235,25 @@ fn router(app: Arc<App>) -> Router {
         .route("/evaluation", get(page::evaluation))
         .fallback(nothing)
         .method_not_allowed_fallback(not_that_way)
-        .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
         .layer(from_fn(encoded))
         .layer(from_fn_with_state(Arc::clone(&app), limited))
         .layer(from_fn_with_state(Arc::clone(&app), journal::noted))
         .with_state(app)
 }
 
-/// Refuses bodies in an encoding that is not undone before they are read.
+/// Undoes the encoding of bodies that are packed with gzip, and refuses others. Names of encodings are the
+/// same in capitals and small letters (RFC 9110, 8.4.1).
 async fn encoded(request: Request, next: Next) -> Response {
-    let encoding = request.headers().get(header::CONTENT_ENCODING).map(|value| value.as_bytes());
-    if encoding.is_none_or(|value| [&b"gzip"[..], b"identity"].contains(&value)) {
-        return next.run(request).await;
+    let encoding = request.headers().get(header::CONTENT_ENCODING);
+    match encoding.map(|value| value.as_bytes().to_ascii_lowercase()).as_deref() {
+        None | Some(b"identity") => next.run(request).await,
+        Some(b"gzip" | b"x-gzip") => next.run(unpacked::unpacked(request)).await,
+        Some(given) => {
+            let given = shown(&String::from_utf8_lossy(given));
+            let what = format!("the body has the content-encoding {given}; gzip or none was needed");
+            Refusal { status: 415, ..Refusal::malformed(what) }.into_response()
+        }
     }
-    let given = String::from_utf8_lossy(encoding.unwrap_or_default());
-    let what = format!("the body has the content-encoding {}; gzip or none was needed", shown(&given));
-    Refusal { status: 415, ..Refusal::malformed(what) }.into_response()
 }
 
 /// Enforces the request rates of clients and keys; those that watch over the service may ask at any rate.
@@ -280,6 +283,14 @@ async fn not_that_way() -> Refusal {
     Refusal { status: 405, ..Refusal::malformed("this path does not support this method; see /openapi.json") }
 }
 
+/// The lines of `text` about the service and about the models called `names`, in their order: of a deleted
+/// model, the recorder keeps the last numbers for ever.
+fn of_models(text: &str, names: &[String]) -> String {
+    let model = |line: &str| Some(line.split_once("model=\"")?.1.split_once('"')?.0.to_owned());
+    let lines = text.lines().filter(|line| model(line).is_none_or(|name| names.binary_search(&name).is_ok()));
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
 /// GET /metrics: numbers for Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "service", operation_id = "metrics",
     responses((status = 200, description = "Prometheus's text format", content_type = "text/plain"),
@@ -287,6 +298,7 @@ async fn not_that_way() -> Refusal {
 pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Refusal> {
     app.allow(&headers, Right::Read, None)?;
     let models = app.hub.list();
+    let names: Vec<String> = models.iter().map(|(name, _)| name.clone()).collect();
     for (state, count) in health::states(&models) {
         metrics::gauge!("noregret_models", "state" => state).set(count as f64);
     }
@@ -316,7 +328,7 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> 
             }
         }
     }
-    let mut response = app.metrics.render().into_response();
+    let mut response = of_models(&app.metrics.render(), &names).into_response();
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     Ok(response)

@@ -183,7 +183,7 @@ pub struct RollbackBody {
 #[serde(deny_unknown_fields)]
 pub struct PromoteBody {
     /// The shadow.
-    #[schema(example = "another", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    #[schema(example = "another", pattern = "^[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?$")]
     pub shadow: String,
 }
 
@@ -192,7 +192,7 @@ pub struct PromoteBody {
 #[serde(deny_unknown_fields)]
 pub struct CopyBody {
     /// The name of the copy.
-    #[schema(example = "another", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    #[schema(example = "another", pattern = "^[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?$")]
     pub to: String,
 }
 
@@ -221,7 +221,7 @@ pub struct EvaluateBody {
 pub struct BackupBody {
     /// A name of letters, digits, `-`, `_` and `.`: the backup is a folder of this name in the service's
     /// folder `backups`.
-    #[schema(example = "monday", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    #[schema(example = "monday", pattern = "^[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?$")]
     pub name: String,
 }
 

@@ -14,7 +14,7 @@ impl IntoParams for OfModel {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let name = ObjectBuilder::new()
             .schema_type(Type::String)
-            .pattern(Some("^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"))
+            .pattern(Some("^[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?$"))
             .build();
         let parameter = ParameterBuilder::new()
             .name("name")

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse as _;
@@ -13,7 +13,7 @@ use super::Answered;
 use super::bodies::BackupBody;
 use super::described::{OfModel, Refused};
 use super::models::its_own;
-use super::streams::streamed;
+use super::streams::{Streamed, streamed};
 use crate::app::{App, Ask, aside, json as answered};
 use crate::hub::Place;
 use crate::refusal::Refusal;
@@ -30,14 +30,18 @@ pub(crate) async fn log(ask: Ask) -> Answered {
     its_own(&handle, "its log is that of this model")?;
     // The log of a model that is suspended can be read, too.
     let _ = handle.look_now().await;
-    let (sender, pieces) = mpsc::channel::<Bytes>(16);
+    let (sender, mut pieces) = mpsc::channel::<Streamed>(16);
     tokio::task::spawn_blocking(move || {
-        let take = &mut |piece: Vec<u8>| sender.blocking_send(piece.into()).is_ok();
+        let take = &mut |piece: Vec<u8>| sender.blocking_send(Ok(piece.into())).is_ok();
         if let Err(what) = crate::model::log::export(&handle.folder, handle.rows(), &handle.limits, take) {
             tracing::error!(model = %handle.name, "the log could not be read: {what}");
+            let _ = sender.blocking_send(Err(what));
         }
     });
-    Ok(streamed(pieces, "application/x-ndjson"))
+    match pieces.recv().await {
+        Some(Err(what)) => Err(Refusal::failed(format!("the log could not be read: {what}"))),
+        first => Ok(streamed(first, pieces, "application/x-ndjson")),
+    }
 }
 
 /// Starts a new log; the model is unchanged. Refused while a shadow has not learnt all of it.

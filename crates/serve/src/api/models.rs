@@ -15,7 +15,7 @@ use crate::app::{App, Ask, aside, json as answered};
 use crate::hub::Place;
 use crate::model::engine::Engine;
 use crate::model::event::Event;
-use crate::model::handle::{Handle, described};
+use crate::model::handle::{Handle, described, now};
 use crate::model::spec::{Feedback, Spec};
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
@@ -67,7 +67,7 @@ pub(super) async fn status(handle: &Handle) -> Value {
 
 /// Makes a model; a repetition has no effect, and one with other `service` settings changes these.
 #[utoipa::path(put, path = "/v1/models/{name}", tag = "models", operation_id = "create",
-    params(("name" = String, Path, description = "The name of the model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    params(("name" = String, Path, description = "The name of the model", pattern = "^[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?$")),
     request_body(content = Option<Spec>, examples(
         ("labels-told" = (summary = "Every row comes with its label, at once or later", value = json!({"learner": "auto", "labels": ["cat", "dog"], "params": {"seed": 1}}))),
         ("rewards-of-decisions" = (summary = "Decisions among fixed labels, rewarded later", value = json!({"feedback": "bandit", "labels": ["red", "green", "blue"], "params": {"seed": 1, "features": 50, "scale": "standard", "floor": 0.01}, "service": {"wait_seconds": 600, "default_reward": 0}}))),
@@ -80,8 +80,11 @@ pub(crate) async fn create(ask: Ask, body: Body) -> Answered {
     ask.allow(Right::Admin)?;
     let Ask { app, name, headers } = ask;
     let bytes = app.bytes(body).await?;
-    let spec: Spec =
-        if bytes.trim_ascii().is_empty() { Spec::default() } else { crate::json::parsed(&bytes)? };
+    let spec: Spec = if [&b""[..], b"null"].contains(&bytes.trim_ascii()) {
+        Spec::default()
+    } else {
+        crate::json::parsed(&bytes)?
+    };
     let spec = match &spec.shadow_of {
         None => spec,
         Some(live) => {
@@ -90,47 +93,73 @@ pub(crate) async fn create(ask: Ask, body: Body) -> Answered {
             spec.shadowing(&live.spec())
         }
     };
-    if let Ok(handle) = app.hub.get(&name) {
-        let old = handle.spec();
-        let mut wanted = Spec { service: old.service.clone(), ..spec.clone() };
-        let same = wanted.has_labels_of(&old);
-        wanted.labels.clone_from(&old.labels);
-        wanted.retired.clone_from(&old.retired);
-        if !same && wanted == old {
-            let what = match old.texts().filter(|_| old.feedback == Feedback::Bandit) {
-                Some(texts) => format!(
-                    "the model {name} has the labels {}: POST /v1/models/{name}/labels adds and retires labels",
-                    json!(texts)
-                ),
-                None => format!(
-                    "the model {name} was made with other labels, or without: make one under another name"
-                ),
-            };
-            return Err(Refusal { field: Some("labels".to_owned()), ..Refusal::conflict(what) });
+    let handle = match app.hub.get(&name) {
+        Err(refusal) if [404, 503].contains(&refusal.status) => {
+            let (making, of, spec) = (Arc::clone(&app), name.clone(), spec.clone());
+            match aside(move || making.hub.create(&of, spec)).await {
+                Ok(handle) => return Ok(answered(StatusCode::CREATED, &status(&handle).await)),
+                // Another request has made it, or is making it.
+                Err(refusal) if refusal.status == 409 => made_meanwhile(&app, &name).await?,
+                Err(refusal) => return Err(refusal),
+            }
         }
-        if !same || wanted != old {
-            let differs = [
-                ("learner", wanted.learner != old.learner),
-                ("feedback", wanted.feedback != old.feedback),
-                ("labels", !same),
-                ("params", wanted.params != old.params),
-                ("shadow_of", wanted.shadow_of != old.shadow_of),
-            ];
-            let differs: Vec<&str> =
-                differs.iter().filter(|(_, differs)| *differs).map(|(name, _)| *name).collect();
-            let what = format!(
-                "there is a model called {name}, made with other settings ({}): give the new one another name, or shadow this one with it",
-                differs.join(", ")
-            );
-            return Err(Refusal::conflict(what));
+        found => found?,
+    };
+    repeated(&name, &handle, spec).await?;
+    Ok(answered(StatusCode::OK, &status(&handle).await))
+}
+
+/// The model `name`, when the request that makes it is done.
+async fn made_meanwhile(app: &App, name: &str) -> Result<Arc<Handle>, Refusal> {
+    for _ in 0..200 {
+        if !app.hub.is_busy(name) {
+            break;
         }
-        if spec.service != old.service {
-            handle.configure(spec.service).await?;
-        }
-        return Ok(answered(StatusCode::OK, &status(&handle).await));
+        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
     }
-    let handle = aside(move || app.hub.create(&name, spec)).await?;
-    Ok(answered(StatusCode::CREATED, &status(&handle).await))
+    app.hub.get(name)
+}
+
+/// Compares the settings of a model that exists with those of a repeated request, and changes its `service`
+/// settings.
+async fn repeated(name: &str, handle: &Handle, spec: Spec) -> Result<(), Refusal> {
+    let old = handle.spec();
+    let mut wanted = Spec { service: old.service.clone(), ..spec.clone() };
+    let same = wanted.has_labels_of(&old);
+    wanted.labels.clone_from(&old.labels);
+    wanted.retired.clone_from(&old.retired);
+    if !same && wanted == old {
+        let what = match old.texts().filter(|_| old.feedback == Feedback::Bandit) {
+            Some(texts) => format!(
+                "the model {name} has the labels {}: POST /v1/models/{name}/labels adds and retires labels",
+                json!(texts)
+            ),
+            None => format!(
+                "the model {name} was made with other labels, or without: make one under another name"
+            ),
+        };
+        return Err(Refusal { field: Some("labels".to_owned()), ..Refusal::conflict(what) });
+    }
+    if !same || wanted != old {
+        let differs = [
+            ("learner", wanted.learner != old.learner),
+            ("feedback", wanted.feedback != old.feedback),
+            ("labels", !same),
+            ("params", wanted.params != old.params),
+            ("shadow_of", wanted.shadow_of != old.shadow_of),
+        ];
+        let differs: Vec<&str> =
+            differs.iter().filter(|(_, differs)| *differs).map(|(name, _)| *name).collect();
+        let what = format!(
+            "there is a model called {name}, made with other settings ({}): give the new one another name, or shadow this one with it",
+            differs.join(", ")
+        );
+        return Err(Refusal::conflict(what));
+    }
+    if spec.service != old.service {
+        handle.configure(spec.service).await?;
+    }
+    Ok(())
 }
 
 /// The settings and scores of a model.
@@ -199,7 +228,7 @@ pub(crate) async fn copy(ask: Ask, body: Body) -> Answered {
     let made = aside(move || {
         let limits = app.limits().clone();
         app.hub.create_with(&to, || {
-            let mut engine = Engine::import(&archive, spec.service, &limits)?;
+            let mut engine = Engine::import(&archive, spec.service, now(), &limits)?;
             engine.set_floor(floor);
             engine.retire(&spec.retired);
             Ok(engine)
@@ -210,7 +239,7 @@ pub(crate) async fn copy(ask: Ask, body: Body) -> Answered {
 }
 
 /// Rejects operations that shadows do not support.
-pub(super) fn its_own(handle: &Handle, instead: &str) -> Result<(), Refusal> {
+pub(crate) fn its_own(handle: &Handle, instead: &str) -> Result<(), Refusal> {
     match handle.spec().shadow_of {
         None => Ok(()),
         Some(live) => {

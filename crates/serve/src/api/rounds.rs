@@ -19,8 +19,8 @@ use crate::model::handle::Handle;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 
-/// Records the time and the success of a request.
-fn timed(what: &'static str, model: &str, begun: Instant, done: bool) {
+/// Records the time and the success of a request to a model that there is.
+pub(crate) fn timed(what: &'static str, model: &str, begun: Instant, done: bool) {
     let labels = [("model", model.to_owned()), ("request", what.to_owned())];
     metrics::histogram!("noregret_request_seconds", &labels).record(begun.elapsed().as_secs_f64());
     if !done {
@@ -92,7 +92,10 @@ async fn act(
     let bytes = app.bytes(body).await?;
     let done = match event(&handle, &bytes) {
         Ok(event) => handle.act(event).await,
-        Err(refusal) => Err(refusal),
+        Err(refusal) => {
+            handle.refuse();
+            Err(refusal)
+        }
     };
     timed(what, &name, begun, done.is_ok());
     Ok(answered(StatusCode::OK, &shown(done?)))

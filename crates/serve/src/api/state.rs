@@ -15,7 +15,7 @@ use super::described::{OfModel, Refused};
 use super::models::{its_own, status};
 use crate::app::{App, Ask, Asked, aside, json as answered};
 use crate::model::engine::{Engine, Keep};
-use crate::model::handle::{Handle, Restored};
+use crate::model::handle::{Handle, Restored, now};
 use crate::model::spec::Service;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
@@ -66,7 +66,7 @@ fn at_version(handle: &Handle, version: u64, limits: &crate::Limits) -> Result<E
 
 /// Makes or replaces a model by a model file.
 #[utoipa::path(put, path = "/v1/models/{name}/model", tag = "models", operation_id = "import",
-    params(("name" = String, Path, description = "The model to make or replace", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    params(("name" = String, Path, description = "The model to make or replace", pattern = "^[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?$")),
     request_body(content = Vec<u8>, content_type = "application/octet-stream"),
     responses((status = 200, description = "It was replaced by the file"), (status = 201, description = "It was made from the file"),
         Refused))]
@@ -95,7 +95,7 @@ pub(crate) async fn put_model(
     let engine = aside(move || {
         let archive =
             Archive::from_bytes(&bytes).map_err(|error| Refusal::invalid("body", error.to_string()))?;
-        Engine::import(&archive, service, &limits)
+        Engine::import(&archive, service, now(), &limits)
     })
     .await?;
     if let Some(handle) = there {

@@ -2,10 +2,10 @@
 //! line is answered while later ones are still being written, so a body may be of any length. Lines that
 //! were received and not yet applied are bounded in bytes, answers that were not yet read in number.
 
-use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, BodyDataStream, Bytes};
@@ -158,7 +158,7 @@ fn text(number: u64, answer: Result<Value, Refusal>) -> Bytes {
 }
 
 fn response(mut answers: mpsc::Receiver<(u64, Line)>) -> Response {
-    let (out, body) = mpsc::channel::<Bytes>(AHEAD);
+    let (out, body) = mpsc::channel::<Streamed>(AHEAD);
     tokio::spawn(async move {
         while let Some((number, line)) = answers.recv().await {
             let answer = match line {
@@ -168,18 +168,29 @@ fn response(mut answers: mpsc::Receiver<(u64, Line)>) -> Response {
                     Err(_) => Err(Refusal::busy("the model is being stopped")),
                 },
             };
-            if out.send(text(number, answer)).await.is_err() {
+            if out.send(Ok(text(number, answer))).await.is_err() {
                 // The client has disconnected; queued events are still applied.
                 return;
             }
         }
     });
-    streamed(body, "application/x-ndjson")
+    streamed(None, body, "application/x-ndjson")
 }
 
-/// A streamed response.
-pub(super) fn streamed(mut pieces: mpsc::Receiver<Bytes>, kind: &'static str) -> Response {
-    let stream = stream_of(move |cx| pieces.poll_recv(cx));
+/// A piece of a streamed response, or why there will be no more: its connection is closed then, so that
+/// nobody takes what has arrived for all of it.
+pub(super) type Streamed = Result<Bytes, String>;
+
+/// A streamed response, whose `first` piece has been received already.
+pub(super) fn streamed(
+    mut first: Option<Streamed>,
+    mut pieces: mpsc::Receiver<Streamed>,
+    kind: &'static str,
+) -> Response {
+    let stream = stream_of(move |cx| match first.take() {
+        Some(first) => Poll::Ready(Some(first)),
+        None => pieces.poll_recv(cx),
+    });
     let mut response = Response::new(Body::from_stream(stream));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response
@@ -221,7 +232,10 @@ pub(super) fn acted(
                     Ok(answer) => Line::Later(answer),
                     Err(refusal) => Line::Now(Err(refusal)),
                 },
-                Err(refusal) => Line::Now(Err(refusal)),
+                Err(refusal) => {
+                    handle.refuse();
+                    Line::Now(Err(refusal))
+                }
             };
             if sender.send((lines.number, answer)).await.is_err() {
                 return;
@@ -233,8 +247,8 @@ pub(super) fn acted(
 
 /// A stream from a poll function.
 fn stream_of(
-    poll: impl FnMut(&mut std::task::Context<'_>) -> std::task::Poll<Option<Bytes>> + Send + Unpin + 'static,
-) -> impl futures_core::Stream<Item = Result<Bytes, Infallible>> + Send + 'static {
+    poll: impl FnMut(&mut Context<'_>) -> Poll<Option<Streamed>> + Send + Unpin + 'static,
+) -> impl futures_core::Stream<Item = Streamed> + Send + 'static {
     Polled(poll)
 }
 
@@ -242,14 +256,11 @@ struct Polled<F>(F);
 
 impl<F> futures_core::Stream for Polled<F>
 where
-    F: FnMut(&mut std::task::Context<'_>) -> std::task::Poll<Option<Bytes>> + Unpin,
+    F: FnMut(&mut Context<'_>) -> Poll<Option<Streamed>> + Unpin,
 {
-    type Item = Result<Bytes, Infallible>;
+    type Item = Streamed;
 
-    fn poll_next(
-        mut self: std::pin::Pin<&mut Self>,
-        cx: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Self::Item>> {
-        (self.0)(cx).map(|piece| piece.map(Ok))
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        (self.0)(cx)
     }
 }

@@ -304,6 +304,11 @@ impl Engine {
         self.play.floor = floor.min(1.0 / self.learner.problem().classes as f64);
     }
 
+    /// Sets the limits of what comes.
+    pub(crate) fn set_limits(&mut self, limits: &Limits) {
+        self.limits = limits.clone();
+    }
+
     /// Its settings.
     pub(crate) fn spec(&self) -> &Spec {
         &self.spec

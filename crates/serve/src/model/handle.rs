@@ -383,6 +383,11 @@ impl Handle {
         self.shared.rests.load(Ordering::Relaxed)
     }
 
+    /// Counts a refused row that has not become an event.
+    pub(crate) fn refuse(&self) {
+        self.shared.refuse(&self.name);
+    }
+
     /// Number of events that were refused since the start.
     pub(crate) fn refused(&self) -> u64 {
         self.shared.refused.load(Ordering::Relaxed)
@@ -402,6 +407,12 @@ impl Handle {
 }
 
 impl Shared {
+    /// Counts a refusal of the model `name`.
+    pub(super) fn refuse(&self, name: &str) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        metrics::counter!("noregret_rounds_refused_total", "model" => name.to_owned()).increment(1);
+    }
+
     /// The newest copy, if there is one.
     fn look(&self) -> Option<Arc<Reader>> {
         self.looked.store(self.since_start(), Ordering::Relaxed);

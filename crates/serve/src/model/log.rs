@@ -57,6 +57,7 @@ pub(crate) fn export(
     take: &mut dyn FnMut(Vec<u8>) -> bool,
 ) -> Result<(), String> {
     const PIECE: usize = 64 << 10;
+    let limits = &limits.wide();
     let wanted = std::cell::Cell::new(true);
     let mut lines: Option<Lines> = None;
     let mut out = Vec::new();

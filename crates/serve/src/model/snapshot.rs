@@ -148,13 +148,15 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Makes a model from a model file of the command line, with the other settings of `spec`.
+    /// Makes a model from a model file of the command line, with the settings `service`. The waiting time of
+    /// its pending decisions begins at `at`.
     ///
     /// # Errors
     /// If the service does not support the file's learner.
     pub(crate) fn import(
         archive: &Archive,
         service: super::spec::Service,
+        at: i64,
         limits: &Limits,
     ) -> Result<Self, Refusal> {
         let wrong = |error: ModelError| Refusal::invalid("body", error.to_string());
@@ -205,7 +207,7 @@ impl Engine {
         let decisions = Decisions::load(archive, &problem, saved.learner.about().accepts, limits.waiting)
             .map_err(wrong)?;
         for (id, (example, taken, unscaled)) in decisions.into_late() {
-            let waits = Waits::new(example, &taken, 0, true).with_row(unscaled);
+            let waits = Waits::new(example, &taken, at, true).with_row(unscaled);
             waiting
                 .insert(&id, Arc::new(waits))
                 .map_err(|error| Refusal::invalid("body", error.to_string()))?;

@@ -67,7 +67,7 @@ pub struct Spec {
     /// The model that this one shadows: it learns from that model's log and events, only makes
     /// forecasts, and can be promoted. `feedback`, `labels` and `service` are those of that model.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(example = json!(null), pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    #[schema(example = json!(null), pattern = "^[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?$")]
     pub shadow_of: Option<String>,
     /// Service settings: waiting time, rewards, exploration, log.
     #[serde(deserialize_with = "object")]

@@ -175,8 +175,7 @@ impl Writer {
 
     /// Counts a refusal; logs one a second, with the number of those before it.
     fn note(&mut self, refusal: &Refusal) {
-        self.shared.refused.fetch_add(1, Ordering::Relaxed);
-        metrics::counter!("noregret_rounds_refused_total", "model" => self.name.clone()).increment(1);
+        self.shared.refuse(&self.name);
         let (last, unlogged) = &mut self.logged;
         if last.is_some_and(|last| last.elapsed() < LOGGED_EVERY) {
             *unlogged += 1;
@@ -532,15 +531,18 @@ impl Writer {
         let snapshot = engine.snapshot();
         let event = Event::Restored { digest: snapshot.digest() };
         let header = super::log::header(&engine, Some(engine.archive().digest()))?;
-        self.store.write_snapshot(seq, &snapshot)?;
         let mut write = || {
+            self.store.write_snapshot(seq, &snapshot)?;
             self.store.begin()?;
             self.store.append(seq, at, &event, &Outcome::default())?;
             self.store.keep_spec(&engine.spec)?;
             self.store.begin_log(seq, &header, &snapshot)?;
             self.store.commit()
         };
-        write().inspect_err(|_| self.store.roll_back())?;
+        write().inspect_err(|_| {
+            self.store.roll_back();
+            self.store.forget_state(seq);
+        })?;
         *self.shared.spec.write().unwrap_or_else(PoisonError::into_inner) = engine.spec.clone();
         self.engine = Held::new(engine);
         self.saved = seq;

@@ -246,11 +246,22 @@ fn check_value(field: &str, value: f64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// As in Personalizer, the first reward in time counts, and others are ignored.
-async fn rewarded(handle: &Handle, id: String, value: f64) -> Result<(), Refusal> {
+/// As in Personalizer, the first reward in time counts, and others are ignored. Returns whether it counts.
+async fn rewarded(handle: &Handle, id: String, value: f64) -> Result<bool, Refusal> {
     match handle.act(Event::Feedback { id, reward: value, cost: None }).await {
-        Err(refusal) if refusal.status == 409 || refusal.status == 410 => Ok(()),
-        done => done.map(drop).map_err(in_its_terms),
+        Err(refusal) if refusal.status == 409 || refusal.status == 410 => Ok(false),
+        done => done.map(|_| true).map_err(in_its_terms),
+    }
+}
+
+/// Refuses what is asked of an event as a whole, if it is one with slots.
+async fn check_whole(handle: &Arc<Handle>, event: &str) -> Result<(), Refusal> {
+    match past(handle, event).await? {
+        Some((decide, _)) if !decide.slots.is_empty() => {
+            let what = format!("the event {} has slots: see multislot/events", shown(event));
+            Err(Refusal::invalid("eventId", what))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -259,21 +270,26 @@ pub(super) async fn reward(ask: Ask, body: Body) -> Answered {
     let handle = ask.open(Right::Write).await?;
     let RewardRequest { value } = ask.app.json(body).await?;
     check_value("value", value)?;
-    rewarded(&handle, ask.path.event.clone(), value).await?;
+    if !rewarded(&handle, ask.path.event.clone(), value).await? {
+        check_whole(&handle, &ask.path.event).await?;
+    }
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// POST events/{event}/activate.
 pub(super) async fn activate(ask: Ask) -> Answered {
     let handle = ask.open(Right::Write).await?;
-    activated(&handle, ask.path.event.clone()).await?;
+    if !activated(&handle, ask.path.event.clone()).await? {
+        check_whole(&handle, &ask.path.event).await?;
+    }
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-async fn activated(handle: &Handle, id: String) -> Result<(), Refusal> {
+/// Activates an event; false if its waiting time is over.
+async fn activated(handle: &Handle, id: String) -> Result<bool, Refusal> {
     match handle.act(Event::Activate { id }).await {
-        Err(refusal) if refusal.status == 410 => Ok(()),
-        done => done.map(drop).map_err(in_its_terms),
+        Err(refusal) if refusal.status == 410 => Ok(false),
+        done => done.map(|_| true).map_err(in_its_terms),
     }
 }
 
@@ -289,16 +305,18 @@ pub(super) async fn reward_slots(ask: Ask, body: Body) -> Answered {
     for (at, SlotReward { value, .. }) in reward.iter().enumerate() {
         check_value(&format!("reward[{at}].value"), *value)?;
     }
-    for (at, SlotReward { slot_id: slot, value }) in reward.into_iter().enumerate() {
-        let done = rewarded(&handle, slot_id(&ask.path.event, &slot), value).await;
-        if done.as_ref().is_err_and(|refusal| refusal.status == 404)
-            && past(&handle, &ask.path.event).await?.is_some()
-        {
-            let what = format!("the event {} has no slot {}", shown(&ask.path.event), shown(&slot));
+    // All slots are checked before a reward is learnt. A log that begins later does not have the event.
+    let logged = past(&handle, &ask.path.event).await?;
+    for (at, SlotReward { slot_id: slot, .. }) in reward.iter().enumerate() {
+        let lacks = |(decide, _): &(Decide, Outcome)| decide.slots.iter().all(|one| one.id != *slot);
+        if logged.as_ref().is_some_and(lacks) {
+            let what = format!("the event {} has no slot {}", shown(&ask.path.event), shown(slot));
             let field = format!("reward[{at}].slotId");
             return Err(Refusal::unknown(what).about(&field).into());
         }
-        done?;
+    }
+    for SlotReward { slot_id: slot, value } in reward {
+        rewarded(&handle, slot_id(&ask.path.event, &slot), value).await?;
     }
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -309,6 +327,10 @@ pub(super) async fn activate_slots(ask: Ask) -> Answered {
     let Some((decide, _)) = past(&handle, &ask.path.event).await? else {
         return Err(unknown(&ask.path.event).into());
     };
+    if decide.slots.is_empty() {
+        let what = format!("the event {} has no slots", shown(&ask.path.event));
+        return Err(Refusal::invalid("eventId", what).into());
+    }
     for slot in &decide.slots {
         activated(&handle, slot_id(&ask.path.event, &slot.id)).await?;
     }

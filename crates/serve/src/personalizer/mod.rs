@@ -14,8 +14,10 @@ mod settings;
 mod time;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{FromRequestParts, Request};
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
@@ -42,12 +44,16 @@ pub(crate) fn routes() -> Router<Arc<App>> {
 }
 
 fn one() -> Router<Arc<App>> {
+    let rank = |ask: Ask, body: Body| timed("rank", ask, |ask| events::rank(ask, body));
+    let rank_slots = |ask: Ask, body: Body| timed("rank", ask, |ask| events::rank_slots(ask, body));
+    let reward = |ask: Ask, body: Body| timed("reward", ask, |ask| events::reward(ask, body));
+    let reward_slots = |ask: Ask, body: Body| timed("reward", ask, |ask| events::reward_slots(ask, body));
     Router::new()
-        .route("/rank", post(events::rank))
-        .route("/events/{event}/reward", post(events::reward))
+        .route("/rank", post(rank))
+        .route("/events/{event}/reward", post(reward))
         .route("/events/{event}/activate", post(events::activate))
-        .route("/multislot/rank", post(events::rank_slots))
-        .route("/multislot/events/{event}/reward", post(events::reward_slots))
+        .route("/multislot/rank", post(rank_slots))
+        .route("/multislot/events/{event}/reward", post(reward_slots))
         .route("/multislot/events/{event}/activate", post(events::activate_slots))
         .route("/configurations/service", get(settings::service).put(settings::set_service))
         .route(
@@ -153,6 +159,8 @@ impl Ask {
             }
             other => return other,
         }
+        // A key that may only read makes nothing.
+        self.app.allow(&self.headers, right.max(Right::Write), Some(&name))?;
         let spec = Spec { feedback: Feedback::Bandit, service: first_service(), ..Spec::default() };
         let (app, wanted) = (Arc::clone(&self.app), name.clone());
         let made = crate::app::aside(move || {
@@ -176,6 +184,21 @@ impl Ask {
         tracing::info!(model = %name, "made by Personalizer's protocol");
         Ok(made)
     }
+}
+
+/// Does a request about rounds of a loop, and records its time and success under the name `what`.
+async fn timed<F: Future<Output = answers::Answered>>(
+    what: &'static str,
+    ask: Ask,
+    done: impl FnOnce(Ask) -> F,
+) -> answers::Answered {
+    let (begun, app, name) = (Instant::now(), Arc::clone(&ask.app), ask.name());
+    let done = done(ask).await;
+    // Names that are made up leave no metrics.
+    if app.hub.get(&name).is_ok() {
+        crate::api::rounds::timed(what, &name, begun, done.is_ok());
+    }
+    done
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::Ask;
 use super::answers::{Answered, in_its_terms};
 use super::time::{moment, seconds};
+use crate::api::models::its_own;
 use crate::app::json as answered;
 use crate::model::engine::{Engine, Keep};
 use crate::model::handle::{Restored, now};
@@ -171,7 +172,9 @@ pub(super) async fn apply(ask: Ask) -> Answered {
 
 /// DELETE logs.
 pub(super) async fn delete_logs(ask: Ask) -> Answered {
-    ask.open(Right::Admin).await?.forget().await?;
+    let handle = ask.open(Right::Admin).await?;
+    ask.app.hub.check_followed(&handle)?;
+    handle.forget().await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -209,6 +212,7 @@ pub(super) async fn set_model(ask: Ask, body: Body) -> Answered {
 /// DELETE model: resets the model.
 pub(super) async fn reset_model(ask: Ask) -> Answered {
     let handle = ask.open(Right::Admin).await?;
+    its_own(&handle, "delete it and make it again")?;
     let (spec, limits) = (handle.spec(), handle.limits.clone());
     let engine = crate::app::aside(move || Engine::new(spec, &limits)).await?;
     handle.restore(Restored { engine, keep: Keep::Waiting }).await?;

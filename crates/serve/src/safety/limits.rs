@@ -40,6 +40,14 @@ pub struct Limits {
     pub idle_seconds: u64,
 }
 
+impl Limits {
+    /// The same for what was accepted before: the limits of models and rows may have been wider then.
+    pub(crate) fn wide(&self) -> Self {
+        let most = u32::MAX as usize;
+        Self { columns: most, name: most, labels: most, model_bytes: usize::MAX, ..self.clone() }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

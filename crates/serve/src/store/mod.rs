@@ -280,6 +280,18 @@ impl Store {
         self.add_segment(seq, header)
     }
 
+    /// Removes the files of the state after event `seq`, which was not committed: the next event has this
+    /// number, and would be recovered from them.
+    pub(crate) fn forget_state(&self, seq: u64) {
+        for kind in [SNAPSHOTS, MARKS] {
+            let path = file_of(&self.folder, kind, seq);
+            let removed = std::fs::remove_file(&path);
+            if let Err(error) = removed.or_else(|error| if path.is_file() { Err(error) } else { Ok(()) }) {
+                tracing::error!("{}: cannot be removed: {error}", path.display());
+            }
+        }
+    }
+
     /// Saves the present state as a version; the oldest beyond the limit is removed.
     pub(crate) fn keep_version(&self, seq: u64, archive: &Archive) -> Result<(), String> {
         self.keep(VERSIONS, seq, archive)?;

@@ -111,5 +111,7 @@ pub(crate) fn back_up(folder: &Path, target: &Path) -> Result<(), String> {
     let db = connect(&folder.join(FILE), OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| failed(&error))?;
     let mut copy = Connection::open(target.join(FILE)).map_err(|error| failed(&error))?;
     let backup = rusqlite::backup::Backup::new(&db, &mut copy).map_err(|error| failed(&error))?;
-    backup.run_to_completion(256, std::time::Duration::ZERO, None).map_err(|error| failed(&error))
+    // In one step, which reads one state of the database while its model writes on: between two steps, SQLite
+    // begins again whenever there was a write.
+    backup.run_to_completion(i32::MAX, std::time::Duration::ZERO, None).map_err(|error| failed(&error))
 }

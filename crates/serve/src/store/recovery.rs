@@ -1,7 +1,7 @@
 //! Recovery: the newest intact snapshot, and the later events applied to it again; or, where no snapshot can
 //! be read, the log learnt again.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use noregret_stream::save::file as model_file;
 use rusqlite::OptionalExtension as _;
@@ -14,6 +14,9 @@ use crate::model::log;
 use crate::model::spec::Spec;
 use crate::model::standing::Rebuilt;
 use crate::safety::limits::Limits;
+
+/// Number of events behind the newest snapshot from which on a recovered model gets another one.
+const MANY: u64 = 1000;
 
 /// A recovered model.
 pub(crate) struct Recovered {
@@ -36,6 +39,15 @@ impl Recovered {
         if again {
             let header = log::header(&engine, Some(engine.archive().digest()))?;
             store.begin_again(engine.standing.seq, &header, &engine.snapshot())?;
+            return Ok((store, engine));
+        }
+        // What was done again is not done once more after the next kill.
+        let (seq, saved) = (engine.standing.seq, store.snapshots()?.last().copied().unwrap_or(0));
+        if seq.saturating_sub(saved) >= MANY
+            && store.check_room().is_ok()
+            && let Err(what) = store.write_snapshot(seq, &engine.snapshot())
+        {
+            tracing::warn!(model = %name, "a snapshot was not written; the log is complete: {what}");
         }
         Ok((store, engine))
     }
@@ -72,25 +84,33 @@ impl Store {
                 std::fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
             }
         }
-        for seq in store.snapshots()?.into_iter().rev() {
-            let path = snapshot_path(folder, seq);
+        for (seq, path) in store.states(last)? {
             if seq > last {
                 // It includes events that were never committed, because the process died.
                 notes.push(format!("{}: is newer than the log, and was removed", path.display()));
                 std::fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
                 continue;
             }
-            let loaded = model_file::read(&path).map_err(|error| error.to_string()).and_then(|archive| {
-                Engine::from_snapshot(&archive, limits)
-                    .map_err(|error| format!("{}: {error}", path.display()))
-            });
-            match loaded {
+            let read = |limits: &Limits| {
+                model_file::read(&path).map_err(|error| error.to_string()).and_then(|archive| {
+                    Engine::from_snapshot(&archive, limits)
+                        .map_err(|error| format!("{}: {error}", path.display()))
+                })
+            };
+            match read(limits) {
                 Ok(mut engine) if engine.standing.seq == seq => {
                     readable = true;
                     if store.spec()?.is_none() {
                         store.keep_spec(engine.spec())?;
                     }
-                    match store.redo(&mut engine, last) {
+                    let redone = store.redo(&mut engine, last).or_else(|what| -> Result<(), String> {
+                        // The limits may have been wider when its events were accepted.
+                        engine = read(&limits.wide())?;
+                        store.redo(&mut engine, last).map_err(|_| what)?;
+                        engine.set_limits(limits);
+                        Ok(())
+                    });
+                    match redone {
                         Ok(()) => return Ok(Recovered { store, engine, notes, again: false }),
                         Err(what) => failure = what,
                     }
@@ -116,6 +136,31 @@ impl Store {
                 Err(notes.join("; "))
             }
         }
+    }
+
+    /// The states from which the events up to `last` may be applied again, the best first: the snapshots from
+    /// the newest one on, and then the states at which the log starts or may start. It may be so short that
+    /// it starts behind all snapshots.
+    fn states(&self, last: u64) -> Result<Vec<(u64, PathBuf)>, String> {
+        let read = || -> rusqlite::Result<(Option<i64>, Vec<u64>)> {
+            let first: Option<i64> =
+                self.db.query_row("SELECT min(seq) FROM events", [], |row| row.get(0))?;
+            let mut of = self.db.prepare("SELECT seq FROM segments UNION SELECT seq FROM marks")?;
+            let marks: rusqlite::Result<Vec<u64>> =
+                of.query_map([], |row| Ok(row.get::<_, i64>(0)? as u64))?.collect();
+            Ok((first, marks?))
+        };
+        let (first, committed) = read().map_err(|error| self.failed(&error))?;
+        let first = first.map_or(last + 1, |first| first as u64);
+        let snapshots =
+            self.snapshots()?.into_iter().rev().map(|seq| (seq, snapshot_path(&self.folder, seq)));
+        // The file of an event that was not written may be there all the same.
+        let marks = seqs(&self.folder.join(MARKS))?.into_iter().rev().filter(|seq| committed.contains(seq));
+        let marks = marks.map(|seq| (seq, file_of(&self.folder, MARKS, seq)));
+        let mut all: Vec<(u64, PathBuf)> = snapshots.chain(marks).collect();
+        // From the others some of the events are missing.
+        all.sort_by_key(|(seq, _)| seq + 1 < first);
+        Ok(all)
     }
 
     /// The state of the model in `folder`, which was put away with a snapshot after its last event.

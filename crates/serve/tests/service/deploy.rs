@@ -46,3 +46,25 @@ fn alerts_and_board_name_metrics_that_exist() {
     assert_eq!(known.iter().find(|name| !shown(name)), None, "is not on the board");
     serde_json::from_str::<serde_json::Value>(&file("grafana.json")).expect("JSON");
 }
+
+/// The numbers of a deleted model are not reported any more: an alert about it would never end.
+#[test]
+fn a_deleted_model_has_no_metrics() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    for model in ["kept", "gone"] {
+        service.put(&format!("/v1/models/{model}"), &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+        service.post(&format!("/v1/models/{model}/learn"), &json!({"x": {"v": 1}, "y": "a"})).ok(200);
+        service
+            .post(&format!("/v1/models/{model}/learn"), &json!({"x": {"v": 1}, "y": "a", "weight": -1}))
+            .ok(422);
+    }
+    let lines = |model: &str| {
+        let text = String::from_utf8(service.get("/metrics").bytes).expect("text");
+        text.lines().filter(|line| line.contains(&format!("model=\"{model}\""))).count()
+    };
+    let before = lines("kept");
+    assert!(before > 5 && lines("gone") == before, "{before}");
+    service.delete("/v1/models/gone").ok(204);
+    assert_eq!((lines("kept"), lines("gone")), (before, 0));
+}

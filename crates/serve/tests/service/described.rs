@@ -139,3 +139,18 @@ fn parameters_have_examples() {
         service.put(&format!("/v1/models/{name}"), &spec).ok(201);
     }
 }
+
+/// What the document allows is taken, and what it does not allow is refused: null for no settings, and names
+/// that end with a dot.
+#[test]
+fn null_and_names_are_as_described() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.send("PUT", "/v1/models/none", "application/json", b"null").ok(201);
+    let document = service.get("/openapi.json").ok(200);
+    for path in ["/v1/models/{name}", "/loops/{loop}/personalizer/model"] {
+        let pattern = &document["paths"][path]["get"]["parameters"][0]["schema"]["pattern"];
+        assert!(pattern.as_str().is_some_and(|text| text.ends_with("[A-Za-z0-9_-])?$")), "{path}: {pattern}");
+    }
+    assert_eq!(service.get("/v1/models/a.").status, 422);
+}

@@ -272,6 +272,34 @@ fn versions_copies_and_files() {
     service.get("/v1/models/m").ok(404);
 }
 
+/// A rollback that could not be written is undone: a killed service does not recover the state that it would
+/// have led to.
+#[test]
+fn a_rollback_that_fails_leaves_no_state() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let learn = |rows: u64| {
+        for t in 0..rows {
+            let row = json!({"x": {"v": t % 5}, "y": if t % 5 > 2 { "a" } else { "b" }});
+            service.post("/v1/models/m/learn", &row).ok(200);
+        }
+    };
+    learn(20);
+    // A folder where the state at which the new log begins should go, written after the snapshot.
+    let taken = folder.path().join("models/m/marks/00000000000000000021.safetensors");
+    std::fs::create_dir_all(taken.join("x")).expect("writable");
+    let refused = service.post("/v1/models/m/rollback", &json!({"version": 0}));
+    assert_eq!(refused.status, 503, "{refused:?}");
+    std::fs::remove_dir_all(&taken).expect("removable");
+    learn(10);
+    service.stop();
+    // Written in good order, and not by a service that is killed.
+    std::fs::remove_file(newest_snapshot(folder.path(), "m")).expect("removable");
+    let service = Service::start(folder.path());
+    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 30);
+}
+
 /// Clients may compress bodies: objects, lines, and what is not what it says.
 #[test]
 fn bodies_may_be_compressed() {
@@ -291,6 +319,11 @@ fn bodies_may_be_compressed() {
     learn(one, "gzip", &packed(&row)).ok(200);
     learn(one, "identity", row.as_bytes()).ok(200);
     assert_eq!(learn(lines, "gzip", &packed(&format!("{row}\n{row}\n"))).lines().len(), 2);
+    // Files that were packed apart and then put together have several members; what follows them is no body.
+    let line = packed(&format!("{row}\n"));
+    assert_eq!(learn(lines, "GZIP", &[&*line, &*line, &*line].concat()).lines().len(), 3);
+    assert_eq!(learn(one, "gzip", &[&*line, b"and more"].concat()).status, 400);
+    assert_eq!(learn(one, "gzip", &line[..line.len() - 4]).status, 400);
     // The limit is on what is unpacked.
     assert_eq!(learn(one, "gzip", &packed(&" ".repeat(1 << 20))).status, 413);
     assert_eq!(learn(one, "gzip", row.as_bytes()).status, 400);
@@ -299,5 +332,5 @@ fn bodies_may_be_compressed() {
         (refused.status, &refused.json()["detail"]),
         (415, &json!("the body has the content-encoding \"br\"; gzip or none was needed"))
     );
-    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], json!(4));
+    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], json!(7));
 }

@@ -260,6 +260,34 @@ fn a_changed_log_is_not_served() {
     assert_eq!(service.get("/healthz").status, 200);
 }
 
+/// A log that cannot be read to its end never looks like a whole one: the answer is a refusal, or breaks off.
+#[test]
+fn a_log_that_cannot_be_read_does_not_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let row = json!({"x": {"v": 1, "said": "x".repeat(500)}, "y": "a"}).to_string();
+    let rows = vec![row; 500].join("\n");
+    service.send("POST", "/v1/models/m/learn", "application/x-ndjson", rows.as_bytes());
+    let read = || {
+        let mut stream = TcpStream::connect(service.address).expect("a connection");
+        let ask = "GET /v1/models/m/log HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
+        stream.write_all(ask.as_bytes()).expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("text");
+        (answer[..12].to_owned(), answer.lines().count(), answer.ends_with("0\r\n\r\n"))
+    };
+    let whole = read();
+    assert!(whole.0 == "HTTP/1.1 200" && whole.1 > 500 && whole.2, "{whole:?}");
+    let db = rusqlite::Connection::open(folder.path().join("models/m/events.sqlite")).expect("a database");
+    db.execute("UPDATE events SET body = 'x' WHERE seq = 490", []).expect("a change");
+    let half = read();
+    assert!(half.0 == "HTTP/1.1 200" && half.1 < whole.1 && !half.2, "{half:?}");
+    db.execute("UPDATE events SET body = 'x' WHERE seq = 2", []).expect("a change");
+    let refused = service.get("/v1/models/m/log");
+    assert_eq!(refused.status, 503, "{refused:?}");
+}
+
 /// A page of the database is torn: refused with a sentence, and the other models are served.
 #[test]
 fn a_torn_page_is_not_served() {
@@ -609,4 +637,35 @@ fn a_body_that_stops_ends_its_connection() {
         assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
         assert!(answer.contains("did not arrive within 1 seconds"), "{answer}");
     }
+}
+
+/// A backup of a model that learns all the time ends, and has what was learnt before it.
+#[test]
+fn a_backup_ends_while_its_model_learns() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    // A log of 40 MB.
+    let texts: Vec<String> = (0..100).map(|at| format!("{at}{}", "x".repeat(1000))).collect();
+    for _ in 0..400 {
+        service.post("/v1/models/m/learn", &json!({"x": {"said": texts}, "y": "a"})).ok(200);
+    }
+    let (done, begun) = (std::sync::atomic::AtomicBool::new(false), std::time::Instant::now());
+    let rows = std::thread::scope(|scope| {
+        let learning = scope.spawn(|| {
+            let mut rows = 0;
+            while !done.load(std::sync::atomic::Ordering::Relaxed) && begun.elapsed().as_secs() < 30 {
+                service.post("/v1/models/m/learn", &json!({"x": {"v": rows % 5}, "y": "b"})).ok(200);
+                rows += 1;
+            }
+            rows
+        });
+        service.post("/v1/backup", &json!({"name": "monday"})).ok(201);
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        learning.join().expect("no panic")
+    });
+    assert!(begun.elapsed().as_secs() < 30, "it waited until nothing was written: {rows} rows");
+    let copy = Service::start(&folder.path().join("backups/monday"));
+    let kept = copy.get("/v1/models/m").ok(200)["rounds"].as_u64().expect("a number");
+    assert!((400..=400 + rows).contains(&kept), "{kept} of {rows} more than 400");
 }

@@ -239,3 +239,22 @@ fn models_that_rest_go_on() {
     service.delete("/v1/models/gone").ok(204);
     assert_eq!(service.get("/v1/models/gone").status, 404);
 }
+
+/// Decisions that wait in a copy have the whole waiting time there, too: they are not taken as unanswered.
+#[test]
+fn what_waits_goes_on_waiting_in_a_copy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let how = json!({"wait_seconds": 600, "default_reward": 0});
+    let spec = json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"], "service": how});
+    service.put("/v1/models/one", &spec).ok(201);
+    for t in 0..5 {
+        service.post("/v1/models/one/decide", &json!({"x": row(t), "id": format!("d{t}")})).ok(200);
+    }
+    service.post("/v1/models/one/copy", &json!({"to": "copied"})).ok(201);
+    // The waiting time is looked at four times a second.
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let scores = service.get("/v1/models/copied").ok(200)["scores"].clone();
+    assert_eq!((&scores["waiting"], &scores["expired"]), (&json!(5), &json!(0)), "{scores}");
+    service.post("/v1/models/copied/feedback", &json!({"id": "d3", "correct": true})).ok(200);
+}

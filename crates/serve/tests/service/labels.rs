@@ -108,10 +108,12 @@ fn labels_come_and_go_while_decisions_wait() {
     }
 }
 
-/// The folder, with snapshots that nobody can read.
+/// The folder, with states that nobody can read.
 fn folder_without_snapshots(folder: &std::path::Path) -> &std::path::Path {
-    for entry in std::fs::read_dir(folder.join("models/m/snapshots")).expect("snapshots") {
-        std::fs::write(entry.expect("an entry").path(), "another format").expect("writable");
+    for kind in ["snapshots", "marks"] {
+        for entry in std::fs::read_dir(folder.join("models/m").join(kind)).into_iter().flatten() {
+            std::fs::write(entry.expect("an entry").path(), "another format").expect("writable");
+        }
     }
     folder
 }
@@ -153,6 +155,34 @@ fn shadows_have_the_labels_of_their_model() {
     assert!(right > 20, "{right} of 100");
     let copied = service.post("/v1/models/m/copy", &json!({"to": "copied"})).ok(201);
     assert_eq!((&copied["labels"], &copied["retired"]), (&json!(["b", "c", "d"]), &json!(["a"])));
+}
+
+/// Another label makes `auto` too expensive for all of its members. A state that is saved before the next
+/// answer goes on to the bit: a killed service is recovered from it.
+#[test]
+fn members_that_leave_leave_no_trace() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let spec = json!({"feedback": "bandit", "labels": ["a", "b", "c"], "params": {"features": 200}});
+    service.put("/v1/models/m", &spec).ok(201);
+    let play = |rounds: std::ops::Range<u64>| {
+        for t in rounds {
+            let body = json!({"x": {"hour": t % 5, "city": format!("c{t}")}, "id": format!("d{t}")});
+            service.post("/v1/models/m/decide", &body).ok(200);
+            let reward = (t * 7919 % 101) as f64 / 101.0;
+            service.post("/v1/models/m/feedback", &json!({"id": format!("d{t}"), "reward": reward})).ok(200);
+        }
+    };
+    play(0..20);
+    service.post("/v1/models/m/labels", &json!({"add": ["d"]})).ok(200);
+    // A snapshot, and a log that begins with it.
+    service.delete("/v1/models/m/log").ok(204);
+    play(20..120);
+    service.stop();
+    let snapshot = super::support::newest_snapshot(folder.path(), "m");
+    std::fs::remove_file(snapshot).expect("removable");
+    let service = Service::start(folder.path());
+    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 120);
 }
 
 /// What cannot be done is refused with a sentence and changes nothing; learners that cannot grow take labels

@@ -167,10 +167,44 @@ fn refusals_name_the_field() {
     assert_eq!((again.status, &again.json()["error"]["target"]), (409, &json!("eventId")));
     let elsewhere = service.post("/loops/a%20b/personalizer/v1.0/rank", &json!({"actions": two}));
     assert_eq!((elsewhere.status, &elsewhere.json()["error"]["target"]), (400, &json!("loop")));
+    // An event with slots is not one as a whole, and one without them has none.
+    service.post(&format!("{base}/rank"), &json!({"actions": two, "eventId": "single"})).ok(201);
+    for (path, body) in [
+        ("events/page/reward", json!({"value": 1})),
+        ("events/page/activate", json!({})),
+        ("multislot/events/single/activate", json!({})),
+    ] {
+        let answer = service.post(&format!("{base}/{path}"), &body);
+        let error = &answer.json()["error"];
+        assert_eq!((answer.status, &error["target"]), (400, &json!("eventId")), "{path}: {error}");
+    }
     // Nothing of a list of rewards was taken where one of them was wrong.
+    let both = json!({"reward": [{"slotId": "top", "value": 0}, {"slotId": "side", "value": 1}]});
+    assert_eq!(service.post(&format!("{base}/multislot/events/page/reward"), &both).status, 404);
     let first = json!({"reward": [{"slotId": "top", "value": 1}]});
     service.post(&format!("{base}/multislot/events/page/reward"), &first).ok(204);
     assert_eq!(service.get("/v1/models/site").ok(200)["scores"]["reward"], 1.0);
+}
+
+/// Ranks and rewards are in the metrics, as decisions and feedback are; loops that do not exist are not.
+#[test]
+fn ranks_and_rewards_are_measured() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let base = "/loops/site/personalizer/v1.0";
+    service.post(&format!("{base}/rank"), &json!({"actions": actions(), "eventId": "e"})).ok(201);
+    service.post(&format!("{base}/events/e/reward"), &json!({"value": 1})).ok(204);
+    assert_eq!(service.post(&format!("{base}/rank"), &json!({"actions": 3})).status, 400);
+    assert_eq!(service.post("/loops/a%20b/personalizer/rank", &json!({"actions": actions()})).status, 400);
+    let text = String::from_utf8(service.get("/metrics").bytes).expect("text");
+    for line in [
+        "noregret_request_seconds_count{model=\"site\",request=\"rank\"} 2",
+        "noregret_request_seconds_count{model=\"site\",request=\"reward\"} 1",
+        "noregret_requests_refused_total{model=\"site\",request=\"rank\"} 1",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    assert!(!text.contains("a b"), "{text}");
 }
 
 /// What the page for those who come from Personalizer says of every call is what the call does.
@@ -398,4 +432,34 @@ fn loops_are_configured_and_evaluated() {
     service.send("PUT", &path("model"), "application/octet-stream", &model.bytes).ok(204);
     assert!(service.get("/v1/models/default").ok(200)["rounds"].as_u64() > Some(60));
     service.delete(&path("logs")).ok(204);
+}
+
+/// Personalizer's routes do what ours do: a key that may only read makes no loop, a log stays until its
+/// shadow has it, and a shadow is not begun anew.
+#[test]
+fn loops_have_the_rights_and_the_shadows_of_models() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let add =
+        |name: &str, right| noregret_serve::add_key(folder.path(), name, right, &[], None).expect("a key");
+    let (reader, admin) =
+        (add("reader", noregret_serve::Right::Read), add("admin", noregret_serve::Right::Admin));
+    let mut service = Service::start(folder.path());
+    service.key = Some(reader);
+    for path in ["configurations/service", "evaluations", "logs/properties", "model"] {
+        assert_eq!(service.get(&format!("/loops/none/personalizer/{path}")).status, 403, "{path}");
+    }
+    service.key = Some(admin);
+    assert_eq!(service.get("/v1/models").ok(200)["models"], json!([]));
+    for t in 0..300 {
+        let body = json!({"contextFeatures": [{"hour": t % 24}], "actions": actions()});
+        service.post("/loops/site/personalizer/rank", &body).ok(201);
+    }
+    service.put("/v1/models/beside", &json!({"shadow_of": "site"})).ok(201);
+    while service.delete("/loops/site/personalizer/logs").status != 204 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let shadow = super::shadow::caught_up(&service, "site", "beside");
+    assert_eq!((&shadow["scores"]["decisions"], &shadow["missed"]), (&json!(300), &Value::Null), "{shadow}");
+    assert_eq!(service.delete("/loops/beside/personalizer/model").status, 409);
+    service.get("/loops/site/personalizer/configurations/service").ok(200);
 }

@@ -85,3 +85,24 @@ fn it_says_what_there_is() {
     service.send("PUT", "/v1/models/three/model", "application/octet-stream", &file).ok(201);
     assert_eq!(service.get("/v1/models/three").ok(200)["rounds"], 20);
 }
+
+/// Many that make the same model at once, as the processes of a site do when they start: one makes it, and
+/// for the others it is there.
+#[test]
+fn many_make_the_same_model() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    for model in ["one", "two", "three"] {
+        let spec = json!({"feedback": "bandit", "labels": ["a", "b"]});
+        let made = std::thread::scope(|scope| {
+            let put = || service.put(&format!("/v1/models/{model}"), &spec).status;
+            let all: Vec<_> = (0..8).map(|_| scope.spawn(put)).collect();
+            let mut made: Vec<u16> = all.into_iter().map(|one| one.join().expect("no panic")).collect();
+            made.sort_unstable();
+            made
+        });
+        assert_eq!(made, [200, 200, 200, 200, 200, 200, 200, 201], "{model}");
+    }
+    let other = json!({"feedback": "bandit", "labels": ["a", "c"]});
+    assert_eq!(service.put("/v1/models/one", &other).status, 409);
+}

@@ -65,6 +65,24 @@ fn a_refused_row_needs_no_recovery() {
     assert_eq!(forecast(&service), mine);
 }
 
+/// Rows that cannot be read are counted as other refused ones are, alone and as lines.
+#[test]
+fn rows_that_cannot_be_read_are_counted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let learn = |kind: &str, body: &str| service.send("POST", "/v1/models/m/learn", kind, body.as_bytes());
+    for body in ["{", r#"{"x": {"v": 1, "v": 2}, "y": "a"}"#, r#"{"y": "a"}"#] {
+        assert!(learn("application/json", body).status >= 400, "{body}");
+    }
+    let lines = "{\n{\"x\": {\"v\": 1}, \"y\": \"a\"}\n{\"x\": {\"v\": 1}, \"y\": \"a\", \"weight\": -1}\n";
+    assert_eq!(learn("application/x-ndjson", lines).lines().len(), 3);
+    assert_eq!(service.get("/v1/models/m").ok(200)["refused"], 5);
+    assert_eq!(service.get("/healthz").ok(200)["refused"], 5);
+    let metrics = String::from_utf8(service.get("/metrics").bytes).expect("text");
+    assert!(metrics.contains("noregret_rounds_refused_total{model=\"m\"} 5"), "{metrics}");
+}
+
 /// A name that an object has twice is refused, as in files: nobody knows which of the two counts.
 #[test]
 fn names_that_appear_twice() {
@@ -111,4 +129,39 @@ fn names_that_appear_twice() {
         post(&format!("/v1/models/{path}"), body).ok(200);
     }
     assert_eq!(service.get("/v1/models/full").ok(200)["rounds"], 1);
+}
+
+/// Limits that are set lower are those of new rows: a model with rows of before is recovered, and its log has
+/// them.
+#[test]
+fn lower_limits_are_for_new_rows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/full", &json!({"learner": "ogd"})).ok(201);
+    let spec = json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"]});
+    service.put("/v1/models/play", &spec).ok(201);
+    let x: serde_json::Map<String, Value> =
+        (0..20).map(|column| (format!("column{column}"), json!(column))).collect();
+    for t in 0..10 {
+        let y = if t % 2 == 0 { "a" } else { "b" };
+        service.post("/v1/models/full/learn", &json!({"x": x, "y": y})).ok(200);
+        service.post("/v1/models/play/decide", &json!({"x": x})).ok(200);
+    }
+    service.stop();
+    // As after a kill.
+    for model in ["full", "play"] {
+        let snapshot = super::support::newest_snapshot(folder.path(), model);
+        std::fs::remove_file(snapshot).expect("removable");
+    }
+    let limits = Limits { columns: 4, name: 2, labels: 1, model_bytes: 1024, ..Limits::default() };
+    let service = Service::with(folder.path(), limits);
+    assert_eq!(service.get("/healthz").ok(200)["states"], json!({"ready": 2}));
+    assert_eq!(service.get("/v1/models/full").ok(200)["rounds"], 10);
+    assert_eq!(service.get("/v1/models/play").ok(200)["scores"]["waiting"], 10);
+    // The second has a header, and a line with its columns.
+    for (model, lines) in [("full", 10), ("play", 12)] {
+        assert_eq!(service.get(&format!("/v1/models/{model}/log")).lines().len(), lines, "{model}");
+    }
+    let refused = service.post("/v1/models/full/learn", &json!({"x": x, "y": "a"}));
+    assert_eq!((refused.status, &refused.json()["field"]), (422, &json!("x")), "{refused:?}");
 }

@@ -248,6 +248,34 @@ fn logs_are_kept_up_to_a_size() {
     assert!(learn(&service, 8000) <= kept + 1000);
 }
 
+/// A log that begins behind the newest snapshot, which a killed service leaves: the model goes on from where
+/// its log begins.
+#[test]
+fn a_short_log_survives_a_kill() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    // Some three seconds.
+    let spec = json!({"learner": "ogd", "labels": ["a", "b"], "service": {"retain_days": 3.5e-5}});
+    service.put("/v1/models/m", &spec).ok(201);
+    let (mut rounds, mut kept) = (0, 0);
+    while rounds < 2000 && kept == rounds {
+        let row = json!({"x": {"v": rounds % 5}, "y": if rounds % 5 > 2 { "a" } else { "b" }});
+        service.post("/v1/models/m/learn", &row).ok(200);
+        rounds += 1;
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        kept = service.get("/v1/models/m/log").lines().len();
+    }
+    assert!(kept < rounds, "nothing was forgotten");
+    let forecast = |service: &Service| service.post("/v1/models/m/predict", &json!({"x": {"v": 3}})).ok(200);
+    let before = forecast(&service);
+    service.stop();
+    // Written in good order, and not by a service that is killed.
+    std::fs::remove_file(super::support::newest_snapshot(folder.path(), "m")).expect("removable");
+    let service = Service::start(folder.path());
+    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], rounds);
+    assert_eq!(forecast(&service), before);
+}
+
 /// A log that a shadow has not learnt yet is not deleted under it.
 #[test]
 fn a_log_stays_until_its_shadow_has_it() {

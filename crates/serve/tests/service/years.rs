@@ -116,6 +116,26 @@ fn models_are_made_again_from_their_logs() {
     assert_eq!(service.get("/v1/models/rewards").ok(200)["rounds"], 51);
 }
 
+/// A service that is killed again and again does not take longer and longer to start: what was done again is
+/// kept in a snapshot.
+#[test]
+fn long_recoveries_are_not_repeated() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let rows: Vec<String> =
+        (0..1500).map(|t| json!({"x": {"v": t % 5}, "y": (["a", "b"][t % 2])}).to_string()).collect();
+    service.send("POST", "/v1/models/m/learn", "application/x-ndjson", rows.join("\n").as_bytes());
+    service.stop();
+    let newest = || super::support::newest_snapshot(folder.path(), "m");
+    let last = newest();
+    assert!(last.ends_with("00000000000000001500.safetensors"), "{}", last.display());
+    std::fs::remove_file(&last).expect("removable");
+    let service = Service::start(folder.path());
+    assert_eq!(newest(), last);
+    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 1500);
+}
+
 /// A log that gives other results than were recorded is refused, and learnt again if that is asked for.
 #[test]
 fn other_results_are_learnt_again_on_request() {
@@ -172,9 +192,11 @@ fn what_a_rebuilt_model_lacks_is_said() {
     assert_eq!(service.get("/v1/models/whole").ok(200)["rebuilt"], json!(null));
     service.stop();
     for model in ["whole", "cut", "filed"] {
-        let snapshots = folder.path().join("models").join(model).join("snapshots");
-        for entry in std::fs::read_dir(snapshots).expect("snapshots") {
-            std::fs::write(entry.expect("an entry").path(), "another format").expect("writable");
+        for kind in ["snapshots", "marks"] {
+            let states = std::fs::read_dir(folder.path().join("models").join(model).join(kind));
+            for entry in states.into_iter().flatten() {
+                std::fs::write(entry.expect("an entry").path(), "another format").expect("writable");
+            }
         }
     }
     for _ in 0..2 {

@@ -242,6 +242,8 @@ impl Joint {
                 narrower.inverse[row * w + column] = quadratic.inverse[from * self.width() + other];
             }
         }
+        // Exactly symmetric, since one half is saved.
+        linalg::mirror_lower(&mut narrower.inverse, w, w);
         *self = Self { rounds: self.rounds, changed: true, ..narrower };
     }
 

@@ -314,6 +314,20 @@ mod tests {
         }
     }
 
+    /// Matrices of which one half is saved are exactly symmetric when a member has been taken out.
+    #[test]
+    fn what_is_saved_by_half_is_symmetric() {
+        for mut stack in both(0.0) {
+            bits(&mut stack, false);
+            stack.remove(0..1);
+            for tensor in stack.tensors() {
+                let Slot::Symmetric { side, data } = tensor.slot else { continue };
+                let is_same = |at: usize| data[at].to_bits() == data[at % side * side + at / side].to_bits();
+                assert!((0..side * side).all(is_same), "{}", tensor.name);
+            }
+        }
+    }
+
     /// If the number of classes exceeds that of a joint stack, weights and biases are kept.
     #[test]
     fn growing_to_many_classes_keeps_what_was_learnt() {
