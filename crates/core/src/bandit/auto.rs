@@ -45,7 +45,8 @@
 //! Where rewards are rare, such as clicks, the mixtures learn little: one assumes that some label is right,
 //! the other begins every label at ½. There a third forecaster joins, and mixtures that are far behind it are
 //! dropped, by their losses; labels are then drawn by Thompson sampling, with probabilities that are
-//! computed (`rare.rs`).
+//! computed (`rare.rs`). So it is where rewards are common, if that forecaster is about as good as the
+//! mixtures.
 //!
 //! ## Deviations
 //!

@@ -1,26 +1,27 @@
-//! What [`auto`](super::auto) adds where rewards are rare: the forecasts of the [pooled](super::pooled)
-//! model, and whether the two mixtures still earn their time.
+//! What [`auto`](super::auto) adds, above all where rewards are rare: the forecasts of the
+//! [pooled](super::pooled) model, Thompson sampling, and whether the two mixtures still earn their time.
 //!
-//! The pooled model learns in every round. At rounds 512, 1024, 2048 and so on rewards are *found to be rare*
-//! if their mean so far is below 0.05 and the pooled model has lost at least 5 nats less than the two
-//! mixtures together; with more rewards, if it has lost 20 nats less. From then on its forecasts $s$ join, by
-//! the log losses of all rounds so far,
+//! The pooled model learns in every round. At rounds 512, 1024, 2048 and so on it *joins* if it has lost at
+//! least 5 nats less than the two mixtures together, where the mean reward so far is below 0.05, and 10 nats
+//! less elsewhere. From then on its forecasts $s$ count, by the log losses of all rounds so far,
 //!
 //! $$ \hat f_a \leftarrow w\ \hat f_a + (1 - w)\ s_a, \tag{1} $$
 //!
 //! and at that round and the later ones of the list a mixture is dropped, for good, that has lost 20 nats
 //! more than the best part in all rounds, and 3 nats more since the round of the list before: it takes most
-//! of the time, and rare rewards teach it little. Before rewards are found to be rare, nothing of this
-//! changes a bit of what is played.
+//! of the time, and rare rewards teach it little. Where rewards are common, these are 50 and 10 nats. Before
+//! the pooled model joins, nothing of this changes a bit of what is played.
 //!
-//! From then on, too, the weight $1 - w$ of the pooled model is the share of the decision that plays by
-//! Thompson sampling: every label with the probability of being the best one, if the log-odds are independent
-//! and normal with the means $z_a$ of the pooled model and $0.3$ times its standard deviations $\sqrt{n_a}$.
-//! With $0.3$ in place of 1 the decision explores less than a Bayesian would who had all the time of the
-//! world: with few rewards no policy sees the end of its exploration. The constant, that of the prior below
-//! and those of the challenger were chosen on worlds drawn as `generate clicks` draws them, and are reported
-//! on others (`results/rare-clicks.md`). A share of 0.002 plays uniformly, so that importance weights are
-//! bounded.
+//! From then on, too, decisions are made by Thompson sampling as long as the pooled model forecasts about as
+//! well as the mixtures: what is uncertain is explored, and not all that is close. With a weight $1 - w$ of
+//! 0.05 or more they are all made so, with 0.005 or less none, and in proportion between. A label is played
+//! with the probability of being the best one, if the log-odds are independent and normal with the means
+//! $z_a$ of the pooled model and $0.3$ times its standard deviations $\sqrt{n_a}$, or $0.5$ times where
+//! rewards are common. With less than 1 the decision explores less than a Bayesian would who had all the time
+//! of the world: with few rewards no policy sees the end of its exploration. The constants, that of the prior
+//! below and those of the challenger were chosen on worlds drawn as `generate clicks` draws them, and are
+//! reported on others (`results/rare-clicks.md`). A share of 0.002 plays uniformly, so that importance
+//! weights are bounded.
 //!
 //! **After a change** of the rewards the pooled model is confident and wrong. A challenger, which begins
 //! anew at the rate so far whenever a fifth of the rounds has passed, learns beside it, and takes its place
@@ -54,19 +55,27 @@ const FIRST_CHECK: u64 = 512;
 /// Rewards can be rare if their mean is below this one.
 const RARE: f64 = 0.05;
 
-/// How many nats less the pooled model has to have lost where rewards can be rare, and elsewhere.
+/// How many nats less the pooled model has to have lost to join where rewards can be rare, and elsewhere.
 const LEAD: f64 = 5.0;
-const LEAD_OF_COMMON: f64 = 20.0;
+const LEAD_OF_COMMON: f64 = 10.0;
+
+/// The weight of the pooled model from which it is as good as the mixtures, and plays alone; below the other
+/// one it does not play.
+const AS_GOOD: f64 = 0.05;
+const WORSE: f64 = 0.005;
 
 /// How many nats more than the best part a mixture has to have lost to be dropped, in all rounds and since
-/// the last comparison.
+/// the last comparison; and where rewards are common.
 const DROP_ABOVE: [f64; 2] = [20.0, 3.0];
+const DROP_ABOVE_OF_COMMON: [f64; 2] = [50.0, 10.0];
 
 /// The standard deviations of the pooled model's common weights before the first round.
 const COMMON: [f64; 2] = [0.3, 0.7];
 
-/// What the standard deviations of the log-odds are multiplied with in Thompson sampling.
+/// What the standard deviations of the log-odds are multiplied with in Thompson sampling where rewards are
+/// rare, and elsewhere.
 const WIDTH: f64 = 0.3;
+const WIDTH_OF_COMMON: f64 = 0.5;
 
 /// The share of its decision that is uniform.
 const UNIFORM: f64 = 0.002;
@@ -95,7 +104,7 @@ pub(super) struct Rare {
     rewards: f64,
     /// Weights of the two mixtures together, and of the pooled model.
     weights: Mixture,
-    /// 1 if rewards have been found to be rare, otherwise 0.
+    /// 1 if the pooled model has joined, otherwise 0.
     found: u64,
     /// For each part 1 if it was dropped, otherwise 0.
     dropped: [u64; PARTS],
@@ -153,19 +162,30 @@ impl Rare {
         }
         let [mut deviations, mut room] = [&mut at.kept, &mut at.probabilities].map(std::mem::take);
         self.pooled.deviations(x, at, &mut deviations);
-        deviations.iter_mut().for_each(|deviation| *deviation *= WIDTH);
+        let width = if self.are_rare() { WIDTH } else { WIDTH_OF_COMMON };
+        deviations.iter_mut().for_each(|deviation| *deviation *= width);
         let mut best = std::mem::take(&mut at.scratch);
         best.resize(p.len(), 0.0);
         best_of_normals::probabilities(&at.scores, &deviations, offered, &mut room, &mut best);
-        let [others, share] = [0, 1].map(|part| self.weights.weights()[part]);
+        let share = self.share();
         let choices = indices(p.len(), offered).count() as f64;
         for label in indices(p.len(), offered) {
             let own = (1.0 - UNIFORM) * best[label] + UNIFORM / choices;
-            p[label] = others * p[label] + share * own;
+            p[label] += share * (own - p[label]);
         }
         room.clear();
         room.extend(at.scores.iter().map(|score| sigmoid(*score)));
         (at.kept, at.probabilities, at.scratch) = (deviations, room, best);
+    }
+
+    /// Whether rewards are rare so far.
+    fn are_rare(&self) -> bool {
+        self.rewards < RARE * self.rounds as f64
+    }
+
+    /// The share of a decision that plays by Thompson sampling.
+    fn share(&self) -> f64 {
+        ((self.weights.weights()[1] - WORSE) / (AS_GOOD - WORSE)).clamp(0.0, 1.0)
     }
 
     /// Equation (1) for the forecast `together` of the two mixtures and `pooled` of the pooled model.
@@ -203,11 +223,11 @@ impl Rare {
         self.together += together;
         let rounds = self.rounds;
         if rounds >= FIRST_CHECK && rounds.is_power_of_two() {
-            let rare = self.rewards < RARE * rounds as f64;
+            let rare = self.are_rare();
             let lead = if rare { LEAD } else { LEAD_OF_COMMON };
             self.found |= u64::from(self.losses[POOLED] + lead < self.together);
-            if rare && self.found > 0 {
-                self.drop_worse(pair);
+            if self.found > 0 {
+                self.drop_worse(if rare { DROP_ABOVE } else { DROP_ABOVE_OF_COMMON }, pair);
             }
             self.latest = [0.0; PARTS];
         }
@@ -233,15 +253,16 @@ impl Rare {
         }
     }
 
-    /// Drops mixtures that are far worse than the best part.
-    fn drop_worse(&mut self, pair: &mut Mixture) {
+    /// Drops mixtures that have lost so many nats more than the best part, in all rounds and since the last
+    /// comparison.
+    fn drop_worse(&mut self, [in_all, latest]: [f64; 2], pair: &mut Mixture) {
         let least = [&self.losses, &self.latest].map(|losses| {
             let kept = (0..PARTS).filter(|part| self.keeps(*part));
             kept.map(|part| losses[part]).fold(f64::INFINITY, f64::min)
         });
         for part in [COUPLED, SEPARATE] {
             let above = [self.losses[part] - least[0], self.latest[part] - least[1]];
-            if !self.keeps(part) || above[0] < DROP_ABOVE[0] || above[1] < DROP_ABOVE[1] {
+            if !self.keeps(part) || above[0] < in_all || above[1] < latest {
                 continue;
             }
             self.dropped[part] = 1;
@@ -310,19 +331,34 @@ mod tests {
     fn rare_rewards_are_found_by_rate_and_losses() {
         let at = |(rare, _): &(Rare, Mixture)| (rare.found, rare.joined(0.2, 0.4));
         assert_eq!(at(&learnt(511, 100, 0.2, 0.2)), (0, 0.2));
-        assert_eq!(at(&learnt(512, 19, 0.13, 0.13)), (0, 0.2), "common: 15.4 nats");
+        assert_eq!(at(&learnt(512, 19, 0.119, 0.119)), (0, 0.2), "common: 9.7 nats");
         assert_eq!(at(&learnt(512, 100, 0.11, 0.109)), (0, 0.2), "as good: 4.6 nats");
         let (found, joined) = at(&learnt(512, 100, 0.11, 0.11));
         assert_eq!(found, 1, "5.1 nats");
         assert!(joined > 0.38 && joined < 0.4, "{joined}");
     }
 
-    /// Half of the rewards are common: 20 nats are needed, where 5 suffice if rewards are rare.
+    /// Half of the rewards are common: 10 nats are needed, where 5 suffice if rewards are rare, and 50 to be
+    /// dropped.
     #[test]
     fn common_rewards_need_a_clear_lead() {
-        assert_eq!(learnt(512, 2, 0.13, 0.13).0.found, 0, "15.4 nats");
-        let (rare, _) = learnt(512, 2, 0.14, 0.14);
-        assert_eq!((rare.found, rare.dropped), (1, [0, 0, 0]), "20.5 nats; nothing is dropped");
+        assert_eq!(learnt(512, 2, 0.119, 0.119).0.found, 0, "9.7 nats");
+        let (rare, _) = learnt(512, 2, 0.19, 0.19);
+        assert_eq!((rare.found, rare.dropped), (1, [0, 0, 0]), "46 nats");
+        assert_eq!(learnt(512, 2, 0.2, 0.14).0.dropped, [1, 0, 0], "51 and 20 nats");
+    }
+
+    /// The pooled model plays alone while its weight is a twentieth or more, and not at all from 1/200 down.
+    #[test]
+    fn the_pooled_model_plays_where_it_is_about_as_good() {
+        let (mut rare, _) = learnt(512, 2, 0.14, 0.14);
+        let mut share_at = |weight: f64| {
+            rare.weights = Mixture::new(&[1.0 - weight, weight]);
+            rare.share()
+        };
+        for (weight, share) in [(0.9, 1.0), (0.05, 1.0), (0.0275, 0.5), (0.005, 0.0), (0.001, 0.0)] {
+            assert_close(share_at(weight), share, 1e-12, "the share");
+        }
     }
 
     /// Thompson sampling has its share of the decision, and a five-hundredth of it is uniform.
@@ -339,14 +375,13 @@ mod tests {
         assert_eq!(play(&rare, None).1, [1.0, 0.0], "nothing is found");
         (rare, _) = learnt(2048, 100, 0.3, 0.3);
         let (at, p) = play(&rare, None);
-        let [others, share] = [0, 1].map(|part| rare.weights.weights()[part]);
         let mut deviations = Vec::new();
         rare.pooled.deviations(x, &mut Prediction::default(), &mut deviations);
         let gap = (at.scores[1] - at.scores[0]) / (WIDTH * f64::hypot(deviations[0], deviations[1]));
         let best = 0.5 * libm::erfc(-gap / std::f64::consts::SQRT_2);
-        assert_close(p[1], share * (0.998 * best + 0.001), 0.02, "Φ of the gap");
-        assert_close(p[0] + p[1], others + share, 1e-12, "a distribution");
-        assert!(p[1] >= 0.001 * share, "{p:?}");
+        assert_close(p[1], 0.998 * best + 0.001, 0.02, "Φ of the gap");
+        assert_close(p[0] + p[1], 1.0, 1e-12, "a distribution");
+        assert!(p[1] >= 0.001, "{p:?}");
         assert_eq!(at.probabilities, at.scores.iter().map(|score| sigmoid(*score)).collect::<Vec<_>>());
         let (_, p) = play(&rare, Some(&[0]));
         assert_close(p[0], 1.0, 1e-12, "the only label on offer");
@@ -383,7 +418,7 @@ mod tests {
         let (rare, _) = learnt(1024, 100, 0.15, 0.13);
         assert_eq!(rare.dropped, [1, 1, 0]);
         assert_close(rare.joined(0.9, 0.4), 0.4, 1e-12, "the pooled model alone");
-        let (rare, _) = learnt(1024, 19, 0.15, 0.13);
+        let (rare, _) = learnt(512, 19, 0.15, 0.13);
         assert_eq!(rare.dropped, [0, 0, 0], "common");
     }
 }
