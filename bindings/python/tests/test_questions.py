@@ -399,7 +399,7 @@ def test_size(here):
     for name in ("folklore", "ons-diag"):
         program("run", "rows.csv", "--label", "species", "--learner", name, "--save", name, "--quiet")
         sizes[name] = sentences("inspect", name)
-        assert re.search(r"^file +[\d.]+ MB", sizes[name], re.M), sizes[name]
+        assert re.search(r"^file +[\d.]+ [kM]B", sizes[name], re.M), sizes[name]
     # K² d² and K d numbers: with twice as many columns about four times, or twice, as many, beside what does not grow as fast.
     lengths = {}
     for name, least, most in (("folklore", 2.5, 4.1), ("folklore-diag", 1.5, 2.1)):

@@ -10,7 +10,7 @@ use noregret_stream::encode::Encoder;
 use noregret_stream::encode::scale::Scaling;
 use noregret_stream::encode::survey::{Survey, SurveyOptions};
 use noregret_stream::setup::{Facts, leaves_rows};
-use noregret_stream::{Columns, Reader, Schema};
+use noregret_stream::{Columns, Format, Reader, Schema};
 
 use crate::failure::Failure;
 use crate::hint::{many_numbers, survey_error};
@@ -50,6 +50,7 @@ impl<'a> Stream<'a> {
         let mut source = plan.source.clone();
         let bandits = wanted.iter().all(Wanted::is_bandit);
         if bandits {
+            source.options.real = wanted.iter().all(|one| one.entry.about.accepts.classes == Classes::Real);
             source.options.offers = Some(wanted[0].block()?);
             source = source.for_decisions(plan.costs.unwrap_or_default());
         }
@@ -60,6 +61,12 @@ impl<'a> Stream<'a> {
             return Err(Failure::usage(format!(
                 "--scale {scaling}: the labels on offer have features of their own, whose numbers are scaled as mixed or, with none, not at all; leave the option out"
             )));
+        }
+        if plan.scaling == Some(Scaling::Mixed) && block.is_none() && reader.schema().numbers().is_none() {
+            return Err(Failure::usage(
+                "--scale mixed: is for tables with text, times or styled numbers, and for labels on offer with features, and would scale \
+                 nothing here; --scale standard leaves columns alone that have the values 0 and 1 only, as categories have",
+            ));
         }
         for one in wanted.iter().filter(|_| block.is_some()) {
             let (width, first) = (one.block()?, wanted[0].block()?);
@@ -118,13 +125,15 @@ impl<'a> Stream<'a> {
             if let Some(sentence) = many_numbers(&survey) {
                 note(format_args!("noregret: {}: {sentence}", plan.source.name()));
             }
-            let (schema, kept) = (watched.schema(), watched.again());
+            let (schema, kept, odd) = (watched.schema(), watched.again(), watched.odd_cells());
             drop(watched);
             reader = match kept {
                 Some(kept) => kept,
                 None => source.with_schema(schema).open()?,
             };
-            of_file(plan, wanted, &survey, reader.schema())?
+            let found = of_file(plan, wanted, &survey, reader.schema());
+            // What is missing may be the reason.
+            found.inspect_err(|_| odd.iter().for_each(|odd| note(format_args!("noregret: {odd}"))))?
         } else {
             of_pipe(plan, scale, wanted, reader.as_ref())?
         };
@@ -196,10 +205,18 @@ fn of_file(
         return Err(Failure::data(format!("{}: has no rows that can be read", plan.source.data)));
     }
     if survey.labelled == 0 {
-        return Err(Failure::data(format!(
-            "{}: none of its {} rows has a label",
-            plan.source.data, survey.rows
-        )));
+        let none = match survey.rows {
+            1 => "its only row has no label".to_owned(),
+            rows => format!("none of its {rows} rows has a label"),
+        };
+        let place = match (&schema.label, schema.format) {
+            (Some(label), _) => format!(" under {label:?}; --label names another column"),
+            (None, Format::Ndjson) => {
+                ": there is no key label, class, target or y; --label names the key that is meant".to_owned()
+            }
+            (None, _) => String::new(),
+        };
+        return Err(Failure::data(format!("{}: {none}{place}", plan.source.data)));
     }
     checks::check(plan, wanted, survey)?;
     let columns = survey.columns;

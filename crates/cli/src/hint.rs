@@ -20,6 +20,9 @@ pub(crate) fn read_error(error: &ReadError) -> String {
         ReadErrorKind::NotANumber { column, .. } => {
             format!("pass --categorical \"{}\" to read the column as text", column.escape_debug())
         }
+        ReadErrorKind::InvalidUtf8 => {
+            "text in the encoding of Windows is converted by iconv -f WINDOWS-1252 -t UTF-8".to_owned()
+        }
         ReadErrorKind::IndexZero => "pass --index-base 0 if they begin at 0".to_owned(),
         ReadErrorKind::IndexTooLarge(_) => "pass --hash-bits to hash such indices".to_owned(),
         _ => return error.to_string(),

@@ -288,7 +288,11 @@ fn what_is_wrong_with_a_file_is_said() {
         ("blank.csv", b" \n\r\n", "blank.csv: has no rows"),
         ("a.svm.gz", half, "a.svm.gz: gzip data end in the middle; the file is cut off"),
         ("a.svm", half, "a.svm: gzip data end in the middle; the file is cut off"),
-        ("a.zip", b"PK\x03\x04....", "a.zip: is a zip archive; unpack it first"),
+        (
+            "a.zip",
+            b"PK\x03\x04....",
+            "a.zip: is a zip archive or a workbook; unpack it, or write a sheet as CSV",
+        ),
         ("a.txt", b"word\nword\n", "a.txt: has no format that is recognised"),
         ("a.csv", b"1\n2\n", "a.csv: has a single column"),
         ("a.svm", b"1 1:1\n1 3:1 2:1\n", "a.svm:2: feature index 2 follows 3; LIBSVM indices must increase"),
@@ -297,7 +301,8 @@ fn what_is_wrong_with_a_file_is_said() {
         (
             "a.jsonl",
             b"{\"a\": 1}\n{\n",
-            "a.jsonl:2: is not a JSON object: EOF while parsing an object at character 1",
+            "a.jsonl:2: is not a JSON object: EOF while parsing an object at character 1; one object a line was needed, as jq -c . writes \
+             them",
         ),
         ("a.vw", b"1 | a\n1 | \xff\n", "a.vw:2: the row is not UTF-8 text"),
     ];

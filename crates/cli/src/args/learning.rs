@@ -84,7 +84,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "load")]
     pub(crate) batch_model: Option<PathBuf>,
     /// Number of states that --batch-model draws; their predictions are averaged
-    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = at_least_one::<usize>())]
+    #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "batch_model", value_parser = at_least_one::<usize>())]
     pub(crate) snapshots: usize,
     /// At the end, show the regret against the best fixed predictor and the theorem's bound (keeps
     /// all rows in memory; not with --load, since earlier rows are not known)
@@ -136,7 +136,7 @@ pub(crate) struct CompareArgs {
     pub(crate) report: Option<PathBuf>,
     /// Measure of --plot: error or log-loss over the window, running-error or running-log-loss over
     /// all rounds so far
-    #[arg(long, value_name = "WHAT", default_value_t = Measure::Error)]
+    #[arg(long, value_name = "WHAT", default_value_t = Measure::Error, requires = "plot")]
     pub(crate) curve: Measure,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,

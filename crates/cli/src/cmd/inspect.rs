@@ -102,7 +102,11 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
             0 => String::new(),
             single => format!("; {single} of {all} tensors in single precision (32 bits)"),
         };
-        lines.push(("file", format!("{:.2} MB{single}", file.len() as f64 / 1e6)));
+        let size = match file.len() as f64 {
+            bytes if bytes < 1e6 => format!("{:.1} kB", bytes / 1e3),
+            bytes => format!("{:.2} MB", bytes / 1e6),
+        };
+        lines.push(("file", size + &single));
     }
     if taken.len() > 1 {
         let before: Vec<String> = taken.iter().take(20).map(u64::to_string).collect();
@@ -111,8 +115,9 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     }
     let certificate = Saved::from_archive(&archive).ok().and_then(|saved| certificate_of(&saved));
     lines.extend(certificate.map(|promise| ("certificate", promise)));
+    let width = weights.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     for (name, number) in weights {
-        lines.push(("weight of", format!("{name:<52} {number:.4}")));
+        lines.push(("weight of", format!("{name:<width$} {number:.4}")));
     }
     for (subject, what) in lines {
         writeln!(out, "{subject:<12} {what}").map_err(Failure::output)?;

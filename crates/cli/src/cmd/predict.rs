@@ -15,11 +15,12 @@ use noregret_stream::run::{RunError, play};
 use noregret_stream::save::{Forecaster, Frozen, PREDICTED_TOGETHER, best_of};
 use noregret_stream::watch::abstain::{Abstention, Rule};
 use noregret_stream::watch::explain::Explainer;
+use serde_json::Value;
 
 use crate::args::PredictArgs;
 use crate::choices::ExplainOf;
 use crate::failure::Failure;
-use crate::forecasts::{Columns, Output, Row, explained};
+use crate::forecasts::{Columns, Output, Row, Shown, explained};
 use crate::note::{counted, note, note_bad_rows};
 use crate::open::read_frozen;
 use crate::plan::PredictPlan;
@@ -27,9 +28,26 @@ use crate::plan::PredictPlan;
 /// Predicts every row.
 pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let plan = PredictPlan::of(args)?;
-    let (frozen, _) = read_frozen(&plan.model)?;
+    let (frozen, archive) = read_frozen(&plan.model)?;
+    if let Some(sentence) = archive.json::<Value>("run").ok().and_then(|run| of_order(&run)) {
+        note(format_args!("noregret: {}: {sentence}", plan.model.display()));
+    }
     let forecast = frozen.predictor.about().forecast;
     let Frozen { predictor, encoder, schema } = frozen;
+    if forecast == Forecast::Value {
+        let asked = [
+            ("--probabilities", matches!(plan.columns.probabilities, Some(Shown::All))),
+            ("--top-k", matches!(plan.columns.probabilities, Some(Shown::Best(_)))),
+            ("--confidence", plan.columns.confidence),
+            ("--offered", plan.source.options.offered.is_some()),
+        ];
+        if let Some((option, _)) = asked.into_iter().find(|(_, asked)| *asked) {
+            let name = predictor.about().name;
+            return Err(Failure::usage(format!(
+                "{option}: {name} forecasts a number, and no labels with probabilities; leave the option out"
+            )));
+        }
+    }
     let abstention = plan.abstain_cost.map(|cost| abstention(&predictor, cost)).transpose()?;
     let explainer = plan.explain.map(|_| Explainer::new(&schema, &encoder));
     let blocks = schema.block().is_some();
@@ -151,6 +169,21 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+/// A remark on a model whose rows came in the order of their labels, by which they are forecast as well as by
+/// what the rows hold: naming the previous label errs in far fewer of the rounds than naming the commonest.
+fn of_order(run: &Value) -> Option<String> {
+    const ENOUGH: u64 = 100;
+    let rate = |name: &str| run["baselines"][name].as_f64();
+    let (commonest, last) = (rate("commonest_class_error_rate")?, rate("last_label_error_rate")?);
+    (run["rounds"].as_u64()? >= ENOUGH && 2.0 * last < commonest).then(|| {
+        format!(
+            "learnt from rows in the order of their labels (naming the previous one errs in {last:.5} of the rounds, naming the \
+             commonest in {commonest:.5}): its forecasts may say more about what follows the last label than about a row; to predict \
+             rows in another order, learn from shuffled ones, as shuf writes them"
+        )
+    })
 }
 
 /// The rule of `--abstain-cost`, or that of a learner that abstains by itself.

@@ -22,7 +22,17 @@ fn files_that_are_not_there_or_not_data() {
     refused("a.svm", "# nothing but a comment\n", "", "a.svm: has no rows that can be read");
     refused("a.csv", "a,b,label\n", "", "a.csv: has a header but no rows");
     refused("a.txt", "word\n", "", "a.txt: has no format that is recognised; pass --format");
-    refused("a.svm", "PK\x03\x04", "", "a.svm: is a zip archive; unpack it first");
+    refused(
+        "a.svm",
+        "PK\x03\x04",
+        "",
+        "a.svm: is a zip archive or a workbook; unpack it, or write a sheet as CSV",
+    );
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 123\n";
+    refused("a.csv", pointer, "", "a.csv: is a pointer of Git LFS to the data; git lfs pull fetches them");
+    let page = "\n<!DOCTYPE html>\n<html><body>404, not found</body></html>\n";
+    let sentence = "a.txt: is a page of HTML and no table, such as one that says why a file could not be had";
+    refused("a.txt", page, "", sentence);
     folder.run_with("run - --set classes=2 --set features=1", "").failed(2, "standard input: has no rows");
 }
 
@@ -62,7 +72,10 @@ fn rows_of_libsvm() {
         (b"1 1:1e101", "a.svm:2: the row has the value 1e101; at most 1e100 is allowed"),
         (b"1 2:1 2:1", "a.svm:2: feature index 2 follows 2; LIBSVM indices must increase"),
         (b"1 2:1 1:1", "a.svm:2: feature index 1 follows 2; LIBSVM indices must increase"),
-        (b"\xff 1:1", "a.svm:2: the row is not UTF-8 text"),
+        (
+            b"\xff 1:1",
+            "a.svm:2: the row is not UTF-8 text; text in the encoding of Windows is converted by iconv -f WINDOWS-1252 -t UTF-8",
+        ),
         (
             b"1 4000000000:1",
             "a.svm: there are more than 134217728 features from line 2 on; hash them, or declare how many are allowed, with --hash-bits BITS or --set features=D",
@@ -83,7 +96,10 @@ fn rows_of_csv() {
         (b"1,2", "a.csv:1002: the row has 2 cells, not 3 as the first row"),
         (b"1,2,3,x", "a.csv:1002: the row has 4 cells, not 3 as the first row"),
         (b"1,-inf,x", r#"a.csv:1002: column "b": "-inf" is not finite"#),
-        (b"1,2,\xff\xfe", "a.csv:1002: the row is not UTF-8 text"),
+        (
+            b"1,2,\xff\xfe",
+            "a.csv:1002: the row is not UTF-8 text; text in the encoding of Windows is converted by iconv -f WINDOWS-1252 -t UTF-8",
+        ),
     ];
     for (line, sentence) in lines {
         refused("a.csv", [head.as_bytes(), *line, b"\n1,2,x\n"].concat(), "", sentence);

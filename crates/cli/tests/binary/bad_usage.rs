@@ -98,6 +98,55 @@ fn a_pipe_needs_its_dimensions() {
     run("--set classes=2 --hash-bits 3").succeeded();
 }
 
+/// The numbers of a plain table cannot be told from its categories when they are scaled.
+#[test]
+fn mixed_scaling_of_a_plain_table() {
+    let folder = Folder::with("a.csv", "a,hue,label\n1,red,x\n2,blue,y\n3,red,x\n");
+    folder.write("a.svm", ROWS);
+    for data in ["a.csv", "a.svm"] {
+        let ran = folder.run(&format!("run {data} --learner ogd --scale mixed"));
+        let sentence = "--scale mixed: is for tables with text, times or styled numbers";
+        assert!(ran.code == 1 && ran.stderr.contains(sentence), "{}", ran.stderr);
+    }
+    folder.write("b.csv", "a,when,label\n1,2026-01-01,x\n2,2026-01-02,y\n3,2026-01-03,x\n");
+    folder.run("run b.csv --learner ogd --scale mixed --quiet").succeeded();
+}
+
+/// An option that would have no effect is refused.
+#[test]
+fn options_of_something_else() {
+    let folder = Folder::with("a.svm", ROWS);
+    folder.write("a.ndjson", "{\"a\":1,\"label\":\"x\"}\n{\"a\":2,\"label\":\"y\"}\n");
+    folder.write("a.csv", "a,label\n1,x\n2,y\n");
+    for (options, sentence) in [
+        (
+            "a.ndjson --header yes",
+            "a.ndjson: is read as ndjson, where the option header has no effect, which is for csv; leave it out",
+        ),
+        (
+            "a.svm --delimiter ;",
+            "a.svm: is read as libsvm, where the option delimiter has no effect, which is for csv; leave it out",
+        ),
+        (
+            "a.csv --index-base 1",
+            "a.csv: is read as csv, where the option index-base has no effect, which is for libsvm; leave it out",
+        ),
+        (
+            "a.csv --drop label",
+            "a.csv: column \"label\" cannot be both label and dropped; the option label names another one",
+        ),
+    ] {
+        folder.run(&format!("run {options} --quiet")).failed(2, sentence);
+    }
+    for (command, other) in [
+        ("run a.svm --snapshots 3", "--batch-model"),
+        ("compare a.svm --learners ogd --curve log-loss", "--plot"),
+    ] {
+        let ran = folder.run(command);
+        assert!(ran.code == 1 && ran.stderr.contains(other), "{command}: {}", ran.stderr);
+    }
+}
+
 #[test]
 fn options_out_of_range() {
     let folder = Folder::with("a.svm", ROWS);

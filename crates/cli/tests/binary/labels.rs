@@ -159,6 +159,39 @@ fn missing_labels_are_not_learnt() {
     assert_eq!(score(&csv(&[".", "?", "x", "!"]), "").1, 4);
 }
 
+/// Where too few labels are left, words that count as missing are named, and where labels were sought.
+#[test]
+fn too_few_labels() {
+    for (name, content, parts) in [
+        (
+            "a.csv",
+            csv(&["NA", "EU"]),
+            [
+                "the label \"NA\" counts as missing in 30 rows",
+                "the option not-missing makes it a class",
+                "every label is \"EU\"; at least 2 classes were needed",
+            ],
+        ),
+        (
+            "a.ndjson",
+            json(&["None", "null"], "\""),
+            [
+                "the label \"None\" counts as missing in 30 rows",
+                "the label \"null\" counts as missing in 30 rows",
+                "none of its 60 rows has a label under \"label\"; --label names another column",
+            ],
+        ),
+    ] {
+        let ran = Folder::with(name, content).run(&format!("run {name} --quiet"));
+        assert!(ran.code == 2 && parts.iter().all(|part| ran.stderr.contains(part)), "{}", ran.stderr);
+    }
+    let folder = Folder::with("b.ndjson", "{\"a\":1,\"kind\":\"u\"}\n{\"a\":2,\"kind\":\"v\"}\n");
+    folder.run("run b.ndjson --quiet").failed(
+        2,
+        "b.ndjson: none of its 2 rows has a label: there is no key label, class, target or y; --label names the key that is meant",
+    );
+}
+
 #[test]
 fn nan_is_missing_in_every_format() {
     let quiet = |name: &str, content: &str| {
@@ -180,6 +213,36 @@ fn nan_is_missing_in_every_format() {
 }
 
 /// Before the first label, a pipe names none; later it shows probabilities of labels that there are.
+/// A number that stands for a missing one is missing in every format.
+#[test]
+fn numbers_for_missing_ones() {
+    let header = "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute label {x,y}\n@data\n";
+    let lines = |line: &dyn Fn(i32, i32, &str) -> String| {
+        let row = |t: i32| {
+            line(if t % 4 == 1 { -999 } else { t % 7 + 1 }, t % 5 + 1, ["x", "y"][(t % 7 / 4) as usize])
+        };
+        (0..60).map(row).collect::<String>()
+    };
+    let csv = |a, b, y: &str| format!("{a},{b},{y}\n");
+    let folder = Folder::new();
+    let losses = [
+        ("a.csv", "a,b,label\n".to_owned() + &lines(&csv)),
+        ("d.arff", header.to_owned() + &lines(&csv)),
+        ("s.arff", header.to_owned() + &lines(&|a, b, y| format!("{{0 {a},1 {b},2 {y}}}\n"))),
+        ("a.ndjson", lines(&|a, b, y| format!("{{\"x\":[{a},{b}],\"y\":\"{y}\"}}\n"))),
+        ("a.svm", lines(&|a, b, y| format!("{y} 1:{a} 2:{b}\n"))),
+        ("a.vw", lines(&|a, b, y| format!("{y} | a:{a} b:{b}\n"))),
+    ]
+    .map(|(name, text)| {
+        folder.write(name, text);
+        let loss =
+            |options: &str| folder.summary(&format!("{name} --learner ogd {options}"))["log_loss"].clone();
+        assert_ne!(loss(""), loss("--missing=-999"), "{name}");
+        loss("--missing=-999")
+    });
+    assert_eq!(losses, std::array::from_fn(|_| losses[0].clone()));
+}
+
 #[test]
 fn a_pipe_invents_no_label() {
     let folder = Folder::new();
@@ -285,4 +348,27 @@ fn many_numbers_are_said_to_be_classes() {
     folder.write("b.csv", format!("x,label\n{}", content.replace(',', ",n")));
     let ran = folder.run("run b.csv --learner ogd").succeeded();
     assert!(!ran.stderr.contains("different numbers"), "{}", ran.stderr);
+}
+
+/// A missing weight is 1, in every word for it.
+#[test]
+fn missing_weights() {
+    let lines = |missing: &str, line: &dyn Fn(usize, &str) -> String| -> String {
+        (0..40).map(|t| line(t, if t % 3 == 0 { missing } else { "2" })).collect()
+    };
+    let csv = |t: usize, w: &str| format!("{},{w},{}\n", t % 7, ["x", "y"][t % 2]);
+    let json =
+        |t: usize, w: &str| format!("{{\"a\":{},\"w\":{w},\"label\":\"{}\"}}\n", t % 7, ["x", "y"][t % 2]);
+    let folder = Folder::new();
+    let loss = |name: &str, text: String| {
+        folder.write(name, text);
+        folder.summary(&format!("{name} --learner ogd --weight w"))["log_loss"].clone()
+    };
+    let expected = loss("a.csv", "a,w,label\n".to_owned() + &lines("1", &csv));
+    for word in ["", "NA", "nan", "?"] {
+        assert_eq!(loss("a.csv", "a,w,label\n".to_owned() + &lines(word, &csv)), expected, "{word}");
+    }
+    for word in ["null", "NaN"] {
+        assert_eq!(loss("a.ndjson", lines(word, &json)), expected, "{word}");
+    }
 }

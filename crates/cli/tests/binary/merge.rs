@@ -153,6 +153,29 @@ fn adaptive_scaling_is_said_to_be_approximate() {
     good(&folder, "predict sum c.svm");
 }
 
+/// Models of tables differ in a column, and not in all they say of their data.
+#[test]
+fn tables_that_do_not_match() {
+    let folder = Folder::new();
+    let options = "--quiet --learner folklore --scale none --set classes=2 --set norm=4 --set radius=9";
+    folder.write("a.csv", "n,hue,y\n1,red,u\n2,green,v\n");
+    folder.write("b.csv", "n,hue,y\n1,green,u\n2,red,v\n");
+    folder.write("c.csv", "n,hue,y\n1,1,u\n2,2,v\n");
+    for name in ["a", "b", "c"] {
+        good(&folder, &format!("run {name}.csv {options} --save {name}"));
+        good(&folder, &format!("run {name}.csv {options} --hash-bits 4 --save {name}4"));
+    }
+    refused(
+        &folder,
+        "merge a b --output out",
+        "b: columns.named[1] = \"hue=green\": must be \"hue=red\" (categories and words are columns in the order in which they come; with \
+         the option hash-bits, all parts have the same), as in the first model",
+    );
+    let role = "c4: data.csv.fields[1].role = \"numeric\": must be \"categorical\", as in the first model";
+    refused(&folder, "merge a4 c4 --output out", role);
+    good(&folder, "merge a4 b4 --output out");
+}
+
 #[test]
 fn what_does_not_match_is_refused() {
     let folder = shards();

@@ -11,10 +11,41 @@ fn notes(content: &str, options: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// A column that is constant in the first rows may vary behind them.
+#[test]
+fn a_column_that_is_constant_at_first() {
+    let line =
+        |t: usize| format!("{},{},{}\n", t % 7, if t < 1100 { 5 } else { t % 3 }, ["p", "q"][t * t % 5 % 2]);
+    let said = notes(&("a,b,y\n".to_owned() + &(0..1300).map(line).collect::<String>()), "");
+    let sentence = "column \"b\" is always \"5\" in the first 1000 rows: it has no information there";
+    assert!(said.contains(sentence), "{said}");
+}
+
 /// 40 rows of these cells, with numbers for `#` and labels behind them.
 fn table(header: &str, cells: &str) -> String {
     let row = |t: usize| format!("{},{}\n", cells.replace('#', &format!("{t}.5")), ["p", "q"][t % 2]);
     format!("{header},y\n{}", (0..40).map(row).collect::<String>())
+}
+
+/// Days beside a word for a missing one are days, whatever its share.
+#[test]
+fn words_among_days_are_missing() {
+    for share in [10, 3] {
+        let line = |t: usize| {
+            let day = format!("2026-{:02}-{:02}", t * 7 % 12 + 1, t * 5 % 28 + 1);
+            format!("{},{}\n", if t % share == 1 { "pending" } else { &day }, ["p", "q"][t % 2])
+        };
+        let said = notes(&("day,y\n".to_owned() + &(0..300).map(line).collect::<String>()), "");
+        let words = (0..300).filter(|t| t % share == 1).count();
+        for part in [
+            format!(
+                "column \"day\" holds times, except for {words} of its first 300 cells, such as \"pending\""
+            ),
+            format!("column \"day\": {words} cells are no times"),
+        ] {
+            assert!(said.contains(&part), "{part}: {said}");
+        }
+    }
 }
 
 #[test]
@@ -175,4 +206,21 @@ fn settings_beyond_all_reason() {
             ran.stderr
         );
     }
+}
+
+/// Quotation marks that quote nothing take in other rows, and that is said; line ends in quoted text are not
+/// mistaken for it.
+#[test]
+fn marks_that_quote_nothing() {
+    let file = |cell: &dyn Fn(usize) -> String| {
+        let line = |t: usize| format!("{},{},{},{}\n", t % 7, t % 5, cell(t), ["x", "y"][t % 2]);
+        "a,b,c,label\n".to_owned() + &(0..60).map(line).collect::<String>()
+    };
+    let said = |text: String| {
+        let ran = Folder::with("a.csv", text).run("run a.csv --learner ogd --quiet").succeeded();
+        ran.stderr.contains("rows take several lines, each of which looks like a row")
+    };
+    assert!(said(file(&|t| if t % 3 == 0 { "\"inch".to_owned() } else { "foot".to_owned() })));
+    assert!(!said(file(&|t| format!("\"Dear {t},\nthank you, and bye\""))));
+    assert!(!said(file(&|_| "\"5\"\"\"".to_owned())));
 }

@@ -12,6 +12,27 @@ fn trained() -> Folder {
     folder
 }
 
+/// A model of rows in the order of their labels says that the order counts.
+#[test]
+fn labels_in_an_order() {
+    let folder = Folder::new();
+    let file = |label: &dyn Fn(usize) -> usize| {
+        let line = |t: usize| format!("{}.{},{}\n", label(t), t * 37 % 100, ["x", "y", "z"][label(t)]);
+        "a,label\n".to_owned() + &(0..150).map(line).collect::<String>()
+    };
+    folder.write("sorted.csv", file(&|t| t / 50));
+    folder.write("mixed.csv", file(&|t| t * t % 151 % 3));
+    for (name, ordered) in [("sorted.csv", true), ("mixed.csv", false)] {
+        folder.run(&format!("run {name} --learner ogd --quiet --save m")).succeeded();
+        let said = folder.run(&format!("predict m {name}")).succeeded().stderr;
+        assert_eq!(
+            said.contains("m: learnt from rows in the order of their labels"),
+            ordered,
+            "{name}: {said}"
+        );
+    }
+}
+
 #[test]
 fn labels_by_name() {
     let folder = trained();
@@ -110,6 +131,31 @@ fn probabilities_of_all_classes() {
         let best = values.iter().copied().fold(0.0, f64::max);
         assert_eq!(by_class[label], best);
     }
+}
+
+/// A number has no probabilities, and a target as many values as there are rows.
+#[test]
+fn forecasts_of_a_number() {
+    let line = |t: usize| format!("{},{}.{}\n", t % 7, t % 7, t);
+    let folder = Folder::with("a.csv", "a,y\n".to_owned() + &(0..100).map(line).collect::<String>());
+    let ran = folder.run("run a.csv --learner vaw --quiet --save m").succeeded();
+    assert!(!ran.stderr.contains("is it the right column"), "{}", ran.stderr);
+    for option in ["--probabilities", "--top-k", "--confidence", "--offered"] {
+        let value = if option == "--top-k" {
+            " 2"
+        } else if option == "--offered" {
+            " a"
+        } else {
+            ""
+        };
+        folder.run(&format!("predict m a.csv {option}{value}")).failed(
+            1,
+            &format!(
+                "{option}: vaw forecasts a number, and no labels with probabilities; leave the option out"
+            ),
+        );
+    }
+    assert_eq!(folder.run("predict m a.csv --json").succeeded().objects().len(), 100);
 }
 
 #[test]

@@ -157,7 +157,8 @@ fn what_cannot_be_written_is_refused_before_the_run() {
     let folder = stream(2);
     let ran = folder.run("run rows.svm --report absent/page.html");
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("--report absent/page.html: cannot be written"), "{}", ran.stderr);
+    let sentence = "--report absent/page.html: cannot be written: there is no folder absent\n";
+    assert!(ran.stderr.contains(sentence), "{}", ran.stderr);
     folder
         .run("run rows.svm --learner gaf --repeats 2 --report page.html")
         .failed(1, "--report: is for a single run; it cannot be combined with --repeats 2");

@@ -35,6 +35,40 @@ fn arrays_of_records_are_rows() {
     assert!(cut.code == 2 && cut.stderr.contains("the JSON array has no end"), "{}", cut.stderr);
 }
 
+/// JSON without names, or with several lines for an object, is no CSV.
+#[test]
+fn json_that_is_no_object_a_line() {
+    let folder = Folder::new();
+    let arrays = "has rows that are arrays of JSON, whose values have no names; write an object for each row, with the name of each \
+                  value";
+    for (text, what) in [
+        ("[1, 2, \"x\"]\n[2, 1, \"y\"]\n", format!("a.json: {arrays}")),
+        ("[[1, 2, \"x\"],\n [2, 1, \"y\"]]\n", format!("a.json: {arrays}")),
+        (
+            "\x1e{\"a\": 1, \"label\": \"x\"}\n\x1e{\"a\": 2, \"label\": \"y\"}\n",
+            "a.json: has the character 1e before each object of JSON; leave it out, as in tr -d '\\036'".to_owned(),
+        ),
+        (
+            "{\n \"a\": 1,\n \"label\": \"x\"\n}\n",
+            "a.json:1: is not a JSON object: EOF while parsing an object at character 1; one object a line was needed, as jq -c . writes \
+             them"
+                .to_owned(),
+        ),
+        (
+            "{\"a\":1,\"label\":\"x\"}{\"a\":2,\"label\":\"y\"}\n",
+            "a.json:1: is not a JSON object: trailing characters at character 20; one object a line was needed, as jq -c . writes them"
+                .to_owned(),
+        ),
+        (
+            "{\"a\":1,\"label\":\"x\"},\n{\"a\":2,\"label\":\"y\"}\n",
+            "a.json:1: is not a JSON object: trailing characters at character 20; no comma was needed behind it".to_owned(),
+        ),
+    ] {
+        folder.write("a.json", text);
+        folder.run("run a.json --quiet").failed(2, &what);
+    }
+}
+
 #[test]
 fn tables_of_other_programs_are_read() {
     let folder = Folder::new();
@@ -51,12 +85,25 @@ fn tables_of_other_programs_are_read() {
     assert_eq!(learnt(&folder, "aligned.txt"), expected);
     folder.write("bare.txt", rows(&|t| format!("  {}.0{:>6}  {}\n", t % 7, t % 5, label(t))));
     assert_eq!(learnt(&folder, "bare.txt"), expected);
-    // A title with a bar is not Vowpal Wabbit's, and a model learnt from it predicts it.
+    // A title with a bar is not Vowpal Wabbit's, and no names of columns, though it has as many words.
     folder.write(
         "uci.test",
         "|1x3 Cross validator\n".to_owned() + &rows(&|t| format!("{}, {}, {}\n", t % 7, t % 5, label(t))),
     );
-    assert_eq!(learnt(&folder, "uci.test"), expected);
+    folder.run("run uci.test").failed(
+        2,
+        "uci.test: has one cell in its first row, where most rows have 3: if that line is no row, leave it out, as in tail -n +2",
+    );
+    let named =
+        String::from_utf8(folder.read("uci.test")).unwrap().replace("|1x3 Cross validator", "a, b, label");
+    folder.write("uci.csv", named);
+    assert_eq!(learnt(&folder, "uci.csv"), expected);
+    // Decimal commas between blanks delimit nothing.
+    folder.write("commas.txt", rows(&|t| format!("{},5 {},25 {}\n", t % 7, t % 5, label(t))));
+    let ran = folder.run("run commas.txt --learner ogd").succeeded();
+    for part in ["delimiter space, header no", "numbers  \"1\" (as 1.234,50), \"2\" (as 1.234,50)"] {
+        assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+    }
     // Padding behind compressed data.
     let mut padded = gzip(folder.read("a.csv"));
     padded.extend([0; 500]);
@@ -87,6 +134,33 @@ fn weights_of_arff_are_read() {
         (0..40).map(|t| format!("{{0 {}, 1 {}}}, {{{}}}\n", t % 5, ["x", "y"][t % 2], t % 3)).collect();
     folder.write("s.arff", header.to_owned() + &sparse);
     assert_eq!(learnt(&folder, "s.arff").0, expected.0);
+    // Weka leaves out a weight of 1, also that of the first row.
+    let weka = |text: &str| header.to_owned() + &text.replace(",{1}", "").replace(", {1}", "");
+    folder.write("first.arff", weka(&rows[rows.find('\n').unwrap() + 1..]));
+    folder.write("ones.arff", header.to_owned() + &rows[rows.find('\n').unwrap() + 1..]);
+    assert_eq!(learnt(&folder, "first.arff"), learnt(&folder, "ones.arff"));
+    folder.write("s1.arff", weka(&sparse));
+    assert_eq!(learnt(&folder, "s1.arff"), learnt(&folder, "s.arff"));
+}
+
+/// The header of sparse ARFF says what columns are; they can be left out.
+#[test]
+fn columns_of_sparse_arff() {
+    let rows: String =
+        (0..40).map(|t| format!("{{0 {}, 1 {}, 2 {}}}\n", t % 5, t % 3, ["x", "y"][t % 2])).collect();
+    let header = "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute c {x,y}\n@data\n";
+    let folder = Folder::with("s.arff", header.to_owned() + &rows);
+    let features =
+        |options: &str| folder.summary(&format!("s.arff --learner ogd {options}"))["features"].clone();
+    assert_eq!((features(""), features("--drop b")), (2.into(), 1.into()));
+    folder
+        .run("run s.arff --drop d")
+        .failed(2, "s.arff: has no column \"d\"; its columns are \"a\", \"b\", \"c\"");
+    folder.run("run s.arff --categorical b").failed(
+        2,
+        "s.arff: has sparse rows of ARFF, of which the header says what the columns are; categorical = \"b\" has no effect: leave it \
+         out",
+    );
 }
 
 #[test]
@@ -110,6 +184,24 @@ fn a_comparison_goes_on_without_those_that_cannot_learn() {
     let table = ran.stdout.split("\n\n").next().unwrap();
     assert!(table.contains("squarecb") && !table.contains("newtron"), "{}", ran.stdout);
     assert_eq!(folder.run("compare a.ndjson --quiet --learners newtron").code, 1);
+}
+
+/// Of two writings of the label's name, the usual one is meant, in every format.
+#[test]
+fn the_label_is_the_column_in_lower_case() {
+    let folder = Folder::new();
+    let rows = |line: &dyn Fn(usize) -> String| (0..60).map(line).collect::<String>();
+    let (kind, label) = (|t: usize| ["u", "v", "w"][t % 3], |t: usize| ["x", "y"][t % 2]);
+    let csv = rows(&|t| format!("{},{},{}\n", t % 7, kind(t), label(t)));
+    folder.write("a.csv", format!("a,Label,label\n{csv}"));
+    let json = |t| format!("{{\"a\":{},\"Label\":\"{}\",\"label\":\"{}\"}}\n", t % 7, kind(t), label(t));
+    folder.write("a.ndjson", rows(&json));
+    let header =
+        "@relation a\n@attribute a numeric\n@attribute Label {u,v,w}\n@attribute label {x,y}\n@data\n";
+    folder.write("a.arff", format!("{header}{csv}"));
+    for data in ["a.csv", "a.ndjson", "a.arff"] {
+        assert_eq!(folder.summary(&format!("{data} --learner ogd"))["classes"], 2, "{data}");
+    }
 }
 
 /// Nearly all rows are lost if the format is wrong, and that is a failure.
@@ -201,6 +293,8 @@ fn logs_and_names_that_are_not_there() {
         .run("predict m on.ndjson --offered onn")
         .failed(2, "on.ndjson: has no key \"onn\" (did you mean \"on\"?)");
     folder.write("w.ndjson", "{\"a\":1,\"w\":2,\"label\":\"x\"}\n{\"a\":2,\"w\":1,\"label\":\"y\"}\n");
+    folder.run("run w.ndjson --id aa").failed(2, "w.ndjson: has no key \"aa\" (did you mean \"a\"?)");
+    folder.run("predict m w.ndjson --id aa").failed(2, "w.ndjson: has no key \"aa\" (did you mean \"a\"?)");
     folder.run("run w.ndjson --weight ww").failed(2, "w.ndjson: has no key \"ww\" (did you mean \"w\"?)");
     folder.write("d.vw", "1 1 | a:1 leak:1\n2 1 | a:2 leak:0\n");
     folder.run("run d.vw --drop leak").failed(
@@ -214,6 +308,62 @@ fn logs_and_names_that_are_not_there() {
     assert!(ran.stderr.contains("error rate 0.33333, "), "{}", ran.stderr);
 }
 
+/// A saved model says how its columns are read: options that say otherwise are refused, in all formats.
+/// Weights that it did not have are heeded, and a label may be called by its number, also in a file that is
+/// read twice.
+#[test]
+fn what_a_saved_model_says_of_columns() {
+    let folder = Folder::new();
+    let rows = |line: &dyn Fn(usize) -> String| (0..60).map(line).collect::<String>();
+    let label = |t: usize| ["x", "y"][t % 7 / 4];
+    let csv = rows(&|t| format!("{},{},{},{}\n", t % 7, t % 5, t % 3, label(t)));
+    folder.write("a.csv", format!("a,b,w,label\n{csv}"));
+    let ndjson = |t| {
+        let (a, b, w, label) = (t % 7, t % 5, t % 3, label(t));
+        format!("{{\"a\":{a},\"b\":{b},\"w\":{w},\"label\":\"{label}\"}}\n")
+    };
+    folder.write("a.ndjson", rows(&ndjson));
+    folder.run("run a.csv --learner ogd --drop w --label 4 --quiet --save m").succeeded();
+    for data in ["a.csv", "a.ndjson"] {
+        for (option, name, kind) in [
+            ("--drop a", "drop", "numeric"),
+            ("--label b", "label", "numeric"),
+            ("--weight w", "weight", "dropped"),
+        ] {
+            let column = option.split(' ').next_back().unwrap();
+            let sentence = format!(
+                "{data}: {name} = \"{column}\" has no effect: the column is {kind} in the saved model, which says how columns are \
+                 read; leave the option out"
+            );
+            folder.run(&format!("predict m {data} {option}")).failed(2, &sentence);
+            folder.run(&format!("run {data} --load m --quiet {option}")).failed(2, &sentence);
+        }
+    }
+    // What the model says, too.
+    let scored = folder.run("predict m a.csv --drop w --numeric a --label 4").succeeded();
+    assert!(scored.stderr.contains("on the 60 labelled"), "{}", scored.stderr);
+
+    folder.write(
+        "plain.csv",
+        "a,b,label\n".to_owned() + &rows(&|t| format!("{},{},{}\n", t % 7, t % 5, label(t))),
+    );
+    folder.run("run plain.csv --learner ogd --quiet --save p").succeeded();
+    let loss = |run: &str| folder.summary(&format!("{run} --load p"))["log_loss"].clone();
+    assert_eq!(loss("a.csv --weight w"), loss("a.ndjson --weight w"));
+    assert_ne!(loss("a.csv --weight w"), loss("a.csv"));
+
+    // A model of rows without names of columns takes the usual name for the label, as from NDJSON.
+    folder.write("a.vw", rows(&|t| format!("{} | a:{} b:{}\n", label(t), t % 7, t % 5)));
+    folder.run("run a.vw --learner ogd --quiet --save v").succeeded();
+    for data in ["plain.csv", "plain.csv --label label", "a.ndjson"] {
+        let scored = folder.run(&format!("predict v {data}")).succeeded();
+        assert!(scored.stderr.contains("on the 60 labelled"), "{data}: {}", scored.stderr);
+    }
+
+    folder.write("bad.csv", format!("a,b,w,label\n{csv}1,2\n"));
+    assert_eq!(learnt(&folder, "bad.csv --label 4 --on-bad-row skip"), learnt(&folder, "a.csv"));
+}
+
 /// A single label on offer is one.
 #[test]
 fn one_label_on_offer() {
@@ -221,4 +371,21 @@ fn one_label_on_offer() {
     folder.run("run a.vw --learner ogd --quiet --save m").succeeded();
     folder.write("b.vw", "2: | a\n1: 2: | a\n");
     assert_eq!(folder.run("predict m b.vw").succeeded().stdout, "2\n1\n");
+}
+
+/// A truth value is one category, whether pandas has written it in CSV or a program in JSON.
+#[test]
+fn truth_values_of_other_formats() {
+    let rows = |line: &dyn Fn(usize) -> String| (0..60).map(line).collect::<String>();
+    let folder = Folder::new();
+    let csv = |t: usize| format!("{},{}\n", ["True", "False"][t % 3 / 2], ["x", "y"][t % 3 / 2]);
+    folder.write("a.csv", "a,label\n".to_owned() + &rows(&csv));
+    let json = |t: usize| format!("{{\"a\":{},\"label\":\"{}\"}}\n", t % 3 != 2, ["x", "y"][t % 3 / 2]);
+    folder.write("a.ndjson", rows(&json));
+    for (learnt, asked) in [("a.csv", "a.ndjson"), ("a.ndjson", "a.csv")] {
+        folder.run(&format!("run {learnt} --learner ogd --quiet --save m")).succeeded();
+        let answers = |data: &str| folder.run(&format!("predict m {data} --probabilities")).succeeded();
+        assert_eq!(answers(asked).stdout, answers(learnt).stdout, "{learnt}");
+        assert!(!answers(asked).stderr.contains("ignored"), "{}", answers(asked).stderr);
+    }
 }

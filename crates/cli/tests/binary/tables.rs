@@ -71,6 +71,29 @@ fn the_how_to_page_works() {
     assert!(inspected.contains("recycling"), "{inspected}");
 }
 
+/// Amounts are numbers in whatever way a minus, thousands and a currency are written.
+#[test]
+fn amounts_are_numbers() {
+    let loss = |written: &dyn Fn(usize) -> String| {
+        let line = |t: usize| {
+            format!("{{\"a\":\"{}\",\"b\":{},\"label\":\"{}\"}}\n", written(t), t % 5, ["x", "y"][t % 7 / 4])
+        };
+        let folder = Folder::with("a.ndjson", (0..60).map(line).collect::<String>());
+        folder.summary("a.ndjson --learner ogd")["log_loss"].clone()
+    };
+    let expected = loss(&|t| format!("$-{},234.50", t % 7 + 1));
+    let ways: [&dyn Fn(usize) -> String; 5] = [
+        &|t| format!("-${},234.50", t % 7 + 1),
+        &|t| format!("(${},234.50)", t % 7 + 1),
+        &|t| format!("\u{2212}{}\u{202f}234.50", t % 7 + 1),
+        &|t| format!("-{}\u{a0}234,50\u{a0}€", t % 7 + 1),
+        &|t| format!("-{}’234.50", t % 7 + 1),
+    ];
+    for written in ways {
+        assert_eq!(loss(written), expected, "{}", written(1));
+    }
+}
+
 /// A file of `rows` rows.
 fn file(header: &str, rows: usize, row: impl Fn(usize) -> String) -> String {
     let mut text = format!("{header}\n");
@@ -90,7 +113,7 @@ fn messy_files_are_run_to_a_sensible_end() {
         (
             "identifiers",
             file("id,key,a,y", 300, |t| format!("{t},u-{t:x},{},{}", number(t), label(t))),
-            "\"key\" is left out",
+            "\"key\" is left out: 300 of its first 300 cells differ, such as \"u-0\": it is taken for an identifier; named as a column of text or a categorical one, it is kept",
         ),
         (
             "types",
@@ -538,4 +561,18 @@ fn smaller_files_where_they_are_asked_for() {
         forecasts("double").iter().zip(forecasts("single")).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(most <= 1e-6, "{most}");
     assert_eq!(folder.run("run a.csv --label queue --save-32bit").code, 1);
+}
+
+/// Days as mail and HTTP write them are times on every day of the week.
+#[test]
+fn days_of_mail_are_times() {
+    let line = |t: usize| {
+        // 1 January 2026 is a Thursday.
+        let (weekday, day) = (["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][t % 31 % 7], t % 31 + 1);
+        format!("\"{weekday}, {day:02} Jan 2026 10:31:07 GMT\",{},{}\n", t % 5, ["x", "y"][t % 2])
+    };
+    let folder = Folder::with("a.csv", "sent,a,label\n".to_owned() + &(0..62).map(line).collect::<String>());
+    let ran = folder.run("run a.csv --learner ogd").succeeded();
+    assert!(ran.stderr.contains("time  \"sent\" (as 22 Nov 2026)"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("cells are no times"), "{}", ran.stderr);
 }

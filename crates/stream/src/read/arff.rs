@@ -3,7 +3,7 @@
 //! The header decides the roles of the columns, except where the options do: numbers stay numbers, nominal
 //! values are categories, strings are text, dates are times. The label is the column that the options name,
 //! else one called `label`, `class`, `target` or `y`, else the last one. `?` is a missing value. A number in
-//! braces behind a row, `5.1, yes, {2}`, is its weight, if the first row has one.
+//! braces behind a row, `5.1, yes, {2}`, is its weight, if one of the first rows has one. Weka omits a 1.
 
 mod dense;
 mod sparse;
@@ -18,6 +18,9 @@ use crate::read::options::ReadOptions;
 use crate::read::reader::Reader;
 use crate::read::source::Source;
 use crate::read::table::names;
+
+/// Number of lines examined.
+const FIRST: usize = 1000;
 
 /// The type of an attribute.
 #[derive(Debug, PartialEq)]
@@ -47,7 +50,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let named = names(&given, true).map_err(|kind| source.file_error(kind))?;
     attributes.iter_mut().zip(&named.names).for_each(|(attribute, name)| attribute.name.clone_from(name));
     let first = first_row(&mut source)?;
-    let weighted = std::str::from_utf8(&first).is_ok_and(|row| weight_of(row).1.is_some());
+    let weighted = has_weight(&first) || (source.size().is_some() && are_weighted(&mut source)?);
     // Weights have no name in the header.
     let weight = (weighted && options.weight.is_none()).then(|| {
         let free = |name: &&str| !attributes.iter().any(|known| known.name == *name);
@@ -158,6 +161,22 @@ fn first_row(source: &mut Source) -> Result<Vec<u8>, ReadError> {
         }
         lines *= 2;
     }
+}
+
+/// Whether one of the first rows has a weight.
+fn are_weighted(source: &mut Source) -> Result<bool, ReadError> {
+    Ok(source.peek(FIRST, 1)?.lines().map(<[u8]>::trim_ascii).any(|line| !is_blank(line) && has_weight(line)))
+}
+
+fn has_weight(row: &[u8]) -> bool {
+    std::str::from_utf8(row).is_ok_and(|row| weight_of(row).1.is_some())
+}
+
+/// Why a row has no weight where the first ones have none.
+fn late_weight(weight: &str) -> ReadErrorKind {
+    ReadErrorKind::Row(format!(
+        "the row has the weight {{{weight}}}, and none of the first rows has one: write {{1}} behind the first one"
+    ))
 }
 
 fn is_blank(line: &[u8]) -> bool {

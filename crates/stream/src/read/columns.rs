@@ -261,6 +261,11 @@ impl ColumnMap {
         self.dropped
     }
 
+    /// Whether features with names that are new are dropped.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(&self.columns, Columns::Named(names) if names.len() >= self.most)
+    }
+
     /// Column of a name; `None` if it is dropped.
     pub(crate) fn by_name(&mut self, name: &str) -> Option<u32> {
         let column = self.by_word(name);

@@ -42,7 +42,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let (mut missing, mut said) = (vec![], vec![]);
     let (mut above, mut ends) = (0, None);
     let aligned;
-    let layout = match saved {
+    let mut layout = match saved {
         Some(saved) => {
             let there =
                 |peek: &Peek<'_>| u8::try_from(saved.delimiter).is_ok_and(|byte| peek.bytes.contains(&byte));
@@ -118,6 +118,9 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         Some(_) => saved_names(&first, &layout).map_err(|message| rows.source().file_error(message))?,
         None => layout.fields.iter().map(|field| field.name.clone()).collect(),
     };
+    if saved.is_some() {
+        table::agree(&mut layout, &names, options).map_err(|message| rows.source().file_error(message))?;
+    }
     let (cells, absent) = table::assign(&names, &layout, &Arc::new(options.missing()), &mut columns);
     let find = |column: &Option<String>| {
         let found = column.as_ref().map(|column| find_column(&names, column)).transpose();

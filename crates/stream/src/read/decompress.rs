@@ -205,7 +205,7 @@ fn head_kind(head: &[u8]) -> Result<Option<&'static str>, ReadErrorKind> {
         // A frame, or a skippable frame, which parallel compressors write first.
         [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => return Ok(Some(ZSTD)),
         [b'P', b'A', b'R', b'1', ..] => PARQUET,
-        [b'P', b'K', 3, 4, ..] => "a zip archive; unpack it first",
+        [b'P', b'K', 3, 4, ..] => "a zip archive or a workbook; unpack it, or write a sheet as CSV",
         [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41] => "compressed with bzip2; use gzip or zstd",
         [0xfd, b'7', b'z', b'X', b'Z', 0] => "compressed with xz; use gzip or zstd",
         _ => return Ok(None),

@@ -210,8 +210,11 @@ pub(crate) fn shown(text: impl AsRef<[u8]>) -> String {
     let bytes = text.as_ref();
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * LONGEST + 4)]);
     let cut: String = text.chars().take(LONGEST).collect();
-    let dots = if cut.len() < text.len() || bytes.len() > 4 * LONGEST + 4 { "…" } else { "" };
-    format!("\"{}{dots}\"", cut.escape_debug())
+    let mut quoted = format!("{cut:?}");
+    if cut.len() < text.len() || bytes.len() > 4 * LONGEST + 4 {
+        quoted.insert(quoted.len() - 1, '…');
+    }
+    quoted
 }
 
 /// What is wrong with a line of JSON, and at which character.
@@ -243,6 +246,7 @@ mod tests {
     #[test]
     fn pieces_are_escaped_and_cut() {
         assert_eq!(shown("a\n\0é"), r#""a\n\0é""#);
+        assert_eq!(shown("it's"), "\"it's\"");
         assert_eq!(shown(b"\xff"), "\"\u{fffd}\"");
         assert_eq!(shown("x".repeat(41)), format!("\"{}…\"", "x".repeat(40)));
         assert_eq!(shown("x".repeat(999)), format!("\"{}…\"", "x".repeat(40)));

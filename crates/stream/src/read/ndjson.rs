@@ -49,7 +49,9 @@ use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
 use crate::read::table::words::LABEL_NAMES;
-use crate::read::table::{self as tables, Column, absent_note, absent_numbers, describe_roles, like_a_log};
+use crate::read::table::{
+    self as tables, Column, absent_note, absent_numbers, agree, describe_roles, like_a_log,
+};
 use crate::read::vw::json;
 use crate::words::counted;
 
@@ -148,7 +150,12 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     }
     let (layout, mut notes) = match layout {
         _ if keys.shape == Shape::Array => (logged.map(foreign::Keys::alone), vec![]),
-        Some(layout) => (Some(layout.clone()), vec![]),
+        Some(layout) => {
+            let (mut layout, fields) = (layout.clone(), &layout.fields);
+            let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
+            agree(&mut layout, &names, options).map_err(|message| source.file_error(message))?;
+            (Some(layout), vec![])
+        }
         None if saved.is_some() || rows.is_empty() => (None, vec![]),
         None => {
             let decided = table::decide(&rows, &keys, options, more);
@@ -158,7 +165,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     };
     if saved.is_some()
         && !more
-        && let Some(absent) = table::absent_key(&rows, [&options.weight, &options.offered])
+        && let Some(absent) = table::absent_key(&rows, [&options.weight, &options.offered, &options.id])
     {
         return Err(source.file_error(absent));
     }
@@ -236,8 +243,10 @@ fn keys(
     let shape = shape(rows);
     let label = label.or_else(|| {
         let seen: HashSet<&String> = rows.iter().flat_map(Map::keys).collect();
-        let called =
-            |name: &str| seen.iter().copied().filter(|key| key.eq_ignore_ascii_case(name)).min().cloned();
+        let called = |name: &str| {
+            let other = || seen.iter().copied().filter(|key| key.eq_ignore_ascii_case(name)).min();
+            seen.iter().copied().find(|key| *key == name).or_else(other).cloned()
+        };
         LABEL_NAMES.iter().find_map(|name| called(name)).filter(|name| !no_label(name))
     });
     let weight = weight.or_else(|| (shape != Shape::Flat).then(|| "weight".to_owned()));

@@ -28,7 +28,13 @@ pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadEr
     let options = &*options.of_log();
     #[cfg(feature = "parquet")]
     if let Some(file) = parquet_file(path, options.format) {
-        check_offered(Format::Parquet, options)
+        let other = options.format.filter(|format| *format != Format::Parquet);
+        let other = other.map_or(Ok(()), |format| {
+            Err(format!("is a Parquet file, and was to be read as {}; leave out the format", format.name()))
+        });
+        other
+            .and_then(|()| check_text(Format::Parquet, options))
+            .and_then(|()| check_offered(Format::Parquet, options))
             .map_err(|what| ReadError::new(path, 0, ReadErrorKind::Layout(what)))?;
         return ahead(labelled(crate::read::parquet::reader(file, path, options)?, path, options), path);
     }
@@ -116,6 +122,22 @@ fn check_offered(format: Format, options: &ReadOptions) -> Result<(), String> {
     }
 }
 
+/// Refuses what is said of another format than that of the data, where it has no effect.
+fn check_text(format: Format, options: &ReadOptions) -> Result<(), String> {
+    let given = [
+        ("delimiter", options.delimiter.is_some(), Format::Csv),
+        ("header", options.header.is_some(), Format::Csv),
+        ("index-base", options.index_base.is_some(), Format::Libsvm),
+    ];
+    let other = given.into_iter().find(|(_, given, of)| *given && *of != format);
+    other.map_or(Ok(()), |(option, _, of)| {
+        let (format, of) = (format.name(), of.name());
+        Err(format!(
+            "is read as {format}, where the option {option} has no effect, which is for {of}; leave it out"
+        ))
+    })
+}
+
 /// Refuses the names of columns in a format that has none.
 fn check_columns(format: Format, options: &ReadOptions) -> Result<(), String> {
     let one = [("weight", &options.weight), ("id", &options.id)];
@@ -140,6 +162,7 @@ fn parsed(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, 
             "is read as {format}, where the label is first on the line; the label cannot be column {label}"
         )));
     }
+    check_text(format, options).map_err(|what| source.file_error(what))?;
     check_columns(format, options).map_err(|what| source.file_error(what))?;
     check_offered(format, options).map_err(|what| source.file_error(what))?;
     if format != Format::Ndjson {
@@ -160,6 +183,16 @@ fn parsed(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, 
 fn is_binary(text: &[u8]) -> bool {
     text.iter().take(16).filter(|byte| **byte == 0).count() > 1
 }
+
+/// Text that stands for data, and is none: its beginning, and what it is.
+const NO_DATA: [(&str, &str); 3] = [
+    (
+        "version https://git-lfs.github.com/spec/",
+        "is a pointer of Git LFS to the data; git lfs pull fetches them",
+    ),
+    ("<!doctype html", "is a page of HTML and no table, such as one that says why a file could not be had"),
+    ("<html", "is a page of HTML and no table, such as one that says why a file could not be had"),
+];
 
 /// Largest number of blank lines that are skipped to recognise a format.
 const MOST_BLANK_LINES: usize = 1 << 20;
@@ -187,6 +220,13 @@ fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadE
         let what = "ends its lines by carriage returns alone; convert them to line feeds: tr '\\r' '\\n'";
         return Err(source.file_error(what));
     }
+    let begins = |start: &str| {
+        let first = text.trim_ascii_start().get(..start.len());
+        first.is_some_and(|first| first.eq_ignore_ascii_case(start.as_bytes()))
+    };
+    if let Some((_, what)) = NO_DATA.into_iter().find(|(start, _)| begins(start)) {
+        return Err(source.file_error(what));
+    }
     if known.is_none_or(|known| known != Format::Parquet) && is_binary(text) {
         let what = "is a binary file of a kind that is not read, as are FlatBuffers and caches of Vowpal Wabbit; write its rows as \
                     text, JSON or Parquet";
@@ -194,6 +234,9 @@ fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadE
     }
     if let Some(known) = known {
         return Ok(known);
+    }
+    if let Some(what) = recognise::other_json(&peek) {
+        return Err(source.file_error(what));
     }
     let seen = recognise::from_content(&peek);
     let seen = match saved {

@@ -104,7 +104,9 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
                 rows.leaves.iter().zip(&names).filter_map(|(leaf, name)| first(leaf, name)).collect();
             table::check_known(&saved, &names.iter().chain(&lists).map(String::as_str).collect())
                 .map_err(failed)?;
-            (saved.into_owned(), vec![])
+            let mut saved = saved.into_owned();
+            table::agree(&mut saved, &names, options).map_err(failed)?;
+            (saved, vec![])
         }
         None if options.schema.is_some() => {
             return Err(failed("has columns with names, and the model's have none".to_owned()));

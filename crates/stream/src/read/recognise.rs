@@ -1,5 +1,7 @@
 //! Recognition of a format by the first lines.
 
+use serde::de::IgnoredAny;
+
 use crate::read::arff;
 use crate::read::format::Format;
 use crate::read::source::Peek;
@@ -40,6 +42,22 @@ pub(crate) fn from_content(peek: &Peek<'_>) -> Option<Format> {
     first.iter().any(|byte| b",\t;| ".contains(byte)).then_some(Format::Csv)
 }
 
+/// Why JSON that is no sequence of objects is not read, by its first line; `None` for all else.
+pub(crate) fn other_json(peek: &Peek<'_>) -> Option<&'static str> {
+    let first = peek.lines().map(<[u8]>::trim_ascii).find(|line| !line.is_empty())?;
+    if first.starts_with(b"\x1e") {
+        return Some("has the character 1e before each object of JSON; leave it out, as in tr -d '\\036'");
+    }
+    let first = first.strip_suffix(b",").unwrap_or(first);
+    let inside = first.strip_prefix(b"[")?.trim_ascii_start();
+    let is_value = |byte: &u8| byte.is_ascii_digit() || b"\"-[ ".contains(byte);
+    let nested = inside.strip_prefix(b"[").is_some_and(|cells| cells.first().is_none_or(is_value));
+    let whole = || serde_json::from_slice::<Vec<IgnoredAny>>(first).is_ok();
+    (inside.is_empty() || nested || whole()).then_some(
+        "has rows that are arrays of JSON, whose values have no names; write an object for each row, with the name of each value",
+    )
+}
+
 fn is_vw(row: &[u8]) -> bool {
     let Some(bar) = memchr::memchr(b'|', row) else {
         return false;
@@ -74,6 +92,25 @@ fn is_index(text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arrays_are_no_rows() {
+        let other = |text: &str| other_json(&Peek { bytes: text.as_bytes(), all: true }).is_some();
+        for text in [
+            "[1, \"x\"]\n",
+            "[[1,2],[3,4]]",
+            "[\n[1,2],\n",
+            "\n[[1, 2],\n[3, 4]]\n",
+            "\x1e{\"a\":1}\n",
+            "[1,2],\n",
+        ] {
+            assert!(other(text), "{text:?}");
+        }
+        for text in ["[a],1\n", "[[Category]],1\n", "[1,2],[3,4]\n", "[1] 2\n", "{\"a\":[1]}\n", "1,2\n", ""]
+        {
+            assert!(!other(text), "{text:?}");
+        }
+    }
 
     #[test]
     fn content_shows_formats() {

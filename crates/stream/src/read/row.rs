@@ -220,6 +220,18 @@ impl Row {
         std::mem::take(&mut self.played)
     }
 
+    /// Removes the features with one of these values.
+    pub(crate) fn remove_values(&mut self, removed: &[f64]) {
+        let mut kept = 0;
+        for at in 0..self.count {
+            if !removed.contains(&self.values[at]) {
+                (self.indices[kept], self.values[kept]) = (self.indices[at], self.values[at]);
+                kept += 1;
+            }
+        }
+        self.count = kept;
+    }
+
     /// Removes the label.
     pub(crate) fn unlabel(&mut self) {
         self.kind = LabelKind::Missing;

@@ -151,7 +151,9 @@ impl Source {
         match &source.buffer[..source.end] {
             [0xef, 0xbb, 0xbf, ..] => source.start = 3,
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
-                return Err(source.file_error("is UTF-16 text; noregret reads UTF-8"));
+                return Err(source.file_error(
+                    "is UTF-16 text, where UTF-8 is read; iconv -f UTF-16 -t UTF-8 converts it",
+                ));
             }
             _ => {}
         }

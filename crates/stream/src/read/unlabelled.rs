@@ -6,28 +6,37 @@ use noregret::hand_on;
 
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, shown};
+use crate::read::label::value;
 use crate::read::missing::Missing;
 use crate::read::options::Schema;
 use crate::read::reader::Reader;
 use crate::read::row::{Row, RowLabel};
 
-/// A reader whose rows without a label are those whose label is missing, in any word for it.
+/// A reader whose rows without a label are those whose label is missing, in any word for it. Of rows that are
+/// no table, whose columns see to it, numbers that stand for a missing one are absent.
 pub(crate) struct Unlabelled {
     inside: Box<dyn Reader>,
     missing: Missing,
+    /// Numbers that stand for a missing one, as -999 may.
+    numbers: Vec<f64>,
     /// Rows by the words of their missing labels.
     counts: HashMap<String, u64>,
 }
 
 impl Unlabelled {
     pub(crate) fn new(inside: Box<dyn Reader>, missing: Missing) -> Self {
-        Self { inside, missing, counts: HashMap::new() }
+        let is_table = inside.schema().csv.is_some();
+        let numbers = missing.words.iter().filter(|_| !is_table).filter_map(|word| value(word)).collect();
+        Self { inside, missing, numbers, counts: HashMap::new() }
     }
 }
 
 impl Reader for Unlabelled {
     fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
         let more = self.inside.read(row)?;
+        if !self.numbers.is_empty() {
+            row.remove_values(&self.numbers);
+        }
         if let RowLabel::Name(name) = row.label()
             && self.missing.is_label(name)
         {

@@ -2,8 +2,10 @@
 
 use noregret::algorithm::AnyModel;
 use noregret::merge::{Merge, MergeError, merge_any};
+use serde_json::Value;
 
 use crate::encode::labels::Labels;
+use crate::read::columns::Columns;
 use crate::read::options::Schema;
 use crate::save::saved::Saved;
 
@@ -22,7 +24,7 @@ pub fn merge(mut parts: Vec<Saved>, how: Merge) -> Result<Saved, MergeError> {
     for (part, other) in (1..).zip(others) {
         first.take_in(other).map_err(|(what, found, needed)| MergeError::Mismatch {
             part,
-            what: what.to_owned(),
+            what,
             found,
             needed,
         })?;
@@ -35,7 +37,7 @@ pub fn merge(mut parts: Vec<Saved>, how: Merge) -> Result<Saved, MergeError> {
 }
 
 /// The error: name, value, and required value.
-type Difference = (&'static str, String, String);
+type Difference = (String, String, String);
 
 impl Saved {
     /// Extends the encoder and schema by those of `other`.
@@ -43,31 +45,42 @@ impl Saved {
         let (mine, theirs) = (&mut self.encoder, &other.encoder);
         if mine.scaler().scaling() != theirs.scaler().scaling() {
             return Err((
-                "scaling",
+                "scaling".to_owned(),
                 theirs.scaler().scaling().to_string(),
                 mine.scaler().scaling().to_string(),
             ));
         }
         if mine.has_intercept() != theirs.has_intercept() {
-            return Err(("intercept", theirs.has_intercept().to_string(), mine.has_intercept().to_string()));
+            return Err((
+                "intercept".to_owned(),
+                theirs.has_intercept().to_string(),
+                mine.has_intercept().to_string(),
+            ));
         }
         if mine.columns() != theirs.columns() {
-            return Err(("columns", theirs.columns().to_string(), mine.columns().to_string()));
+            return Err(("columns".to_owned(), theirs.columns().to_string(), mine.columns().to_string()));
         }
         if mine.labels().iter().zip(theirs.labels().iter()).any(|(mine, theirs)| mine != theirs) {
-            return Err(("labels", listed(theirs.labels()), listed(mine.labels())));
+            return Err(("labels".to_owned(), listed(theirs.labels()), listed(mine.labels())));
         }
         if mine.costs() != theirs.costs() {
-            return Err(("costs", json(&theirs.costs()), json(&mine.costs())));
+            return Err(("costs".to_owned(), json(&theirs.costs()), json(&mine.costs())));
         }
         let columns = self.schema.columns.joined(&other.schema.columns);
         let Some(columns) = columns else {
-            return Err(("columns", json(&other.schema.columns), json(&self.schema.columns)));
+            let (what, found, needed) = of_data("columns", &other.schema.columns, &self.schema.columns);
+            let why = match (&self.schema.columns, &other.schema.columns) {
+                (Columns::Named(_), Columns::Named(_)) => {
+                    " (categories and words are columns in the order in which they come; with the option hash-bits, all parts have the same)"
+                }
+                _ => "",
+            };
+            return Err((what, found, needed + why));
         };
         let without_columns = |schema: &Schema| Schema { columns: columns.clone(), ..schema.clone() };
         let schema = without_columns(&self.schema);
         if schema != without_columns(&other.schema) {
-            return Err(("data", json(&other.schema), json(&self.schema)));
+            return Err(of_data("data", &without_columns(&other.schema), &schema));
         }
         self.schema = schema;
         if theirs.labels().len() > mine.labels().len() {
@@ -78,6 +91,30 @@ impl Saved {
         self.facts.merged_scalings |= mine.scaler().scaling().adapts();
         Ok(())
     }
+}
+
+/// The first difference of two values, under the name `what`.
+fn of_data(what: &str, found: &impl serde::Serialize, needed: &impl serde::Serialize) -> Difference {
+    let value = |json: serde_json::Result<Value>| json.expect("plain data");
+    let (found, needed) = (value(serde_json::to_value(found)), value(serde_json::to_value(needed)));
+    difference(what, &found, &needed)
+        .unwrap_or_else(|| (what.to_owned(), found.to_string(), needed.to_string()))
+}
+
+/// Where two values first differ, and what they are there; `None` if they are equal.
+fn difference(place: &str, found: &Value, needed: &Value) -> Option<Difference> {
+    let or_null = |value: Option<&Value>| value.cloned().unwrap_or_default();
+    let inside = match (found, needed) {
+        _ if found == needed => return None,
+        (Value::Object(one), Value::Object(other)) => one.keys().chain(other.keys()).find_map(|key| {
+            difference(&format!("{place}.{key}"), &or_null(one.get(key)), &or_null(other.get(key)))
+        }),
+        (Value::Array(one), Value::Array(other)) => (0..one.len().max(other.len())).find_map(|at| {
+            difference(&format!("{place}[{at}]"), &or_null(one.get(at)), &or_null(other.get(at)))
+        }),
+        _ => None,
+    };
+    inside.or_else(|| Some((place.to_owned(), found.to_string(), needed.to_string())))
 }
 
 fn listed(labels: &Labels) -> String {

@@ -38,6 +38,10 @@ impl Replacement {
             Err(_) => None,
         };
         let path = if old.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
+        if !folder(&path).is_dir() {
+            let what = format!("there is no folder {}", folder(&path).display());
+            return Err(io::Error::new(io::ErrorKind::NotFound, what));
+        }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let prefix = format!(".{name}.");
         let mut builder = tempfile::Builder::new();

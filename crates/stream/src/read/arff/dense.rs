@@ -2,7 +2,7 @@
 
 use csv::ByteRecord;
 
-use super::{Attribute, Kind, Token, Tokens, is_blank, weight_of};
+use super::{Attribute, FIRST, Kind, Token, Tokens, is_blank, late_weight, weight_of};
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
@@ -15,9 +15,6 @@ use crate::read::source::Source;
 use crate::read::table::{
     Cell, Column, Inferred, Names, Records, Sample, Table, find_column, infer, label_and_weight,
 };
-
-/// Number of lines examined.
-const FIRST: usize = 1000;
 
 /// The rows of a file; the last column is that of the weights in braces, if rows have them.
 struct ArffRows {
@@ -151,6 +148,9 @@ impl Records for ArffRows {
         let line = std::str::from_utf8(&self.line).map_err(|_| ReadErrorKind::InvalidUtf8)?;
         let values: Vec<Option<String>> = cells(line, self.weighted).collect();
         if values.len() != columns.len() {
+            if let Some(weight) = weight_of(line).1.filter(|_| !self.weighted) {
+                return Err(late_weight(weight));
+            }
             let (found, width) = (values.len(), columns.len());
             let s = if found == 1 { "" } else { "s" };
             return Err(ReadErrorKind::Row(format!(

@@ -3,13 +3,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Attribute, Kind, Token, Tokens, is_blank, weight_of};
+use super::{Attribute, Kind, Token, Tokens, is_blank, late_weight, weight_of};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::missing::Missing;
 use crate::read::number;
-use crate::read::options::{ReadOptions, Schema, Speech};
+use crate::read::options::{CsvRole, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::row::{Duplicates, Row};
 use crate::read::source::{Line, Source};
@@ -27,6 +27,8 @@ struct Sparse {
     /// else.
     id: Option<usize>,
     names_only: bool,
+    /// The attributes that are left out.
+    drop: Vec<usize>,
     feature: String,
     missing: Missing,
 }
@@ -54,10 +56,20 @@ pub(super) fn reader(
         Ok(((label, weight), find(&options.id)?))
     });
     let ((label, weight), id) = found.map_err(|message| source.file_error(message))?;
+    let mut given = options.given().into_iter().filter(|(_, role)| *role != CsvRole::Drop);
+    if let Some((name, role)) = given.find_map(|(names, role)| Some((names.first()?, role))) {
+        return Err(source.file_error(format!(
+            "has sparse rows of ARFF, of which the header says what the columns are; {} = {} has no effect: leave it out",
+            role.name(),
+            shown(name)
+        )));
+    }
+    let drop = options.drop.iter().map(|column| find_column(&names, column));
+    let drop = drop.collect::<Result<Vec<usize>, _>>().map_err(|message| source.file_error(message))?;
     let called = || names.iter().position(|name| name == "tag" || name == "id");
     let (id, names_only) = (id.or_else(called), id.is_none());
     let (feature, missing) = (String::new(), options.missing());
-    let sparse = Sparse { attributes, label, weight, braces, id, names_only, feature, missing };
+    let sparse = Sparse { attributes, label, weight, braces, id, names_only, drop, feature, missing };
     let columns = ColumnMap::new(columns, options.most_columns());
     Ok(LineReader::boxed(source, columns, sparse))
 }
@@ -102,6 +114,7 @@ impl Sparse {
                     row.set_name(text);
                 }
             },
+            _ if self.drop.contains(&at) => {}
             _ if self.id == Some(at) && self.names_only => {}
             Some(number) => {
                 if let Some(column) = columns.by_name(name) {
@@ -165,7 +178,10 @@ impl LineParser for Sparse {
             return Ok(false);
         }
         let line = std::str::from_utf8(line).map_err(|_| ReadErrorKind::InvalidUtf8)?;
-        let (line, weight) = if self.braces.is_some() { weight_of(line) } else { (line, None) };
+        let (line, weight) = match (weight_of(line), &self.braces) {
+            ((_, Some(weight)), None) => return Err(late_weight(weight)),
+            (found, _) => found,
+        };
         let values = values(line, &self.attributes)?;
         let places: HashMap<usize, usize> =
             values.iter().enumerate().map(|(place, (at, _))| (*at, place)).collect();

@@ -7,10 +7,10 @@ use csv::{ByteRecord, ReaderBuilder, Terminator};
 use super::header::{MOST_ABOVE, has_header, rows_above, usual_width};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::missing::is_missing;
-use crate::read::options::{CsvSchema, ReadOptions};
+use crate::read::options::{CsvSchema, ReadOptions, Style};
 use crate::read::source::Peek;
 use crate::read::table::words::{LABEL_NAMES, is_number};
-use crate::read::table::{self, Inferred, Sample, label_and_weight, names};
+use crate::read::table::{self, Inferred, Sample, amount, label_and_weight, names};
 
 /// Number of lines examined: a header and 1,000 rows, if no cell contains a line end.
 pub(crate) const LINES: usize = 1001;
@@ -108,6 +108,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
         declared: &[],
     };
     let mut inferred = table::infer(&named, &sample, options).map_err(numbered)?;
+    inferred.notes.extend(rows_in_quotes(&rows, delimiter));
     inferred.notes.splice(0..0, note_above(above_names));
     if second {
         let note = "the second line is not a row: it is between the names and the numbers";
@@ -116,6 +117,29 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     let header_rows = second.then_some(2);
     inferred.layout = CsvSchema { delimiter: char::from(delimiter), header, header_rows, ..inferred.layout };
     Ok(Found { inferred, above, ends })
+}
+
+/// A remark on rows of several lines that have as many delimiters as if every line were a row of its own: a
+/// quotation mark that begins a cell, and is not meant to quote it, takes in all up to the next one.
+fn rows_in_quotes(rows: &[&ByteRecord], delimiter: u8) -> Option<String> {
+    fn count(byte: u8, row: &ByteRecord) -> usize {
+        memchr::memchr_iter(byte, row.as_slice()).count()
+    }
+    let width = rows.first()?.len();
+    let several: Vec<&&ByteRecord> = rows.iter().filter(|row| count(b'\n', row) > 0).collect();
+    let taken = several.iter().filter(|row| {
+        let delimiters = row.len() - 1 + count(delimiter, row);
+        delimiters == (count(b'\n', row) + 1) * (width - 1)
+    });
+    let taken = taken.count();
+    (width > 2 && taken > 1 && 2 * taken > several.len()).then(|| {
+        format!(
+            "{taken} of its first {} rows take several lines, each of which looks like a row: a quotation mark at the beginning of a cell \
+             quotes all up to the next one, so that these lines are lost; double such marks and put others around the cell, or leave \
+             them out",
+            rows.len()
+        )
+    })
 }
 
 /// Whether the only column is that of the labels, by its name.
@@ -205,7 +229,14 @@ pub(crate) fn detect_delimiter(peek: &Peek<'_>) -> Option<u8> {
     let split = DELIMITERS.map(|delimiter| (delimiter, records(peek, delimiter, 50)));
     // `max_by_key` returns the last maximum, so the order is reversed.
     let candidates = || split.iter().rev().filter(|(_, rows)| width(rows) > 1);
-    let even = candidates().filter(|(_, rows)| rows.iter().all(|row| row.len() == width(rows)));
+    let even = candidates().filter(|(delimiter, rows)| {
+        let other = match *delimiter {
+            b' ' => end_in_others(rows),
+            b',' => split.iter().any(|(delimiter, rows)| *delimiter == b' ' && have_decimal_commas(rows)),
+            _ => false,
+        };
+        !other && rows.iter().all(|row| row.len() == width(rows))
+    });
     // The same below a title. Blanks do not count as delimiters there: a few texts below the name of their
     // column may have equal numbers of words.
     let below = split.iter().rev().filter(|(delimiter, rows)| {
@@ -223,6 +254,25 @@ pub(crate) fn detect_delimiter(peek: &Peek<'_>) -> Option<u8> {
         .or_else(|| below.max_by_key(|(_, rows)| rows.len()))
         .or_else(|| candidates().max_by_key(|(_, rows)| width(rows)));
     found.map(|&(delimiter, _)| delimiter)
+}
+
+/// Whether most rows, split at blanks, have another delimiter at the end of every cell but the last. A title
+/// may have as many words as they have cells.
+fn end_in_others(rows: &[ByteRecord]) -> bool {
+    let ends = |cell: &[u8]| cell.ends_with(b",") || cell.ends_with(b";");
+    let others = |row: &&ByteRecord| row.len() > 1 && row.iter().take(row.len() - 1).all(ends);
+    2 * rows.iter().filter(others).count() > rows.len()
+}
+
+/// Whether rows, split at blanks, are as long as the first, and have commas in numbers only: `0,5 1,25 x`.
+fn have_decimal_commas(rows: &[ByteRecord]) -> bool {
+    let Some(width) = rows.first().map(ByteRecord::len).filter(|width| *width > 1) else { return false };
+    let is_number =
+        |cell: &[u8]| !cell.ends_with(b",") && amount::parse(cell, Some(Style::DecimalComma)).is_some();
+    rows.iter().all(|row| {
+        let mut commas = row.iter().filter(|cell| cell.contains(&b',')).peekable();
+        row.len() == width && commas.peek().is_some() && commas.all(is_number)
+    })
 }
 
 /// Up to `limit` rows, without the last one if it may be incomplete, trimmed.
@@ -337,7 +387,9 @@ mod tests {
         };
         for change in [
             |options: &mut ReadOptions| options.label = Some("kind".into()),
-            |options: &mut ReadOptions| options.drop = vec!["kind".into()],
+            |options: &mut ReadOptions| {
+                (options.label, options.drop) = (Some("1".into()), vec!["kind".into()]);
+            },
             |options: &mut ReadOptions| (options.label, options.id) = (Some("1".into()), Some("kind".into())),
         ] {
             let found = shape("2019,2020,kind\n1,2,x\n3,4,z\n", &options(change)).unwrap();

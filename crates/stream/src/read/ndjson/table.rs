@@ -299,7 +299,7 @@ pub(crate) fn paths(rows: &[Map<String, Value>], keys: &Keys) -> HashSet<String>
 }
 
 /// A sentence on a key of `asked` that none of `rows`, all rows of a file, has.
-pub(super) fn absent_key(rows: &[Map<String, Value>], asked: [&Option<String>; 2]) -> Option<String> {
+pub(super) fn absent_key(rows: &[Map<String, Value>], asked: [&Option<String>; 3]) -> Option<String> {
     let there = |key: &String| {
         let inside = |row: &Map<String, Value>| {
             let mut parts = key.split('.');
@@ -344,7 +344,7 @@ pub(crate) fn decide(
             return Err(format!("has no key {} (did you mean {}?)", shown(key), shown(near)));
         }
     }
-    if !more && let Some(absent) = absent_key(rows, [&options.weight, &options.offered]) {
+    if !more && let Some(absent) = absent_key(rows, [&options.weight, &options.offered, &options.id]) {
         return Err(absent);
     }
     let columns = survey.columns(rows.len(), keys);

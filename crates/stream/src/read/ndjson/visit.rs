@@ -64,7 +64,14 @@ fn syntax(line: &str, error: &serde_json::Error) -> String {
             error.column()
         );
     }
-    format!("is not a JSON object: {}", json_fault(error))
+    let fault = json_fault(error);
+    let cut = error.is_eof() && line.trim_ascii_end().ends_with(['{', '[', ',']);
+    let way_out = match rest.chars().next().filter(|_| fault.starts_with("trailing")) {
+        Some(',') => "; no comma was needed behind it",
+        next if cut || next == Some('{') => "; one object a line was needed, as jq -c . writes them",
+        _ => "",
+    };
+    format!("is not a JSON object: {fault}{way_out}")
 }
 
 struct Object<'a> {

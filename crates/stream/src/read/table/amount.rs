@@ -1,5 +1,7 @@
 //! Numbers with groups of thousands, decimal commas, currency or percent signs.
 
+use std::borrow::Cow;
+
 use crate::read::number;
 use crate::read::options::Style;
 
@@ -11,10 +13,12 @@ pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
         Some(Style::DecimalComma) => (b'.', b','),
         Some(_) => return None,
     };
+    let plain_cell = if cell.is_ascii() { Cow::Borrowed(cell) } else { Cow::Owned(plain_signs(cell)?) };
+    let (negative, cell) = strip(&plain_cell);
     let mut plain = Vec::with_capacity(cell.len());
     // Number of digits since the last group separator, and whether the decimal point was read.
     let (mut digits, mut grouped, mut decimals) = (0, false, false);
-    for &byte in strip(cell) {
+    for &byte in cell {
         match byte {
             b'0'..=b'9' => {
                 digits += 1;
@@ -36,14 +40,26 @@ pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
                 (digits, decimals, grouped) = (0, true, false);
                 plain.push(b'.');
             }
-            b'-' | b'+' if plain.is_empty() => plain.push(byte),
+            b'-' | b'+' if plain.is_empty() && !negative => plain.push(byte),
             _ => return None,
         }
     }
     if grouped && digits != 3 {
         return None;
     }
-    number::parse(&plain).ok().filter(|number| number.is_finite())
+    let number = number::parse(&plain).ok().filter(|number| number.is_finite())?;
+    Some(if negative { -number } else { number })
+}
+
+/// The cell with ASCII's blank, apostrophe and minus for those of typography; `None` if it is no text.
+fn plain_signs(cell: &[u8]) -> Option<Vec<u8>> {
+    let plain = |sign| match sign {
+        '\u{a0}' | '\u{2007}' | '\u{2009}' | '\u{202f}' => ' ',
+        '\u{2019}' => '\'',
+        '\u{2212}' => '-',
+        other => other,
+    };
+    Some(std::str::from_utf8(cell).ok()?.chars().map(plain).collect::<String>().into_bytes())
 }
 
 /// How a number is written that has a decimal comma, for the refusal of `text`; nothing for other texts.
@@ -54,17 +70,21 @@ pub(crate) fn comma_way_out(text: &str) -> &'static str {
     }
 }
 
-/// The cell without currency or percent signs around it.
-fn strip(cell: &[u8]) -> &[u8] {
-    let mut cell = cell.trim_ascii();
-    const SIGNS: [&str; 6] = ["$", "€", "£", "¥", "%", "\u{a0}"];
+/// The cell without currency or percent signs around it, and whether a minus or parentheses, which mean one,
+/// are around these.
+fn strip(cell: &[u8]) -> (bool, &[u8]) {
+    const SIGNS: [&str; 5] = ["$", "€", "£", "¥", "%"];
+    let cell = cell.trim_ascii();
+    let inside = cell.strip_prefix(b"(").and_then(|rest| rest.strip_suffix(b")"));
+    let minus = inside.or_else(|| cell.strip_prefix(b"-"));
+    let mut cell = minus.unwrap_or(cell).trim_ascii();
     while let Some(rest) = SIGNS.iter().find_map(|sign| cell.strip_prefix(sign.as_bytes())) {
         cell = rest.trim_ascii();
     }
     while let Some(rest) = SIGNS.iter().find_map(|sign| cell.strip_suffix(sign.as_bytes())) {
         cell = rest.trim_ascii();
     }
-    cell
+    (minus.is_some(), cell)
 }
 
 /// The style in which most cells are numbers, and their count; the first of several. Plain numbers
@@ -114,6 +134,18 @@ mod tests {
             ("", Some(Style::Grouped), None),
             ("-", Some(Style::Grouped), None),
             ("twelve", Some(Style::DecimalComma), None),
+            ("-$1,234.50", Some(Style::Grouped), Some(-1234.5)),
+            ("$-12", Some(Style::Grouped), Some(-12.0)),
+            ("($12.50)", Some(Style::Grouped), Some(-12.5)),
+            ("\u{2212}1\u{202f}234,5 €", Some(Style::DecimalComma), Some(-1234.5)),
+            ("1\u{a0}234,5\u{a0}%", Some(Style::DecimalComma), Some(1234.5)),
+            ("1’234.5", Some(Style::Grouped), Some(1234.5)),
+            ("--5", Some(Style::Grouped), None),
+            ("-$-5", Some(Style::Grouped), None),
+            ("(-5)", Some(Style::Grouped), None),
+            ("(5", Some(Style::Grouped), None),
+            ("()", Some(Style::Grouped), None),
+            ("- 5", Some(Style::Grouped), Some(-5.0)),
         ];
         for (text, style, expected) in cases {
             assert_eq!(parse(text.as_bytes(), style), expected, "{text:?} {style:?}");

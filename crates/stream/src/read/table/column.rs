@@ -100,7 +100,8 @@ impl Column {
                 self.features.push_missing(row);
             }
             _ if text.is_empty() => {}
-            Some(CsvRole::Categorical | CsvRole::Text | CsvRole::Weight) if self.missing.is_said(text) => {}
+            Some(CsvRole::Categorical | CsvRole::Text) if self.missing.is_said(text) => {}
+            Some(CsvRole::Weight) if self.missing.is_cell(text) => {}
             Some(CsvRole::Numeric) => {
                 let Features::Number { style, .. } = &self.features else { return Ok(()) };
                 match number_of(text, *style) {
@@ -126,8 +127,12 @@ impl Column {
                 }
             }
             Some(CsvRole::Categorical) => {
+                let text = utf8(text)?;
                 self.feature.clear();
-                self.feature.extend([&*self.name, "=", utf8(text)?]);
+                self.feature.extend([&*self.name, "=", text]);
+                if let Some(truth) = truth(text).filter(|_| columns.is_full()) {
+                    self.write_as_known(truth, columns);
+                }
                 if let Some(column) = columns.by_name(&self.feature) {
                     row.push(column, 1.0);
                 }
@@ -144,6 +149,19 @@ impl Column {
             None => columns.drop_one(),
         }
         Ok(())
+    }
+
+    /// Writes a truth value, a category, as the saved model does: pandas writes `True` in CSV, and JSON and
+    /// Parquet have `true`.
+    fn write_as_known(&mut self, truth: bool, columns: &ColumnMap) {
+        let is_known = |feature: &str| columns.columns().index_of(feature).is_some();
+        let writings = if truth { ["true", "True", "TRUE"] } else { ["false", "False", "FALSE"] };
+        let features = writings.map(|writing| format!("{}={writing}", self.name));
+        if !is_known(&self.feature)
+            && let Some(known) = features.into_iter().find(|feature| is_known(feature))
+        {
+            self.feature = known;
+        }
     }
 
     /// Adds a finite number.

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::column::is_needed;
-use super::names::{Names, find_column};
-use super::roles::{Decided, decide};
+use super::names::{Names, find_column, label_by_name};
+use super::roles::{Decided, decide, role_word};
 use super::sample::{Sample, missing_words};
 use crate::read::columns::Columns;
 use crate::read::error::shown;
@@ -25,7 +25,8 @@ impl Inferred {
     pub(super) fn saved(names: &[String], options: &ReadOptions) -> Result<Self, String> {
         let saved = saved_layout(options).ok_or("has columns with names, and the model's have none")?;
         check_known(&saved, &names.iter().map(String::as_str).collect())?;
-        let layout = CsvSchema { delimiter: ',', header: true, ..saved.into_owned() };
+        let mut layout = CsvSchema { delimiter: ',', header: true, ..saved.into_owned() };
+        agree(&mut layout, names, options)?;
         Ok(Self { layout, missing: vec![], notes: vec![] })
     }
 }
@@ -75,6 +76,46 @@ pub(crate) fn saved_layout(options: &ReadOptions) -> Option<Cow<'_, CsvSchema>> 
         saved.to_mut().fields[at].name.clone_from(label);
     }
     Some(saved)
+}
+
+/// Refuses what the options say of the columns `names` where the saved model says otherwise, which counts. A
+/// label or weights that the model did not have are added, and its label gets the name that it has in these
+/// data, which the options may call by its number.
+pub(crate) fn agree(layout: &mut CsvSchema, names: &[String], options: &ReadOptions) -> Result<(), String> {
+    let unlabelled = !layout.fields.iter().any(|field| field.role == CsvRole::Label);
+    let usual = unlabelled.then(|| label_by_name(names)).flatten().map(|at| &names[at]);
+    let one =
+        [(options.label.as_ref().or(usual), CsvRole::Label), (options.weight.as_ref(), CsvRole::Weight)];
+    let one = one.into_iter().filter_map(|(name, role)| Some((name?, role)));
+    let given = options.given();
+    let several = given.iter().flat_map(|(names, role)| names.iter().map(move |name| (name, *role)));
+    for (asked, role) in one.chain(several) {
+        let Ok(column) = find_column(names, asked) else { continue };
+        let name = &names[column];
+        let known = layout.fields.iter().find(|field| field.name == *name).map(|field| field.role);
+        match known {
+            None if matches!(role, CsvRole::Label | CsvRole::Weight) => {
+                let field = CsvField { name: name.clone(), role, style: None };
+                match layout.fields.iter_mut().find(|field| field.role == role) {
+                    Some(other) => *other = field,
+                    None => layout.fields.push(field),
+                }
+            }
+            // A label has no kind; and a model may have a feature of a usual name.
+            Some(CsvRole::Label) if is_needed(role) => {}
+            Some(_) if role == CsvRole::Label && options.label.is_none() => {}
+            Some(known) if known != role => {
+                return Err(format!(
+                    "{} = {} has no effect: the column is {} in the saved model, which says how columns are read; leave the option out",
+                    role.name(),
+                    shown(asked),
+                    role_word(known)
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The layout of a table for a model whose rows were no table, such as the log of another program: a name

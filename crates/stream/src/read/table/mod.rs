@@ -24,7 +24,7 @@ pub(crate) use cell::Cell;
 pub(crate) use column::{Column, absent_note, absent_numbers, is_needed};
 pub(crate) use describe::describe_roles;
 pub(crate) use features::{Features, features};
-pub(crate) use layout::{Inferred, check_known, infer, like_a_log, saved_layout};
+pub(crate) use layout::{Inferred, agree, check_known, infer, like_a_log, saved_layout};
 pub(crate) use names::{Names, find_column, label_and_weight, names};
 pub(crate) use reader::{Records, Table, assign};
 pub(crate) use roles::{Decided, decide};

@@ -39,7 +39,13 @@ pub(crate) fn names(first: &ByteRecord, header: bool) -> Result<Names, ReadError
         match std::str::from_utf8(cell.trim_ascii()) {
             Ok(name) if header => given.push(name),
             _ if !header => given.push(""),
-            _ => return Err(format!("has a header that is not UTF-8 text: {}", shown(cell)).into()),
+            _ => {
+                return Err(format!(
+                    "has a header that is not UTF-8 text, to which iconv converts: {}",
+                    shown(cell)
+                )
+                .into());
+            }
         }
     }
     // Generated names never equal a name of the header.
@@ -83,8 +89,13 @@ pub(crate) fn find_column(names: &[String], column: &str) -> Result<usize, Strin
     })
 }
 
-fn label_by_name(names: &[String]) -> Option<usize> {
-    LABEL_NAMES.iter().find_map(|label| names.iter().position(|name| name.eq_ignore_ascii_case(label)))
+/// The position of a usual name of the label; the one in lower case before another writing of it.
+pub(super) fn label_by_name(names: &[String]) -> Option<usize> {
+    let named = |label: &str| {
+        let other = || names.iter().position(|name| name.eq_ignore_ascii_case(label));
+        names.iter().position(|name| name == label).or_else(other)
+    };
+    LABEL_NAMES.iter().find_map(|label| named(label))
 }
 
 /// The positions of the label, the last column unless another one is named or called so, and of the weight.

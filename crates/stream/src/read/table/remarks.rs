@@ -17,16 +17,18 @@ const NARROW: usize = 3;
 /// chance.
 const DIGITS: usize = 5;
 
-/// All remarks, one sentence each.
-pub(crate) fn about(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
+/// All remarks, one sentence each. A label that is `real`, a number to be forecast, may have many values.
+pub(crate) fn about(sample: &Sample<'_>, fields: &[CsvField], real: bool) -> Vec<String> {
     if sample.rows.len() < ENOUGH {
         return vec![];
     }
     // Decisions for equal rows are none of a mistake.
     let log = fields.iter().any(|field| field.role == CsvRole::Probability);
     let copies = if log { None } else { copies(sample) };
-    let mut notes: Vec<String> =
-        [copies, labels(sample), equal_columns(sample, fields)].into_iter().flatten().collect();
+    let mut notes: Vec<String> = [copies, labels(sample).filter(|_| !real), equal_columns(sample, fields)]
+        .into_iter()
+        .flatten()
+        .collect();
     notes.extend(leaks(sample, fields));
     notes
 }
@@ -184,6 +186,7 @@ mod tests {
                 declared: &[],
             },
             &fields,
+            false,
         )
     }
 

@@ -92,6 +92,12 @@ pub(crate) fn decide(
             given[column] = Some(role);
         }
     }
+    if let Some(label) = sample.label.filter(|label| given[*label] == Some(CsvRole::Drop)) {
+        let name = shown(&sample.names[label]);
+        return Err(format!(
+            "column {name} cannot be both label and dropped; the option label names another one"
+        ));
+    }
     let mut notes = vec![];
     let mut constant = vec![];
     let mut fields = vec![];
@@ -142,7 +148,7 @@ pub(crate) fn decide(
         points_are_thousands(sample, &mut fields, &mut notes);
     }
     notes.extend(same(&constant, sample));
-    notes.extend(remarks::about(sample, &fields));
+    notes.extend(remarks::about(sample, &fields, options.real));
     let numbers = count_numbers(&fields);
     Ok(Decided { fields, numbers, marks: marks(sample), notes })
 }
@@ -183,8 +189,13 @@ fn same(constant: &[(&String, &[u8])], sample: &Sample<'_>) -> Option<String> {
     let rows = first_rows(sample.rows.len(), sample.more);
     let ((name, cell), more) = constant.split_first()?;
     Some(match (more.len(), sample.more) {
-        (0, _) => {
-            format!("column {} is always {} in {rows}: it has no information", shown(name), shown(cell))
+        (0, more) => {
+            let there = if more { " there" } else { "" };
+            format!(
+                "column {} is always {} in {rows}: it has no information{there}",
+                shown(name),
+                shown(cell)
+            )
         }
         (_, false) => format!(
             "{} columns, such as {}, always have the same value in {rows}: they have no information",
@@ -260,7 +271,10 @@ impl<'a> Look<'a> {
 
     fn times(&self) -> Option<time::Found> {
         let found = time::detect(self.texts());
-        (found.count > 0 && found.count as f64 >= MOSTLY * self.cells.len() as f64).then_some(found)
+        let (style, mostly) = (found.style, found.count as f64 >= MOSTLY * self.cells.len() as f64);
+        let is_time =
+            |cell: &[u8]| std::str::from_utf8(cell).is_ok_and(|cell| time::parse(cell, style).is_some());
+        (found.count > 0 && (mostly || self.has_few_words(is_time))).then_some(found)
     }
 
     /// Whether all cells have a time of day.
@@ -304,11 +318,11 @@ impl<'a> Look<'a> {
         all.then_some(first)
     }
 
-    /// Whether the column holds many different numbers and few words, which are repeated.
-    fn has_few_words(&self, style: Option<Style>) -> bool {
+    /// Whether the column holds many different numbers, or times, and few words, which are repeated.
+    fn has_few_words(&self, is_number: impl Fn(&[u8]) -> bool) -> bool {
         let (mut numbers, mut words, mut count) = (HashSet::new(), HashSet::new(), 0);
         for cell in &self.cells {
-            if amount::parse(cell, style).is_some() {
+            if is_number(cell) {
                 numbers.insert(cell);
             } else {
                 words.insert(cell);
@@ -378,11 +392,21 @@ impl<'a> Look<'a> {
         }
         if let Some(found) = self.times() {
             notes.extend(self.about_days(name, &found));
+            let mut words = self.texts().filter(|cell| time::parse(cell, found.style).is_none());
+            if let Some(word) = words.next().filter(|_| (found.count as f64) < MOSTLY * count as f64) {
+                notes.push(format!(
+                    "column {} holds times, except for {} of its first {count} cells, such as {}, which count as missing",
+                    shown(name),
+                    count - found.count,
+                    shown(word)
+                ));
+            }
             return (CsvRole::Time, Some(found.style));
         }
         let others = || self.cells.iter().filter(|cell| amount::parse(cell, style).is_none());
         let other = others().next().map_or_else(String::new, shown);
-        if count >= FEW && (numbers as f64 >= MOSTLY * count as f64 || self.has_few_words(style)) {
+        let is_amount = |cell: &[u8]| amount::parse(cell, style).is_some();
+        if count >= FEW && (numbers as f64 >= MOSTLY * count as f64 || self.has_few_words(is_amount)) {
             // True and false are numbers there.
             let words = || others().filter(|cell| std::str::from_utf8(cell).ok().and_then(truth).is_none());
             if let Some(word) = words().next().map(shown) {
@@ -399,7 +423,7 @@ impl<'a> Look<'a> {
             return (CsvRole::Text, None);
         }
         if many {
-            notes.push(identifier(name, distinct, count));
+            notes.push(identifier(name, distinct, self.cells[0], count));
             return (CsvRole::Drop, None);
         }
         if count >= FEW && 10 * distinct >= 9 * count {
@@ -435,10 +459,12 @@ impl<'a> Look<'a> {
     }
 }
 
-fn identifier(name: &str, distinct: usize, count: usize) -> String {
+fn identifier(name: &str, distinct: usize, first: &[u8], count: usize) -> String {
     format!(
-        "column {} is left out: {distinct} of its first {count} cells differ, so that it is an identifier",
-        shown(name)
+        "column {} is left out: {distinct} of its first {count} cells differ, such as {}: it is taken for an identifier; named as a \
+         column of text or a categorical one, it is kept",
+        shown(name),
+        shown(first)
     )
 }
 
@@ -565,6 +591,20 @@ mod tests {
         let found = decided("a,label", (0..100).map(|t| format!("{}|{}", sizes[t % 5], t % 2)), |_| {});
         assert_eq!(roles(&found)[0], CsvRole::Categorical);
         assert!(found.notes.iter().any(|note| note.contains("becomes categories")), "{:?}", found.notes);
+    }
+
+    #[test]
+    fn times_beside_few_words_are_times_at_every_share() {
+        for (share, noted) in [(2, 1), (3, 1), (12, 1), (30, 0)] {
+            let rows = (0..300).map(|t| {
+                let day = format!("2026-{:02}-{:02}", t * 7 % 12 + 1, t * 5 % 28 + 1);
+                format!("{}|{}", if t % share == 1 { "0000-00-00" } else { &day }, t % 2)
+            });
+            let found = decided("a,label", rows, |_| {});
+            assert_eq!(roles(&found)[0], CsvRole::Time, "{share}");
+            let said = found.notes.iter().filter(|note| note.contains("holds times, except for")).count();
+            assert_eq!(said, noted, "{share}: {:?}", found.notes);
+        }
     }
 
     #[test]

@@ -220,7 +220,13 @@ fn words(cell: &str) -> Option<(i64, i64, i64, &str)> {
     let mut parts: Vec<&str> = vec![];
     while parts.len() < 3 {
         rest = rest.trim_start_matches([' ', ',', '-']);
-        let end = rest.find([' ', ',', '-', 'T']).unwrap_or(rest.len());
+        // A T behind a digit begins the time of day; Tuesdays and Thursdays begin with one, too.
+        let ends = |(at, sign): &(usize, char)| match sign {
+            ' ' | ',' | '-' => true,
+            'T' => rest[..*at].ends_with(|before: char| before.is_ascii_digit()),
+            _ => false,
+        };
+        let end = rest.char_indices().find(ends).map_or(rest.len(), |(at, _)| at);
         let word = &rest[..end];
         if word.is_empty() {
             return None;
@@ -258,8 +264,9 @@ fn clock(text: &str) -> Option<f64> {
     let (minute, mut rest) = number(rest.strip_prefix(':')?)?;
     let mut second = 0.0;
     if let Some(seconds) = rest.strip_prefix(':') {
-        let end = seconds.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
-        second = seconds[..end].parse().ok()?;
+        // ISO 8601 has a comma before fractions, too, as Python's logs have.
+        let end = seconds.bytes().take_while(|byte| byte.is_ascii_digit() || b".,".contains(byte)).count();
+        second = seconds[..end].replace(',', ".").parse().ok()?;
         rest = &seconds[end..];
     }
     let half = rest.trim();
@@ -300,10 +307,17 @@ mod tests {
             ("11/22/2026 12:00 PM", Style::MonthFirst),
             ("22 Nov 2026 12:00", Style::Words),
             ("Sunday, November 22nd, 2026 12:00", Style::Words),
+            ("22-Nov-2026T12:00", Style::Words),
+            ("2026-11-22 12:00:00,000", Style::Iso),
             ("2026-11-22T12:00:00+02:00", Style::Iso),
         ] {
             assert_eq!(parse(text, style), Some(noon), "{text}");
         }
+        for (day, text) in ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat"].into_iter().zip(23..) {
+            let text = format!("{day}, {text} Nov 2026 12:00:00 GMT");
+            assert_eq!(parse(&text, Style::Words).expect(&text).weekday(), day);
+        }
+        assert_eq!(parse("Tuesday, November 24, 2026", Style::Words), parse("2026-11-24", Style::Iso));
         assert_eq!(parse("1999-12-31", Style::Iso).expect("a day").numbers()[0], -1.0);
         for (text, style) in [
             ("2026-13-01", Style::Iso),
