@@ -12,16 +12,16 @@
 //! of the time, and rare rewards teach it little. Where rewards are common, these are 50 and 10 nats. Before
 //! the pooled model joins, nothing of this changes a bit of what is played.
 //!
-//! From then on, too, decisions are made by Thompson sampling as long as the pooled model forecasts about as
-//! well as the mixtures: what is uncertain is explored, and not all that is close. With a weight $1 - w$ of
-//! 0.05 or more they are all made so, with 0.005 or less none, and in proportion between. A label is played
-//! with the probability of being the best one, if the log-odds are independent and normal with the means
-//! $z_a$ of the pooled model and $0.3$ times its standard deviations $\sqrt{n_a}$, or $0.5$ times where
-//! rewards are common. With less than 1 the decision explores less than a Bayesian would who had all the time
-//! of the world: with few rewards no policy sees the end of its exploration. The constants, that of the prior
-//! below and those of the challenger were chosen on worlds drawn as `generate clicks` draws them, and are
-//! reported on others (`results/rare-clicks.md`). A share of 0.002 plays uniformly, so that importance
-//! weights are bounded.
+//! From then on, too, decisions are made by Thompson sampling, which explores what is uncertain, and not all
+//! that is close. Where rewards are rare its share is the weight $1 - w$. Elsewhere the pooled model need not
+//! be the best one: with a weight of 0.05 or more all decisions are its own, with 0.005 or less none, and in
+//! proportion between. A label is played with the probability of being the best one, if the log-odds are
+//! independent and normal with the means $z_a$ of the pooled model and $0.3$ times its standard deviations
+//! $\sqrt{n_a}$, or $0.5$ times where rewards are common. With less than 1 the decision explores less than a
+//! Bayesian would who had all the time of the world: with few rewards no policy sees the end of its
+//! exploration. The constants, that of the prior below and those of the challenger were chosen on worlds
+//! drawn as `generate clicks` draws them, and are reported on others (`results/rare-clicks.md`). A share of
+//! 0.002 plays uniformly, so that importance weights are bounded.
 //!
 //! **After a change** of the rewards the pooled model is confident and wrong. A challenger, which begins
 //! anew at the rate so far whenever a fifth of the rounds has passed, learns beside it, and takes its place
@@ -59,8 +59,8 @@ const RARE: f64 = 0.05;
 const LEAD: f64 = 5.0;
 const LEAD_OF_COMMON: f64 = 10.0;
 
-/// The weight of the pooled model from which it is as good as the mixtures, and plays alone; below the other
-/// one it does not play.
+/// Where rewards are common, the weight of the pooled model from which it plays alone; below the other one it
+/// does not play.
 const AS_GOOD: f64 = 0.05;
 const WORSE: f64 = 0.005;
 
@@ -171,7 +171,7 @@ impl Rare {
         let choices = indices(p.len(), offered).count() as f64;
         for label in indices(p.len(), offered) {
             let own = (1.0 - UNIFORM) * best[label] + UNIFORM / choices;
-            p[label] += share * (own - p[label]);
+            p[label] = (1.0 - share) * p[label] + share * own;
         }
         room.clear();
         room.extend(at.scores.iter().map(|score| sigmoid(*score)));
@@ -185,7 +185,8 @@ impl Rare {
 
     /// The share of a decision that plays by Thompson sampling.
     fn share(&self) -> f64 {
-        ((self.weights.weights()[1] - WORSE) / (AS_GOOD - WORSE)).clamp(0.0, 1.0)
+        let weight = self.weights.weights()[1];
+        if self.are_rare() { weight } else { ((weight - WORSE) / (AS_GOOD - WORSE)).clamp(0.0, 1.0) }
     }
 
     /// Equation (1) for the forecast `together` of the two mixtures and `pooled` of the pooled model.
@@ -348,17 +349,19 @@ mod tests {
         assert_eq!(learnt(512, 2, 0.2, 0.14).0.dropped, [1, 0, 0], "51 and 20 nats");
     }
 
-    /// The pooled model plays alone while its weight is a twentieth or more, and not at all from 1/200 down.
+    /// Where rewards are common, the pooled model plays alone while its weight is a twentieth or more, and
+    /// not at all from 1/200 down; where they are rare, by its weight.
     #[test]
     fn the_pooled_model_plays_where_it_is_about_as_good() {
-        let (mut rare, _) = learnt(512, 2, 0.14, 0.14);
-        let mut share_at = |weight: f64| {
+        let share_at = |weight: f64, every: u64| {
+            let (mut rare, _) = learnt(512, every, 0.14, 0.14);
             rare.weights = Mixture::new(&[1.0 - weight, weight]);
             rare.share()
         };
         for (weight, share) in [(0.9, 1.0), (0.05, 1.0), (0.0275, 0.5), (0.005, 0.0), (0.001, 0.0)] {
-            assert_close(share_at(weight), share, 1e-12, "the share");
+            assert_close(share_at(weight, 2), share, 1e-12, "the share");
         }
+        assert_close(share_at(0.3, 100), 0.3, 1e-12, "rare rewards");
     }
 
     /// Thompson sampling has its share of the decision, and a five-hundredth of it is uniform.
