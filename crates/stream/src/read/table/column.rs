@@ -155,11 +155,12 @@ impl Column {
     /// Parquet have `true`.
     fn write_as_known(&mut self, truth: bool, columns: &ColumnMap) {
         let is_known = |feature: &str| columns.columns().index_of(feature).is_some();
+        if is_known(&self.feature) {
+            return;
+        }
         let writings = if truth { ["true", "True", "TRUE"] } else { ["false", "False", "FALSE"] };
-        let features = writings.map(|writing| format!("{}={writing}", self.name));
-        if !is_known(&self.feature)
-            && let Some(known) = features.into_iter().find(|feature| is_known(feature))
-        {
+        let mut features = writings.iter().map(|writing| format!("{}={writing}", self.name));
+        if let Some(known) = features.find(|feature| is_known(feature)) {
             self.feature = known;
         }
     }
