@@ -411,8 +411,8 @@ pub enum Classes {
     Real,
 }
 
-/// Methods of learners that return the field of the same name; and with `weights` the size of a learner that
-/// stores little but such a matrix.
+/// Methods of learners that return the field of the same name; with `weights` the size of a learner that
+/// stores little but such a matrix; and with `prediction` buffers for scores and probabilities.
 macro_rules! own {
     ($($what:ident),+) => {
         $($crate::learner::own! { @$what })+
@@ -437,6 +437,11 @@ macro_rules! own {
             &self.problem
         }
     };
+    (@prediction) => {
+        fn prediction(&self) -> $crate::prediction::Prediction {
+            $crate::prediction::Prediction::sized(self.problem.classes, 0)
+        }
+    };
     (@rounds) => {
         fn rounds(&self) -> u64 {
             self.rounds
@@ -444,3 +449,17 @@ macro_rules! own {
     };
 }
 pub(crate) use own;
+
+/// The method `grow` of learners with a part that grows, and a vector of a number for each class.
+macro_rules! grow {
+    ($part:ident, $vector:ident) => {
+        fn grow(&mut self, classes: usize, features: usize) -> bool {
+            let Some(problem) = self.problem.grown(classes, features) else { return false };
+            self.$part.grow(classes, features);
+            self.$vector.resize(classes, 0.0);
+            self.problem = problem;
+            true
+        }
+    };
+}
+pub(crate) use grow;

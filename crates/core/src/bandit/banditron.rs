@@ -48,7 +48,7 @@ use crate::bounds;
 use crate::example::Features;
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
 use crate::kernel::weights::Weights;
-use crate::learner::{Accepts, BanditLearner, Classes, own};
+use crate::learner::{Accepts, BanditLearner, Classes, grow, own};
 use crate::loss::hinge::hinge;
 use crate::param::{ParamError, fraction};
 use crate::params;
@@ -133,13 +133,7 @@ impl BanditLearner for Banditron {
         self.weights.add(&self.step, x, scores); // eq. (2)
     }
 
-    fn grow(&mut self, classes: usize, features: usize) -> bool {
-        let Some(problem) = self.problem.grown(classes, features) else { return false };
-        self.weights.grow(classes, features);
-        self.step.resize(classes, 0.0);
-        self.problem = problem;
-        true
-    }
+    grow! { weights, step }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let bound: Result<MistakeBound<'_>, String> = match self.problem.radius {

@@ -62,7 +62,7 @@ use crate::example::Features;
 use crate::full::gaptron::{GaptronParams, Loss, Mode};
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
 use crate::kernel::weights::Weights;
-use crate::learner::{BanditLearner, own};
+use crate::learner::{BanditLearner, grow, own};
 use crate::param::exploration::Exploration;
 use crate::param::{ParamError, positive};
 use crate::prediction::{Decision, Reward};
@@ -251,13 +251,7 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
         self.weights.project(self.norm); // eq. (2)
     }
 
-    fn grow(&mut self, classes: usize, features: usize) -> bool {
-        let Some(problem) = self.problem.grown(classes, features) else { return false };
-        self.weights.grow(classes, features);
-        self.step.resize(classes, 0.0);
-        self.problem = problem;
-        true
-    }
+    grow! { weights, step }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let (k, norm) = (self.problem.classes, reference_norm(&self.problem).min(self.norm));

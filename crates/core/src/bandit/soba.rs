@@ -60,7 +60,7 @@ use crate::bounds;
 use crate::example::Features;
 use crate::full::second_order_margin::{DiagonalMetric, FullMetric, Metric, PlainMetric, SecondOrderMargin};
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
-use crate::learner::{Accepts, BanditLearner, Classes, own};
+use crate::learner::{Accepts, BanditLearner, Classes, grow, own};
 use crate::loss::hinge::{eta_loss, hinge};
 use crate::merge::{self, Merge, MergeError};
 use crate::param::exploration::Exploration;
@@ -266,13 +266,7 @@ impl<M: Metric> BanditLearner for Soba<M> {
         self.model.learn(x, &self.scores, taken.label as usize, taken.probability); // eq. (2), (3)
     }
 
-    fn grow(&mut self, classes: usize, features: usize) -> bool {
-        let Some(problem) = self.problem.grown(classes, features) else { return false };
-        self.model.grow(classes, features);
-        self.scores.resize(classes, 0.0);
-        self.problem = problem;
-        true
-    }
+    grow! { model, scores }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         if !M::HAS_THEOREM {

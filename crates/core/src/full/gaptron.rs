@@ -54,7 +54,7 @@ use crate::bounds;
 use crate::example::{Features, Target};
 use crate::guarantee::{Guarantee, MistakeBound, Reference, reference_norm, setting};
 use crate::kernel::weights::Weights;
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, grow, own};
 use crate::loss::gap::Surrogate;
 use crate::loss::hinge::hinge;
 use crate::loss::smooth_hinge::smooth_hinge;
@@ -226,11 +226,7 @@ impl<L: Loss> Algorithm for Gaptron<L> {
 }
 
 impl<L: Loss> Predictor for Gaptron<L> {
-    own! { problem }
-
-    fn prediction(&self) -> Prediction {
-        Prediction::sized(self.problem.classes, 0)
-    }
+    own! { problem, prediction }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
         self.weights.scores(x, &mut out.scores);
@@ -268,13 +264,7 @@ impl<L: Loss> OnlineLearner for Gaptron<L> {
         Some(Guarantee::Mistakes { norm, bound })
     }
 
-    fn grow(&mut self, classes: usize, features: usize) -> bool {
-        let Some(problem) = self.problem.grown(classes, features) else { return false };
-        self.weights.grow(classes, features);
-        self.step.resize(classes, 0.0);
-        self.problem = problem;
-        true
-    }
+    grow! { weights, step }
 }
 
 state! { Gaptron<L>, L: Loss; weights; count rounds }

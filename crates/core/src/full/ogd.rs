@@ -41,7 +41,7 @@ use crate::example::{Features, Target};
 use crate::guarantee::{self, Guarantee, provided, setting};
 use crate::kernel::softmax::quick_softmax;
 use crate::kernel::weights::Weights;
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, grow, own};
 use crate::param::{ParamError, positive};
 use crate::prediction::Prediction;
 use crate::problem::{Problem, resolve_norm};
@@ -187,11 +187,7 @@ impl Ogd {
 }
 
 impl Predictor for Ogd {
-    own! { problem }
-
-    fn prediction(&self) -> Prediction {
-        Prediction::sized(self.problem.classes, 0)
-    }
+    own! { problem, prediction }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
         self.weights.scores(x, &mut out.scores); // eq. (1)
@@ -249,13 +245,7 @@ impl OnlineLearner for Ogd {
         Some(Guarantee::Regret { ball: Some(ball), norm: self.norm, bound })
     }
 
-    fn grow(&mut self, classes: usize, features: usize) -> bool {
-        let Some(problem) = self.problem.grown(classes, features) else { return false };
-        self.weights.grow(classes, features);
-        self.step.resize(classes, 0.0);
-        self.problem = problem;
-        true
-    }
+    grow! { weights, step }
 }
 
 state! { Ogd; weights; count rounds }

@@ -125,11 +125,7 @@ impl OnsDiag {
 }
 
 impl Predictor for OnsDiag {
-    own! { problem }
-
-    fn prediction(&self) -> Prediction {
-        Prediction::sized(self.problem.classes, 0)
-    }
+    own! { problem, prediction }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
         scores_by_feature(&self.cells, 0, x, &mut out.scores); // eq. (1)

@@ -40,7 +40,7 @@ use crate::bounds;
 use crate::example::{Features, Target};
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm};
 use crate::kernel::weights::Weights;
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, grow, own};
 use crate::loss::hinge::{hinge, squared_hinge};
 use crate::param::ParamError;
 use crate::params;
@@ -89,11 +89,7 @@ impl Algorithm for Perceptron {
 }
 
 impl Predictor for Perceptron {
-    own! { problem }
-
-    fn prediction(&self) -> Prediction {
-        Prediction::sized(self.problem.classes, 0)
-    }
+    own! { problem, prediction }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
         self.weights.scores(x, &mut out.scores);
@@ -130,13 +126,7 @@ impl OnlineLearner for Perceptron {
         Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound })
     }
 
-    fn grow(&mut self, classes: usize, features: usize) -> bool {
-        let Some(problem) = self.problem.grown(classes, features) else { return false };
-        self.weights.grow(classes, features);
-        self.step.resize(classes, 0.0);
-        self.problem = problem;
-        true
-    }
+    grow! { weights, step }
 }
 
 state! { Perceptron; weights; count rounds }

@@ -53,7 +53,7 @@ use crate::bounds;
 use crate::example::{Features, Target};
 use crate::full::second_order_margin::{DiagonalMetric, FullMetric, PlainMetric, SecondOrderMargin};
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm};
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, grow, own};
 use crate::loss::hinge::eta_loss;
 use crate::param::{ParamError, invertible};
 use crate::params;
@@ -164,11 +164,7 @@ impl<M: PerceptronVariant> Algorithm for SecondOrderPerceptron<M> {
 }
 
 impl<M: PerceptronVariant> Predictor for SecondOrderPerceptron<M> {
-    own! { problem }
-
-    fn prediction(&self) -> Prediction {
-        Prediction::sized(self.problem.classes, 0)
-    }
+    own! { problem, prediction }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
         self.model.scores(x, &mut out.scores);
@@ -209,13 +205,7 @@ impl<M: PerceptronVariant> OnlineLearner for SecondOrderPerceptron<M> {
         Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound: Ok(bound) })
     }
 
-    fn grow(&mut self, classes: usize, features: usize) -> bool {
-        let Some(problem) = self.problem.grown(classes, features) else { return false };
-        self.model.grow(classes, features);
-        self.scores.resize(classes, 0.0);
-        self.problem = problem;
-        true
-    }
+    grow! { model, scores }
 }
 
 state! { SecondOrderPerceptron<M>, M: PerceptronVariant; model; count rounds }
