@@ -232,6 +232,18 @@ fn print_certified(
             format!("{bound:.3}   (over all rounds, for members that were there in all of them)"),
         )?;
     }
+    match (certified.drawn_bound, &certified.no_drawn_bound_because) {
+        (Some(bound), _) => {
+            let what = "on the mistakes of the labels drawn, with probability 95 %";
+            line("bound on errors", format!("{bound:.3}   ({what})"))?;
+        }
+        (None, Some(why)) => line("bound on errors", format!("none with probability 95 %: {why}"))?,
+        (None, None) => {}
+    }
+    if let Some(bound) = certified.distance_bound {
+        let what = "mean squared Hellinger distance of the forecasts, at most 2, with probability 95 %, if some comparator has the true probabilities";
+        line("distance from truth", format!("{bound:.4}   ({what})"))?;
+    }
     let nothing = certified.bound.is_some() && !certified.bites();
     let remark =
         if nothing { "the theorem's bound is larger, hence vacuous here" } else { certified.trivial_rule };

@@ -14,6 +14,10 @@
 
 use std::f64::consts::SQRT_2;
 
+mod likely;
+
+pub use likely::*;
+
 /// The norm of comparators that is at most $B$.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ball {

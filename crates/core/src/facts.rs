@@ -187,7 +187,11 @@ impl RunFacts {
             Guarantee::ExpertMistakes { expert, beyond, bound } => {
                 Guarantee::ExpertMistakes { expert, beyond, bound: bound.and(Err(why)) }
             }
-            Guarantee::Mistakes { norm, bound } => Guarantee::Mistakes { norm, bound: bound.and(Err(why)) },
+            Guarantee::Mistakes { norm, bound, drawn } => Guarantee::Mistakes {
+                norm,
+                bound: bound.and(Err(why.clone())),
+                drawn: drawn.map(|drawn| drawn.and(Err(why))),
+            },
         }
     }
 }

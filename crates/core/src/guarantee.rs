@@ -4,6 +4,9 @@ pub use crate::bounds::Ball;
 use crate::bounds::Setting;
 use crate::problem::Problem;
 
+/// The probability with which a bound that holds with high probability may fail.
+pub const MISS: f64 = 0.05;
+
 /// A bound, or the reason for its absence, as part of a sentence: "the curvature is larger than any
 /// valid one".
 pub type Promise = Result<f64, String>;
@@ -111,6 +114,9 @@ pub enum Guarantee<'a> {
         norm: f64,
         /// The bound, given the predictor; or why the theorem does not hold.
         bound: Result<MistakeBound<'a>, String>,
+        /// A bound on the mistakes of the labels that are drawn, which fails with probability [`MISS`] at
+        /// most; or why the theorem does not hold. `None` without such a theorem.
+        drawn: Option<Result<MistakeBound<'a>, String>>,
     },
     /// Expected mistakes, or missing rewards, beyond those of the best policy, with high probability,
     /// provided that the forecasts of some comparator in the oracle's ball are the mean rewards.

@@ -106,6 +106,42 @@ fn mistakes_stay_below_their_bound() {
     }
 }
 
+/// The mistakes of the labels that are drawn have a bound with high probability, with full information, and
+/// under bandit feedback for rates below the largest.
+#[test]
+fn drawn_labels_have_their_bound() {
+    let folder = folder(3);
+    let summary = folder.summary("a.svm --certify --learner gaptron-hinge --feedback full");
+    let (errors, bound) = (number(&summary, "errors"), number(&summary, "drawn_bound"));
+    assert!(errors <= bound && number(&summary, "bound") < bound && bound < 1e4, "{summary}");
+    let bandit = "a.svm --certify --scale unit --learner gaptron-smooth --feedback bandit";
+    let summary = folder.summary(bandit);
+    let why = summary["no_drawn_bound_because"].as_str().expect("a sentence");
+    let rate = why.rsplit(' ').next().expect("a word");
+    let summary = folder.summary(&format!("{bandit} --set rate={rate}"));
+    assert!(number(&summary, "bound") < number(&summary, "drawn_bound"), "{why}: {summary}");
+    let summary = folder.summary(&format!("{bandit} --set rate={rate} --exploration-floor 0.01"));
+    for name in ["no_drawn_bound_because", "no_bound_because"] {
+        assert_eq!(summary[name], "labels were drawn with an exploration floor of 0.01", "{name}");
+    }
+    let ran = folder.run(&format!("run {bandit} --quiet")).succeeded();
+    assert!(ran.stdout.contains("\nbound on errors        none with probability 95 %: it needs a rate "));
+}
+
+/// The certificate implies how far forecasts are from the true probabilities, for labels that count once.
+#[test]
+fn forecasts_have_a_distance_from_the_truth() {
+    let folder = folder(3);
+    let summary = folder.summary("a.svm --certify --learner folklore --set norm=2 --scale unit");
+    let regret = number(&summary, "certificate").min(number(&summary, "bound"));
+    let want = (regret + 2.0 * 20f64.ln()) / 600.0;
+    assert!((number(&summary, "distance_bound") - want).abs() < 1e-12, "{summary}");
+    for other in ["perceptron", "label-tree", "folklore --set curvature=5 --set norm=2"] {
+        let summary = folder.summary(&format!("a.svm --certify --learner {other}"));
+        assert!(summary.get("distance_bound").is_none(), "{other}: {summary}");
+    }
+}
+
 /// The promises of learners about their own experts.
 #[test]
 fn experts_of_the_learner_itself_have_their_bound() {

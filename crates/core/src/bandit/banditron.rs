@@ -146,7 +146,7 @@ impl BanditLearner for Banditron {
                 bounds::banditron(&setting, u.total(hinge), self.exploration)
             })),
         };
-        Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound })
+        Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound, drawn: None })
     }
 }
 

@@ -7,16 +7,13 @@ use std::fmt;
 use super::oracle::{Oracle, OracleParams, ROOT_FACTOR, Schedule};
 use crate::algorithm::{About, Algorithm};
 use crate::example::Features;
-use crate::guarantee::Guarantee;
+use crate::guarantee::{Guarantee, MISS};
 use crate::kernel::inverse_gap;
 use crate::learner::{BanditLearner, own};
 use crate::param::ParamError;
 use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
-
-/// The probability with which the regret may exceed the bound.
-const MISS: f64 = 0.05;
 
 /// The quantities that determine the exploration scale.
 #[derive(Clone, Copy, Debug)]

@@ -31,7 +31,9 @@
 //!
 //! With $\eta$ at most [`Surrogate::bandit_rate`](crate::loss::gap::Surrogate::bandit_rate), for every $U$ in
 //! the ball: $\mathbb{E} M \le \sum_t \ell_t(U) + D^2/(2\eta) + \gamma T(K-1)/K$; with (3),
-//! $2D^2/\eta_T + \sum_t \gamma_t (K-1)/K$ ([`crate::bounds::gaptron_any_horizon`]).
+//! $2D^2/\eta_T + \sum_t \gamma_t (K-1)/K$ ([`crate::bounds::gaptron_any_horizon`]). With $\eta$ below
+//! `bandit_rate`, best a quarter of it, the number of mistakes has a bound with high probability
+//! ([`crate::bounds::gaptron_likely`]; theory: gaptron 3.3).
 //!
 //! ## Deviations
 //!
@@ -60,7 +62,7 @@ use crate::algorithm::{About, Algorithm};
 use crate::bounds;
 use crate::example::Features;
 use crate::full::gaptron::{GaptronParams, Loss, Mode};
-use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
+use crate::guarantee::{Guarantee, MISS, MistakeBound, reference_norm, setting};
 use crate::kernel::weights::Weights;
 use crate::learner::{BanditLearner, grow, own};
 use crate::param::exploration::Exploration;
@@ -117,6 +119,30 @@ impl<L: Loss> BanditGaptron<L> {
     /// The present $\eta_t$.
     pub fn rate(&self) -> f64 {
         self.rate.unwrap_or(self.falling_rate)
+    }
+
+    /// The bound on the mistakes of the labels that are drawn (theory: gaptron 3.3).
+    fn drawn(&self) -> Result<MistakeBound<'_>, String> {
+        let (Exploration::Rate(exploration), Some(radius), Some(rate)) =
+            (self.exploration, self.radius, self.rate)
+        else {
+            return Err("it needs a constant exploration and rate".to_owned());
+        };
+        let k = self.problem.classes;
+        let largest = L::SURROGATE.bandit_rate(k, radius, self.norm, exploration);
+        if rate > 0.999 * largest {
+            return Err(format!(
+                "it needs a rate that is smaller than that of the bound on expectations, {largest:.3e}, best a quarter: rate = {:.3e}",
+                0.25 * largest
+            ));
+        }
+        let slope = L::SURROGATE.full_information_rate(k, radius) * L::SURROGATE.steepest() * radius;
+        let rates = bounds::GaptronRates { rate, largest, exploration, slope };
+        Ok(Box::new(move |u| {
+            let setting = setting(&self.problem, u.norm, self.rounds);
+            let expected = L::total(u) + bounds::gaptron_likely(&setting, self.norm, rates, 0.5 * MISS);
+            bounds::drawn_mistakes(expected, 0.5 * MISS)
+        }))
     }
 }
 
@@ -273,7 +299,7 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
             _ => Err("it needs the default rate where exploration is adaptive or the radius is not known"
                 .to_owned()),
         };
-        Some(Guarantee::Mistakes { norm, bound })
+        Some(Guarantee::Mistakes { norm, bound, drawn: Some(self.drawn()) })
     }
 }
 

@@ -279,7 +279,7 @@ impl BanditLearner for BanditReduction {
                 })
             }),
         };
-        Some(Guarantee::Mistakes { norm, bound })
+        Some(Guarantee::Mistakes { norm, bound, drawn: None })
     }
 }
 

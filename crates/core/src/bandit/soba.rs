@@ -291,7 +291,7 @@ impl<M: Metric> BanditLearner for Soba<M> {
                 }
             })),
         };
-        Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound })
+        Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound, drawn: None })
     }
 }
 

@@ -214,7 +214,7 @@ impl BanditLearner for SobaReduction {
         } else {
             Err("loss_eta, ons_rate or ons_regularization are not the theorem's".to_owned())
         };
-        Some(Guarantee::Mistakes { norm: norm.min(reference_norm(&self.problem)), bound })
+        Some(Guarantee::Mistakes { norm: norm.min(reference_norm(&self.problem)), bound, drawn: None })
     }
 }
 

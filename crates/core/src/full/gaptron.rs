@@ -28,7 +28,9 @@
 //!
 //! With $\eta$ at most [`Surrogate::full_information_rate`], for every $U$ in the ball:
 //! $\mathbb{E} M \le \sum_t \ell_t(U) + \lVert U \rVert_F^2/(2\eta) + \gamma T(K-1)/K$, where $\mathbb{E} M =
-//! \sum_t 1 - p'_t(y_t)$: the guarantee needs the randomisation, although all labels are revealed.
+//! \sum_t 1 - p'_t(y_t)$: the guarantee needs the randomisation, although all labels are revealed. It holds
+//! without the expectation for the sum of the probabilities, and hence for the mistakes of the labels drawn
+//! with high probability, [`crate::bounds::drawn_mistakes`] (theory: gaptron 3.2).
 //!
 //! ## Deviations
 //!
@@ -52,7 +54,7 @@ use std::marker::PhantomData;
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Features, Target};
-use crate::guarantee::{Guarantee, MistakeBound, Reference, reference_norm, setting};
+use crate::guarantee::{Guarantee, MISS, MistakeBound, Reference, reference_norm, setting};
 use crate::kernel::weights::Weights;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, grow, own};
 use crate::loss::gap::Surrogate;
@@ -253,15 +255,16 @@ impl<L: Loss> OnlineLearner for Gaptron<L> {
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let norm = reference_norm(&self.problem).min(self.norm);
         let largest = L::SURROGATE.full_information_rate(self.problem.classes, self.radius);
-        let bound: Result<MistakeBound<'_>, String> = if self.rate <= largest * (1.0 + 1e-12) {
-            Ok(Box::new(move |u| {
-                let setting = setting(&self.problem, u.norm, self.rounds);
-                L::total(u) + bounds::gaptron(&setting, self.rate, self.exploration)
-            }))
-        } else {
-            Err("the rate is larger than the theorem's".to_owned())
+        if self.rate > largest * (1.0 + 1e-12) {
+            let why = || "the rate is larger than the theorem's".to_owned();
+            return Some(Guarantee::Mistakes { norm, bound: Err(why()), drawn: Some(Err(why())) });
+        }
+        let expected = move |u: &Reference<'_>| {
+            let setting = setting(&self.problem, u.norm, self.rounds);
+            L::total(u) + bounds::gaptron(&setting, self.rate, self.exploration)
         };
-        Some(Guarantee::Mistakes { norm, bound })
+        let drawn: MistakeBound<'_> = Box::new(move |u| bounds::drawn_mistakes(expected(u), MISS));
+        Some(Guarantee::Mistakes { norm, bound: Ok(Box::new(expected)), drawn: Some(Ok(drawn)) })
     }
 
     grow! { weights, step }

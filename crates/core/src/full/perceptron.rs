@@ -123,7 +123,7 @@ impl OnlineLearner for Perceptron {
             })),
             None => Err("the largest norm of a row is not known".to_owned()),
         };
-        Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound })
+        Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound, drawn: None })
     }
 
     grow! { weights, step }

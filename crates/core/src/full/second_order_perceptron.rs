@@ -202,7 +202,7 @@ impl<M: PerceptronVariant> OnlineLearner for SecondOrderPerceptron<M> {
             let loss = u.total(|margin| eta_loss(margin, eta));
             bounds::second_order_perceptron(loss, eta, self.regularization, u.norm, self.model.quadratics())
         });
-        Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound: Ok(bound) })
+        Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound: Ok(bound), drawn: None })
     }
 
     grow! { model, scores }

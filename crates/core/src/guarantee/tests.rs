@@ -177,7 +177,7 @@ fn the_reduction_to_aioli_has_a_smaller_ball() {
     for (base, norm) in [("aioli", 2f64.sqrt()), ("folklore", 2.0), ("gaf", 2.0)] {
         let values = values(&[("base", base.into()), ("base.norm", 2.0.into())]);
         let learner = entry.make_bandit(&values, Problem::new(2, 3).with_radius(1.0), 0).expect("valid");
-        let Some(Guarantee::Mistakes { norm: of, bound }) = learner.guarantee() else { panic!("{base}") };
+        let Some(Guarantee::Mistakes { norm: of, bound, .. }) = learner.guarantee() else { panic!("{base}") };
         assert!((of - norm).abs() < 1e-12 && bound.is_ok(), "{base}: {of}");
     }
 }

@@ -13,7 +13,7 @@
 //!
 //! Deviations: the printed map of the hinge loss is negative for top gaps above 1; it is clamped to 0 there.
 
-use std::f64::consts::LN_2;
+use std::f64::consts::{LN_2, SQRT_2};
 
 use super::{hinge, logistic, smooth_hinge};
 use crate::kernel::vector::argmax;
@@ -70,6 +70,15 @@ impl Surrogate {
         hinge::margin_gradient(slope, label, at.rival, out);
     }
 
+    /// The largest norm of a gradient $c$: $\sqrt2/\ln2$ (logistic), $\sqrt2$ (hinge), $2\sqrt2$ (smooth).
+    pub fn steepest(self) -> f64 {
+        match self {
+            Surrogate::Logistic => SQRT_2 / LN_2,
+            Surrogate::Hinge => SQRT_2,
+            Surrogate::Smooth => 2.0 * SQRT_2,
+        }
+    }
+
     /// The largest learning rate $\eta$ of the theorem, for `classes` $K$ and $\lVert x \rVert_2 \le$
     /// `radius` $X$: $\ln 2/(2KX^2)$ (logistic), $(K-1)/(K^2X^2)$ (hinge), $1/(4KX^2)$ (smooth).
     ///
@@ -95,7 +104,7 @@ impl Surrogate {
         let k = classes as f64;
         let least = match self {
             Surrogate::Logistic => {
-                let odds = (std::f64::consts::SQRT_2 * norm * radius).min(700.0).exp() / (k - 1.0);
+                let odds = (SQRT_2 * norm * radius).min(700.0).exp() / (k - 1.0);
                 exploration.max(1.0 / (1.0 + odds))
             }
             Surrogate::Hinge | Surrogate::Smooth => exploration,
@@ -110,8 +119,8 @@ impl Surrogate {
         let (k, xd) = (classes as f64, radius * norm);
         match self {
             Surrogate::Logistic => k * xd / LN_2.sqrt(),
-            Surrogate::Hinge => k * k * xd / (std::f64::consts::SQRT_2 * (k - 1.0)),
-            Surrogate::Smooth => std::f64::consts::SQRT_2 * k * xd,
+            Surrogate::Hinge => k * k * xd / (SQRT_2 * (k - 1.0)),
+            Surrogate::Smooth => SQRT_2 * k * xd,
         }
     }
 }
@@ -208,6 +217,7 @@ mod tests {
                 prop_assert!((0.0..=1.0).contains(&a));
                 surrogate.gradient(&scores, label, &mut c);
                 let square: f64 = c.iter().map(|c| c * c).sum();
+                prop_assert!(square.sqrt() <= surrogate.steepest() * (1.0 + 1e-12));
                 let wrong = if argmax(&scores) == label { 0.0 } else { 1.0 };
                 let mistakes = (1.0 - a) * wrong + a * (classes - 1) as f64 / classes as f64;
                 let rate = surrogate.full_information_rate(classes, 1.0);

@@ -8,6 +8,7 @@
 //! | SOBA: $W = A^{-1}\theta$, $\sum n m \ge 0$, the pathwise inequality, columns of sum 0 | `facts_of_the_full_version` (`soba`); $A^{-1}$ itself in `kernel::lowrank_inverse` |
 //! | Gaptron: the surrogate gap is never positive | `surrogate_gap_is_never_positive`, `bandit_surrogate_gap_is_never_positive` (`loss::gap`) |
 //! | expected mistakes are below the bounds | here: `bounds`, `tight` |
+//! | mistakes are below the bounds that hold with high probability | here: `likely` |
 //! | rows of zeros, two classes, the same row repeated, huge rows, $\gamma = 1$ | here:
 //! `laws::degenerate_streams_are_survived` |
 //! | requirements on late feedback | here: `contract` |
@@ -16,6 +17,7 @@ mod bounds;
 mod contract;
 mod inverse_gap;
 mod laws;
+mod likely;
 mod support;
 mod tight;
 mod traces;

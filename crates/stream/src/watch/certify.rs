@@ -9,8 +9,9 @@ use std::ops::Range;
 use noregret::batch::comparator::{Comparator, ComparatorError, Stop, best_in_hindsight};
 use noregret::batch::data::{Data, DataError, Labels, Rows};
 use noregret::batch::ridge::{LeastSquares, Regularization, least_squares};
+use noregret::bounds;
 use noregret::example::{Features, Target, Truth};
-use noregret::guarantee::{Ball, Guarantee, Promise, Reference};
+use noregret::guarantee::{Ball, Guarantee, MISS, Promise, Reference};
 use noregret::loss::hinge::margin;
 use noregret::loss::logistic;
 use noregret::problem::Problem;
@@ -66,6 +67,18 @@ pub struct Certified {
     /// these beside one about all rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval_bound: Option<f64>,
+    /// A bound on the mistakes of the labels that were drawn, which fails with probability [`MISS`] at most,
+    /// for theorems that have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drawn_bound: Option<f64>,
+    /// Why there is none, for learners with such a theorem.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_drawn_bound_because: Option<String>,
+    /// A bound on the mean squared Hellinger distance of the forecasts from the probabilities with which the
+    /// labels were drawn, if some comparator has these; it fails with probability [`MISS`] at most (theory:
+    /// online-to-batch 2.1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance_bound: Option<f64>,
     /// Why there is no certificate, for a learner that computes one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_certificate_because: Option<String>,
@@ -203,6 +216,9 @@ impl Record {
             bound: None,
             total_bound: None,
             interval_bound: None,
+            drawn_bound: None,
+            no_drawn_bound_because: None,
+            distance_bound: None,
             no_bound_because: None,
             trivial_bound: self.trivial_regret(),
             trivial_rule: if self.targets.is_empty() {
@@ -220,7 +236,8 @@ impl Record {
                 };
                 let best = ball.map(|ball| self.best(ball, norm)).transpose()?;
                 let best = best.map(|best| Best { loss: best.value, gap: best.gap, weights: best.weights });
-                verdict.with(comparator, best, bound)
+                let distance_bound = ball.and_then(|_| self.distance(verdict.certificate, &bound));
+                Certified { distance_bound, ..verdict }.with(comparator, best, bound)
             }
             Guarantee::SquaredRegret { norm, bound, .. } => {
                 let ball = Regularization::Ball(norm);
@@ -229,7 +246,7 @@ impl Record {
                 let comparator = format!("the best linear forecast with |theta| <= {norm:.4}");
                 verdict.with(comparator, Some(Best { loss, gap, weights: theta }), bound)
             }
-            Guarantee::Mistakes { norm, bound } => {
+            Guarantee::Mistakes { norm, bound, drawn } => {
                 let best = self.best(Ball::Frobenius, norm)?;
                 let margins = self.margins(&best);
                 let rows = best.weights.chunks_exact(self.problem.features);
@@ -244,7 +261,9 @@ impl Record {
                     "the linear predictor with the least log loss among those with Frobenius norm <= {norm:.4}; its {} mistakes",
                     margins.iter().filter(|margin| **margin <= 0.0).count()
                 );
-                let verdict = self.of_mistakes(verdict);
+                let drawn = drawn.map(|drawn| drawn.map(|bound| bound(&reference)));
+                let (drawn_bound, no_drawn_bound_because) = split(drawn);
+                let verdict = Certified { drawn_bound, no_drawn_bound_because, ..self.of_mistakes(verdict) };
                 verdict.with(comparator, None, bound.map(|bound| bound(&reference)))
             }
             Guarantee::IntervalRegret { ball, norm, bound, every } => {
@@ -274,6 +293,15 @@ impl Record {
             }
             _ => verdict,
         })
+    }
+
+    /// The bound on the distance from the true probabilities that the smaller one of certificate and bound
+    /// implies; for labels that count once.
+    fn distance(&self, certificate: Option<f64>, bound: &Promise) -> Option<f64> {
+        let regret = certificate.into_iter().chain(bound.as_ref().ok().copied()).reduce(f64::min)?;
+        let rounds = self.classes.len();
+        let plain = rounds > 0 && rounds == self.weights.len() && self.weights.iter().all(|w| *w == 1.0);
+        plain.then(|| bounds::squared_distance(regret, MISS) / rounds as f64)
     }
 
     /// The report for a bound on mistakes.
