@@ -92,6 +92,14 @@ fn clocks_are_read_where_the_map_says() {
     assert_eq!(found, CLOCKS);
 }
 
+/// Else readers and logs of decisions would import each other in a circle of forty files.
+#[test]
+fn only_readers_that_recognise_a_log_hand_it_over() {
+    let knows = |file: &String| lines(file).iter().any(|line| line.contains("crate::decisions::"));
+    let found: Vec<String> = files("crates/stream/src/read", ".rs").into_iter().filter(knows).collect();
+    assert_eq!(found, ["ndjson", "open", "parquet"].map(|name| format!("crates/stream/src/read/{name}.rs")));
+}
+
 #[test]
 fn no_front_knows_a_learner_by_name_or_makes_an_encoder() {
     let page = text("docs/which-learner.md");

@@ -4,92 +4,17 @@
 
 use noregret::hand_on;
 
-use crate::encode::costs::Costs;
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::missing::Missing;
-use crate::read::options::{CsvField, CsvRole, CsvSchema, Schema};
+use crate::read::options::{CsvRole, Schema};
 use crate::read::reader::Reader;
 use crate::read::row::{Earned, Row, RowLabel};
 use crate::read::table::is_needed;
 
-/// How a log is read whose columns have other names.
-pub(crate) const NAMED: &str =
-    "; the options decision, probability and reward name the columns of another program's log";
-
-/// The columns of a log of decisions. All other columns are features, unless they tell rows apart or say at
-/// which moment a decision was written.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Keys {
-    /// The label that was played.
-    pub decision: String,
-    /// The probability with which it was played, in (0, 1].
-    pub probability: String,
-    /// Its reward: a number, or true and false. If it is absent, the decision has no feedback.
-    pub reward: String,
-    /// The labels that were on offer: a list, or names separated by spaces. If it is `None` or absent, all
-    /// labels were.
-    pub offered: Option<String>,
-    /// If it is given, the column of the reward has costs in this range.
-    pub costs: Option<Costs>,
-    /// If it is given, rewards are in this range, and become rewards from 0 to 1.
-    pub rewards: Option<Costs>,
-    /// The range in which the rows have costs: its least for the reward 1, its largest for 0.
-    pub into: Costs,
-}
-
-/// The names of our own logs.
-impl Default for Keys {
-    fn default() -> Self {
-        let [decision, probability, reward] = ["label", "probability", "reward"].map(str::to_owned);
-        let (offered, costs, rewards) = (None, None, None);
-        Self { decision, probability, reward, offered, costs, rewards, into: Costs::default() }
-    }
-}
+pub use crate::read::logs::Keys;
 
 impl Keys {
-    /// The given names of decision, probability, reward and labels on offer, and our own for the first three
-    /// if they are not given; `None` if none is given.
-    pub fn named(given: [&Option<String>; 4]) -> Option<Self> {
-        let ours = Self::default();
-        let or = |key: &Option<String>, ours: String| key.clone().unwrap_or(ours);
-        let [decision, probability, reward, offered] = given;
-        given.iter().any(|key| key.is_some()).then(|| Self {
-            decision: or(decision, ours.decision),
-            probability: or(probability, ours.probability),
-            reward: or(reward, ours.reward),
-            offered: offered.clone(),
-            ..Self::default()
-        })
-    }
-
-    /// Gives the columns of a saved layout their roles in a log, which models do not keep; `weight` is the
-    /// column of the weights.
-    pub(crate) fn assign(&self, layout: &mut CsvSchema, weight: Option<&String>) {
-        let others = layout.fields.iter_mut().filter(|field| !is_needed(field.role));
-        others.for_each(|field| field.role = CsvRole::Drop);
-        let roles = [
-            (&self.decision, CsvRole::Label),
-            (&self.probability, CsvRole::Probability),
-            (&self.reward, CsvRole::Reward),
-        ];
-        for (name, role) in roles.into_iter().chain(weight.map(|name| (name, CsvRole::Weight))) {
-            match layout.fields.iter_mut().find(|field| field.name == *name) {
-                Some(field) => field.role = role,
-                None => layout.fields.push(CsvField { name: name.clone(), role, style: None }),
-            }
-        }
-    }
-
-    /// The layout of rows of which only the decision is a table.
-    pub(crate) fn alone(&self) -> CsvSchema {
-        let (numbers, marks, header_rows) = (None, vec![], None);
-        let mut layout =
-            CsvSchema { delimiter: ',', header: true, fields: vec![], numbers, marks, header_rows };
-        self.assign(&mut layout, None);
-        layout
-    }
-
     /// The cost of a label that has earned `earned`.
     fn cost(&self, earned: Earned) -> Result<f64, String> {
         let refused = |what: &dyn std::fmt::Display, need: String| {
@@ -213,6 +138,7 @@ impl Reader for PlayedRows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encode::costs::Costs;
     use crate::read::open::from_read;
     use crate::read::options::ReadOptions;
     use crate::testing::{by_line, read_all};

@@ -1,26 +1,23 @@
 //! Parses one line of a decision log, with all checks of its content.
 
-use std::fmt;
-use std::marker::PhantomData;
-
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Value};
 
 use crate::decisions::event::{Event, LoggedDecision};
-use crate::decisions::foreign::NAMED;
 use crate::decisions::log::{Header, LearnerPart, VERSION};
 use crate::encode::labels::{Labels, Written};
 use crate::evaluate::off_policy::check_weight;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, json_fault, shown};
 use crate::read::label::{GivenLabel, LabelType};
+use crate::read::logs::NAMED;
 use crate::read::ndjson::nan::without_nan;
 use crate::read::row::Row;
 
 mod features;
 
-use features::features;
+use features::{Features, ListOrMap, features};
 
 /// Distributions may be off their sum 1 by this much: other programs round.
 const SUM_TOLERANCE: f64 = 1e-6;
@@ -115,44 +112,6 @@ impl Name {
 
 /// Numbers of all classes: in order, or by name.
 type Numbers = ListOrMap<f64>;
-/// Features: in order, or by name.
-type Features = ListOrMap<serde_json::Value>;
-
-/// A list, or pairs in the order of the line.
-enum ListOrMap<T> {
-    List(Vec<T>),
-    Map(Vec<(String, T)>),
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for ListOrMap<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Either<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
-            type Value = ListOrMap<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an array or an object")
-            }
-
-            fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<Self::Value, S::Error> {
-                let mut list = Vec::new();
-                while let Some(item) = seq.next_element()? {
-                    list.push(item);
-                }
-                Ok(ListOrMap::List(list))
-            }
-
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
-                }
-                Ok(ListOrMap::Map(pairs))
-            }
-        }
-        from.deserialize_any(Either(PhantomData))
-    }
-}
 
 /// The keys of a line.
 const KEYS: [&str; 12] = [

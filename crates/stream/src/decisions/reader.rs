@@ -54,7 +54,7 @@ impl LogReader {
     /// If it cannot be read.
     pub fn open_until(path: &str, stop: &Stop) -> Result<Self, ReadError> {
         #[cfg(feature = "parquet")]
-        if let Some(file) = crate::read::open::parquet_file(path, None) {
+        if let Some(file) = crate::read::source::parquet_file(path, false) {
             let lines = LinesOfParquet::open(file)
                 .map_err(|what| ReadError::new(path, 0, ReadErrorKind::Layout(what)))?;
             return Ok(Self::over(Lines::Parquet(Box::new(lines), path.to_owned())));

@@ -13,37 +13,10 @@ use crate::read::options::{ReadOptions, Schema};
 use crate::read::reader::Reader;
 use crate::read::row::Row;
 
+pub use crate::read::logs::LogUse;
+
 /// Largest number of decisions without their rewards; beyond that, the oldest count as never answered.
 const MOST_WAITING: usize = 1_000_000;
-
-/// What is made of a log of decisions in our own format.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum LogUse {
-    /// It is refused: a label that was played is not the right one.
-    #[default]
-    Refused,
-    /// Decisions are learnt from when their rewards arrive.
-    Learnt {
-        /// The range of the rewards; from 0 to 1 if `None`.
-        rewards: Option<Costs>,
-        /// The range of costs of the model, in which the rows have them.
-        costs: Costs,
-    },
-    /// Decisions are rows without labels, to predict.
-    Predicted,
-}
-
-impl LogUse {
-    /// Refuses data with labels where a range of rewards says that a log was meant.
-    pub(crate) fn check_data(self) -> Result<(), String> {
-        match self {
-            Self::Learnt { rewards: Some(_), .. } => Err("is no log of decisions, whose rewards have a range; the range of costs in data is that of the \
-                                          option costs, and decision, probability and reward name the columns of another program's log"
-                .to_owned()),
-            _ => Ok(()),
-        }
-    }
-}
 
 /// A decision without its reward so far.
 struct Taken {

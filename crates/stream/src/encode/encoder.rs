@@ -15,14 +15,12 @@ use crate::encode::scale::Scaler;
 use crate::evaluate::off_policy::check_weight as check_weight_of;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::label::GivenLabel;
+use crate::read::number::LARGEST_NORM;
 use crate::read::row::{ActionCost, Row, RowLabel};
 use crate::read::table::amount;
 use crate::words::named;
 
-/// Largest magnitude of values and norms: beyond it, computations with squares could overflow.
-pub const LARGEST_NORM: f64 = 1e100;
-
-/// Largest importance weight, for the same reason.
+/// Largest importance weight: beyond it, computations with squares could overflow.
 pub const LARGEST_WEIGHT: f64 = 1e30;
 
 named! {

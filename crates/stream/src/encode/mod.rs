@@ -23,8 +23,9 @@ pub fn room_for(columns: usize, needed: usize) -> usize {
     room
 }
 
+pub use crate::read::number::LARGEST_NORM;
 pub(crate) use encoder::offered_twice;
 pub(crate) use encoder::row_error;
-pub use encoder::{Encoder, Kept, LARGEST_NORM, LARGEST_WEIGHT, LargeRow};
+pub use encoder::{Encoder, Kept, LARGEST_WEIGHT, LargeRow};
 pub use example::{Coming, Example, Logged};
 pub use late::Unscaled;

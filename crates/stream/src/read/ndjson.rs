@@ -36,13 +36,13 @@ use self::keys::{Keys, LABELS, Shape};
 use self::table::Table;
 use self::visit::{Scratch, parse_object};
 use crate::decisions::NO_DATA;
-use crate::decisions::foreign;
 use crate::decisions::line::begins_a_log;
 use crate::decisions::reader::LogReader;
-use crate::decisions::rows::{LogUse, LoggedRows};
+use crate::decisions::rows::LoggedRows;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
+use crate::read::logs::{self, LogUse};
 use crate::read::missing::Missing;
 use crate::read::options::{CsvRole, Offers, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
@@ -149,7 +149,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         return Ok(LineReader::boxed(source, columns, offers::Blocks::new(keys, width, options.describes)));
     }
     let (layout, mut notes) = match layout {
-        _ if keys.shape == Shape::Array => (logged.map(foreign::Keys::alone), vec![]),
+        _ if keys.shape == Shape::Array => (logged.map(logs::Keys::alone), vec![]),
         Some(layout) => {
             let (mut layout, fields) = (layout.clone(), &layout.fields);
             let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();

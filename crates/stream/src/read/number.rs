@@ -5,6 +5,9 @@
 //! 64 bits, so that one division rounds correctly (Clinger 1990, How to read floating point numbers
 //! accurately).
 
+/// Largest magnitude of values and norms: beyond it, computations with squares could overflow.
+pub const LARGEST_NORM: f64 = 1e100;
+
 /// 10^0 to 10^15.
 const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];

@@ -8,11 +8,11 @@ use noregret::bandit::offers::{Offer, OfferRow, OfferedLabel, key};
 use noregret::example::Features;
 use serde_json::Value;
 
-use crate::encode::LARGEST_NORM;
 use crate::encode::labels::Labels;
 use crate::read::columns::hash_name;
 use crate::read::error::shown;
 use crate::read::label::{GivenLabel, LabelType};
+use crate::read::number::LARGEST_NORM;
 use crate::read::row::Row;
 
 /// Bits of the hash of a feature, before it is hashed into a block.

@@ -13,6 +13,8 @@ use crate::read::missing::Missing;
 use crate::read::options::ReadOptions;
 use crate::read::reader::Reader;
 use crate::read::source::Source;
+#[cfg(feature = "parquet")]
+use crate::read::source::parquet_file;
 use crate::read::unlabelled::Unlabelled;
 use crate::read::{arff, csv, libsvm, ndjson, recognise, vw};
 
@@ -27,7 +29,7 @@ use crate::read::{arff, csv, libsvm, ndjson, recognise, vw};
 pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let options = &*options.of_log();
     #[cfg(feature = "parquet")]
-    if let Some(file) = parquet_file(path, options.format) {
+    if let Some(file) = parquet_file(path, options.format == Some(Format::Parquet)) {
         let other = options.format.filter(|format| *format != Format::Parquet);
         let other = other.map_or(Ok(()), |format| {
             Err(format!("is a Parquet file, and was to be read as {}; leave out the format", format.name()))
@@ -93,19 +95,6 @@ fn labelled(reader: Box<dyn Reader>, name: &str, options: &ReadOptions) -> Box<d
 fn ahead(reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadError> {
     // The program that writes to a pipe may wait for each answer.
     if reader.size().is_some() { ReadAhead::boxed(reader, name) } else { Ok(reader) }
-}
-
-/// The file, if it is to be read as Parquet, by its first bytes or by the options. Other errors are
-/// reported where all files are opened.
-#[cfg(feature = "parquet")]
-pub(crate) fn parquet_file(path: &str, format: Option<Format>) -> Option<std::fs::File> {
-    if path == "-" || !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
-        return None;
-    }
-    let mut file = std::fs::File::open(path).ok()?;
-    let mut head = [0; 4];
-    let magic = file.read_exact(&mut head).is_ok() && head == *b"PAR1";
-    (magic || format == Some(Format::Parquet)).then_some(file)
 }
 
 /// Refuses to look for the labels on offer in a format that does not have them in a column.

@@ -4,12 +4,11 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::decisions::foreign::Keys;
-use crate::decisions::rows::LogUse;
 use crate::read::columns::{Columns, Names};
 use crate::read::error::ReadErrorKind;
 use crate::read::format::Format;
 use crate::read::live::Stop;
+use crate::read::logs::{Keys, LogUse};
 use crate::read::missing::Missing;
 use crate::words::named;
 

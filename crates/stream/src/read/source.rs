@@ -20,6 +20,19 @@ const LONGEST_LINE: usize = 256 * 1024 * 1024;
 /// Number of bytes that [`Source::peek`] reads beyond the first line.
 const LONGEST_PEEK: usize = 16 * 1024 * 1024;
 
+/// The file, if it is Parquet by its first bytes, or is `said` to be. Other errors are reported where all
+/// files are opened.
+#[cfg(feature = "parquet")]
+pub(crate) fn parquet_file(path: &str, said: bool) -> Option<File> {
+    if path == "-" || !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+        return None;
+    }
+    let mut file = File::open(path).ok()?;
+    let mut head = [0; 4];
+    let magic = file.read_exact(&mut head).is_ok() && head == *b"PAR1";
+    (magic || said).then_some(file)
+}
+
 /// A stream of text, decompressed if its first bytes are those of gzip or zstd, without byte order
 /// mark.
 pub(crate) struct Source {

@@ -1,9 +1,53 @@
 //! Parses the features of a decision: an array of all features, or an object of some.
 
-use super::{Features, ListOrMap};
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::shown;
 use crate::read::row::{Duplicates, FeatureFault, Row};
+
+/// Features: in order, or by name.
+pub(super) type Features = ListOrMap<serde_json::Value>;
+
+/// A list, or pairs in the order of the line.
+pub(super) enum ListOrMap<T> {
+    List(Vec<T>),
+    Map(Vec<(String, T)>),
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for ListOrMap<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Either<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
+            type Value = ListOrMap<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array or an object")
+            }
+
+            fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<Self::Value, S::Error> {
+                let mut list = Vec::new();
+                while let Some(item) = seq.next_element()? {
+                    list.push(item);
+                }
+                Ok(ListOrMap::List(list))
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(ListOrMap::Map(pairs))
+            }
+        }
+        from.deserialize_any(Either(PhantomData))
+    }
+}
 
 /// Reads `x` into `row`.
 pub(super) fn features(x: Features, columns: &mut ColumnMap, row: &mut Row) -> Result<(), String> {

@@ -9,6 +9,7 @@ use super::roles::{Decided, decide, role_word};
 use super::sample::{Sample, missing_words};
 use crate::read::columns::Columns;
 use crate::read::error::shown;
+use crate::read::logs::Keys;
 use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema};
 
 /// A layout, as found in the first rows.
@@ -76,6 +77,35 @@ pub(crate) fn saved_layout(options: &ReadOptions) -> Option<Cow<'_, CsvSchema>> 
         saved.to_mut().fields[at].name.clone_from(label);
     }
     Some(saved)
+}
+
+impl Keys {
+    /// Gives the columns of a saved layout their roles in a log, which models do not keep; `weight` is the
+    /// column of the weights.
+    fn assign(&self, layout: &mut CsvSchema, weight: Option<&String>) {
+        let others = layout.fields.iter_mut().filter(|field| !is_needed(field.role));
+        others.for_each(|field| field.role = CsvRole::Drop);
+        let roles = [
+            (&self.decision, CsvRole::Label),
+            (&self.probability, CsvRole::Probability),
+            (&self.reward, CsvRole::Reward),
+        ];
+        for (name, role) in roles.into_iter().chain(weight.map(|name| (name, CsvRole::Weight))) {
+            match layout.fields.iter_mut().find(|field| field.name == *name) {
+                Some(field) => field.role = role,
+                None => layout.fields.push(CsvField { name: name.clone(), role, style: None }),
+            }
+        }
+    }
+
+    /// The layout of rows of which only the decision is a table.
+    pub(crate) fn alone(&self) -> CsvSchema {
+        let (numbers, marks, header_rows) = (None, vec![], None);
+        let mut layout =
+            CsvSchema { delimiter: ',', header: true, fields: vec![], numbers, marks, header_rows };
+        self.assign(&mut layout, None);
+        layout
+    }
 }
 
 /// Refuses what the options say of the columns `names` where the saved model says otherwise, which counts. A

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use csv::ByteRecord;
 
 use super::words::LABEL_NAMES;
-use crate::decisions::foreign::{Keys, NAMED};
 use crate::read::error::{ReadErrorKind, shown};
+use crate::read::logs::{Keys, NAMED};
 use crate::read::options::ReadOptions;
 use crate::words::counted;
 

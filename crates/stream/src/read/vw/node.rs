@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use crate::encode::LARGEST_NORM;
 use crate::read::error::shown;
+use crate::read::number::LARGEST_NORM;
 use crate::read::offer::Described;
 
 /// A JSON value.

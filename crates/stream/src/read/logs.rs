@@ -1,0 +1,83 @@
+//! What is said of logs of decisions: the columns of another program's, and what is made of our own.
+
+use crate::encode::costs::Costs;
+
+/// How a log is read whose columns have other names.
+pub(crate) const NAMED: &str =
+    "; the options decision, probability and reward name the columns of another program's log";
+
+/// The columns of a log of decisions. All other columns are features, unless they tell rows apart or say at
+/// which moment a decision was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Keys {
+    /// The label that was played.
+    pub decision: String,
+    /// The probability with which it was played, in (0, 1].
+    pub probability: String,
+    /// Its reward: a number, or true and false. If it is absent, the decision has no feedback.
+    pub reward: String,
+    /// The labels that were on offer: a list, or names separated by spaces. If it is `None` or absent, all
+    /// labels were.
+    pub offered: Option<String>,
+    /// If it is given, the column of the reward has costs in this range.
+    pub costs: Option<Costs>,
+    /// If it is given, rewards are in this range, and become rewards from 0 to 1.
+    pub rewards: Option<Costs>,
+    /// The range in which the rows have costs: its least for the reward 1, its largest for 0.
+    pub into: Costs,
+}
+
+/// The names of our own logs.
+impl Default for Keys {
+    fn default() -> Self {
+        let [decision, probability, reward] = ["label", "probability", "reward"].map(str::to_owned);
+        let (offered, costs, rewards) = (None, None, None);
+        Self { decision, probability, reward, offered, costs, rewards, into: Costs::default() }
+    }
+}
+
+impl Keys {
+    /// The given names of decision, probability, reward and labels on offer, and our own for the first three
+    /// if they are not given; `None` if none is given.
+    pub fn named(given: [&Option<String>; 4]) -> Option<Self> {
+        let ours = Self::default();
+        let or = |key: &Option<String>, ours: String| key.clone().unwrap_or(ours);
+        let [decision, probability, reward, offered] = given;
+        given.iter().any(|key| key.is_some()).then(|| Self {
+            decision: or(decision, ours.decision),
+            probability: or(probability, ours.probability),
+            reward: or(reward, ours.reward),
+            offered: offered.clone(),
+            ..Self::default()
+        })
+    }
+}
+
+/// What is made of a log of decisions in our own format.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum LogUse {
+    /// It is refused: a label that was played is not the right one.
+    #[default]
+    Refused,
+    /// Decisions are learnt from when their rewards arrive.
+    Learnt {
+        /// The range of the rewards; from 0 to 1 if `None`.
+        rewards: Option<Costs>,
+        /// The range of costs of the model, in which the rows have them.
+        costs: Costs,
+    },
+    /// Decisions are rows without labels, to predict.
+    Predicted,
+}
+
+impl LogUse {
+    /// Refuses data with labels where a range of rewards says that a log was meant.
+    pub(crate) fn check_data(self) -> Result<(), String> {
+        match self {
+            Self::Learnt { rewards: Some(_), .. } => Err("is no log of decisions, whose rewards have a range; the range of costs in data is that of the \
+                                          option costs, and decision, probability and reward name the columns of another program's log"
+                .to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
