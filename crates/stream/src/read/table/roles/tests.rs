@@ -1,0 +1,162 @@
+use csv::ByteRecord;
+
+use super::*;
+use crate::read::missing::Missing;
+
+fn decided(
+    header: &str,
+    rows: impl Iterator<Item = String>,
+    change: impl FnOnce(&mut ReadOptions),
+) -> Decided {
+    let names: Vec<String> = header.split(',').map(str::to_owned).collect();
+    let rows: Vec<ByteRecord> =
+        rows.map(|row| ByteRecord::from(row.split('|').collect::<Vec<_>>())).collect();
+    let mut options = ReadOptions::default();
+    change(&mut options);
+    let rows: Vec<&ByteRecord> = rows.iter().collect();
+    let sample = Sample {
+        names: &names,
+        rows: &rows,
+        label: names.iter().position(|name| name == "label"),
+        weight: None,
+        comma_first: false,
+        more: false,
+        nameless: false,
+        missing: &Missing::default(),
+        declared: &[],
+    };
+    let find = |name: &str| names.iter().position(|known| known == name).ok_or_else(|| "none".to_owned());
+    decide(&sample, &options, find).expect("it can be decided")
+}
+
+fn roles(decided: &Decided) -> Vec<CsvRole> {
+    decided.fields.iter().map(|field| field.role).collect()
+}
+
+#[test]
+fn a_table_of_all_kinds() {
+    let rows = || {
+        (0..100).map(|t| {
+            let days = 1 + t % 28;
+            format!(
+                "T-{t}|2026-02-{days:02}|the box number {t} came late|{}|1,{t:03}.5|{}|{}",
+                ["red", "blue"][t % 2],
+                t * t,
+                t % 3
+            )
+        })
+    };
+    let header = "ticket,when,said,colour,amount,size,label";
+    let found = decided(header, rows(), |_| {});
+    use CsvRole::{Categorical, Drop, Label, Numeric, Text, Time};
+    assert_eq!(roles(&found), [Drop, Time, Text, Categorical, Numeric, Numeric, Label]);
+    let styles: Vec<_> = found.fields.iter().map(|field| field.style).collect();
+    assert_eq!(styles[1..5], [Some(Style::Iso), None, None, Some(Style::Grouped)]);
+    assert_eq!(found.numbers, Some(5 + 2));
+    assert!(found.notes.len() == 1 && found.notes[0].contains("\"ticket\" is left out"), "{:?}", found.notes);
+    let chosen = decided(header, rows(), |options| {
+        options.categorical = vec!["ticket".into(), "said".into()];
+        options.drop = vec!["when".into()];
+        options.text = vec!["colour".into()];
+    });
+    assert_eq!(roles(&chosen), [Categorical, Drop, Categorical, Text, Numeric, Numeric, Label]);
+}
+
+#[test]
+fn tables_of_numbers_and_categories_have_no_indicators() {
+    let rows = (0..100).map(|t| format!("{}|{}|{}", t * t, ["a", "b", "c"][t % 3], t % 2));
+    let found = decided("count,kind,label", rows, |_| {});
+    assert_eq!(roles(&found), [CsvRole::Numeric, CsvRole::Categorical, CsvRole::Label]);
+    assert_eq!((found.numbers, found.notes.len()), (None, 0));
+}
+
+#[test]
+fn row_numbers_are_left_out() {
+    // Shuffled, as in a part of a sorted table, or counting up.
+    let shuffled = |t: usize| 37 * t % 101;
+    let role = |header: &str, number: &dyn Fn(usize) -> usize| {
+        let rows: Vec<String> = (0..100).map(|t| format!("{}|{}.5|{}", number(t), t % 7, t % 2)).collect();
+        roles(&decided(header, rows.into_iter(), |_| {}))[0]
+    };
+    for name in ["Unnamed: 0", "X", "rownum", "uid", "PassengerId", "order_id", "__index_level_0__"] {
+        assert_eq!(role(&format!("{name},b,label"), &shuffled), CsvRole::Drop, "{name}");
+    }
+    assert_eq!(role("step,b,label", &|t| t + 7), CsvRole::Drop);
+    for header in ["price,b,label", "X,Y,label"] {
+        assert_eq!(role(header, &shuffled), CsvRole::Numeric, "{header}");
+    }
+    assert_eq!(role("id,b,label", &|t| t % 10), CsvRole::Numeric, "they repeat");
+    let rows = || (0..100).map(|t| format!("{t}|{}", t % 2));
+    let kept = decided("step,label", rows(), |options| options.numeric = vec!["step".into()]);
+    assert_eq!((roles(&kept)[0], kept.notes.len()), (CsvRole::Numeric, 0));
+}
+
+#[test]
+fn numbers_beside_few_words_are_numbers_at_every_share() {
+    for share in [2, 3, 5, 12, 30] {
+        let rows = (0..300).map(|t| {
+            let cell = if t % share == 1 { "unknown".to_owned() } else { format!("{}.25", 7 * t % 211) };
+            format!("{cell}|{}", t % 2)
+        });
+        let found = decided("a,label", rows, |_| {});
+        assert_eq!(roles(&found)[0], CsvRole::Numeric, "{share}");
+        assert!(found.notes[0].contains("such as \"unknown\", which count as missing"), "{:?}", found.notes);
+    }
+    let sizes = ["36", "38", "40", "S", "M"];
+    let found = decided("a,label", (0..100).map(|t| format!("{}|{}", sizes[t % 5], t % 2)), |_| {});
+    assert_eq!(roles(&found)[0], CsvRole::Categorical);
+    assert!(found.notes.iter().any(|note| note.contains("becomes categories")), "{:?}", found.notes);
+}
+
+#[test]
+fn times_beside_few_words_are_times_at_every_share() {
+    for (share, noted) in [(2, 1), (3, 1), (12, 1), (30, 0)] {
+        let rows = (0..300).map(|t| {
+            let day = format!("2026-{:02}-{:02}", t * 7 % 12 + 1, t * 5 % 28 + 1);
+            format!("{}|{}", if t % share == 1 { "0000-00-00" } else { &day }, t % 2)
+        });
+        let found = decided("a,label", rows, |_| {});
+        assert_eq!(roles(&found)[0], CsvRole::Time, "{share}");
+        let said = found.notes.iter().filter(|note| note.contains("holds times, except for")).count();
+        assert_eq!(said, noted, "{share}: {:?}", found.notes);
+    }
+}
+
+#[test]
+fn constant_columns_are_mentioned_once() {
+    let found = decided("a,b,c,label", (0..60).map(|t| format!("1|x|2|{}", t % 2)), |_| {});
+    let said: Vec<&String> = found.notes.iter().filter(|note| note.contains("no information")).collect();
+    assert_eq!(
+        said,
+        ["3 columns, such as \"a\", always have the same value in all 60 rows: they have no information"]
+    );
+}
+
+#[test]
+fn suspicious_columns_are_remarked_on() {
+    let rows = (0..100).map(|t| {
+        let rare = if t % 20 == 0 { "4" } else { "" };
+        let odd = if t == 50 { "many".to_owned() } else { (t * t).to_string() };
+        format!("{t}|EUR|{rare}|{odd}|{}|{}", ["x", "y", "z"][t % 3], ["u", "v", "w"][t % 3])
+    });
+    let found = decided("id,currency,rare,odd,copy,label", rows, |_| {});
+    let notes = found.notes.join("\n");
+    for part in [
+        "\"id\" is left out",
+        "\"currency\" is always \"EUR\"",
+        "\"rare\" is missing in 95 %",
+        "\"odd\" holds numbers, except for 1 of its first 100 cells, such as \"many\"",
+        "\"copy\" has one value for each class",
+    ] {
+        assert!(notes.contains(part), "{part}: {notes}");
+    }
+    assert_eq!(found.notes.len(), 5, "{notes}");
+    let many = decided("a,b,c,label", (0..200).map(|t| format!("1|2|{}|n{}", t % 2, t / 2)), |_| {});
+    assert!(many.notes.iter().any(|note| note.contains("has 100 values")), "{:?}", many.notes);
+    let copies = decided("a,b,c,label", (0..200).map(|t| format!("{0}|{0}|3|{1}", t % 20, t % 2)), |_| {});
+    assert!(
+        copies.notes.iter().any(|note| note.starts_with("180 of all 200 rows are exact")),
+        "{:?}",
+        copies.notes
+    );
+}
