@@ -11,6 +11,7 @@ use noregret::param::{Value, Values};
 use noregret::problem::Problem;
 use noregret::rng::Rng;
 use noregret_stream::Reader;
+use noregret_stream::decisions::foreign::Keys;
 use noregret_stream::encode::Encoder;
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::survey::MOST_CLASSES;
@@ -85,6 +86,16 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
         )));
     }
     let mut source = plan.source.with_schema(saved.schema.clone());
+    if let (AnyModel::Full(_), Some(keys)) = (&saved.learner, &plan.source.options.logged) {
+        if *keys != (Keys { offered: keys.offered.clone(), ..Keys::default() }) {
+            return Err(Failure::usage(format!(
+                "--decision, --probability, --reward, --rewards, --costs: the model {} learns from labels, not from a log of decisions; \
+                 omit them",
+                path.display()
+            )));
+        }
+        (source.options.offered, source.options.logged) = (keys.offered.clone(), None);
+    }
     source.options.room = u32::try_from(saved.encoder.columns()).unwrap_or(u32::MAX);
     if matches!(saved.learner, AnyModel::Bandit(_)) {
         source = source.for_decisions(saved.encoder.costs().unwrap_or_default());

@@ -173,6 +173,12 @@ impl StreamPlan {
         self
     }
 
+    /// The same with the column `offered` of the labels on offer, for rows that have a label.
+    fn with_offered(mut self, offered: Option<&String>) -> Self {
+        self.source.options.offered = offered.cloned();
+        self
+    }
+
     /// The request to end the run between two rows.
     pub(crate) fn stop(&self) -> &Stop {
         &self.source.options.stop
@@ -244,9 +250,11 @@ pub(crate) struct ComparePlan {
 
 impl ComparePlan {
     pub(crate) fn of(args: &CompareArgs) -> Result<Self, Failure> {
+        let mut pass = PassPlan::of(&args.stream)?;
+        pass.stream = pass.stream.with_offered(args.offered.as_ref());
         let plan = Self {
             candidates: candidates(&args.learners, &args.set)?,
-            pass: PassPlan::of(&args.stream)?,
+            pass,
             sort: args.sort,
             plot: args.plot.clone(),
             curve: args.curve,
@@ -370,7 +378,7 @@ impl RepeatPlan {
         let Wanted { entry, settings, .. } = wanted(args)?;
         let candidate = Candidate { entry, settings, varied: Vec::new() };
         let mut pass = PassPlan::of(&args.stream)?;
-        pass.stream = pass.stream.with_log(logged(args)?, args.rewards);
+        pass.stream = pass.stream.with_log(logged(args)?, args.rewards).with_offered(offered(args)?);
         Files::default().input("the data", &pass.stream.source.data).check()?;
         Ok(Self { candidate, pass })
     }
@@ -384,6 +392,7 @@ impl RunPlan {
         };
         let batch_model = args.batch_model.clone();
         let stream = StreamPlan::of(&args.stream)?.with_log(logged(args)?, args.rewards);
+        let stream = stream.with_offered(offered(args)?);
         let plan = Self {
             stream,
             learner: LearnerPlan::of(args)?,
@@ -451,9 +460,19 @@ fn columns(args: &RunArgs) -> Option<Keys> {
     Keys::named([&args.decision, &args.probability, &args.reward, &args.offered])
 }
 
+/// The column of the labels on offer of data whose label is seen; that of a log is among its [`logged`]
+/// columns, and what a loaded model learns from is not known yet.
+fn offered(args: &RunArgs) -> Result<Option<&String>, Failure> {
+    let of_log = args.decision.is_some() || args.probability.is_some() || args.reward.is_some();
+    if args.offered.is_none() || of_log || args.load.is_some() || wanted(args)?.is_bandit() {
+        return Ok(None);
+    }
+    Ok(args.offered.as_ref())
+}
+
 /// The names of the columns, if the data is the log of another program's decisions.
 fn logged(args: &RunArgs) -> Result<Option<Keys>, Failure> {
-    let keys = columns(args);
+    let keys = if offered(args)?.is_some() { None } else { columns(args) };
     let refused =
         |what: &str| Err(Failure::usage(format!("--decision, --probability, --reward, --offered: {what}")));
     if keys.is_some() && args.feedback != Some(FeedbackChoice::Bandit) && args.load.is_none() {

@@ -40,8 +40,8 @@ pub(crate) struct RunArgs {
     /// [default: 0..1]
     #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true, conflicts_with = "costs")]
     pub(crate) rewards: Option<Costs>,
-    /// The column of the labels that were on offer: a list, or names separated by spaces [default: all labels
-    /// were on offer]
+    /// The column of the labels on offer, of a log or of rows with labels: a list, or names separated by
+    /// spaces; forecasts are among them [default: all labels are on offer]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) offered: Option<String>,
     /// With bandit feedback, write every decision and its feedback to a new log: .ndjson, .gz, .zst
@@ -138,6 +138,10 @@ pub(crate) struct CompareArgs {
     /// all rounds so far
     #[arg(long, value_name = "WHAT", default_value_t = Measure::Error, requires = "plot")]
     pub(crate) curve: Measure,
+    /// The column of the labels on offer: a list, or names separated by spaces; forecasts are among them
+    /// [default: all labels are on offer]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) offered: Option<String>,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
 }
@@ -179,7 +183,7 @@ pub(crate) struct PredictArgs {
     /// Write to a file, which is created when it is complete; - is standard output [default: -]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// The column of CSV or key of NDJSON with the labels on offer: a list, or names separated by spaces
+    /// The column or key of NDJSON with the labels on offer: a list, or names separated by spaces
     /// [default: the key labels, if the model has no such column; else all labels]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) offered: Option<String>,

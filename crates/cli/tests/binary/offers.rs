@@ -381,7 +381,81 @@ fn labels_on_offer_are_predicted() {
     }
     folder.write("a.svm", "c1 1:2\n");
     let refused = folder.run("predict m a.svm --offered mine");
-    assert!(refused.stderr.contains("csv or ndjson was needed"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("csv, ndjson, parquet or arff was needed"), "{}", refused.stderr);
+}
+
+/// Rows whose label shows, each with two of four labels on offer in a column of CSV.
+fn shown_in_csv(count: usize) -> String {
+    let mut text = "a,b,c,d,shown,y\n".to_owned();
+    for (t, (label, x)) in rows(count, 4, 4).into_iter().enumerate() {
+        let other = (label + 1 + t % 3) % 4;
+        writeln!(text, "{},{},{},{},c{label} c{other},c{label}", x[0], x[1], x[2], x[3]).unwrap();
+    }
+    text
+}
+
+/// Learners that see the label forecast among the labels on offer, and are scored by that.
+#[test]
+fn a_run_with_labels_forecasts_among_those_on_offer() {
+    let folder = Folder::with("a.csv", shown_in_csv(300));
+    folder.write("a.ndjson", some_of_four(300));
+    for learner in ["auto", "ogd", "perceptron", "folklore"] {
+        let all = error_rate(&folder.summary(&format!("a.csv --learner {learner} --drop shown")));
+        let run = format!("a.csv --learner {learner} --offered shown --predictions p.csv --save m");
+        let some = folder.summary(&run);
+        assert!(error_rate(&some) < all, "{learner}: {some}, and {all} among all labels");
+        assert!(some["greedy_error_rate"].as_f64().unwrap() <= all, "{learner}: {some}");
+        let (data, found) = (folder.read("a.csv"), folder.read("p.csv"));
+        let [data, found] = [data, found].map(|bytes| String::from_utf8(bytes).unwrap());
+        assert_eq!(found.lines().count(), 301);
+        for (row, line) in data.lines().zip(found.lines()).skip(1) {
+            let (shown, answer) = (row.split(',').nth(4).unwrap(), line.split(',').next().unwrap());
+            assert!(shown.split(' ').any(|label| label == answer), "{learner}: {line}, for {row}");
+        }
+        let compared = format!("compare a.csv --learners {learner} --offered shown --quiet --json");
+        let compared = folder.run(&compared).succeeded().stdout;
+        let same = format!("\"error_rate\":{{\"mean\":{}", some["error_rate"]);
+        assert!(compared.contains(&same), "{some}: {compared}");
+        let on = folder.run("run a.csv --load m --offered shown --quiet --json").succeeded().summary();
+        let at_large = folder.run("run a.csv --load m --quiet --json").succeeded().summary();
+        assert!(error_rate(&on) <= error_rate(&at_large), "{learner}: {on} {at_large}");
+        let of_ndjson = folder.summary(&format!("a.ndjson --learner {learner} --offered labels"));
+        assert!(error_rate(&of_ndjson) < 0.3, "{learner}: {of_ndjson}");
+    }
+    folder.run("run a.csv --load m --reward y --quiet").failed(
+        1,
+        "--decision, --probability, --reward, --rewards, --costs: the model m learns from labels, not from a log of decisions; omit them",
+    );
+    let pipe = "run - --format csv --learner ogd --offered shown --quiet --set features=4";
+    folder
+        .run_with(pipe, shown_in_csv(20))
+        .failed(1, "--offered: needs --set classes=K on a pipe; it cannot be combined with classes that are added during the run");
+    folder.run_with(&format!("{pipe} --set classes=4"), shown_in_csv(20)).succeeded();
+}
+
+/// In Vowpal Wabbit's text, actions without a cost are the labels on offer of a row to be forecast.
+#[test]
+fn actions_without_a_cost_are_on_offer() {
+    let mut text = String::new();
+    for (label, x) in rows(80, 4, 4) {
+        writeln!(text, "{} | a:{} b:{} c:{} d:{}", label + 1, x[0], x[1], x[2], x[3]).unwrap();
+        writeln!(text, "2: 3: | a:{} b:{} c:{} d:{}", x[0], x[1], x[2], x[3]).unwrap();
+    }
+    let folder = Folder::with("a.vw", &text);
+    for learner in ["ogd", "auto"] {
+        let run = format!("run a.vw --learner {learner} --quiet --predictions p.csv");
+        folder.run(&run).succeeded();
+        let found = String::from_utf8(folder.read("p.csv")).unwrap();
+        let asked: Vec<&str> = found.lines().skip(2).step_by(2).collect();
+        assert_eq!(asked.len(), 80);
+        assert!(asked.iter().all(|line| line.starts_with("2,") || line.starts_with("3,")), "{found}");
+    }
+    // On a pipe, no row has had the labels yet.
+    let pipe = "run - --format vw --learner ogd --quiet --set features=9";
+    folder
+        .run_with(pipe, "2: 3: | a\n3 | a\n")
+        .failed(2, "standard input:1: the label \"2\" is on offer before any row has it: classes = K makes room for K labels");
+    folder.run_with(&format!("{pipe} --set classes=2"), "2: 3: | a\n3 | a\n").succeeded();
 }
 
 /// The label whose price, by a common weight, is best: one weight is learnt for all labels, which takes fewer

@@ -210,7 +210,8 @@ impl Encoder {
                 if let Some(why) = costs.iter().find_map(|one| self.labels.clash(&one.action, one.of)) {
                     return Err(why);
                 }
-                for one in costs.iter().filter(|_| observe) {
+                let takes_in = observe && !self.is_open();
+                for one in costs.iter().filter(|_| takes_in) {
                     if self.labels.find_as(&one.action, one.of).is_none() && self.labels.len() < self.classes
                     {
                         self.labels_mut().intern_as(&one.action, one.of);
@@ -222,6 +223,11 @@ impl Encoder {
         Ok(())
     }
 
+    /// Whether classes are added as rows have them, for a learner that sees the label.
+    fn is_open(&self) -> bool {
+        self.costs.is_none() && self.classes == usize::MAX
+    }
+
     /// Sets the classes on offer; with `observe`, a new class is added if there is room.
     fn offered_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), String> {
         out.offered.clear();
@@ -231,6 +237,11 @@ impl Encoder {
             }
             let label = match self.labels.find_as(text, *of) {
                 Some(label) => label,
+                None if observe && self.is_open() => {
+                    return Err(format!(
+                        "the label {text:?} is on offer before any row has it: classes = K makes room for K labels"
+                    ));
+                }
                 None if observe && self.labels.len() < self.classes => self.labels_mut().intern_as(text, *of),
                 None => return Err(self.unknown_class(text, observe)),
             };

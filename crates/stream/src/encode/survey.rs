@@ -69,7 +69,7 @@ pub struct Survey {
     pub fewest_offered: usize,
     /// The line of the first row whose label is a class.
     pub named: Option<u64>,
-    /// The line of the first row whose label gives costs of actions.
+    /// The line of the first row whose label gives the cost of an action.
     pub costs: Option<u64>,
     /// Whether some of these were played by another policy.
     pub logged: bool,
@@ -150,7 +150,10 @@ impl Survey {
                     }
                 }
                 RowLabel::Costs(actions) => {
-                    survey.costs.get_or_insert(row.line);
+                    // Actions without a cost are those on offer.
+                    if actions.iter().any(|one| one.cost.is_some()) {
+                        survey.costs.get_or_insert(row.line);
+                    }
                     survey.logged |= actions.iter().any(|one| one.probability.is_some());
                     for one in actions {
                         survey.labels.collect(&one.action, one.of);

@@ -174,8 +174,8 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     notes.extend(as_a_log.filter(|_| saved.is_none() && logged.is_none()));
     if saved.is_none() && offers.is_none() && offers::recognise(&rows, Offers::WIDTH).is_some() {
         notes.push(
-            "\"labels\" looks like the labels on offer, which learners that see the label do not heed: with --feedback bandit \
-             they are chosen among"
+            "\"labels\" looks like the labels on offer, and is read as a feature by learners that see the label: the option offered = \
+             labels makes their forecasts be among them, and with --feedback bandit they are chosen among"
                 .to_owned(),
         );
     }

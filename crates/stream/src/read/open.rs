@@ -100,10 +100,8 @@ fn ahead(reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadErr
 /// Refuses to look for the labels on offer in a format that does not have them in a column.
 fn check_offered(format: Format, options: &ReadOptions) -> Result<(), String> {
     match &options.offered {
-        // Logs have it in every table.
-        Some(_) if options.logged.is_some() && !matches!(format, Format::Libsvm | Format::Vw) => Ok(()),
-        Some(offered) if !matches!(format, Format::Csv | Format::Ndjson) => Err(format!(
-            "is read as {}, which has no column or key {} of the labels on offer; csv or ndjson was needed",
+        Some(offered) if matches!(format, Format::Libsvm | Format::Vw) => Err(format!(
+            "is read as {}, which has no column or key {} of the labels on offer; csv, ndjson, parquet or arff was needed",
             format.name(),
             shown(offered)
         )),
@@ -152,8 +150,8 @@ fn parsed(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, 
         )));
     }
     check_text(format, options).map_err(|what| source.file_error(what))?;
-    check_columns(format, options).map_err(|what| source.file_error(what))?;
     check_offered(format, options).map_err(|what| source.file_error(what))?;
+    check_columns(format, options).map_err(|what| source.file_error(what))?;
     if format != Format::Ndjson {
         options.decisions.check_data().map_err(|what| source.file_error(what))?;
     }

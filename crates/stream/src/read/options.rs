@@ -274,6 +274,9 @@ impl ReadOptions {
         if let Some(keys) = &self.logged {
             given.push((std::slice::from_ref(&keys.probability), CsvRole::Probability));
             given.push((std::slice::from_ref(&keys.reward), CsvRole::Reward));
+        }
+        // The labels on offer are no feature; a saved model says what its columns are.
+        if self.logged.is_some() || self.schema.is_none() {
             given.push((self.offered.as_slice(), CsvRole::Drop));
         }
         given

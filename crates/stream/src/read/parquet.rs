@@ -235,9 +235,7 @@ fn decide(
     total: u64,
 ) -> Result<(CsvSchema, Vec<String>), String> {
     let mut options = options.clone();
-    if options.logged.is_some() {
-        options.drop.extend(options.offered.take());
-    }
+    options.drop.extend(options.offered.take());
     let given = given_to_others(&rows.leaves, names, &mut options)?;
     let sampled: Vec<usize> = (0..names.len()).filter(|at| rows.leaves[*at].is_sampled()).collect();
     let (cells, lengths) = first_rows(rows, &sampled).map_err(|error| damaged(&error))?;

@@ -18,12 +18,13 @@ use crate::run::delay::Lateness;
 use crate::run::options::RunOptions;
 use crate::run::score::{RoundScore, Score};
 use crate::run::standing::Standing;
+use crate::save::restrict;
 
 /// One round, before it is learnt.
 pub struct Outcome<'a> {
     /// The example.
     pub example: &'a Example,
-    /// Its prediction.
+    /// Its prediction, among the labels on offer.
     pub prediction: &'a Prediction,
     /// The label that was played.
     pub played: Label,
@@ -189,7 +190,7 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
     let few = options.forecast == Forecast::Probabilities
         && options.delay == Lateness::default()
         && !sink.reads_forecasts();
-    let (mut prediction, mut best) = (learner.prediction(), Vec::new());
+    let (mut prediction, mut best, mut among) = (learner.prediction(), Vec::new(), Among::default());
     while block.fill(examples)? {
         let Problem { classes, features, .. } = *learner.problem();
         let least = if options.takes_in { block.classes() } else { 0 };
@@ -210,7 +211,7 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
         for example in block.examples() {
             standing.rounds += 1;
             let (x, target) = (example.features(), example.target());
-            let (played, round) = if few && learner.forecasts_few() {
+            let (played, round) = if few && learner.forecasts_few() && example.offered().is_empty() {
                 learner.best(x, 1, &mut prediction, &mut best);
                 let played = best[0].0;
                 let truth = target.map(|target| target.truth);
@@ -224,8 +225,9 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
                 if !prediction.is_sound(options.forecast) {
                     return Err(RunError::NotFinite(standing.rounds));
                 }
-                let played = play(options.forecast, &prediction, generator);
-                let scored = |target| RoundScore::new(options.forecast, &prediction, played, target);
+                let (shown, offered) = (among.of(&prediction, example), example.offered());
+                let played = play(options.forecast, shown, generator);
+                let scored = |target| RoundScore::among(options.forecast, shown, played, target, offered);
                 (played, target.map(scored))
             };
             round.into_iter().for_each(|round| standing.score.add(round));
@@ -235,7 +237,7 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
             let weights = || learner.weights();
             let outcome = Outcome {
                 example,
-                prediction: &prediction,
+                prediction: among.last(&prediction, example),
                 played,
                 labels: examples.raw().map(|raw| raw.labels),
                 target,
@@ -281,6 +283,28 @@ impl Batch for Known<'_> {
 impl Rounds for Known<'_> {
     fn target(&self, at: usize) -> Target<'_> {
         self.0[at].target().expect("all rows have labels")
+    }
+}
+
+/// Forecasts among the labels on offer; what is learnt does not depend on them.
+#[derive(Default)]
+struct Among(Prediction);
+
+impl Among {
+    /// The forecast `at` among the labels that `example` has on offer.
+    fn of<'a>(&'a mut self, at: &'a Prediction, example: &Example) -> &'a Prediction {
+        let offered = example.offered();
+        if offered.is_empty() {
+            return at;
+        }
+        self.0.keep(at);
+        restrict(&mut self.0, offered);
+        &self.0
+    }
+
+    /// The same, made before.
+    fn last<'a>(&'a self, at: &'a Prediction, example: &Example) -> &'a Prediction {
+        if example.offered().is_empty() { at } else { &self.0 }
     }
 }
 
@@ -399,7 +423,7 @@ impl Block {
         observer: Observer<'_>,
     ) -> Result<(), RunError> {
         let Observer { labels, sink, options: RunOptions { forecast, .. }, generator } = observer;
-        let (problem, mut result) = (learner.problem().clone(), Ok(()));
+        let (problem, mut result, mut among) = (learner.problem().clone(), Ok(()), Among::default());
         let Standing { rounds, score, .. } = standing;
         learner.predict_and_update(&Known(self.examples()), prediction, &mut |at, prediction| {
             if result.is_err() {
@@ -412,12 +436,13 @@ impl Block {
             }
             let example = &self.examples()[at];
             let target = example.target().expect("all rows have labels");
-            let played = play(*forecast, prediction, generator);
-            let round = RoundScore::new(*forecast, prediction, played, target);
+            let (shown, offered) = (among.of(prediction, example), example.offered());
+            let played = play(*forecast, shown, generator);
+            let round = RoundScore::among(*forecast, shown, played, target, offered);
             score.add(round);
             let outcome = Outcome {
                 example,
-                prediction,
+                prediction: shown,
                 played,
                 labels,
                 target: Some(target),

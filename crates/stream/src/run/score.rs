@@ -4,8 +4,10 @@ use noregret::algorithm::Forecast;
 use noregret::example::{Label, Target, Truth};
 use noregret::facts::RunFacts;
 use noregret::loss::logistic;
-use noregret::prediction::{Prediction, argmax};
+use noregret::prediction::Prediction;
 use serde::{Deserialize, Serialize, Serializer};
+
+use crate::save::best_of;
 
 /// The scores of one round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,6 +27,19 @@ impl RoundScore {
     ///
     /// A soft label counts as an error with the probability that it gives to the other classes.
     pub fn new(forecast: Forecast, at: &Prediction, played: Label, target: Target<'_>) -> Self {
+        Self::among(forecast, at, played, target, &[])
+    }
+
+    /// The same for a prediction among the labels `offered`, ascending (empty: all), see [`restrict`].
+    ///
+    /// [`restrict`]: crate::save::restrict
+    pub fn among(
+        forecast: Forecast,
+        at: &Prediction,
+        played: Label,
+        target: Target<'_>,
+        offered: &[u32],
+    ) -> Self {
         let hit = |label: Label| match target.truth {
             Truth::Class(class) => f64::from(class == label),
             Truth::Distribution(y) => y[label.index()],
@@ -46,7 +61,7 @@ impl RoundScore {
                 Self {
                     error: 1.0 - hit(played),
                     expected_error: 1.0 - right,
-                    greedy_error: 1.0 - hit(Label::from(argmax(&at.scores))),
+                    greedy_error: 1.0 - hit(best_of(at, offered)),
                     loss,
                 }
             }

@@ -95,6 +95,7 @@ pub(super) fn check_open(plan: &RunPlan, setting: &str, added: &str) -> Result<(
         ("--batch-model", plan.batch_model.is_some()),
         ("--delay", !plan.stream.delay.is_none()),
         ("--checkpoint", plan.checkpoint.is_some()),
+        ("--offered", plan.stream.source.options.offered.is_some()),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),

@@ -64,6 +64,12 @@ pub(super) fn reader(
             shown(name)
         )));
     }
+    if let Some(offered) = &options.offered {
+        return Err(source.file_error(format!(
+            "has sparse rows of ARFF, in which no column {} says which labels are on offer; dense ones were needed",
+            shown(offered)
+        )));
+    }
     let drop = options.drop.iter().map(|column| find_column(&names, column));
     let drop = drop.collect::<Result<Vec<usize>, _>>().map_err(|message| source.file_error(message))?;
     let called = || names.iter().position(|name| name == "tag" || name == "id");
