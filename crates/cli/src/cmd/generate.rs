@@ -30,10 +30,10 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
         let mut table = recipe.make(&values, seed)?;
         return output(&args.output, |out| write_table(table.as_mut(), args.rows, out));
     }
-    if format == Some(Format::Arff) {
-        return Err(Failure::usage(
-            "--format arff: ARFF is read, and not written; libsvm, vw, csv or ndjson was needed",
-        ));
+    if let Some(format) = format.filter(|format| !format.is_written()) {
+        return Err(Failure::usage(format!(
+            "--format {format}: the format is read, and not written; libsvm, vw, csv, ndjson or parquet was needed"
+        )));
     }
     let recipe = Recipe::find(name).map_err(Failure::usage)?;
     let stream = recipe.make(&values, args.rows, seed)?;

@@ -73,7 +73,7 @@ fn what_cannot_be() {
         ("softmax --rows 0", "--rows"),
         ("softmax --format xlsx", "xlsx"),
         ("clicks --format csv", "have costs of all labels; vw was needed"),
-        ("softmax --format arff", "ARFF is read, and not written"),
+        ("softmax --format arff", "arff: the format is read, and not written"),
     ] {
         let ran = folder.run(&format!("generate {arguments} --output a.svm"));
         assert_eq!(ran.code, 1, "{arguments}: {}", ran.stderr);

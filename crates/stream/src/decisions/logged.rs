@@ -87,7 +87,7 @@ impl Logged {
             Kind::Format(Format::Ndjson | Format::Parquet) => {
                 Ok(Self::Log(Box::new(with_columns(LogReader::open(path)?, schema))))
             }
-            Kind::Format(format @ (Format::Csv | Format::Arff)) => {
+            Kind::Format(format) if format.is_table() => {
                 let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
                 Self::open_foreign(path, &options, &Keys::default(), schema)
             }
@@ -127,7 +127,7 @@ impl Logged {
         let unnamed =
             Keys { costs: keys.costs, ..Keys::default() } == *keys && options.given_names().next().is_none();
         match Kind::of(path, options.format) {
-            Kind::Format(format @ (Format::Csv | Format::Arff | Format::Ndjson | Format::Parquet)) => {
+            Kind::Format(format) if format.is_table() => {
                 // So the reward is minus the cost, to the bit.
                 let into = Costs::new(-1.0, 0.0).unwrap_or_default();
                 let logged = Some(Keys { into, ..keys.clone() });

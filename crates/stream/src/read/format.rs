@@ -29,6 +29,16 @@ impl Format {
     /// The formats of text that are also written.
     pub const TEXT: [Format; 4] = [Format::Libsvm, Format::Vw, Format::Csv, Format::Ndjson];
 
+    /// Whether its rows have columns or keys with names.
+    pub fn is_table(self) -> bool {
+        !matches!(self, Format::Libsvm | Format::Vw)
+    }
+
+    /// Whether rows are written in it, too.
+    pub fn is_written(self) -> bool {
+        self == Format::Parquet || Self::TEXT.contains(&self)
+    }
+
     /// The format of a file name's extension, before `.gz` or `.zst`; `None` for ambiguous
     /// extensions.
     pub fn from_file_name(name: &str) -> Option<Format> {

@@ -100,7 +100,7 @@ fn ahead(reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadErr
 /// Refuses to look for the labels on offer in a format that does not have them in a column.
 fn check_offered(format: Format, options: &ReadOptions) -> Result<(), String> {
     match &options.offered {
-        Some(offered) if matches!(format, Format::Libsvm | Format::Vw) => Err(format!(
+        Some(offered) if !format.is_table() => Err(format!(
             "is read as {}, which has no column or key {} of the labels on offer; csv, ndjson, parquet or arff was needed",
             format.name(),
             shown(offered)
@@ -132,7 +132,7 @@ fn check_columns(format: Format, options: &ReadOptions) -> Result<(), String> {
     let several = options.given().into_iter();
     let several = several.filter_map(|(names, role)| Some((role.name(), names.first()?)));
     match one.chain(several).next() {
-        Some((what, name)) if matches!(format, Format::Libsvm | Format::Vw) => Err(format!(
+        Some((what, name)) if !format.is_table() => Err(format!(
             "is read as {}, which has no columns with names; {what} = {} needs a table (csv, ndjson, arff or parquet)",
             format.name(),
             shown(name)
@@ -143,7 +143,7 @@ fn check_columns(format: Format, options: &ReadOptions) -> Result<(), String> {
 
 fn parsed(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let format = recognise(&mut source, options)?;
-    if let (Format::Libsvm | Format::Vw, Some(label)) = (format, &options.label) {
+    if let (false, Some(label)) = (format.is_table(), &options.label) {
         let (format, label) = (format.name(), shown(label));
         return Err(source.file_error(format!(
             "is read as {format}, where the label is first on the line; the label cannot be column {label}"

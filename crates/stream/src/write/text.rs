@@ -31,10 +31,10 @@ impl RowWriter for Lines<'_> {
             Format::Vw => vw(&mut self.line, row, columns),
             Format::Csv => self.csv(row, columns),
             Format::Ndjson => self.ndjson(row, columns),
-            Format::Arff => Err("ARFF is read, not written".into()),
             Format::Parquet => {
                 Err("it needs the cargo feature parquet, which this build does not have".into())
             }
+            _ => Err("the format is read, and not written".into()),
         };
         made.map_err(|problem| WriteError::Unfit { format: self.format, problem })?;
         self.width.get_or_insert(columns.count());

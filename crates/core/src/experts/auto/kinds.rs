@@ -13,7 +13,7 @@ use super::part::PartKind;
 use super::trees::TreesKind;
 
 /// Every kind of member, in order of preference.
-pub(super) const KINDS: [&dyn Kind; 14] = [
+pub(super) const KINDS: &[&dyn Kind] = &[
     &LabelsKind,
     &PairsKind,
     &BoosterKind,
