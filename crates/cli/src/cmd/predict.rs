@@ -50,7 +50,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     }
     let abstention = plan.abstain_cost.map(|cost| abstention(&predictor, cost)).transpose()?;
     let explainer = plan.explain.map(|_| Explainer::new(&schema, &encoder));
-    let blocks = schema.block().is_some();
+    let (blocks, table) = (schema.block().is_some(), schema.csv.is_some());
     let mut source = plan.source.with_schema(schema);
     // The names of labels on offer with features of their own, which are no classes of the model.
     source.options.describes |= blocks;
@@ -135,6 +135,15 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
             writeln!(out, "{line}").map_err(failure)?;
         }
     }
+    let strange = !table && examples.reader.dropped_features() > 0 && examples.encoder.columns() > 0;
+    if strange && rows == empty && examples.bad_rows() == 0 {
+        out.flush().map_err(failure)?;
+        let feature = examples.reader.columns().name(0);
+        return Err(Failure::data(format!(
+            "{}: no row has a feature that the model knows, such as {feature:?}, so that all rows have the same forecast",
+            source.name()
+        )));
+    }
     out.finish().map_err(failure)?;
     if examples.bad_rows() > 0 && rows == empty {
         let first = examples.first_bad_row().unwrap_or_default();
@@ -147,6 +156,12 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     if let (count, Some(first)) = examples.unscored() {
         let have = if count == 1 { "row has a label" } else { "rows have labels" };
         note(format_args!("noregret: {count} {have} that cannot be scored; the first: {first}"));
+    }
+    if strange && empty > 0 {
+        let (without, have) = (counted(empty, "row"), if empty == 1 { "has" } else { "have" });
+        note(format_args!(
+            "noregret: {without} {have} no feature that the model knows: the forecast is that of a row without features"
+        ));
     }
     for odd in examples.reader.odd_cells() {
         note(format_args!("noregret: {odd}"));

@@ -243,6 +243,30 @@ fn numbers_for_missing_ones() {
     assert_eq!(losses, std::array::from_fn(|_| losses[0].clone()));
 }
 
+/// A word for a missing number is none in lines of LIBSVM and Vowpal Wabbit, as in a table.
+#[test]
+fn words_for_missing_numbers_in_lines() {
+    let lines = |line: &dyn Fn(&str, i32, &str) -> String| {
+        let row = |t: i32| {
+            let number = (t % 7 + 1).to_string();
+            let word = ["NA", "?", "NULL", "N/A", "-", "nan"][(t / 4 % 6) as usize];
+            line(if t % 4 == 1 { word } else { &*number }, t % 5 + 1, ["x", "y"][(t % 7 / 4) as usize])
+        };
+        (0..60).map(row).collect::<String>()
+    };
+    let folder =
+        Folder::with("a.csv", "a,b,label\n".to_owned() + &lines(&|a, b, y| format!("{a},{b},{y}\n")));
+    folder.write("a.svm", lines(&|a, b, y| format!("{y} 1:{a} 2:{b}\n")));
+    folder.write("a.vw", lines(&|a, b, y| format!("{y} | a:{a} b:{b}\n")));
+    let losses = ["a.csv", "a.svm", "a.vw"]
+        .map(|name| folder.summary(&format!("{name} --learner ogd"))["log_loss"].clone());
+    assert_eq!(losses, std::array::from_fn(|_| losses[0].clone()));
+    let said = folder.run("run a.vw --learner ogd --quiet").succeeded().stderr;
+    assert!(said.contains("such as \"a:NA\" (13 in all), count as missing"), "{said}");
+    let kept = folder.run("run a.vw --learner ogd --quiet --not-missing NA,?,NULL,N/A").succeeded().stderr;
+    assert!(kept.contains("such as \"a:-\" (2 in all), count as missing"), "{kept}");
+}
+
 #[test]
 fn a_pipe_invents_no_label() {
     let folder = Folder::new();

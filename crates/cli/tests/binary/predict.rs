@@ -345,3 +345,25 @@ fn bad_rows_have_lines_of_their_own() {
         }
     }
 }
+
+/// Rows that have nothing of the model have one forecast, which is no answer to them.
+#[test]
+fn rows_without_a_feature_of_the_model() {
+    let folder = Folder::with("a.vw", "x | p:1 q\ny | p:2 r\n".repeat(20));
+    folder.write("a.svm", "x 1:1 2:1\ny 1:2 3:1\n".repeat(20));
+    for (name, strange, mixed, known) in [
+        ("a.vw", "| s\n| t u\n", "| s\n| p:1\n|\n", "p"),
+        ("a.svm", "9:1\n8:1 9:1\n", "9:1\n1:1\n7:1\n", "1"),
+    ] {
+        folder.run(&format!("run {name} --learner ogd --quiet --save m")).succeeded();
+        let (_, kind) = name.split_once('.').unwrap();
+        folder.write(&format!("b.{kind}"), strange);
+        let none = format!(
+            "b.{kind}: no row has a feature that the model knows, such as {known:?}, so that all rows have the same forecast"
+        );
+        folder.run(&format!("predict m b.{kind}")).complained(2, &none);
+        folder.write(&format!("c.{kind}"), mixed);
+        let said = folder.run(&format!("predict m c.{kind}")).succeeded().stderr;
+        assert!(said.contains("2 rows have no feature that the model knows"), "{said}");
+    }
+}

@@ -1,14 +1,15 @@
 //! LIBSVM sparse text: `label index:value index:value ...`, one example a line.
 //!
 //! The label is a number or text without blanks and colons; a line that begins with a pair is
-//! unlabelled. Indices increase. Blank lines are skipped; a token that starts with `#` starts a
-//! comment. The index base is determined from the first [`BASE_LINES`] lines: 0 if one of them has
-//! an index 0, otherwise 1; a later index 0 is then an error.
+//! unlabelled. Indices increase. A word for a missing value, as in `3:NA`, is no value. Blank lines are
+//! skipped; a token that starts with `#` starts a comment. The index base is determined from the first
+//! [`BASE_LINES`] lines: 0 if one of them has an index 0, otherwise 1; a later index 0 is then an error.
 
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::label::{LabelType, is_infinite};
+use crate::read::missing::Missing;
 use crate::read::number;
 use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
@@ -22,6 +23,7 @@ struct Libsvm {
     base: u64,
     hashed: bool,
     how: &'static str,
+    missing: Missing,
 }
 
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
@@ -39,7 +41,8 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     };
     let columns =
         options.columns(Speech::Numbers(base)).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
-    let parser = Libsvm { base: u64::from(base), hashed: matches!(columns, Columns::Hashed { .. }), how };
+    let (base, hashed) = (u64::from(base), matches!(columns, Columns::Hashed { .. }));
+    let parser = Libsvm { base, hashed, how, missing: options.missing() };
     Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), parser))
 }
 
@@ -85,7 +88,7 @@ impl LineParser for Libsvm {
                     if at == end || text[at] == b'#' {
                         break;
                     }
-                    any_pair(text, at, end)?
+                    any_pair(text, at, end, &self.missing)?
                 }
             };
             if index < least || index > largest {
@@ -179,10 +182,15 @@ fn common_pair(text: &[u8], at: usize) -> Option<(u64, f64, usize)> {
 }
 
 /// Reads any `index:value` at `at`, which is not a blank.
-fn any_pair(text: &[u8], at: usize, end: usize) -> Result<(u64, f64, usize), ReadErrorKind> {
+fn any_pair(
+    text: &[u8],
+    at: usize,
+    end: usize,
+    missing: &Missing,
+) -> Result<(u64, f64, usize), ReadErrorKind> {
     match short_pair(text, at) {
         Some(pair) if pair.2 == end || text[pair.2].is_ascii_whitespace() => Ok(pair),
-        _ => pair(text, at, end),
+        _ => pair(text, at, end, missing),
     }
 }
 
@@ -199,13 +207,17 @@ fn short_pair(text: &[u8], at: usize) -> Option<(u64, f64, usize)> {
 
 /// Reads `index:value` at `at` of any length.
 #[cold]
-fn pair(text: &[u8], at: usize, end: usize) -> Result<(u64, f64, usize), ReadErrorKind> {
+fn pair(text: &[u8], at: usize, end: usize, missing: &Missing) -> Result<(u64, f64, usize), ReadErrorKind> {
     let rest = &text[at..end];
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if digits == 0 || digits > 19 || rest.get(digits) != Some(&b':') {
         return Err(bad_pair(rest));
     }
     let index = rest[..digits].iter().fold(0, |index, byte| 10 * index + u64::from(byte - b'0'));
+    let word = first_token(&rest[digits + 1..]);
+    if !word.is_empty() && missing.is_cell(word) {
+        return Ok((index, 0.0, at + digits + 1 + word.len()));
+    }
     let Ok((value, length)) = fast_float2::parse_partial::<f64, _>(&rest[digits + 1..]) else {
         return Err(bad_pair(rest));
     };
@@ -275,7 +287,7 @@ mod tests {
 
     #[test]
     fn rows_comments_and_line_ends() {
-        let text = "# head\r\n\r\n+1 1:0.5 3:-2e1 # 9:9\r\n\n  cat\t2:1   \n2\n7:1 8:0 9:+1";
+        let text = "# head\r\n\r\n+1 1:0.5 3:-2e1 # 9:9\r\n\n  cat\t2:1   \n2\n7:1 8:0 9:+1\n1 1:NA 2:? 3:nan 4:2 5:- 6:N/A";
         let (mut reader, mut row) = (open(text, &ReadOptions::default()), Row::new());
         let mut rows = vec![];
         while reader.read(&mut row).unwrap() {
@@ -290,6 +302,7 @@ mod tests {
             (5, "cat".into(), vec![1], vec![1.0]),
             (6, "2".into(), vec![], vec![]),
             (7, "Missing".into(), vec![6, 8], vec![1.0, 1.0]),
+            (8, "1".into(), vec![3], vec![2.0]),
         ];
         assert_eq!(rows, expected);
         assert_eq!(reader.columns(), &Columns::Numbered { base: 1, count: 9 });

@@ -9,7 +9,7 @@
 //! - A feature is called `namespace^feature`, in the nameless namespace just `feature`; without a
 //!   name it is numbered from 0 within its namespace. Its value is 1 if none is given, times the
 //!   scale of the namespace; a text value makes the feature `feature^text` of value 1, which is not
-//!   scaled. Equal features are summed.
+//!   scaled. Equal features are summed. A word for a missing value, as `feature:NA`, is no feature.
 //! - Blank lines are skipped, as VW does for learners of single-line examples.
 //!
 //! With the option for labels on offer, a round may have several lines, see [`actions`].
@@ -29,6 +29,7 @@ use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::label::{LabelType, is_infinite};
+use crate::read::missing::Missing;
 use crate::read::number;
 use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
@@ -41,6 +42,10 @@ struct Vw {
     /// Name of the feature being read; begins with its namespace.
     name: String,
     notes: Vec<String>,
+    missing: Missing,
+    /// Number of features whose value is a word for a missing one, and the first of them.
+    absent: u64,
+    first_absent: Option<String>,
 }
 
 /// A remark on lines that all begin with a word at the bar, if there are any.
@@ -81,12 +86,13 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             ));
         }
         let columns = ColumnMap::new(columns, options.most_columns());
-        return Ok(LineReader::boxed(source, columns, actions::Actions::new(width, options.describes)));
+        let vw = Vw { missing: options.missing(), ..Vw::default() };
+        return Ok(LineReader::boxed(source, columns, actions::Actions::new(vw, width, options.describes)));
     }
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
     let fresh = source.size().is_some() && options.schema.is_none();
     let notes = if fresh { note_tags(&source.peek(recognise::LINES, 1)?) } else { None };
-    let vw = Vw { notes: notes.into_iter().collect(), ..Vw::default() };
+    let vw = Vw { notes: notes.into_iter().collect(), missing: options.missing(), ..Vw::default() };
     Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), vw))
 }
 
@@ -118,6 +124,10 @@ impl LineParser for Vw {
 
     fn notes(&self) -> Vec<String> {
         self.notes.clone()
+    }
+
+    fn odd_cells(&self) -> Vec<String> {
+        self.missing_note().into_iter().collect()
     }
 
     fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)> {
@@ -192,6 +202,15 @@ fn parse_cost(word: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
 }
 
 impl Vw {
+    /// A sentence about the features whose value is a word for a missing one, if there were any.
+    fn missing_note(&self) -> Option<String> {
+        let (first, count) = (shown(self.first_absent.as_ref()?), self.absent);
+        Some(format!(
+            "features whose value is a word for a missing one, such as {first} ({count} in all), count as missing; the option \
+             not-missing makes the word a text like others"
+        ))
+    }
+
     /// Calls `each` with name and value of every feature behind the first bar; zeros are left out.
     fn features(&mut self, mut rest: &str, mut each: impl FnMut(&str, f64)) -> Result<(), ReadErrorKind> {
         loop {
@@ -245,6 +264,11 @@ impl Vw {
                 None => scale,
                 Some(text) => match parse_value(text) {
                     Some(number) => number * scale,
+                    None if !text.is_empty() && self.missing.is_label(text) => {
+                        self.absent += 1;
+                        self.first_absent.get_or_insert_with(|| token.to_owned());
+                        continue;
+                    }
                     None if is_text(text) => {
                         self.name.push('^');
                         self.name.push_str(text);
@@ -324,6 +348,7 @@ mod tests {
             ("x |f:2 a:3 b |g c |f a:-1\n", "x'*1 f^a=5 f^b=2 g^c=1"),
             ("1 |f :1 :2|g :3\n", "1'*1 f^0=1 f^1=2 g^0=3"),
             ("1 |f:2 a:red b:info c:0 d:x:y\n", "1'*1 f^a^red=1 f^b^info=1 f^d^x:y=1"),
+            ("1 | NA a:NA b:? c:nan d:None e:none f:- g:. h:\\N\n", "1'*1 NA=1 e^none=1"),
             ("1 | a:1 a:1 b:1 b:-1\n", "1'*1 a=2"),
             ("1 |\n", "1'*1"),
             ("1 ||f\r\n", "1'*1"),

@@ -114,9 +114,9 @@ pub(super) struct Actions {
 }
 
 impl Actions {
-    pub(super) fn new(width: u32, describes: bool) -> Self {
+    pub(super) fn new(vw: Vw, width: u32, describes: bool) -> Self {
         Self {
-            vw: Vw::default(),
+            vw,
             width,
             round: Round::new(describes),
             shared: false,
@@ -239,6 +239,10 @@ impl LineParser for Actions {
     fn schema(&self, columns: Columns) -> Schema {
         let offers = Some(Offers::Blocks(self.width));
         Schema { offers, ..Schema::plain(Format::Vw, columns) }
+    }
+
+    fn odd_cells(&self) -> Vec<String> {
+        self.vw.missing_note().into_iter().collect()
     }
 
     fn describe(&self, _: &Columns) -> Vec<(&'static str, String)> {
