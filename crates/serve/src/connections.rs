@@ -1,6 +1,7 @@
-//! Connections: a bounded number, with idle timeouts and graceful shutdown.
+//! Connections: a bounded number, with time limits and graceful shutdown.
 
 use std::future::poll_fn;
+use std::io::{self, IoSlice};
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -15,9 +16,11 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use noregret_stream::Stop;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::JoinSet;
+use tokio::time::Sleep;
 
 use crate::safety::limits::Limits;
 
@@ -32,6 +35,7 @@ const MOST_UNREAD: u64 = 1 << 20;
 pub(crate) async fn serve(listener: TcpListener, router: Router, stop: &Stop, limits: &Limits) {
     let places = Arc::new(Semaphore::new(limits.connections));
     let idle = Duration::from_secs(limits.idle_seconds);
+    let answer = Duration::from_secs(limits.answer_seconds);
     let (end, ending) = watch::channel(());
     let mut open = JoinSet::new();
     loop {
@@ -47,6 +51,9 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, stop: &Stop, li
         // Beyond the limit a connection is closed at once, and its client may retry.
         if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
             let (router, ending) = (router.clone(), ending.clone());
+            // Answers are small and must not be delayed.
+            let _ = stream.set_nodelay(true);
+            let stream = TimedStream { stream, most: answer, waits: None };
             open.spawn(async move {
                 one(stream, from, router, idle, ending).await;
                 drop(place);
@@ -61,14 +68,12 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, stop: &Stop, li
 
 /// Serves one connection. `idle` is the time limit for a request's head, and between requests.
 async fn one(
-    stream: TcpStream,
+    stream: TimedStream,
     from: SocketAddr,
     router: Router,
     idle: Duration,
     mut ending: watch::Receiver<()>,
 ) {
-    // Answers are small and must not be delayed.
-    let _ = stream.set_nodelay(true);
     let router = TowerToHyperService::new(router);
     let stuck = Arc::new(Notify::new());
     let of_body = Arc::clone(&stuck);
@@ -89,6 +94,67 @@ async fn one(
         _ = ending.changed() => connection.as_mut().graceful_shutdown(),
     }
     let _ = connection.await;
+}
+
+/// A connection whose client has to read its answers: if it takes nothing of one for a while, writing fails,
+/// and the connection ends.
+struct TimedStream {
+    stream: TcpStream,
+    /// Time limit for taking something.
+    most: Duration,
+    /// Runs while nothing can be written.
+    waits: Option<Pin<Box<Sleep>>>,
+}
+
+impl TimedStream {
+    /// `written`, unless nothing could be written for too long.
+    fn in_time<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.waits = None;
+            return written;
+        }
+        let most = self.most;
+        let waits = self.waits.get_or_insert_with(|| Box::pin(tokio::time::sleep(most)));
+        waits.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for TimedStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, into)
+    }
+}
+
+impl AsyncWrite for TimedStream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.in_time(cx, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, pieces);
+        self.in_time(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
 }
 
 /// The body of a request, which is read to its end even if the answer does not depend on it: a connection

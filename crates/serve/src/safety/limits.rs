@@ -34,6 +34,8 @@ pub struct Limits {
     pub rest_seconds: u64,
     /// Time limit for receiving a body, in seconds.
     pub body_seconds: u64,
+    /// Time in which a client has to take a part of its answer, in seconds.
+    pub answer_seconds: u64,
     /// Largest number of connections.
     pub connections: usize,
     /// Time limit for idle connections and for receiving a request's head, in seconds.
@@ -66,6 +68,7 @@ impl Default for Limits {
             snapshot_every: 20_000,
             rest_seconds: 60,
             body_seconds: 30,
+            answer_seconds: 30,
             connections: 16_000,
             idle_seconds: 75,
         }

@@ -2,6 +2,7 @@
 
 mod bandit;
 mod bodies;
+mod clients;
 mod columns;
 mod deploy;
 mod described;
