@@ -9,15 +9,16 @@ use std::time::{Duration, Instant};
 
 use super::answers::in_conflict;
 use super::engine::Answer;
-use super::event::{Event, Outcome};
-use super::handle::{Command, Reply, Restored, Shared, now};
+use super::event::Event;
+use super::handle::{Command, Reply, Shared, now};
 use super::held::Held;
-use super::reader::{Reader, Seen};
+use super::reader::Seen;
 use super::spec::{Aggregation, Service, shown, shown_value};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::store::{self, Past, Store};
 
+mod aside;
 mod retention;
 
 /// Largest number of events per commit.
@@ -460,54 +461,6 @@ impl Writer {
         }
     }
 
-    /// Handles commands other than events. Returns whether to stop.
-    fn aside(&mut self, command: Command) -> bool {
-        match command {
-            Command::Do(..) => unreachable!("done before"),
-            Command::Stop => return true,
-            Command::Look(reply) => {
-                let _ = reply.send(Ok(self.publish()));
-            }
-            Command::Describe(reply) => {
-                let _ = reply.send(Ok(self.show().about.clone()));
-            }
-            Command::Save(reply) => {
-                let seq = self.engine.standing.seq;
-                let written = self.store.keep_version(seq, &self.engine.snapshot());
-                let _ = reply.send(written.map_err(Refusal::failed).map(|()| seq));
-            }
-            Command::Export(reply) => {
-                let _ = reply.send(Ok(self.engine.archive()));
-            }
-            Command::Snapshot(reply) => {
-                let _ = reply.send(Ok(self.engine.snapshot()));
-            }
-            Command::Restore(restored, reply) => {
-                let _ = reply.send(self.restore(*restored).map_err(Refusal::failed));
-            }
-            Command::Forget(reply) => {
-                let _ = reply.send(self.forget().map_err(Refusal::failed));
-            }
-        }
-        false
-    }
-
-    /// The newest copy, refreshed if there were events since.
-    fn publish(&mut self) -> Arc<Reader> {
-        let newest = self.shared.reader.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(reader) = newest.filter(|reader| reader.seq == self.engine.standing.seq) {
-            return reader;
-        }
-        let begun = self.shared.since_start();
-        let reader = Arc::new(self.engine.reader());
-        let ended = self.shared.since_start();
-        self.shared.copied.store(ended, Ordering::Relaxed);
-        self.shared.took.store(ended - begun, Ordering::Relaxed);
-        *self.shared.reader.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&reader));
-        self.show();
-        reader
-    }
-
     /// Shows the present state, whose copy is made when somebody asks for it.
     fn show(&mut self) -> Arc<Seen> {
         let seen = Arc::new(self.engine.seen());
@@ -519,54 +472,6 @@ impl Writer {
     fn show_another(&mut self) {
         *self.shared.reader.write().unwrap_or_else(PoisonError::into_inner) = None;
         self.show();
-    }
-
-    /// Replaces the state: writes the snapshot first, then the event, so that a crash between them
-    /// leaves the old state. The old state is kept as a version.
-    fn restore(&mut self, restored: Restored) -> Result<u64, String> {
-        let Restored { mut engine, keep } = restored;
-        self.store.keep_version(self.engine.standing.seq, &self.engine.snapshot())?;
-        let (seq, at) = (self.engine.standing.seq + 1, self.at());
-        engine.go_on_behind(&self.engine, seq, at, keep);
-        let snapshot = engine.snapshot();
-        let event = Event::Restored { digest: snapshot.digest() };
-        let header = super::log::header(&engine, Some(engine.archive().digest()))?;
-        let mut write = || {
-            self.store.write_snapshot(seq, &snapshot)?;
-            self.store.begin()?;
-            self.store.append(seq, at, &event, &Outcome::default())?;
-            self.store.keep_spec(&engine.spec)?;
-            self.store.begin_log(seq, &header, &snapshot)?;
-            self.store.commit()
-        };
-        write().inspect_err(|_| {
-            self.store.roll_back();
-            self.store.forget_state(seq);
-        })?;
-        *self.shared.spec.write().unwrap_or_else(PoisonError::into_inner) = engine.spec.clone();
-        self.engine = Held::new(engine);
-        self.saved = seq;
-        self.shared.committed.store(seq, Ordering::Release);
-        self.show_another();
-        Ok(seq)
-    }
-
-    /// Starts a new log from the present state.
-    fn forget(&mut self) -> Result<(), String> {
-        let seq = self.engine.standing.seq;
-        let header = super::log::header(&self.engine, Some(self.engine.archive().digest()))?;
-        let snapshot = self.engine.snapshot();
-        self.store.write_snapshot(seq, &snapshot)?;
-        self.saved = seq;
-        self.store.begin()?;
-        let done = self
-            .store
-            .begin_log(seq, &header, &snapshot)
-            .and_then(|()| self.store.forget(seq))
-            .and_then(|()| self.store.commit());
-        done.inspect_err(|_| self.store.roll_back())?;
-        self.marks.clear();
-        Ok(())
     }
 
     /// Enforces `retain_days` and `retain_mib`: marks events at which the log can start, and truncates the

@@ -6,6 +6,7 @@ mod clients;
 mod columns;
 mod deploy;
 mod described;
+mod disk;
 mod full;
 mod harm;
 mod kept;
