@@ -61,6 +61,7 @@ impl Hub {
             if !entry.path().is_dir() {
                 tracing::warn!("{} is no folder of a model, and is left alone", entry.path().display());
             } else if names::check("the model's", &name).is_ok() {
+                remove_hidden(&entry.path());
                 models.insert(name, Place::Recovering);
             }
         }
@@ -259,6 +260,15 @@ impl Hub {
             if let Place::Running(handle) = place {
                 handle.stop();
             }
+        }
+    }
+}
+
+/// Removes the hidden files of a model: logs that were being evaluated when the process died.
+fn remove_hidden(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            let _ = std::fs::remove_file(entry.path());
         }
     }
 }

@@ -258,3 +258,18 @@ fn what_waits_goes_on_waiting_in_a_copy() {
     assert_eq!((&scores["waiting"], &scores["expired"]), (&json!(5), &json!(0)), "{scores}");
     service.post("/v1/models/copied/feedback", &json!({"id": "d3", "correct": true})).ok(200);
 }
+
+/// A log that was being evaluated when the service was killed is not kept.
+#[test]
+fn what_was_being_evaluated_is_removed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"feedback": "bandit", "labels": ["a", "b"]})).ok(201);
+    service.post("/v1/models/m/decide", &json!({"x": {}})).ok(200);
+    service.stop();
+    let left = folder.path().join("models/m/.evaluation-ThreadId(7).jsonl");
+    std::fs::write(&left, "half a log").expect("writable");
+    let service = Service::start(folder.path());
+    assert!(!left.exists());
+    assert_eq!(service.get("/v1/models/m").ok(200)["scores"]["decisions"], 1);
+}
