@@ -7,43 +7,71 @@ use serde_json::{Map, Value, json};
 
 use super::Ask;
 use super::answers::{Answered, in_its_terms};
-use super::time::{moment, seconds};
+use super::time::{duration, moment, seconds};
 use crate::api::models::its_own;
 use crate::app::json as answered;
 use crate::model::engine::{Engine, Keep};
 use crate::model::handle::{Restored, now};
-use crate::model::spec::{Aggregation, Mode, Service, shown_value};
+use crate::model::spec::{Aggregation, Mode, Service, shown, shown_value};
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 use crate::store;
 
-/// The key of configuration fields that have no effect, among the model's notes.
+/// The key of settings without effect, among the model's notes.
 const NOTES: &str = "personalizer";
+
+/// The settings that take effect.
+const EFFECTIVE: [&str; 6] = [
+    "rewardWaitTime",
+    "defaultReward",
+    "rewardAggregation",
+    "explorationPercentage",
+    "learningMode",
+    "logRetentionDays",
+];
+
+/// What a loop does not do, and why.
+const NOT_OFFERED: [(&str, &str); 2] = [
+    ("logMirrorEnabled", "logs are not mirrored to a storage account; use GET /v1/models/NAME/log"),
+    (
+        "isAutoOptimizationEnabled",
+        "nothing is optimised at intervals: the learner of a loop has no settings to choose, and learns at once",
+    ),
+];
+
+/// The settings that are kept and given back, and have no effect.
+const KEPT: [&str; 5] = [
+    "modelExportFrequency",
+    "modelRetrainDays",
+    "autoOptimizationFrequency",
+    "autoOptimizationStartDate",
+    "lastConfigurationEditDate",
+];
+
+/// What an answer tells may be sent back, and is not kept: the key of an external storage account is none of
+/// ours.
+const TOLD: [&str; 2] = ["latestApprenticeModeMetrics", "logMirrorSasUri"];
 
 /// The configuration in Personalizer's format.
 async fn configuration(handle: &crate::model::handle::Handle) -> Result<Value, Refusal> {
     let service = handle.spec().service;
     let notes = service.notes.get(NOTES).and_then(Value::as_object).cloned().unwrap_or_default();
     let mut answer = json!({
-        "rewardWaitTime": "PT10M",
-        "defaultReward": 0.0,
-        "rewardAggregation": "earliest",
-        "explorationPercentage": 0.0,
         "modelExportFrequency": "PT0S",
         "logMirrorEnabled": false,
         "logMirrorSasUri": "",
-        "logRetentionDays": -1,
         "lastConfigurationEditDate": moment(0),
-        "learningMode": "Online",
         "isAutoOptimizationEnabled": false,
         "autoOptimizationFrequency": "P7D",
         "autoOptimizationStartDate": moment(0),
         "modelRetrainDays": 0,
     });
-    for (name, value) in notes {
+    for (name, value) in notes.into_iter().filter(|(name, _)| KEPT.contains(&name.as_str())) {
         answer[name.as_str()] = value;
     }
-    // The effective settings take precedence.
+    // A loop that was made as a model may wait without a limit, and have no such reward.
+    answer["rewardWaitTime"] = service.wait_seconds.map(duration).into();
+    answer["defaultReward"] = service.default_reward.into();
     answer["learningMode"] = match service.mode {
         Mode::Online => "Online",
         Mode::Apprentice => "Apprentice",
@@ -57,9 +85,6 @@ async fn configuration(handle: &crate::model::handle::Handle) -> Result<Value, R
     .into();
     answer["logRetentionDays"] = service.retain_days.map_or(json!(-1), |days| json!(days as i64));
     answer["explorationPercentage"] = service.explore.unwrap_or(0.0).into();
-    if let Some(reward) = service.default_reward {
-        answer["defaultReward"] = reward.into();
-    }
     let scores = handle.describe().await["scores"].clone();
     let events = scores["answered"].as_u64().unwrap_or(0);
     let agreed = scores["agreement_with_baseline"].as_f64().unwrap_or(0.0);
@@ -134,13 +159,22 @@ fn configured(mut wanted: Map<String, Value>, mut service: Service) -> Result<Se
             None => return wrong("explorationPercentage", rate, "a number from 0 to 1"),
         }
     }
-    wanted.remove("latestApprenticeModeMetrics");
-    // The key of an external storage account is not stored.
-    if wanted.get("logMirrorEnabled") == Some(&Value::Bool(true)) {
-        let what = "logs are not mirrored to a storage account; use GET /v1/models/NAME/log";
-        return Err(Refusal::not_offered(what).about("logMirrorEnabled"));
+    for (field, sentence) in NOT_OFFERED {
+        match wanted.get(field) {
+            None | Some(Value::Bool(false)) => {}
+            Some(Value::Bool(true)) => return Err(Refusal::not_offered(sentence).about(field)),
+            Some(other) => return wrong(field, other, "true or false"),
+        }
     }
-    wanted.remove("logMirrorSasUri");
+    let is_known = |name: &str| {
+        [&EFFECTIVE[..], &KEPT, &TOLD].iter().any(|some| some.contains(&name))
+            || NOT_OFFERED.iter().any(|(one, _)| *one == name)
+    };
+    if let Some(name) = wanted.keys().find(|name| !is_known(name.as_str())) {
+        let what = format!("a loop has no setting {}; it has {}", shown(name), EFFECTIVE.join(", "));
+        return Err(Refusal::invalid(name, what));
+    }
+    wanted.retain(|name, _| KEPT.contains(&name.as_str()));
     wanted.insert("lastConfigurationEditDate".to_owned(), moment(now()).into());
     let mut notes = service.notes.get(NOTES).and_then(Value::as_object).cloned().unwrap_or_default();
     notes.extend(wanted);

@@ -82,6 +82,11 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     some.then_some(total)
 }
 
+/// Formats a duration of `seconds`, as `PT10M` or `PT0.5S`.
+pub(super) fn duration(seconds: f64) -> String {
+    if seconds % 60.0 == 0.0 { format!("PT{}M", seconds / 60.0) } else { format!("PT{seconds}S") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,7 +126,9 @@ mod tests {
         for (text, expected) in [("PT10M", 600.0), ("P2D", 172_800.0), ("P1DT2H", 93_600.0), ("PT0.5S", 0.5)]
         {
             assert_eq!(seconds(text), Some(expected), "{text}");
+            assert_eq!(seconds(&duration(expected)), Some(expected), "{text}");
         }
+        assert_eq!((duration(600.0), duration(0.5)), ("PT10M".to_owned(), "PT0.5S".to_owned()));
         for text in ["", "P", "PT", "10", "PTM", "PT10", "PT10X", "-PT1S"] {
             assert_eq!(seconds(text), None, "{text}");
         }

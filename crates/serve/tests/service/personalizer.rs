@@ -114,6 +114,8 @@ fn refusals_name_the_field() {
         (json!({"explorationPercentage": 20}), "explorationPercentage"),
         (json!({"learningMode": "Off"}), "learningMode"),
         (json!({"logRetentionDays": 0}), "logRetentionDays"),
+        (json!({"isAutoOptimizationEnabled": "yes"}), "isAutoOptimizationEnabled"),
+        (json!({"learningmode": "Apprentice"}), "learningmode"),
     ];
     let times = |from: &str| json!({"name": "e", "startTime": from, "endTime": "2030-01-01T00:00:00Z"});
     let evaluations = [
@@ -224,6 +226,7 @@ fn the_table_of_calls_is_true() {
     let none = json!({});
     let policy = json!({"name": "a", "arguments": "--cb_adf"});
     let mirror = json!({"logMirrorEnabled": true});
+    let optimised = json!({"isAutoOptimizationEnabled": true});
     /// Method, path, body and status of the answer.
     type Call<'a> = (&'static str, &'static str, &'a Value, u16);
     // The row of the table, and the calls that it is about.
@@ -248,6 +251,7 @@ fn the_table_of_calls_is_true() {
                 ("GET", "configurations/service", &none, 200),
                 ("PUT", "configurations/service", &none, 200),
                 ("PUT", "configurations/service", &mirror, 501),
+                ("PUT", "configurations/service", &optimised, 501),
             ],
         ),
         (
@@ -432,6 +436,29 @@ fn loops_are_configured_and_evaluated() {
     service.send("PUT", &path("model"), "application/octet-stream", &model.bytes).ok(204);
     assert!(service.get("/v1/models/default").ok(200)["rounds"].as_u64() > Some(60));
     service.delete(&path("logs")).ok(204);
+}
+
+/// A configuration says what is in force, also in a loop that was made as a model, and may be sent back.
+#[test]
+fn configurations_say_what_is_in_force() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let path = "/loops/site/personalizer/configurations/service";
+    let spec = json!({"feedback": "bandit", "service": {"wait_seconds": 90}});
+    service.put("/v1/models/site", &spec).ok(201);
+    let told = service.get(path).ok(200);
+    assert_eq!((&told["rewardWaitTime"], &told["defaultReward"]), (&json!("PT90S"), &Value::Null), "{told}");
+    service.put(path, &told).ok(200);
+    let service_of = |name: &str| service.get(&format!("/v1/models/{name}")).ok(200)["service"].clone();
+    assert_eq!(service_of("site")["wait_seconds"], 90.0);
+    let kept = json!({"modelExportFrequency": "PT5M", "defaultReward": 0.5});
+    let told = service.put(path, &kept).ok(200);
+    assert_eq!((&told["modelExportFrequency"], &told["defaultReward"]), (&json!("PT5M"), &json!(0.5)));
+    // Nothing of a refused configuration is taken.
+    let half = json!({"defaultReward": 0.25, "isAutoOptimizationEnabled": true});
+    let refused = service.put(path, &half);
+    assert_eq!(refused.json()["error"]["target"], "isAutoOptimizationEnabled", "{refused:?}");
+    assert_eq!(service_of("site")["default_reward"], 0.5);
 }
 
 /// Personalizer's routes do what ours do: a key that may only read makes no loop, a log stays until its
