@@ -61,7 +61,10 @@ pub(crate) async fn predict(ask: Ask, body: Body) -> Answered {
         let (body, x) = parsed_round::<PredictBody>(&bytes)?;
         let event = match (PredictBody { x, ..body }).wanted(&handle)? {
             Wanted::Event(event) => *event,
-            Wanted::Forecast(asked) => return handle.look().await?.predict(&asked),
+            Wanted::Forecast(asked) => {
+                let reader = handle.look().await?;
+                return handle.forecast(&reader, &asked).await;
+            }
         };
         app.allow(&headers, Right::Write, Some(&name))?;
         match handle.act(event).await? {

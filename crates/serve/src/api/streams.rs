@@ -217,12 +217,12 @@ pub(super) fn acted(
         while let Some(line) = lines.next().await {
             let answer = match line.and_then(|line| wanted(&handle, &line)) {
                 Ok(Wanted::Forecast(asked)) => {
-                    // All events that were answered before the line was written are included.
+                    // What was answered before the line was written is included, unless copying takes long.
                     if std::mem::take(&mut lines.arrived) || reader.is_none() {
                         reader = Some(handle.look().await);
                     }
                     let at = match &reader {
-                        Some(Ok(reader)) => reader.predict(&asked),
+                        Some(Ok(reader)) => handle.forecast(reader, &asked).await,
                         Some(Err(refusal)) => Err(refusal.clone()),
                         None => Err(Refusal::failed("the model cannot be read")),
                     };

@@ -12,8 +12,8 @@ use noregret::model::Archive;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::engine::{Answer, Engine, Keep};
-use super::event::Event;
+use super::engine::{Answer, Engine, Forecasted, Keep};
+use super::event::{Decide, Event};
 use super::held::Held;
 use super::reader::{Reader, Seen};
 use super::spec::{RowKind, Service, Spec};
@@ -247,6 +247,15 @@ impl Handle {
         }
     }
 
+    /// The forecast of `reader`. What an older copy refuses is asked of the newest, which may know a label
+    /// or a feature by now.
+    pub(crate) async fn forecast(&self, reader: &Reader, asked: &Decide) -> Result<Forecasted, Refusal> {
+        match reader.predict(asked) {
+            Err(_) if reader.seq < self.committed() => self.look_now().await?.predict(asked),
+            done => done,
+        }
+    }
+
     /// What was last seen of the model.
     pub(crate) fn seen(&self) -> Arc<Seen> {
         Arc::clone(&self.shared.seen.read().unwrap_or_else(PoisonError::into_inner))
@@ -448,4 +457,35 @@ pub(crate) fn described(name: &str, of: Value, folder: &Path) -> Value {
     }
     about.insert("versions".to_owned(), store::versions(folder).unwrap_or_default().into());
     about.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A label that was learnt a moment ago is known, also where forecasts are made from an older copy.
+    #[tokio::test]
+    async fn a_label_is_known_as_soon_as_it_is_learnt() {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let (limits, folder) = (Limits::default(), temporary.path().join("m"));
+        let spec: Spec = serde_json::from_value(json!({"learner": "ogd"})).expect("a spec");
+        let engine = Engine::new(spec, &limits).expect("a model");
+        let store = Store::create(&folder, true, engine.spec(), 0, &engine.snapshot(), "").expect("a store");
+        let handle = Handle::start("m", true, store, engine, &limits).expect("a thread");
+        let learn = |y: &str| Event::Learn { x: json!({"v": 1}), y: json!(y), weight: None, row: None };
+        handle.act(learn("a")).await.expect("learnt");
+        handle.look().await.expect("a copy");
+        // A model that takes long to copy.
+        handle.shared.took.store(10_000_000, Ordering::Relaxed);
+        handle.act(learn("b")).await.expect("learnt");
+        let older = handle.look().await.expect("a copy");
+        assert!(older.seq < handle.committed());
+        let asked = json!({"x": {"v": 1}, "labels": [{"label": "a"}, {"label": "b"}]});
+        let asked: Decide = serde_json::from_value(asked).expect("a question");
+        assert!(older.predict(&asked).is_err(), "it knows one label");
+        assert_eq!(handle.forecast(&older, &asked).await.expect("both are known").p.len(), 2);
+        handle.stop();
+    }
 }
