@@ -115,6 +115,7 @@ fn a_table_is_read_as_on_the_command_line() {
         (r#"{"x": {"age": 3, "age": 4}}"#, "feature \"age\" appears twice"),
         (r#"{"x": [1, 2]}"#, "an array where an object"),
         (r#"{"x": {"age": 1e300}}"#, "at most 1e100"),
+        (r#"{"x": {"hour": 9, "colour": "red"}}"#, "none of the row's features"),
     ] {
         let url = format!("{}/predict", url(&served));
         let mut answer = agent().post(url).content_type("application/json").send(body).unwrap();

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::finish;
 use super::keys::{Keys, Shape};
 use super::table::Table;
 use super::visit::{Scratch, parse_object};
+use super::{finish, is_foreign};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::ReadErrorKind;
 use crate::read::options::Schema;
@@ -22,6 +22,7 @@ pub struct TableRows {
     scratch: Scratch,
     columns: ColumnMap,
     row: Row,
+    is_foreign: bool,
 }
 
 impl TableRows {
@@ -34,7 +35,8 @@ impl TableRows {
         let (label, weight, id, offers, played) = (None, None, None, None, None);
         let keys = Keys { shape: Shape::Object, label, weight, id, offers, played };
         let columns = ColumnMap::new(schema.columns.clone(), u32::MAX);
-        Some(Self { table: Some(table), keys, scratch: Scratch::default(), columns, row: Row::new() })
+        let (table, scratch, row) = (Some(table), Scratch::default(), Row::new());
+        Some(Self { table, keys, scratch, columns, row, is_foreign: false })
     }
 
     /// The features of the object `x` by name, in the order of `columns`, those of the model now; what has no
@@ -52,7 +54,10 @@ impl TableRows {
                 table.take_in(columns, both);
             }
         }
+        self.scratch.first_new = Some(columns.count());
         let done = self.read(x).map_err(|kind| kind.to_string());
+        let Scratch { known, unknown, .. } = self.scratch;
+        self.is_foreign = known == 0 && unknown > 0 && is_foreign(&format!("{{\"x\":{x}}}"), columns);
         let name = |column: &u32| self.columns.columns().name(*column).into_owned();
         let named = done.map(|()| self.row.indices().iter().map(name).zip(self.row.values().iter().copied()));
         let named = named.map(Iterator::collect);
@@ -64,13 +69,13 @@ impl TableRows {
         named
     }
 
-    /// Whether the last object had keys, but none of the table.
+    /// Whether the last object had keys, but none that the model has a column of.
     pub fn is_foreign(&self) -> bool {
-        self.scratch.known == 0 && self.scratch.unknown > 0
+        self.is_foreign
     }
 
     fn read(&mut self, x: &Value) -> Result<(), ReadErrorKind> {
-        let Self { table, keys, scratch, columns, row } = self;
+        let Self { table, keys, scratch, columns, row, .. } = self;
         row.clear();
         table.iter_mut().for_each(Table::begin);
         let text = if x.is_null() { "{\"x\":{}}".to_owned() } else { format!("{{\"x\":{x}}}") };

@@ -23,6 +23,8 @@ pub(crate) struct Scratch {
     /// Number of named features of the row with and without a column.
     pub(crate) known: u64,
     pub(crate) unknown: u64,
+    /// The first column that was new with this row, where new ones are made.
+    pub(crate) first_new: Option<u32>,
     /// An error of the row other than syntax.
     fault: Option<ReadErrorKind>,
 }
@@ -31,8 +33,8 @@ impl Scratch {
     /// Counts a named feature without a column of a table.
     fn count(&mut self, column: Option<u32>) {
         match column {
-            Some(_) => self.known += 1,
-            None => self.unknown += 1,
+            Some(column) if self.first_new.is_none_or(|first| column < first) => self.known += 1,
+            _ => self.unknown += 1,
         }
     }
 }
