@@ -1,5 +1,6 @@
 //! The command line's arguments.
 
+mod columns;
 mod decisions;
 mod learning;
 #[cfg(feature = "serve")]
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand};
 use noregret::merge::Merge;
 use noregret_stream::Format;
 
+pub(crate) use columns::{LogColumnArgs, RoleArgs};
 pub(crate) use decisions::{EvaluateArgs, ReplayArgs};
 pub(crate) use learning::{CompareArgs, PredictArgs, RunArgs};
 #[cfg(feature = "serve")]

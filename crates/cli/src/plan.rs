@@ -20,7 +20,7 @@ use noregret_stream::setup::Asked;
 use noregret_stream::watch::curve::Measure;
 use noregret_stream::{Missing, ReadOptions, Reader, Schema, Stop};
 
-use crate::args::{CompareArgs, DataArgs, RunArgs, StreamArgs};
+use crate::args::{CompareArgs, DataArgs, LogColumnArgs, RoleArgs, RunArgs, StreamArgs};
 use crate::checkpoint::{Every, Skip};
 use crate::choices::{CalibrationOf, FeedbackChoice, SortBy};
 use crate::failure::Failure;
@@ -70,16 +70,10 @@ impl Source {
             weight: args.weight.clone(),
             delimiter,
             header: args.header,
-            categorical: args.categorical.clone(),
-            numeric: args.numeric.clone(),
-            text: args.text.clone(),
-            time: args.time.clone(),
-            drop: args.drop.clone(),
             id: args.id.clone(),
-            missing: Missing { words: args.missing.clone(), values: args.not_missing.clone() },
             hash_bits: args.hash_bits,
             index_base: args.index_base,
-            ..ReadOptions::default()
+            ..reading(&args.roles, &args.missing)
         };
         Ok(Self {
             data: data.to_owned(),
@@ -113,6 +107,13 @@ impl Source {
         let options = ReadOptions { schema: Some(schema), ..self.options.clone() };
         Self { options, ..self.clone() }
     }
+}
+
+/// How columns are read; `words` count as missing, too.
+fn reading(args: &RoleArgs, words: &[String]) -> ReadOptions {
+    let RoleArgs { categorical, numeric, text, time, drop, not_missing } = args.clone();
+    let missing = Missing { words: words.to_vec(), values: not_missing };
+    ReadOptions { categorical, numeric, text, time, drop, missing, ..ReadOptions::default() }
 }
 
 /// A stream, and the settings of runs over it.
@@ -378,7 +379,7 @@ impl RepeatPlan {
         let Wanted { entry, settings, .. } = wanted(args)?;
         let candidate = Candidate { entry, settings, varied: Vec::new() };
         let mut pass = PassPlan::of(&args.stream)?;
-        pass.stream = pass.stream.with_log(logged(args)?, args.rewards).with_offered(offered(args)?);
+        pass.stream = pass.stream.with_log(logged(args)?, args.columns.rewards).with_offered(offered(args)?);
         Files::default().input("the data", &pass.stream.source.data).check()?;
         Ok(Self { candidate, pass })
     }
@@ -391,7 +392,7 @@ impl RunPlan {
             (None, rate) => rate.map(AbstainPlan::Rate),
         };
         let batch_model = args.batch_model.clone();
-        let stream = StreamPlan::of(&args.stream)?.with_log(logged(args)?, args.rewards);
+        let stream = StreamPlan::of(&args.stream)?.with_log(logged(args)?, args.columns.rewards);
         let stream = stream.with_offered(offered(args)?);
         let plan = Self {
             stream,
@@ -444,7 +445,7 @@ impl LearnerPlan {
         if args.learner.is_some()
             || !args.set.is_empty()
             || args.stream.scale.is_some()
-            || (args.stream.costs.is_some() && columns(args).is_none())
+            || (args.stream.costs.is_some() && columns(&args.columns).is_none())
             || args.stream.no_intercept
         {
             return Err(Failure::usage(
@@ -456,23 +457,24 @@ impl LearnerPlan {
 }
 
 /// The names of the columns that the arguments name, if any.
-fn columns(args: &RunArgs) -> Option<Keys> {
+fn columns(args: &LogColumnArgs) -> Option<Keys> {
     Keys::named([&args.decision, &args.probability, &args.reward, &args.offered])
 }
 
 /// The column of the labels on offer of data whose label is seen; that of a log is among its [`logged`]
 /// columns, and what a loaded model learns from is not known yet.
 fn offered(args: &RunArgs) -> Result<Option<&String>, Failure> {
-    let of_log = args.decision.is_some() || args.probability.is_some() || args.reward.is_some();
-    if args.offered.is_none() || of_log || args.load.is_some() || wanted(args)?.is_bandit() {
+    let columns = &args.columns;
+    let of_log = columns.decision.is_some() || columns.probability.is_some() || columns.reward.is_some();
+    if columns.offered.is_none() || of_log || args.load.is_some() || wanted(args)?.is_bandit() {
         return Ok(None);
     }
-    Ok(args.offered.as_ref())
+    Ok(columns.offered.as_ref())
 }
 
 /// The names of the columns, if the data is the log of another program's decisions.
 fn logged(args: &RunArgs) -> Result<Option<Keys>, Failure> {
-    let keys = if offered(args)?.is_some() { None } else { columns(args) };
+    let keys = if offered(args)?.is_some() { None } else { columns(&args.columns) };
     let refused =
         |what: &str| Err(Failure::usage(format!("--decision, --probability, --reward, --offered: {what}")));
     if keys.is_some() && args.feedback != Some(FeedbackChoice::Bandit) && args.load.is_none() {
@@ -481,7 +483,7 @@ fn logged(args: &RunArgs) -> Result<Option<Keys>, Failure> {
         );
     }
     if keys.is_none()
-        && args.rewards.is_some()
+        && args.columns.rewards.is_some()
         && args.feedback != Some(FeedbackChoice::Bandit)
         && args.load.is_none()
     {
@@ -494,7 +496,7 @@ fn logged(args: &RunArgs) -> Result<Option<Keys>, Failure> {
             "--label: a log of decisions has the label that was played, in the column that --decision names",
         ));
     }
-    Ok(keys.map(|keys| Keys { costs: args.stream.costs, rewards: args.rewards, ..keys }))
+    Ok(keys.map(|keys| Keys { costs: args.stream.costs, rewards: args.columns.rewards, ..keys }))
 }
 
 /// The learner, by name.

@@ -7,7 +7,7 @@ use noregret_stream::Format;
 use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::examples::BadRows;
 
-use super::at_least_one;
+use super::{LogColumnArgs, RoleArgs, at_least_one};
 use crate::checkpoint::{Every, Skip};
 use crate::choices::Missing;
 
@@ -78,47 +78,6 @@ pub(crate) struct EvaluateArgs {
     /// [default: recognised]
     #[arg(long)]
     pub(crate) format: Option<Format>,
-    /// In a log of another program (csv, ndjson, parquet or arff): the column or key of the played label
-    /// [default: label]
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) decision: Option<String>,
-    /// In a log of another program: that of its probability [default: probability]
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) probability: Option<String>,
-    /// In a log of another program: that of its reward [default: reward]
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) reward: Option<String>,
-    /// In a log of another program: that of the labels on offer, a list or names separated by spaces
-    /// [default: all labels were on offer]
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) offered: Option<String>,
-    /// In a log of another program: the column of the reward has costs in this range, as in 0..10, which
-    /// become rewards from 1, for the least, to 0 [default: rewards as they are; in logs of Vowpal Wabbit
-    /// minus the cost]
-    #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true)]
-    pub(crate) costs: Option<Costs>,
-    /// In a log of another program: what the column of the reward may hold, as in 0..15; the largest becomes
-    /// the reward 1, the least 0 [default: rewards as they are]
-    #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true, conflicts_with = "costs")]
-    pub(crate) rewards: Option<Costs>,
-    /// In a log of another program: categorical columns that look numeric
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    pub(crate) categorical: Vec<String>,
-    /// In a log of another program: numeric columns; cells that are no numbers count as missing
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    pub(crate) numeric: Vec<String>,
-    /// In a log of another program: columns of free text
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    pub(crate) text: Vec<String>,
-    /// In a log of another program: columns of days or times, also those that say when a decision was written
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    pub(crate) time: Vec<String>,
-    /// In a log of another program: columns to ignore
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    pub(crate) drop: Vec<String>,
-    /// In a log of another program: labels that are no missing ones, although words like NA usually mean that
-    #[arg(long, value_name = "WORD", value_delimiter = ',', allow_hyphen_values = true)]
-    pub(crate) not_missing: Vec<String>,
     /// Treatment of invalid lines: fail, skip, or skip at most N
     #[arg(long, value_name = "fail|skip|N", default_value_t = BadRows::Fail)]
     pub(crate) on_bad_row: BadRows,
@@ -128,6 +87,14 @@ pub(crate) struct EvaluateArgs {
     /// As JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) columns: LogColumnArgs,
+    /// The column of the reward has costs in this range, as in 0..10, which become rewards from 1, for the
+    /// least, to 0 [default: rewards as they are; in logs of Vowpal Wabbit minus the cost]
+    #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true)]
+    pub(crate) costs: Option<Costs>,
+    #[command(flatten)]
+    pub(crate) roles: RoleArgs,
 }
 
 fn positive(text: &str) -> Result<f64, String> {

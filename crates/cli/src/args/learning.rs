@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use noregret_stream::encode::costs::Costs;
 use noregret_stream::watch::curve::Measure;
 
-use super::{DataArgs, StreamArgs, at_least_one};
+use super::{DataArgs, LogColumnArgs, StreamArgs, at_least_one};
 use crate::checkpoint::{Every, Skip};
 use crate::choices::{CalibrationOf, ExplainOf, FeedbackChoice, SortBy};
 
@@ -24,26 +23,6 @@ pub(crate) struct RunArgs {
     /// (bandit) [default: by the learner]
     #[arg(long, value_enum)]
     pub(crate) feedback: Option<FeedbackChoice>,
-    #[command(flatten)]
-    pub(crate) stream: StreamArgs,
-    /// With bandit feedback, for the log of another program (csv, ndjson, parquet or arff): the column of the
-    /// label that it played [default: label]
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) decision: Option<String>,
-    /// The column of that label's probability [default: probability]
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) probability: Option<String>,
-    /// The column of its reward, from 0 to 1, or as --rewards or --costs say [default: reward]
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) reward: Option<String>,
-    /// What the rewards of a log may be, as in 0..15: the largest becomes the reward 1, the least 0
-    /// [default: 0..1]
-    #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true, conflicts_with = "costs")]
-    pub(crate) rewards: Option<Costs>,
-    /// The column of the labels on offer, of a log or of rows with labels: a list, or names separated by
-    /// spaces; forecasts are among them [default: all labels are on offer]
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) offered: Option<String>,
     /// With bandit feedback, write every decision and its feedback to a new log: .ndjson, .gz, .zst
     /// or .parquet [default: none]
     #[arg(long, value_name = "FILE")]
@@ -113,6 +92,11 @@ pub(crate) struct RunArgs {
     /// Plot the error rate among the answers against the fraction of rounds answered: .svg or .png
     #[arg(long, value_name = "FILE")]
     pub(crate) risk_plot: Option<PathBuf>,
+    // Last, since what follows them would be under their headings in the help.
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
+    #[command(flatten)]
+    pub(crate) columns: LogColumnArgs,
 }
 
 /// Arguments of `noregret compare`.

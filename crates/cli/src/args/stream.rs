@@ -9,7 +9,7 @@ use noregret_stream::encode::examples::BadRows;
 use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::delay::Lateness;
 
-use super::{at_least_one, threads};
+use super::{RoleArgs, at_least_one, threads};
 
 /// Arguments for reading data.
 #[derive(Args, Clone, Debug)]
@@ -31,27 +31,11 @@ pub(crate) struct DataArgs {
     /// Whether CSV begins with a header: yes or no [default: recognised]
     #[arg(long, value_name = "BOOL", value_parser = BoolishValueParser::new())]
     pub(crate) header: Option<bool>,
-    /// Categorical columns that look numeric; keys of nested JSON by path, as in user.age
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    pub(crate) categorical: Vec<String>,
-    /// Numeric columns: true and false are 1 and 0, other cells that are no numbers count as missing
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    pub(crate) numeric: Vec<String>,
-    /// Columns of free text
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    pub(crate) text: Vec<String>,
-    /// Columns of days or times
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    pub(crate) time: Vec<String>,
-    /// Columns to ignore
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    pub(crate) drop: Vec<String>,
+    #[command(flatten)]
+    pub(crate) roles: RoleArgs,
     /// Words that count as missing in columns and labels, besides NA, NaN, NULL, None, ? and the like
     #[arg(long, value_name = "WORD", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) missing: Vec<String>,
-    /// Words that are values and classes like all others, although they usually mean that one is missing
-    #[arg(long, value_name = "WORD", value_delimiter = ',', allow_hyphen_values = true)]
-    pub(crate) not_missing: Vec<String>,
     /// Column or key with the names of rows, written with their predictions
     #[arg(long, value_name = "COLUMN")]
     pub(crate) id: Option<String>,

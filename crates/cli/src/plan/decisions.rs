@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use noregret::registry::{self, Entry};
+use noregret_stream::ReadOptions;
 use noregret_stream::decisions::foreign::Keys;
 use noregret_stream::decisions::replay::Limits;
 use noregret_stream::evaluate::{EvaluateOptions, Policy};
-use noregret_stream::{Missing as Words, ReadOptions};
 
-use crate::args::{EvaluateArgs, ReplayArgs};
+use crate::args::{EvaluateArgs, ReplayArgs, RoleArgs};
 use crate::checkpoint::{Every, Skip};
 use crate::choices::Missing;
 use crate::failure::Failure;
@@ -99,20 +99,12 @@ impl EvaluatePlan {
         if policies.is_empty() {
             policies.push(PolicyPlan::Rule("as the log gives it".to_owned(), Policy::Given));
         }
-        let keys = Keys::named([&args.decision, &args.probability, &args.reward, &args.offered]);
-        let reading = ReadOptions {
-            format: args.format,
-            categorical: args.categorical.clone(),
-            numeric: args.numeric.clone(),
-            text: args.text.clone(),
-            time: args.time.clone(),
-            drop: args.drop.clone(),
-            missing: Words { words: vec![], values: args.not_missing.clone() },
-            ..ReadOptions::default()
-        };
-        let roles = [&args.categorical, &args.numeric, &args.text, &args.time, &args.drop, &args.not_missing];
-        let said =
-            args.costs.is_some() || args.rewards.is_some() || roles.iter().any(|names| !names.is_empty());
+        let keys = super::columns(&args.columns);
+        let reading = ReadOptions { format: args.format, ..super::reading(&args.roles, &[]) };
+        let RoleArgs { categorical, numeric, text, time, drop, not_missing } = &args.roles;
+        let roles = [categorical, numeric, text, time, drop, not_missing];
+        let rewards = args.columns.rewards;
+        let said = args.costs.is_some() || rewards.is_some() || roles.iter().any(|names| !names.is_empty());
         let keys = keys.or_else(|| said.then(Keys::default));
         let reward_learner = match args.reward_learner.as_deref() {
             Some("none") => None,
@@ -121,7 +113,7 @@ impl EvaluatePlan {
         Ok(Self {
             log: args.log.clone(),
             reading,
-            keys: keys.map(|keys| Keys { costs: args.costs, rewards: args.rewards, ..keys }),
+            keys: keys.map(|keys| Keys { costs: args.costs, rewards, ..keys }),
             policies,
             reward_learner,
             options: EvaluateOptions {

@@ -85,6 +85,22 @@ fn every_default_is_printed() {
     }
 }
 
+/// Files to be written, say, are no matter of how the data are read.
+#[test]
+fn options_are_under_their_own_heading() {
+    let folder = Folder::new();
+    let run = folder.run("run --help").succeeded().stdout;
+    let heading = |option: &str| {
+        let before = run.lines().take_while(|line| !line.trim_start().starts_with(option));
+        before.filter(|line| line.ends_with(':') && !line.starts_with(' ')).last()
+    };
+    for option in ["--log ", "--load ", "--save ", "--report "] {
+        assert_eq!(heading(option), Some("Options:"), "{option}");
+    }
+    assert_eq!(heading("--categorical "), Some("Data:"));
+    assert_eq!(heading("--decision "), Some("Log of another program (csv, ndjson, parquet or arff):"));
+}
+
 #[test]
 fn help_and_version_are_no_errors() {
     let folder = Folder::new();
