@@ -16,6 +16,8 @@ pub(crate) struct Numbers {
     values: Vec<f64>,
     columns: Vec<u32>,
     starts: Vec<i64>,
+    /// Remarks on the cells.
+    pub(crate) odd: Vec<String>,
 }
 
 /// The same for Python, with the number of columns.
@@ -24,7 +26,7 @@ pub(crate) type Sparse<'py> =
 
 impl Numbers {
     pub(crate) fn into_python(self, py: Python<'_>, width: usize) -> Sparse<'_> {
-        let Self { values, columns, starts } = self;
+        let Self { values, columns, starts, .. } = self;
         let starts = PyArray1::from_vec(py, starts);
         (PyArray1::from_vec(py, values), PyArray1::from_vec(py, columns), starts, width)
     }
@@ -42,18 +44,26 @@ pub(crate) fn numbers(table: &Table, schema: Schema, room: usize) -> Done<(Numbe
         found.columns.extend_from_slice(row.indices());
         found.starts.push(found.values.len() as i64);
     }
+    found.odd = table.odd_cells(reader.as_ref());
     Ok((found, reader.schema(), reader.dropped_features()))
 }
 
-/// The schema of a table, as JSON: the kinds of its columns, and their features.
+/// The schema of a table, as JSON: the kinds of its columns, and their features. Remarks on its columns and
+/// cells.
 #[pyfunction]
-pub(crate) fn table_schema(py: Python<'_>, table: &Table, reading: Reading) -> PyResult<String> {
+pub(crate) fn table_schema(
+    py: Python<'_>,
+    table: &Table,
+    reading: Reading,
+) -> PyResult<(String, Vec<String>)> {
     let table = table.clone();
-    Ok(py.detach(|| -> Done<String> {
+    Ok(py.detach(|| -> Done<(String, Vec<String>)> {
         let mut reader = table.open(&reading.options())?;
         let mut row = Row::new();
         while reader.read(&mut row)? {}
-        Ok(written(&reader.schema()))
+        let mut notes = reader.notes();
+        notes.extend(table.odd_cells(reader.as_ref()));
+        Ok((written(&reader.schema()), notes))
     })?)
 }
 

@@ -51,6 +51,28 @@ impl Table {
             }
         })
     }
+
+    /// Remarks on cells that do not fit their columns, and on features that the model does not have. Of
+    /// labels that count as missing Python tells, with its own way out.
+    pub(crate) fn odd_cells(&self, reader: &dyn Reader) -> Vec<String> {
+        let odd = reader.odd_cells().into_iter().filter(|odd| !odd.starts_with("the label "));
+        odd.map(|odd| self.with_row(odd)).collect()
+    }
+
+    /// A remark on a cell with its row, from 0, in place of its line.
+    fn with_row(&self, odd: String) -> String {
+        let first = match &self.0 {
+            // After the header.
+            Given::Cells(_) => 2,
+            Given::Lines(_) => 1,
+        };
+        let Some((before, rest)) = odd.rsplit_once(" in line ") else { return odd };
+        let Some((line, after)) = rest.split_once(':') else { return odd };
+        match line.parse::<u64>() {
+            Ok(line) => format!("{before} in row {}:{after}", line.saturating_sub(first)),
+            Err(_) => odd,
+        }
+    }
 }
 
 fn cell(value: &Bound<'_, PyAny>) -> PyResult<MemoryCell> {

@@ -369,7 +369,7 @@ def test_columns_that_are_left_out_are_said():
     frame = pandas.DataFrame(x, columns=["a", "b", "c"]).assign(number=range(200))
     for made in (Learner, Bandit):
         name = "folklore" if made is Learner else "squarecb"
-        assert made(name).run(frame, y).notes == ["column 'number' is left out: it numbers the rows, or tells them apart; numeric=['number'] or categorical=['number'] keeps it"]
+        assert made(name).run(frame, y).notes == ['column "number" is left out: it numbers the rows; named as a numeric column, it is kept']
         assert made(name, drop=["number"]).run(frame, y).notes == []
         kept = made(name, numeric=["number"])
         assert kept.run(frame, y).notes == [] and kept.roles["number"] == "numeric"

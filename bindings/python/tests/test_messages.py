@@ -4,6 +4,7 @@ import copy
 import datetime
 import decimal
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -250,6 +251,85 @@ def test_a_run_says_which_labels_counted_as_missing():
         assert "the label 'NA' counts as missing in 5 rows: predicted, and not learnt; not_missing=['NA'] makes it a class" in notes
         assert notes == Bandit("soba").run(rows, y).notes
         assert not any("counts as missing" in note for note in Learner("ogd", not_missing=["NA"]).run(rows, y).notes)
+
+
+def ages(count: int = 120) -> pandas.DataFrame:
+    return pandas.DataFrame({"age": np.arange(count) * 7 % 53 + 0.5, "hue": ["red", "blue", "green"] * (count // 3)}).astype({"age": object})
+
+
+def old(frame: pandas.DataFrame) -> list[str]:
+    return ["old" if isinstance(age, float) and age > 26 else "young" for age in frame["age"]]
+
+
+FORTY = 'column "age": 1 cell is no number, the first "forty" in row 7: it counts as missing'
+
+
+@pytest.mark.parametrize("made", [lambda: Learner("folklore"), lambda: Bandit("squarecb")], ids=["learner", "bandit"])
+def test_cells_that_do_not_fit_their_column_are_said(made):
+    # The command line said so, and Python took them for missing without a word.
+    frame, other = ages(), ages()
+    other.loc[7, "age"] = "forty"
+    model = made()
+    assert model.run(frame, old(frame)).notes == []
+    assert model.run(other, old(other)).notes == [FORTY]
+    asks = [model.predict, model.predict_proba, model.scores, lambda rows: model.predict(rows.to_dict("records"))]
+    asks += [lambda rows: model.update(rows, old(rows))] if isinstance(model, Learner) else []
+    for ask in asks:
+        with pytest.warns(UserWarning) as said:
+            ask(other)
+        assert [str(one.message) for one in said] == [FORTY]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            ask(frame)
+    row = {"age": "forty", "hue": "red"}
+    for ask in [lambda: model.predict(row), lambda: model.learn_one(row, "old") if isinstance(model, Learner) else model.decide(row)]:
+        with pytest.warns(UserWarning, match='column "age": 1 cell is no number, the first "forty" in row 0: it counts as missing'):
+            ask()
+
+
+def test_cells_beside_lists_are_said():
+    frame = ages().assign(tags=[["new"], ["new", "vip"]] * 60)
+    other = frame.copy()
+    other.loc[7, "age"] = "forty"
+    learner = Learner("folklore")
+    learner.run(frame, old(frame))
+    assert FORTY in learner.run(other, old(other)).notes
+
+
+def test_classifiers_say_what_does_not_fit():
+    face, river = pytest.importorskip("noregret.sklearn"), pytest.importorskip("noregret.river")
+    frame, other = ages(), ages()
+    other.loc[7, "age"] = "forty"
+    model, stream = face.FolkloreClassifier().fit(frame, old(frame)), river.Folklore()
+    stream.learn_many(frame, old(frame))
+    fit = face.FolkloreClassifier()
+    for ask in (model.predict, model.predict_proba, stream.predict_proba_many, lambda rows: fit.fit(rows, old(rows)), lambda rows: stream.learn_many(rows, old(rows))):
+        with pytest.warns(UserWarning, match='column "age": 1 cell is no number, the first "forty" in row 7'):
+            ask(other)
+
+
+@pytest.mark.parametrize("made", [lambda: Learner("folklore"), lambda: Bandit("squarecb")], ids=["learner", "bandit"])
+def test_remarks_on_the_first_table_are_kept(made):
+    # A copy of the label was said to nobody.
+    frame = ages()
+    frame["copy"], frame["leak"] = frame["hue"], [label.upper() for label in old(frame)]
+    notes = made().run(frame, old(frame)).notes
+    assert [note.partition(":")[0] for note in notes] == [
+        'column "copy" is a copy of column "hue" in all 120 rows',
+        'column "leak" has one value for each class of the label, like a copy of it',
+    ]
+    with pytest.warns(UserWarning, match='column "copy" is a copy of column "hue"') as said:
+        if isinstance(model := made(), Learner):
+            model.update(frame, old(frame))
+        else:
+            model.learn(frame, old(frame), np.ones(120), np.full(120, 0.5))
+    assert len(said) == 1 and str(said[0].message) == "\n".join(notes)
+
+
+def test_a_category_that_is_new_later_is_said_where_it_is_learnt():
+    frame, learner = ages(), Learner("folklore")
+    learner.run(frame, old(frame))
+    assert learner.run(frame.replace("red", "mauve"), old(frame)).notes == ['features that the model does not have are ignored: "hue=mauve"']
 
 
 class Stream:

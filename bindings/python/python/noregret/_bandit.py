@@ -451,10 +451,8 @@ class Bandit(Rounds):
         whole(seed=seed)
         notes: list[str] = []
         if self._held is None:
-            dropped = self._asked["roles"]["drop"]
-            self._begin(x, y)
-            notes = _tables.left_out(self.roles, dropped)
-        found = self._core.run(self._many(x, learns=True), self._classes(y), seed=seed, keep=probabilities)
+            notes = self._begin(x, y)
+        found = self._core.run(self._many(x, learns=True, notes=notes), self._classes(y), seed=seed, keep=probabilities)
         losses, kept, played, rates, truth = found
         return Run(losses, kept, played, rates, truth, self._labels_out().tolist(), self.name, notes + _targets.unlabelled(y, truth))
 
@@ -520,7 +518,7 @@ class Bandit(Rounds):
         if self._held is None:
             every = None if offered is None else named({label: None for on_offer in offered for label in _offers.names(on_offer)})
             self._given = self._given or every or {}
-            self._begin(x, labels, None if every is None else sorted(every))
+            _tables.tell(self._begin(x, labels, None if every is None else sorted(every)), 2)
         names = None if offered is None else [self._on_offer_in(at, on_offer) for at, on_offer in enumerate(offered)]
         self._core.learn(self._many(x, learns=True), self._classes(labels), rewards, probabilities, names)
 

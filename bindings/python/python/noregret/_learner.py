@@ -219,11 +219,12 @@ class Learner(Described):
         x = self._readable(x)
         rows = self._bare(x)
         if rows is not None:
-            found = _core.predict_table(self._core, _tables.blank(self._label(), rows).given(), scores)
+            found, _ = _core.predict_table(self._core, _tables.blank(self._label(), rows).given(), scores)
             return np.ascontiguousarray(found[0]) if _tables.is_row(x) or _arrays.is_row(x) else found
         if self._takes_tables(x):
             table = self._table(x)
-            found = _core.predict_table(self._core, table.given(), scores)
+            found, odd = _core.predict_table(self._core, table.given(), scores)
+            _tables.tell(_tables.misfits(odd), 3)
             return np.ascontiguousarray(found[0]) if _tables.is_row(x) or _arrays.is_row(x) else found
         self._in_order(x)
         if _arrays.is_row(x):
@@ -259,7 +260,7 @@ class Learner(Described):
         x = self._readable(x)
         if self._held is None or self._takes_tables(x):
             row = _tables.single(x) if _tables.is_table(x) else _tables.given([x])
-            self._run(row, [y], [weight], {}, {"ahead": True})
+            _tables.tell(self._run(row, [y], [weight], {}, {"ahead": True})[2], 2)
             return
         self._in_order(x)
         row = _arrays.row(x)
@@ -294,7 +295,8 @@ class Learner(Described):
             Between two rounds; the rows before are learnt, and `rounds` counts them.
         """
         _tables.check_index(x, y=y, weight=weight)
-        self._run(_tables.rows(x), _targets.labels(self._in_classes(y)), weight, {"look_ahead": look_ahead, "threads": threads})
+        how = {"look_ahead": look_ahead, "threads": threads}
+        _tables.tell(self._run(_tables.rows(x), _targets.labels(self._in_classes(y)), weight, how)[2], 2)
 
     def run(
         self,
@@ -326,16 +328,17 @@ class Learner(Described):
         _tables.check_index(x, y=y, weight=weight)
         x, y = _tables.rows(x), _targets.labels(self._in_classes(y))
         with bar(x, progress) as told:
-            found, notes = self._run(x, y, weight, {**how, "progress": told})
+            found, notes, odd = self._run(x, y, weight, {**how, "progress": told})
         outputs = [] if self._real else self._labels_out()
         labels = list(range(self.classes)) if outputs is None else list(getattr(outputs, "tolist", list)())
         losses, kept, played, rates, truth = found
-        return Run(losses, kept, played, rates, truth, labels, self.name, notes)
+        return Run(losses, kept, played, rates, truth, labels, self.name, notes + odd)
 
     def _run(
         self, x: Any, y: Any, weight: Any, how: dict[str, Any], facts: dict[str, Any] | None = None
-    ) -> tuple[Any, list[str]]:
-        """Learns rows; returns the result of the compiled part, and remarks on the columns."""
+    ) -> tuple[Any, list[str], list[str]]:
+        """Learns rows; returns the result of the compiled part, remarks on columns that are not those of the first table, and other
+        remarks."""
         facts = {"ahead": False, **(facts or {})}
         if isinstance(weight, str):
             raise TypeError(f"weight is {weight!r}; weights, one for each row, were needed: x[{weight!r}]")
@@ -355,11 +358,11 @@ class Learner(Described):
         targets = self._begin(rows, y, facts) if begins else self._targets(y)
         notes = _targets.remarks(_arrays.distinct(y)[0], len(targets)) if begins and targets.dtype.kind == "i" else []
         found = self._core.run(rows, targets, weights, **how)
-        return found, notes + _targets.unlabelled(y, found[4])
+        return found, [], notes + _targets.unlabelled(y, found[4])
 
     def _run_table(
         self, table: _tables.Table, rows: int, y: Any, weight: Any, how: dict[str, Any], facts: dict[str, Any]
-    ) -> tuple[Any, list[str]]:
+    ) -> tuple[Any, list[str], list[str]]:
         if isinstance(y, str) and y in table.names:
             name, targets = y, table.cells[table.names.index(y)]
         else:
@@ -380,24 +383,23 @@ class Learner(Described):
         table = table.without(name)
         weights = self._weights(targets, weight)
         begins = self._held is None
+        first: list[str] = []
         if begins:
             if not self._real:
                 _targets.need_labels(given_labels, self._asked["facts"])
             asked = {**self._asked["facts"], **facts, "bandit": False}
             given, reading = table.given(name, targets), {"label": name, **_tables.roles(self._asked["roles"], table)}
-            dropped = self._asked["roles"]["drop"]
-            self._make(lambda params: _core.learner_for_table(asked, params, given, reading))
+            first = self._make(lambda params: _core.learner_for_table(asked, params, given, reading))
         known = next((column for column, role in self.roles.items() if role == "label"), name)
         given = table.without(known).given(known, targets)
         # Labels of a file without types are texts, and stay so.
         texts = set(self._core.labels) if not begins and self._values is None else set()
-        found, notes = _core.run_table(self._core, given, known, weights, grows=self._grows, **how)
+        found, notes, odd = _core.run_table(self._core, given, known, weights, grows=self._grows, **how)
         self._remember([label for label in targets if _targets.text_of(label) not in texts] if texts else targets)
         if begins:
             self._check_class_weight((self._values or {}).values())
-        notes += _tables.left_out(self.roles, dropped) if begins else []
-        notes += _targets.remarks(given_labels, rows) if begins and not self._real else []
-        return found, notes + _targets.unlabelled(targets, found[4])
+        odd = first + (_targets.remarks(given_labels, rows) if begins and not self._real else []) + odd
+        return found, notes, odd + _targets.unlabelled(targets, found[4])
 
     def _begin(self, rows: Any, y: Any, facts: dict[str, Any]) -> Floats | Ints:
         """Makes the learner for the given rows; returns their targets."""
@@ -421,7 +423,7 @@ class Learner(Described):
             raise ValueError(f"y has probability vectors of {targets.shape[1]} numbers; the {len(told)} of the classes were needed")
         # For what the rows determine, any class of a row will do.
         first = targets if told is None else targets.argmax(axis=1)
-        self._make(lambda params: _core.learner_for_array(asked, params, rows, first, told or names))
+        self._make(lambda params: (_core.learner_for_array(asked, params, rows, first, told or names), []))
         if names:
             self._remember(values)
             self._check_class_weight((self._values or {}).values())
@@ -429,13 +431,14 @@ class Learner(Described):
             return _arrays.placed([index.get(name, _arrays.UNLABELLED) for name in names], places)
         return targets
 
-    def _make(self, make: Callable[[dict[str, Any]], _core.Learner]) -> None:
-        """Makes the learner, with the default of `norm` that a classifier may have."""
+    def _make(self, make: Callable[[dict[str, Any]], tuple[_core.Learner, list[str]]]) -> list[str]:
+        """Makes the learner, with the default of `norm` that a classifier may have; returns remarks on the first rows."""
         params, reach = self._asked["params"], self._asked.get("reach")
-        core = make(params)
+        core, notes = make(params)
         if reach is not None and params.get("norm") is None and core.radius is not None:
-            core = make({**params, "norm": reach / core.radius})
+            core, notes = make({**params, "norm": reach / core.radius})
         self._held, self._asked = core, {}
+        return notes
 
     # Copies and pickles
 

@@ -68,8 +68,10 @@ class Rounds(Model[_core.Bandit]):
             # Its columns have names from the beginning, which a log tells.
             _core.rows_of(self._core, self._named({}), True)
 
-    def _begin(self, x: Any, y: Any, labels: list[str] | None = None) -> None:
-        """Makes the bandit for rows `x` of the labels `y`, as `noregret run --feedback bandit` does for a file."""
+    def _begin(self, x: Any, y: Any, labels: list[str] | None = None) -> list[str]:
+        """Makes the bandit for rows `x` of the labels `y`, as `noregret run --feedback bandit` does for a file; returns remarks on the
+        columns of a table."""
+        notes: list[str] = []
         facts, playing, params = self._asked["facts"], self._asked["playing"], self._asked["params"]
         asked = {**facts, "labels": facts["labels"] or labels, "ahead": False, "bandit": True}
         values, places = _arrays.distinct(y)
@@ -83,13 +85,15 @@ class Rounds(Model[_core.Bandit]):
             target = _tables.free("label", table.names)
             texts = [None if at < 0 else values[at] for at in places.tolist()]
             given, reading = table.given(target, texts), {"label": target, **_tables.roles(self._asked["roles"], table)}
-            self._take(_core.bandit_for_table(asked, playing, params, given, reading))
+            core, notes = _core.bandit_for_table(asked, playing, params, given, reading)
+            self._take(core)
         else:
             absent = _arrays.absent(names, asked["labels"] or ())
             missing = [at for at, name in enumerate(names) if name in absent]
             places = np.where(np.isin(places, missing), _arrays.UNLABELLED, places)
             self._take(_core.bandit_for_array(asked, playing, params, _full(_arrays.rows(x)), places, names))
         self._given = dict(zip(names, values, strict=True)) | self._given
+        return notes
 
     def _take(self, core: _core.Bandit) -> None:
         self._held, self._index, self._asked = core, None, {}
@@ -118,10 +122,19 @@ class Rounds(Model[_core.Bandit]):
                 return _full(x)
         if not _tables.is_row(x) and _tables.table(x).rows != 1:
             raise ValueError(f"x has {_tables.table(x).rows} rows; one was needed")
-        return _core.rows_of(self._core, self._named(x), learns)
+        return self._read(x, learns, 4)
 
-    def _many(self, x: Any, learns: bool) -> Rows:
-        """The rows of `x`; with `learns`, new names get columns."""
+    def _read(self, x: Any, learns: bool, stacklevel: int, notes: list[str] | None = None) -> Rows:
+        """Rows that have names; remarks on their cells are warned of, or join `notes`."""
+        rows, odd = _core.rows_of(self._core, self._named(x), learns)
+        if notes is None:
+            _tables.tell(_tables.misfits(odd), stacklevel + 1)
+        else:
+            notes += odd
+        return rows
+
+    def _many(self, x: Any, learns: bool, notes: list[str] | None = None) -> Rows:
+        """The rows of `x`; with `learns`, new names get columns. Remarks on their cells join `notes`, if there is such a list."""
         x = _tables.given(_tables.by_name(_tables.whole(x)) if self._core.named else x)
         rows = _tables.bare(x)
         if rows is not None:
@@ -140,7 +153,7 @@ class Rounds(Model[_core.Bandit]):
             x = self._in_places(x)
             if isinstance(x, np.ndarray):
                 return _full(x)
-        return _core.rows_of(self._core, self._named(x), learns)
+        return self._read(x, learns, 4, notes)
 
     def _in_places(self, x: Any) -> Any:
         """Rows of numbers for columns with names: those of the table in their order, or the features in theirs; otherwise they

@@ -388,13 +388,15 @@ def numbers_of(x: Any) -> Any:
     return row if all(isinstance(value, int | float | np.number | np.bool_) for value in row) else None
 
 
-def left_out(roles: Mapping[str, str], asked: Collection[str]) -> list[str]:
-    """Remarks on columns that are left out, although nobody has asked for it."""
-    return [
-        f"column {name!r} is left out: it numbers the rows, or tells them apart; numeric=[{name!r}] or categorical=[{name!r}] keeps it"
-        for name, role in roles.items()
-        if role == "drop" and name not in asked
-    ]
+def tell(notes: Collection[str], stacklevel: int) -> None:
+    """Warns of remarks on the columns, cells and labels of a call that returns none: once, a line for each."""
+    if notes:
+        warnings.warn("\n".join(notes), stacklevel=stacklevel + 1)
+
+
+def misfits(odd: Iterable[str]) -> list[str]:
+    """Those of the remarks on cells that are about a column of other cells. Features that are new may come in every row."""
+    return [remark for remark in odd if remark.startswith("column ")]
 
 
 def of_arrow(x: Any) -> Table:

@@ -56,7 +56,7 @@ pub(crate) fn bandit_for_array<'py>(
     Ok(py.detach(make)?)
 }
 
-/// A bandit for the rows of a table.
+/// A bandit for the rows of a table, and remarks on its columns.
 #[pyfunction]
 pub(crate) fn bandit_for_table(
     py: Python<'_>,
@@ -65,12 +65,14 @@ pub(crate) fn bandit_for_table(
     params: &Bound<'_, PyDict>,
     table: &Table,
     reading: Reading,
-) -> PyResult<Bandit> {
+) -> PyResult<(Bandit, Vec<String>)> {
     let params = values::from_python(params)?;
     let table = table.clone();
-    let make = || {
+    let make = || -> Done<(Bandit, Vec<String>)> {
         let (seed, options) = (asked.seed(), asked.reading(&reading));
-        bandit(made(asked, &params, table.open(&options)?.as_mut())?, seed, playing)
+        let mut reader = table.open(&options)?;
+        let saved = made(asked, &params, reader.as_mut())?;
+        Ok((bandit(saved, seed, playing)?, reader.notes()))
     };
     Ok(py.detach(make)?)
 }
@@ -85,17 +87,19 @@ fn bandit(made: Saved, seed: u64, playing: Playing) -> Done<Bandit> {
     Ok(Bandit { inner: Shared::new(Inner { fresh: Some(seed), ..inner }) })
 }
 
-/// The rows of a table, or of rows of names, as numbers. With `learns`, new names get columns.
+/// The rows of a table, or of rows of names, as numbers, and remarks on the cells. With `learns`, new names
+/// get columns.
 #[pyfunction]
 pub(crate) fn rows_of<'py>(
     py: Python<'py>,
     bandit: &Bandit,
     table: &Table,
     learns: bool,
-) -> PyResult<Sparse<'py>> {
+) -> PyResult<(Sparse<'py>, Vec<String>)> {
     let table = table.clone();
-    let (rows, width) = bandit.inner.work(py, |inner| inner.rows(&table, learns))??;
-    Ok(rows.into_python(py, width))
+    let (mut rows, width) = bandit.inner.work(py, |inner| inner.rows(&table, learns))??;
+    let odd = std::mem::take(&mut rows.odd);
+    Ok((rows.into_python(py, width), odd))
 }
 
 /// Contributions to the scores of a round, of the labels on offer in their order.

@@ -128,7 +128,7 @@ pub(crate) fn learner_for_array<'py>(
     Ok(py.detach(make)?)
 }
 
-/// A learner for the rows of a table.
+/// A learner for the rows of a table, and remarks on its columns.
 #[pyfunction]
 pub(crate) fn learner_for_table(
     py: Python<'_>,
@@ -136,18 +136,20 @@ pub(crate) fn learner_for_table(
     params: &Bound<'_, PyDict>,
     table: &Table,
     reading: Reading,
-) -> PyResult<Learner> {
+) -> PyResult<(Learner, Vec<String>)> {
     let params = values::from_python(params)?;
     let table = table.clone();
-    let make = || {
+    let make = || -> Done<(Learner, Vec<String>)> {
         let (memory, options) = (asked.bytes(), asked.reading(&reading));
-        Learner::of_saved(made(asked, &params, table.open(&options)?.as_mut())?, memory)
+        let mut reader = table.open(&options)?;
+        let saved = made(asked, &params, reader.as_mut())?;
+        Ok((Learner::of_saved(saved, memory)?, reader.notes()))
     };
     Ok(py.detach(make)?)
 }
 
 /// Predicts, scores and learns the rows of a table in order; with `grows`, new labels are added.
-/// Returns the rounds, and remarks on the columns.
+/// Returns the rounds, remarks on the columns, and remarks on the cells.
 #[pyfunction]
 #[pyo3(signature = (learner, table, label, weights=None, *, grows=false, look_ahead=true, seed=0, keep=false, threads=1, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
@@ -163,10 +165,10 @@ pub(crate) fn run_table<'py>(
     keep: bool,
     threads: usize,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Ran<'py>, Vec<String>)> {
+) -> PyResult<(Ran<'py>, Vec<String>, Vec<String>)> {
     let table = table.clone();
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    let (record, notes) = learner.inner.work(py, |inner| -> Done<(Record, Vec<String>)> {
+    let (record, [notes, odd]) = learner.inner.work(py, |inner| -> Done<(Record, [Vec<String>; 2])> {
         let mut options = inner.reading();
         options.label = Some(label);
         let (rows, names) = look(table.open(&options)?.as_mut(), inner.encoder.labels().clone())?;
@@ -186,27 +188,31 @@ pub(crate) fn run_table<'py>(
             inner.learner.set_workers(Workers::none());
             inner.encoder = examples.inside.encoder;
             inner.encoder.set_absent(Vec::new());
-            let notes = notes(examples.inside.reader.as_ref());
+            let reader = examples.inside.reader.as_ref();
+            let told = [reader.notes(), table.odd_cells(reader)];
             let score = ran?;
             inner.facts.extend(&score.facts);
             record.score = Some(score);
             examples.signals.into_result()?;
-            Ok((record, notes))
+            Ok((record, told))
         })
     })??;
-    Ok((record.into_python(py)?, notes))
+    Ok((record.into_python(py)?, notes, odd))
 }
 
-/// Probabilities (or scores) of the rows of a table, one row each.
+/// Numbers, how many rows and columns they are, and remarks on the cells.
+type Predicted = (Vec<f64>, [usize; 2], Vec<String>);
+
+/// Probabilities (or scores) of the rows of a table, one row each, and remarks on the cells.
 #[pyfunction]
 pub(crate) fn predict_table<'py>(
     py: Python<'py>,
     learner: &Learner,
     table: &Table,
     scores: bool,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<String>)> {
     let table = table.clone();
-    let (out, rows, width) = learner.inner.read(py, |inner| -> Done<(Vec<f64>, usize, usize)> {
+    let (out, shape, odd) = learner.inner.read(py, |inner| -> Done<Predicted> {
         let reader = table.open(&inner.reading())?;
         let mut examples = ReadExamples::new(reader, inner.encoder.clone(), NAME, BadRows::Fail).frozen();
         let mut at = inner.learner.prediction();
@@ -225,11 +231,11 @@ pub(crate) fn predict_table<'py>(
             });
             rows += count;
             if count < block.len() {
-                return Ok((out, rows, width));
+                return Ok((out, [rows, width], table.odd_cells(examples.reader.as_ref())));
             }
         }
     })??;
-    PyArray1::from_vec(py, out).reshape([rows, width])
+    Ok((PyArray1::from_vec(py, out).reshape(shape)?, odd))
 }
 
 /// The roles of a table's columns, by name; empty for a learner that was made for arrays.
@@ -257,15 +263,6 @@ pub(crate) fn classes_of(
         let class = |name: &String| inner.encoder.labels().find(name).map(|label| label.index() as i64);
         Ok(names.iter().map(|name| class(name).expect("taken in above")).collect())
     })??)
-}
-
-/// Remarks on the columns and cells of a table.
-fn notes(reader: &dyn Reader) -> Vec<String> {
-    let described = reader.describe().into_iter();
-    let mut notes: Vec<String> =
-        described.filter(|(subject, _)| *subject == "note").map(|(_, note)| note).collect();
-    notes.extend(reader.notes());
-    notes
 }
 
 /// Reads all rows and returns their number and labels. Fails if a row is invalid, or has a label that cannot

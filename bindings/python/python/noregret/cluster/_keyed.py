@@ -375,7 +375,7 @@ class KeyedLearners(_Keyed):
         asked |= {name: facts.pop(name) for name in known if name in facts}
         asked |= {"name": self._about["learner"], "classes": None, "labels": list(self._given), "ahead": True, "bandit": False}
         asked["intercept"] = facts.pop("intercept", True)
-        made = _core.learner_for_table(asked, facts, table.given(label, list(y)), {"label": label, **_tables.roles(roles, table)})
+        made, _ = _core.learner_for_table(asked, facts, table.given(label, list(y)), {"label": label, **_tables.roles(roles, table)})
         return made.to_bytes()
 
 

@@ -84,7 +84,7 @@ def kinds(reading: Reading, *blocks: Block) -> tuple[str, bool] | None:
         if not isinstance(x, _tables.Table):
             return "", False
         target, asked = _tables.free("label", x.names), _tables.reading(missing=reading.missing, not_missing=reading.not_missing)
-        schema = _core.table_schema(x.given(target, list(y)), {"label": target, **_tables.roles(asked, x)})
+        schema, _ = _core.table_schema(x.given(target, list(y)), {"label": target, **_tables.roles(asked, x)})
         return schema, '"categorical"' in schema or '"time"' in schema
     return None
 

@@ -232,7 +232,9 @@ class Classifier(base.MiniBatchClassifier):
                 return dict.fromkeys(self._classes, 0.5)
             if self._table is not None:
                 table = _tables.as_written(_tables.table([self._whole(x)]), self._core)
-                return self._named(_core.predict_table(self._core, table.given(), False)[0].tolist())
+                found, odd = _core.predict_table(self._core, table.given(), False)
+                _tables.tell(_tables.misfits(odd), 2)
+                return self._named(found[0].tolist())
             return self._named(_core.predict_mapping(self._core, self._columns, self._flat(x), False))
 
     def _named(self, probabilities: list[float]) -> dict[Any, float]:
@@ -292,7 +294,8 @@ class Classifier(base.MiniBatchClassifier):
 
         names = list(X.columns)
         if self._table is not None:
-            probabilities = _core.predict_table(self._table._core, _tables.as_written(_tables.table(X), self._table._core).given(), False)
+            probabilities, odd = _core.predict_table(self._table._core, _tables.as_written(_tables.table(X), self._table._core).given(), False)
+            _tables.tell(_tables.misfits(odd), 3)
             return pandas.DataFrame(probabilities[:, : len(self._classes)], index=X.index, columns=list(self._classes))
         rows = [
             self.predict_proba_one(dict(zip(names, row, strict=True)))

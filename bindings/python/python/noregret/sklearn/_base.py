@@ -446,7 +446,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         cores = [self._core, *getattr(self, "_others", ())]
         if reader is not None:
             table = reader._table(X).given()
-            found = [_core.predict_table(core, table, scores)[:, self._order] for core in cores]
+            told = [_core.predict_table(core, table, scores) for core in cores]
+            _tables.tell(_tables.misfits(told[0][1]), 3)
+            found = [forecasts[:, self._order] for forecasts, _ in told]
         else:
             if not self._plain(X):
                 X = validate_data(self, _rows.filled(self._in_order(X)), accept_sparse="csr", dtype=np.float64, order="C", reset=False)

@@ -22,12 +22,14 @@ def numbers(table: _tables.Table, y: Any, kept: list[int], reading: dict[str, li
     labels = _targets.column(np.asarray(y)[kept], "y")
     table = table._replace(cells=[[column[at] for at in kept] for column in table.cells])
     name = _tables.free("label", table.names)
-    found = json.loads(_core.table_schema(table.given(name, labels), {"label": name, **_tables.roles(reading, table)}))
+    written, notes = _core.table_schema(table.given(name, labels), {"label": name, **_tables.roles(reading, table)})
+    _tables.tell(notes, 4)
+    found = json.loads(written)
     roles = {role: [one["name"] for one in found["csv"]["fields"] if one["role"] == role] for role in _tables.ROLES}
     # Features are in the order of their first rows.
     order = sorted(range(table.rows), key=[repr(row) for row in zip(*table.cells, strict=True)].__getitem__)
     ordered = table._replace(cells=[[column[at] for at in order] for column in table.cells])
-    schema = _core.table_schema(ordered.given(name, [labels[at] for at in order]), {**reading, "label": name, **roles})
+    schema, _ = _core.table_schema(ordered.given(name, [labels[at] for at in order]), {**reading, "label": name, **roles})
     (values, indices, starts, width), _ = _core.table_rows(table.given(), schema)
     rows = scipy.sparse.csr_matrix((values, indices.astype(np.int64), starts), shape=(len(starts) - 1, width))
     return (rows.toarray() if width <= SUITABLE else rows), schema
