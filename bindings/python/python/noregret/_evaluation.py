@@ -250,12 +250,12 @@ def evaluate(
     >>> abs(found.estimates["dr"].value - 0.5) < 0.05, found.warnings
     (True, [])
     """
-    found = _of_log(
-        log, [policy], greedy=greedy, clip=clip, confidence=confidence, missing=missing, reward_learner=reward_learner,
-        format=format, on_bad_row=on_bad_row, most_waiting=most_waiting, columns=(decision, probability, reward, offered), costs=costs,
-        not_missing=not_missing,
+    found = compare_policies(
+        log, {"": policy}, greedy=greedy, clip=clip, confidence=confidence, missing=missing, reward_learner=reward_learner,
+        format=format, on_bad_row=on_bad_row, most_waiting=most_waiting, decision=decision, probability=probability, reward=reward,
+        offered=offered, costs=costs, not_missing=not_missing,
     )
-    return _evaluation(found["evaluations"][0])
+    return found.evaluations[""]
 
 
 def compare_policies(
@@ -304,47 +304,17 @@ def compare_policies(
         raise TypeError(f"policies is {policies!r}; a dictionary of names and policies was needed")
     if not policies:
         raise ValueError("there are no policies; one is needed at least")
-    found = _of_log(
-        log, list(policies.values()), greedy=greedy, clip=clip, confidence=confidence, missing=missing,
-        reward_learner=reward_learner, format=format, on_bad_row=on_bad_row, most_waiting=most_waiting,
-        columns=(decision, probability, reward, offered), costs=costs,
-        not_missing=not_missing,
-    )
-    names = list(policies)
-    differences = {
-        name: Difference(one["estimator"], one["rounds"], one["value"], one["standard_error"], tuple(one["normal"]), one["verdict"])
-        for name, one in zip(names[1:], found["differences"], strict=True)
-    }
-    return Comparison(dict(zip(names, map(_evaluation, found["evaluations"]), strict=True)), differences)
-
-
-def _of_log(
-    log: str | os.PathLike[str],
-    policies: Sequence[Bandit | Learner | str | None],
-    *,
-    greedy: bool,
-    clip: float | None,
-    confidence: float,
-    missing: str,
-    reward_learner: str | None,
-    format: str | None,
-    on_bad_row: str | int,
-    most_waiting: int,
-    columns: tuple[str | None, str | None, str | None, str | None],
-    costs: tuple[float, float] | None,
-    not_missing: Sequence[Any],
-) -> Any:
     if not isinstance(log, str | os.PathLike):
         raise TypeError(f"log is a {type(log).__name__}; the path of a file was needed (evaluate_arrays takes rounds in memory)")
-    for policy in policies:
+    for policy in policies.values():
         if not isinstance(policy, Bandit | Learner | str | None):
             raise TypeError(f"policy is {policy!r}; a Bandit, a Learner, a text such as 'uniform', or None was needed (evaluate_arrays takes probabilities)")
     if missing not in ("skip", "wrong"):
         raise ValueError(f"missing = {missing}: must be skip or wrong")
-    return json.loads(
+    found = json.loads(
         _core.evaluate_log(
             log,
-            [policy._core if isinstance(policy, Bandit | Learner) else policy for policy in policies],
+            [policy._core if isinstance(policy, Bandit | Learner) else policy for policy in policies.values()],
             greedy=greedy,
             clip=clip,
             confidence=confidence,
@@ -353,11 +323,17 @@ def _of_log(
             format=format,
             on_bad_row=str(on_bad_row),
             most_waiting=most_waiting,
-            columns=columns,
+            columns=(decision, probability, reward, offered),
             costs=costs,
             not_missing=_tables.words("not_missing", not_missing),
         )
     )
+    names = list(policies)
+    differences = {
+        name: Difference(one["estimator"], one["rounds"], one["value"], one["standard_error"], tuple(one["normal"]), one["verdict"])
+        for name, one in zip(names[1:], found["differences"], strict=True)
+    }
+    return Comparison(dict(zip(names, map(_evaluation, found["evaluations"]), strict=True)), differences)
 
 
 def evaluate_arrays(
