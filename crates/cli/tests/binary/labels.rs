@@ -250,7 +250,7 @@ fn words_for_missing_numbers_in_lines() {
         let row = |t: i32| {
             let number = (t % 7 + 1).to_string();
             let word = ["NA", "?", "NULL", "N/A", "-", "nan"][(t / 4 % 6) as usize];
-            line(if t % 4 == 1 { word } else { &*number }, t % 5 + 1, ["x", "y"][(t % 7 / 4) as usize])
+            line(if t % 4 == 1 { word } else { &number }, t % 5 + 1, ["x", "y"][(t % 7 / 4) as usize])
         };
         (0..60).map(row).collect::<String>()
     };

@@ -134,7 +134,7 @@ mod tests {
         const ROUNDS: usize = 4000;
         const RUNS: u64 = 400;
         const MISS: f64 = 0.05;
-        let (members, one) = ([0.73, 0.27], 0.505);
+        let (members, one) = ([0.73_f64, 0.27], 0.505);
         let risk = |p: f64| -one * p.ln() - (1.0 - one) * (1.0 - p).ln();
         let range = (members[0] / members[1]).ln();
         let sharp = bounds::midpoint_excess_risk(2, -members[1].ln(), MISS);
