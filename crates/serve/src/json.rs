@@ -50,8 +50,45 @@ fn made<T: DeserializeOwned>(value: Value, bytes: &[u8]) -> Result<T, Refusal> {
     serde_path_to_error::deserialize(read(bytes)?).map_err(|error| {
         let path = error.path().to_string();
         let what = error.into_inner().to_string();
-        Refusal::invalid(&named(&path, &what), what)
+        let field = cut(&named(&path, &what));
+        let what = sentence(&field, &what);
+        Refusal::invalid(&field, what)
     })
+}
+
+/// Number of characters of a body that are repeated in a refusal.
+const MOST_REPEATED: usize = 200;
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MOST_REPEATED) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// What serde says of a value of another kind, in the words of JSON.
+fn sentence(field: &str, what: &str) -> String {
+    let other = what.strip_prefix("invalid type: ").or_else(|| what.strip_prefix("invalid value: "));
+    let Some((found, needed)) = other.and_then(|rest| rest.rsplit_once(", expected ")) else {
+        return cut(what);
+    };
+    let scalar = found.strip_prefix("string ").or_else(|| found.split_once('`')?.1.strip_suffix('`'));
+    let found = match found {
+        "map" => "an object",
+        "sequence" => "a list",
+        _ => scalar.unwrap_or(found),
+    };
+    let needed = match needed {
+        "u32" | "u64" | "usize" => "a whole number from 0",
+        "f64" => "a number",
+        "a string" | "string or map" => "a text",
+        "a boolean" => "true or false",
+        "a sequence" => "a list",
+        "a map" => "an object",
+        _ if needed.starts_with("struct ") => "an object",
+        _ => needed,
+    };
+    format!("{field} is {}; {needed} was needed", cut(found))
 }
 
 /// The field that an error of serde at `path` is about: a missing one is named in its text only.
@@ -287,6 +324,43 @@ mod tests {
             assert_eq!(found.to_string(), expected.to_string());
         }
         assert_eq!(read(br#"{"a": NaN}"#), Ok(serde_json::json!({"a": null})));
+    }
+
+    /// Values of another kind, in plain words, and not at their full length.
+    #[test]
+    fn values_of_another_kind_are_told() {
+        #[derive(Debug, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[expect(dead_code, reason = "none is read")]
+        struct Body {
+            count: u64,
+            weight: Option<f64>,
+            name: Option<String>,
+            is: Option<bool>,
+            list: Option<Vec<String>>,
+        }
+        let long = "a".repeat(1000);
+        for (text, what) in [
+            (r#"{"count": 1.5}"#.to_owned(), "count is 1.5; a whole number from 0 was needed".to_owned()),
+            (r#"{"count": -1}"#.to_owned(), "count is -1; a whole number from 0 was needed".to_owned()),
+            (
+                r#"{"count": {}}"#.to_owned(),
+                "count is an object; a whole number from 0 was needed".to_owned(),
+            ),
+            (r#"{"count": 1, "weight": true}"#.to_owned(), "weight is true; a number was needed".to_owned()),
+            (r#"{"count": 1, "name": [1]}"#.to_owned(), "name is a list; a text was needed".to_owned()),
+            (r#"{"count": 1, "is": "a"}"#.to_owned(), "is is \"a\"; true or false was needed".to_owned()),
+            (r#"{"count": 1, "list": {}}"#.to_owned(), "list is an object; a list was needed".to_owned()),
+            ("3".to_owned(), "body is 3; an object was needed".to_owned()),
+            (
+                format!(r#"{{"count": "{long}"}}"#),
+                format!("count is \"{}…; a whole number from 0 was needed", &long[1..MOST_REPEATED]),
+            ),
+        ] {
+            assert_eq!(parsed::<Body>(text.as_bytes()).expect_err(&text).detail, what);
+        }
+        let refusal = parsed::<Body>(format!(r#"{{"{long}": 1}}"#).as_bytes()).expect_err("no such field");
+        assert!(refusal.detail.len() < 300 && refusal.field.is_some_and(|field| field.len() < 300));
     }
 
     #[test]

@@ -12,8 +12,9 @@ Examples:
   curl localhost:8730/v1/models/site/decide -d '{\"x\": {\"hour\": 9}}'
   curl localhost:8730/v1/models/site/feedback -d '{\"id\": \"d1\", \"reward\": 0.3}'
 
-An answer means that its event is on the disk. /openapi.json describes all routes, / shows the models, /metrics is for
-Prometheus. Where others can reach the service, it needs keys: noregret serve --add-key NAME makes one.";
+An answer means that its event is on the disk. /openapi.json describes all routes, / shows the
+models, /metrics is for Prometheus. Where others can reach the service, it needs keys:
+noregret serve --add-key NAME makes one.";
 
 /// Arguments of `noregret serve`.
 #[derive(Args, Clone, Debug)]

@@ -44,9 +44,10 @@ pub(crate) async fn evaluate(ask: Ask, body: Body) -> Answered {
     let candidate = match policy.strip_prefix("learner:") {
         Some(learner) => {
             let made = learning(&handle, learner, params).await;
-            // The name of the learner is part of the policy.
-            let in_policy = |refusal: &Refusal| refusal.field.as_deref() == Some("learner");
-            Some(made.map_err(|it| if in_policy(&it) { it.about("policy") } else { it })?)
+            // All but its parameters is part of the policy.
+            let of_params =
+                |it: &Refusal| it.field.as_deref().is_some_and(|field| field.starts_with("params"));
+            Some(made.map_err(|it| if of_params(&it) { it } else { it.about("policy") })?)
         }
         None => simple,
     };

@@ -165,3 +165,19 @@ fn lower_limits_are_for_new_rows() {
     let refused = service.post("/v1/models/full/learn", &json!({"x": x, "y": "a"}));
     assert_eq!((refused.status, &refused.json()["field"]), (422, &json!("x")), "{refused:?}");
 }
+
+/// What is wrong with the learner of an evaluation is said of the policy, of which it is part.
+#[test]
+fn the_learner_of_an_evaluation_is_part_of_the_policy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/news", &json!({"feedback": "bandit"})).ok(201);
+    for (body, field) in [
+        (json!({"policy": "learner:squarecb"}), "policy"),
+        (json!({"policy": "learner:ogd"}), "policy"),
+        (json!({"policy": "learner:offers", "params": {"width": 3}}), "params.width"),
+    ] {
+        let refused = service.post("/v1/models/news/evaluate", &body);
+        assert_eq!((refused.status, &refused.json()["field"]), (422, &json!(field)), "{refused:?}");
+    }
+}
