@@ -389,3 +389,38 @@ fn truth_values_of_other_formats() {
         assert!(!answers(asked).stderr.contains("ignored"), "{}", answers(asked).stderr);
     }
 }
+
+/// Numbers with a unit, durations and times with a zone are read alike in all tables; another unit is no
+/// number.
+#[test]
+fn units_durations_and_zones() {
+    let cells = |t: usize| {
+        let mass = format!("{} kg", 40 + t * 37 % 60);
+        let (took, at) =
+            (format!("0 days 0{}:10:00", t % 10), format!("2026-02-{:02} 10:{:02} CET", 1 + t % 28, t % 60));
+        [mass, took, at, ["light", "heavy"][usize::from(t * 37 % 60 >= 30)].to_owned()]
+    };
+    let names = ["mass", "took", "at", "label"];
+    let lines =
+        |line: &dyn Fn([String; 4]) -> String| (0..200).map(|t| line(cells(t)) + "\n").collect::<String>();
+    let folder = Folder::with("a.csv", names.join(",") + "\n" + &lines(&|cells| cells.join(",")));
+    let object = |cells: [String; 4]| {
+        let pairs = names.iter().zip(cells).map(|(name, cell)| format!("\"{name}\":\"{cell}\""));
+        format!("{{{}}}", pairs.collect::<Vec<_>>().join(","))
+    };
+    folder.write("a.ndjson", lines(&object));
+    let [csv, ndjson] =
+        ["a.csv", "a.ndjson"].map(|name| folder.summary(&format!("{name} --learner ogd --save m")));
+    assert_eq!(csv["log_loss"], ndjson["log_loss"]);
+    assert!(csv["error_rate"].as_f64().unwrap() < 0.15, "{csv}");
+    let said = folder.run("run a.csv --learner ogd").succeeded().stderr;
+    assert!(said.contains("\"mass\" (in kg), \"took\" (as 1:02:03, in seconds)"), "{said}");
+    assert!(said.contains("\"at\" (as 2026-11-22)"), "{said}");
+    folder.write("b.csv", "mass,took,at\n90 kg,0 days 01:00:00,2026-02-01 10:00\n500 g,1:00:00,2026-02-01\n");
+    let asked = folder.run("predict m b.csv").succeeded();
+    assert!(
+        asked.stderr.contains("column \"mass\": 1 cell is no number, the first \"500 g\" in line 3"),
+        "{}",
+        asked.stderr
+    );
+}

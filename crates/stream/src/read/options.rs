@@ -186,6 +186,10 @@ pub struct CsvField {
     /// Their notation, if not plain numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub style: Option<Style>,
+    /// The unit of numbers that have one, such as `kg`; other numbers than those with this unit or none count
+    /// as missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
 }
 
 /// The notation of numbers or times.
@@ -209,6 +213,8 @@ pub enum Style {
     MixedDayFirst,
     /// Days in several notations; `02/03/2026` is 3 February.
     MixedMonthFirst,
+    /// `0 days 01:02:03`, `PT1H2M3S` or `1:02:03`: a number of seconds.
+    Duration,
 }
 
 impl Style {
@@ -223,6 +229,7 @@ impl Style {
             Style::Words => "22 Nov 2026",
             Style::MixedDayFirst => "22/11/2026 and other notations",
             Style::MixedMonthFirst => "11/22/2026 and other notations",
+            Style::Duration => "1:02:03, in seconds",
         }
     }
 }

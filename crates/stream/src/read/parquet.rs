@@ -278,7 +278,7 @@ fn decide(
     let mut known = known.into_iter();
     let (mut fields, mut positions, mut others) = (vec![], vec![], vec![]);
     for (at, name) in names.iter().enumerate() {
-        let field = |name: String, role| CsvField { name, role, style: None };
+        let field = |name: String, role| CsvField { name, role, style: None, unit: None };
         if rows.leaves[at].is_sampled() {
             fields.extend(known.next());
         } else if given[at] == Some(CsvRole::Drop) {
@@ -387,7 +387,8 @@ fn assign(
         positions[*at].first =
             (0..).map_while(|position| absent.remove(&position_name(name, position))).collect();
         let field = whole.iter().find(|field| field.name == *name).cloned();
-        let numeric = || CsvField { name: (*name).to_owned(), role: CsvRole::Numeric, style: None };
+        let numeric =
+            || CsvField { name: (*name).to_owned(), role: CsvRole::Numeric, style: None, unit: None };
         let field = field.or_else(|| (!positions[*at].first.is_empty()).then(numeric));
         cells[*at].role = field.as_ref().map(|field| field.role);
         cells[*at].field = field;

@@ -259,7 +259,8 @@ mod tests {
     fn contributions_add_up() {
         let names = ["size", "hue=red", "hue=blue"].map(str::to_owned).to_vec();
         let columns = Columns::Named(Names::try_from(names).unwrap());
-        let field = |name: &str, role| crate::CsvField { name: name.to_owned(), role, style: None };
+        let field =
+            |name: &str, role| crate::CsvField { name: name.to_owned(), role, style: None, unit: None };
         let fields = vec![field("size", CsvRole::Numeric), field("hue", CsvRole::Categorical)];
         let csv = crate::CsvSchema {
             delimiter: ',',

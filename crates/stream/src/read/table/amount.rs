@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::duration;
 use crate::read::number;
 use crate::read::options::Style;
 
@@ -11,6 +12,7 @@ pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
         None => return number::parse(cell).ok().filter(|number| number.is_finite()),
         Some(Style::Grouped) => (b',', b'.'),
         Some(Style::DecimalComma) => (b'.', b','),
+        Some(Style::Duration) => return duration::seconds(cell),
         Some(_) => return None,
     };
     let plain_cell = if cell.is_ascii() { Cow::Borrowed(cell) } else { Cow::Owned(plain_signs(cell)?) };
@@ -87,6 +89,35 @@ fn strip(cell: &[u8]) -> (bool, &[u8]) {
     (minus.is_some(), cell)
 }
 
+/// Codes of currencies, which stand before a number, too.
+const CURRENCIES: [&str; 14] =
+    ["USD", "EUR", "GBP", "JPY", "CHF", "CAD", "AUD", "CNY", "INR", "SEK", "NOK", "DKK", "PLN", "BRL"];
+
+/// The unit of a number: what is behind it, without the s of a plural, or the code of a currency before it.
+/// It begins with a letter, a degree sign or a plus.
+pub(crate) fn unit(cell: &str) -> Option<&str> {
+    const LONGEST: usize = 20;
+    if let Some(code) = CURRENCIES.iter().find(|code| cell.starts_with(**code)) {
+        return Some(*code);
+    }
+    let in_number = |sign: char| sign.is_ascii_digit() || "+-.,' \u{a0}\u{202f}\u{2212}".contains(sign);
+    let digit = cell.find(|sign: char| sign.is_ascii_digit())?;
+    let end = digit + cell[digit..].find(|sign: char| !in_number(sign) || sign == '+')?;
+    let unit = cell[end..].trim();
+    let begins = |sign: char| sign.is_alphabetic() || "°+".contains(sign);
+    let (plural, number) = (unit.len() > 3, cell[..digit].chars().all(in_number));
+    let unit = unit.strip_suffix('s').filter(|_| plural).unwrap_or(unit);
+    (number && unit.starts_with(begins) && unit.len() <= LONGEST).then_some(unit)
+}
+
+/// The number of a cell without its unit; `None` if it has another one, or none.
+pub(crate) fn without_unit<'a>(cell: &'a [u8], unit: &str) -> Option<&'a [u8]> {
+    let behind = || cell.strip_suffix(b"s").filter(|_| unit.len() > 2)?.strip_suffix(unit.as_bytes());
+    let before = || cell.strip_prefix(unit.as_bytes()).filter(|_| CURRENCIES.contains(&unit));
+    let number = cell.strip_suffix(unit.as_bytes()).or_else(behind).or_else(before)?.trim_ascii();
+    (!number.is_empty()).then_some(number)
+}
+
 /// The style in which most cells are numbers, and their count; the first of several. Plain numbers
 /// are valid in every style.
 pub(crate) fn detect<'a>(
@@ -149,6 +180,37 @@ mod tests {
         ];
         for (text, style, expected) in cases {
             assert_eq!(parse(text.as_bytes(), style), expected, "{text:?} {style:?}");
+        }
+    }
+
+    #[test]
+    fn units_are_what_is_behind_numbers() {
+        for (cell, expected) in [
+            ("12 kg", Some(("kg", "12"))),
+            ("-3.5GB", Some(("GB", "-3.5"))),
+            ("1,200 km/h", Some(("km/h", "1,200"))),
+            ("3 years", Some(("year", "3"))),
+            ("1 year", Some(("year", "1"))),
+            ("5 lbs", Some(("lbs", "5"))),
+            ("21 °C", Some(("°C", "21"))),
+            ("40 m2", Some(("m2", "40"))),
+            ("65+", Some(("+", "65"))),
+            ("USD 7", Some(("USD", "7"))),
+            ("7,50 EUR", Some(("EUR", "7,50"))),
+            ("A11", None),
+            ("T-12", None),
+            ("12", None),
+            ("12:30", None),
+            ("2024-01-02", None),
+            ("3/4", None),
+            ("kg", None),
+            ("", None),
+        ] {
+            let number = unit(cell).and_then(|unit| Some((unit, without_unit(cell.as_bytes(), unit)?)));
+            assert_eq!(number, expected.map(|(unit, number)| (unit, number.as_bytes())), "{cell:?}");
+        }
+        for (cell, unit) in [("12 g", "kg"), ("12", "kg"), ("kg", "kg"), ("kg 12", "kg"), ("12 kgs", "g")] {
+            assert_eq!(without_unit(cell.as_bytes(), unit), None, "{cell}");
         }
     }
 

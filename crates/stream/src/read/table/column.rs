@@ -104,7 +104,9 @@ impl Column {
             Some(CsvRole::Weight) if self.missing.is_cell(text) => {}
             Some(CsvRole::Numeric) => {
                 let Features::Number { style, .. } = &self.features else { return Ok(()) };
-                match number_of(text, *style) {
+                let unit = self.field.as_ref().and_then(|field| field.unit.as_ref());
+                let number = unit.and_then(|unit| amount::without_unit(text, unit)).unwrap_or(text);
+                match number_of(number, *style) {
                     Ok(number) if number.is_finite() => self.number(number, columns, row),
                     Ok(_) => return Err(self.fault(format!("{} is not finite", shown(text)))),
                     Err(()) => match truth(utf8(text)?) {

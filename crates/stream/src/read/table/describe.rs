@@ -22,15 +22,19 @@ pub(crate) fn describe_roles<'a>(
     }
     let named = |wanted| columns.clone().filter(move |(_, field)| role(*field) == wanted);
     let list = |wanted| -> Vec<String> {
-        let written = |(name, field): (&str, Option<&CsvField>)| match field.and_then(|field| field.style) {
-            Some(style) => format!("{} (as {})", shown(name), style.example()),
-            None => shown(name),
+        let written = |(name, field): (&str, Option<&CsvField>)| {
+            let style = field.and_then(|field| field.style).map(|style| format!("as {}", style.example()));
+            let unit = field.and_then(|field| field.unit.as_ref()).map(|unit| format!("in {unit}"));
+            let how: Vec<String> = style.into_iter().chain(unit).collect();
+            if how.is_empty() { shown(name) } else { format!("{} ({})", shown(name), how.join(", ")) }
         };
         named(wanted).map(written).collect()
     };
     let rich = columns.clone().any(|(_, field)| {
         field.is_some_and(|field| {
-            field.style.is_some() || matches!(field.role, CsvRole::Text | CsvRole::Time | CsvRole::Drop)
+            field.style.is_some()
+                || field.unit.is_some()
+                || matches!(field.role, CsvRole::Text | CsvRole::Time | CsvRole::Drop)
         })
     });
     if !rich {

@@ -93,7 +93,7 @@ impl Keys {
         for (name, role) in roles.into_iter().chain(weight.map(|name| (name, CsvRole::Weight))) {
             match layout.fields.iter_mut().find(|field| field.name == *name) {
                 Some(field) => field.role = role,
-                None => layout.fields.push(CsvField { name: name.clone(), role, style: None }),
+                None => layout.fields.push(CsvField { name: name.clone(), role, style: None, unit: None }),
             }
         }
     }
@@ -125,7 +125,7 @@ pub(crate) fn agree(layout: &mut CsvSchema, names: &[String], options: &ReadOpti
         let known = layout.fields.iter().find(|field| field.name == *name).map(|field| field.role);
         match known {
             None if matches!(role, CsvRole::Label | CsvRole::Weight) => {
-                let field = CsvField { name: name.clone(), role, style: None };
+                let field = CsvField { name: name.clone(), role, style: None, unit: None };
                 match layout.fields.iter_mut().find(|field| field.role == role) {
                     Some(other) => *other = field,
                     None => layout.fields.push(field),
@@ -158,7 +158,12 @@ fn named_fields(schema: &Schema) -> Option<CsvSchema> {
             Some((column, _)) => (column, CsvRole::Categorical),
             None => (name, CsvRole::Numeric),
         };
-        seen.insert(name.to_owned()).then(|| CsvField { name: name.to_owned(), role, style: None })
+        seen.insert(name.to_owned()).then(|| CsvField {
+            name: name.to_owned(),
+            role,
+            style: None,
+            unit: None,
+        })
     });
     let fields = fields.collect();
     Some(CsvSchema { delimiter: ',', header: true, fields, numbers: None, marks: vec![], header_rows: None })

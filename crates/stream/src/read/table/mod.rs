@@ -2,13 +2,14 @@
 //!
 //! A format hands over [`Cell`]s, and a [`Column`] makes features of them; [`Table`] is a reader of such a
 //! format, its [`Records`]. `roles` infers the kinds of columns from the first rows, and `remarks` has
-//! sentences about odd rows and columns; `text`, `time` and `amount` parse one kind each. The kinds are
+//! sentences about odd rows and columns; `text`, `time`, `duration` and `amount` parse one kind each. The kinds are
 //! saved with a model, so that later rows are read in the same way.
 
 pub(crate) mod amount;
 mod cell;
 mod column;
 mod describe;
+mod duration;
 mod features;
 mod layout;
 mod names;

@@ -168,7 +168,7 @@ mod tests {
         let fields: Vec<CsvField> = (names.iter())
             .map(|name| {
                 let role = if name == "y" { CsvRole::Label } else { CsvRole::Numeric };
-                CsvField { name: name.clone(), role, style: None }
+                CsvField { name: name.clone(), role, style: None, unit: None }
             })
             .collect();
         let (label, weight) = (names.iter().position(|name| name == "y"), None);

@@ -6,7 +6,7 @@ use super::column::is_needed;
 use super::features::numbers_of;
 use super::sample::{ENOUGH, Sample, first_rows};
 use super::words::is_number;
-use super::{amount, remarks, text, time};
+use super::{amount, duration, remarks, text, time};
 use crate::read::error::shown;
 use crate::read::label::truth;
 use crate::read::options::{CsvField, CsvRole, ReadOptions, Style};
@@ -57,6 +57,12 @@ const INDEXES: [&str; 5] = ["unnamed: ", "__index_level_", "row.names", "rowname
 /// Least number of different numbers that may have words among them.
 const NUMBERS: usize = 20;
 
+/// Up to so many different times of day are categories, as the hours are.
+const CLOCKS: usize = 48;
+
+/// Largest number of units of which a remark is made.
+const UNITS: usize = 6;
+
 /// The result.
 pub(crate) struct Decided {
     pub(crate) fields: Vec<CsvField>,
@@ -102,7 +108,7 @@ pub(crate) fn decide(
     let mut constant = vec![];
     let mut fields = vec![];
     for (column, name) in sample.names.iter().enumerate() {
-        let field = |role, style| CsvField { name: name.clone(), role, style };
+        let field = |role, style| CsvField { name: name.clone(), role, style, unit: None };
         if Some(column) == sample.label {
             fields.push(field(CsvRole::Label, None));
             continue;
@@ -142,7 +148,15 @@ pub(crate) fn decide(
             look.remark(name, sample, &mut notes);
             constant.extend(look.constant().map(|cell| (name, cell)));
         }
-        fields.push(field(role, style));
+        let unit = if role == CsvRole::Numeric { look.unit() } else { None };
+        if let Some((unit, of_numbers)) = &unit {
+            style = *of_numbers;
+            let (name, unit) = (shown(name), shown(unit));
+            notes.push(format!(
+                "column {name} holds numbers with the unit {unit}, which are read without it; named as a categorical column, it holds texts"
+            ));
+        }
+        fields.push(CsvField { unit: unit.map(|(unit, _)| unit), ..field(role, style) });
     }
     if sample.comma_first && sample.declared.is_empty() {
         points_are_thousands(sample, &mut fields, &mut notes);
@@ -214,7 +228,7 @@ fn same(constant: &[(&String, &[u8])], sample: &Sample<'_>) -> Option<String> {
 pub(crate) fn count_numbers(fields: &[CsvField]) -> Option<u32> {
     let rich = fields.iter().any(|field| {
         matches!(field.role, CsvRole::Text | CsvRole::Time)
-            || (field.role == CsvRole::Numeric && field.style.is_some())
+            || (field.role == CsvRole::Numeric && (field.style.is_some() || field.unit.is_some()))
     });
     rich.then(|| fields.iter().map(|field| numbers_of(field).len() as u32).sum())
 }
@@ -267,6 +281,48 @@ impl<'a> Look<'a> {
 
     fn numbers(&self) -> (Option<Style>, usize) {
         amount::detect(self.cells.iter().copied(), self.comma_first)
+    }
+
+    /// The unit of all numbers, if all cells are numbers with the same one, and their notation without it.
+    fn unit(&self) -> Option<(String, Option<Style>)> {
+        let unit = self.texts().next().and_then(amount::unit)?;
+        let number = |cell| amount::without_unit(cell, unit);
+        let numbers: Vec<&[u8]> = self.cells.iter().copied().map(number).collect::<Option<_>>()?;
+        let (style, count) = amount::detect(numbers.iter().copied(), self.comma_first);
+        // What is read with its unit, as percents are, needs no other notation.
+        let all = count == numbers.len() && self.numbers().1 < count;
+        all.then(|| (unit.to_owned(), style))
+    }
+
+    /// A remark on numbers with several units.
+    fn about_units(&self, name: &str) -> Option<String> {
+        let units: Option<Vec<&str>> = self.texts().map(amount::unit).collect();
+        let (mut seen, mut cells) = (HashSet::new(), vec![]);
+        for (cell, unit) in self.texts().zip(units?) {
+            if amount::without_unit(cell.as_bytes(), unit)
+                .and_then(|cell| amount::parse(cell, None))
+                .is_none()
+            {
+                return None;
+            }
+            if seen.insert(unit) {
+                cells.push(shown(cell));
+            }
+        }
+        (self.cells.len() >= FEW && (2..=UNITS).contains(&seen.len())).then(|| {
+            format!(
+                "column {} holds numbers with several units, such as {}, and their texts are no numbers; with the same unit in all cells \
+                 they are",
+                shown(name),
+                cells[..2].join(" and ")
+            )
+        })
+    }
+
+    /// The notation of durations, if all cells are some.
+    fn durations(&self) -> Option<Style> {
+        let all = !self.cells.is_empty() && self.cells.iter().all(|cell| duration::seconds(cell).is_some());
+        all.then_some(Style::Duration)
     }
 
     fn times(&self) -> Option<time::Found> {
@@ -338,7 +394,8 @@ impl<'a> Look<'a> {
     /// The notation of the cells, for a given role, with remarks.
     fn style(&self, name: &str, role: CsvRole, notes: &mut Vec<String>) -> Option<Style> {
         match role {
-            CsvRole::Numeric | CsvRole::Probability | CsvRole::Reward => self.numbers().0,
+            CsvRole::Numeric => self.numbers().0.or_else(|| self.durations()),
+            CsvRole::Probability | CsvRole::Reward => self.numbers().0,
             CsvRole::Time => {
                 let found = time::detect(self.texts());
                 notes.extend(self.about_days(name, &found));
@@ -390,6 +447,20 @@ impl<'a> Look<'a> {
         if numbers == count {
             return (CsvRole::Numeric, style);
         }
+        if let Some((_, style)) = self.unit() {
+            return (CsvRole::Numeric, style);
+        }
+        let clocks = || self.cells.iter().all(|cell| duration::is_clock(cell));
+        if let Some(style) = self.durations().filter(|_| distinct > CLOCKS || !clocks()) {
+            notes.push(format!(
+                "column {} holds durations or times of day, such as {}, which are read as seconds; named as a categorical column, it holds \
+                 texts",
+                shown(name),
+                shown(self.cells[0])
+            ));
+            return (CsvRole::Numeric, Some(style));
+        }
+        notes.extend(self.about_units(name));
         if let Some(found) = self.times() {
             notes.extend(self.about_days(name, &found));
             let mut words = self.texts().filter(|cell| time::parse(cell, found.style).is_none());

@@ -244,7 +244,12 @@ fn words(cell: &str) -> Option<(i64, i64, i64, &str)> {
         (None, Some(month)) => (month, digits(parts[1])?),
         _ => return None,
     };
-    let year = parts[2].parse().ok()?;
+    // C writes the time of day before the year: Sun Nov 22 12:00:00 UTC 2026.
+    let (rest, year) = match parts[2].contains(':') {
+        true => cell[cell.len() - rest.len() - parts[2].len()..].rsplit_once(' ')?,
+        false => (rest, parts[2]),
+    };
+    let year = year.parse().ok()?;
     Some((year, month, day, rest))
 }
 
@@ -253,8 +258,43 @@ fn starts(word: &str, letters: &str) -> bool {
     word.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(letters))
 }
 
+/// Names of zones in common use.
+const ZONES: [&str; 44] = [
+    "UTC", "GMT", "WET", "WEST", "BST", "IST", "CET", "CEST", "MEZ", "MESZ", "EET", "EEST", "MSK", "TRT",
+    "EAT", "CAT", "WAT", "SAST", "PKT", "WIB", "SGT", "HKT", "PHT", "JST", "KST", "AWST", "ACST", "ACDT",
+    "AEST", "AEDT", "NZST", "NZDT", "BRT", "ART", "AST", "ADT", "EST", "EDT", "CST", "CDT", "MST", "MDT",
+    "PST", "PDT",
+];
+
+/// Beginnings of the names of zones in the database of zones, such as Europe/Berlin.
+const AREAS: [&str; 12] = [
+    "Africa/",
+    "America/",
+    "Antarctica/",
+    "Asia/",
+    "Atlantic/",
+    "Australia/",
+    "Europe/",
+    "Indian/",
+    "Pacific/",
+    "Etc/",
+    "US/",
+    "Canada/",
+];
+
+/// Whether a text behind a time of day says of which zone it is: an offset, or a name.
+fn is_zone(text: &str) -> bool {
+    let name = text.strip_prefix(['[', '(']).and_then(|rest| rest.strip_suffix([']', ')'])).unwrap_or(text);
+    let offset = |text: &str| text.is_empty() || text.starts_with(['Z', 'z', '+', '-']);
+    offset(text)
+        || ZONES.iter().any(|zone| name.eq_ignore_ascii_case(zone))
+        || AREAS.iter().any(|area| name.starts_with(area))
+        // GMT+0100, with words behind it.
+        || ["UTC", "GMT"].iter().any(|zone| text.strip_prefix(zone).is_some_and(offset))
+}
+
 /// A time of day as a fraction of the day: `10:31`, `10:31:07.5`, `10:31 pm`, with or without
-/// offset. Empty is midnight.
+/// offset or name of a zone. Empty is midnight.
 fn clock(text: &str) -> Option<f64> {
     let text = text.trim_start_matches([' ', ',', 'T', 't']);
     if text.is_empty() {
@@ -269,16 +309,16 @@ fn clock(text: &str) -> Option<f64> {
         second = seconds[..end].replace(',', ".").parse().ok()?;
         rest = &seconds[end..];
     }
-    let half = rest.trim();
-    if half.eq_ignore_ascii_case("pm") || half.eq_ignore_ascii_case("am") {
+    let rest = rest.trim();
+    let is = |half: &&str, name: &str| half.eq_ignore_ascii_case(name);
+    let half = rest.get(..2).filter(|half| is(half, "am") || is(half, "pm"));
+    if let Some(half) = half {
         if !(1..=12).contains(&hour) {
             return None;
         }
-        hour = hour % 12 + if half.eq_ignore_ascii_case("pm") { 12 } else { 0 };
-    } else if !(half.is_empty()
-        || half.starts_with(['Z', 'z', '+', '-'])
-        || ["UTC", "GMT"].iter().any(|zone| half.eq_ignore_ascii_case(zone)))
-    {
+        hour = hour % 12 + if is(&half, "pm") { 12 } else { 0 };
+    }
+    if !is_zone(rest[half.map_or(0, str::len)..].trim_start()) {
         return None;
     }
     let fits = (0..24).contains(&hour) && (0..60).contains(&minute) && (0.0..61.0).contains(&second);
@@ -310,6 +350,14 @@ mod tests {
             ("22-Nov-2026T12:00", Style::Words),
             ("2026-11-22 12:00:00,000", Style::Iso),
             ("2026-11-22T12:00:00+02:00", Style::Iso),
+            ("2026-11-22 12:00 CEST", Style::Iso),
+            ("2026-11-22 12:00:00 Europe/Berlin", Style::Iso),
+            ("2026-11-22T12:00[America/New_York]", Style::Iso),
+            ("11/22/2026 12:00 PM PST", Style::MonthFirst),
+            ("Sun Nov 22 12:00:00 2026", Style::Words),
+            ("Sun Nov 22 12:00:00 UTC 2026", Style::Words),
+            ("Sun Nov 22 12:00:00 +0000 2026", Style::Words),
+            ("Sun Nov 22 2026 12:00:00 GMT+0100 (Central European Standard Time)", Style::Words),
         ] {
             assert_eq!(parse(text, style), Some(noon), "{text}");
         }
@@ -331,6 +379,9 @@ mod tests {
             ("22.11.2026", Style::MonthFirst),
             ("2026-11-22 25:00", Style::Iso),
             ("2026-11-22 noon", Style::Iso),
+            ("2026-11-22 12:00 ERROR", Style::Iso),
+            ("2026-11-22 13:00 PM EST", Style::Iso),
+            ("Sun Nov 22 12:00:00", Style::Words),
             ("soon", Style::Words),
             ("3.5", Style::DayFirst),
         ] {

@@ -160,3 +160,42 @@ fn suspicious_columns_are_remarked_on() {
         copies.notes
     );
 }
+
+/// The same unit in all cells, durations, and several units.
+#[test]
+fn numbers_with_units_and_durations() {
+    let rows = || {
+        (0..60).map(|t| {
+            let unit = ["g", "kg"][t % 2];
+            format!(
+                "{} kg|{},5 EUR|{} {unit}|0 days 00:{t:02}:07|{}:00|T{t}|{}%",
+                t * 7,
+                t % 9,
+                t % 9,
+                t % 24,
+                t % 50
+            )
+        })
+    };
+    let found = decided("mass,price,mixed,took,hour,code,share", rows(), |_| {});
+    use CsvRole::{Categorical, Drop, Numeric};
+    assert_eq!(roles(&found), [Numeric, Numeric, Categorical, Numeric, Categorical, Drop, Numeric]);
+    let units: Vec<Option<&str>> = found.fields.iter().map(|field| field.unit.as_deref()).collect();
+    assert_eq!(units, [Some("kg"), Some("EUR"), None, None, None, None, None]);
+    let styles: Vec<Option<Style>> = found.fields.iter().map(|field| field.style).collect();
+    let grouped = [None, Some(Style::DecimalComma), None, Some(Style::Duration)];
+    assert_eq!((&styles[..4], styles[6]), (&grouped[..], Some(Style::Grouped)));
+    for sentence in [
+        "column \"mass\" holds numbers with the unit \"kg\", which are read without it",
+        "column \"mixed\" holds numbers with several units, such as \"0 g\" and \"1 kg\"",
+        "column \"took\" holds durations or times of day, such as \"0 days 00:00:07\", which are read as seconds",
+    ] {
+        assert!(found.notes.iter().any(|note| note.starts_with(sentence)), "{sentence}: {:?}", found.notes);
+    }
+    let named = decided("mass,price,mixed,took,hour,code,share", rows(), |options| {
+        options.categorical = vec!["mass".to_owned()];
+        options.numeric = vec!["hour".to_owned()];
+    });
+    assert_eq!((named.fields[0].role, &named.fields[0].unit), (Categorical, &None));
+    assert_eq!((named.fields[4].role, named.fields[4].style), (Numeric, Some(Style::Duration)));
+}
