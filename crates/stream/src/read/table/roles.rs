@@ -299,12 +299,7 @@ impl<'a> Look<'a> {
         let units: Option<Vec<&str>> = self.texts().map(amount::unit).collect();
         let (mut seen, mut cells) = (HashSet::new(), vec![]);
         for (cell, unit) in self.texts().zip(units?) {
-            if amount::without_unit(cell.as_bytes(), unit)
-                .and_then(|cell| amount::parse(cell, None))
-                .is_none()
-            {
-                return None;
-            }
+            amount::without_unit(cell.as_bytes(), unit).and_then(|cell| amount::parse(cell, None))?;
             if seen.insert(unit) {
                 cells.push(shown(cell));
             }
