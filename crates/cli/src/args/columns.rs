@@ -44,8 +44,8 @@ pub(crate) struct LogColumnArgs {
     /// of its own logs [default: 0..1; of evaluate: as they are]
     #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true, conflicts_with = "costs")]
     pub(crate) rewards: Option<Costs>,
-    /// The column or key of the labels on offer, of a log or of rows with labels: a list, or names separated by
-    /// spaces; run forecasts among them [default: all labels are on offer]
+    /// The column or key of the labels on offer, of a log or of rows with labels: a list, or names separated
+    /// by spaces; run forecasts among them [default: all labels are on offer]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) offered: Option<String>,
 }

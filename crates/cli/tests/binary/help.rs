@@ -16,7 +16,7 @@ fn commands(folder: &Folder) -> Vec<String> {
 /// An option that takes a value has a default that is printed, or does nothing until it is given.
 #[test]
 fn every_default_is_printed() {
-    const NOTHING: [&str; 31] = [
+    const NOTHING: [&str; 32] = [
         "--add-key",
         "--remove-key",
         "--missing",
@@ -25,6 +25,7 @@ fn every_default_is_printed() {
         "--load",
         "--save",
         "--batch-model",
+        "--checkpoint",
         "--weight",
         "--abstain-cost",
         "--abstain-rate",

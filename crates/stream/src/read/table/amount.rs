@@ -94,7 +94,7 @@ const CURRENCIES: [&str; 14] =
     ["USD", "EUR", "GBP", "JPY", "CHF", "CAD", "AUD", "CNY", "INR", "SEK", "NOK", "DKK", "PLN", "BRL"];
 
 /// The unit of a number: what is behind it, without the s of a plural, or the code of a currency before it.
-/// It begins with a letter, a degree sign or a plus.
+/// It begins with a letter, a degree sign or a plus, and no other number follows, as in a date.
 pub(crate) fn unit(cell: &str) -> Option<&str> {
     const LONGEST: usize = 20;
     if let Some(code) = CURRENCIES.iter().find(|code| cell.starts_with(**code)) {
@@ -107,7 +107,8 @@ pub(crate) fn unit(cell: &str) -> Option<&str> {
     let begins = |sign: char| sign.is_alphabetic() || "°+".contains(sign);
     let (plural, number) = (unit.len() > 3, cell[..digit].chars().all(in_number));
     let unit = unit.strip_suffix('s').filter(|_| plural).unwrap_or(unit);
-    (number && unit.starts_with(begins) && unit.len() <= LONGEST).then_some(unit)
+    let single = unit.split_whitespace().all(|word| word.starts_with(|sign| begins(sign) || sign == '/'));
+    (number && single && unit.starts_with(begins) && unit.len() <= LONGEST).then_some(unit)
 }
 
 /// The number of a cell without its unit; `None` if it has another one, or none.
@@ -201,6 +202,7 @@ mod tests {
             ("T-12", None),
             ("12", None),
             ("12:30", None),
+            ("3 Mar 2026", None),
             ("2024-01-02", None),
             ("3/4", None),
             ("kg", None),

@@ -2,8 +2,8 @@
 //!
 //! A format hands over [`Cell`]s, and a [`Column`] makes features of them; [`Table`] is a reader of such a
 //! format, its [`Records`]. `roles` infers the kinds of columns from the first rows, and `remarks` has
-//! sentences about odd rows and columns; `text`, `time`, `duration` and `amount` parse one kind each. The kinds are
-//! saved with a model, so that later rows are read in the same way.
+//! sentences about odd rows and columns; `text`, `time`, `duration` and `amount` parse one kind each. The
+//! kinds are saved with a model, so that later rows are read in the same way.
 
 pub(crate) mod amount;
 mod cell;
