@@ -307,21 +307,25 @@ fn aggregating(n: f64, variation: f64) -> f64 {
     if variation < n { variation } else { n * (1.0 + (variation / n).ln()) }
 }
 
-/// The multiclass Perceptron's mistakes, from the comparator's total hinge loss $H$:
-/// $H + 2X^2U^2 + XU\sqrt{2H}$.
+/// The multiclass Perceptron's mistakes, from the comparator's total $L$ of the `power` $q \in [1, 2]$ of its
+/// multiclass hinge losses: the largest $M$ with $M \le M^{1-1/q} L^{1/q} + \sqrt2 XU\sqrt M$, which is at
+/// most $(\sqrt L + \sqrt2 XU)^2$.
 ///
-/// For any comparator of Frobenius norm `norm` $U$, its margins measured with the multiclass hinge loss, and
-/// rows of norm at most `radius` $X$. SOBA's Theorem 1; theory: baselines 4.2.
-pub fn perceptron_hinge(hinge_sum: f64, norm: f64, radius: f64) -> f64 {
-    let xu = norm * radius;
-    hinge_sum + 2.0 * xu * xu + xu * (2.0 * hinge_sum).sqrt()
-}
-
-/// The multiclass Perceptron's mistakes, from the comparator's total squared hinge loss $H$:
-/// $H + 2X^2U^2 + 2\sqrt2XU\sqrt H$. As [`perceptron_hinge`] otherwise; both hold at once.
-pub fn perceptron_squared_hinge(squared_hinge_sum: f64, norm: f64, radius: f64) -> f64 {
-    let xu = norm * radius;
-    squared_hinge_sum + 2.0 * xu * xu + 2.0 * SQRT_2 * xu * squared_hinge_sum.sqrt()
+/// For any comparator of Frobenius norm `norm` $U$ and rows of norm at most `radius` $X$; for all powers at
+/// once. SOBA's Theorem 1; theory: baselines 4.2.
+pub fn perceptron(loss_sum: f64, power: f64, norm: f64, radius: f64) -> f64 {
+    let (loss, step) = (loss_sum.powf(1.0 / power), SQRT_2 * norm * radius);
+    // For the root m of M: m = loss m^(1 - 2/q) + step, where the right side does not rise.
+    let (mut low, mut high) = (step, loss_sum.sqrt() + step);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if middle >= loss * middle.powf(1.0 - 2.0 / power) + step {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    high * high
 }
 
 /// The largest $\eta$ of [`second_order_perceptron`]: $\min(1, 2/(2X\max_k\lVert U_k \rVert + 1))$, for rows

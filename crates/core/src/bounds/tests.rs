@@ -181,8 +181,17 @@ fn by_hand() {
     assert_close(ons(&SETTING), ons_by_hand, 1e-14, "ons");
     assert_close(aggregating_rows(&SETTING), 12.0 * (1.0 + 100f64.ln()), 1e-14, "aggregating");
     assert_eq!(aggregating_binary(&Setting { rounds: 0.5, ..SETTING }), 3.0, "few rounds");
-    assert_close(perceptron_hinge(8.0, 1.5, 2.0), 8.0 + 18.0 + 12.0, 1e-14, "perceptron");
-    assert_close(perceptron_squared_hinge(2.0, 1.5, 2.0), 2.0 + 18.0 + 12.0, 1e-14, "perceptron");
+    // √M = (√18 + √(18 + 32))/2, and √2 + √18.
+    assert_close(perceptron(8.0, 1.0, 1.5, 2.0), 32.0, 1e-13, "perceptron");
+    assert_close(perceptron(2.0, 2.0, 1.5, 2.0), 32.0, 1e-13, "perceptron");
+    let between = perceptron(5.0, 1.5, 1.5, 2.0);
+    assert_close(
+        between,
+        between.cbrt() * 5f64.cbrt().powi(2) + (18.0 * between).sqrt(),
+        1e-13,
+        "perceptron",
+    );
+    assert!(between < (5f64.sqrt() + 18f64.sqrt()).powi(2) && perceptron(0.0, 1.0, 0.0, 1.0) == 0.0);
     assert_eq!((second_order_perceptron_eta(1.5, 1.0), second_order_perceptron_eta(0.1, 1.0)), (0.5, 1.0));
     assert_close(second_order_perceptron(5.0, 0.5, 2.0, 3.0, 0.75), 5.0 + 6.0 + 1.0, 1e-14, "second order");
     let log = second_order_perceptron_log(&SETTING, 2.0);

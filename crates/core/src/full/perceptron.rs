@@ -21,9 +21,9 @@
 //! $$ \hat y_t = \arg\max_k (W_t x_t)_k, \tag{1} $$
 //! $$ W_{t+1} = W_t + (e_{y_t} - e_{\hat y_t})\ x_t^\top \quad\text{if } \hat y_t \ne y_t. \tag{2} $$
 //!
-//! With $H$ the total multiclass hinge loss of $U$, and $H_2$ its total squared hinge loss, the mistakes $M$
-//! satisfy $M \le H + 2X^2\lVert U \rVert^2 + X\lVert U \rVert\sqrt{2H}$ and
-//! $M \le H_2 + 2X^2\lVert U \rVert^2 + 2\sqrt2X\lVert U \rVert\sqrt{H_2}$.
+//! With $L_q$ the total of the power $q \in [1, 2]$ of $U$'s multiclass hinge losses, the mistakes $M$ satisfy
+//! $M \le M^{1-1/q}L_q^{1/q} + \sqrt2X\lVert U \rVert\sqrt M$, and so $\sqrt M \le \sqrt{L_q} + \sqrt2X\lVert U
+//! \rVert$.
 //!
 //! ## Deviations
 //!
@@ -41,12 +41,15 @@ use crate::example::{Features, Target};
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm};
 use crate::kernel::weights::Weights;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, grow, own};
-use crate::loss::hinge::{hinge, squared_hinge};
+use crate::loss::hinge::hinge;
 use crate::param::ParamError;
 use crate::params;
 use crate::prediction::{Prediction, argmax};
 use crate::problem::Problem;
 use crate::state::state;
+
+/// The powers of the hinge loss whose bounds are computed; the least one is shown.
+const POWERS: [f64; 5] = [1.0, 1.25, 1.5, 1.75, 2.0];
 
 params! {
     /// Parameters of [`Perceptron`]: it has none.
@@ -118,8 +121,11 @@ impl OnlineLearner for Perceptron {
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let bound: Result<MistakeBound<'_>, String> = match self.problem.radius {
             Some(radius) => Ok(Box::new(move |u| {
-                let by_hinge = bounds::perceptron_hinge(u.total(hinge), u.norm, radius);
-                by_hinge.min(bounds::perceptron_squared_hinge(u.total(squared_hinge), u.norm, radius))
+                let of_power = |power: f64| {
+                    let losses = u.total(|margin| hinge(margin).powf(power));
+                    bounds::perceptron(losses, power, u.norm, radius)
+                };
+                POWERS.into_iter().map(of_power).fold(f64::INFINITY, f64::min)
             })),
             None => Err("the largest norm of a row is not known".to_owned()),
         };
