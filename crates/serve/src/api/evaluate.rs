@@ -43,7 +43,7 @@ pub(crate) async fn evaluate(ask: Ask, body: Body) -> Answered {
     let simple = Simple::named(&policy).map(Candidate::Simple);
     let candidate = match policy.strip_prefix("learner:") {
         Some(learner) => {
-            let made = learning(&handle, learner, params).await;
+            let made = learning(&handle, learner, params, None).await;
             // All but its parameters is part of the policy.
             let of_params =
                 |it: &Refusal| it.field.as_deref().is_some_and(|field| field.starts_with("params"));
@@ -93,11 +93,12 @@ fn may_evaluate(handle: &Handle, confidence: f64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A new learner for the rows of a model.
+/// A new learner for the rows of a model, and the share of decisions in which it draws the label uniformly.
 pub(crate) async fn learning(
     handle: &Handle,
     learner: &str,
     params: serde_json::Map<String, Value>,
+    explore: Option<f64>,
 ) -> Result<Candidate, Refusal> {
     let live = handle.spec();
     let spec = Spec {
@@ -107,12 +108,13 @@ pub(crate) async fn learning(
         ..Spec::default()
     };
     let (limits, kind) = (handle.limits.clone(), handle.kind);
-    let made = aside(move || Engine::new(spec.shadowing(&live), &limits)).await?;
+    let mut made = aside(move || Engine::new(spec.shadowing(&live), &limits)).await?;
     // The width of blocks may differ, since rows are made from the requests.
     if std::mem::discriminant(&made.kind) != std::mem::discriminant(&kind) {
         let what = format!("{} accepts other rows than {}", made.learner_name(), handle.name);
         return Err(Refusal::invalid("policy", what));
     }
+    made.set_explore(explore.unwrap_or(0.0));
     Ok(Candidate::Learner(Box::new(made)))
 }
 

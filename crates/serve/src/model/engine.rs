@@ -304,6 +304,11 @@ impl Engine {
         self.play.floor = floor.min(1.0 / self.learner.problem().classes as f64);
     }
 
+    /// Sets the share of decisions whose label is drawn uniformly.
+    pub(crate) fn set_explore(&mut self, share: f64) {
+        self.play.explore = share;
+    }
+
     /// Sets the limits of what comes.
     pub(crate) fn set_limits(&mut self, limits: &Limits) {
         self.limits = limits.clone();

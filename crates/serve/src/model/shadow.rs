@@ -109,9 +109,7 @@ impl Engine {
         for (slot, played) in played.iter().enumerate() {
             let offered = (!played.offered.is_empty()).then_some(&*played.offered);
             let mut mine = self.predicted(decide, slot, offered)?;
-            if mine.offered.is_empty() {
-                self.play.mix(&mut mine.distribution);
-            }
+            self.play.mix_in(&mut mine);
             let explored = 1.0 - mine.distribution[mine.greedy as usize].min(1.0);
             // Learns the played label with its probability.
             (mine.label, mine.probability, mine.explored) = (played.label, played.probability, None);

@@ -7,17 +7,17 @@ use axum::body::Body;
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Ask;
 use super::answers::Answered;
 use super::kept;
+use super::policies::{Policy, policy};
 use super::time::{moment, time};
 use crate::api::evaluate::{evaluated_on_log, learning};
 use crate::app::json as answered;
 use crate::model::evaluation::{Candidate, Simple};
 use crate::model::handle::{Handle, now};
-use crate::model::spec::shown;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 
@@ -42,32 +42,6 @@ struct Custom {
     name: String,
     #[serde(default)]
     arguments: String,
-}
-
-impl Custom {
-    /// The learner that its arguments name, with its parameters: `--learner NAME --PARAMETER VALUE …`.
-    fn learner(&self) -> Result<(String, Map<String, Value>), Refusal> {
-        let not_ours = || {
-            let what = format!(
-                "the policy {} is {}; command lines of Vowpal Wabbit are not evaluated here, --learner NAME --PARAMETER VALUE … is",
-                shown(&self.name),
-                shown(&self.arguments)
-            );
-            Refusal::not_offered(what)
-        };
-        let words: Vec<&str> = self.arguments.split_whitespace().collect();
-        let mut params = Map::new();
-        for pair in words.chunks(2) {
-            let [name, value] = pair else { return Err(not_ours()) };
-            let name = name.strip_prefix("--").ok_or_else(not_ours)?;
-            let value = serde_json::from_str(value).unwrap_or_else(|_| (*value).into());
-            params.insert(name.to_owned(), value);
-        }
-        match params.shift_remove("learner") {
-            Some(Value::String(learner)) => Ok((learner, params)),
-            _ => Err(not_ours()),
-        }
-    }
 }
 
 /// PUT evaluations/{id}.
@@ -106,8 +80,8 @@ async fn made(handle: &Arc<Handle>, id: String, contract: Contract) -> Result<Va
     for (at, custom) in customs.into_iter().enumerate() {
         let field = format!("policies[{at}].arguments");
         let named = |refusal: Refusal| refusal.about(&field);
-        let (learner, params) = custom.learner().map_err(named)?;
-        let candidate = learning(handle, &learner, params).await.map_err(named)?;
+        let Policy { learner, params, explore } = policy(&custom.arguments).map_err(named)?;
+        let candidate = learning(handle, &learner, params, explore).await.map_err(named)?;
         compared.push((custom.name, custom.arguments, "Custom", candidate));
     }
     let mut results = Vec::new();

@@ -10,6 +10,7 @@ mod evaluations;
 mod events;
 mod importances;
 mod kept;
+mod policies;
 mod settings;
 mod time;
 

@@ -3,15 +3,17 @@
 use axum::body::Body;
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Ask;
 use super::answers::{Answered, in_its_terms};
+use super::policies::{self, Policy};
 use super::time::{duration, moment, seconds};
 use crate::api::models::its_own;
 use crate::app::json as answered;
 use crate::model::engine::{Engine, Keep};
-use crate::model::handle::{Restored, now};
+use crate::model::handle::{Handle, Restored, now};
 use crate::model::spec::{Aggregation, Mode, Service, shown, shown_value};
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
@@ -53,7 +55,7 @@ const KEPT: [&str; 5] = [
 const TOLD: [&str; 2] = ["latestApprenticeModeMetrics", "logMirrorSasUri"];
 
 /// The configuration in Personalizer's format.
-async fn configuration(handle: &crate::model::handle::Handle) -> Result<Value, Refusal> {
+async fn configuration(handle: &Handle) -> Result<Value, Refusal> {
     let service = handle.spec().service;
     let notes = service.notes.get(NOTES).and_then(Value::as_object).cloned().unwrap_or_default();
     let mut answer = json!({
@@ -182,19 +184,42 @@ fn configured(mut wanted: Map<String, Value>, mut service: Service) -> Result<Se
     Ok(service)
 }
 
-/// GET and DELETE configurations/policy: there is one policy, without settings.
-pub(super) async fn policy(ask: Ask) -> Answered {
-    let handle = ask.open(Right::Read).await?;
+/// The policy of a loop, in Personalizer's format.
+async fn policy_of(handle: &Handle) -> Value {
     let about = handle.describe().await;
     let learner = about["learner"].as_str().unwrap_or_default();
-    Ok(answered(StatusCode::OK, &json!({"name": learner, "arguments": format!("--learner {learner}")})))
+    json!({"name": learner, "arguments": format!("--learner {learner}")})
 }
 
-/// PUT configurations/policy.
-pub(super) async fn set_policy(ask: Ask) -> Answered {
-    ask.open(Right::Admin).await?;
-    let what = "policies are command lines of Vowpal Wabbit, which this service does not run; the learner of a loop needs no settings";
-    Err(Refusal::not_offered(what).into())
+/// GET and DELETE configurations/policy: there is one policy, whose settings are those of the loop.
+pub(super) async fn policy(ask: Ask) -> Answered {
+    let handle = ask.open(Right::Read).await?;
+    Ok(answered(StatusCode::OK, &policy_of(&handle).await))
+}
+
+/// A policy.
+#[derive(Debug, Deserialize)]
+struct Contract {
+    arguments: String,
+}
+
+/// PUT configurations/policy: takes what a policy says of the loop's exploration.
+pub(super) async fn set_policy(ask: Ask, body: Body) -> Answered {
+    let handle = ask.open(Right::Admin).await?;
+    let Contract { arguments } = ask.app.json(body).await?;
+    let Policy { learner, params, explore } =
+        policies::policy(&arguments).map_err(|refusal| refusal.about("arguments"))?;
+    let about = handle.describe().await;
+    let has = |(name, value): (&String, &Value)| about["params"][name] == *value;
+    if about["learner"] != learner.as_str() || !params.iter().all(has) {
+        let what = "a loop keeps its learner and its parameters; another may learn its log as a shadow of the model, and then be promoted";
+        return Err(Refusal::not_offered(what).about("arguments").into());
+    }
+    if let Some(share) = explore {
+        let service = Service { explore: Some(share).filter(|share| *share > 0.0), ..handle.spec().service };
+        handle.configure(service).await.map_err(in_its_terms)?;
+    }
+    Ok(answered(StatusCode::OK, &policy_of(&handle).await))
 }
 
 /// POST configurations/applyFromEvaluation.

@@ -37,6 +37,7 @@ const STEPS: &[(&str, &str, &str, u16)] = &[
     ("personalizer-rank-slots", "slots", "loop", 201),
     ("personalizer-reward-slots", "slots", "loop", 204),
     ("personalizer-set-service", "service", "loop", 200),
+    ("personalizer-set-policy", "exported", "loop", 200),
     ("personalizer-evaluate", "evaluation", "loop", 201),
     ("personalizer-evaluate-as", "evaluation", "loop", 200),
     ("personalizer-compute-importance", "importance", "loop", 200),

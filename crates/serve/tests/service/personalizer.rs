@@ -224,13 +224,14 @@ fn the_table_of_calls_is_true() {
     let reward = json!({"value": 1});
     let of_slots = json!({"reward": [{"slotId": "s", "value": 1}]});
     let none = json!({});
-    let policy = json!({"name": "a", "arguments": "--cb_adf"});
+    let policy = json!({"name": "a", "arguments": "--cb_explore_adf --epsilon 0.2 -q ::"});
+    let bag = json!({"name": "a", "arguments": "--cb_explore_adf --bag 5"});
     let mirror = json!({"logMirrorEnabled": true});
     let optimised = json!({"isAutoOptimizationEnabled": true});
     /// Method, path, body and status of the answer.
     type Call<'a> = (&'static str, &'static str, &'a Value, u16);
     // The row of the table, and the calls that it is about.
-    let calls: [(&str, &[Call<'_>]); 12] = [
+    let calls: [(&str, &[Call<'_>]); 13] = [
         ("`rank`", &[("POST", "rank", &rank, 201), ("POST", "rank", &rank, 201)]),
         (
             "`events/…/reward`",
@@ -259,12 +260,10 @@ fn the_table_of_calls_is_true() {
             &[("GET", "configurations/policy", &none, 200), ("DELETE", "configurations/policy", &none, 200)],
         ),
         (
-            "`configurations/policy` PUT, `applyFromEvaluation`",
-            &[
-                ("PUT", "configurations/policy", &policy, 501),
-                ("POST", "configurations/applyFromEvaluation", &none, 501),
-            ],
+            "`configurations/policy` PUT",
+            &[("PUT", "configurations/policy", &policy, 200), ("PUT", "configurations/policy", &bag, 501)],
         ),
+        ("`applyFromEvaluation`", &[("POST", "configurations/applyFromEvaluation", &none, 501)]),
         (
             "`evaluations` GET, PUT, POST, DELETE",
             &[
@@ -386,10 +385,6 @@ fn loops_are_configured_and_evaluated() {
     assert_eq!(service.get(&path("evaluations")).ok(200)["value"].as_array().map(Vec::len), Some(1));
     service.delete(&path("evaluations/first")).ok(204);
     assert_eq!(service.get(&path("evaluations/first")).status, 404);
-    assert_eq!(
-        service.put(&path("configurations/policy"), &json!({"name": "a", "arguments": "--cb_adf"})).status,
-        501
-    );
     let mut custom = contract.clone();
     custom["policies"] = json!([{"name": "narrow", "arguments": "--learner offers --width 64"}]);
     service.put(&path("evaluations/own"), &custom).ok(200);
@@ -399,7 +394,17 @@ fn loops_are_configured_and_evaluated() {
     // Every action has earned 1, so each policy would have.
     let earned = own["totalSummary"]["averageReward"].as_f64().expect("a reward");
     assert!((earned - 1.0).abs() < 0.05, "{evaluation}");
-    custom["policies"] = json!([{"name": "theirs", "arguments": "--cb_explore_adf --epsilon 0.1"}]);
+    custom["policies"] = json!([{"name": "theirs", "arguments": "--cb_explore_adf --epsilon 1 -q ::"}]);
+    service.put(&path("evaluations/theirs"), &custom).ok(200);
+    // It draws all actions uniformly, as the third of the simple policies does.
+    let results = service.get(&path("evaluations/theirs")).ok(200)["policyResults"].clone();
+    for field in ["averageReward", "ipsEstimatorNumerator", "snipsEstimatorDenominator"] {
+        assert_eq!(
+            results[4]["totalSummary"][field], results[2]["totalSummary"][field],
+            "{field}: {results}"
+        );
+    }
+    custom["policies"] = json!([{"name": "theirs", "arguments": "--cb_explore_adf --bag 5"}]);
     assert_eq!(service.put(&path("evaluations/theirs"), &custom).status, 501);
     custom["policies"] = json!([{"name": "none", "arguments": "--learner folklore"}]);
     assert_eq!(service.put(&path("evaluations/none"), &custom).status, 400);
@@ -427,6 +432,18 @@ fn loops_are_configured_and_evaluated() {
     for one in ranking.as_array().expect("a ranking") {
         let p = one["probability"].as_f64().expect("a number");
         assert!((p - 1.0 / actions().as_array().expect("actions").len() as f64).abs() < 1e-12, "{ranking}");
+    }
+    // The policy of a loop, and what an exported one says of its exploration.
+    let policy = service.get(&path("configurations/policy")).ok(200);
+    assert_eq!(service.put(&path("configurations/policy"), &policy).ok(200), policy);
+    let exported = "--cb_explore_adf --epsilon 0.2 --power_t 0 -l 0.001 --cb_type mtr -q ::";
+    let set = json!({"name": "a", "arguments": exported});
+    assert_eq!(service.put(&path("configurations/policy"), &set).ok(200), policy);
+    assert_eq!(service.get(&path("configurations/service")).ok(200)["explorationPercentage"], 0.2);
+    for arguments in ["--learner squarecb", "--learner offers --width 64", "--cb_explore_adf --cover 3"] {
+        let other = json!({"name": "a", "arguments": arguments});
+        let refused = service.put(&path("configurations/policy"), &other);
+        assert_eq!((refused.status, &refused.json()["error"]["target"]), (501, &json!("arguments")));
     }
     assert!(service.get(&path("logs/properties")).ok(200)["dateRange"]["from"].is_string());
     let model = service.get(&path("model"));
