@@ -1,10 +1,12 @@
-//! Clients that stop, and what they hold.
+//! Clients that stop, and what they hold; clients of models that come and go.
 
 use std::io::{ErrorKind, Write as _};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use noregret_serve::Limits;
+use serde_json::json;
 
 use super::support::Service;
 
@@ -25,4 +27,50 @@ fn a_client_that_reads_nothing_is_disconnected() {
     assert!(matches!(ended.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe), "{ended:?}");
     // Others are served.
     service.get("/openapi.json").ok(200);
+}
+
+/// A model that is made, shadowed, copied, rolled back and deleted again and again, under clients that go on
+/// asking it: every request is answered, and with nothing but what may be said of it.
+#[test]
+fn every_request_ends_while_a_model_comes_and_goes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let done = AtomicBool::new(false);
+    let life = |path: &str| format!("/v1/models/life{path}");
+    let lines = "{\"x\": {\"v\": 1}}\n".repeat(20);
+    let client = || {
+        for _ in 0..1000 {
+            if done.load(Ordering::Relaxed) {
+                return;
+            }
+            for answer in [
+                service.post(&life("/decide"), &json!({"x": {"v": 1}})),
+                service.post(&life("/feedback"), &json!({"id": "d1", "reward": 1})),
+                service.post(&life("/predict"), &json!({"x": {"v": 1}})),
+                service.send("POST", &life("/decide"), "application/x-ndjson", lines.as_bytes()),
+                service.get(&life("")),
+                service.get(&life("/log")),
+                service.get(&life("/model")),
+                service.post(&life("/versions"), &json!({})),
+            ] {
+                assert!([200, 201, 404, 409, 503].contains(&answer.status), "{answer:?}");
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        (0..3).for_each(|_| drop(scope.spawn(client)));
+        for _ in 0..8 {
+            service
+                .put(&life(""), &json!({"feedback": "bandit", "learner": "soba", "labels": ["a", "b"]}))
+                .ok(201);
+            service.put("/v1/models/beside", &json!({"shadow_of": "life", "learner": "banditron"})).ok(201);
+            service.post(&life("/copy"), &json!({"to": "twin"})).ok(201);
+            service.post(&life("/rollback"), &json!({"version": 0})).ok(200);
+            for model in ["twin", "beside", "life"] {
+                service.delete(&format!("/v1/models/{model}")).ok(204);
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(service.get("/v1/models").ok(200)["models"], json!([]));
 }
