@@ -68,6 +68,32 @@ fn the_image() {
     assert!(last.contains("slim") && !last.contains("apt-get") && last.contains("\nUSER noregret"), "{last}");
 }
 
+/// The compose file: of the image that there is, with its port and its folder, settings that the program
+/// knows, and a key as its head says.
+#[test]
+fn the_compose_file() {
+    let (compose, file, folder) = (text("compose.yml"), text("Containerfile"), Folder::new());
+    let value = |key: &str| after(&compose, key).trim().trim_matches('"').to_owned();
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+    assert!(std::path::Path::new(root).join(value("      dockerfile:")).exists());
+    assert_eq!(value("      - data:"), after(&file, "VOLUME "));
+    let port = after(&file, "EXPOSE ");
+    assert!(compose.contains(&format!("\"127.0.0.1:{port}:{port}\"")), "{compose}");
+    let (_, how) = compose.split_once("run --rm noregret ").unwrap();
+    let how = how.lines().next().unwrap().replace("/data", "data").replace("NAME", "me");
+    folder.run(&how).succeeded();
+    let (_, settings) = compose.split_once("    environment:\n").unwrap();
+    let settings = settings.lines().take_while(|line| line.starts_with("      "));
+    let help = folder.run("serve --help").succeeded().stdout;
+    let mut ran = folder.command("serve --list-keys --dir data");
+    for (name, value) in settings.map(|line| line.trim().split_once(": ").unwrap()) {
+        assert!(help.contains(&format!("{name}=]")), "{name}");
+        ran.env(name, value);
+    }
+    let ran = ran.output().unwrap();
+    assert!(ran.status.success() && String::from_utf8_lossy(&ran.stdout).starts_with("me\t"), "{ran:?}");
+}
+
 /// What clients send as keys, right ones and wrong ones, is in no line that the service writes, nor in its
 /// folder.
 #[test]
