@@ -1,5 +1,6 @@
 """The service through its clients: ours, and the official ones of Personalizer, unmodified."""
 
+import datetime
 import json
 import os
 import random
@@ -63,7 +64,7 @@ def test_our_client(service):
     with client.Client(service) as connection:
         model = connection.create("pets", learner="ogd", labels=["cat", "dog"])
         rows = [({"size": float(t % 5), "colour": "grey"}, "dog" if t % 5 > 2 else "cat") for t in range(60)]
-        assert len(list(model.learn_many(rows))) == 60
+        assert len(model.learn_many(rows)) == 60
         assert model.predict({"size": 4.0}).label == "dog"
         assert model.about()["rounds"] == 60
         version = model.save()
@@ -93,7 +94,7 @@ def test_our_client(service):
             model.learn({"size": "huge"}, {})
         assert (refused.value.status, refused.value.field) == (422, "y")
         with pytest.raises(client.Refused, match="line 3: y is {}") as refused:
-            list(model.learn_many([({"size": 1.0}, "cat"), ({"size": 2.0}, "cat"), ({"size": 3.0}, {})]))
+            model.learn_many([({"size": 1.0}, "cat"), ({"size": 2.0}, "cat"), ({"size": 3.0}, {})])
         assert (refused.value.status, refused.value.field, refused.value.line) == (422, "y", 3)
 
         banner = connection.create("banner", feedback="bandit", learner="squarecb", labels=["red", "green"])
@@ -120,6 +121,46 @@ def test_our_client(service):
             with pytest.raises(client.Refused) as refused:
                 news.evaluate(policy, params=params)
             assert (refused.value.status, refused.value.field) == (422, "params")
+
+
+def test_rows_of_our_client(service):
+    """Rows are learnt without anybody looking at the answers, in as many requests as it takes; values of NumPy, times and what is
+    missing are taken as those of Python, and labels have whatever characters they have."""
+    client = pytest.importorskip("noregret.client")
+    pytest.importorskip("httpx")
+    numpy = pytest.importorskip("numpy")
+    with client.Client(service) as connection:
+        model = connection.create("many", learner="ogd")
+        rows = [({"v": t % 7}, "ab"[t % 2]) for t in range(2500)]
+        rows[1700] = ({"v": 1}, {})
+        rows[2000] = ({"v": 1}, [])
+        with pytest.raises(client.Refused, match="line 1701: y is {}") as refused:
+            model.learn_many(iter(rows))
+        assert refused.value.line == 1701
+        assert model.about()["rounds"] == 2498
+        strange = ["a\u2028b", "a\x85b", "a\x1cb"]
+        labels = connection.create("strange", learner="ogd", labels=strange)
+        (last,) = labels.learn_many([({"v": 1}, strange[0])] * 3)[2:]
+        assert last.label == strange[0]
+        model = connection.create("values", learner="ogd")
+        model.learn({"v": numpy.float32(1.5), "w": numpy.int64(3), "is": numpy.bool_(True)}, numpy.int64(3))
+        model.learn({"v": float("nan"), "w": None, "at": datetime.datetime(2026, 1, 1)}, 4)
+        assert model.about()["labels"] == [3, 4]
+        assert json.loads(model.log().splitlines()[0]) == {"x": {"v": 1.5, "w": 3, "is": True}, "y": 3}
+        arrays = connection.create("arrays", learner="ogd")
+        arrays.learn(numpy.array([1.0, 2.0]), "a")
+        assert arrays.predict(numpy.array([1.0, 2.0])).label == "a"
+        for wrong, error in [({"v": float("inf")}, client.Refused), ({"v": object()}, TypeError)]:
+            with pytest.raises(error):
+                arrays.predict(wrong)
+        pandas = pytest.importorskip("pandas")
+        table = pandas.DataFrame({"v": [1.0, None], "hue": ["red", pandas.NA]})
+        frames = connection.create("frames", learner="ogd")
+        for _, row in table.iterrows():
+            frames.learn(row, "a")
+        assert [json.loads(line)["x"] for line in frames.log().splitlines()][1] == {"v": None, "hue": None}
+        with pytest.raises(TypeError, match="a DataFrame was given"):
+            frames.learn(table, "a")
 
 
 def test_more_clicks_than_vowpal_wabbit(service):

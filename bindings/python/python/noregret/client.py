@@ -7,8 +7,10 @@ sentence and the field concerned.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from itertools import islice
 from types import TracebackType
 from typing import Any, Union
 from urllib.parse import quote
@@ -19,6 +21,32 @@ __all__ = ["Client", "Decision", "Forecast", "Model", "Refused"]
 
 #: Features by name, or an array of them.
 Features = Union[Mapping[str, Any], Sequence[float]]
+
+
+#: Number of rows in a request of many.
+_BATCH = 1000
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has for ``value``: arrays and numbers of NumPy, rows of pandas, times, and what is missing."""
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Decimal):
+        return float(value)
+    # A table has two dimensions, and is no row.
+    methods = ["to_dict"] if getattr(value, "ndim", 0) == 1 else []
+    for method in [*methods, "tolist", "isoformat"]:
+        if hasattr(value, method):
+            return getattr(value, method)()
+    needed = "a number, a text, a bool, a time, None, or lists or dictionaries of them were needed"
+    raise TypeError(f"a {type(value).__name__} was given; {needed}")
+
+
+def _body(value: Any) -> bytes:
+    """As JSON. NaN is written as such: it is a missing number for the service, which refuses infinity."""
+    return json.dumps(value, default=_plain).encode()
 
 
 class Refused(Exception):
@@ -125,7 +153,7 @@ class Client:
         return answer
 
     def _json(self, method: str, path: str, body: Any = None) -> Any:
-        content = None if body is None else json.dumps(body, allow_nan=False).encode()
+        content = None if body is None else _body(body)
         answer = self._send(method, path, content=content)
         return answer.json() if answer.content else None
 
@@ -178,17 +206,27 @@ class Model:
             body["weight"] = weight
         return Forecast(**self._post("learn", body))
 
-    def learn_many(self, rows: Iterable[tuple[Features, Any]]) -> Iterator[Forecast]:
-        """Learns rows with their labels; many are committed together. :class:`Refused` has the number of an invalid row."""
-        lines = "".join(json.dumps({"x": x, "y": y}, allow_nan=False) + "\n" for x, y in rows)
-        answer = self._client._send(
-            "POST", f"{self.path}/learn", content=lines.encode(), kind="application/x-ndjson"
-        )
-        for line in answer.text.splitlines():
-            found = json.loads(line)
-            if "error" in found:
-                raise Refused(**found["error"])
-            yield Forecast(**found)
+    def learn_many(self, rows: Iterable[tuple[Features, Any]]) -> list[Forecast]:
+        """Learns rows with their labels, of which many are committed together, and returns the forecasts made before learning.
+
+        Rows that the service refuses are left out; the first of them is raised as :class:`Refused`, with its number, when the others
+        have been learnt."""
+        left, sent, refused = iter(rows), 0, None
+        forecasts = []
+        while batch := list(islice(left, _BATCH)):
+            lines = b"".join(_body({"x": x, "y": y}) + b"\n" for x, y in batch)
+            answer = self._client._send("POST", f"{self.path}/learn", content=lines, kind="application/x-ndjson")
+            for line in answer.content.splitlines():
+                found = json.loads(line)
+                if "error" not in found:
+                    forecasts.append(Forecast(**found))
+                elif refused is None:
+                    error = found["error"]
+                    refused = Refused(**{**error, "line": sent + error["line"]})
+            sent += len(batch)
+        if refused is not None:
+            raise refused
+        return forecasts
 
     def decide(
         self,
