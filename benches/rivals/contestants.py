@@ -209,7 +209,7 @@ def arff(stream):
 
 
 def moa(stream, setting):
-    """A learner of MOA, by Prequential.java. Seconds are those of predicting and learning alone: neither the start of Java
+    """A learner of MOA, by Prequential.java, which calibrates its votes on the rows so far. Seconds are those of predicting and learning alone: neither the start of Java
     nor the reading of the file, and not the threads that compile and collect garbage beside it."""
     command = ["java", "-Xmx8g", "-cp", MOA, HERE / "Prequential.java", setting, arff(stream)]
     out, wall, _ = timed(command)
@@ -217,4 +217,4 @@ def moa(stream, setting):
     return Outcome(float(loss), float(error), wall, float(seconds), int(rows))
 
 
-RUN = {"moa": moa, "noregret": noregret, "vw": vw, "vw-cbify": vw_cbify, "river": river, "sklearn": sklearn}
+RUN = {"moa, calibrated": moa, "noregret": noregret, "vw": vw, "vw-cbify": vw_cbify, "river": river, "sklearn": sklearn}

@@ -27,10 +27,14 @@ VW_CBIFY = (
     *(f"--cb_explore_adf --first {rounds} --cb_type mtr" for rounds in (100, 1000)),
     *(f"--bag {bags} -l {rate}" for bags in (2, 5) for rate in (0.05, 0.5)),
     *(f"--cover {policies} -l {rate}" for policies in (2, 4) for rate in (0.05, 0.5)),
+    *(f"--cb_force_legacy --cb_type dm --epsilon {epsilon} -l {rate} --nn 10" for epsilon in (0.005, 0.02) for rate in (0.05, 0.5)),
+)
+VW_CBIFY_PAIRS = tuple(
+    f"--cb_force_legacy --cb_type dm --epsilon {epsilon} -l {rate} -q ::" for epsilon in (0.005, 0.02) for rate in (0.05, 0.5, 4)
 )
 
 
-OFFERED = {"vw": len(VW + VW_PAIRS), "vw-cbify": len(VW_CBIFY), "river": 10, "sklearn": 6}
+OFFERED = {"vw": len(VW + VW_PAIRS), "vw-cbify": len(VW_CBIFY + VW_CBIFY_PAIRS), "river": 10, "sklearn": 6}
 """The settings of a whole grid, for those of which a part is left out."""
 
 
@@ -41,7 +45,7 @@ def settings(rival, stream):
     if rival == "vw":
         return VW + (VW_PAIRS if features <= 64 else ())
     if rival == "vw-cbify":
-        return VW_CBIFY
+        return VW_CBIFY + (VW_CBIFY_PAIRS if features <= 64 else ())
     if rival == "river":
         # The tables name contestants that did not end within an hour.
         forests = ("adaptive-random-forest", "mondrian-forest")

@@ -9,6 +9,7 @@
     bandit    error with right-or-wrong feedback only, beside `vw --cbify` best of a grid
     many      many classes and many features: beside `vw --oaa` and `vw --plt`, with peak memory; writes many-classes.md
     moa       `auto` beside MOA's learners, River's forests and VW's grid, on generated and on real streams; needs Java and MOA (places.py)
+    label-before   of the same page: rivals that are told the label of the row before, on streams whose order says something
     real-data, boosting, bandit-learners   pages about noregret alone: data sets with default settings, boosting, each bandit learner's
               best of a grid
     speed     ratios of running time, medians of interleaved repetitions; builds and installs a release wheel of the Python
@@ -55,13 +56,13 @@ def main():
         os.execve(python, [python, __file__, *sys.argv[1:]], clean)
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = ["quality", "ours", "forests", "pipes", "unseen", "auto", "bandit", "many", "moa", "real-data", "boosting", "bandit-learners",
+    names = ["quality", "ours", "forests", "pipes", "unseen", "auto", "bandit", "many", "moa", "label-before", "real-data", "boosting", "bandit-learners",
              "speed", "speed-of-auto"]
     parser.add_argument("table", choices=names)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the real data sets")
     parser.add_argument("--streams", help="only these streams, by name, with commas")
     parser.add_argument("--rivals", help="only these contestants, by name, with commas")
-    parser.add_argument("--remembered", action="store_true", help="quality, moa, unseen, forests: of rivals, only what was run before")
+    parser.add_argument("--remembered", action="store_true", help="quality, moa, label-before, unseen, forests: of rivals, only what was run before")
     parser.add_argument("--seeds", type=int, default=5, help="bandit: runs of our learners, each with a seed of its own (default: 5)")
     parser.add_argument("--rows", type=int, help="bandit, bandit-learners: no more than the first rows of a stream")
     parser.add_argument("--repeat", type=int, default=5, help="speed: interleaved repetitions (default: 5)")
@@ -75,7 +76,7 @@ def main():
     import speed_of_auto
     import tables
 
-    home = {"auto": auto_page, "many": many, "moa": moa_page, "ours": sections, "forests": sections, "pipes": sections, "unseen": sections,
+    home = {"auto": auto_page, "many": many, "moa": moa_page, "label-before": moa_page, "ours": sections, "forests": sections, "pipes": sections, "unseen": sections,
             "real-data": own_pages, "boosting": own_pages, "bandit-learners": own_pages, "speed-of-auto": speed_of_auto}
     getattr(home.get(options.table, tables), options.table.replace("-", "_"))(options)
 

@@ -18,8 +18,8 @@ ROWS = 20_000
 FEW = {
     "River `ARFClassifier`, ten trees": ("river", "adaptive-random-forest"),
     "River `AMFClassifier`, ten trees": ("river", "mondrian-forest"),
-    "MOA `AdaptiveRandomForest -s 30`": ("moa", "meta.AdaptiveRandomForest -s 30"),
-    "MOA `StreamingRandomPatches -s 30`": ("moa", "meta.StreamingRandomPatches -s 30"),
+    "MOA `AdaptiveRandomForest -s 30`": ("moa, calibrated", "meta.AdaptiveRandomForest -s 30"),
+    "MOA `StreamingRandomPatches -s 30`": ("moa, calibrated", "meta.StreamingRandomPatches -s 30"),
     "scikit-learn `MLPClassifier.partial_fit`, row by row": ("sklearn", "mlp 0.001 1"),
 }
 

@@ -112,6 +112,19 @@ def head(on, rows):
     return Stream(f"{on.name}, first {rows:,} rows", path)
 
 
+def with_label_before(on):
+    """The stream with a further column for each label, 1 for the label of the row before: what learners that remember nothing are told."""
+    path = on.libsvm.with_name(f"{on.libsvm.stem}, label before.libsvm")
+    if not path.exists():
+        features, labels = on.rows
+        told = [""] + [f" {features.shape[1] + label + 1}:1" for label in labels.tolist()]
+        with open(on.libsvm) as rows, open(part := path.with_suffix(".part"), "w") as out:
+            lines = (line.rstrip() for line in rows if line.strip() and not line.startswith("#"))
+            out.writelines(f"{line}{before}\n" for line, before in zip(lines, told))
+        part.rename(path)
+    return Stream(f"{on.name}, label before", path)
+
+
 def digits(_):
     """scikit-learn's digits, permuted."""
     bunch = load_digits()
