@@ -10,7 +10,7 @@ use noregret_stream::{ReadError, ReadErrorKind};
 /// The sentence of `error`, with the option that may help.
 pub(crate) fn read_error(error: &ReadError) -> String {
     let hint = match error.kind() {
-        ReadErrorKind::UnknownFormat => "pass --format".to_owned(),
+        ReadErrorKind::UnknownFormat => "pass --format libsvm, vw, csv, ndjson or arff".to_owned(),
         ReadErrorKind::SingleColumn { delimiter: None, .. } => {
             "pass --delimiter if it has more, or --label NAME if it is the label".to_owned()
         }

@@ -21,7 +21,12 @@ fn files_that_are_not_there_or_not_data() {
     refused("a.csv", "\n\n", "", "a.csv: has no rows");
     refused("a.svm", "# nothing but a comment\n", "", "a.svm: has no rows that can be read");
     refused("a.csv", "a,b,label\n", "", "a.csv: has a header but no rows");
-    refused("a.txt", "word\n", "", "a.txt: has no format that is recognised; pass --format");
+    refused(
+        "a.txt",
+        "word\n",
+        "",
+        "a.txt: has no format that is recognised; pass --format libsvm, vw, csv, ndjson or arff",
+    );
     refused(
         "a.svm",
         "PK\x03\x04",

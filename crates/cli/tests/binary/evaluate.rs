@@ -531,3 +531,25 @@ fn the_policy_that_has_logged_has_its_mean_reward_up_to_the_draws() {
     let told = folder.run("evaluate log.ndjson --policy logged --reward-learner none").succeeded().stdout;
     assert!(!told.contains("logged by dr"), "{told}");
 }
+
+/// What is no log is refused by what it is, or with the formats of logs.
+#[test]
+fn files_that_are_no_logs() {
+    let folder = Folder::new();
+    let formats = "has no format that is recognised: logs of decisions are ndjson, csv, arff, parquet or vw, and the option format says which";
+    let binary = "is a binary file of a kind that is not read, as are FlatBuffers and caches of Vowpal Wabbit; write its rows as text, \
+                  JSON or Parquet";
+    let page = "is a page of HTML and no table, such as one that says why a file could not be had";
+    let numbers = "1\0\0\02\0\0\03\0\0\04\0\0\0";
+    for (text, sentence) in
+        [("hello\nworld\n", formats), ("4\n", formats), (numbers, binary), ("<!DOCTYPE html>\n", page)]
+    {
+        folder.write("log", text);
+        folder.run("evaluate log --policy uniform").failed(2, &format!("log: {sentence}"));
+    }
+    let two = "the label has two actions with a cost and a probability, where the one that was played has both: costs of all actions, as \
+               csoaa and wap have them, are action:cost";
+    folder.write("a.vw", "1:0:0.5 2:1:0.5 | a\n1:1:0.5 2:0:0.5 | b\n");
+    folder.run("evaluate a.vw --policy uniform").failed(2, &format!("a.vw:1: {two}"));
+    folder.run("run a.vw --feedback bandit --quiet").failed(2, &format!("a.vw:1: {two}"));
+}

@@ -8,13 +8,13 @@ use crate::decisions::foreign::Keys;
 use crate::decisions::reader::LogReader;
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
-use crate::encode::offered_twice;
+use crate::encode::{TWO_PLAYED, offered_twice};
 use crate::evaluate::off_policy::check_weight;
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
 use crate::read::live::Stop;
-use crate::read::open::open;
+use crate::read::open::{no_data, open};
 use crate::read::options::{Offers, ReadOptions, Schema};
 use crate::read::reader::Reader;
 use crate::read::recognise;
@@ -56,22 +56,37 @@ enum Kind {
 
 impl Kind {
     /// That of the file `path`, if `format` is not given: by its name, and by its first lines.
-    fn of(path: &str, format: Option<Format>) -> Self {
+    fn of(path: &str, format: Option<Format>) -> Result<Self, ReadError> {
         let format = format.or_else(|| Format::from_file_name(path));
         // What cannot be opened, or not as text, is reported where it is read. A pipe would lose what is read
         // of it.
         let file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+        #[cfg(feature = "parquet")]
+        if file && format.is_none() && crate::read::open::parquet_file(path, None).is_some() {
+            return Ok(Self::Format(Format::Parquet));
+        }
         let examined = file && matches!(format, None | Some(Format::Ndjson));
         let source = examined.then(|| Source::open(path, &Stop::default()).ok()).flatten();
         let Some(mut source) = source else {
-            return Self::Format(format.unwrap_or(Format::Ndjson));
+            return Ok(Self::Format(format.unwrap_or(Format::Ndjson)));
         };
-        let Ok(peek) = source.peek(recognise::LINES, 1) else { return Self::Format(Format::Ndjson) };
+        let Ok(peek) = source.peek(recognise::LINES, 1) else { return Ok(Self::Format(Format::Ndjson)) };
+        let text = peek.bytes.trim_ascii();
         let first = peek.lines().find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
-        match serde_json::from_slice(first) {
-            Ok(object) if json::is_row(&object) => Self::VwJson,
-            _ => Self::Format(format.or_else(|| recognise::from_content(&peek)).unwrap_or(Format::Ndjson)),
+        if let Ok(object) = serde_json::from_slice(first)
+            && json::is_row(&object)
+        {
+            return Ok(Self::VwJson);
         }
+        let found = format.or_else(|| recognise::from_content(&peek).filter(|_| no_data(text).is_none()));
+        // Of a log without a line there is no more to say than that.
+        if let Some(format) = found.or_else(|| text.is_empty().then_some(Format::Ndjson)) {
+            return Ok(Self::Format(format));
+        }
+        let what = no_data(text).unwrap_or(
+            "has no format that is recognised: logs of decisions are ndjson, csv, arff, parquet or vw, and the option format says which",
+        );
+        Err(ReadError::new(path, 0, ReadErrorKind::Layout(what.to_owned())))
     }
 }
 
@@ -83,7 +98,7 @@ impl Logged {
     /// # Errors
     /// If it cannot be read, or its format cannot contain decisions.
     pub fn open(path: &str, format: Option<Format>, schema: Option<&Schema>) -> Result<Self, ReadError> {
-        match Kind::of(path, format) {
+        match Kind::of(path, format)? {
             Kind::Format(Format::Ndjson | Format::Parquet) => {
                 Ok(Self::Log(Box::new(with_columns(LogReader::open(path)?, schema))))
             }
@@ -126,7 +141,7 @@ impl Logged {
     ) -> Result<Self, ReadError> {
         let unnamed =
             Keys { costs: keys.costs, ..Keys::default() } == *keys && options.given_names().next().is_none();
-        match Kind::of(path, options.format) {
+        match Kind::of(path, options.format)? {
             Kind::Format(format) if format.is_table() => {
                 // So the reward is minus the cost, to the bit.
                 let into = Costs::new(-1.0, 0.0).unwrap_or_default();
@@ -318,7 +333,7 @@ impl CostRows {
             distribution[label.index()] = one.probability.unwrap_or(0.0);
             if let Some(probability) = one.probability.filter(|_| played) {
                 if taken.is_some() {
-                    return Err("the label has two actions with a cost and a probability".to_owned());
+                    return Err(TWO_PLAYED.to_owned());
                 }
                 taken = Some((label.0, one.cost, probability));
             }

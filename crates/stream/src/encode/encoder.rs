@@ -23,6 +23,10 @@ use crate::words::named;
 /// Largest importance weight: beyond it, computations with squares could overflow.
 pub const LARGEST_WEIGHT: f64 = 1e30;
 
+/// The refusal of a label with several probabilities.
+pub(crate) const TWO_PLAYED: &str = "the label has two actions with a cost and a probability, where the one that was played has both: \
+                                     costs of all actions, as csoaa and wap have them, are action:cost";
+
 named! {
     /// Treatment of a row whose norm exceeds the learner's radius.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -281,7 +285,7 @@ impl Encoder {
         let mut played = actions.iter().filter_map(|one| Some((one, one.cost?, one.probability?)));
         if let Some((one, cost, probability)) = played.next() {
             if played.next().is_some() {
-                return Err("the label has two actions with a cost and a probability".to_owned());
+                return Err(TWO_PLAYED.to_owned());
             }
             let label = class(one)?;
             if probability <= 0.0 {

@@ -24,8 +24,7 @@ pub fn room_for(columns: usize, needed: usize) -> usize {
 }
 
 pub use crate::read::number::LARGEST_NORM;
-pub(crate) use encoder::offered_twice;
-pub(crate) use encoder::row_error;
 pub use encoder::{Encoder, Kept, LARGEST_WEIGHT, LargeRow};
+pub(crate) use encoder::{TWO_PLAYED, offered_twice, row_error};
 pub use example::{Coming, Example, Logged};
 pub use late::Unscaled;

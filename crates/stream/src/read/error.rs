@@ -221,6 +221,13 @@ pub(crate) fn shown(text: impl AsRef<[u8]>) -> String {
 pub(crate) fn json_fault(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
+    // Python and JavaScript write texts with half of a pair of UTF-16 in this way.
+    if what == "lone leading surrogate in hex escape" || what == "unexpected end of hex escape" {
+        return format!(
+            "half of a character before character {}, from \\ud800 to \\udfff, which is no text; write \\ufffd in its place",
+            error.column()
+        );
+    }
     format!("{what} at character {}", error.column())
 }
 
@@ -241,6 +248,19 @@ mod tests {
         assert_eq!(error.to_string(), "standard input: has no rows");
         assert_eq!((error.is_row_error(), error.line()), (false, None));
         assert_eq!(size_of::<ReadError>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn half_of_a_character_is_named() {
+        for text in
+            [r#"{"a": "\ud800"}"#, r#"{"a": "x\ud800y"}"#, r#"{"a": "\udc00"}"#, r#"{"a": "\ud800\ud800"}"#]
+        {
+            let error = serde_json::from_str::<serde_json::Value>(text).expect_err(text);
+            let fault = json_fault(&error);
+            assert!(fault.starts_with("half of a character before character 1"), "{text}: {fault}");
+        }
+        let error = serde_json::from_str::<serde_json::Value>(r#"{"a": "\u12"}"#).expect_err("no escape");
+        assert!(!json_fault(&error).contains("half"), "{}", json_fault(&error));
     }
 
     #[test]

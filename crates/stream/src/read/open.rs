@@ -181,6 +181,20 @@ const NO_DATA: [(&str, &str); 3] = [
     ("<html", "is a page of HTML and no table, such as one that says why a file could not be had"),
 ];
 
+/// About files that are no text.
+const BINARY: &str = "is a binary file of a kind that is not read, as are FlatBuffers and caches of Vowpal Wabbit; write its rows as \
+                      text, JSON or Parquet";
+
+/// What a file is that has no data, by its first lines; `None` if it may have some.
+pub(crate) fn no_data(text: &[u8]) -> Option<&'static str> {
+    let begins = |start: &str| {
+        let first = text.trim_ascii_start().get(..start.len());
+        first.is_some_and(|first| first.eq_ignore_ascii_case(start.as_bytes()))
+    };
+    let other = NO_DATA.into_iter().find(|(start, _)| begins(start));
+    other.map(|(_, what)| what).or_else(|| is_binary(text).then_some(BINARY))
+}
+
 /// Largest number of blank lines that are skipped to recognise a format.
 const MOST_BLANK_LINES: usize = 1 << 20;
 
@@ -207,16 +221,7 @@ fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadE
         let what = "ends its lines by carriage returns alone; convert them to line feeds: tr '\\r' '\\n'";
         return Err(source.file_error(what));
     }
-    let begins = |start: &str| {
-        let first = text.trim_ascii_start().get(..start.len());
-        first.is_some_and(|first| first.eq_ignore_ascii_case(start.as_bytes()))
-    };
-    if let Some((_, what)) = NO_DATA.into_iter().find(|(start, _)| begins(start)) {
-        return Err(source.file_error(what));
-    }
-    if known.is_none_or(|known| known != Format::Parquet) && is_binary(text) {
-        let what = "is a binary file of a kind that is not read, as are FlatBuffers and caches of Vowpal Wabbit; write its rows as \
-                    text, JSON or Parquet";
+    if let Some(what) = no_data(text).filter(|what| *what != BINARY || known != Some(Format::Parquet)) {
         return Err(source.file_error(what));
     }
     if let Some(known) = known {

@@ -192,7 +192,10 @@ fn parse_cost(word: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
     };
     let (cost, probability) = (number()?, number()?);
     if probability.is_some_and(|probability| !(0.0..=1.0).contains(&probability)) {
-        return Err(bad(format!("the probability of label {} is not between 0 and 1", shown(word))));
+        return Err(bad(format!(
+            "the probability of label {}, its third number, is not between 0 and 1; costs without probabilities are action:cost",
+            shown(word)
+        )));
     }
     if action.is_empty() || is_infinite(action) || parts.next().is_some() {
         return Err(bad(format!("label {} is not action:cost or action:cost:probability", shown(word))));
@@ -381,7 +384,10 @@ mod tests {
             ("1 1 0 4 | a", r#""4" is one word too many before the bar"#),
             ("1 a b", r#""1 a b" has no bar | before its features"#),
             ("1:x | a", r#""x" of label "1:x" is not a finite number"#),
-            ("1:0.5:1.5 | a", r#"the probability of label "1:0.5:1.5" is not between 0 and 1"#),
+            (
+                "1:0.5:1.5 | a",
+                r#"the probability of label "1:0.5:1.5", its third number, is not between 0 and 1; costs without probabilities are action:cost"#,
+            ),
             ("1:0:0:0 | a", r#"label "1:0:0:0" is not action:cost or action:cost:probability"#),
             (":1 | a", r#"label ":1" is not action:cost or action:cost:probability"#),
         ];

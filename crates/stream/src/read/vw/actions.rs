@@ -365,7 +365,7 @@ mod tests {
             ("ccb action 1:2:0.5 |a x\n", "a.vw:4: an action of ccb has a cost; the slots have them"),
             (
                 "shared |u x\n0:1:2 |a y\n",
-                "a.vw:5: the probability of label \"0:1:2\" is not between 0 and 1",
+                "a.vw:5: the probability of label \"0:1:2\", its third number, is not between 0 and 1; costs without probabilities are action:cost",
             ),
             ("shared |u x\n", "a.vw:5: no label is on offer"),
         ] {
