@@ -1,7 +1,7 @@
 //! ARFF, the format of MOA and Weka: a header that names and types the columns, then rows of values.
 //!
 //! The header decides the roles of the columns, except where the options do: numbers stay numbers, nominal
-//! values are categories, strings are text, dates are times. The label is the column that the options name,
+//! values are categories, dates are times, and strings are what their cells are, as in CSV. The label is the column that the options name,
 //! else one called `label`, `class`, `target` or `y`, else the last one. `?` is a missing value. A number in
 //! braces behind a row, `5.1, yes, {2}`, is its weight, if one of the first rows has one. Weka omits a 1.
 
@@ -352,6 +352,21 @@ mod tests {
             let error = opened(text, &ReadOptions::default()).err().expect(text).to_string();
             assert!(error.contains(message), "{error}");
         }
+    }
+
+    #[test]
+    fn strings_are_what_their_cells_are() {
+        use crate::read::options::CsvRole::{Categorical, Label, Numeric, Time};
+
+        let mut text =
+            "@relation a\n@attribute b string\n@attribute hue string\n@attribute at string\n@attribute y {p,q}\n@data\n".to_owned();
+        for t in 0..60 {
+            let (hue, class) = (["red", "blue"][t % 2], ["p", "q"][t % 2]);
+            text += &format!("'{}.5','{hue}','2026-02-{:02}',{class}\n", t % 7, 1 + t % 28);
+        }
+        let reader = opened(&text, &ReadOptions::default()).unwrap();
+        let roles: Vec<_> = reader.schema().csv.unwrap().fields.iter().map(|field| field.role).collect();
+        assert_eq!(roles, [Numeric, Categorical, Time, Label]);
     }
 
     #[test]

@@ -81,10 +81,10 @@ fn inferred(
     let own = &named.names[..attributes.len()];
     let inferred = label_and_weight(own, options).and_then(|(label, weight)| {
         let role = |attribute: &Attribute| match attribute.kind {
-            // Their cells say so, and row numbers are found.
-            Kind::Numeric => None,
+            // Their cells say so, and row numbers are found. Programs write all texts of a table as strings,
+            // numbers and categories among them.
+            Kind::Numeric | Kind::Text => None,
             Kind::Nominal(_) => Some((CsvRole::Categorical, None)),
-            Kind::Text => Some((CsvRole::Text, None)),
             Kind::Time => Some((CsvRole::Time, None)),
         };
         let sample = Sample {
