@@ -17,6 +17,9 @@ const FEW: usize = 20;
 /// Share of distinct cells from which a column is an identifier.
 const DISTINCT: f64 = 0.95;
 
+/// Share of rows whose number follows that of the row before, from which rising numbers are those of rows.
+const GAPS: f64 = 0.75;
+
 /// Share of numbers or times from which a column is of that kind; the other cells count as missing.
 const MOSTLY: f64 = 0.95;
 
@@ -333,10 +336,13 @@ impl<'a> Look<'a> {
         self.cells.iter().all(|cell| cell.contains(&b':'))
     }
 
-    /// Whether the column numbers the rows: whole numbers that count up by one; or different ones under a
-    /// name that only row numbers have, or, in many rows, that of an identifier.
+    /// Whether the column numbers the rows: whole numbers that count up or down by one, or up with a few gaps,
+    /// where rows were left out; or different ones under a name that only row numbers have, or, in many rows,
+    /// that of an identifier.
     fn numbers_rows(&self, name: &str, column: usize, sample: &Sample<'_>) -> bool {
         let whole = |cell: &&[u8]| -> Option<u128> {
+            // pandas' 1.0, where an index was a column of floats.
+            let cell = cell.strip_suffix(b".0").unwrap_or(cell);
             let digits = cell.iter().all(u8::is_ascii_digit);
             digits.then(|| std::str::from_utf8(cell).ok()?.parse().ok()).flatten()
         };
@@ -346,6 +352,8 @@ impl<'a> Look<'a> {
         };
         let (count, different) = (numbers.len(), self.distinct());
         let steps = numbers.windows(2).filter(|pair| pair[1] == pair[0].wrapping_add(1)).count();
+        let counts_down = || numbers.windows(2).all(|pair| pair[0] == pair[1].wrapping_add(1));
+        let has_gaps = || steps as f64 >= GAPS * count as f64 && numbers.is_sorted_by(|a, b| a < b);
         let lower = name.to_ascii_lowercase();
         // R calls the nameless column X when it reads it.
         let is_x = || {
@@ -359,7 +367,8 @@ impl<'a> Look<'a> {
         let camel = name.ends_with("Id") || (name.ends_with("ID") && name.len() > 2);
         let named = IDENTIFIERS.contains(&&*lower) || lower.ends_with("_id") || camel || is_x();
         let enough = count >= ENOUGH;
-        enough && (steps + 1 == count || (named && different as f64 >= DISTINCT * count as f64))
+        let one_by_one = steps + 1 == count || counts_down() || has_gaps();
+        enough && (one_by_one || (named && different as f64 >= DISTINCT * count as f64))
     }
 
     /// The value of all cells, if it is the same in enough rows.

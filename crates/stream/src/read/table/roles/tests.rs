@@ -86,6 +86,15 @@ fn row_numbers_are_left_out() {
         assert_eq!(role(header, &shuffled), CsvRole::Numeric, "{header}");
     }
     assert_eq!(role("id,b,label", &|t| t % 10), CsvRole::Numeric, "they repeat");
+    let of = |number: &dyn Fn(usize) -> String| {
+        let rows: Vec<String> = (0..100).map(|t| format!("{}|{}.5|{}", number(t), t % 7, t % 2)).collect();
+        roles(&decided("step,b,label", rows.into_iter(), |_| {}))[0]
+    };
+    assert_eq!(of(&|t| format!("{t}.0")), CsvRole::Drop, "an index of floats");
+    assert_eq!(of(&|t| (500 - t).to_string()), CsvRole::Drop, "they count down");
+    assert_eq!(of(&|t| (t + t / 5).to_string()), CsvRole::Drop, "every sixth row was left out");
+    assert_eq!(of(&|t| (10 * t).to_string()), CsvRole::Numeric);
+    assert_eq!(of(&|t| format!("{t}.5")), CsvRole::Numeric);
     let rows = || (0..100).map(|t| format!("{t}|{}", t % 2));
     let kept = decided("step,label", rows(), |options| options.numeric = vec!["step".into()]);
     assert_eq!((roles(&kept)[0], kept.notes.len()), (CsvRole::Numeric, 0));
