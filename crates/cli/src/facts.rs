@@ -8,7 +8,7 @@ use noregret::learner::Classes;
 use noregret::problem::Problem;
 use noregret_stream::encode::Encoder;
 use noregret_stream::encode::scale::Scaling;
-use noregret_stream::encode::survey::{Survey, SurveyOptions};
+use noregret_stream::encode::survey::{Survey, SurveyOptions, look_alike};
 use noregret_stream::setup::{Facts, leaves_rows};
 use noregret_stream::{Columns, Format, Reader, Schema};
 
@@ -122,7 +122,7 @@ impl<'a> Stream<'a> {
             )
             .map_err(|error| Failure::data(survey_error(&plan.source.data, &error)))?;
             interrupt::check(plan.stop(), interrupt::nothing_learnt)?;
-            if let Some(sentence) = many_numbers(&survey) {
+            for sentence in many_numbers(&survey).into_iter().chain(look_alike(&survey.labels)) {
                 note(format_args!("noregret: {}: {sentence}", plan.source.name()));
             }
             let (schema, kept, odd) = (watched.schema(), watched.again(), watched.odd_cells());

@@ -374,6 +374,21 @@ fn many_numbers_are_said_to_be_classes() {
     assert!(!ran.stderr.contains("different numbers"), "{}", ran.stderr);
 }
 
+#[test]
+fn labels_that_look_alike_are_told() {
+    let said = |labels: &[&str]| {
+        let folder = Folder::with("a.csv", csv(labels));
+        folder.run("run a.csv --learner ogd --quiet").succeeded().stderr
+    };
+    for (labels, pair) in
+        [(["No", "Yes", "yes"], r#""Yes" and "yes""#), (["x", "x\u{200b}", "y"], r#""x" and "x\u{200b}""#)]
+    {
+        let sentence = format!("the labels {pair} look alike, and are two classes");
+        assert!(said(&labels).contains(&sentence), "{}", said(&labels));
+    }
+    assert!(!said(&["1.1", "1.10", "x"]).contains("look alike"));
+}
+
 /// A missing weight is 1, in every word for it.
 #[test]
 fn missing_weights() {

@@ -1,5 +1,7 @@
 //! The first pass over a file: determines classes, columns and the largest norm.
 
+use std::collections::HashMap;
+
 use noregret::learner::Classes;
 
 use crate::encode::encoder::{check_magnitudes, row_error};
@@ -8,7 +10,7 @@ use crate::encode::labels::Labels;
 use crate::encode::measure::Trial;
 use crate::encode::scale::{Scaler, Scaling};
 use crate::read::columns::Columns;
-use crate::read::error::ReadError;
+use crate::read::error::{ReadError, shown};
 use crate::read::label::{LabelType, value};
 use crate::read::reader::Reader;
 use crate::read::row::{Row, RowLabel};
@@ -225,6 +227,22 @@ pub fn many_numbers(labels: &Labels, labelled: u64) -> Option<String> {
     let many = classes > MANY_NUMBERS && 2 * classes as u64 <= labelled;
     (many && labels.typed().all(is_number))
         .then(|| format!("the labels are {classes} different numbers, and each is a class of its own"))
+}
+
+/// A remark on labels that look alike: they differ in upper and lower case, or in signs that are not shown.
+pub fn look_alike(labels: &Labels) -> Option<String> {
+    const NOT_SHOWN: [char; 6] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}', '\u{ad}'];
+    let looks = |name: &str| -> String {
+        name.chars().filter(|sign| !NOT_SHOWN.contains(sign)).flat_map(char::to_lowercase).collect()
+    };
+    let mut known = HashMap::new();
+    labels.iter().find_map(|name| {
+        let other = known.insert(looks(name), name)?;
+        let (other, name) = (shown(other), shown(name));
+        Some(format!(
+            "the labels {other} and {name} look alike, and are two classes: write them alike if they are one"
+        ))
+    })
 }
 
 /// Whether a label is a number; nearly all of a real-valued target are fractions.

@@ -6,14 +6,15 @@ use super::label;
 
 /// Words for a missing value, as programs write them: R, SQL, pandas, Excel, databases' dumps. An empty cell
 /// and a number that is NaN are missing, too.
-pub(crate) const WORDS: [&str; 20] = [
+pub(crate) const WORDS: [&str; 29] = [
     "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "NULL", "null", "Null", "None", "NaT", "\\N", "<NA>",
-    "#N/A", "#NA", "-nan", "-NaN", "#N/A N/A", "<null>",
+    "#N/A", "#NA", "-nan", "-NaN", "#N/A N/A", "<null>", "(null)", "n.a.", "N.A.", "#VALUE!", "#REF!",
+    "#DIV/0!", "#NUM!", "#NAME?", "#NULL!",
 ];
 
 /// Marks for a missing value. As labels they are missing unless they are classes themselves; see
 /// [`Missing::classes`].
-pub(crate) const MARKS: [&str; 4] = ["?", "-", "--", "."];
+pub(crate) const MARKS: [&str; 6] = ["?", "-", "--", ".", "\u{2013}", "\u{2014}"];
 
 /// What counts as missing besides the usual words and marks, and what does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,11 +112,13 @@ pub(crate) fn is_missing(cell: &[u8]) -> bool {
 /// Whether a cell is a word or a mark for a missing value.
 fn is_word(cell: &[u8]) -> bool {
     match cell[0] {
-        b'n' | b'N' | b'<' | b'#' | b'\\' => {
+        b'n' | b'N' | b'<' | b'#' | b'\\' | b'(' => {
             WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
         }
         b'-' => cell == b"-" || cell == b"--" || cell.eq_ignore_ascii_case(b"-nan"),
         b'?' | b'.' => cell.len() == 1,
+        // The dashes of typography.
+        0xe2 => cell == "\u{2013}".as_bytes() || cell == "\u{2014}".as_bytes(),
         _ => false,
     }
 }
@@ -133,11 +136,13 @@ mod tests {
         let missing = Missing::default();
         for word in [
             "", "NA", "NaN", "nan", "N/A", "n/a", "NULL", "null", "None", "?", "NaT", "\\N", "<NA>", "#N/A",
-            "-", "--", ".",
+            "-", "--", ".", "(null)", "n.a.", "#DIV/0!", "#VALUE!", "\u{2014}",
         ] {
             assert!(missing.is_cell(word.as_bytes()) && missing.is_label(word), "{word}");
         }
-        for word in ["0", "1", "-1", ".5", "x", "-x", "Nancy", "N", "Infinity", "n.a"] {
+        for word in
+            ["0", "1", "-1", ".5", "x", "-x", "Nancy", "N", "Infinity", "n.a", "(x)", "#1", "\u{2026}"]
+        {
             assert!(!missing.is_cell(word.as_bytes()) && !missing.is_label(word), "{word}");
         }
         // Classes, but no numbers.
