@@ -424,3 +424,39 @@ fn units_durations_and_zones() {
         asked.stderr
     );
 }
+
+/// Tables in one object, and what Python prints.
+#[test]
+fn json_that_is_no_rows_is_named() {
+    let folder = Folder::new();
+    let whole = "is one object of JSON with a whole table, where an object for each row was needed, as pandas writes them by \
+                 to_json(orient=\"records\", lines=True)";
+    for text in [
+        r#"{"a":[1,2,3],"label":["p","q","p"]}"#,
+        r#"{"columns":["a","label"],"index":[0,1],"data":[[1,"p"],[2,"q"]]}"#,
+        r#"{"data":[{"a":1,"label":"p"},{"a":2,"label":"q"}]}"#,
+    ] {
+        folder.write("a.json", text);
+        folder.run("run a.json --quiet").failed(2, &format!("a.json: {whole}"));
+    }
+    folder.write("a.json", "{'a': 1, 'label': 'p'}\n{'a': 2, 'label': 'q'}\n");
+    folder.run("run a.json --quiet").failed(
+        2,
+        "a.json:1: is not a JSON object: it has a single quotation mark at character 2, where JSON has a double one, as Python's json.dumps \
+         writes it",
+    );
+}
+
+/// In Vowpal Wabbit's text a number stands behind a colon.
+#[test]
+fn words_with_numbers_are_told() {
+    let text = |sign: &str| -> String {
+        (0..40).map(|t| format!("{} | a{sign}{}.5 b{sign}{}.25\n", t % 2, t % 7, t % 5)).collect()
+    };
+    let folder = Folder::with("a.vw", text("="));
+    folder.write("b.vw", text(":"));
+    let said = |name: &str| folder.run(&format!("run {name} --learner ogd --quiet")).succeeded().stderr;
+    let note = "words such as \"a=0.5\" are features of value 1, another one for every number: a number stands behind a colon, as \"a:0.5\"";
+    assert!(said("a.vw").contains(note), "{}", said("a.vw"));
+    assert!(!said("b.vw").contains("behind a colon"), "{}", said("b.vw"));
+}

@@ -46,6 +46,7 @@ use crate::read::logs::{self, LogUse};
 use crate::read::missing::Missing;
 use crate::read::options::{CsvRole, Offers, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
+use crate::read::recognise;
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
 use crate::read::table::words::LABEL_NAMES;
@@ -99,6 +100,12 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         }
         lines = if rows.is_empty() { LINES.min(2 * lines) } else { wanted };
     };
+    if saved.is_none() && !more && rows.len() == 1 && recognise::is_whole_table(&rows[0]) {
+        return Err(source.file_error(
+            "is one object of JSON with a whole table, where an object for each row was needed, as pandas writes them by \
+             to_json(orient=\"records\", lines=True)",
+        ));
+    }
     let header = rows.first().is_some_and(|row| row.contains_key("noregret"));
     let refused = options.decisions == LogUse::Refused;
     let ours = if options.logged.is_some() { header } else { saved.is_none() || !refused };

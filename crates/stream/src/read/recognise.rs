@@ -1,6 +1,9 @@
 //! Recognition of a format by the first lines.
 
+use std::collections::HashSet;
+
 use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
 
 use crate::read::arff;
 use crate::read::format::Format;
@@ -40,6 +43,32 @@ pub(crate) fn from_content(peek: &Peek<'_>) -> Option<Format> {
         return Some(Format::Libsvm);
     }
     first.iter().any(|byte| b",\t;| ".contains(byte)).then_some(Format::Csv)
+}
+
+/// Whether an object of JSON, the only one of a file, is a whole table, as pandas writes it unless it is asked
+/// for records: lists or objects of columns, or columns and data apart; or records inside it.
+pub(crate) fn is_whole_table(object: &Map<String, Value>) -> bool {
+    const FEW: usize = 3;
+    // Keys of rows that have lists.
+    if ["x", "labels", "_multi"].iter().any(|key| object.contains_key(*key)) {
+        return false;
+    }
+    let is_array = |key: &str| object.get(key).is_some_and(Value::is_array);
+    let length = |value: &Value| match value {
+        Value::Array(list) => list.len(),
+        Value::Object(map) if map.keys().all(|key| key.bytes().all(|byte| byte.is_ascii_digit())) => {
+            map.len()
+        }
+        _ => 0,
+    };
+    let lengths: HashSet<usize> = object.values().map(length).collect();
+    let columns = object.len() > 1 && lengths.len() == 1 && lengths.iter().all(|length| *length > 1);
+    let has_records = |value: &Value| {
+        value.as_array().is_some_and(|list| list.len() > 1 && list.iter().all(Value::is_object))
+    };
+    columns
+        || (is_array("columns") && is_array("data"))
+        || (object.len() <= FEW && object.values().any(has_records))
 }
 
 /// Why JSON that is no sequence of objects is not read, by its first line; `None` for all else.
@@ -109,6 +138,29 @@ mod tests {
         for text in ["[a],1\n", "[[Category]],1\n", "[1,2],[3,4]\n", "[1] 2\n", "{\"a\":[1]}\n", "1,2\n", ""]
         {
             assert!(!other(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_table_in_one_object_is_told_from_a_row() {
+        let whole = |text: &str| is_whole_table(&serde_json::from_str(text).expect(text));
+        for text in [
+            r#"{"a": [1, 2], "label": ["p", "q"]}"#,
+            r#"{"a": {"0": 1, "1": 2}, "label": {"0": "p", "1": "q"}}"#,
+            r#"{"columns": ["a", "label"], "index": [0, 1], "data": [[1, "p"], [2, "q"]]}"#,
+            r#"{"schema": {"fields": []}, "data": [{"a": 1}, {"a": 2}]}"#,
+        ] {
+            assert!(whole(text), "{text}");
+        }
+        for text in [
+            r#"{"a": 1, "label": "p"}"#,
+            r#"{"a": [1, 2], "label": "p"}"#,
+            r#"{"x": [1, 2], "y": [0.5, 0.5]}"#,
+            r#"{"user": {"age": 3, "hue": "red"}, "label": "p"}"#,
+            r#"{"hue": "red", "labels": [{"label": "p"}, {"label": "q"}], "y": "p"}"#,
+            "{}",
+        ] {
+            assert!(!whole(text), "{text}");
         }
     }
 

@@ -62,6 +62,36 @@ fn note_tags(peek: &Peek<'_>) -> Option<String> {
     ))
 }
 
+/// A remark on words that end in numbers with decimals, if most features are such: a number stands behind a
+/// colon.
+fn note_words(peek: &Peek<'_>) -> Option<String> {
+    const LEAST: usize = 5;
+    let is_number = |word: &&str| {
+        let value = word.split_once('=').map(|(_, value)| value).filter(|value| value.contains('.'));
+        value.is_some_and(|value| parse_value(value).is_some())
+    };
+    let (mut all, mut found, mut first) = (0, 0, None);
+    for line in peek.lines().filter_map(|line| std::str::from_utf8(line).ok()) {
+        let features = line.split('|').skip(1).flat_map(|part| {
+            let (_, features) = part.split_at(part.find(is_blank).unwrap_or(part.len()));
+            words(features)
+        });
+        for word in features {
+            all += 1;
+            if is_number(&word) {
+                found += 1;
+                first.get_or_insert_with(|| word.to_owned());
+            }
+        }
+    }
+    let first = first.filter(|_| found >= LEAST && 2 * found > all)?;
+    Some(format!(
+        "words such as {} are features of value 1, another one for every number: a number stands behind a colon, as {}",
+        shown(&first),
+        shown(first.replacen('=', ":", 1))
+    ))
+}
+
 /// Number of lines examined to recognise rounds of several lines.
 const LINES: usize = 1000;
 
@@ -91,8 +121,13 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     }
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
     let fresh = source.size().is_some() && options.schema.is_none();
-    let notes = if fresh { note_tags(&source.peek(recognise::LINES, 1)?) } else { None };
-    let vw = Vw { notes: notes.into_iter().collect(), missing: options.missing(), ..Vw::default() };
+    let notes = if fresh {
+        let peek = source.peek(recognise::LINES, 1)?;
+        note_tags(&peek).into_iter().chain(note_words(&peek)).collect()
+    } else {
+        vec![]
+    };
+    let vw = Vw { notes, missing: options.missing(), ..Vw::default() };
     Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), vw))
 }
 

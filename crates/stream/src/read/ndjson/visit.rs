@@ -66,6 +66,13 @@ fn syntax(line: &str, error: &serde_json::Error) -> String {
             error.column()
         );
     }
+    if rest.starts_with('\'') {
+        return format!(
+            "is not a JSON object: it has a single quotation mark at character {}, where JSON has a double one, as Python's json.dumps \
+             writes it",
+            error.column()
+        );
+    }
     let fault = json_fault(error);
     let cut = error.is_eof() && line.trim_ascii_end().ends_with(['{', '[', ',']);
     let way_out = match rest.chars().next().filter(|_| fault.starts_with("trailing")) {

@@ -1,5 +1,6 @@
 //! Remarks on rows, labels and pairs of columns that may be mistakes in the data.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use csv::ByteRecord;
@@ -7,6 +8,7 @@ use csv::ByteRecord;
 use super::column::is_needed;
 use super::sample::{ENOUGH, Sample, first_rows};
 use crate::read::error::shown;
+use crate::read::number;
 use crate::read::options::{CsvField, CsvRole};
 use crate::read::table::words::is_number;
 
@@ -30,7 +32,49 @@ pub(crate) fn about(sample: &Sample<'_>, fields: &[CsvField], real: bool) -> Vec
         .flatten()
         .collect();
     notes.extend(leaks(sample, fields));
+    notes.extend(sentinels(sample, fields));
     notes
+}
+
+/// Numbers of nines, such as -999, that are far from all others of their column and repeat: they stand for a
+/// missing one in many tables.
+fn sentinels(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
+    let rows: Vec<&&ByteRecord> = sample.rows.iter().filter(|row| row.len() == fields.len()).collect();
+    let numeric =
+        |field: &CsvField| field.role == CsvRole::Numeric && field.style.is_none() && field.unit.is_none();
+    let columns = fields.iter().enumerate().filter(|(_, field)| numeric(field));
+    let note = |(column, field): (usize, &CsvField)| {
+        let cells: Vec<&[u8]> = rows.iter().map(|row| &row[column]).collect();
+        let (code, count) = sentinel(&cells, sample)?;
+        Some(format!(
+            "column {} is {code} in {count} of {}, far from its other numbers: if it stands for a missing one, the option missing = {code} \
+             says so",
+            shown(&field.name),
+            first_rows(rows.len(), sample.more)
+        ))
+    };
+    columns.filter_map(note).collect()
+}
+
+/// A number of nines, and how often it occurs.
+fn sentinel<'a>(cells: &[&'a [u8]], sample: &Sample<'_>) -> Option<(Cow<'a, str>, usize)> {
+    const LEAST: usize = 3;
+    const FAR: f64 = 5.0;
+    let is_nines = |cell: &[u8]| {
+        let digits = cell.strip_prefix(b"-").unwrap_or(cell);
+        let digits = digits.strip_suffix(b".0").unwrap_or(digits);
+        digits.len() > 2 && digits.iter().all(|digit| *digit == b'9')
+    };
+    let code = *cells.iter().find(|cell| is_nines(cell))?;
+    let value = number::parse(code).ok().filter(|value| !sample.missing.is_number(*value))?;
+    let numbers = || cells.iter().filter_map(|cell| number::parse(cell).ok()).filter(|one| one.is_finite());
+    let others = || numbers().filter(|one| *one != value);
+    let count = numbers().count() - others().count();
+    let (least, largest) =
+        (others().fold(f64::INFINITY, f64::min), others().map(f64::abs).fold(0.0, f64::max));
+    let far = (value < 0.0 && least >= 0.0) || value.abs() >= FAR * largest;
+    let repeats = count >= LEAST && 100 * count >= cells.len() && least.is_finite();
+    (far && repeats).then(|| (String::from_utf8_lossy(code), count))
 }
 
 /// Rows that are copies of others, if there are more than chance explains.

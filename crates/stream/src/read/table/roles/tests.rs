@@ -208,3 +208,24 @@ fn numbers_with_units_and_durations() {
     assert_eq!((named.fields[0].role, &named.fields[0].unit), (Categorical, &None));
     assert_eq!((named.fields[4].role, named.fields[4].style), (Numeric, Some(Style::Duration)));
 }
+
+#[test]
+fn numbers_that_may_stand_for_missing_ones_are_told() {
+    let rows = |code: &'static str| {
+        (0..100).map(move |t| {
+            let number = format!("{}.5", t * 7 % 30);
+            format!("{}|{}|{}", if t % 9 == 4 { code } else { number.as_str() }, t * 3 % 17, t % 2)
+        })
+    };
+    let told = |code: &'static str| {
+        let notes = decided("a,b,label", rows(code), |_| {}).notes;
+        notes.into_iter().find(|note| note.contains("far from its other numbers"))
+    };
+    let sentence = "column \"a\" is -999 in 11 of all 100 rows, far from its other numbers: if it stands for a missing one, the option \
+                    missing = -999 says so";
+    assert_eq!(told("-999").as_deref(), Some(sentence));
+    assert!(told("99999.0").is_some());
+    for code in ["-99.5", "999x", "33", "-1"] {
+        assert_eq!(told(code), None, "{code}");
+    }
+}
