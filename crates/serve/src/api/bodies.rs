@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ArrayBuilder, Object, OneOfBuilder, Schema, SchemaType, Type};
 
-use super::streams::Wanted;
 use crate::model::engine::{Answer, Chosen, Forecasted};
 use crate::model::event::{Decide, Event, Offered};
 use crate::model::flat::Flat;
@@ -329,6 +328,14 @@ impl LearnBody {
             )),
         }
     }
+}
+
+/// What a body or a line asks for.
+pub(crate) enum Wanted {
+    /// A forecast of these features among these labels, from a read-only copy.
+    Forecast(Box<Decide>),
+    /// An event.
+    Event(Box<Event>),
 }
 
 impl PredictBody {

@@ -7,10 +7,10 @@ use axum::http::StatusCode;
 
 use super::Answered;
 use super::bodies::{
-    ActivateBody, DecideBody, Decision, FeedbackBody, Forecast, LearnBody, Learnt, PredictBody, shown,
+    ActivateBody, DecideBody, Decision, FeedbackBody, Forecast, LearnBody, Learnt, PredictBody, Wanted, shown,
 };
 use super::described::{OfModel, Refused};
-use super::streams::{self, Wanted};
+use super::streams;
 use crate::app::{Ask, is_lines, json as answered};
 use crate::json::{parsed, parsed_round};
 use crate::model::engine::Answer;

@@ -15,9 +15,8 @@ use futures_core::Stream as _;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
-use super::bodies::shown;
+use super::bodies::{Wanted, shown};
 use crate::model::engine::Answer;
-use crate::model::event::{Decide, Event};
 use crate::model::handle::Handle;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
@@ -194,14 +193,6 @@ pub(super) fn streamed(
     let mut response = Response::new(Body::from_stream(stream));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response
-}
-
-/// The request of a line.
-pub(crate) enum Wanted {
-    /// A forecast of these features among these labels, from a read-only copy.
-    Forecast(Box<Decide>),
-    /// An event.
-    Event(Box<Event>),
 }
 
 /// Handles all lines of a body in order; many events are committed together.
