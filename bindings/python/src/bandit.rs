@@ -441,6 +441,17 @@ impl Bandit {
         self.inner.write(py, |inner| label::state(inner.encoder.labels_mut(), &given))
     }
 
+    /// The names of the columns of the first table, for a bandit that knows columns by their places.
+    #[getter]
+    fn places(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {
+        self.inner.read(py, |inner| inner.places.clone())
+    }
+
+    /// States them, for the model file.
+    fn place(&self, py: Python<'_>, places: Option<Vec<String>>) -> PyResult<()> {
+        self.inner.write(py, |inner| inner.places = places)
+    }
+
     #[getter]
     fn labels(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         self.inner.read(py, |inner| inner.encoder.labels().iter().map(str::to_owned).collect())

@@ -4,6 +4,7 @@ pub(crate) mod explain;
 mod rows;
 pub(crate) mod table;
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use noregret::algorithm::{AnyModel, Model};
@@ -18,6 +19,7 @@ use noregret::prediction::Prediction;
 use noregret::registry;
 use noregret::state::Slot;
 use noregret_stream::Schema;
+use noregret_stream::encode::class_weights::ClassWeights;
 use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::{RunOptions, run};
 use noregret_stream::save::file as model_file;
@@ -34,6 +36,7 @@ use crate::catalogue::forecast_name;
 use crate::error::{Done, Failure};
 use crate::label::{self, Name};
 use crate::making::{asked, called, scaling};
+use crate::places;
 use crate::record::{Ran, Record};
 use crate::shared::Shared;
 use crate::signals::with_threads;
@@ -58,6 +61,8 @@ pub(crate) struct Inner {
     state: u64,
     /// Largest size of the state, in bytes.
     memory: usize,
+    /// The names of the columns of the first table, if columns count by their places.
+    places: Option<Vec<String>>,
     /// The encoder.
     example: Example,
 }
@@ -70,7 +75,19 @@ impl Learner {
         facts: RunFacts,
         memory: usize,
     ) -> Self {
-        let inner = Inner { learner, encoder, schema, facts, state: 0, memory, example: Example::default() };
+        Self::of_inner(Inner {
+            learner,
+            encoder,
+            schema,
+            facts,
+            state: 0,
+            memory,
+            places: None,
+            example: Example::default(),
+        })
+    }
+
+    fn of_inner(inner: Inner) -> Self {
         Self { inner: Shared::new(inner), spare: Mutex::new(None) }
     }
 
@@ -80,7 +97,10 @@ impl Learner {
     }
 
     fn loaded(archive: &Archive, memory: usize) -> Done<Self> {
-        Self::of_saved(Saved::from_archive(archive)?, memory)
+        let Saved { learner, encoder, schema, facts, .. } = Saved::from_archive(archive)?;
+        let (learner, places) = (learner.full()?, places::read(archive)?);
+        let example = Example::default();
+        Ok(Self::of_inner(Inner { learner, encoder, schema, facts, state: 0, memory, places, example }))
     }
 
     pub(crate) fn of_saved(saved: Saved, memory: usize) -> Done<Self> {
@@ -103,7 +123,9 @@ impl Inner {
     /// The content of a model file, without a copy of the learner.
     fn archive(&mut self) -> Archive {
         let learner = Learning::Full(self.learner.as_mut());
-        archive_of(learner, &self.encoder, &self.schema, None, &self.facts)
+        let mut archive = archive_of(learner, &self.encoder, &self.schema, None, &self.facts);
+        places::write(self.places.as_deref(), &mut archive);
+        archive
     }
 }
 
@@ -428,6 +450,29 @@ impl Learner {
     /// States the types of classes that came as these texts, for the model file.
     fn state(&self, py: Python<'_>, given: Vec<(String, Name)>) -> PyResult<()> {
         self.inner.write(py, |inner| label::state(inner.encoder.labels_mut(), &given))
+    }
+
+    /// The names of the columns of the first table, for a learner that knows columns by their places.
+    #[getter]
+    fn places(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {
+        self.inner.read(py, |inner| inner.places.clone())
+    }
+
+    /// States them, for the model file.
+    fn place(&self, py: Python<'_>, places: Option<Vec<String>>) -> PyResult<()> {
+        self.inner.write(py, |inner| inner.places = places)
+    }
+
+    /// The weights of classes.
+    #[getter]
+    fn class_weights(&self, py: Python<'_>) -> PyResult<BTreeMap<String, f64>> {
+        self.inner.read(py, |inner| inner.encoder.class_weights().clone().into())
+    }
+
+    /// States them, for the model file.
+    fn weigh(&self, py: Python<'_>, weights: BTreeMap<String, f64>) -> PyResult<()> {
+        let weights = ClassWeights::try_from(weights).map_err(Failure::Value)?;
+        self.inner.write(py, |inner| inner.encoder.set_class_weights(weights))
     }
 
     #[getter]

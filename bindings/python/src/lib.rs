@@ -19,6 +19,7 @@ mod making;
 mod mapping;
 mod offered;
 mod passes;
+mod places;
 mod reading;
 mod record;
 mod shared;

@@ -287,15 +287,3 @@ def test_numbers_are_no_places_of_labels_with_names():
     for y in (0, 0.0, 7):
         with pytest.raises(ValueError, match="is none of the 3 known classes: a, b, c"):
             fixed.learn_one(x[0], y)
-
-
-def test_weights_of_classes_are_given_again_to_a_loaded_learner(tmp_path):
-    x, y = stream(60, 2, 3)
-    learner = Learner("folklore", features=2, classes=3, class_weight={0: 5.0})
-    learner.update(x, y)
-    with pytest.warns(UserWarning, match=r"class_weight is not saved: load\(path, class_weight=...\) goes on with it"):
-        learner.save(tmp_path / "model")
-    again = Learner.load(tmp_path / "model", class_weight={0: 5.0})
-    for each in (learner, again):
-        each.update(x, y)
-    np.testing.assert_array_equal(again.scores(x), learner.scores(x))

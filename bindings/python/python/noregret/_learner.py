@@ -121,6 +121,9 @@ class Learner(Described):
         self._held = self._frame = None
         self._index = self._outputs = None
         self._class_weight = _targets.class_weights(class_weight)
+        if self._class_weight and name in KINDS and (KINDS[name]["classes"] == "real" or not KINDS[name]["weights"]):
+            why = "forecasts numbers" if KINDS[name]["classes"] == "real" else "takes no weights"
+            raise TypeError(f"{type(self).__name__}: there is no class_weight, since {name} {why}")
         facts: dict[str, Any] = {"radius": radius, "horizon": horizon, "seed": seed, "labels": names, "memory": memory}
         roles = _tables.reading(
             text=text, categorical=categorical, numeric=numeric, time=time, drop=drop, missing=missing, not_missing=not_missing
@@ -446,7 +449,7 @@ class Learner(Described):
     def _wrap(cls: type[_L], core: Any) -> _L:
         model = super()._wrap(core)
         model._asked, model._values, model._grows = {}, dict(core.given) or None if core is not None else None, True
-        model._outputs = model._class_weight = None
+        model._outputs, model._class_weight = None, (core.class_weights or None) if core is not None else None
         return model
 
     def copy(self: _L) -> _L:
@@ -459,6 +462,8 @@ class Learner(Described):
         for one in learners:
             _targets.check_types((one._values or {}).values(), self._values or {})
             self._values = {**(one._values or {}), **(self._values or {})} or None
+            if (one._class_weight or None) != (learners[0]._class_weight or None):
+                raise ValueError(f"class_weight is {one._class_weight} of one part and {learners[0]._class_weight} of another; one was needed for all")
         self._grows, self._class_weight = learners[0]._grows, learners[0]._class_weight
         return self
 

@@ -102,7 +102,8 @@ class Model(Generic[_C]):
             )
 
     def _tell(self, given: dict[str, Any] | None) -> None:
-        """States the types of the given labels, by their text, for a model file."""
+        """States the types of the given labels, by their text, and the order of columns, for a model file."""
+        self._core.place(self._frame)
         kinds = (str, int, float, np.bool_, np.integer, np.floating, datetime.date)
         given = given or {}
         numbered = [(label, text) for text, label in given.items() if _targets.text_of(label) != text]
@@ -123,12 +124,21 @@ class Model(Generic[_C]):
             raise ValueError(f"{cls.__name__}: the model is one of {core.name}, and not of {cls._registered}; {cls._compiled.__name__} takes all")
         model = object.__new__(cls)
         model._held = core
-        model._index = model._frame = None
+        model._index = None
+        model._frame = None if core is None else core.places
         return model
 
-    def _placed(self: _M, other: Model[Any]) -> _M:
-        """The same, with the columns of `other` in their places."""
-        self._frame = other._frame
+    def _placed(self: _M, *others: Model[Any]) -> _M:
+        """The same, with the columns of `others` in their places."""
+        frames = [other._frame for other in others if other._frame is not None]
+        named = [frame for frame in frames if frame != [str(at) for at in range(len(frame))]] or frames
+        for frame in named:
+            if frame != named[0]:
+                raise ValueError(
+                    f"the parts have learnt the columns {', '.join(named[0][:10])} and {', '.join(frame[:10])}; one order was needed, since learners with "
+                    "features= know columns by their places"
+                )
+        self._frame = named[0] if named else None
         return self
 
     def copy(self: _M) -> _M:

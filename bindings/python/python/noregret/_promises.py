@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -72,7 +71,9 @@ class Promising(Model[_core.Learner]):
         Raises ValueError if they do not match, or cannot be merged.
         """
         parts = list(learners)
-        return cls._wrap(_core.Learner.merge([part._core for part in parts], how))._like(parts)
+        for part in parts:
+            part._weigh()
+        return cls._wrap(_core.Learner.merge([part._core for part in parts], how))._like(parts)._placed(*parts)
 
     def statistics(self) -> Floats:
         """The sufficient statistics, shape (n,). Statistics of learners with equal parameters, classes and columns can
@@ -94,29 +95,39 @@ class Promising(Model[_core.Learner]):
 
         Raises ValueError if `total` is not such a sum.
         """
-        return self._wrap(self._core.with_statistics(np.ascontiguousarray(total, dtype=np.float64), parts, how))._like([self])
+        return self._wrap(self._core.with_statistics(np.ascontiguousarray(total, dtype=np.float64), parts, how))._like([self])._placed(self)
 
     def _like(self: _L, learners: Sequence[Promising]) -> _L:
         """This learner, with what only Python knows of those that it was made of."""
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Atomically writes a model file (safetensors). `noregret predict` reads it.
+        """Atomically writes a model file (safetensors), with the weights of classes. `noregret predict` reads it, and
+        `noregret run --load` goes on with it.
 
         Raises OSError if it cannot be written, ValueError if the state holds numbers that are not finite.
         """
         self._tell(getattr(self, "_values", None))
-        if self._class_weight:
-            warnings.warn("class_weight is not saved: load(path, class_weight=...) goes on with it", stacklevel=2)
+        self._weigh()
         self._core.save(path)
+
+    def _weigh(self) -> None:
+        """States the weights of classes for a model file, whose labels may be called otherwise than the given ones."""
+        given = self._class_weight or {}
+        labels = getattr(self, "_values", None) or {name: name for name in self._core.labels}
+        told = {text: _targets.weight_of(given, label) for text, label in labels.items() if _targets.has_weight(given, label)}
+        known = {name for label in labels.values() for name in _targets.weight_names(label)}
+        self._core.weigh({**told, **{name: weight for name, weight in given.items() if name not in known}})
 
     @classmethod
     def load(cls: type[_L], path: str | os.PathLike[str], *, class_weight: Mapping[Any, float] | None = None) -> _L:
         """Loads the learner of a model file, written here or by `noregret run --save`. Continuing is bit-equal to an
-        uninterrupted run. Loading untrusted files is safe. `class_weight` is not in the file: see `noregret.Learner`.
+        uninterrupted run. Loading untrusted files is safe. `class_weight` replaces the weights of classes in the file: see
+        `noregret.Learner`.
 
         Raises OSError if it cannot be read, ValueError if it is damaged or not a model file.
         """
         learner = cls._wrap(_core.Learner.load(path))
-        learner._class_weight = _targets.class_weights(class_weight)
+        if class_weight is not None:
+            learner._class_weight = _targets.class_weights(class_weight)
         return learner

@@ -122,9 +122,9 @@ def column_names(x: Any) -> list[str] | None:
     if isinstance(x, np.ndarray | list | tuple):
         return None
     if is_series(x):
-        return list(map(_name, x.index))
+        return list(map(name_of, x.index))
     if is_pandas(x) or is_polars(x):
-        return list(map(_name, x.columns))
+        return list(map(name_of, x.columns))
     return list(x.column_names) if hasattr(x, "column_names") and hasattr(x, "__arrow_c_stream__") else None
 
 
@@ -190,7 +190,7 @@ def by_name(x: Any) -> Any:
 def by_index(x: Any) -> Any:
     """A Series as a row: by the names of its cells, or as an array where these are places."""
     places = getattr(x.index.dtype, "kind", "") == "i" and x.index.tolist() == list(range(len(x)))
-    return x.to_numpy() if places else {_name(name): cell for name, cell in x.items()}
+    return x.to_numpy() if places else {name_of(name): cell for name, cell in x.items()}
 
 
 def single(x: Any) -> Any:
@@ -301,7 +301,7 @@ def table(x: Any) -> Table:
         names = list(dict.fromkeys(name for row in x for name in row))
         return _checked([str(name) for name in names], [[row.get(name) for row in x] for name in names], [])
     if is_pandas(x):
-        names = list(map(_name, x.columns))
+        names = list(map(name_of, x.columns))
         columns = [x.iloc[:, at] for at in range(x.shape[1])]
         categorical = [str(column.dtype) == "category" for column in columns]
         columns = [_named(column) if of else column for column, of in zip(columns, categorical, strict=True)]
@@ -425,7 +425,7 @@ def is_category(dtype: Any) -> bool:
     return str(dtype) == "category"
 
 
-def _name(name: Any) -> str:
+def name_of(name: Any) -> str:
     """The name of a column, which may have several levels."""
     return "_".join(map(str, name)) if isinstance(name, tuple) else str(name)
 

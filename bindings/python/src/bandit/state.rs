@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Done, Failure};
 use crate::log::Log;
+use crate::places;
 
 /// The name of the decisions' state in a model file.
 const GOING_ON: &str = "going_on";
@@ -27,6 +28,8 @@ pub(super) struct Inner {
     pub(super) learner: Box<dyn BanditModel>,
     pub(super) encoder: Encoder,
     pub(super) schema: Schema,
+    /// The names of the columns of the first table, if columns count by their places.
+    pub(super) places: Option<Vec<String>>,
     pub(super) play: Play,
     /// Pending decisions.
     pub(super) pending: Decisions,
@@ -66,6 +69,7 @@ impl Inner {
             learner,
             encoder,
             schema,
+            places: None,
             continuation: Continuation { next: 0, most, floor: play.floor },
             play,
             pending: Decisions::new(most),
@@ -84,6 +88,7 @@ impl Clone for Inner {
             learner: self.learner.boxed_clone(),
             encoder: self.encoder.clone(),
             schema: self.schema.clone(),
+            places: self.places.clone(),
             play: self.play.clone(),
             pending: self.pending.clone(),
             continuation: self.continuation,
@@ -112,6 +117,7 @@ impl Inner {
         let mut archive = snapshot(learner, &self.encoder, &self.schema, Some(&self.play.generator));
         self.pending.save(&mut archive);
         archive.set_text(GOING_ON, serde_json::to_string(&self.continuation).expect("plain numbers"));
+        places::write(self.places.as_deref(), &mut archive);
         archive
     }
 
@@ -132,7 +138,9 @@ impl Inner {
         }
         let pending =
             Decisions::load(archive, learner.problem(), learner.about().accepts, continuation.most)?;
-        Ok(Self { pending, continuation, ..Self::new(learner, encoder, schema, play, continuation.most) })
+        let places = places::read(archive)?;
+        let inner = Self::new(learner, encoder, schema, play, continuation.most);
+        Ok(Self { pending, continuation, places, ..inner })
     }
 
     /// The learner with the sums of `parts`; generator, floor and the like are those of the first.

@@ -64,6 +64,12 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     }
     lines.extend(saved.schema.label.clone().map(|label| ("label", label)));
     lines.push(("classes", format!("{}: {}{more}", problem.classes, labels.join(", "))));
+    let weighed = encoder.class_weights().iter();
+    let weighed: Vec<String> =
+        weighed.map(|(class, weight)| format!("{} by {}", printable(class), short(weight))).collect();
+    if !weighed.is_empty() {
+        lines.push(("weighted", weighed.join(", ")));
+    }
     if let Some(csv) = &saved.schema.csv {
         for (what, role) in [
             ("numbers", CsvRole::Numeric),

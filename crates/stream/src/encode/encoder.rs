@@ -9,6 +9,7 @@ use noregret::example::Label;
 use noregret::learner::{Accepts, Classes};
 
 use super::example::{Example, Logged, OwnedTruth};
+use crate::encode::class_weights::ClassWeights;
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
 use crate::encode::scale::Scaler;
@@ -79,6 +80,8 @@ pub struct Encoder {
     costs: Option<Costs>,
     /// Whether rows of decisions move the scaling when they are learnt, not when they are decided on.
     when_learnt: bool,
+    /// The weights of classes.
+    class_weights: ClassWeights,
 }
 
 /// The part of an encoder that a row and growth change, apart from the scaling, see [`Encoder::kept`].
@@ -224,7 +227,20 @@ impl Encoder {
                 OwnedTruth::Missing
             }
         };
-        Ok(())
+        match out.truth {
+            OwnedTruth::Class(label) if observe => self.weigh(label, out),
+            _ => Ok(()),
+        }
+    }
+
+    /// Multiplies the weight of an example that is learnt with that of its class.
+    fn weigh(&self, label: Label, out: &mut Example) -> Result<(), String> {
+        if self.class_weights.is_empty() {
+            return Ok(());
+        }
+        let name = self.labels.name(label);
+        out.weight *= self.class_weights.of(&name);
+        check_largest(out.weight)
     }
 
     /// Whether classes are added as rows have them, for a learner that sees the label.
@@ -352,7 +368,10 @@ fn check_values(row: &Row) -> Result<(), String> {
 }
 
 fn check_weight(row: &Row) -> Result<(), String> {
-    let weight = row.weight;
+    check_largest(row.weight)
+}
+
+fn check_largest(weight: f64) -> Result<(), String> {
     if weight > LARGEST_WEIGHT {
         return Err(format!("the row has weight {weight:e}; at most {LARGEST_WEIGHT:e} is allowed"));
     }

@@ -1,8 +1,9 @@
-//! From rows to examples: the first pass (`survey`, `measure`), names of classes (`labels`), ranges of
-//! costs (`costs`), scaling (`scale`), encoding (`encoder`, `example`), and rows that are learnt later, or
-//! never (`late`).
+//! From rows to examples: the first pass (`survey`, `measure`), names of classes (`labels`), their weights
+//! (`class_weights`), ranges of costs (`costs`), scaling (`scale`), encoding (`encoder`, `example`), and rows
+//! that are learnt later, or never (`late`).
 
 mod ahead;
+pub mod class_weights;
 pub mod costs;
 mod encoder;
 mod example;

@@ -66,6 +66,13 @@ impl Saved {
         if mine.costs() != theirs.costs() {
             return Err(("costs".to_owned(), json(&theirs.costs()), json(&mine.costs())));
         }
+        if mine.class_weights() != theirs.class_weights() {
+            return Err((
+                "class weights".to_owned(),
+                json(theirs.class_weights()),
+                json(mine.class_weights()),
+            ));
+        }
         let columns = self.schema.columns.joined(&other.schema.columns);
         let Some(columns) = columns else {
             let (what, found, needed) = of_data("columns", &other.schema.columns, &self.schema.columns);

@@ -12,6 +12,7 @@ use noregret::problem::Problem;
 use noregret::rng::Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::encode::class_weights::ClassWeights;
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
 use crate::encode::scale::{Guard, GuardState, Scaler, Scaling};
@@ -20,6 +21,9 @@ use crate::read::options::Schema;
 
 /// The tensor of the generator's position.
 const GENERATOR: &str = "play/generator";
+
+/// The text of the weights of classes, if there are any.
+const CLASS_WEIGHTS: &str = "class_weights";
 
 /// A learner and its encoder.
 pub struct Saved {
@@ -420,6 +424,9 @@ fn surround(archive: &mut Archive, encoder: &Encoder, schema: &Schema) {
     let columns = schema.columns.clone().first(u32::try_from(encoder.columns()).unwrap_or(u32::MAX));
     archive.set_text("schema", json(&Schema { columns, ..schema.clone() }));
     archive.set_text("encoding", json(&Encoding::of(encoder)));
+    if !encoder.class_weights().is_empty() {
+        archive.set_text(CLASS_WEIGHTS, json(encoder.class_weights()));
+    }
     let (rows, first, second) = encoder.scaler().state();
     let real = |data: &[f64]| Numbers { shape: vec![data.len()], data: Data::of(data) };
     archive.set_tensor("scaling/first", real(&first));
@@ -469,7 +476,13 @@ fn surroundings(
     }
     let scaler = Scaler::from_state(encoding.scaling, rows, first, second, schema.block());
     let guard = encoding.guarded.then(|| guard(archive, encoding.columns)).transpose()?;
-    Ok((encoding.encoder(about, problem, labels, scaler.with_guard(guard))?, schema))
+    let class_weights: Option<ClassWeights> =
+        archive.text(CLASS_WEIGHTS).map(|_| archive.json(CLASS_WEIGHTS)).transpose()?;
+    if class_weights.is_some() && !about.accepts.weights {
+        return Err(ModelError::Damaged("its learner takes no weights of classes".to_owned()));
+    }
+    let encoder = encoding.encoder(about, problem, labels, scaler.with_guard(guard))?;
+    Ok((encoder.with_class_weights(class_weights.unwrap_or_default()), schema))
 }
 
 /// Reads what was seen of at most `columns` columns.
@@ -485,4 +498,38 @@ fn guard(archive: &Archive, columns: usize) -> Result<Guard, ModelError> {
 
 fn json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("plain data")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use noregret::registry::find;
+
+    use super::*;
+    use crate::setup::{Asked, Facts};
+
+    fn made(learner: &str) -> Saved {
+        let asked = Asked { feedback: Some(Feedback::Full), radius: Some(1.0), ..Asked::default() };
+        Facts::of_arrays(2, 1).make(find(learner).expect("registered"), &asked).expect("it can be made")
+    }
+
+    #[test]
+    fn weights_of_classes_are_saved() {
+        let mut model = made("ogd");
+        assert_eq!(model.archive().text(CLASS_WEIGHTS), None, "as in files from before");
+        let weights = BTreeMap::from([("a".to_owned(), 2.5)]);
+        let weights = ClassWeights::try_from(weights).expect("a weight");
+        model.encoder.set_class_weights(weights.clone());
+        let mut archive = model.archive();
+        let again = Saved::from_archive(&archive).expect("a whole model");
+        assert_eq!(again.encoder.class_weights(), &weights);
+        archive.set_text(CLASS_WEIGHTS, r#"{"a":-1.0}"#);
+        let error = Saved::from_archive(&archive).err().expect("damaged").to_string();
+        assert!(error.contains("the class \"a\" has the weight -1.0"), "{error}");
+        let mut other = made("perceptron");
+        other.encoder.set_class_weights(weights);
+        let error = Saved::from_archive(&other.archive()).err().expect("damaged").to_string();
+        assert!(error.contains("its learner takes no weights of classes"), "{error}");
+    }
 }

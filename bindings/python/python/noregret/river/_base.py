@@ -308,9 +308,16 @@ class Classifier(base.MiniBatchClassifier):
         """The underlying learner, for saving, merging or certifying; None before the first row. If rows came one by one, its columns have
         numbers, in the order in which features came (new ones of a row by their names), and a file has numbers for labels, too. A first
         `learn_many` with texts or missing values makes a learner that knows names."""
+        weights = _targets.class_weights(getattr(self, "class_weight", None))
         if self._table is not None or self._core is None:
-            return self._table
+            if self._table is None or not weights:
+                return self._table
+            # `learn_many` goes on with the table, and tells it the weights of rows.
+            learner = Learner._wrap(self._table._core)._like([self._table])
+            learner._class_weight = weights
+            return learner
         learner = Learner._wrap(self._core)
+        learner._class_weight = weights
         learner._values, learner._grows = {str(at): label for label, at in self._classes.items()}, False
         return learner
 

@@ -435,6 +435,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _named(self, core: _core.Learner) -> Learner:
         """The learner with the labels as they were given."""
         learner = Learner._wrap(core)
+        columns = None if learner.roles else getattr(self, "feature_names_in_", self._places)
+        learner._frame = None if columns is None else list(map(_tables.name_of, columns))
         if learner.labels == self._names():
             learner._values = dict(zip(learner.labels, _arrays.objects(self.classes_), strict=True))
         return learner

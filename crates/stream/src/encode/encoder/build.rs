@@ -5,6 +5,7 @@ use std::sync::Arc;
 use noregret::learner::{Accepts, Classes};
 
 use super::{Encoder, LargeRow};
+use crate::encode::class_weights::ClassWeights;
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
 use crate::encode::scale::{Scaler, Scaling};
@@ -28,6 +29,7 @@ impl Encoder {
             absent: vec![],
             costs: None,
             when_learnt: false,
+            class_weights: ClassWeights::default(),
         }
     }
 
@@ -85,6 +87,12 @@ impl Encoder {
     #[must_use]
     pub fn with_costs(self, costs: Option<Costs>) -> Self {
         Self { costs, ..self }
+    }
+
+    /// The same with these weights of classes.
+    #[must_use]
+    pub fn with_class_weights(self, class_weights: ClassWeights) -> Self {
+        Self { class_weights, ..self }
     }
 
     /// The classes seen so far; empty for a real-valued target.
@@ -201,6 +209,16 @@ impl Encoder {
     /// Sets whether rows move the scaling when they are learnt.
     pub fn set_scales_when_learnt(&mut self, when_learnt: bool) {
         self.when_learnt = when_learnt;
+    }
+
+    /// The weights of classes.
+    pub fn class_weights(&self) -> &ClassWeights {
+        &self.class_weights
+    }
+
+    /// Sets the weights of classes.
+    pub fn set_class_weights(&mut self, class_weights: ClassWeights) {
+        self.class_weights = class_weights;
     }
 
     /// Sets the range of costs.

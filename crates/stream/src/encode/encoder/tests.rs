@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use noregret::example::Features;
 
 use super::*;
@@ -114,4 +116,27 @@ fn a_column_is_removed_from_both_views() {
             _ => assert_eq!(value, before),
         }
     }
+}
+
+/// A row of weight 2 of a class of weight 2.5 is learnt with weight 5, and scored as it is.
+#[test]
+fn weights_of_classes_count_where_rows_are_learnt() {
+    let weights = BTreeMap::from([("a".to_owned(), 2.5)]);
+    let weights = ClassWeights::try_from(weights).expect("a weight");
+    let mut encoder = Encoder::unscaled(1).with_class_weights(weights);
+    let mut example = Example::default();
+    for (label, learnt) in [("a", 5.0), ("b", 2.0)] {
+        let mut row = Row::new();
+        row.set_name(label);
+        row.weight = 2.0;
+        encoder.encode(&row, &mut example).expect("a good row");
+        assert_eq!(example.target().map(|target| target.weight), Some(learnt), "{label}");
+        encoder.encode_frozen(&row, &mut example).expect("a good row");
+        assert_eq!(example.target().map(|target| target.weight), Some(2.0), "{label}");
+    }
+    let mut row = Row::new();
+    row.set_name("a");
+    row.weight = LARGEST_WEIGHT;
+    let error = encoder.encode(&row, &mut example).expect_err("too large");
+    assert_eq!(error, "the row has weight 2.5e30; at most 1e30 is allowed");
 }
