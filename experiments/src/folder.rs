@@ -28,7 +28,7 @@ pub fn write(
     let sizes = figure.config(options)?;
     let config = json!({ "figure": name, "size": size_name(options.size), "config": sizes });
     let config = serde_json::to_string_pretty(&config).expect("plain values") + "\n";
-    let png = outcome.figure.png().map_err(|error| failure(folder, error))?;
+    let png = outcome.figure.png().map_err(|error| failure(folder, error.into()))?;
     let files = [
         (format!("{name}.json"), config.into_bytes()),
         (format!("{name}.csv"), outcome.points.csv().into_bytes()),

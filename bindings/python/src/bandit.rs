@@ -248,13 +248,13 @@ impl Bandit {
 
     /// Learns the reward in [0, 1] of decision `id`.
     fn feedback(&self, py: Python<'_>, id: &str, reward: f64) -> PyResult<()> {
-        self.hear(py, id, Verdict::of_log(Some(reward)).map_err(Failure::Value)?)
+        self.hear(py, id, Verdict::of_log(Some(reward)).map_err(Failure::from)?)
     }
 
     /// Learns the cost of decision `id`, in the bandit's range.
     fn feedback_cost(&self, py: Python<'_>, id: &str, cost: f64) -> PyResult<()> {
         let costs = self.inner.read(py, |inner| inner.encoder.costs().unwrap_or_default())?;
-        self.hear(py, id, Verdict::Earned(costs.reward(cost).map_err(Failure::Value)?))
+        self.hear(py, id, Verdict::Earned(costs.reward(cost).map_err(Failure::from)?))
     }
 
     /// A warning to show before labels are played, if any.

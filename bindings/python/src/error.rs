@@ -11,7 +11,7 @@ use noregret_stream::decisions::replay::ReplayError;
 use noregret_stream::evaluate::EvaluateError;
 use noregret_stream::run::RunError;
 use noregret_stream::save::file::ModelFileError;
-use noregret_stream::{ReadError, ReadErrorKind};
+use noregret_stream::{Fault, ReadError, ReadErrorKind};
 use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyOverflowError, PyTypeError, PyValueError};
 
@@ -56,6 +56,12 @@ impl From<Failure> for PyErr {
 impl From<String> for Failure {
     fn from(what: String) -> Self {
         Failure::Value(what)
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Failure::Value(fault.into())
     }
 }
 

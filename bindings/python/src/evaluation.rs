@@ -17,7 +17,6 @@ use noregret_stream::evaluate::{
 use noregret_stream::save::Frozen;
 use noregret_stream::{Format, Missing, ReadOptions, Schema};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::bandit::Bandit;
@@ -56,7 +55,7 @@ pub(crate) fn evaluate_log(
     costs: Option<[f64; 2]>,
     not_missing: Vec<String>,
 ) -> PyResult<String> {
-    let costs = costs.map(Costs::try_from).transpose().map_err(PyValueError::new_err)?;
+    let costs = costs.map(Costs::try_from).transpose().map_err(Failure::from)?;
     let mut named = Vec::with_capacity(policies.len());
     for policy in policies {
         named.push(match policy {
@@ -178,7 +177,7 @@ pub(crate) fn evaluate_arrays<'py>(
         evaluation: policy.as_slice()?,
         estimates: estimates.as_ref().map(|estimates| estimates.as_slice()).transpose()?,
     };
-    let evaluation = py.detach(|| arrays.evaluate(clip, confidence)).map_err(Failure::Value)?;
+    let evaluation = py.detach(|| arrays.evaluate(clip, confidence)).map_err(Failure::from)?;
     Ok(json(&evaluation))
 }
 

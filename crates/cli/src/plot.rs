@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use noregret_stream::Fault;
 use noregret_stream::draw::plot::Chart;
 
 use crate::failure::Failure;
@@ -11,13 +12,13 @@ use crate::files::OutputFile;
 /// The file of a plot.
 pub(crate) struct PlotFile {
     file: OutputFile,
-    render: fn(&Chart) -> Result<Vec<u8>, String>,
+    render: fn(&Chart) -> Result<Vec<u8>, Fault>,
 }
 
 impl PlotFile {
     /// Opens the file of `option`; its extension selects SVG or PNG.
     pub(crate) fn open(option: &'static str, path: &Path) -> Result<Self, Failure> {
-        let render: fn(&Chart) -> Result<Vec<u8>, String> = match path
+        let render: fn(&Chart) -> Result<Vec<u8>, Fault> = match path
             .extension()
             .and_then(|ending| ending.to_str())
         {

@@ -25,6 +25,7 @@ pub mod decisions;
 pub mod draw;
 pub mod encode;
 pub mod evaluate;
+mod fault;
 pub mod mean;
 pub mod run;
 pub mod save;
@@ -35,6 +36,7 @@ mod testing;
 pub mod watch;
 pub mod words;
 
+pub use fault::Fault;
 pub use read::columns::{Columns, Names, hash_name, hash_number};
 pub use read::error::{ReadError, ReadErrorKind};
 pub use read::format::Format;

@@ -1,5 +1,7 @@
 //! Numbers in sentences, and enumerations whose values have names.
 
+use crate::fault::{Fault, fault};
+
 /// `1 row`, `2 rows`.
 pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
@@ -33,9 +35,9 @@ macro_rules! named {
         }
 
         impl std::str::FromStr for $name {
-            type Err = String;
+            type Err = $crate::fault::Fault;
 
-            fn from_str(name: &str) -> Result<Self, String> {
+            fn from_str(name: &str) -> Result<Self, Self::Err> {
                 let found = Self::ALL.into_iter().find(|value| value.name() == name);
                 found.ok_or_else(|| $crate::words::not_one_of(name, &[$($word),*]))
             }
@@ -46,9 +48,9 @@ macro_rules! named {
 pub(crate) use named;
 
 /// `"x" is not one of a, b and c`.
-pub(crate) fn not_one_of(name: &str, names: &[&str]) -> String {
+pub(crate) fn not_one_of(name: &str, names: &[&str]) -> Fault {
     let (last, others) = names.split_last().expect("an enumeration has values");
-    format!("{name:?} is not one of {} and {last}", others.join(", "))
+    fault!("{name:?} is not one of {} and {last}", others.join(", "))
 }
 
 #[cfg(test)]
@@ -58,9 +60,7 @@ mod tests {
     #[test]
     fn names_are_read_back() {
         use crate::{encode::LargeRow, encode::scale::Scaling, read::format::Format, watch::curve::Measure};
-        fn check<T: std::str::FromStr<Err = String> + std::fmt::Display>(
-            values: impl IntoIterator<Item = T>,
-        ) {
+        fn check<T: std::str::FromStr<Err = Fault> + std::fmt::Display>(values: impl IntoIterator<Item = T>) {
             for value in values {
                 assert_eq!(
                     value.to_string().parse::<T>().map(|read| read.to_string()),
@@ -73,7 +73,7 @@ mod tests {
         check(Format::ALL);
         check(Measure::ALL);
         let error = "drop".parse::<LargeRow>().expect_err("no such name");
-        assert_eq!(error, "\"drop\" is not one of warn, clip and error");
+        assert_eq!(error.to_string(), "\"drop\" is not one of warn, clip and error");
     }
 
     #[test]

@@ -73,7 +73,7 @@ pub(crate) async fn evaluate(ask: Ask, body: Body) -> Answered {
             let archive = other.export().await?;
             let wrong = |what: String| Refusal::invalid("policy", what);
             let model = Frozen::from_archive(&archive).map_err(|error| wrong(error.to_string()))?;
-            Policy::of_model(model, false).map_err(wrong)?
+            Policy::of_model(model, false).map_err(|what| wrong(what.into()))?
         }
     };
     let evaluation = evaluated(handle, policy, confidence.unwrap_or(0.95)).await?;

@@ -270,7 +270,7 @@ fn costs(params: &mut Map<String, Value>) -> Result<Option<Costs>, Refusal> {
         return text.parse().map(Some).map_err(|what| Refusal::invalid(FIELD, what));
     }
     serde_json::from_value::<[f64; 2]>(value.clone())
-        .map_err(|_| format!("{FIELD} is {}; a range as [0, 10] was needed", shown_value(&value)))
+        .map_err(|_| format!("{FIELD} is {}; a range as [0, 10] was needed", shown_value(&value)).into())
         .and_then(Costs::try_from)
         .map(Some)
         .map_err(|what| Refusal::invalid(FIELD, what))

@@ -4,6 +4,7 @@
 
 use noregret::hand_on;
 
+use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::missing::Missing;
@@ -16,9 +17,9 @@ pub use crate::read::logs::Keys;
 
 impl Keys {
     /// The cost of a label that has earned `earned`.
-    fn cost(&self, earned: Earned) -> Result<f64, String> {
+    fn cost(&self, earned: Earned) -> Result<f64, Fault> {
         let refused = |what: &dyn std::fmt::Display, need: String| {
-            Err(format!("{} is {what}; {need} was needed", shown(&*self.reward)))
+            Err(fault!("{} is {what}; {need} was needed", shown(&*self.reward)))
         };
         let reward = match (self.costs, self.rewards, earned) {
             (Some(costs), _, Earned::Number(cost)) => match costs.reward(cost) {
@@ -54,29 +55,26 @@ impl PlayedRows {
         Self { inside, keys, missing, name: name.to_owned() }
     }
 
-    fn decide(&self, row: &mut Row) -> Result<(), String> {
+    fn decide(&self, row: &mut Row) -> Result<(), Fault> {
         let Keys { decision, probability, .. } = &self.keys;
         let absent = |key: &String| format!("has no {}", shown(&**key));
         let (label, of) = match row.label() {
-            RowLabel::Missing => return Err(absent(decision)),
+            RowLabel::Missing => return Err(absent(decision).into()),
             RowLabel::Name(label) if self.missing.is_label(label) => {
                 let (key, word) = (absent(decision), shown(label));
-                return Err(format!(
+                return Err(fault!(
                     "{key}: {word} counts as missing; the option not-missing makes it a label"
                 ));
             }
             RowLabel::Name(label) => (label.to_owned(), row.label_type()),
             RowLabel::Distribution(_) | RowLabel::Costs(_) => {
-                return Err(format!(
-                    "{} is a list; the label that was played was needed",
-                    shown(&**decision)
-                ));
+                return Err(fault!("{} is a list; the label that was played was needed", shown(&**decision)));
             }
         };
         let (p, earned) = row.take_played();
         let p = p.ok_or_else(|| absent(probability))?;
         if !(p > 0.0 && p <= 1.0) {
-            return Err(format!(
+            return Err(fault!(
                 "the label {} was played with probability {p}: must be in (0, 1]",
                 shown(&*label)
             ));
@@ -98,7 +96,7 @@ impl Reader for PlayedRows {
             let (line, tag) = (row.line, std::mem::take(&mut row.tag));
             row.clear();
             row.tag = tag;
-            return Err(ReadError::new(&self.name, line, ReadErrorKind::Row(what)));
+            return Err(ReadError::new(&self.name, line, ReadErrorKind::Row(what.into())));
         }
         Ok(true)
     }

@@ -8,6 +8,7 @@ use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::log::{Header, LearnerPart, VERSION};
 use crate::encode::labels::{Labels, Written};
 use crate::evaluate::off_policy::check_weight;
+use crate::fault::{Fault, fault};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, json_fault, shown};
 use crate::read::label::{GivenLabel, LabelType};
@@ -65,7 +66,7 @@ enum Listed {
 }
 
 impl Listed {
-    fn intern(&self, known: &mut Known) -> Result<u32, String> {
+    fn intern(&self, known: &mut Known) -> Result<u32, Fault> {
         match self {
             Self::Name(name) => {
                 let text = known.label(name)?;
@@ -81,11 +82,11 @@ impl Listed {
 
 impl Name {
     /// The name of a class, as the data readers have it.
-    fn label(&self) -> Result<String, String> {
+    fn label(&self) -> Result<String, Fault> {
         match self.text() {
-            text if text.is_empty() => Err("the label is empty".to_owned()),
+            text if text.is_empty() => Err("the label is empty".into()),
             text => match self {
-                Name::Number(number) => GivenLabel::of_number(number).map(|label| label.text),
+                Name::Number(number) => Ok(GivenLabel::of_number(number)?.text),
                 Name::Text(_) | Name::Bool(_) => Ok(text),
             },
         }
@@ -152,11 +153,11 @@ pub(crate) fn parse(
     first: bool,
     known: &mut Known,
     row: &mut Row,
-) -> Result<Option<Event>, String> {
+) -> Result<Option<Event>, Fault> {
     let text = std::str::from_utf8(line).map_err(|_| "is not UTF-8 text".to_owned())?;
     if text.contains("\"noregret\"") && read::<Probe>(text)?.noregret.is_some() {
         if !first {
-            return Err("a header is only allowed as the first line of a log".to_owned());
+            return Err("a header is only allowed as the first line of a log".into());
         }
         let header = header(text)?;
         known.labels = header.labels.clone();
@@ -176,7 +177,7 @@ pub(crate) fn parse(
         return Ok(Some(Event::Feedback { id: id.text(), reward }));
     }
     if line.labels.is_none() && line.columns.is_none() {
-        return Err(format!(
+        return Err(fault!(
             "is not a line of a decision log: a decision has a \"label\", feedback an \"id\"{NAMED}"
         ));
     }
@@ -198,7 +199,7 @@ pub(crate) fn parse(
                 known.columns.by_number(last);
             }
             _ => {
-                return Err(format!(
+                return Err(fault!(
                     "columns = {count}: features have names, so that their number is not fixed"
                 ));
             }
@@ -227,11 +228,11 @@ struct Probe {
     noregret: Option<IgnoredAny>,
 }
 
-fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
     serde_json::from_str(text).map_err(|error| {
         let nan = without_nan(text).is_some_and(|plain| serde_json::from_str::<T>(&plain).is_ok());
         let way_out = if nan { "; JSON has no NaN: write null, or leave the key out" } else { "" };
-        format!("is not a line of a decision log: {}{way_out}", json_fault(&error))
+        fault!("is not a line of a decision log: {}{way_out}", json_fault(&error))
     })
 }
 
@@ -242,27 +243,27 @@ fn layout(kind: &ReadErrorKind) -> String {
     }
 }
 
-fn header(text: &str) -> Result<Header, String> {
+fn header(text: &str) -> Result<Header, Fault> {
     let header: Header =
         serde_json::from_str(text).map_err(|error| format!("is not a header of a decision log: {error}"))?;
     if header.noregret != "decisions" {
-        return Err(format!("is the header of {}; decisions were needed", shown(&*header.noregret)));
+        return Err(fault!("is the header of {}; decisions were needed", shown(&*header.noregret)));
     }
     if header.version != VERSION {
-        return Err(format!("the log has version {}; this program reads version {VERSION}", header.version));
+        return Err(fault!("the log has version {}; this program reads version {VERSION}", header.version));
     }
     Ok(header)
 }
 
-fn reward(correct: Option<bool>, reward: Option<f64>) -> Result<Option<f64>, String> {
+fn reward(correct: Option<bool>, reward: Option<f64>) -> Result<Option<f64>, Fault> {
     match (correct, reward) {
-        (Some(_), Some(_)) => Err("has both correct and reward; one was needed".to_owned()),
+        (Some(_), Some(_)) => Err("has both correct and reward; one was needed".into()),
         (Some(correct), None) => Ok(Some(f64::from(u8::from(correct)))),
         (None, reward) => Ok(reward),
     }
 }
 
-fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecision, String> {
+fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecision, Fault> {
     let earned = reward(line.correct, line.reward)?;
     let id = match &line.id {
         Some(id) => id.text(),
@@ -271,7 +272,7 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
         None => {
             return Err(
                 "a decision without reward and id: one whose reward comes later, or never, needs an id"
-                    .to_owned(),
+                    .into(),
             );
         }
     };
@@ -292,15 +293,15 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
         (Some(probability), Some(p)) if (probability - p).abs() <= SUM_TOLERANCE => probability,
         (Some(probability), p) => {
             let p = p.copied().unwrap_or(0.0);
-            return Err(format!(
+            return Err(fault!(
                 "probability is {probability}, but \"p\" gives the label {} {p}",
                 shown(&*name)
             ));
         }
-        (None, None) => return Err("a decision without a probability".to_owned()),
+        (None, None) => return Err("a decision without a probability".into()),
     };
     if !(probability > 0.0 && probability <= 1.0) {
-        return Err(format!(
+        return Err(fault!(
             "the label {} was played with probability {probability}: must be in (0, 1]",
             shown(&*name)
         ));
@@ -313,7 +314,7 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
     if let Some(own) = &line.learner
         && own.label != played
     {
-        return Err(format!("the learner's label is {}, the decision's {played}", own.label));
+        return Err(fault!("the learner's label is {}, the decision's {played}", own.label));
     }
     if let Some(x) = line.x {
         features(x, &mut known.columns, row)?;
@@ -333,12 +334,12 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
 
 /// The labels on offer, from the learner's part, `labels`, or the keys of an object `p`. Empty if
 /// all labels are on offer.
-fn offered(line: &Line, played: u32, known: &mut Known) -> Result<Vec<u32>, String> {
+fn offered(line: &Line, played: u32, known: &mut Known) -> Result<Vec<u32>, Fault> {
     let mut offered = match (&line.learner, &line.labels, &line.p) {
         (Some(own), _, _) if !own.offered.is_empty() => own.offered.clone(),
         (_, Some(names), _) => {
             let labels = names.iter().map(|name| name.intern(known));
-            labels.collect::<Result<Vec<_>, String>>()?
+            labels.collect::<Result<Vec<_>, Fault>>()?
         }
         (_, None, Some(ListOrMap::Map(pairs))) => {
             pairs.iter().map(|(name, _)| known.labels.intern(name).0).collect()
@@ -349,20 +350,20 @@ fn offered(line: &Line, played: u32, known: &mut Known) -> Result<Vec<u32>, Stri
     offered.dedup();
     if offered.binary_search(&played).is_err() {
         let name = known.labels.name(noregret::example::Label(played));
-        return Err(format!("the label {} was played although it was not on offer", shown(&*name)));
+        return Err(fault!("the label {} was played although it was not on offer", shown(&*name)));
     }
     Ok(offered)
 }
 
 /// The class called `name`. If the learner's part has the class's number, that is used, since a
 /// class may be played before its name is known.
-fn class(name: &str, of: LabelType, labels: &mut Labels, own: Option<&LearnerPart>) -> Result<u32, String> {
+fn class(name: &str, of: LabelType, labels: &mut Labels, own: Option<&LearnerPart>) -> Result<u32, Fault> {
     if let Some(own) = own {
         let known = labels.name(noregret::example::Label(own.label));
         return if known == name {
             Ok(own.label)
         } else {
-            Err(format!(
+            Err(fault!(
                 "the label {} is class {}, which is called {}",
                 shown(name),
                 own.label,
@@ -375,11 +376,11 @@ fn class(name: &str, of: LabelType, labels: &mut Labels, own: Option<&LearnerPar
 
 impl Known {
     /// The text of a label, if it can be one beside the labels so far.
-    fn label(&mut self, name: &Name) -> Result<String, String> {
+    fn label(&mut self, name: &Name) -> Result<String, Fault> {
         let text = name.label()?;
         let of = if let Name::Text(_) = name { LabelType::Text } else { name.of() };
         if let Some(why) = self.stated.clash(&text, of) {
-            return Err(why);
+            return Err(why.into());
         }
         self.stated.collect(&text, of);
         Ok(text)
@@ -399,18 +400,18 @@ impl Known {
 }
 
 /// Numbers by class; 0 for classes missing from an object.
-fn by_class(key: &str, numbers: Option<Numbers>, known: &mut Known) -> Result<Vec<f64>, String> {
+fn by_class(key: &str, numbers: Option<Numbers>, known: &mut Known) -> Result<Vec<f64>, Fault> {
     let pairs = match numbers {
         None => return Ok(Vec::new()),
         Some(ListOrMap::List(list)) if !known.ordered => {
-            return Err(format!(
+            return Err(fault!(
                 "{key:?} is an array of {}, but no line has given the order of the labels; use an object with the labels as keys",
                 list.len()
             ));
         }
         Some(ListOrMap::List(list)) if list.len() < known.labels.len() => {
             let (numbers, labels) = (list.len(), known.labels.len());
-            return Err(format!("{key:?} has {numbers} numbers for {labels} labels"));
+            return Err(fault!("{key:?} has {numbers} numbers for {labels} labels"));
         }
         Some(ListOrMap::List(list)) => return Ok(list),
         Some(ListOrMap::Map(pairs)) => pairs,
@@ -422,7 +423,7 @@ fn by_class(key: &str, numbers: Option<Numbers>, known: &mut Known) -> Result<Ve
             numbers.resize(at + 1, f64::NAN);
         }
         if !std::mem::replace(&mut numbers[at], number).is_nan() {
-            return Err(format!("{key:?} names the label {} twice", shown(&*name)));
+            return Err(fault!("{key:?} names the label {} twice", shown(&*name)));
         }
     }
     numbers.iter_mut().filter(|number| number.is_nan()).for_each(|number| *number = 0.0);
@@ -430,13 +431,13 @@ fn by_class(key: &str, numbers: Option<Numbers>, known: &mut Known) -> Result<Ve
 }
 
 /// Checks that `p`, with key `key`, is a distribution or empty.
-pub(crate) fn check_distribution(key: &str, p: &[f64]) -> Result<(), String> {
+pub(crate) fn check_distribution(key: &str, p: &[f64]) -> Result<(), Fault> {
     if let Some(p) = p.iter().find(|p| !(0.0..=1.0).contains(*p)) {
-        return Err(format!("{key:?} has the probability {p}: must be in [0, 1]"));
+        return Err(fault!("{key:?} has the probability {p}: must be in [0, 1]"));
     }
     let sum: f64 = p.iter().sum();
     if !p.is_empty() && (sum - 1.0).abs() > SUM_TOLERANCE {
-        return Err(format!("the probabilities of {key:?} sum to {sum}, not to 1"));
+        return Err(fault!("the probabilities of {key:?} sum to {sum}, not to 1"));
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
 use crate::encode::{TWO_PLAYED, offered_twice};
 use crate::evaluate::off_policy::check_weight;
+use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
@@ -287,7 +288,7 @@ impl CostRows {
             if !asked {
                 let decision = self.decision(row);
                 let decision = decision
-                    .map_err(|what| ReadError::new(&self.name, row.line, ReadErrorKind::Row(what)))?;
+                    .map_err(|what| ReadError::new(&self.name, row.line, ReadErrorKind::Row(what.into())))?;
                 // The event has both.
                 row.unlabel();
                 row.clear_offered();
@@ -302,19 +303,19 @@ impl CostRows {
         one.probability.is_some() && (one.cost.is_some() || self.unanswered)
     }
 
-    fn decision(&mut self, row: &Row) -> Result<LoggedDecision, String> {
+    fn decision(&mut self, row: &Row) -> Result<LoggedDecision, Fault> {
         let RowLabel::Costs(costs) = row.label() else {
-            return Err("the label is a class, where action:cost:probability was needed".to_owned());
+            return Err("the label is a class, where action:cost:probability was needed".into());
         };
         if row.weight != 1.0 {
-            return Err(format!("the row has weight {}; decisions of a log have none", row.weight));
+            return Err(fault!("the row has weight {}; decisions of a log have none", row.weight));
         }
         let clash = |text: &str, of| self.labels.clash(text, of);
         let named = row.offered().iter().map(|one| (&*one.text, one.of));
         if let Some(why) =
             costs.iter().map(|one| (&*one.action, one.of)).chain(named).find_map(|(text, of)| clash(text, of))
         {
-            return Err(why);
+            return Err(why.into());
         }
         let played = costs.iter().map(|one| self.answers(one)).collect::<Vec<_>>();
         let labels = &mut self.labels;
@@ -333,7 +334,7 @@ impl CostRows {
             distribution[label.index()] = one.probability.unwrap_or(0.0);
             if let Some(probability) = one.probability.filter(|_| played) {
                 if taken.is_some() {
-                    return Err(TWO_PLAYED.to_owned());
+                    return Err(TWO_PLAYED.into());
                 }
                 taken = Some((label.0, one.cost, probability));
             }
@@ -342,18 +343,18 @@ impl CostRows {
             return Err(
                 "the label has costs of actions and no probability, so that nobody has played one of them: a run with bandit feedback \
                  plays against such costs"
-                    .to_owned(),
+                    .into(),
             );
         };
         let name = labels.name(noregret::example::Label(label));
         if probability <= 0.0 {
-            return Err(format!(
+            return Err(fault!(
                 "the action {name:?} was played with probability {probability}: must be in (0, 1]"
             ));
         }
         check_weight(probability).map_err(|what| format!("the action {name:?} {what}"))?;
         if !offered.is_empty() && offered.binary_search(&label).is_err() {
-            return Err(format!("the label {name:?} was played although it was not on offer"));
+            return Err(fault!("the label {name:?} was played although it was not on offer"));
         }
         let reward = match (self.costs, cost) {
             (Some(costs), Some(cost)) => Some(costs.reward(cost)?.value()),

@@ -20,6 +20,7 @@ use parquet::schema::types::ColumnDescriptor;
 use serde_json::{Map, Value};
 
 use crate::decisions::log::Header;
+use crate::fault::Fault;
 use crate::read::columns::Columns;
 use crate::read::error::shown;
 
@@ -93,7 +94,7 @@ pub(crate) struct Leaf {
 }
 
 impl Leaf {
-    pub(crate) fn new(descriptor: &ColumnDescriptor) -> Result<Self, String> {
+    pub(crate) fn new(descriptor: &ColumnDescriptor) -> Result<Self, Fault> {
         let name = descriptor.path().string();
         let unfit = |what: &str| format!("column {} is {what}, which no log has", shown(&*name));
         let parts: Vec<&str> = descriptor.path().parts().iter().map(String::as_str).collect();
@@ -104,19 +105,19 @@ impl Leaf {
             [key, _, "value"] => ("", key, Shape::Values),
             [key, "list", _] => ("", key, Shape::List),
             [group, key, "list", _] => (group, key, Shape::List),
-            _ => return Err(unfit("nested")),
+            _ => return Err(unfit("nested").into()),
         };
         if descriptor.max_rep_level() != i16::from(shape != Shape::One) {
-            return Err(unfit("nested"));
+            return Err(unfit("nested").into());
         }
         let cells = match (descriptor.physical_type(), descriptor.converted_type()) {
-            (_, ConvertedType::DECIMAL) => return Err(unfit("a decimal")),
+            (_, ConvertedType::DECIMAL) => return Err(unfit("a decimal").into()),
             (Type::BOOLEAN, _) => Cells::Bool(vec![]),
             (Type::INT32, _) => Cells::Int32(vec![]),
             (Type::INT64, _) => Cells::Int64(vec![]),
             (Type::DOUBLE, _) => Cells::Double(vec![]),
             (Type::BYTE_ARRAY, _) => Cells::Text(vec![]),
-            (other, _) => return Err(unfit(&format!("of the type {other}"))),
+            (other, _) => return Err(unfit(&format!("of the type {other}")).into()),
         };
         Ok(Self {
             group: group.to_owned(),

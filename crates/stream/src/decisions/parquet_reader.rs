@@ -8,6 +8,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::decisions::parquet::{COUNT, Cells, HEADER, Leaf, Shape};
+use crate::fault::{Fault, fault};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::parquet::damage::{damaged, without_panic};
 
@@ -35,7 +36,7 @@ pub(crate) struct LinesOfParquet {
 impl LinesOfParquet {
     /// # Errors
     /// If this is not a decision log in Parquet.
-    pub(crate) fn open(file: File) -> Result<Self, String> {
+    pub(crate) fn open(file: File) -> Result<Self, Fault> {
         let size = file.metadata().map_err(|error| error.to_string())?.len();
         let opened = without_panic(|| SerializedFileReader::new(file));
         let file = opened.map_err(|error| damaged(&error))?;
@@ -79,7 +80,7 @@ impl LinesOfParquet {
         self.row += 1;
         self.ranges.clear();
         self.ranges.extend(self.leaves.iter_mut().map(Leaf::next));
-        self.write().map_err(ReadErrorKind::Row)?;
+        self.write().map_err(|what| ReadErrorKind::Row(what.into()))?;
         Ok(Some(&self.line))
     }
 
@@ -105,7 +106,7 @@ impl LinesOfParquet {
     }
 
     /// Writes the current row as a line.
-    fn write(&mut self) -> Result<(), String> {
+    fn write(&mut self) -> Result<(), Fault> {
         let Self { leaves, ranges, line, .. } = self;
         let mut open = "";
         line.push(b'{');
@@ -213,7 +214,7 @@ impl Leaf {
     }
 
     /// Writes a cell.
-    fn json(&self, at: usize, line: &mut Vec<u8>) -> Result<(), String> {
+    fn json(&self, at: usize, line: &mut Vec<u8>) -> Result<(), Fault> {
         let number = |number: &f64| {
             let number = serde_json::Number::from_f64(*number);
             number.ok_or_else(|| format!("{} is not a finite number", shown(&*self.key)))
@@ -224,7 +225,7 @@ impl Leaf {
             Cells::Int64(cells) => cells.get(at).map(i64::to_string),
             Cells::Double(cells) => cells.get(at).map(number).transpose()?.map(|number| number.to_string()),
             Cells::Text(cells) => match cells.get(at).map(|bytes| std::str::from_utf8(bytes.data())) {
-                Some(Err(_)) => return Err(format!("{} is not UTF-8 text", shown(&*self.key))),
+                Some(Err(_)) => return Err(fault!("{} is not UTF-8 text", shown(&*self.key))),
                 text => text.and_then(Result::ok).map(|text| serde_json::Value::from(text).to_string()),
             },
         };

@@ -10,6 +10,7 @@ use noregret::problem::Problem;
 use serde::{Deserialize, Serialize};
 
 use crate::encode::{Encoder, Example, Unscaled};
+use crate::fault::{Fault, fault};
 use crate::run::standing::{packed, unpacked};
 
 /// Why a decision or its feedback is rejected.
@@ -138,10 +139,10 @@ impl Verdict {
     ///
     /// # Errors
     /// Rewards outside [0, 1].
-    pub fn of_log(reward: Option<f64>) -> Result<Self, String> {
+    pub fn of_log(reward: Option<f64>) -> Result<Self, Fault> {
         let Some(reward) = reward else { return Ok(Verdict::Never) };
-        let need = || format!("the reward is {reward}; a number in [0, 1] was needed");
-        Reward::new(reward).map(Verdict::Earned).ok_or_else(need)
+        let fault = || fault!("the reward is {reward}; a number in [0, 1] was needed");
+        Reward::new(reward).map(Verdict::Earned).ok_or_else(fault)
     }
 
     /// Checks that `learner` can learn from this feedback.

@@ -56,7 +56,7 @@ impl LogReader {
         #[cfg(feature = "parquet")]
         if let Some(file) = crate::read::source::parquet_file(path, false) {
             let lines = LinesOfParquet::open(file)
-                .map_err(|what| ReadError::new(path, 0, ReadErrorKind::Layout(what)))?;
+                .map_err(|what| ReadError::new(path, 0, ReadErrorKind::Layout(what.into())))?;
             return Ok(Self::over(Lines::Parquet(Box::new(lines), path.to_owned())));
         }
         Ok(Self::over(Lines::Text(Source::open(path, stop)?)))

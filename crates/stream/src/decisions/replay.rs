@@ -16,6 +16,7 @@ use crate::decisions::pending::{Decisions, Verdict, learnt};
 use crate::decisions::reader::LogReader;
 use crate::encode::scale::{Scaler, Scaling};
 use crate::encode::{Encoder, Example, LargeRow, room_for};
+use crate::fault::Fault;
 use crate::read::columns::Columns;
 use crate::read::error::ReadError;
 use crate::read::live::Stop;
@@ -404,7 +405,7 @@ impl Replay {
 }
 
 /// The feedback of a logged decision, if the learner can learn from it.
-fn heard_of<L: BanditLearner + ?Sized>(reward: Option<f64>, learner: &L) -> Result<Verdict, String> {
+fn heard_of<L: BanditLearner + ?Sized>(reward: Option<f64>, learner: &L) -> Result<Verdict, Fault> {
     let verdict = Verdict::of_log(reward)?;
     verdict.check(learner).map_err(|error| error.to_string())?;
     Ok(verdict)

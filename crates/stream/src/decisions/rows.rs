@@ -5,6 +5,7 @@ use crate::decisions::pending::Pending;
 use crate::decisions::reader::LogReader;
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
+use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
@@ -46,7 +47,7 @@ pub struct LoggedRows {
 impl LoggedRows {
     /// The rows of a log in our own format.
     pub(crate) fn boxed(log: LogReader, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
-        check_options(options).map_err(|what| log.fault(ReadErrorKind::Layout(what)))?;
+        check_options(options).map_err(|what| log.fault(ReadErrorKind::Layout(what.into())))?;
         let (size, saved) = (log.size(), options.schema.clone());
         let log = match &saved {
             Some(schema) => log.with_columns(schema.columns.clone()),
@@ -106,7 +107,7 @@ impl LoggedRows {
         };
         let reward = rewards.unwrap_or_default().rising(reward).map_err(|what| {
             let way_out = "; the option rewards states the range of the log's rewards, as in 0..15";
-            self.log.error(what + way_out)
+            self.log.error(format!("{what}{way_out}"))
         })?;
         let [least, most] = costs.into();
         Ok((most - reward.value() * (most - least)).clamp(least, most))
@@ -114,13 +115,13 @@ impl LoggedRows {
 }
 
 /// Refuses options about columns, which a log in our own format does not have.
-fn check_options(options: &ReadOptions) -> Result<(), String> {
+fn check_options(options: &ReadOptions) -> Result<(), Fault> {
     let one = [("label", &options.label), ("weight", &options.weight), ("offered", &options.offered)];
     let one = one.into_iter().filter_map(|(option, name)| Some((option, name.as_ref()?)));
     let roles = options.given().into_iter();
     let roles = roles.filter_map(|(names, role)| Some((role.name(), names.first()?)));
     one.chain(roles).next().map_or(Ok(()), |(option, name)| {
-        Err(format!(
+        Err(fault!(
             "is a log of decisions, whose features are under \"x\" and are read as they were logged: leave out {option} = {}",
             shown(name)
         ))

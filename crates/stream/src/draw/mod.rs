@@ -12,6 +12,7 @@ mod svg;
 
 use self::layout::Picture;
 use self::plot::{Chart, Figure};
+use crate::fault::Fault;
 
 impl Chart {
     /// The chart as an `<svg>` element of an HTML page with our style sheet, which scales to the available
@@ -30,7 +31,7 @@ impl Chart {
     ///
     /// # Errors
     /// If rendering fails, the renderer's message.
-    pub fn png(&self) -> Result<Vec<u8>, String> {
+    pub fn png(&self) -> Result<Vec<u8>, Fault> {
         self.alone().png()
     }
 
@@ -50,7 +51,7 @@ impl Figure {
     ///
     /// # Errors
     /// If rendering fails, the renderer's message.
-    pub fn png(&self) -> Result<Vec<u8>, String> {
+    pub fn png(&self) -> Result<Vec<u8>, Fault> {
         let Picture { size, marks } = layout::figure(self);
         png::file(size, &marks)
     }

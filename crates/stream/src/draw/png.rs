@@ -4,6 +4,7 @@ use tiny_skia::{Color, FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, Str
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
 use super::marks::{Anchor, Ink, Mark, OPACITY, RADIUS, Shape};
+use crate::fault::{Fault, fault};
 
 /// Latin, Greek, Cyrillic, arrows and signs of mathematics of DejaVu Sans 2.37.
 const FONT: &[u8] = include_bytes!("DejaVuSans.ttf");
@@ -15,7 +16,7 @@ const SCALE: f32 = 2.0;
 ///
 /// # Errors
 /// If the picture is too large, or the message of the encoder.
-pub(super) fn file(size: (f64, f64), marks: &[Mark]) -> Result<Vec<u8>, String> {
+pub(super) fn file(size: (f64, f64), marks: &[Mark]) -> Result<Vec<u8>, Fault> {
     let pixels = |length: f64| (length * f64::from(SCALE)).ceil() as u32;
     let mut map = Pixmap::new(pixels(size.0), pixels(size.1)).ok_or("the picture is too large")?;
     map.fill(Color::WHITE);
@@ -44,7 +45,7 @@ pub(super) fn file(size: (f64, f64), marks: &[Mark]) -> Result<Vec<u8>, String> 
             map.stroke_path(&path, &paint, &stroke, place, None);
         }
     }
-    map.encode_png().map_err(|error| error.to_string())
+    map.encode_png().map_err(|error| fault!("{error}"))
 }
 
 fn paint(ink: Ink) -> Paint<'static> {

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use noregret::prediction::Reward;
 use serde::{Deserialize, Serialize};
 
+use crate::fault::{Fault, fault};
+
 /// The range of costs of labels: the least cost is the reward 1, the largest is 0, and rewards are linear in
 /// between.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,9 +34,9 @@ impl Costs {
     ///
     /// # Errors
     /// If it is outside the range.
-    pub fn rising(self, reward: f64) -> Result<Reward, String> {
+    pub fn rising(self, reward: f64) -> Result<Reward, Fault> {
         Reward::of_cost(0.0 - reward, 0.0 - self.most, 0.0 - self.least).ok_or_else(|| {
-            format!("the reward is {reward}; a number from {} to {} was needed", self.least, self.most)
+            fault!("the reward is {reward}; a number from {} to {} was needed", self.least, self.most)
         })
     }
 
@@ -42,21 +44,22 @@ impl Costs {
     ///
     /// # Errors
     /// If it is outside the range.
-    pub fn reward(self, cost: f64) -> Result<Reward, String> {
+    pub fn reward(self, cost: f64) -> Result<Reward, Fault> {
         Reward::of_cost(cost, self.least, self.most).ok_or_else(|| {
-            format!(
+            fault!(
                 "the cost is {cost}; a number from {} to {} was needed, which is the model's range of costs",
-                self.least, self.most
+                self.least,
+                self.most
             )
         })
     }
 }
 
 impl TryFrom<[f64; 2]> for Costs {
-    type Error = String;
+    type Error = Fault;
 
-    fn try_from([least, most]: [f64; 2]) -> Result<Self, String> {
-        Self::new(least, most).ok_or_else(|| format!("costs from {least} to {most}: the first must be less"))
+    fn try_from([least, most]: [f64; 2]) -> Result<Self, Fault> {
+        Self::new(least, most).ok_or_else(|| fault!("costs from {least} to {most}: the first must be less"))
     }
 }
 
@@ -68,9 +71,9 @@ impl From<Costs> for [f64; 2] {
 
 /// `0..10`.
 impl FromStr for Costs {
-    type Err = String;
+    type Err = Fault;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Fault> {
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
         let range = text.split_once("..").and_then(|(least, most)| Some([number(least)?, number(most)?]));
         let range = range.ok_or_else(|| format!("{text:?} is not a range of costs, such as 0..10"))?;
@@ -95,7 +98,7 @@ mod tests {
             assert_eq!(costs.reward(cost).map(Reward::value), Ok(reward));
         }
         assert_eq!(
-            costs.reward(3.5).expect_err("outside"),
+            costs.reward(3.5).expect_err("outside").to_string(),
             "the cost is 3.5; a number from -1 to 3 was needed, which is the model's range of costs"
         );
         assert!(costs.reward(f64::NAN).is_err());
@@ -103,7 +106,7 @@ mod tests {
             assert_eq!(costs.rising(earned).map(Reward::value), Ok(reward));
         }
         assert_eq!(
-            costs.rising(4.0).expect_err("outside"),
+            costs.rising(4.0).expect_err("outside").to_string(),
             "the reward is 4; a number from -1 to 3 was needed"
         );
         for text in ["1..0", "0..0", "0", "a..b", "0..inf", "-1e308..1e308"] {

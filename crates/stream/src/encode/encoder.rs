@@ -14,6 +14,7 @@ use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
 use crate::encode::scale::Scaler;
 use crate::evaluate::off_policy::check_weight as check_weight_of;
+use crate::fault::{Fault, fault};
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::label::GivenLabel;
 use crate::read::number::LARGEST_NORM;
@@ -114,7 +115,7 @@ impl Encoder {
     ///
     /// # Panics
     /// If the row has more columns than [`Encoder::columns`].
-    pub fn encode(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
+    pub fn encode(&mut self, row: &Row, out: &mut Example) -> Result<(), Fault> {
         self.check(row)?;
         self.features_of(row, out, true)?;
         self.target_of(row, out, true)?;
@@ -131,7 +132,7 @@ impl Encoder {
     ///
     /// # Errors
     /// If the features of the row are invalid.
-    pub fn encode_frozen(&mut self, row: &Row, out: &mut Example) -> Result<Option<String>, String> {
+    pub fn encode_frozen(&mut self, row: &Row, out: &mut Example) -> Result<Option<Fault>, Fault> {
         check_values(row)?;
         self.check_votes(row)?;
         self.features_of(row, out, false)?;
@@ -140,7 +141,7 @@ impl Encoder {
             let known =
                 matches!(row.label(), RowLabel::Costs(costs) if costs.iter().any(|one| one.cost.is_some()));
             if known {
-                return Err("the label gives costs of actions; predictions are scored by classes".to_owned());
+                return Err("the label gives costs of actions; predictions are scored by classes".into());
             }
             self.check_offered(out)
         });
@@ -148,27 +149,24 @@ impl Encoder {
     }
 
     /// Checks the values of a row.
-    fn check(&self, row: &Row) -> Result<(), String> {
+    fn check(&self, row: &Row) -> Result<(), Fault> {
         check_magnitudes(row)?;
         self.check_votes(row)
     }
 
-    fn check_votes(&self, row: &Row) -> Result<(), String> {
+    fn check_votes(&self, row: &Row) -> Result<(), Fault> {
         match row.values().iter().find(|value| self.votes && value.abs() > 1.0) {
-            Some(value) => Err(format!("the row has the value {value}; a vote in [-1, 1] was needed")),
+            Some(value) => Err(fault!("the row has the value {value}; a vote in [-1, 1] was needed")),
             None => Ok(()),
         }
     }
 
     /// Sets the label; with `observe`, a new class is added if there is room.
-    fn target_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), String> {
+    fn target_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), Fault> {
         out.weight = row.weight;
         out.tag.clone_from(&row.tag);
         if row.weight != 1.0 && row.weight != 0.0 && !self.accepts.weights {
-            return Err(format!(
-                "the row has weight {}; the learner takes no importance weights",
-                row.weight
-            ));
+            return Err(fault!("the row has weight {}; the learner takes no importance weights", row.weight));
         }
         out.truth = match row.label() {
             RowLabel::Missing => OwnedTruth::Missing,
@@ -176,11 +174,11 @@ impl Encoder {
                 Ok(value) if value.is_finite() => OwnedTruth::Value(value),
                 _ => {
                     let way_out = amount::comma_way_out(name);
-                    return Err(format!("the target is {name:?}; a finite number was needed{way_out}"));
+                    return Err(fault!("the target is {name:?}; a finite number was needed{way_out}"));
                 }
             },
             RowLabel::Name(name) if let Some(why) = self.labels.clash(name, row.label_type()) => {
-                return Err(why);
+                return Err(why.into());
             }
             RowLabel::Name(name) => match self.labels.find_as(name, row.label_type()) {
                 Some(label) => {
@@ -195,7 +193,7 @@ impl Encoder {
                 None => return Err(self.unknown_class(name, observe)),
             },
             RowLabel::Distribution(_) if !self.accepts.soft_labels => {
-                return Err("the label is a list of probabilities; the learner takes classes only".to_owned());
+                return Err("the label is a list of probabilities; the learner takes classes only".into());
             }
             RowLabel::Distribution(y) => {
                 // Declared classes that nobody has named, as on a pipe, have numbers.
@@ -204,18 +202,18 @@ impl Encoder {
                 }
                 if y.len() != self.labels.len() {
                     let needed = if self.labels.is_empty() { self.classes } else { self.labels.len() };
-                    return Err(format!("the label has {} probabilities; {needed} were needed", y.len()));
+                    return Err(fault!("the label has {} probabilities; {needed} were needed", y.len()));
                 }
                 out.distribution.clear();
                 out.distribution.extend_from_slice(y);
                 OwnedTruth::Distribution
             }
             RowLabel::Costs(costs) if self.costs.is_none() && costs.iter().any(|one| one.cost.is_some()) => {
-                return Err("the label gives costs of actions; the learner needs a class".to_owned());
+                return Err("the label gives costs of actions; the learner needs a class".into());
             }
             RowLabel::Costs(costs) => {
                 if let Some(why) = costs.iter().find_map(|one| self.labels.clash(&one.action, one.of)) {
-                    return Err(why);
+                    return Err(why.into());
                 }
                 let takes_in = observe && !self.is_open();
                 for one in costs.iter().filter(|_| takes_in) {
@@ -249,16 +247,16 @@ impl Encoder {
     }
 
     /// Sets the classes on offer; with `observe`, a new class is added if there is room.
-    fn offered_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), String> {
+    fn offered_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), Fault> {
         out.offered.clear();
         for GivenLabel { text, of } in row.offered() {
             if let Some(why) = self.labels.clash(text, *of) {
-                return Err(why);
+                return Err(why.into());
             }
             let label = match self.labels.find_as(text, *of) {
                 Some(label) => label,
                 None if observe && self.is_open() => {
-                    return Err(format!(
+                    return Err(fault!(
                         "the label {text:?} is on offer before any row has it: classes = K makes room for K labels"
                     ));
                 }
@@ -279,12 +277,12 @@ impl Encoder {
     }
 
     /// Checks that the true class is on offer.
-    fn check_offered(&self, example: &Example) -> Result<(), String> {
+    fn check_offered(&self, example: &Example) -> Result<(), Fault> {
         match example.truth {
             OwnedTruth::Class(label)
                 if !example.offered.is_empty() && example.offered.binary_search(&label.0).is_err() =>
             {
-                Err(format!("the label {:?} is not on offer", self.labels.name(label)))
+                Err(fault!("the label {:?} is not on offer", self.labels.name(label)))
             }
             _ => Ok(()),
         }
@@ -292,7 +290,7 @@ impl Encoder {
 
     /// Sets the truth from a label of costs: the reward and the probability of the action that was played, or
     /// the rewards of all actions.
-    fn earned_of(&self, row: &Row, out: &mut Example) -> Result<(), String> {
+    fn earned_of(&self, row: &Row, out: &mut Example) -> Result<(), Fault> {
         let (RowLabel::Costs(actions), Some(costs)) = (row.label(), self.costs) else { return Ok(()) };
         let class = |one: &ActionCost| {
             let found = self.labels.find_as(&one.action, one.of);
@@ -301,18 +299,18 @@ impl Encoder {
         let mut played = actions.iter().filter_map(|one| Some((one, one.cost?, one.probability?)));
         if let Some((one, cost, probability)) = played.next() {
             if played.next().is_some() {
-                return Err(TWO_PLAYED.to_owned());
+                return Err(TWO_PLAYED.into());
             }
             let label = class(one)?;
             if probability <= 0.0 {
-                return Err(format!(
+                return Err(fault!(
                     "the action {:?} was played with probability {probability}: must be in (0, 1]",
                     one.action
                 ));
             }
             check_weight_of(probability).map_err(|what| format!("the action {:?} {what}", one.action))?;
             if !out.offered.is_empty() && out.offered.binary_search(&label.0).is_err() {
-                return Err(format!("the label {:?} was played although it was not on offer", one.action));
+                return Err(fault!("the label {:?} was played although it was not on offer", one.action));
             }
             let reward = costs.reward(cost)?.value();
             out.truth = OwnedTruth::Logged(Logged { label, probability, reward });
@@ -324,7 +322,7 @@ impl Encoder {
         }
         let choices = if out.offered.is_empty() { self.classes } else { out.offered.len() };
         if known != choices {
-            return Err(format!(
+            return Err(fault!(
                 "the label gives the costs of {known} actions and no probability; the costs of all {choices} actions on offer were needed"
             ));
         }
@@ -340,13 +338,13 @@ impl Encoder {
     }
 
     /// The refusal of a label, if it is to be learnt with the way out.
-    fn unknown_class(&self, name: &str, learnt: bool) -> String {
+    fn unknown_class(&self, name: &str, learnt: bool) -> Fault {
         const SHOWN: usize = 10;
         let known: Vec<&str> = self.labels.iter().take(SHOWN).collect();
         let more = if self.labels.len() > SHOWN { ", …" } else { "" };
         let way_out =
             if learnt { "; there is no room for more: make the learner with all labels" } else { "" };
-        format!(
+        fault!(
             "the label {name:?} is none of the {} known classes: {}{more}{way_out}",
             self.labels.len(),
             known.join(", ")
@@ -355,32 +353,32 @@ impl Encoder {
 }
 
 /// Checks that no number in `row` is too large.
-pub(crate) fn check_magnitudes(row: &Row) -> Result<(), String> {
+pub(crate) fn check_magnitudes(row: &Row) -> Result<(), Fault> {
     check_values(row)?;
     check_weight(row)
 }
 
-fn check_values(row: &Row) -> Result<(), String> {
+fn check_values(row: &Row) -> Result<(), Fault> {
     match row.values().iter().find(|value| value.abs() > LARGEST_NORM) {
-        Some(value) => Err(format!("the row has the value {value:e}; at most {LARGEST_NORM:e} is allowed")),
+        Some(value) => Err(fault!("the row has the value {value:e}; at most {LARGEST_NORM:e} is allowed")),
         None => Ok(()),
     }
 }
 
-fn check_weight(row: &Row) -> Result<(), String> {
+fn check_weight(row: &Row) -> Result<(), Fault> {
     check_largest(row.weight)
 }
 
-fn check_largest(weight: f64) -> Result<(), String> {
+fn check_largest(weight: f64) -> Result<(), Fault> {
     if weight > LARGEST_WEIGHT {
-        return Err(format!("the row has weight {weight:e}; at most {LARGEST_WEIGHT:e} is allowed"));
+        return Err(fault!("the row has weight {weight:e}; at most {LARGEST_WEIGHT:e} is allowed"));
     }
     Ok(())
 }
 
 /// An error of [`Encoder::encode`] with its place: the file and line of `row`.
-pub(crate) fn row_error(source_name: &str, row: &Row, what: String) -> ReadError {
-    ReadError::new(source_name, row.line, ReadErrorKind::Row(what))
+pub(crate) fn row_error(source_name: &str, row: &Row, what: Fault) -> ReadError {
+    ReadError::new(source_name, row.line, ReadErrorKind::Row(what.into()))
 }
 
 #[cfg(test)]
@@ -393,14 +391,14 @@ impl Encoder {
 }
 
 /// The refusal of a row in which the label called `name` is on offer twice.
-pub(crate) fn offered_twice(name: &str, row: &Row) -> String {
+pub(crate) fn offered_twice(name: &str, row: &Row) -> Fault {
     let choice = match row.label() {
         RowLabel::Costs(_) => {
             "; the choice of a policy before the label (vw --eval) is not read: leave it out"
         }
         _ => "",
     };
-    format!("the label {name:?} is on offer twice{choice}")
+    fault!("the label {name:?} is on offer twice{choice}")
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use crate::encode::encoder::{Encoder, row_error};
 use crate::encode::example::Example;
 use crate::encode::labels::Labels;
+use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
 use crate::read::error::ReadError;
 use crate::read::reader::Reader;
@@ -35,16 +36,16 @@ impl BadRows {
 }
 
 impl FromStr for BadRows {
-    type Err = String;
+    type Err = Fault;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Fault> {
         match text {
             "fail" => Ok(BadRows::Fail),
             "skip" => Ok(BadRows::Skip),
             _ => text
                 .parse()
                 .map(BadRows::AtMost)
-                .map_err(|_| format!("{text:?} is none of fail, skip and a number")),
+                .map_err(|_| fault!("{text:?} is none of fail, skip and a number")),
         }
     }
 }
@@ -240,7 +241,7 @@ impl ReadExamples {
         self.bad
     }
 
-    fn encode(&mut self, out: &mut Example) -> Result<(), String> {
+    fn encode(&mut self, out: &mut Example) -> Result<(), Fault> {
         self.reader.columns().check_row(self.row.indices(), self.encoder.columns())?;
         if !self.frozen {
             return self.encoder.encode(&self.row, out);

@@ -18,6 +18,7 @@ use foldhash::fast::RandomState;
 use noregret::example::Label;
 use serde::{Deserialize, Serialize};
 
+use crate::fault::{Fault, fault};
 use crate::read::label::{GivenLabel, LabelType, is_beyond, is_whole, json, truth, value};
 
 /// Class names, their types and their indices. Saved with a model, so that `predict` can print names.
@@ -338,27 +339,27 @@ impl Labels {
     ///
     /// # Errors
     /// If a text appears twice.
-    pub fn of(names: &[(String, LabelType)]) -> Result<Self, String> {
+    pub fn of(names: &[(String, LabelType)]) -> Result<Self, Fault> {
         let labels: Self = names.iter().map(|(name, of)| (&**name, *of)).collect();
         match names.iter().enumerate().find(|(at, (name, _))| labels.index.get(name) != Some(&(*at as u32))) {
-            Some((_, (name, _))) => Err(format!("class {name:?} appears twice")),
+            Some((_, (name, _))) => Err(fault!("class {name:?} appears twice")),
             None => Ok(labels),
         }
     }
 }
 
 impl TryFrom<Vec<String>> for Labels {
-    type Error = String;
+    type Error = Fault;
 
-    fn try_from(names: Vec<String>) -> Result<Self, String> {
+    fn try_from(names: Vec<String>) -> Result<Self, Fault> {
         Self::of(&names.into_iter().map(|name| (name, LabelType::Unstated)).collect::<Vec<_>>())
     }
 }
 
 impl TryFrom<Vec<Written>> for Labels {
-    type Error = String;
+    type Error = Fault;
 
-    fn try_from(names: Vec<Written>) -> Result<Self, String> {
+    fn try_from(names: Vec<Written>) -> Result<Self, Fault> {
         Self::of(&names.into_iter().map(Written::label).collect::<Vec<_>>())
     }
 }

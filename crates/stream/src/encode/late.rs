@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::scale::Scaler;
 use super::{Encoder, Example, LARGEST_NORM};
+use crate::fault::Fault;
 use crate::read::row::Row;
 
 /// The part of a row that is learnt, before scaling, while it waits for its feedback.
@@ -44,7 +45,7 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::encode`].
-    pub fn encode_ahead(&mut self, row: &Row, room: &mut Scaler, out: &mut Example) -> Result<(), String> {
+    pub fn encode_ahead(&mut self, row: &Row, room: &mut Scaler, out: &mut Example) -> Result<(), Fault> {
         room.follow(self.scaler());
         let done = self.encode(row, out);
         std::mem::swap(self.scaler_mut(), room);
@@ -61,7 +62,7 @@ impl Encoder {
     ///
     /// # Errors
     /// If its norm is too large by now.
-    pub fn encode_late(&mut self, row: &Unscaled, out: &mut Example) -> Result<(), String> {
+    pub fn encode_late(&mut self, row: &Unscaled, out: &mut Example) -> Result<(), Fault> {
         self.encode_features(Features::Sparse { indices: &row.indices, values: &row.values }, out)
     }
 }

@@ -9,6 +9,7 @@ use crate::encode::examples::BadRows;
 use crate::encode::labels::Labels;
 use crate::encode::measure::Trial;
 use crate::encode::scale::{Scaler, Scaling};
+use crate::fault::Fault;
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, shown};
 use crate::read::label::{LabelType, value};
@@ -251,14 +252,16 @@ fn is_fraction(name: &str) -> bool {
 }
 
 /// Rejects a row that the run would reject, so that it affects no decision.
-fn check(reader: &dyn Reader, row: &Row, features: Option<usize>, labels: &Labels) -> Result<(), String> {
+fn check(reader: &dyn Reader, row: &Row, features: Option<usize>, labels: &Labels) -> Result<(), Fault> {
     let clash = match row.label() {
         RowLabel::Name(name) => labels.clash(name, row.label_type()),
         RowLabel::Costs(actions) => actions.iter().find_map(|one| labels.clash(&one.action, one.of)),
         _ => None,
     };
     let clash = clash.or_else(|| row.offered().iter().find_map(|one| labels.clash(&one.text, one.of)));
-    clash.map_or(Ok(()), Err)?;
+    if let Some(why) = clash {
+        return Err(why.into());
+    }
     reader.columns().check_row(row.indices(), features.unwrap_or(usize::MAX))?;
     check_magnitudes(row)
 }

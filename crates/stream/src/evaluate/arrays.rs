@@ -4,6 +4,7 @@ use super::question::Evaluation;
 use super::tally::{Support, Tally};
 use crate::decisions::line::check_distribution;
 use crate::evaluate::off_policy::{Round, check_weight};
+use crate::fault::{Fault, fault};
 
 /// Logged rounds and the policy to evaluate: one number or $K$ numbers per round, row-major.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +30,7 @@ impl LoggedArrays<'_> {
     ///
     /// # Errors
     /// If a round is invalid, or there are none.
-    pub fn evaluate(&self, clip: Option<f64>, confidence: f64) -> Result<Evaluation, String> {
+    pub fn evaluate(&self, clip: Option<f64>, confidence: f64) -> Result<Evaluation, Fault> {
         let (rounds, classes) = (self.labels.len(), self.classes);
         let distributed = classes > 1 && self.probabilities.len() == rounds * classes;
         let lengths = [
@@ -39,12 +40,12 @@ impl LoggedArrays<'_> {
             ("estimates", self.estimates.map_or(rounds * classes, <[f64]>::len), rounds * classes),
         ];
         if let Some((name, found, needed)) = lengths.iter().find(|(_, found, needed)| found != needed) {
-            return Err(format!(
+            return Err(fault!(
                 "{name}: {found} numbers for {rounds} rounds and {classes} labels; {needed} were needed"
             ));
         }
         if rounds == 0 {
-            return Err("there are no rounds to evaluate".to_owned());
+            return Err("there are no rounds to evaluate".into());
         }
         let whole = self.rewards.iter().all(|reward| *reward == 0.0 || *reward == 1.0);
         let [low, high] =
@@ -52,19 +53,19 @@ impl LoggedArrays<'_> {
         let mut tally = Tally::new(clip, if whole { [0.0, 1.0] } else { [low, high] });
         for at in 0..rounds {
             let span = at * classes..(at + 1) * classes;
-            let refuse = |what: String| format!("round {at}: {what}");
+            let refuse = |what: Fault| fault!("round {at}: {what}");
             let label = usize::try_from(self.labels[at]).ok().filter(|label| *label < classes);
             let label = label.ok_or_else(|| {
-                refuse(format!("the label is {}: must be from 0 to {}", self.labels[at], classes - 1))
+                refuse(fault!("the label is {}: must be from 0 to {}", self.labels[at], classes - 1))
             })?;
             let logged = distributed.then(|| &self.probabilities[span.clone()]);
             let probability = logged.map_or_else(|| self.probabilities[at], |logged| logged[label]);
             if !(probability > 0.0 && probability <= 1.0) {
-                return Err(refuse(format!(
+                return Err(refuse(fault!(
                     "the label was played with probability {probability}: must be in (0, 1]"
                 )));
             }
-            check_weight(probability).map_err(|what| refuse(format!("the label {what}")))?;
+            check_weight(probability).map_err(|what| refuse(fault!("the label {what}")))?;
             let evaluation = &self.evaluation[span.clone()];
             check_distribution("policy", evaluation).map_err(refuse)?;
             check_distribution("probabilities", logged.unwrap_or_default()).map_err(refuse)?;
@@ -73,7 +74,7 @@ impl LoggedArrays<'_> {
                 [("reward", &self.rewards[at..=at]), ("estimate", estimates.unwrap_or_default())]
             {
                 if let Some(number) = numbers.iter().find(|number| !number.is_finite()) {
-                    return Err(refuse(format!("the {name} is {number}: must be a finite number")));
+                    return Err(refuse(fault!("the {name} is {number}: must be a finite number")));
                 }
             }
             let support = logged.map(|logged| Support::of(evaluation, logged));
@@ -137,7 +138,7 @@ mod tests {
                 "rewards: 2 numbers for 0 rounds and 2 labels; 0 were needed",
             ),
         ] {
-            assert_eq!(arrays.evaluate(None, 0.95).expect_err("bad"), sentence);
+            assert_eq!(arrays.evaluate(None, 0.95).expect_err("bad").to_string(), sentence);
         }
     }
 }

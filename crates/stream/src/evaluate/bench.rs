@@ -14,6 +14,7 @@ use crate::encode::labels::Labels;
 use crate::encode::{Encoder, Example};
 use crate::evaluate::off_policy::Round;
 use crate::evaluate::reward_model::RewardModel;
+use crate::fault::{Fault, fault};
 use crate::read::row::Row;
 use crate::save::best_of;
 
@@ -57,7 +58,7 @@ impl Bench<'_> {
         policy: &mut Policy,
         own: &mut Encoder,
         model: Option<&mut RewardModel>,
-    ) -> Result<Waiting, String> {
+    ) -> Result<Waiting, Fault> {
         let mut example = Example::default();
         match policy {
             Policy::Learning(_) => {
@@ -73,7 +74,7 @@ impl Bench<'_> {
         }
         let mut logged = taken.distribution;
         if logged.len() > self.labels.len() {
-            return Err(format!("there are {} probabilities for {} labels", logged.len(), self.labels.len()));
+            return Err(fault!("there are {} probabilities for {} labels", logged.len(), self.labels.len()));
         }
         let distributed = !logged.is_empty();
         logged.resize(self.labels.len(), 0.0);
@@ -109,7 +110,7 @@ impl Bench<'_> {
             }
             (given, _) if given == self.labels.len() => Some(taken.estimates),
             (given, _) => {
-                return Err(format!("there are {given} estimates for {} labels", self.labels.len()));
+                return Err(fault!("there are {given} estimates for {} labels", self.labels.len()));
             }
         };
         Ok(Waiting {
@@ -133,7 +134,7 @@ impl Bench<'_> {
         played: (usize, f64),
         offered: &[usize],
         mut given: Vec<f64>,
-    ) -> Result<Option<Vec<f64>>, String> {
+    ) -> Result<Option<Vec<f64>>, Fault> {
         let count = self.labels.len();
         let one = |label: usize| {
             let mut distribution = vec![0.0; count];
@@ -167,7 +168,7 @@ impl Bench<'_> {
                 None => {
                     let what = "the decision has no distribution \"p\", whose best label the policy plays; \"logged\" needs the \
                                 probability of the played label only";
-                    return Err(what.to_owned());
+                    return Err(what.into());
                 }
             },
             Policy::Best | Policy::Learning(_) => {
@@ -175,7 +176,7 @@ impl Bench<'_> {
             }
             Policy::Given if given.is_empty() => {
                 return Err(
-                    "the decision has no \"evaluation\"; name a policy or a model to be evaluated".to_owned()
+                    "the decision has no \"evaluation\"; name a policy or a model to be evaluated".into()
                 );
             }
             Policy::Given => {
@@ -198,7 +199,7 @@ impl Bench<'_> {
                 let (at, room) = &mut self.room;
                 model.predictor.predict_among(example.features(), &own, at, room);
                 if !at.is_finite() {
-                    return Err("the model's scores are not finite".to_owned());
+                    return Err("the model's scores are not finite".into());
                 }
                 let mut distribution = vec![0.0; count];
                 if *greedy || model.predictor.about().forecast != Forecast::RandomisedLabel {
@@ -210,7 +211,7 @@ impl Bench<'_> {
                     for (class, p) in at.probabilities.iter().enumerate().filter(|(_, p)| **p > 0.0) {
                         let Some(label) = known(class) else {
                             let name = names.name(Label::from(class));
-                            return Err(format!("the model plays its class {name}, which has no name yet"));
+                            return Err(fault!("the model plays its class {name}, which has no name yet"));
                         };
                         distribution[label.index()] += p;
                     }

@@ -23,6 +23,7 @@ use serde::Serialize;
 
 use super::survey::{EvaluateError, Facts as LogFacts};
 use crate::encode::survey::suitable;
+use crate::fault::Fault;
 use crate::mean::Mean;
 use crate::save::Saved;
 use crate::setup::{Asked, Facts, Norm};
@@ -135,7 +136,7 @@ impl Learns {
         x: Features<'_>,
         offered: Option<&[u32]>,
         (label, probability): (u32, f64),
-    ) -> Result<(Vec<f64>, Decided), String> {
+    ) -> Result<(Vec<f64>, Decided), Fault> {
         let AnyModel::Bandit(learner) = &self.saved.learner else {
             unreachable!("made with bandit feedback")
         };
@@ -143,12 +144,12 @@ impl Learns {
         if !learner.decide(x, offered, &mut decision) {
             return Err(
                 "not all labels were on offer, and the learner cannot play some of its labels only; auto can"
-                    .to_owned(),
+                    .into(),
             );
         }
         let distribution = decision.distribution.clone();
         if !distribution.iter().all(|p| p.is_finite()) {
-            return Err("the learner's probabilities are not finite".to_owned());
+            return Err("the learner's probabilities are not finite".into());
         }
         let own = distribution[label as usize];
         let takes = !self.alone || self.rng.uniform() * probability < self.least * own;

@@ -30,15 +30,16 @@
 use serde::Serialize;
 
 use super::sequence::{Lower, SHIFTS};
+use crate::fault::{Fault, fault};
 use crate::mean::Mean;
 
 /// Smallest probability: the square of its inverse, an importance weight, is finite.
 const LEAST_PROBABILITY: f64 = 1e-100;
 
 /// Checks that a probability > 0 is large enough to divide by.
-pub(crate) fn check_weight(probability: f64) -> Result<(), String> {
+pub(crate) fn check_weight(probability: f64) -> Result<(), Fault> {
     if probability < LEAST_PROBABILITY {
-        return Err(format!(
+        return Err(fault!(
             "was played with probability {probability:e}; at least {LEAST_PROBABILITY:e} is required"
         ));
     }

@@ -20,6 +20,7 @@ use crate::encode::Encoder;
 use crate::encode::scale::Scaler;
 use crate::encode::survey::suitable;
 use crate::evaluate::reward_model::RewardModel;
+use crate::fault::Fault;
 use crate::mean::Mean;
 use crate::read::error::ReadError;
 use crate::read::row::Row;
@@ -39,10 +40,10 @@ pub(super) trait Listener {
     type Waiting;
 
     /// A decision, whose features are in `row`.
-    fn decided(&mut self, taken: LoggedDecision, row: &Row, log: &Logged) -> Result<Self::Waiting, String>;
+    fn decided(&mut self, taken: LoggedDecision, row: &Row, log: &Logged) -> Result<Self::Waiting, Fault>;
 
     /// The reward of a decision; `None` if there will never be one.
-    fn answered(&mut self, waiting: Self::Waiting, reward: Option<f64>) -> Result<(), String>;
+    fn answered(&mut self, waiting: Self::Waiting, reward: Option<f64>) -> Result<(), Fault>;
 }
 
 /// What a second pass has met.
@@ -140,11 +141,11 @@ struct Run<'a> {
 impl Listener for Run<'_> {
     type Waiting = Waiting;
 
-    fn decided(&mut self, taken: LoggedDecision, row: &Row, log: &Logged) -> Result<Waiting, String> {
+    fn decided(&mut self, taken: LoggedDecision, row: &Row, log: &Logged) -> Result<Waiting, Fault> {
         self.bench.weigh(taken, row, log, self.policy, &mut self.encoder, self.model.as_mut())
     }
 
-    fn answered(&mut self, waiting: Waiting, reward: Option<f64>) -> Result<(), String> {
+    fn answered(&mut self, waiting: Waiting, reward: Option<f64>) -> Result<(), Fault> {
         match reward {
             Some(reward) => self.bench.settle(waiting, reward, self.model.as_mut()),
             None => self.bench.give_up(waiting, self.model.as_mut()),
@@ -273,11 +274,11 @@ struct Earnings {
 impl Listener for Earnings {
     type Waiting = (usize, f64);
 
-    fn decided(&mut self, taken: LoggedDecision, _: &Row, _: &Logged) -> Result<Self::Waiting, String> {
+    fn decided(&mut self, taken: LoggedDecision, _: &Row, _: &Logged) -> Result<Self::Waiting, Fault> {
         Ok((taken.label as usize, taken.probability))
     }
 
-    fn answered(&mut self, (label, p): Self::Waiting, reward: Option<f64>) -> Result<(), String> {
+    fn answered(&mut self, (label, p): Self::Waiting, reward: Option<f64>) -> Result<(), Fault> {
         if let Some(reward) = reward.or(self.unanswered) {
             let sums = [1.0 / p, 1.0 / (p * p), reward / p];
             self.labels[label].iter_mut().zip(sums).for_each(|(sum, term)| *sum += term);

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::learning::{Learning, Learnt};
 use super::off_policy::Estimates;
 use crate::encode::examples::BadRows;
+use crate::fault::{Fault, fault};
 use crate::read::options::Schema;
 use crate::save::Frozen;
 
@@ -40,9 +41,9 @@ pub enum Policy {
 
 /// `uniform`, `logged`, `greedy`, `best`, `constant:LABEL`, `learner:NAME`, or `alone:NAME`.
 impl FromStr for Policy {
-    type Err = String;
+    type Err = Fault;
 
-    fn from_str(name: &str) -> Result<Self, String> {
+    fn from_str(name: &str) -> Result<Self, Fault> {
         Ok(match name {
             "uniform" => Policy::Uniform,
             "logged" => Policy::Logged,
@@ -56,7 +57,7 @@ impl FromStr for Policy {
                 }
                 _ => {
                     let known = "uniform, logged, greedy, best, constant:LABEL, learner:NAME and alone:NAME";
-                    return Err(format!("is none of {known}"));
+                    return Err(fault!("is none of {known}"));
                 }
             },
         })
@@ -68,9 +69,9 @@ impl Policy {
     ///
     /// # Errors
     /// If it does not predict labels.
-    pub fn of_model(model: Frozen, greedy: bool) -> Result<Self, String> {
+    pub fn of_model(model: Frozen, greedy: bool) -> Result<Self, Fault> {
         if model.predictor.problem().classes < 2 {
-            return Err("forecasts numbers and does not play labels".to_owned());
+            return Err("forecasts numbers and does not play labels".into());
         }
         Ok(Policy::Model { model: Box::new(model), greedy })
     }

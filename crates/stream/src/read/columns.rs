@@ -7,6 +7,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
+use crate::fault::{Fault, fault};
 use crate::read::error::{ReadErrorKind, shown};
 
 /// The identities of columns `0..count`. Saved with a model, so that features are mapped to the
@@ -88,17 +89,17 @@ impl Columns {
     }
 
     /// Checks that the increasing `indices` of a row lie within the first `most` columns.
-    pub(crate) fn check_row(&self, indices: &[u32], most: usize) -> Result<(), String> {
+    pub(crate) fn check_row(&self, indices: &[u32], most: usize) -> Result<(), Fault> {
         let Some(&last) = indices.last().filter(|last| **last as usize >= most) else {
             return Ok(());
         };
         let name = self.name(last);
         Err(match self {
-            Columns::Numbered { base, .. } => format!(
+            Columns::Numbered { base, .. } => fault!(
                 "feature index {name} is too large; features = {most} were declared, so the last is {}",
                 most as u64 + u64::from(*base) - 1
             ),
-            _ => format!(
+            _ => fault!(
                 "feature {} is number {} in order of appearance; features = {most} were declared",
                 shown(&*name),
                 u64::from(last) + 1
@@ -185,13 +186,13 @@ impl Names {
 }
 
 impl TryFrom<Vec<String>> for Names {
-    type Error = String;
+    type Error = Fault;
 
-    fn try_from(list: Vec<String>) -> Result<Self, String> {
+    fn try_from(list: Vec<String>) -> Result<Self, Fault> {
         let mut names = Names::default();
         for (position, name) in list.iter().enumerate() {
             if names.intern(name) != u32::try_from(position).ok() {
-                return Err(format!("feature name {name:?} appears twice"));
+                return Err(fault!("feature name {name:?} appears twice"));
             }
         }
         Ok(names)

@@ -12,6 +12,7 @@ use noregret::rng::{Rng, Uniforms};
 use serde::{Deserialize, Serialize};
 
 use crate::encode::Example;
+use crate::fault::{Fault, fault};
 use crate::words::counted;
 
 /// The generator's stream for delays.
@@ -67,9 +68,9 @@ impl Lateness {
 }
 
 impl FromStr for Lateness {
-    type Err = String;
+    type Err = Fault;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Fault> {
         let rounds = |text: &str| text.parse().ok().filter(|rounds| *rounds <= LONGEST);
         let mean =
             |text: &str| text.parse().ok().filter(|mean| *mean > 0.0 && *mean <= LONGEST as f64 / 37.0);
@@ -80,7 +81,7 @@ impl FromStr for Lateness {
             Some(_) => None,
         };
         read.ok_or_else(|| {
-            format!(
+            fault!(
                 "{text:?} is none of ROUNDS, geometric:MEAN and uniform:MAX, with at most {LONGEST} rounds"
             )
         })

@@ -25,6 +25,7 @@ use noregret::rng::{Rng, Uniforms};
 
 use crate::encode::examples::Examples;
 use crate::encode::{Encoder, Example};
+use crate::fault::{Fault, fault};
 use crate::read::error::ReadError;
 use crate::read::row::Row;
 
@@ -246,12 +247,12 @@ impl Recipe {
     ///
     /// # Errors
     /// If there is none.
-    pub fn find(name: &str) -> Result<&'static Self, String> {
+    pub fn find(name: &str) -> Result<&'static Self, Fault> {
         let names = || RECIPES.iter().map(|recipe| recipe.name).chain(TABLES.iter().map(|table| table.name));
         RECIPES.iter().find(|recipe| recipe.name == name).ok_or_else(|| {
             let near =
                 nearest(name, names()).map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
-            format!("there is no stream '{name}'{near}; there are {}", names().collect::<Vec<_>>().join(", "))
+            fault!("there is no stream '{name}'{near}; there are {}", names().collect::<Vec<_>>().join(", "))
         })
     }
 
@@ -373,7 +374,7 @@ mod tests {
 
     #[test]
     fn unknown_streams_and_parameters_are_named() {
-        let error = Recipe::find("sinsep").expect_err("unknown");
+        let error = Recipe::find("sinsep").expect_err("unknown").to_string();
         assert!(error.contains("did you mean 'synsep'?"), "{error}");
         let values = [("clases".to_owned(), "3".into())].into_iter().collect();
         let softmax = Recipe::find("softmax").expect("known");

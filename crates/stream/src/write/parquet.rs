@@ -10,6 +10,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 
+use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
 use crate::read::format::Format;
 use crate::read::row::Row;
@@ -43,13 +44,13 @@ impl<'a> ParquetRows<'a> {
         }
     }
 
-    fn check(&self, row: &Row, columns: &Columns) -> Result<(), String> {
+    fn check(&self, row: &Row, columns: &Columns) -> Result<(), Fault> {
         no_weight_or_tag(row)?;
         label(row)?;
         let (count, width) = (columns.count() as usize, self.features.len());
         match self.out {
             _ if self.finished => Err("the file is complete".into()),
-            None if width != count => Err(format!("it has {count} columns, the first row {width}")),
+            None if width != count => Err(fault!("it has {count} columns, the first row {width}")),
             None => Ok(()),
             Some(_) if count == 0 => Err("it has no columns".into()),
             Some(_) if (0..columns.count()).any(|column| csv_name(columns, column) == "label") => {
@@ -79,7 +80,7 @@ impl<'a> ParquetRows<'a> {
 
 impl RowWriter for ParquetRows<'_> {
     fn write(&mut self, row: &Row, columns: &Columns) -> Result<(), WriteError> {
-        let unfit = |problem| WriteError::Unfit { format: Format::Parquet, problem };
+        let unfit = |problem: Fault| WriteError::Unfit { format: Format::Parquet, problem: problem.into() };
         self.check(row, columns).map_err(unfit)?;
         if let Some(out) = self.out.take() {
             self.features = vec![vec![]; columns.count() as usize];

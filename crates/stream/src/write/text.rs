@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
 use crate::read::error::shown;
 use crate::read::format::Format;
@@ -36,7 +37,7 @@ impl RowWriter for Lines<'_> {
             }
             _ => Err("the format is read, and not written".into()),
         };
-        made.map_err(|problem| WriteError::Unfit { format: self.format, problem })?;
+        made.map_err(|problem| WriteError::Unfit { format: self.format, problem: problem.into() })?;
         self.width.get_or_insert(columns.count());
         self.line.push('\n');
         self.out.write_all(self.line.as_bytes())?;
@@ -48,7 +49,7 @@ impl RowWriter for Lines<'_> {
     }
 }
 
-type Made = Result<(), String>;
+type Made = Result<(), Fault>;
 
 fn libsvm(line: &mut String, row: &Row, columns: &Columns) -> Made {
     let base = match columns {
@@ -59,7 +60,7 @@ fn libsvm(line: &mut String, row: &Row, columns: &Columns) -> Made {
     no_weight_or_tag(row)?;
     match label(row)? {
         // It would begin a comment.
-        Some(label) if label.starts_with('#') => return Err(format!("label {} begins with #", shown(label))),
+        Some(label) if label.starts_with('#') => return Err(fault!("label {} begins with #", shown(label))),
         Some(label) => word(line, "label", label, ":")?,
         None if row.indices().is_empty() => return Err("it has neither label nor features".into()),
         None => {}
@@ -95,7 +96,7 @@ fn vw(line: &mut String, row: &Row, columns: &Columns) -> Made {
     }
     if row.weight != 1.0 {
         if !matches!(row.label(), RowLabel::Name(_)) {
-            return Err(format!("it has weight {} but no class", row.weight));
+            return Err(fault!("it has weight {} but no class", row.weight));
         }
         number(line, row.weight);
         line.push(' ');
@@ -200,10 +201,10 @@ impl Lines<'_> {
         Ok(())
     }
 
-    fn check_width(&self, columns: &Columns) -> Result<u32, String> {
+    fn check_width(&self, columns: &Columns) -> Result<u32, Fault> {
         let count = columns.count();
         match self.width {
-            Some(width) if width != count => Err(format!("it has {count} columns, the first row {width}")),
+            Some(width) if width != count => Err(fault!("it has {count} columns, the first row {width}")),
             _ => Ok(count),
         }
     }
@@ -213,7 +214,7 @@ impl Lines<'_> {
 fn word(line: &mut String, what: &str, text: &str, special: &str) -> Made {
     let unfit = |c: char| c.is_whitespace() || c.is_control() || special.contains(c);
     if text.is_empty() || text.contains(unfit) {
-        return Err(format!("{what} {} is empty or contains a special character", shown(text)));
+        return Err(fault!("{what} {} is empty or contains a special character", shown(text)));
     }
     line.push_str(text);
     Ok(())
@@ -223,7 +224,7 @@ fn word(line: &mut String, what: &str, text: &str, special: &str) -> Made {
 /// outer blanks are rejected.
 fn cell(line: &mut String, what: &str, text: &str) -> Made {
     if text.is_empty() || text.trim() != text || text.contains(char::is_control) {
-        return Err(format!("{what} {} is empty, has blanks around it or control characters", shown(text)));
+        return Err(fault!("{what} {} is empty, has blanks around it or control characters", shown(text)));
     }
     // A tab, semicolon or bar in every row could be mistaken for the delimiter.
     if text.contains([',', '"', ';', '|', ' ']) {

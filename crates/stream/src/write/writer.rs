@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::io;
 
+use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
 use crate::read::error::shown;
 use crate::read::format::Format;
@@ -53,11 +54,11 @@ pub(crate) fn csv_name(columns: &Columns, column: u32) -> Cow<'_, str> {
 }
 
 /// The class of a row, if it has one; few formats support other labels.
-pub(crate) fn label(row: &Row) -> Result<Option<&str>, String> {
+pub(crate) fn label(row: &Row) -> Result<Option<&str>, Fault> {
     match row.label() {
         RowLabel::Missing => Ok(None),
         RowLabel::Name(name) if name.is_empty() || name.trim() != name => {
-            Err(format!("label {} is empty or has blanks around it", shown(name)))
+            Err(fault!("label {} is empty or has blanks around it", shown(name)))
         }
         RowLabel::Name(name) => Ok(Some(name)),
         RowLabel::Distribution(_) => Err("its label is a distribution".into()),
@@ -65,12 +66,12 @@ pub(crate) fn label(row: &Row) -> Result<Option<&str>, String> {
     }
 }
 
-pub(crate) fn no_weight_or_tag(row: &Row) -> Result<(), String> {
+pub(crate) fn no_weight_or_tag(row: &Row) -> Result<(), Fault> {
     if row.weight != 1.0 {
-        return Err(format!("it has weight {}", row.weight));
+        return Err(fault!("it has weight {}", row.weight));
     }
     if !row.tag.is_empty() {
-        return Err(format!("it has the tag {}", shown(&row.tag)));
+        return Err(fault!("it has the tag {}", shown(&row.tag)));
     }
     Ok(())
 }

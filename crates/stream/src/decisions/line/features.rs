@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
+use crate::fault::{Fault, fault};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::shown;
 use crate::read::row::{Duplicates, FeatureFault, Row};
@@ -50,7 +51,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for ListOrMap<T> {
 }
 
 /// Reads `x` into `row`.
-pub(super) fn features(x: Features, columns: &mut ColumnMap, row: &mut Row) -> Result<(), String> {
+pub(super) fn features(x: Features, columns: &mut ColumnMap, row: &mut Row) -> Result<(), Fault> {
     let push = |row: &mut Row, column: Option<u32>, value: f64| {
         if let Some(column) = column {
             row.push(column, value);
@@ -82,12 +83,12 @@ pub(super) fn features(x: Features, columns: &mut ColumnMap, row: &mut Row) -> R
     }
     row.finish(Duplicates::Refuse).map_err(|fault| {
         let (FeatureFault::Duplicate(column) | FeatureFault::Overflow(column)) = fault;
-        format!("feature {} appears twice", shown(&*columns.columns().name(column)))
+        fault!("feature {} appears twice", shown(&*columns.columns().name(column)))
     })
 }
 
 /// The column of a feature: by name, by number, or by bucket of a hash.
-fn column(name: &str, columns: &mut ColumnMap) -> Result<Option<u32>, String> {
+fn column(name: &str, columns: &mut ColumnMap) -> Result<Option<u32>, Fault> {
     match columns.columns() {
         Columns::Numbered { base, .. } => {
             let base = *base;
@@ -105,12 +106,12 @@ fn column(name: &str, columns: &mut ColumnMap) -> Result<Option<u32>, String> {
     }
 }
 
-fn scalar(value: &serde_json::Value, name: &str) -> Result<f64, String> {
+fn scalar(value: &serde_json::Value, name: &str) -> Result<f64, Fault> {
     match value {
         serde_json::Value::Number(number) => number.as_f64(),
         serde_json::Value::Bool(bool) => Some(f64::from(u8::from(*bool))),
         serde_json::Value::Null => Some(0.0),
         _ => None,
     }
-    .ok_or_else(|| format!("feature {} is not a number, text, bool or null", shown(name)))
+    .ok_or_else(|| fault!("feature {} is not a number, text, bool or null", shown(name)))
 }

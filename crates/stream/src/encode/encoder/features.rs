@@ -4,11 +4,12 @@ use noregret::example::Features;
 
 use super::{Encoder, Example, LARGEST_NORM, LargeRow};
 use crate::encode::scale::Scaling;
+use crate::fault::{Fault, fault};
 use crate::read::row::Row;
 
 impl Encoder {
     /// Writes the scaled features; with `observe`, updates the scaler with them first.
-    pub(super) fn features_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), String> {
+    pub(super) fn features_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), Fault> {
         let (indices, values) = (row.indices(), row.values());
         let x = Features::Sparse { indices, values };
         let clipped = if observe { self.scaler.admit(x) } else { self.scaler.clip(x) };
@@ -68,7 +69,7 @@ impl Encoder {
     ///
     /// # Panics
     /// If there are more columns than [`Encoder::columns`]; dense features have exactly as many.
-    pub fn encode_features(&mut self, x: Features<'_>, out: &mut Example) -> Result<(), String> {
+    pub fn encode_features(&mut self, x: Features<'_>, out: &mut Example) -> Result<(), Fault> {
         let clipped = self.scaler.admit(x);
         let x = with_values(x, clipped.as_deref());
         match x {
@@ -95,12 +96,12 @@ impl Encoder {
         self.transform_counted(x, out)
     }
 
-    fn transform_counted(&mut self, x: Features<'_>, out: &mut Example) -> Result<(), String> {
+    fn transform_counted(&mut self, x: Features<'_>, out: &mut Example) -> Result<(), Fault> {
         let beyond = self.transform_clipped(x, out);
         self.counted(beyond)
     }
 
-    fn counted(&mut self, beyond: Result<bool, String>) -> Result<(), String> {
+    fn counted(&mut self, beyond: Result<bool, Fault>) -> Result<(), Fault> {
         self.large_rows += u64::from(!matches!(beyond, Ok(false)));
         beyond.map(drop)
     }
@@ -113,12 +114,12 @@ impl Encoder {
     ///
     /// # Panics
     /// As [`Encoder::encode_features`].
-    pub fn transform(&self, x: Features<'_>, out: &mut Example) -> Result<bool, String> {
+    pub fn transform(&self, x: Features<'_>, out: &mut Example) -> Result<bool, Fault> {
         let clipped = self.scaler.clip(x);
         self.transform_clipped(with_values(x, clipped.as_deref()), out)
     }
 
-    fn transform_clipped(&self, x: Features<'_>, out: &mut Example) -> Result<bool, String> {
+    fn transform_clipped(&self, x: Features<'_>, out: &mut Example) -> Result<bool, Fault> {
         let shift = u32::from(self.intercept);
         self.begin(out);
         let at = out.values.len();
@@ -234,7 +235,7 @@ impl Encoder {
     }
 
     /// Whether the norm of a row is beyond the radius.
-    fn bound(&self, out: &mut Example) -> Result<bool, String> {
+    fn bound(&self, out: &mut Example) -> Result<bool, Fault> {
         let norm = out.features().views(self.features()).0.norm_squared().sqrt();
         if norm <= self.radius * (1.0 + 1e-9) {
             return Ok(false);
@@ -246,11 +247,11 @@ impl Encoder {
                 out.values.iter_mut().for_each(|value| *value *= factor);
                 Ok(true)
             }
-            LargeRow::Error if norm <= LARGEST_NORM => Err(format!(
+            LargeRow::Error if norm <= LARGEST_NORM => Err(fault!(
                 "the row has norm {norm:.6}; at most the learner's radius {:.6} was needed",
                 self.radius
             )),
-            _ => Err(format!("the row has norm {norm:e}; at most {LARGEST_NORM:e} is allowed")),
+            _ => Err(fault!("the row has norm {norm:e}; at most {LARGEST_NORM:e} is allowed")),
         }
     }
 }
