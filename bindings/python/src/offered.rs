@@ -125,7 +125,7 @@ impl Round<'_> {
                 }
                 let described: Vec<(u64, Described)> =
                     labels.iter().map(|(name, own)| (key(name), own.clone())).collect();
-                fill_blocks((*context).clone(), &described, width, row).map_err(Failure::Value)?;
+                fill_blocks((*context).clone(), &described, width, row)?;
                 for position in 0..labels.len() {
                     row.push_offered(&position.to_string());
                 }

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 
 use csv::ByteRecord;
 
+use crate::fault::{Fault, fault};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::missing::Missing;
 use crate::read::options::ReadOptions;
@@ -101,9 +102,9 @@ fn header(source: &mut Source) -> Result<Vec<Attribute>, ReadError> {
         }
         let attribute = match keyword(line, "@attribute") {
             Some(rest) => attribute(rest),
-            None => Err(format!("{} is no line of an ARFF header", shown(line))),
+            None => Err(fault!("{} is no line of an ARFF header", shown(line))),
         };
-        attributes.push(attribute.map_err(|message| source.error(ReadErrorKind::Row(message)))?);
+        attributes.push(attribute.map_err(|message| source.error(ReadErrorKind::Row(message.into())))?);
     }
     if attributes.is_empty() {
         return Err(source.file_error("declares no attribute; a row needs at least its label"));
@@ -119,10 +120,10 @@ fn keyword<'a>(line: &'a [u8], word: &str) -> Option<&'a [u8]> {
 }
 
 /// A name and a type.
-fn attribute(text: &[u8]) -> Result<Attribute, String> {
+fn attribute(text: &[u8]) -> Result<Attribute, Fault> {
     let text = std::str::from_utf8(text).map_err(|_| "an attribute that is not UTF-8".to_owned())?;
     let mut tokens = Tokens(text);
-    let Some(name) = tokens.next() else { return Err("an attribute has no name".to_owned()) };
+    let Some(name) = tokens.next() else { return Err("an attribute has no name".into()) };
     let rest = tokens.0.trim_ascii();
     let kind = match rest.strip_prefix('{') {
         Some(values) => {
@@ -138,7 +139,7 @@ fn attribute(text: &[u8]) -> Result<Attribute, String> {
                 "string" => Kind::Text,
                 "date" => Kind::Time,
                 _ => {
-                    return Err(format!(
+                    return Err(fault!(
                         "attribute {} has the type {}; known are numeric, real, integer, string, date and {{a, b}}",
                         shown(&*name.text),
                         shown(rest)

@@ -23,6 +23,7 @@ use csv::{ByteRecord, Reader as RecordReader};
 
 use self::layout::builder;
 use self::text::{CsvText, is_aligned, plain_line_ends, squeezed};
+use crate::fault::Fault;
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadError, ReadErrorKind, delimiter_name};
 use crate::read::format::Format;
@@ -341,8 +342,9 @@ impl Records for CsvRows {
 /// Adds the labels on offer in the cell `cell` of the column `column` to a row.
 fn offer(cell: &[u8], column: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
     let text = std::str::from_utf8(cell).map_err(|_| ReadErrorKind::InvalidUtf8)?;
-    let fault = |message: String| ReadErrorKind::Cell { noun: "column", column: column.to_owned(), message };
-    for name in offer::names(text).map_err(fault)? {
+    let wrong =
+        |what: Fault| ReadErrorKind::Cell { noun: "column", column: column.to_owned(), message: what.into() };
+    for name in offer::names(text).map_err(wrong)? {
         row.push_offered(&name);
     }
     Ok(())

@@ -2,6 +2,8 @@
 
 use std::{error, fmt, io};
 
+use crate::fault::Fault;
+
 /// Why data could not be read. One word wide, so that results stay small.
 ///
 /// `Display` is one sentence that begins with the file and, where there is one, the line:
@@ -80,6 +82,13 @@ pub enum ReadErrorKind {
 impl From<String> for ReadErrorKind {
     fn from(message: String) -> Self {
         ReadErrorKind::Layout(message)
+    }
+}
+
+/// An error of the file as a whole.
+impl From<Fault> for ReadErrorKind {
+    fn from(fault: Fault) -> Self {
+        ReadErrorKind::Layout(fault.into())
     }
 }
 

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value};
 
+use crate::fault::{Fault, fault};
+
 /// The type with which a label was given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LabelType {
@@ -62,13 +64,13 @@ impl GivenLabel {
     ///
     /// # Errors
     /// For an array, an object or null, and for a number beyond 64 bits.
-    pub fn read(value: &Value) -> Result<Self, String> {
+    pub fn read(value: &Value) -> Result<Self, Fault> {
         let (text, of) = match value {
             Value::String(text) => (text.clone(), LabelType::Text),
             Value::Bool(value) => (value.to_string(), LabelType::Truth),
             Value::Number(number) => return Self::of_number(number),
             Value::Null | Value::Array(_) | Value::Object(_) => {
-                return Err(format!("the label is {value}; a text, a number or a truth value was needed"));
+                return Err(fault!("the label is {value}; a text, a number or a truth value was needed"));
             }
         };
         Ok(Self { text, of })
@@ -78,7 +80,7 @@ impl GivenLabel {
     ///
     /// # Errors
     /// For a number beyond 64 bits.
-    pub(crate) fn of_number(number: &Number) -> Result<Self, String> {
+    pub(crate) fn of_number(number: &Number) -> Result<Self, Fault> {
         match number.as_f64().filter(|_| number.is_f64()) {
             Some(value) => Ok(Self { text: of_real(value)?, of: LabelType::Real }),
             None => Ok(Self { text: number.to_string(), of: LabelType::Whole }),
@@ -124,12 +126,12 @@ impl<'de> Deserialize<'de> for GivenLabel {
 ///
 /// # Errors
 /// If it is beyond 64 bits: whole numbers there differ in digits that JSON's readers round away.
-pub(crate) fn of_real(value: f64) -> Result<String, String> {
+pub(crate) fn of_real(value: f64) -> Result<String, Fault> {
     const BEYOND: f64 = 18_446_744_073_709_551_616.0;
     if (-BEYOND / 2.0 < value) && (value < BEYOND) {
         return Ok(written(value));
     }
-    Err(format!(
+    Err(fault!(
         "the label is the number {value:e}, beyond 64 bits, of which only the first digits are read: write such labels as texts, in \
          quotation marks"
     ))
@@ -261,7 +263,7 @@ mod tests {
     fn numbers_beyond_64_bits_are_no_labels() {
         for text in ["18446744073709551616", "-9223372036854775809", "1e30", "-1e300"] {
             let value: Value = serde_json::from_str(text).expect("JSON");
-            let why = GivenLabel::read(&value).expect_err(text);
+            let why = GivenLabel::read(&value).expect_err(text).to_string();
             assert!(why.ends_with("write such labels as texts, in quotation marks"), "{why}");
         }
         for text in ["18446744073709551615", "-9223372036854775808", "1e19", "9007199254740993.0", "-0.0"] {

@@ -1,6 +1,7 @@
 //! What is said of logs of decisions: the columns of another program's, and what is made of our own.
 
 use crate::encode::costs::Costs;
+use crate::fault::Fault;
 
 /// How a log is read whose columns have other names.
 pub(crate) const NAMED: &str =
@@ -72,11 +73,11 @@ pub enum LogUse {
 
 impl LogUse {
     /// Refuses data with labels where a range of rewards says that a log was meant.
-    pub(crate) fn check_data(self) -> Result<(), String> {
+    pub(crate) fn check_data(self) -> Result<(), Fault> {
         match self {
             Self::Learnt { rewards: Some(_), .. } => Err("is no log of decisions, whose rewards have a range; the range of costs in data is that of the \
                                           option costs, and decision, probability and reward name the columns of another program's log"
-                .to_owned()),
+                .into()),
             _ => Ok(()),
         }
     }

@@ -9,6 +9,7 @@ use noregret::example::Features;
 use serde_json::Value;
 
 use crate::encode::labels::Labels;
+use crate::fault::{Fault, fault};
 use crate::read::columns::hash_name;
 use crate::read::error::shown;
 use crate::read::label::{GivenLabel, LabelType};
@@ -26,12 +27,12 @@ const PAIR: f64 = 4.0;
 ///
 /// # Errors
 /// If it is a list in another writing, or has anything but names.
-pub(crate) fn names(text: &str) -> Result<Vec<String>, String> {
+pub(crate) fn names(text: &str) -> Result<Vec<String>, Fault> {
     const NEEDED: &str = "names separated by blanks, as in a b, or a list in JSON, as in [\"a\", \"b\"]";
     let text = text.trim_ascii();
     if !text.starts_with('[') {
         if text.contains([';', '|', ',']) || text.starts_with(['(', '{']) {
-            return Err(format!("is {}; {NEEDED}, were needed", shown(text)));
+            return Err(fault!("is {}; {NEEDED}, were needed", shown(text)));
         }
         return Ok(text.split_ascii_whitespace().map(str::to_owned).collect());
     }
@@ -41,7 +42,7 @@ pub(crate) fn names(text: &str) -> Result<Vec<String>, String> {
     let name = |value: Value| match value {
         Value::String(name) => Ok(name),
         Value::Number(number) => GivenLabel::of_number(&number).map(|label| label.text),
-        other => Err(format!("has {other}, where the name of a label was needed")),
+        other => Err(fault!("has {other}, where the name of a label was needed")),
     };
     list.into_iter().map(name).collect()
 }
@@ -87,7 +88,7 @@ pub fn fill_blocks(
     labels: &[(u64, Described)],
     width: u32,
     row: &mut Row,
-) -> Result<(), String> {
+) -> Result<(), Fault> {
     pair(&mut context);
     let (indices, values) = hashed(&context);
     let described: Vec<_> = labels.iter().map(|(key, own)| (*key, hashed(own))).collect();
@@ -99,14 +100,14 @@ pub fn fill_blocks(
         })
         .collect();
     if u32::try_from(offered.len()).ok().and_then(|count| count.checked_mul(width)).is_none() {
-        return Err(format!("{} labels are on offer; these are too many for the columns", offered.len()));
+        return Err(fault!("{} labels are on offer; these are too many for the columns", offered.len()));
     }
     let offer = Offer { context: Features::Sparse { indices: &indices, values: &values }, labels: &offered };
     let mut made = OfferRow::default();
     offer.encode(width, &mut made);
     for (column, value) in made.features().iter() {
         if !value.is_finite() || value.abs() > LARGEST_NORM {
-            return Err("products of the features are too large".to_owned());
+            return Err("products of the features are too large".into());
         }
         row.push(column as u32, value);
     }
@@ -146,7 +147,7 @@ impl DescribedRound {
     ///
     /// # Errors
     /// If products are too large.
-    pub fn fill_without(&self, name: &str, width: u32, row: &mut Row) -> Result<(), String> {
+    pub fn fill_without(&self, name: &str, width: u32, row: &mut Row) -> Result<(), Fault> {
         let rest =
             |all: &Described| all.iter().filter(|(own, _)| own != name).cloned().collect::<Described>();
         let labels: Vec<_> = self.labels.iter().map(|(key, own)| (*key, rest(own))).collect();
@@ -175,14 +176,14 @@ impl Round {
     }
 
     /// Adds a label on offer. Without a name, only its features identify it.
-    pub(crate) fn offer(&mut self, name: &str, features: Described) -> Result<(), String> {
+    pub(crate) fn offer(&mut self, name: &str, features: Described) -> Result<(), Fault> {
         self.offer_as(name, LabelType::Unstated, features)
     }
 
     /// The same for a label whose name is of a type.
-    pub(crate) fn offer_as(&mut self, name: &str, of: LabelType, features: Described) -> Result<(), String> {
+    pub(crate) fn offer_as(&mut self, name: &str, of: LabelType, features: Described) -> Result<(), Fault> {
         if !name.is_empty() && self.position(name).is_some() {
-            return Err(format!("the label {} is on offer twice", shown(name)));
+            return Err(fault!("the label {} is on offer twice", shown(name)));
         }
         self.labels.push((key(name), features));
         self.names.push(GivenLabel { text: name.to_owned(), of });
@@ -210,9 +211,9 @@ impl Round {
 
     /// Writes features and labels on offer to `row`, in blocks of `width` columns; the names of the labels
     /// are their positions.
-    pub(crate) fn fill(&mut self, width: u32, row: &mut Row) -> Result<(), String> {
+    pub(crate) fn fill(&mut self, width: u32, row: &mut Row) -> Result<(), Fault> {
         if self.names.is_empty() {
-            return Err("no label is on offer".to_owned());
+            return Err("no label is on offer".into());
         }
         let context = std::mem::take(&mut self.context);
         if self.keeps {
@@ -230,11 +231,11 @@ impl Round {
 
 /// Adds the features of `value`, which is named `path`: members of objects by path, members of lists by
 /// position, texts as categories; null is no feature.
-pub(crate) fn flatten(path: &mut String, value: &Value, into: &mut Described) -> Result<(), String> {
+pub(crate) fn flatten(path: &mut String, value: &Value, into: &mut Described) -> Result<(), Fault> {
     let length = path.len();
     let mut push = |name: String, value: f64| {
         if value.is_nan() || value.abs() > LARGEST_NORM {
-            return Err(format!(
+            return Err(fault!(
                 "feature {} is {value:e}; a number of at most {LARGEST_NORM:e} was needed",
                 shown(&*name)
             ));
@@ -275,7 +276,7 @@ pub(crate) fn flatten(path: &mut String, value: &Value, into: &mut Described) ->
 mod tests {
     use super::*;
 
-    fn flat(text: &str) -> Result<Described, String> {
+    fn flat(text: &str) -> Result<Described, Fault> {
         let mut described = Vec::new();
         flatten(&mut String::new(), &serde_json::from_str(text).expect("JSON"), &mut described)?;
         Ok(described)
@@ -298,7 +299,9 @@ mod tests {
             ("user.hue=red", 1.0),
         ];
         assert!(found.iter().map(|(name, value)| (name.as_str(), *value)).eq(want), "{found:?}");
-        assert!(flat(r#"{"a": 1e200}"#).expect_err("large").starts_with("feature \"a\" is 1e200"));
+        assert!(
+            flat(r#"{"a": 1e200}"#).expect_err("large").to_string().starts_with("feature \"a\" is 1e200")
+        );
     }
 
     #[test]
@@ -310,7 +313,7 @@ mod tests {
         let needed =
             r#"names separated by blanks, as in a b, or a list in JSON, as in ["a", "b"], were needed"#;
         for text in ["a;b", "a|b", "a, b", "['a', 'b']", "('a', 'b')", "{'a', 'b'}", "[a"] {
-            let why = names(text).expect_err(text);
+            let why = names(text).expect_err(text).to_string();
             assert!(why.starts_with(&format!("is {}", shown(text))) && why.ends_with(needed), "{why}");
         }
     }
@@ -337,6 +340,6 @@ mod tests {
         assert_eq!((block(&one, 0), block(&one, 1)), (block(&other, 1), block(&other, 0)));
         let mut twice = Round::default();
         twice.offer("a", vec![]).expect("new");
-        assert_eq!(twice.offer("a", vec![]), Err("the label \"a\" is on offer twice".to_owned()));
+        assert_eq!(twice.offer("a", vec![]), Err("the label \"a\" is on offer twice".into()));
     }
 }

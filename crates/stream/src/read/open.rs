@@ -4,6 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use crate::decisions::foreign::PlayedRows;
+use crate::fault::{Fault, fault};
 use crate::read::ahead::ReadAhead;
 use crate::read::decompress::PARQUET;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
@@ -32,12 +33,12 @@ pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadEr
     if let Some(file) = parquet_file(path, options.format == Some(Format::Parquet)) {
         let other = options.format.filter(|format| *format != Format::Parquet);
         let other = other.map_or(Ok(()), |format| {
-            Err(format!("is a Parquet file, and was to be read as {}; leave out the format", format.name()))
+            Err(fault!("is a Parquet file, and was to be read as {}; leave out the format", format.name()))
         });
         other
             .and_then(|()| check_text(Format::Parquet, options))
             .and_then(|()| check_offered(Format::Parquet, options))
-            .map_err(|what| ReadError::new(path, 0, ReadErrorKind::Layout(what)))?;
+            .map_err(|what| ReadError::new(path, 0, what.into()))?;
         return ahead(labelled(crate::read::parquet::reader(file, path, options)?, path, options), path);
     }
     from_source(Source::open(path, &options.stop)?, options)
@@ -98,9 +99,9 @@ fn ahead(reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadErr
 }
 
 /// Refuses to look for the labels on offer in a format that does not have them in a column.
-fn check_offered(format: Format, options: &ReadOptions) -> Result<(), String> {
+fn check_offered(format: Format, options: &ReadOptions) -> Result<(), Fault> {
     match &options.offered {
-        Some(offered) if !format.is_table() => Err(format!(
+        Some(offered) if !format.is_table() => Err(fault!(
             "is read as {}, which has no column or key {} of the labels on offer; csv, ndjson, parquet or arff was needed",
             format.name(),
             shown(offered)
@@ -110,7 +111,7 @@ fn check_offered(format: Format, options: &ReadOptions) -> Result<(), String> {
 }
 
 /// Refuses what is said of another format than that of the data, where it has no effect.
-fn check_text(format: Format, options: &ReadOptions) -> Result<(), String> {
+fn check_text(format: Format, options: &ReadOptions) -> Result<(), Fault> {
     let given = [
         ("delimiter", options.delimiter.is_some(), Format::Csv),
         ("header", options.header.is_some(), Format::Csv),
@@ -119,20 +120,20 @@ fn check_text(format: Format, options: &ReadOptions) -> Result<(), String> {
     let other = given.into_iter().find(|(_, given, of)| *given && *of != format);
     other.map_or(Ok(()), |(option, _, of)| {
         let (format, of) = (format.name(), of.name());
-        Err(format!(
+        Err(fault!(
             "is read as {format}, where the option {option} has no effect, which is for {of}; leave it out"
         ))
     })
 }
 
 /// Refuses the names of columns in a format that has none.
-fn check_columns(format: Format, options: &ReadOptions) -> Result<(), String> {
+fn check_columns(format: Format, options: &ReadOptions) -> Result<(), Fault> {
     let one = [("weight", &options.weight), ("id", &options.id)];
     let one = one.into_iter().filter_map(|(what, name)| Some((what, name.as_ref()?)));
     let several = options.given().into_iter();
     let several = several.filter_map(|(names, role)| Some((role.name(), names.first()?)));
     match one.chain(several).next() {
-        Some((what, name)) if !format.is_table() => Err(format!(
+        Some((what, name)) if !format.is_table() => Err(fault!(
             "is read as {}, which has no columns with names; {what} = {} needs a table (csv, ndjson, arff or parquet)",
             format.name(),
             shown(name)

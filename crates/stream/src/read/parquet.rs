@@ -33,6 +33,7 @@ use crate::decisions::NO_DATA;
 use crate::decisions::parquet::HEADER;
 use crate::decisions::reader::LogReader;
 use crate::decisions::rows::LoggedRows;
+use crate::fault::{Fault, fault};
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
@@ -84,11 +85,11 @@ fn opened(file: File, name: &str) -> Result<ParquetRows, ReadError> {
 }
 
 pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
-    let failed = |message: String| ReadError::new(name, 0, ReadErrorKind::Layout(message));
+    let failed = |message: Fault| ReadError::new(name, 0, message.into());
     let mut rows = opened(file, name)?;
     if rows.is_decision_log() {
         return match options.decisions {
-            LogUse::Refused => Err(failed(NO_DATA.to_owned())),
+            LogUse::Refused => Err(failed(NO_DATA.into())),
             LogUse::Learnt { .. } | LogUse::Predicted => LoggedRows::boxed(LogReader::open(name)?, options),
         };
     }
@@ -110,7 +111,7 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
             (saved, vec![])
         }
         None if options.schema.is_some() => {
-            return Err(failed("has columns with names, and the model's have none".to_owned()));
+            return Err(failed("has columns with names, and the model's have none".into()));
         }
         None => decide(&mut rows, &names, options, total).map_err(failed)?,
     };
@@ -139,16 +140,16 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
     Ok(Box::new(table))
 }
 
-fn unread(leaf: &Leaf, name: &str) -> String {
+fn unread(leaf: &Leaf, name: &str) -> Fault {
     let what = match leaf.kind {
         Kind::Unread(Some(kind)) => format!("of the type {kind}"),
         _ => "a list of lists".to_owned(),
     };
-    format!("column {} is {what}, which noregret does not read: leave it out, or convert it", shown(name))
+    fault!("column {} is {what}, which noregret does not read: leave it out, or convert it", shown(name))
 }
 
-fn listed(name: &str) -> String {
-    format!("column {} is a list; it can only be features", shown(name))
+fn listed(name: &str) -> Fault {
+    fault!("column {} is a list; it can only be features", shown(name))
 }
 
 /// The decoded rows of a file.
@@ -233,7 +234,7 @@ fn decide(
     names: &[String],
     options: &ReadOptions,
     total: u64,
-) -> Result<(CsvSchema, Vec<String>), String> {
+) -> Result<(CsvSchema, Vec<String>), Fault> {
     let mut options = options.clone();
     options.drop.extend(options.offered.take());
     let given = given_to_others(&rows.leaves, names, &mut options)?;
@@ -305,7 +306,7 @@ fn given_to_others(
     leaves: &[Leaf],
     names: &[String],
     options: &mut ReadOptions,
-) -> Result<Vec<Option<CsvRole>>, String> {
+) -> Result<Vec<Option<CsvRole>>, Fault> {
     let mut given = vec![None; names.len()];
     for (list, role) in [
         (&mut options.categorical, CsvRole::Categorical),
@@ -323,7 +324,7 @@ fn given_to_others(
             let fits = role == CsvRole::Drop || (role == CsvRole::Numeric && leaves[at].is_vector());
             if leaves[at].is_vector() && !fits {
                 let (name, role) = (shown(&names[at]), role_word(role));
-                return Err(format!(
+                return Err(fault!(
                     "column {name} is a list of numbers; it can be numeric or left out, not {role}"
                 ));
             }
@@ -411,8 +412,12 @@ fn offer(leaf: &mut Leaf, column: &Column, buffer: &mut String, row: &mut Row) -
             row.push_offered_as(text, of);
             continue;
         }
-        let fault = |message| ReadErrorKind::Cell { noun: "column", column: column.name.clone(), message };
-        offer::names(text).map_err(fault)?.iter().for_each(|name| row.push_offered(name));
+        let wrong = |what: Fault| ReadErrorKind::Cell {
+            noun: "column",
+            column: column.name.clone(),
+            message: what.into(),
+        };
+        offer::names(text).map_err(wrong)?.iter().for_each(|name| row.push_offered(name));
     }
     Ok(())
 }

@@ -359,8 +359,8 @@ fn is_blank(character: char) -> bool {
     character == ' ' || character == '\t'
 }
 
-fn bad(message: String) -> ReadErrorKind {
-    ReadErrorKind::Row(message)
+fn bad(message: impl Into<String>) -> ReadErrorKind {
+    ReadErrorKind::Row(message.into())
 }
 
 #[cfg(test)]

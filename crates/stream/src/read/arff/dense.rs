@@ -3,6 +3,7 @@
 use csv::ByteRecord;
 
 use super::{Attribute, FIRST, Kind, Token, Tokens, is_blank, late_weight, weight_of};
+use crate::fault::Fault;
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
@@ -162,8 +163,9 @@ impl Records for ArffRows {
         }
         if let Some(text) = self.offered.and_then(|at| values[at].as_deref()) {
             let column = || columns[self.offered.unwrap_or_default()].name.clone();
-            let fault = |message| ReadErrorKind::Cell { noun: "column", column: column(), message };
-            offer::names(text).map_err(fault)?.iter().for_each(|name| row.push_offered(name));
+            let wrong =
+                |what: Fault| ReadErrorKind::Cell { noun: "column", column: column(), message: what.into() };
+            offer::names(text).map_err(wrong)?.iter().for_each(|name| row.push_offered(name));
         }
         self.declared.iter().for_each(|label| row.push_offered(label));
         for (at, (column, value)) in columns.iter_mut().zip(&values).enumerate() {

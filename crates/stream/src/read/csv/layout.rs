@@ -5,6 +5,7 @@
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 
 use super::header::{MOST_ABOVE, has_header, rows_above, usual_width};
+use crate::fault::{Fault, fault};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::missing::is_missing;
 use crate::read::options::{CsvSchema, ReadOptions, Style};
@@ -88,9 +89,9 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
         return Err("has a header but no rows".into());
     }
 
-    let numbered = |what: String| match header || !what.starts_with("has no column ") {
+    let numbered = |what: Fault| match header || !what.to_string().starts_with("has no column ") {
         true => what,
-        false => format!(
+        false => fault!(
             "{what}, by their numbers, since the first line is taken for a row; the option header = yes takes it for the names"
         ),
     };
@@ -213,12 +214,12 @@ fn second_header(rows: &[ByteRecord]) -> bool {
 }
 
 /// Checks a delimiter.
-pub(crate) fn checked_delimiter(delimiter: char) -> Result<u8, String> {
+pub(crate) fn checked_delimiter(delimiter: char) -> Result<u8, Fault> {
     if delimiter.is_ascii() && !"\"\r\n".contains(delimiter) {
         return Ok(delimiter as u8);
     }
     let shown = shown(delimiter.to_string());
-    Err(format!("cannot have the delimiter {shown}; it is one ASCII character, no quote and no line end"))
+    Err(fault!("cannot have the delimiter {shown}; it is one ASCII character, no quote and no line end"))
 }
 
 /// The delimiter that splits all rows into the same number of cells, at least two, and finds the

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::keys::{Keys, LABELS};
 use super::nan::without_nan;
+use crate::fault::{Fault, fault};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, json_fault, shown};
 use crate::read::format::Format;
@@ -41,7 +42,7 @@ impl Blocks {
         Self { keys, width, round: Round::new(describes) }
     }
 
-    fn object(&mut self, object: Map<String, Value>, row: &mut Row) -> Result<(), String> {
+    fn object(&mut self, object: Map<String, Value>, row: &mut Row) -> Result<(), Fault> {
         self.round.clear();
         let nested = object.contains_key("x");
         let mut label = None;
@@ -54,7 +55,7 @@ impl Blocks {
             } else if is(&self.keys.weight) {
                 match value.as_f64() {
                     Some(weight) if weight >= 0.0 => row.weight = weight,
-                    _ => return Err(format!("weight {value} is not a number of at least 0")),
+                    _ => return Err(fault!("weight {value} is not a number of at least 0")),
                 }
             } else if is(&self.keys.id) || ((key == "tag" || key == "id") && row.tag.is_empty()) {
                 row.tag = tag(&value);
@@ -73,7 +74,7 @@ impl Blocks {
     }
 
     /// The labels on offer: `{"a": {…}}`, or a list of `{"label": "a", "x": {…}}` and names.
-    fn offered(&mut self, labels: &Value) -> Result<(), String> {
+    fn offered(&mut self, labels: &Value) -> Result<(), Fault> {
         match labels {
             Value::Object(labels) => {
                 for (name, features) in labels {
@@ -91,19 +92,19 @@ impl Blocks {
                     self.offer(&label.text, label.of, features.unwrap_or(&Value::Null))?;
                 }
             }
-            _ => return Err("\"labels\" is neither an object nor an array".to_owned()),
+            _ => return Err("\"labels\" is neither an object nor an array".into()),
         }
         Ok(())
     }
 
-    fn offer(&mut self, name: &str, of: LabelType, features: &Value) -> Result<(), String> {
+    fn offer(&mut self, name: &str, of: LabelType, features: &Value) -> Result<(), Fault> {
         let features = described(features, &format!("the label {}", shown(name)))?;
         self.round.offer_as(name, of, features)
     }
 }
 
 /// A label; nothing for null and a text of blanks.
-fn given(value: &Value) -> Result<Option<GivenLabel>, String> {
+fn given(value: &Value) -> Result<Option<GivenLabel>, Fault> {
     match value {
         Value::Null => Ok(None),
         Value::String(text) if text.trim().is_empty() => Ok(None),
@@ -121,12 +122,12 @@ fn tag(value: &Value) -> String {
 }
 
 /// The features `features` of `what`.
-fn described(features: &Value, what: &str) -> Result<Described, String> {
+fn described(features: &Value, what: &str) -> Result<Described, Fault> {
     let mut described = Vec::new();
     match features {
         Value::Null => {}
         Value::Object(_) | Value::Array(_) => flatten(&mut String::new(), features, &mut described)?,
-        other => return Err(format!("{what} is {other}; an object of features was needed")),
+        other => return Err(fault!("{what} is {other}; an object of features was needed")),
     }
     Ok(described)
 }
@@ -142,7 +143,7 @@ impl LineParser for Blocks {
         let object = serde_json::from_str(line).or_else(without).map_err(|error| {
             ReadErrorKind::Row(format!("is not a round with labels on offer: {}", json_fault(&error)))
         })?;
-        self.object(object, row).map_err(ReadErrorKind::Row)?;
+        self.object(object, row).map_err(|what| ReadErrorKind::Row(what.into()))?;
         room(self.round.len(), self.width, columns)?;
         Ok(true)
     }

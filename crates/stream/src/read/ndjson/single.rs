@@ -8,6 +8,7 @@ use super::keys::{Keys, Shape};
 use super::table::Table;
 use super::visit::{Scratch, parse_object};
 use super::{finish, is_foreign};
+use crate::fault::{Fault, fault};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::ReadErrorKind;
 use crate::read::options::Schema;
@@ -44,7 +45,7 @@ impl TableRows {
     ///
     /// # Errors
     /// If a file with this row is refused.
-    pub fn features(&mut self, columns: &Columns, x: &Value) -> Result<Vec<(String, f64)>, String> {
+    pub fn features(&mut self, columns: &Columns, x: &Value) -> Result<Vec<(String, f64)>, Fault> {
         let known = self.columns.columns().count();
         if columns.count() != known {
             let both = known.min(columns.count());
@@ -55,7 +56,7 @@ impl TableRows {
             }
         }
         self.scratch.first_new = Some(columns.count());
-        let done = self.read(x).map_err(|kind| kind.to_string());
+        let done = self.read(x).map_err(|kind| fault!("{kind}"));
         let Scratch { known, unknown, .. } = self.scratch;
         self.is_foreign = known == 0 && unknown > 0 && is_foreign(&format!("{{\"x\":{x}}}"), columns);
         let name = |column: &u32| self.columns.columns().name(*column).into_owned();

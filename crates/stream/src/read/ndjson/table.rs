@@ -23,6 +23,7 @@ use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
 
 use super::keys::{Keys, Shape};
+use crate::fault::{Fault, fault};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::missing::Missing;
@@ -320,7 +321,7 @@ pub(crate) fn decide(
     keys: &Keys,
     options: &ReadOptions,
     more: bool,
-) -> Result<(CsvSchema, Vec<String>), String> {
+) -> Result<(CsvSchema, Vec<String>), Fault> {
     let survey = Survey::of(rows, keys);
     if let Some(label) = options.label.as_ref()
         && !survey.places.contains_key(label)
@@ -331,7 +332,7 @@ pub(crate) fn decide(
         let names = survey.names.iter().chain(beside).map(String::as_str);
         let other_case = names.clone().find(|name| name.eq_ignore_ascii_case(label));
         if let Some(near) = other_case.or_else(|| noregret::param::nearest(label, names)) {
-            return Err(format!("has no key {} (did you mean {}?)", shown(label), shown(near)));
+            return Err(fault!("has no key {} (did you mean {}?)", shown(label), shown(near)));
         }
     }
     let played = keys.played.iter().flatten();
@@ -341,11 +342,11 @@ pub(crate) fn decide(
         if survey.seen[survey.places[key]].cells.is_empty()
             && let Some(near) = noregret::param::nearest(key, others)
         {
-            return Err(format!("has no key {} (did you mean {}?)", shown(key), shown(near)));
+            return Err(fault!("has no key {} (did you mean {}?)", shown(key), shown(near)));
         }
     }
     if !more && let Some(absent) = absent_key(rows, [&options.weight, &options.offered, &options.id]) {
-        return Err(absent);
+        return Err(absent.into());
     }
     let columns = survey.columns(rows.len(), keys);
     let names: Vec<String> = columns.iter().map(|place| survey.names[*place].clone()).collect();

@@ -388,7 +388,7 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
         match self.part {
             Part::Label | Part::Offered => match of_real(value) {
                 Ok(text) => self.visit_text(format_args!("{text}"), LabelType::Real),
-                Err(what) => Err(self.object.fault(what)),
+                Err(what) => Err(self.object.fault(what.into())),
             },
             Part::Tag => self.visit_text(format_args!("{value}"), LabelType::Real),
             // As written in JSON: 1.0 is not 1.
@@ -408,7 +408,7 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
             Part::Offered => self.object.offer(value, LabelType::Text),
             Part::Offers => match offer::names(value) {
                 Ok(names) => names.iter().try_for_each(|name| self.object.offer(name, LabelType::Unstated)),
-                Err(what) => Err(self.object.fault(what)),
+                Err(what) => Err(self.object.fault(what.into())),
             },
             Part::Tag => {
                 self.object.row.tag.push_str(value);

@@ -7,6 +7,7 @@ use super::column::is_needed;
 use super::names::{Names, find_column, label_by_name};
 use super::roles::{Decided, decide, role_word};
 use super::sample::{Sample, missing_words};
+use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
 use crate::read::error::shown;
 use crate::read::logs::Keys;
@@ -23,7 +24,7 @@ pub(crate) struct Inferred {
 
 impl Inferred {
     /// The layout of the saved model, for columns called `names`.
-    pub(super) fn saved(names: &[String], options: &ReadOptions) -> Result<Self, String> {
+    pub(super) fn saved(names: &[String], options: &ReadOptions) -> Result<Self, Fault> {
         let saved = saved_layout(options).ok_or("has columns with names, and the model's have none")?;
         check_known(&saved, &names.iter().map(String::as_str).collect())?;
         let mut layout = CsvSchema { delimiter: ',', header: true, ..saved.into_owned() };
@@ -33,7 +34,7 @@ impl Inferred {
 }
 
 /// Infers the layout of the columns `names`; `options` take precedence.
-pub(crate) fn infer(names: &Names, sample: &Sample<'_>, options: &ReadOptions) -> Result<Inferred, String> {
+pub(crate) fn infer(names: &Names, sample: &Sample<'_>, options: &ReadOptions) -> Result<Inferred, Fault> {
     let Decided { fields, numbers, marks, mut notes } =
         decide(sample, options, |column| find_column(&names.names, column))?;
     notes.splice(0..0, names.note());
@@ -111,7 +112,7 @@ impl Keys {
 /// Refuses what the options say of the columns `names` where the saved model says otherwise, which counts. A
 /// label or weights that the model did not have are added, and its label gets the name that it has in these
 /// data, which the options may call by its number.
-pub(crate) fn agree(layout: &mut CsvSchema, names: &[String], options: &ReadOptions) -> Result<(), String> {
+pub(crate) fn agree(layout: &mut CsvSchema, names: &[String], options: &ReadOptions) -> Result<(), Fault> {
     let unlabelled = !layout.fields.iter().any(|field| field.role == CsvRole::Label);
     let usual = unlabelled.then(|| label_by_name(names)).flatten().map(|at| &names[at]);
     let one =
@@ -135,7 +136,7 @@ pub(crate) fn agree(layout: &mut CsvSchema, names: &[String], options: &ReadOpti
             Some(CsvRole::Label) if is_needed(role) => {}
             Some(_) if role == CsvRole::Label && options.label.is_none() => {}
             Some(known) if known != role => {
-                return Err(format!(
+                return Err(fault!(
                     "{} = {} has no effect: the column is {} in the saved model, which says how columns are read; leave the option out",
                     role.name(),
                     shown(asked),
@@ -170,11 +171,11 @@ fn named_fields(schema: &Schema) -> Option<CsvSchema> {
 }
 
 /// Checks that some of the columns of a saved model are among `there`, if it has any.
-pub(crate) fn check_known(layout: &CsvSchema, there: &HashSet<&str>) -> Result<(), String> {
+pub(crate) fn check_known(layout: &CsvSchema, there: &HashSet<&str>) -> Result<(), Fault> {
     let mut needed = layout.fields.iter().filter(|field| is_needed(field.role)).peekable();
     match needed.peek().map(|field| shown(&field.name)) {
         Some(wanted) if needed.all(|field| !there.contains(&*field.name)) => {
-            Err(format!("lacks all columns that the saved model was trained on, such as {wanted}"))
+            Err(fault!("lacks all columns that the saved model was trained on, such as {wanted}"))
         }
         _ => Ok(()),
     }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use csv::ByteRecord;
 
 use super::words::LABEL_NAMES;
+use crate::fault::{Fault, fault};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::logs::{Keys, NAMED};
 use crate::read::options::ReadOptions;
@@ -75,7 +76,7 @@ pub(crate) fn names(first: &ByteRecord, header: bool) -> Result<Names, ReadError
 }
 
 /// The position of the column that is called `column`, or has it as its number from 1.
-pub(crate) fn find_column(names: &[String], column: &str) -> Result<usize, String> {
+pub(crate) fn find_column(names: &[String], column: &str) -> Result<usize, Fault> {
     let by_name = names.iter().position(|name| name == column);
     let by_number =
         || column.parse::<usize>().ok().filter(|number| (1..=names.len()).contains(number)).map(|n| n - 1);
@@ -85,7 +86,7 @@ pub(crate) fn find_column(names: &[String], column: &str) -> Result<usize, Strin
         let other_case = names.iter().find(|name| name.eq_ignore_ascii_case(column)).map(String::as_str);
         let near = other_case.or_else(|| noregret::param::nearest(column, names.iter().map(String::as_str)));
         let near = near.map_or_else(String::new, |near| format!(" (did you mean {}?)", shown(near)));
-        format!("has no column {}{near}; its columns are {}{more}", shown(column), known.join(", "))
+        fault!("has no column {}{near}; its columns are {}{more}", shown(column), known.join(", "))
     })
 }
 
@@ -102,18 +103,18 @@ pub(super) fn label_by_name(names: &[String]) -> Option<usize> {
 pub(crate) fn label_and_weight(
     names: &[String],
     options: &ReadOptions,
-) -> Result<(usize, Option<usize>), String> {
+) -> Result<(usize, Option<usize>), Fault> {
     let label = match &options.label {
         Some(column) => find_column(names, column).map_err(|what| {
             // The names of our own logs are the default.
             let ours = options.logged.as_ref().is_some_and(|keys| keys.decision == Keys::default().decision);
-            if ours { what + NAMED } else { what }
+            if ours { fault!("{what}{NAMED}") } else { what }
         })?,
         None => label_by_name(names).unwrap_or(names.len() - 1),
     };
     let weight = options.weight.as_ref().map(|column| find_column(names, column)).transpose()?;
     if weight == Some(label) {
-        return Err(format!("column {} cannot be both label and weight", shown(&names[label])));
+        return Err(fault!("column {} cannot be both label and weight", shown(&names[label])));
     }
     Ok((label, weight))
 }

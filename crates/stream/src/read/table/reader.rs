@@ -8,6 +8,7 @@ use super::describe::describe_roles;
 use super::features::{Features, features};
 use super::layout::Inferred;
 use super::names::find_column;
+use crate::fault::Fault;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
@@ -110,7 +111,7 @@ impl<R: Records + 'static> Table<R> {
         options: &ReadOptions,
         records: impl FnOnce(Option<usize>) -> R,
     ) -> Result<Box<dyn Reader>, ReadError> {
-        let failed = |message: String| ReadError::new(name, 0, ReadErrorKind::Layout(message));
+        let failed = |message: Fault| ReadError::new(name, 0, message.into());
         let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(name, 0, kind))?;
         let mut columns = ColumnMap::new(columns, options.most_columns());
         let inferred = inferred.map_or_else(|| Inferred::saved(names, options), Ok).map_err(failed)?;

@@ -7,6 +7,7 @@ use super::features::numbers_of;
 use super::sample::{ENOUGH, Sample, first_rows};
 use super::words::is_number;
 use super::{amount, duration, remarks, text, time};
+use crate::fault::{Fault, fault};
 use crate::read::error::shown;
 use crate::read::label::truth;
 use crate::read::options::{CsvField, CsvRole, ReadOptions, Style};
@@ -83,8 +84,8 @@ pub(crate) struct Decided {
 pub(crate) fn decide(
     sample: &Sample<'_>,
     options: &ReadOptions,
-    find: impl Fn(&str) -> Result<usize, String>,
-) -> Result<Decided, String> {
+    find: impl Fn(&str) -> Result<usize, Fault>,
+) -> Result<Decided, Fault> {
     let width = sample.names.len();
     let mut given: Vec<Option<CsvRole>> = vec![None; width];
     for (list, role) in options.given() {
@@ -92,7 +93,7 @@ pub(crate) fn decide(
             let column = find(name)?;
             if let Some(other) = given[column].filter(|other| *other != role) {
                 let name = shown(&sample.names[column]);
-                return Err(format!(
+                return Err(fault!(
                     "column {name} cannot be both {} and {}",
                     role_word(other),
                     role_word(role)
@@ -103,7 +104,7 @@ pub(crate) fn decide(
     }
     if let Some(label) = sample.label.filter(|label| given[*label] == Some(CsvRole::Drop)) {
         let name = shown(&sample.names[label]);
-        return Err(format!(
+        return Err(fault!(
             "column {name} cannot be both label and dropped; the option label names another one"
         ));
     }
@@ -133,7 +134,7 @@ pub(crate) fn decide(
             (None, None) => look.role(name, &mut notes),
         };
         if role == CsvRole::Time && style.is_none() {
-            return Err(format!(
+            return Err(fault!(
                 "column {} holds no day or time that is recognised, such as {}",
                 shown(name),
                 Style::Iso.example()

@@ -27,6 +27,7 @@ use std::collections::VecDeque;
 
 use super::slots::{self, Slot};
 use super::{Vw, bad, is_blank, parse_head};
+use crate::fault::Fault;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::ReadErrorKind;
 use crate::read::format::Format;
@@ -73,7 +74,7 @@ enum Part {
 }
 
 /// What `line` is about, whether it is one of `ccb`, and the line without the words that say so.
-fn part(line: &str) -> Result<(Part, bool, &str), String> {
+fn part(line: &str) -> Result<(Part, bool, &str), Fault> {
     let after = |line: &str, word: &str| -> Option<usize> {
         let start = line.len() - line.trim_start_matches(is_blank).len();
         let rest = line[start..].strip_prefix(word)?;
@@ -89,7 +90,7 @@ fn part(line: &str) -> Result<(Part, bool, &str), String> {
     let rest = &line[at..];
     let kinds = [("shared", Part::Shared), ("action", Part::Action), ("slot", Part::Slot)];
     let found = kinds.into_iter().find_map(|(word, part)| Some((part, true, &rest[after(rest, word)?..])));
-    found.ok_or_else(|| "ccb is followed by shared, action or slot".to_owned())
+    found.ok_or_else(|| "ccb is followed by shared, action or slot".into())
 }
 
 /// Makes blocks of the actions of a round.

@@ -30,6 +30,7 @@ use super::kind;
 use super::node::{Node, features};
 use super::parse_head;
 use super::slots::{self, Slot};
+use crate::fault::{Fault, fault};
 use crate::read::columns::ColumnMap;
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind, json_fault, shown};
@@ -107,11 +108,11 @@ struct Played {
 
 impl Played {
     /// The parts of a label in an object: under `_label_cost` and so on, or in the object `_label`.
-    fn of(object: &Node) -> Result<Self, String> {
+    fn of(object: &Node) -> Result<Self, Fault> {
         let inner = object.get("_label").filter(|label| matches!(label, Node::Object(_)));
         let number = |name: &str| {
             let direct = object.number(&format!("_label_{name}"))?;
-            Ok::<_, String>(direct.or(inner.map(|label| label.number(name)).transpose()?.flatten()))
+            Ok::<_, Fault>(direct.or(inner.map(|label| label.number(name)).transpose()?.flatten()))
         };
         let from_one = |action: f64| if action >= 1.0 { action as usize - 1 } else { 0 };
         let (index, from_one) = (object.number("_labelIndex")?, number("action")?.map(from_one));
@@ -121,10 +122,10 @@ impl Played {
         Ok(Self { action, clash, cost: number("cost")?, probability: number("probability")? })
     }
 
-    fn check(self) -> Result<Self, String> {
+    fn check(self) -> Result<Self, Fault> {
         match self.probability {
             Some(p) if !(0.0..=1.0).contains(&p) => {
-                Err(format!("the probability of the label is {p}; a number between 0 and 1 was needed"))
+                Err(fault!("the probability of the label is {p}; a number between 0 and 1 was needed"))
             }
             _ => Ok(self),
         }
@@ -133,20 +134,20 @@ impl Played {
 
 impl Json {
     /// Fills the row. Returns false if the row says that it is to be left out.
-    fn object(&mut self, object: &Node, row: &mut Row, columns: &mut ColumnMap) -> Result<bool, String> {
+    fn object(&mut self, object: &Node, row: &mut Row, columns: &mut ColumnMap) -> Result<bool, Fault> {
         let logged = object.get("c").filter(|context| matches!(context, Node::Object(_)));
         let context = logged.unwrap_or(object);
         if object.get("_label_ca").is_some() || object.get("pdf").is_some() {
-            return Err(kind::CONTINUOUS.to_owned());
+            return Err(kind::CONTINUOUS.into());
         }
         let slots = context.get("_slots").map(Node::list);
         if slots.is_none() && object.get("_outcomes").is_some() {
-            return Err("has the outcomes of slots, and no slots (_slots)".to_owned());
+            return Err("has the outcomes of slots, and no slots (_slots)".into());
         }
         let of_slate = |action: &Node| action.get("_slot_id").is_some();
         let has_slates = context.get("_multi").is_some_and(|actions| actions.list().iter().any(of_slate));
         if slots.is_some() && (has_slates || object.get("_label_cost").is_some()) {
-            return Err(kind::SLATES.to_owned());
+            return Err(kind::SLATES.into());
         }
         let outcomes = object.get("o").filter(|_| logged.is_some()).map_or(&[][..], Node::list);
         let is = |node: &Node, key: &str| matches!(node.get(key), Some(Node::Bool(true)));
@@ -170,11 +171,11 @@ impl Json {
         if outcomes.iter().any(is_grounded) {
             return Err("has an outcome that is no reward but an object (interaction-grounded learning), which is not \
                         read: a number was needed"
-                .to_owned());
+                .into());
         }
         let dropped = object.number("pdrop")?.unwrap_or(0.0);
         if !(0.0..1.0).contains(&dropped) {
-            return Err(format!("\"pdrop\" is {dropped}; a number from 0 and below 1 was needed"));
+            return Err(fault!("\"pdrop\" is {dropped}; a number from 0 and below 1 was needed"));
         }
         row.weight = (1.0 - *self.dropped.get_or_insert(dropped)) / (1.0 - dropped);
         row.tag = object.text("EventId").or(object.text("_tag")).unwrap_or_default();
@@ -199,10 +200,10 @@ impl Json {
             }
             (Some(_), None) => {
                 return Err("has actions with features of their own (_multi), which learners of bandit feedback learn from"
-                    .to_owned());
+                    .into());
             }
             (None, Some(_)) => {
-                return Err("has no actions (_multi), which the rows before it have".to_owned());
+                return Err("has no actions (_multi), which the rows before it have".into());
             }
             (None, None) => {
                 label(object, played, row)?;
@@ -226,9 +227,9 @@ impl Json {
     }
 
     /// The slots of a round, with what they have chosen.
-    fn slots(&mut self, slots: &[Node], outcomes: &[Node]) -> Result<Vec<Slot>, String> {
+    fn slots(&mut self, slots: &[Node], outcomes: &[Node]) -> Result<Vec<Slot>, Fault> {
         if outcomes.len() > slots.len() {
-            return Err(format!(
+            return Err(fault!(
                 "has {} and {}",
                 counted(outcomes.len() as u64, "outcome"),
                 counted(slots.len() as u64, "slot")
@@ -241,7 +242,7 @@ impl Json {
             if let Some((Some(own), Some(other))) = ids
                 && own != other
             {
-                return Err(format!("slot {at} (from 0) has another _id than the outcome in its place"));
+                return Err(fault!("slot {at} (from 0) has another _id than the outcome in its place"));
             }
             let slot =
                 slot(node, outcome.unwrap_or(node)).map_err(|what| format!("slot {at} (from 0): {what}"))?;
@@ -254,7 +255,7 @@ impl Json {
     }
 
     /// Reads the features of a round and of its actions.
-    fn describe_actions(&mut self, context: &Node, actions: &[Node]) -> Result<(), String> {
+    fn describe_actions(&mut self, context: &Node, actions: &[Node]) -> Result<(), Fault> {
         self.round.clear();
         features(context, &mut String::new(), &mut self.round.context)?;
         for action in actions {
@@ -269,7 +270,7 @@ impl Json {
 }
 
 /// A slot, whose choice is in `outcome`.
-fn slot(node: &Node, outcome: &Node) -> Result<Slot, String> {
+fn slot(node: &Node, outcome: &Node) -> Result<Slot, Fault> {
     let mut described = Vec::new();
     features(node, &mut slots::PREFIX.to_owned(), &mut described)?;
     let places = |numbers: Vec<f64>| {
@@ -277,14 +278,14 @@ fn slot(node: &Node, outcome: &Node) -> Result<Slot, String> {
             let place = number as usize;
             (place as f64 == number)
                 .then_some(place)
-                .ok_or_else(|| format!("{number} is not the number of an action, from 0"))
+                .ok_or_else(|| fault!("{number} is not the number of an action, from 0"))
         };
-        numbers.into_iter().map(place).collect::<Result<Vec<usize>, String>>()
+        numbers.into_iter().map(place).collect::<Result<Vec<usize>, Fault>>()
     };
     let (actions, probabilities) =
         (places(outcome.number_or_numbers("_a"))?, outcome.number_or_numbers("_p"));
     if !probabilities.is_empty() && probabilities.len() != actions.len() {
-        return Err(format!(
+        return Err(fault!(
             "_a has {}, and _p {}",
             counted(actions.len() as u64, "number"),
             probabilities.len()
@@ -296,7 +297,7 @@ fn slot(node: &Node, outcome: &Node) -> Result<Slot, String> {
         None => earned(outcome.get("_o").map_or(&[][..], Node::list))?.map(|reward| 0.0 - reward),
     };
     if cost.is_some() && actions.is_empty() {
-        return Err("has a cost, and no action (_a) that was chosen".to_owned());
+        return Err("has a cost, and no action (_a) that was chosen".into());
     }
     let slot = Slot {
         features: described,
@@ -309,7 +310,7 @@ fn slot(node: &Node, outcome: &Node) -> Result<Slot, String> {
 }
 
 /// The reward in the outcomes of a row; `None` without one.
-fn earned(outcomes: &[Node]) -> Result<Option<f64>, String> {
+fn earned(outcomes: &[Node]) -> Result<Option<f64>, Fault> {
     let mut rewards = outcomes.iter().filter_map(|outcome| match outcome.get("v") {
         Some(Node::Number(reward)) => Some(*reward),
         _ => None,
@@ -317,14 +318,14 @@ fn earned(outcomes: &[Node]) -> Result<Option<f64>, String> {
     match (rewards.next(), rewards.next()) {
         (Some(_), Some(_)) => {
             Err("has several rewards in \"o\" and no \"_label_cost\", which is their sum or one of them"
-                .to_owned())
+                .into())
         }
         (reward, _) => Ok(reward),
     }
 }
 
 /// Labels a row with the costs and probabilities of its actions.
-fn label_actions(object: &Node, actions: &[Node], played: Played, row: &mut Row) -> Result<(), String> {
+fn label_actions(object: &Node, actions: &[Node], played: Played, row: &mut Row) -> Result<(), Fault> {
     let count = actions.len();
     let mut all = vec![Played::default(); count];
     for (own, action) in all.iter_mut().zip(actions) {
@@ -344,7 +345,7 @@ fn label_actions(object: &Node, actions: &[Node], played: Played, row: &mut Row)
     let at = played.action.or(places.as_ref().and_then(|places| places.first().copied()));
     if !probabilities.is_empty() && probabilities.len() != ranked.len() {
         let actions = counted(ranked.len() as u64, "action");
-        return Err(format!("\"a\" has {actions}, and \"p\" {}", probabilities.len()));
+        return Err(fault!("\"a\" has {actions}, and \"p\" {}", probabilities.len()));
     }
     let fits = |p: &f64| (0.0..=1.0).contains(p);
     if let Some(places) = places.filter(|all| all.len() == count && probabilities.len() == count)
@@ -353,7 +354,7 @@ fn label_actions(object: &Node, actions: &[Node], played: Played, row: &mut Row)
         let sum: f64 = probabilities.iter().sum();
         // They may be written with few digits.
         if (sum - 1.0).abs() > 0.01 {
-            return Err(format!("the probabilities \"p\" sum to {sum}, not to 1"));
+            return Err(fault!("the probabilities \"p\" sum to {sum}, not to 1"));
         }
         for (place, p) in places.into_iter().zip(probabilities) {
             all[place].probability.get_or_insert(p);
@@ -367,13 +368,11 @@ fn label_actions(object: &Node, actions: &[Node], played: Played, row: &mut Row)
         if let (Some(played), Some(of_all)) = (played.probability, own.probability)
             && (played - of_all).abs() > 0.01
         {
-            return Err(format!(
-                "the label's probability is {played}, and \"p\" says {of_all} of its action"
-            ));
+            return Err(fault!("the label's probability is {played}, and \"p\" says {of_all} of its action"));
         }
         own.probability = played.probability.or(own.probability);
     } else if played.cost.is_some() {
-        return Err("has a cost, and no action (_labelIndex, _label_Action or a) that was played".to_owned());
+        return Err("has a cost, and no action (_labelIndex, _label_Action or a) that was played".into());
     }
     if all.iter().any(|one| one.cost.is_some()) {
         for (at, one) in all.iter().enumerate() {
@@ -386,7 +385,7 @@ fn label_actions(object: &Node, actions: &[Node], played: Played, row: &mut Row)
 }
 
 /// Labels a row without actions: with a class, or the action that was played.
-fn label(object: &Node, played: Played, row: &mut Row) -> Result<(), String> {
+fn label(object: &Node, played: Played, row: &mut Row) -> Result<(), Fault> {
     if let (Some(action), Some(cost)) = (played.action, played.cost) {
         row.push_cost(&(action + 1).to_string(), Some(cost), played.probability);
         return Ok(());
@@ -397,12 +396,12 @@ fn label(object: &Node, played: Played, row: &mut Row) -> Result<(), String> {
             row.set_name(&written(*number));
             Ok(())
         }
-        Some(Node::Text(text)) => parse_head(text, row).map_err(|kind| kind.to_string()),
+        Some(Node::Text(text)) => parse_head(text, row).map_err(|kind| fault!("{kind}")),
         Some(label @ Node::Object(_)) => {
             if let Some(weight) = label.number("weight")? {
                 match weight >= 0.0 {
                     true => row.weight = weight,
-                    false => return Err(format!("the weight is {weight}; at least 0 was needed")),
+                    false => return Err(fault!("the weight is {weight}; at least 0 was needed")),
                 }
             }
             if let Some(number) = label.number("label")? {
@@ -410,7 +409,7 @@ fn label(object: &Node, played: Played, row: &mut Row) -> Result<(), String> {
             }
             Ok(())
         }
-        Some(_) => Err("the \"_label\" is neither a number, a text nor an object".to_owned()),
+        Some(_) => Err("the \"_label\" is neither a number, a text nor an object".into()),
     }
 }
 
@@ -424,7 +423,7 @@ impl LineParser for Json {
         let object: Node = serde_json::from_str(line)
             .map_err(|error| ReadErrorKind::Row(format!("is not a JSON object: {}", json_fault(&error))))?;
         row.line = number;
-        self.object(&object, row, columns).map_err(ReadErrorKind::Row)
+        self.object(&object, row, columns).map_err(|what| ReadErrorKind::Row(what.into()))
     }
 
     fn more(&mut self, row: &mut Row) -> bool {

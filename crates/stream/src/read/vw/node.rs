@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
+use crate::fault::{Fault, fault};
 use crate::read::error::shown;
 use crate::read::number::LARGEST_NORM;
 use crate::read::offer::Described;
@@ -30,11 +31,11 @@ impl Node {
     }
 
     /// The number under `key`.
-    pub(super) fn number(&self, key: &str) -> Result<Option<f64>, String> {
+    pub(super) fn number(&self, key: &str) -> Result<Option<f64>, Fault> {
         match self.get(key) {
             None | Some(Node::Null) => Ok(None),
             Some(Node::Number(number)) => Ok(Some(*number)),
-            Some(_) => Err(format!("{} is not a number", shown(key))),
+            Some(_) => Err(fault!("{} is not a number", shown(key))),
         }
     }
 
@@ -67,7 +68,7 @@ impl Node {
 }
 
 /// Adds the features of `node`, which is called `path`; see [`super::json`].
-pub(super) fn features(node: &Node, path: &mut String, into: &mut Described) -> Result<(), String> {
+pub(super) fn features(node: &Node, path: &mut String, into: &mut Described) -> Result<(), Fault> {
     let length = path.len();
     match node {
         Node::Null => {}
@@ -75,7 +76,7 @@ pub(super) fn features(node: &Node, path: &mut String, into: &mut Described) -> 
         Node::Number(number) if number.abs() <= LARGEST_NORM => into.push((path.clone(), *number)),
         Node::Number(number) => {
             let what = shown(&**path);
-            return Err(format!(
+            return Err(fault!(
                 "feature {what} is {number:e}; a number of at most {LARGEST_NORM:e} was needed"
             ));
         }

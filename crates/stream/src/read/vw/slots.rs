@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 
 use super::{is_blank, tag};
+use crate::fault::{Fault, fault};
 use crate::read::columns::ColumnMap;
 use crate::read::error::shown;
 use crate::read::ndjson::offers::room;
@@ -35,7 +36,7 @@ pub(super) struct Slot {
 impl Slot {
     /// Parses `[action:cost:probability[,action:probability…]] [action,…]` and a tag, as they are between
     /// `ccb slot` and the first bar.
-    pub(super) fn parse(head: &str) -> Result<Self, String> {
+    pub(super) fn parse(head: &str) -> Result<Self, Fault> {
         let tag = tag(head);
         let mut slot = Self {
             tag: tag.map_or("", |tag| tag.strip_prefix('\'').unwrap_or(tag)).to_owned(),
@@ -48,7 +49,7 @@ impl Slot {
                 continue;
             }
             if !slot.choices.is_empty() {
-                return Err(format!("{} is a second choice of the slot", shown(*word)));
+                return Err(fault!("{} is a second choice of the slot", shown(*word)));
             }
             let (chosen, others) =
                 word.split_once(',').map_or((*word, None), |(chosen, rest)| (chosen, Some(rest)));
@@ -64,11 +65,11 @@ impl Slot {
     }
 
     /// The slot, if its probabilities are some.
-    pub(super) fn check(self) -> Result<Self, String> {
+    pub(super) fn check(self) -> Result<Self, Fault> {
         let wrong = |p: &f64| !(0.0..=1.0).contains(p);
         match self.choices.iter().filter_map(|(_, p)| *p).find(wrong) {
             Some(p) => {
-                Err(format!("the probability of an action is {p}; a number between 0 and 1 was needed"))
+                Err(fault!("the probability of an action is {p}; a number between 0 and 1 was needed"))
             }
             None => Ok(self),
         }
@@ -76,20 +77,20 @@ impl Slot {
 }
 
 /// The parts of `word` between colons.
-fn parts<'a, const N: usize>(word: &'a str, form: &str) -> Result<[&'a str; N], String> {
+fn parts<'a, const N: usize>(word: &'a str, form: &str) -> Result<[&'a str; N], Fault> {
     let parts: Vec<&str> = word.split(':').collect();
-    parts.try_into().map_err(|_| format!("{} is not {form}", shown(word)))
+    parts.try_into().map_err(|_| fault!("{} is not {form}", shown(word)))
 }
 
-fn action(text: &str) -> Result<usize, String> {
-    text.parse().map_err(|_| format!("{} is not the number of an action, from 0", shown(text)))
+fn action(text: &str) -> Result<usize, Fault> {
+    text.parse().map_err(|_| fault!("{} is not the number of an action, from 0", shown(text)))
 }
 
-fn number(text: &str) -> Result<f64, String> {
+fn number(text: &str) -> Result<f64, Fault> {
     fast_float2::parse::<f64, _>(text)
         .ok()
         .filter(|number| number.is_finite())
-        .ok_or_else(|| format!("{} is not a finite number", shown(text)))
+        .ok_or_else(|| fault!("{} is not a finite number", shown(text)))
 }
 
 /// The rows of the `slots` of a round, each action with a block of `width` columns.
@@ -98,13 +99,13 @@ pub(super) fn rows(
     slots: &[Slot],
     width: u32,
     columns: &mut ColumnMap,
-) -> Result<VecDeque<Row>, String> {
+) -> Result<VecDeque<Row>, Fault> {
     let count = round.len();
     if slots.is_empty() {
-        return Err("the round has no slot".to_owned());
+        return Err("the round has no slot".into());
     }
     if slots.len() > count {
-        return Err(format!(
+        return Err(fault!(
             "the round has {} and {}; every slot chooses another action",
             counted(slots.len() as u64, "slot"),
             counted(count as u64, "action")
@@ -113,10 +114,10 @@ pub(super) fn rows(
     let mut chosen = vec![false; count];
     let (mut rows, mut most) = (VecDeque::new(), 0);
     for (at, slot) in slots.iter().enumerate() {
-        let fault = |what: String| format!("slot {at} (from 0) {what}");
+        let wrong = |what: Fault| fault!("slot {at} (from 0) {what}");
         let named = slot.allowed.iter().chain(slot.choices.iter().map(|(action, _)| action));
         if let Some(action) = named.into_iter().find(|action| **action >= count) {
-            return Err(fault(format!("names the action {action}, and the last one is {}", count - 1)));
+            return Err(wrong(fault!("names the action {action}, and the last one is {}", count - 1)));
         }
         let allows = |action: &usize| slot.allowed.is_empty() || slot.allowed.contains(action);
         let offered: Vec<usize> = (0..count).filter(|action| allows(action) && !chosen[*action]).collect();
@@ -124,7 +125,7 @@ pub(super) fn rows(
         besides.push((format!("{PREFIX}={at}"), 1.0));
         let mut row = Row::new();
         let filled = round.part(&besides, &offered).fill(width, &mut row);
-        filled.map_err(|what| fault(format!("cannot choose: {what}")))?;
+        filled.map_err(|what| wrong(fault!("cannot choose: {what}")))?;
         most = most.max(offered.len());
         (row.line, row.tag) = (slot.line, slot.tag.clone());
         for (rank, (action, probability)) in slot.choices.iter().enumerate() {
@@ -134,7 +135,7 @@ pub(super) fn rows(
                     continue;
                 }
                 let why = if chosen[*action] { "an earlier slot has chosen" } else { "it does not allow" };
-                return Err(fault(format!("chooses or may choose the action {action}, which {why}")));
+                return Err(wrong(fault!("chooses or may choose the action {action}, which {why}")));
             };
             if slot.cost.is_some() {
                 row.push_cost(&position.to_string(), slot.cost.filter(|_| rank == 0), *probability);
@@ -170,7 +171,7 @@ mod tests {
             (" -1:0:0.5 ", "\"-1\" is not the number of an action, from 0"),
             (" 1:0:0.5 2:0:0.5 ", "\"2:0:0.5\" is a second choice of the slot"),
         ] {
-            assert_eq!(Slot::parse(text), Err(what.to_owned()), "{text}");
+            assert_eq!(Slot::parse(text), Err(what.into()), "{text}");
         }
     }
 }

@@ -25,7 +25,7 @@ fn decided(
         missing: &Missing::default(),
         declared: &[],
     };
-    let find = |name: &str| names.iter().position(|known| known == name).ok_or_else(|| "none".to_owned());
+    let find = |name: &str| names.iter().position(|known| known == name).ok_or_else(|| Fault::from("none"));
     decide(&sample, &options, find).expect("it can be decided")
 }
 
