@@ -267,6 +267,10 @@ fn bad_logs_are_refused_with_their_line() {
             r#"{"id":"b","label":"x","probability":0.5,"x":{"f":NaN}}"#,
             "is not a line of a decision log: expected value at character 50; JSON has no NaN: write null, or leave the key out",
         ),
+        (
+            r#"{"id":"b","label":"x","probability":"0.5"}"#,
+            "is not a line of a decision log: invalid type: string \"0.5\", expected f64 at character 41; the options decision, probability and reward name the columns of another program's log",
+        ),
         (r#"{"noregret":"decisions"}"#, "a header is only allowed as the first line of a log"),
     ] {
         folder.write("log", format!("{good}\n{line}\n"));
@@ -540,7 +544,7 @@ fn files_that_are_no_logs() {
     let binary = "is a binary file of a kind that is not read, as are FlatBuffers and caches of Vowpal Wabbit; write its rows as text, \
                   JSON or Parquet";
     let page = "is a page of HTML and no table, such as one that says why a file could not be had";
-    let numbers = "1\0\0\02\0\0\03\0\0\04\0\0\0";
+    let numbers = "1\x00\x00\x002\x00\x00\x003\x00\x00\x004\x00\x00\x00";
     for (text, sentence) in
         [("hello\nworld\n", formats), ("4\n", formats), (numbers, binary), ("<!DOCTYPE html>\n", page)]
     {

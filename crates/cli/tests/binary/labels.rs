@@ -374,6 +374,24 @@ fn many_numbers_are_said_to_be_classes() {
     assert!(!ran.stderr.contains("different numbers"), "{}", ran.stderr);
 }
 
+/// Beside `+`, the sign `-` is a class, in lines as in tables.
+#[test]
+fn signs_are_classes_in_lines() {
+    let folder = Folder::with("a.csv", csv(&["+", "-"]));
+    folder.write("a.svm", rows(&["+", "-"], |x, label| format!("{label} 1:{x}")));
+    folder.write("a.vw", rows(&["+", "-"], |x, label| format!("{label} 'row| a:{x}")));
+    let losses = ["a.csv", "a.svm", "a.vw"].map(|name| {
+        let summary = folder.summary(&format!("{name} --learner ogd --save m"));
+        let answers = folder.run(&format!("predict m {name}")).succeeded().stdout;
+        assert!(answers.contains("+\n") && answers.contains("-\n"), "{name}: {answers}");
+        summary["log_loss"].clone()
+    });
+    assert_eq!(losses, std::array::from_fn(|_| losses[0].clone()));
+    // Elsewhere it is missing.
+    folder.write("b.svm", rows(&["x", "y", "-"], |x, label| format!("{label} 1:{x}")));
+    assert_eq!(folder.summary("b.svm --learner ogd")["rounds"], 40);
+}
+
 #[test]
 fn labels_that_look_alike_are_told() {
     let said = |labels: &[&str]| {

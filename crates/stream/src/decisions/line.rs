@@ -231,7 +231,9 @@ struct Probe {
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
     serde_json::from_str(text).map_err(|error| {
         let nan = without_nan(text).is_some_and(|plain| serde_json::from_str::<T>(&plain).is_ok());
-        let way_out = if nan { "; JSON has no NaN: write null, or leave the key out" } else { "" };
+        // A value of another kind, as a probability in quotation marks.
+        let of_others = if error.is_data() { NAMED } else { "" };
+        let way_out = if nan { "; JSON has no NaN: write null, or leave the key out" } else { of_others };
         fault!("is not a line of a decision log: {}{way_out}", json_fault(&error))
     })
 }

@@ -63,7 +63,7 @@ impl Kind {
         // of it.
         let file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
         #[cfg(feature = "parquet")]
-        if file && format.is_none() && crate::read::open::parquet_file(path, None).is_some() {
+        if file && format.is_none() && crate::read::source::parquet_file(path, false).is_some() {
             return Ok(Self::Format(Format::Parquet));
         }
         let examined = file && matches!(format, None | Some(Format::Ndjson));

@@ -232,7 +232,7 @@ impl Encoder {
     }
 
     /// Multiplies the weight of an example that is learnt with that of its class.
-    fn weigh(&self, label: Label, out: &mut Example) -> Result<(), String> {
+    fn weigh(&self, label: Label, out: &mut Example) -> Result<(), Fault> {
         if self.class_weights.is_empty() {
             return Ok(());
         }

@@ -24,6 +24,8 @@ struct Libsvm {
     hashed: bool,
     how: &'static str,
     missing: Missing,
+    /// Labels that are classes, although they are marks for a missing value elsewhere, such as `-` beside `+`.
+    marks: Vec<String>,
 }
 
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
@@ -42,8 +44,19 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let columns =
         options.columns(Speech::Numbers(base)).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
     let (base, hashed) = (u64::from(base), matches!(columns, Columns::Hashed { .. }));
-    let parser = Libsvm { base, hashed, how, missing: options.missing() };
+    let missing = options.missing();
+    let fresh = options.schema.is_none() && source.size().is_some();
+    let marks = if fresh { marks(&source.peek(BASE_LINES, 1)?, &missing) } else { vec![] };
+    let parser = Libsvm { base, hashed, how, missing, marks };
     Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), parser))
+}
+
+/// The marks for a missing value that are classes here.
+fn marks(peek: &Peek<'_>, missing: &Missing) -> Vec<String> {
+    let is_label = |token: &&[u8]| !token.is_empty() && token[0] != b'#' && !token.contains(&b':');
+    let tokens = peek.lines().map(|line| first_token(line.trim_ascii())).filter(is_label);
+    let labels: Vec<&str> = tokens.filter_map(|token| std::str::from_utf8(token).ok()).collect();
+    missing.classes(labels.iter().copied(), usize::from(peek.all))
 }
 
 fn has_index_zero(peek: &Peek<'_>) -> bool {
@@ -123,7 +136,8 @@ impl LineParser for Libsvm {
     }
 
     fn schema(&self, columns: Columns) -> Schema {
-        Schema::plain(Format::Libsvm, columns)
+        let missing = Missing { values: self.marks.clone(), ..Missing::default() };
+        Schema { missing, ..Schema::plain(Format::Libsvm, columns) }
     }
 
     fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)> {

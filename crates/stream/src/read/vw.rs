@@ -43,6 +43,8 @@ struct Vw {
     name: String,
     notes: Vec<String>,
     missing: Missing,
+    /// Labels that are classes, although they are marks for a missing value elsewhere, such as `-` beside `+`.
+    marks: Vec<String>,
     /// Number of features whose value is a word for a missing one, and the first of them.
     absent: u64,
     first_absent: Option<String>,
@@ -92,6 +94,17 @@ fn note_words(peek: &Peek<'_>) -> Option<String> {
     ))
 }
 
+/// The marks for a missing value that are classes here.
+fn marks(peek: &Peek<'_>, missing: &Missing) -> Vec<String> {
+    let label = |line| {
+        let head = std::str::from_utf8(line).ok()?.split_once('|')?.0;
+        let first = words(head).next().filter(|word| !word.contains(':'))?;
+        (tag(head).is_none() || words(head).nth(1).is_some()).then_some(first)
+    };
+    let labels: Vec<&str> = peek.lines().filter_map(label).collect();
+    missing.classes(labels.iter().copied(), usize::from(peek.all))
+}
+
 /// Number of lines examined to recognise rounds of several lines.
 const LINES: usize = 1000;
 
@@ -121,13 +134,12 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     }
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
     let fresh = source.size().is_some() && options.schema.is_none();
-    let notes = if fresh {
+    let mut vw = Vw { missing: options.missing(), ..Vw::default() };
+    if fresh {
         let peek = source.peek(recognise::LINES, 1)?;
-        note_tags(&peek).into_iter().chain(note_words(&peek)).collect()
-    } else {
-        vec![]
-    };
-    let vw = Vw { notes, missing: options.missing(), ..Vw::default() };
+        vw.notes = note_tags(&peek).into_iter().chain(note_words(&peek)).collect();
+        vw.marks = marks(&source.peek(LINES, 1)?, &vw.missing);
+    }
     Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), vw))
 }
 
@@ -154,7 +166,8 @@ impl LineParser for Vw {
     }
 
     fn schema(&self, columns: Columns) -> Schema {
-        Schema::plain(Format::Vw, columns)
+        let missing = Missing { values: self.marks.clone(), ..Missing::default() };
+        Schema { missing, ..Schema::plain(Format::Vw, columns) }
     }
 
     fn notes(&self) -> Vec<String> {

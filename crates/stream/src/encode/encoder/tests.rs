@@ -138,5 +138,5 @@ fn weights_of_classes_count_where_rows_are_learnt() {
     row.set_name("a");
     row.weight = LARGEST_WEIGHT;
     let error = encoder.encode(&row, &mut example).expect_err("too large");
-    assert_eq!(error, "the row has weight 2.5e30; at most 1e30 is allowed");
+    assert_eq!(error.to_string(), "the row has weight 2.5e30; at most 1e30 is allowed");
 }
