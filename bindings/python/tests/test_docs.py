@@ -110,7 +110,7 @@ def test_commands_of_the_documentation_are_there():
 OTHERS = {
     f"--{name}"
     for name in (
-        "bfgs cb cb_adf cb_explore cb_explore_adf cb_type cbify csoaa csoaa_ldf dsjson eval features interactions loss_function oaa power_t"
+        "bag bfgs cb cb_adf cb_explore cb_explore_adf cb_type cbify csoaa csoaa_ldf dsjson epsilon eval features interactions loss_function oaa power_t"
         " sketch_size wap width"
     ).split()
 }

@@ -21,9 +21,9 @@
 //! $$ \hat y_t = \arg\max_k (W_t x_t)_k, \tag{1} $$
 //! $$ W_{t+1} = W_t + (e_{y_t} - e_{\hat y_t})\ x_t^\top \quad\text{if } \hat y_t \ne y_t. \tag{2} $$
 //!
-//! With $L_q$ the total of the power $q \in [1, 2]$ of $U$'s multiclass hinge losses, the mistakes $M$ satisfy
-//! $M \le M^{1-1/q}L_q^{1/q} + \sqrt2X\lVert U \rVert\sqrt M$, and so $\sqrt M \le \sqrt{L_q} + \sqrt2X\lVert U
-//! \rVert$.
+//! With $L_q$ the total of the power $q \in [1, 2]$ of $U$'s multiclass hinge losses, the mistakes $M$
+//! satisfy $M \le M^{1-1/q}L_q^{1/q} + \sqrt2X\lVert U \rVert\sqrt M$, and so
+//! $\sqrt M \le \sqrt{L_q} + \sqrt2X\lVert U \rVert$.
 //!
 //! ## Deviations
 //!

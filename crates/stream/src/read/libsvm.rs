@@ -24,7 +24,8 @@ struct Libsvm {
     hashed: bool,
     how: &'static str,
     missing: Missing,
-    /// Labels that are classes, although they are marks for a missing value elsewhere, such as `-` beside `+`.
+    /// Labels that are classes, although they are marks for a missing value elsewhere, such as `-` beside
+    /// `+`.
     marks: Vec<String>,
 }
 

@@ -45,8 +45,8 @@ pub(crate) fn from_content(peek: &Peek<'_>) -> Option<Format> {
     first.iter().any(|byte| b",\t;| ".contains(byte)).then_some(Format::Csv)
 }
 
-/// Whether an object of JSON, the only one of a file, is a whole table, as pandas writes it unless it is asked
-/// for records: lists or objects of columns, or columns and data apart; or records inside it.
+/// Whether an object of JSON, the only one of a file, is a whole table, as pandas writes it unless it is
+/// asked for records: lists or objects of columns, or columns and data apart; or records inside it.
 pub(crate) fn is_whole_table(object: &Map<String, Value>) -> bool {
     const FEW: usize = 3;
     // Keys of rows that have lists.

@@ -43,7 +43,8 @@ struct Vw {
     name: String,
     notes: Vec<String>,
     missing: Missing,
-    /// Labels that are classes, although they are marks for a missing value elsewhere, such as `-` beside `+`.
+    /// Labels that are classes, although they are marks for a missing value elsewhere, such as `-` beside
+    /// `+`.
     marks: Vec<String>,
     /// Number of features whose value is a word for a missing one, and the first of them.
     absent: u64,

@@ -337,9 +337,9 @@ impl<'a> Look<'a> {
         self.cells.iter().all(|cell| cell.contains(&b':'))
     }
 
-    /// Whether the column numbers the rows: whole numbers that count up or down by one, or up with a few gaps,
-    /// where rows were left out; or different ones under a name that only row numbers have, or, in many rows,
-    /// that of an identifier.
+    /// Whether the column numbers the rows: whole numbers that count up or down by one, or up with a few
+    /// gaps, where rows were left out; or different ones under a name that only row numbers have, or, in many
+    /// rows, that of an identifier.
     fn numbers_rows(&self, name: &str, column: usize, sample: &Sample<'_>) -> bool {
         let whole = |cell: &&[u8]| -> Option<u128> {
             // pandas' 1.0, where an index was a column of floats.
