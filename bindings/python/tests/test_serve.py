@@ -1,5 +1,6 @@
 """The service through its clients: ours, and the official ones of Personalizer, unmodified."""
 
+import contextlib
 import datetime
 import json
 import os
@@ -21,10 +22,9 @@ pytestmark = needs_the_command_line
 TOPICS = ["sport", "art", "news", "music"]
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory):
-    """The address of a running service."""
-    folder = tmp_path_factory.mktemp("serve")
+@contextlib.contextmanager
+def started(folder):
+    """The address of a service with the data of ``folder``, while it runs."""
     child = subprocess.Popen(
         [BINARY, "serve", "--listen", "127.0.0.1:0", "--dir", folder / "data"], stderr=subprocess.PIPE, text=True
     )
@@ -37,6 +37,13 @@ def service(tmp_path_factory):
     yield address
     child.terminate()
     assert child.wait(20) == 143
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    """The address of a running service."""
+    with started(tmp_path_factory.mktemp("serve")) as address:
+        yield address
 
 
 def site(rounds, rank, reward, seed=1):
@@ -170,27 +177,37 @@ def test_more_clicks_than_vowpal_wabbit(service):
     assert ours > theirs[0][0], (ours, theirs)
 
 
-@pytest.mark.parametrize(("name", "feedback", "learner"), [("cat", "full", "ogd"), ("dog", "bandit", "soba")])
-def test_the_service_is_as_its_document_says(service, tmp_path, name, feedback, learner):
+@pytest.mark.parametrize(
+    ("name", "feedback", "learner", "with_key"), [("cat", "full", "ogd", False), ("dog", "bandit", "soba", True)]
+)
+def test_the_service_is_as_its_document_says(tmp_path, name, feedback, learner, with_key):
     """Requests made from our OpenAPI document, good and bad: no answer that the document does not have, no 500, nothing taken that the
-    document does not allow."""
+    document does not allow. Once with a key, where there are some."""
     program = Path(sys.executable).with_name("schemathesis")
     if not program.exists():
         pytest.skip("pip install schemathesis")
-    body = json.dumps({"feedback": feedback, "labels": ["a", "b"], "learner": learner}).encode()
-    request = urllib.request.Request(f"{service}/v1/models/{name}", body, method="PUT")
-    assert urllib.request.urlopen(request).status == 201
+    headers = {}
+    if with_key:
+        made = [BINARY, "serve", "--dir", tmp_path / "data", "--add-key", "all"]
+        key = subprocess.run(made, capture_output=True, text=True, check=True).stdout.strip()
+        headers["authorization"] = f"Bearer {key}"
     config = tmp_path / "schemathesis.toml"
     config.write_text(f'[parameters]\n"path.name" = "{name}"\n')
-    command = [program, "--config-file", config, "run", f"{service}/openapi.json", "--max-examples", "10", "--seed", "1"]
-    command += ["--suppress-health-check", "all", "--no-color", "--exclude-operation-id", "delete"]
-    # Whether a body that fits the schema is taken depends on the model that it is for: the schema cannot say that. What is not offered of
-    # Personalizer is answered with 501; the document has no 500.
-    parts = {"--exclude-tag": "positive_data_acceptance", "--include-tag": "positive_data_acceptance,not_a_server_error"}
-    for tag, unchecked in parts.items():
-        part = [tag, "personalizer", "--exclude-checks", unchecked]
-        done = subprocess.run([*command, *part], capture_output=True, text=True, timeout=300, cwd=tmp_path)
-        assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
+    with started(tmp_path) as service:
+        body = json.dumps({"feedback": feedback, "labels": ["a", "b"], "learner": learner}).encode()
+        request = urllib.request.Request(f"{service}/v1/models/{name}", body, headers, method="PUT")
+        assert urllib.request.urlopen(request).status == 201
+        command = [program, "--config-file", config, "run", f"{service}/openapi.json", "--max-examples", "10", "--seed", "1"]
+        command += ["--suppress-health-check", "all", "--no-color", "--exclude-operation-id", "delete"]
+        for header, value in headers.items():
+            command += ["--header", f"{header}: {value}"]
+        # Whether a body that fits the schema is taken depends on the model that it is for: the schema cannot say that. What is not
+        # offered of Personalizer is answered with 501; the document has no 500.
+        parts = {"--exclude-tag": "positive_data_acceptance", "--include-tag": "positive_data_acceptance,not_a_server_error"}
+        for tag, unchecked in parts.items():
+            part = [tag, "personalizer", "--exclude-checks", unchecked]
+            done = subprocess.run([*command, *part], capture_output=True, text=True, timeout=300, cwd=tmp_path)
+            assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
 
 
 def test_personalizer_1_0(service):

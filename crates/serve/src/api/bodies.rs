@@ -28,10 +28,10 @@ fn features() -> Schema {
         .into()
 }
 
-/// A label, or probabilities of all.
+/// A label, or probabilities of all; null where it is missing.
 fn label() -> Schema {
     let numbers = ArrayBuilder::new().items(of(Type::Number));
-    label_kinds().item(numbers).examples([json!("cat")]).build().into()
+    label_kinds().item(numbers).item(of(Type::Null)).examples([json!("cat")]).build().into()
 }
 
 /// Labels on offer: names, names with features, or an object of both.

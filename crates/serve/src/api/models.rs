@@ -218,9 +218,9 @@ pub(crate) async fn labels(ask: Ask, body: Body) -> Answered {
     responses((status = 201, description = "The copy was made; it learns independently"),
         Refused))]
 pub(crate) async fn copy(ask: Ask, body: Body) -> Answered {
+    ask.allow(Right::Read)?;
     let CopyBody { to } = ask.app.json(body).await?;
     crate::safety::names::check("the model's", &to).map_err(|refusal| refusal.about("to"))?;
-    ask.allow(Right::Read)?;
     ask.app.allow(&ask.headers, Right::Admin, Some(&to))?;
     let handle = ask.model(Right::Read)?;
     let app = ask.app;

@@ -16,7 +16,7 @@ pub(crate) struct Problem {
     #[schema(example = "about:blank")]
     kind: &'static str,
     /// The status in words.
-    #[schema(example = "Unprocessable Content")]
+    #[schema(example = "Unprocessable Entity")]
     title: &'static str,
     /// The status.
     #[schema(example = 422)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use noregret_serve::{Right, add_key};
 use serde_json::Value;
 
 use super::support::Service;
@@ -117,6 +118,24 @@ fn personalizers_operations_are_there() {
         assert!(is_stated, "{method} {path}: {answer:?}");
     }
     assert!(found > 25, "{found}");
+}
+
+/// Without a key nothing is told, and no body is read, but what those need who watch over the service.
+#[test]
+fn nothing_is_told_without_a_key() {
+    let folder = tempfile::tempdir().expect("a folder");
+    add_key(folder.path(), "admin", Right::Admin, &[], None).expect("a key");
+    let service = Service::start(folder.path());
+    let document = service.get("/openapi.json").ok(200);
+    let open = ["/healthz", "/livez", "/openapi.json", "/readyz", "/v1"];
+    for (path, method, _) in operations(&document) {
+        let is_open = open.contains(&path.as_str());
+        let path = path.replace("{name}", "one").replace("{loop}", "one").replace("{event}", "none");
+        let path = path.replace("{id}", "none");
+        let body: &[u8] = if ["post", "put"].contains(&method.as_str()) { b"{" } else { b"" };
+        let answer = service.send(&method.to_uppercase(), &path, "application/json", body);
+        assert_eq!(answer.status, if is_open { 200 } else { 401 }, "{method} {path}: {answer:?}");
+    }
 }
 
 /// The parameters that every model takes are listed, each with a value that is taken.
