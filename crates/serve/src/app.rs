@@ -56,11 +56,7 @@ impl App {
         right: Right,
         model: Option<&str>,
     ) -> Result<(), Refusal> {
-        let allowed = self.keys.now().check(key_of(headers), right, model);
-        if let Err(refusal) = &allowed {
-            tracing::warn!(status = refusal.status, model = model.unwrap_or_default(), "{}", refusal.detail);
-        }
-        allowed
+        self.keys.now().check(key_of(headers), right, model)
     }
 
     /// Counts a request of `asking`, of which at most `most` are answered in a second.

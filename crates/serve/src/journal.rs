@@ -1,11 +1,12 @@
 //! The lines about requests: who asked for what, with which answer (access), and who has changed which model
 //! (audit). Keys are named, never shown.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -111,23 +112,39 @@ pub(crate) async fn noted(State(app): State<Arc<App>>, mut request: Request, nex
     let id = request.headers().get(REQUEST).filter(|id| is_id(id)).cloned().unwrap_or_else(new_id);
     request.headers_mut().insert(REQUEST, id.clone());
     let key = app.keys.now().name_of(key_of(request.headers()));
+    let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|from| from.0.ip().to_string());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let route = request.extensions().get::<MatchedPath>().cloned();
     let mut response = next.run(request).await;
     let (status, key, model) = (response.status(), key.as_deref(), model_of(&path));
-    let shown = id.to_str().unwrap_or_default();
-    if let Some(deed) = route.and_then(|route| deed(&method, route.as_str(), status)) {
+    let deed = route.and_then(|route| deed(&method, route.as_str(), status));
+    let (shown, client, method) = (id.to_str().unwrap_or_default(), client.as_deref(), method.as_str());
+    let code = status.as_u16();
+    if let Some(deed) = deed {
         tracing::info!(target: AUDIT, request = shown, key, model, path, "{deed}");
+    }
+    if [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status) {
+        tracing::warn!(
+            request = shown,
+            client,
+            key,
+            method,
+            path,
+            model,
+            status = code,
+            "refused: no key that allows it"
+        );
     }
     let milliseconds = begun.elapsed().as_secs_f64() * 1000.0;
     tracing::info!(
         target: ACCESS,
         request = shown,
+        client,
         key,
-        method = method.as_str(),
+        method,
         path,
         model,
-        status = status.as_u16(),
+        status = code,
         milliseconds,
         "answered"
     );

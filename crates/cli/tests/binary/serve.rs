@@ -268,6 +268,11 @@ fn the_log_as_json() {
     let refused = agent().post(format!("{url}/learn")).send("{\"x\": {}, \"y\": 1}").unwrap();
     let id = refused.headers()["x-request-id"].to_str().unwrap().to_owned();
     assert_eq!(refused.status(), 401);
+    // A key that may not write forecasts lines, and nothing of that is refused.
+    let reader = folder.run("serve --dir data --add-key reader --right read").succeeded().stdout;
+    let forecast = agent().post(format!("{url}/predict")).content_type("application/x-ndjson");
+    let forecast = forecast.header("authorization", format!("Bearer {}", reader.trim()));
+    assert_eq!(forecast.send("{\"x\": {}}\n").unwrap().status(), 200);
     let gone = agent().delete(&url).header("authorization", &bearer).call().unwrap();
     assert_eq!(gone.status(), 204);
     child.kill().unwrap();
@@ -275,10 +280,16 @@ fn the_log_as_json() {
     let all: Vec<Value> = lines.map(|line| serde_json::from_str(&line).expect(&line)).collect();
     let of = |target: &str| -> Vec<&Value> { all.iter().filter(|line| line["target"] == target).collect() };
     let (access, audit) = (of("access"), of("audit"));
-    assert_eq!((access.len(), audit.len()), (3, 2), "{all:?}");
+    assert_eq!((access.len(), audit.len()), (4, 2), "{all:?}");
+    let warned: Vec<&Value> = all.iter().filter(|line| line["level"] == "WARN").collect();
+    assert!(warned.len() == 1 && warned[0]["message"] == "refused: no key that allows it", "{warned:?}");
+    for (name, value) in [("request", json!(id)), ("client", json!("127.0.0.1")), ("status", json!(401))] {
+        assert_eq!(warned[0][name], value, "{warned:?}");
+    }
     let made = access[0];
     for (name, value) in [
         ("request", json!("mine-1")),
+        ("client", json!("127.0.0.1")),
         ("key", json!("site")),
         ("method", json!("PUT")),
         ("path", json!("/v1/models/m")),
@@ -299,7 +310,7 @@ fn the_log_as_json() {
         deeds.collect::<Vec<_>>(),
         [
             (&json!("made"), &m, &site, &json!("mine-1")),
-            (&json!("deleted"), &m, &site, &access[2]["request"]),
+            (&json!("deleted"), &m, &site, &access[3]["request"]),
         ]
     );
     assert!(!all.iter().any(|line| line.to_string().contains(&key)), "the key is shown");
