@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue, Method, header};
+use noregret_stream::Fault;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::model::spec::shown;
@@ -15,7 +16,7 @@ const KEPT: Duration = Duration::from_secs(3600);
 ///
 /// # Errors
 /// If one is no origin.
-pub(crate) fn of(origins: &[String]) -> Result<Option<CorsLayer>, String> {
+pub(crate) fn of(origins: &[String]) -> Result<Option<CorsLayer>, Fault> {
     if origins.is_empty() {
         return Ok(None);
     }
@@ -55,7 +56,7 @@ mod tests {
             assert!(of(origin).is_ok_and(|layer| layer.is_some()), "{origin}");
         }
         for origin in ["example.com", "https://example.com/", "https://", "ftp://a", "https://a b", ""] {
-            let what = of(origin).expect_err(origin);
+            let what = of(origin).expect_err(origin).to_string();
             assert!(what.contains("an origin as https://example.com"), "{what}");
         }
     }

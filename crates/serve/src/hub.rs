@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use noregret_stream::Fault;
+
 use crate::model::engine::Engine;
 use crate::model::follower::follow;
 use crate::model::handle::Handle;
@@ -44,7 +46,7 @@ impl Hub {
     ///
     /// # Errors
     /// If the folder cannot be used.
-    pub(crate) fn open(folder: &Path, limits: &Limits) -> Result<Self, String> {
+    pub(crate) fn open(folder: &Path, limits: &Limits) -> Result<Self, Fault> {
         let folder = folder.join("models");
         std::fs::create_dir_all(&folder)
             .map_err(|error| format!("{}: cannot be made: {error}", folder.display()))?;
@@ -78,7 +80,7 @@ impl Hub {
         let Some(name) = next().filter(|_| !self.ending.load(Ordering::Acquire)) else { return false };
         let recovered = Store::recover(&self.folder.join(&name), &self.limits).and_then(|recovered| {
             if self.ending.load(Ordering::Acquire) {
-                return Err("the service is being stopped".to_owned());
+                return Err("the service is being stopped".into());
             }
             let (store, engine) = recovered.ready(&name)?;
             let handle = Arc::new(Handle::start(&name, false, store, engine, &self.limits)?);
@@ -89,7 +91,7 @@ impl Hub {
             Ok(handle) => Place::Running(handle),
             Err(what) => {
                 tracing::error!(model = %name, "is not served: {what}");
-                Place::Failed(what)
+                Place::Failed(what.into())
             }
         };
         self.models.write().unwrap_or_else(PoisonError::into_inner).insert(name, place);

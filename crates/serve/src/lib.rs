@@ -52,7 +52,7 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use noregret_stream::Stop;
+use noregret_stream::{Fault, Stop};
 
 use crate::api::described::Refused;
 use crate::app::{App, Asking, key_of};
@@ -92,7 +92,7 @@ pub fn add_key(
     right: Right,
     models: &[String],
     rate: Option<u32>,
-) -> Result<String, String> {
+) -> Result<String, Fault> {
     Keys::add(dir, name, right, models, rate)
 }
 
@@ -100,7 +100,7 @@ pub fn add_key(
 ///
 /// # Errors
 /// If their file is invalid.
-pub fn list_keys(dir: &std::path::Path) -> Result<Vec<String>, String> {
+pub fn list_keys(dir: &std::path::Path) -> Result<Vec<String>, Fault> {
     Keys::open(dir).map(|keys| keys.lines())
 }
 
@@ -108,7 +108,7 @@ pub fn list_keys(dir: &std::path::Path) -> Result<Vec<String>, String> {
 ///
 /// # Errors
 /// If writing fails, there is no such key, or it is the last one.
-pub fn remove_key(dir: &std::path::Path, name: &str) -> Result<(), String> {
+pub fn remove_key(dir: &std::path::Path, name: &str) -> Result<(), Fault> {
     Keys::remove(dir, name)
 }
 
@@ -119,7 +119,7 @@ pub fn remove_key(dir: &std::path::Path, name: &str) -> Result<(), String> {
 /// # Errors
 /// If the folder or the address cannot be used, or the address is reachable by others and there are
 /// no keys.
-pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> Result<(), String> {
+pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> Result<(), Fault> {
     std::fs::create_dir_all(&options.dir)
         .map_err(|error| format!("{}: cannot be made: {error}", options.dir.display()))?;
     let _lock = lock(&options.dir)?;
@@ -130,7 +130,8 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
             "{} can be reached by others, and there are no keys; make one first: noregret serve --dir {} --add-key NAME",
             options.listen,
             options.dir.display()
-        ));
+        )
+        .into());
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -166,7 +167,7 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
 }
 
 /// Recovers the models on threads of their own, as many as there are processors.
-fn recover(app: &Arc<App>) -> Result<(), String> {
+fn recover(app: &Arc<App>) -> Result<(), Fault> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     for _ in 0..threads.min(app.hub.list().len()) {
         let app = Arc::clone(app);
@@ -179,7 +180,7 @@ fn recover(app: &Arc<App>) -> Result<(), String> {
 }
 
 /// The shared state of a folder.
-fn open(dir: &std::path::Path, limits: &Limits, keys: Keys) -> Result<App, String> {
+fn open(dir: &std::path::Path, limits: &Limits, keys: Keys) -> Result<App, Fault> {
     // Removes backups that were being made when the process died.
     for entry in std::fs::read_dir(dir.join("backups")).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with('.') {
@@ -196,7 +197,7 @@ fn open(dir: &std::path::Path, limits: &Limits, keys: Keys) -> Result<App, Strin
 }
 
 /// Locks the folder against a second service, while the file is open.
-fn lock(dir: &std::path::Path) -> Result<std::fs::File, String> {
+fn lock(dir: &std::path::Path) -> Result<std::fs::File, Fault> {
     let path = dir.join("lock");
     let file = std::fs::OpenOptions::new()
         .create(true)
@@ -209,15 +210,15 @@ fn lock(dir: &std::path::Path) -> Result<std::fs::File, String> {
 }
 
 /// The metrics of the process, shared by all its services.
-fn metrics_handle() -> Result<PrometheusHandle, String> {
-    static HANDLE: OnceLock<Result<PrometheusHandle, String>> = OnceLock::new();
+fn metrics_handle() -> Result<PrometheusHandle, Fault> {
+    static HANDLE: OnceLock<Result<PrometheusHandle, Fault>> = OnceLock::new();
     HANDLE
         .get_or_init(|| {
             PrometheusBuilder::new()
                 .set_buckets(&[0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0])
                 .map_err(|error| error.to_string())?
                 .install_recorder()
-                .map_err(|error| error.to_string())
+                .map_err(|error| error.to_string().into())
         })
         .clone()
 }

@@ -8,6 +8,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
+use noregret_stream::Fault;
 
 use crate::app::App;
 use crate::safety::keys::Keys;
@@ -25,7 +26,7 @@ impl Trial {
     ///
     /// # Errors
     /// If reading or writing fails.
-    pub fn open(dir: &Path, limits: &Limits) -> Result<Self, String> {
+    pub fn open(dir: &Path, limits: &Limits) -> Result<Self, Fault> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()

@@ -3,7 +3,7 @@
 use std::{error, fmt};
 
 /// What is wrong with a row, a file, an option or a field, in words that follow its name: whoever knows the
-/// place completes the sentence.
+/// place completes the sentence. Where the place is known, the words begin with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault(String);
 

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse as _;
+use noregret_stream::Fault;
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -92,14 +93,14 @@ pub(crate) async fn back_up(State(app): State<Arc<App>>, headers: HeaderMap, bod
     let names: Vec<String> = models.into_iter().map(|(name, _)| name).collect();
     let (keys, copied, source) = (app.keys.now(), names.clone(), app.dir.join("models"));
     aside(move || {
-        let copy = || -> Result<(), String> {
+        let copy = || -> Result<(), Fault> {
             for name in copied {
                 store::back_up(&source.join(&name), &hidden.join("models").join(&name))
                     .map_err(|what| format!("the model {name}: {what}"))?;
             }
             keys.write(&hidden)
                 .and_then(|()| std::fs::rename(&hidden, &target))
-                .map_err(|error| format!("{}: cannot be written: {error}", target.display()))
+                .map_err(|error| format!("{}: cannot be written: {error}", target.display()).into())
         };
         // Atomic.
         copy().map_err(|what| {

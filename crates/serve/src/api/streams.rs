@@ -12,6 +12,7 @@ use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use futures_core::Stream as _;
+use noregret_stream::Fault;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
@@ -178,7 +179,7 @@ fn response(mut answers: mpsc::Receiver<(u64, Line)>) -> Response {
 
 /// A piece of a streamed response, or why there will be no more: its connection is closed then, so that
 /// nobody takes what has arrived for all of it.
-pub(super) type Streamed = Result<Bytes, String>;
+pub(super) type Streamed = Result<Bytes, Fault>;
 
 /// A streamed response, whose `first` piece has been received already.
 pub(super) fn streamed(

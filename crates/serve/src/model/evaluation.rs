@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use noregret::prediction::Decision;
+use noregret_stream::Fault;
 use noregret_stream::evaluate::off_policy::{OffPolicy, Round};
 use serde_json::{Value, json};
 
@@ -80,7 +81,7 @@ impl Candidate {
 ///
 /// # Errors
 /// If reading fails.
-pub(crate) fn evaluate(folder: &Path, mut policy: Candidate, confidence: f64) -> Result<Value, String> {
+pub(crate) fn evaluate(folder: &Path, mut policy: Candidate, confidence: f64) -> Result<Value, Fault> {
     let mut sums = OffPolicy::new(None, [0.0, 1.0]);
     let mut waiting: HashMap<String, Decision> = HashMap::new();
     let (mut seq, mut decisions, mut earned) = (0u64, 0u64, 0.0);

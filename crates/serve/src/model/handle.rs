@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use noregret::model::Archive;
+use noregret_stream::Fault;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -111,7 +112,7 @@ impl Handle {
         store: Store,
         engine: Engine,
         limits: &Limits,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Fault> {
         let (queue, commands) = sync_channel(limits.queue);
         let seq = engine.standing.seq;
         let shared = Arc::new(Shared {
@@ -304,7 +305,7 @@ impl Handle {
     ///
     /// # Errors
     /// If it is being stopped.
-    pub(super) fn tell(&self, events: Vec<Event>) -> Result<(), String> {
+    pub(super) fn tell(&self, events: Vec<Event>) -> Result<(), Fault> {
         let mut answers = Vec::with_capacity(events.len());
         for event in events {
             let (reply, answer) = oneshot::channel();

@@ -9,6 +9,7 @@ use std::path::Path;
 use noregret::algorithm::AnyModel;
 use noregret::example::Features;
 use noregret::prediction::Decision;
+use noregret_stream::Fault;
 use noregret_stream::Row;
 use noregret_stream::encode::Example;
 
@@ -39,7 +40,7 @@ pub(crate) struct Importance {
 pub(crate) fn last_decisions(
     folder: &Path,
     range: &RangeInclusive<i64>,
-) -> Result<Vec<(Decide, Vec<Decision>)>, String> {
+) -> Result<Vec<(Decide, Vec<Decision>)>, Fault> {
     let mut last = VecDeque::new();
     store::read_log(folder, &mut |_| Ok(()), &mut |at, event, outcome| {
         if let (Event::Decide(decide), true) = (event, range.contains(&at)) {

@@ -8,6 +8,7 @@ use noregret::Label;
 use noregret::algorithm::AnyModel;
 use noregret::prediction::Reward;
 use noregret_stream::Columns;
+use noregret_stream::Fault;
 use noregret_stream::Row;
 use noregret_stream::decisions::log::{Header, LogWriter, Start};
 use noregret_stream::decisions::pending::Verdict;
@@ -27,7 +28,7 @@ use crate::store;
 ///
 /// # Errors
 /// If writing fails.
-pub(crate) fn header(engine: &Engine, continues: Option<String>) -> Result<String, String> {
+pub(crate) fn header(engine: &Engine, continues: Option<String>) -> Result<String, Fault> {
     if engine.spec.feedback == Feedback::Full {
         return Ok(String::new());
     }
@@ -42,7 +43,7 @@ pub(crate) fn header(engine: &Engine, continues: Option<String>) -> Result<Strin
         when_learnt: engine.encoder.scales_when_learnt(),
     };
     let bytes = LogWriter::new(Vec::new(), &start).map_err(|error| error.to_string())?.into_inner();
-    String::from_utf8(bytes).map_err(|error| error.to_string())
+    String::from_utf8(bytes).map_err(|error| error.to_string().into())
 }
 
 /// Writes the log of the model in `folder`, which has at most `most` columns, in pieces, until `take` returns
@@ -55,7 +56,7 @@ pub(crate) fn export(
     (kind, most): (RowKind, Option<usize>),
     limits: &Limits,
     take: &mut dyn FnMut(Vec<u8>) -> bool,
-) -> Result<(), String> {
+) -> Result<(), Fault> {
     const PIECE: usize = 64 << 10;
     let limits = &limits.wide();
     let wanted = std::cell::Cell::new(true);
@@ -72,7 +73,7 @@ pub(crate) fn export(
             if lines.is_none() {
                 lines = out_of_begin.borrow_mut().take();
             }
-            let Some(lines) = &mut lines else { return Err("the log has no beginning".to_owned()) };
+            let Some(lines) = &mut lines else { return Err("the log has no beginning".into()) };
             lines.write(&event, &outcome, limits)?;
             lines.drain(&mut out);
             if out.len() >= PIECE {
@@ -104,7 +105,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn begin(header: &str, kind: RowKind, most: Option<usize>) -> Result<Self, String> {
+    fn begin(header: &str, kind: RowKind, most: Option<usize>) -> Result<Self, Fault> {
         let none = Columns::Named(noregret_stream::Names::default());
         let (columns, labels, writer) = if header.is_empty() {
             (none, Labels::default(), None)
@@ -132,7 +133,7 @@ impl Lines {
         }
     }
 
-    fn write(&mut self, event: &Event, outcome: &Outcome, limits: &Limits) -> Result<(), String> {
+    fn write(&mut self, event: &Event, outcome: &Outcome, limits: &Limits) -> Result<(), Fault> {
         let learnt = match event {
             Event::Learn { x, y, weight, .. } => Some((Some(x.clone()), y, weight)),
             Event::Label { id, y, weight } => Some((self.asked.remove(id), y, weight)),
@@ -188,7 +189,7 @@ fn fill(
     columns: &mut Columns,
     limits: &Limits,
     row: &mut Row,
-) -> Result<(), String> {
+) -> Result<(), Fault> {
     row.clear();
     let filled = match kind {
         RowKind::Columns => {
@@ -207,5 +208,5 @@ fn fill(
             )
         }
     };
-    filled.map_err(|refusal| refusal.to_string())
+    filled.map_err(|refusal| refusal.to_string().into())
 }

@@ -7,6 +7,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use noregret_stream::Fault;
+
 use super::answers::in_conflict;
 use super::engine::Answer;
 use super::event::Event;
@@ -257,6 +259,7 @@ impl Writer {
                 Ok(())
             }
             Err(what) => {
+                let what = String::from(what);
                 self.refuse_writes(&what);
                 Err(refused(&what))
             }
@@ -273,7 +276,7 @@ impl Writer {
     }
 
     /// Starts a new segment of the log from the present state.
-    fn begin_log(&mut self) -> Result<(), String> {
+    fn begin_log(&mut self) -> Result<(), Fault> {
         let header = super::log::header(&self.engine, Some(self.engine.archive().digest()))?;
         self.store.begin_log(self.engine.standing.seq, &header, &self.engine.snapshot())
     }
@@ -336,8 +339,9 @@ impl Writer {
     fn settle(&mut self, held: &mut Vec<Waiting>, begun: &mut bool) {
         if *begun {
             let written =
-                if self.torn { Err("an event before it was not".to_owned()) } else { self.store.commit() };
+                if self.torn { Err(Fault::from("an event before it was not")) } else { self.store.commit() };
             if let Err(what) = written {
+                let what = String::from(what);
                 self.store.roll_back();
                 self.refuse_writes(&what);
                 let refusal = Refusal::failed(format!("the event could not be written: {what}"));
@@ -428,7 +432,7 @@ impl Writer {
             Err(what) => {
                 self.tried = Instant::now();
                 tracing::error!(model = %self.name, "the model is suspended: {what}");
-                *self.shared.failed.write().unwrap_or_else(PoisonError::into_inner) = Some(what);
+                *self.shared.failed.write().unwrap_or_else(PoisonError::into_inner) = Some(what.into());
                 false
             }
         }
@@ -456,7 +460,7 @@ impl Writer {
                 if first {
                     tracing::error!(model = %self.name, "the model is suspended: {what}");
                 }
-                *self.shared.failed.write().unwrap_or_else(PoisonError::into_inner) = Some(what);
+                *self.shared.failed.write().unwrap_or_else(PoisonError::into_inner) = Some(what.into());
             }
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
-use noregret_stream::Replacement;
+use noregret_stream::{Fault, Replacement};
 use serde::{Deserialize, Serialize};
 
 use crate::refusal::Refusal;
@@ -49,14 +49,14 @@ impl Keys {
     ///
     /// # Errors
     /// If their file is invalid.
-    pub(crate) fn open(dir: &Path) -> Result<Self, String> {
+    pub(crate) fn open(dir: &Path) -> Result<Self, Fault> {
         let path = dir.join(FILE);
         match std::fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes)
                 .map(Self)
-                .map_err(|error| format!("{}: is not a list of keys: {error}", path.display())),
+                .map_err(|error| format!("{}: is not a list of keys: {error}", path.display()).into()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(format!("{}: cannot be read: {error}", path.display())),
+            Err(error) => Err(format!("{}: cannot be read: {error}", path.display()).into()),
         }
     }
 
@@ -74,18 +74,18 @@ impl Keys {
         right: Right,
         models: &[String],
         rate: Option<u32>,
-    ) -> Result<String, String> {
+    ) -> Result<String, Fault> {
         let is_name =
             |name: &str| !name.trim().is_empty() && !name.contains(char::is_control) && name.len() <= 128;
         if !is_name(name) {
-            return Err(format!("a key is to be called {name:?}; a name of one line was needed"));
+            return Err(format!("a key is to be called {name:?}; a name of one line was needed").into());
         }
         for model in models {
             super::names::check("the model's", model).map_err(|refusal| refusal.detail)?;
         }
         let mut keys = Self::open(dir)?;
         if keys.0.iter().any(|key| key.name == name) {
-            return Err(format!("there is a key called {name} already"));
+            return Err(format!("there is a key called {name} already").into());
         }
         let key = random()?;
         let (name, models) = (name.to_owned(), models.to_vec());
@@ -182,7 +182,7 @@ impl Keys {
     ///
     /// # Errors
     /// If writing fails, there is no such key, or it is the last one: without keys everything is allowed.
-    pub(crate) fn remove(dir: &Path, name: &str) -> Result<(), String> {
+    pub(crate) fn remove(dir: &Path, name: &str) -> Result<(), Fault> {
         let mut keys = Self::open(dir)?;
         let place = keys.0.iter().position(|key| key.name == name);
         let place = place.ok_or_else(|| format!("there is no key called {name}; --list-keys shows all"))?;
@@ -190,10 +190,12 @@ impl Keys {
             return Err(format!(
                 "{name} is the last key, without which everybody may do everything; add another one first, or stop the service and delete {}",
                 dir.join(FILE).display()
-            ));
+            )
+            .into());
         }
         keys.0.remove(place);
-        keys.write(dir).map_err(|error| format!("{}: cannot be written: {error}", dir.join(FILE).display()))
+        keys.write(dir)
+            .map_err(|error| format!("{}: cannot be written: {error}", dir.join(FILE).display()).into())
     }
 }
 
@@ -248,7 +250,7 @@ fn hash(key: &str) -> String {
 }
 
 /// A key of 256 random bits.
-fn random() -> Result<String, String> {
+fn random() -> Result<String, Fault> {
     let mut bytes = [0u8; 32];
     std::fs::File::open("/dev/urandom")
         .and_then(|mut file| std::io::Read::read_exact(&mut file, &mut bytes))
@@ -308,7 +310,9 @@ mod tests {
         Keys::remove(folder.path(), "first").expect("there are two");
         assert_eq!(status(&first), Err(401));
         // The last key stays, and so do all keys when the file is damaged or gone.
-        assert!(Keys::remove(folder.path(), "second").expect_err("the last").contains("last key"));
+        assert!(
+            Keys::remove(folder.path(), "second").expect_err("the last").to_string().contains("last key")
+        );
         for damage in ["[", "[]"] {
             std::fs::write(folder.path().join(FILE), damage).expect("written");
             assert!(!live.now().is_empty(), "{damage}");

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use noregret::model::Archive;
+use noregret_stream::Fault;
 use noregret_stream::remove_abandoned;
 use noregret_stream::save::file as model_file;
 
@@ -27,20 +28,20 @@ pub(super) fn snapshot_path(folder: &Path, seq: u64) -> PathBuf {
 }
 
 /// Writes the state after event `seq` among the files of a kind.
-pub(super) fn keep(folder: &Path, kind: &str, seq: u64, archive: &Archive) -> Result<(), String> {
+pub(super) fn keep(folder: &Path, kind: &str, seq: u64, archive: &Archive) -> Result<(), Fault> {
     let path = folder.join(kind);
     std::fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    model_file::write(archive, &file_of(folder, kind, seq)).map_err(|error| error.to_string())
+    model_file::write(archive, &file_of(folder, kind, seq)).map_err(|error| error.to_string().into())
 }
 
 /// Writes a snapshot, and removes all but the last few.
-pub(crate) fn write_snapshot(folder: &Path, seq: u64, archive: &Archive) -> Result<(), String> {
+pub(crate) fn write_snapshot(folder: &Path, seq: u64, archive: &Archive) -> Result<(), Fault> {
     model_file::write(archive, &snapshot_path(folder, seq)).map_err(|error| error.to_string())?;
     remove_old(folder, SNAPSHOTS, KEPT)
 }
 
 /// Removes all but the newest `most`, and the hidden files of killed writers.
-pub(super) fn remove_old(folder: &Path, kind: &str, most: usize) -> Result<(), String> {
+pub(super) fn remove_old(folder: &Path, kind: &str, most: usize) -> Result<(), Fault> {
     remove_abandoned(&folder.join(kind), |name| name.ends_with(".safetensors"));
     let all = seqs(&folder.join(kind))?;
     for old in &all[..all.len().saturating_sub(most)] {
@@ -51,14 +52,15 @@ pub(super) fn remove_old(folder: &Path, kind: &str, most: usize) -> Result<(), S
 }
 
 /// Reads the version of event `seq`.
-pub(crate) fn read_version(folder: &Path, seq: u64) -> Result<Archive, String> {
+pub(crate) fn read_version(folder: &Path, seq: u64) -> Result<Archive, Fault> {
     let path =
         [VERSIONS, SNAPSHOTS].map(|kind| file_of(folder, kind, seq)).into_iter().find(|path| path.exists());
-    model_file::read(&path.unwrap_or_else(|| file_of(folder, MARKS, seq))).map_err(|error| error.to_string())
+    model_file::read(&path.unwrap_or_else(|| file_of(folder, MARKS, seq)))
+        .map_err(|error| error.to_string().into())
 }
 
 /// The event numbers of all versions, the oldest first: requested versions, snapshots, and marks.
-pub(crate) fn versions(folder: &Path) -> Result<Vec<u64>, String> {
+pub(crate) fn versions(folder: &Path) -> Result<Vec<u64>, Fault> {
     let mut all = snapshots(folder)?;
     all.extend(seqs(&folder.join(MARKS))?);
     all.extend(seqs(&folder.join(VERSIONS))?);
@@ -68,11 +70,11 @@ pub(crate) fn versions(folder: &Path) -> Result<Vec<u64>, String> {
 }
 
 /// The event numbers of the snapshots in `folder`, the oldest first.
-pub(crate) fn snapshots(folder: &Path) -> Result<Vec<u64>, String> {
+pub(crate) fn snapshots(folder: &Path) -> Result<Vec<u64>, Fault> {
     seqs(&folder.join(SNAPSHOTS))
 }
 
-pub(super) fn seqs(folder: &Path) -> Result<Vec<u64>, String> {
+pub(super) fn seqs(folder: &Path) -> Result<Vec<u64>, Fault> {
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(|error| format!("{}: cannot be read: {error}", folder.display()))?,

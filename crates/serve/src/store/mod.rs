@@ -9,6 +9,7 @@ mod recovery;
 use std::path::{Path, PathBuf};
 
 use noregret::model::Archive;
+use noregret_stream::Fault;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use self::files::{MARKS, MOST_VERSIONS, SNAPSHOTS, VERSIONS, file_of, remove_old, seqs};
@@ -83,16 +84,17 @@ impl Store {
         seq: u64,
         first: &Archive,
         header: &str,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Fault> {
         let hidden = folder
             .with_file_name(format!(".{}.new", folder.file_name().unwrap_or_default().to_string_lossy()));
-        let failed =
-            |what: &dyn std::fmt::Display| format!("{}: cannot be written: {what}", folder.display());
+        let failed = |what: &dyn std::fmt::Display| {
+            Fault::from(format!("{}: cannot be written: {what}", folder.display()))
+        };
         if hidden.exists() {
             std::fs::remove_dir_all(&hidden).map_err(|error| failed(&error))?;
         }
         std::fs::create_dir_all(hidden.join(SNAPSHOTS)).map_err(|error| failed(&error))?;
-        let make = || -> Result<(), String> {
+        let make = || -> Result<(), Fault> {
             let mut store = Self::open(&hidden, true)?;
             store.write_snapshot(seq, first)?;
             store.begin()?;
@@ -116,7 +118,7 @@ impl Store {
         made.and_then(|()| Self::open(folder, false))
     }
 
-    fn open(folder: &Path, new: bool) -> Result<Self, String> {
+    fn open(folder: &Path, new: bool) -> Result<Self, Fault> {
         let path = folder.join(FILE);
         let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
@@ -127,7 +129,8 @@ impl Store {
             return Err(format!(
                 "{}: has version {version}, and this program reads up to {VERSION}: use a newer one",
                 path.display()
-            ));
+            )
+            .into());
         }
         db.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
         db.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
@@ -143,8 +146,8 @@ impl Store {
         self.folder.join(FILE)
     }
 
-    fn failed(&self, error: &rusqlite::Error) -> String {
-        format!("{}: {error}", self.path().display())
+    fn failed(&self, error: &rusqlite::Error) -> Fault {
+        format!("{}: {error}", self.path().display()).into()
     }
 
     /// Whether there is room on the disk for a group of events and a snapshot: a full disk is noticed before
@@ -153,7 +156,7 @@ impl Store {
     /// # Errors
     /// If less is free than [`LEAST_FREE`], or a sixteenth of a small disk.
     #[cfg(unix)]
-    pub(crate) fn check_room(&self) -> Result<(), String> {
+    pub(crate) fn check_room(&self) -> Result<(), Fault> {
         // A disk that does not tell is tried.
         let Ok(disk) = rustix::fs::statvfs(&self.folder) else { return Ok(()) };
         let (free, all) = (disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize);
@@ -164,17 +167,18 @@ impl Store {
         let (folder, free, least) = (self.folder.display(), free >> 10, least >> 10);
         Err(format!(
             "the disk of {folder} is full: {free} KiB are free, and {least} KiB are kept for snapshots"
-        ))
+        )
+        .into())
     }
 
     /// Unknown on other systems: writing is tried.
     #[cfg(not(unix))]
-    pub(crate) fn check_room(&self) -> Result<(), String> {
+    pub(crate) fn check_room(&self) -> Result<(), Fault> {
         Ok(())
     }
 
     /// Tries whether something can be written durably.
-    pub(crate) fn try_write(&mut self) -> Result<(), String> {
+    pub(crate) fn try_write(&mut self) -> Result<(), Fault> {
         self.check_room()?;
         let done = self.db.execute_batch(
             "BEGIN IMMEDIATE;
@@ -187,12 +191,12 @@ impl Store {
     }
 
     /// Starts a transaction.
-    pub(crate) fn begin(&mut self) -> Result<(), String> {
+    pub(crate) fn begin(&mut self) -> Result<(), Fault> {
         self.db.execute_batch("BEGIN IMMEDIATE").map_err(|error| self.failed(&error))
     }
 
     /// Commits the transaction durably.
-    pub(crate) fn commit(&mut self) -> Result<(), String> {
+    pub(crate) fn commit(&mut self) -> Result<(), Fault> {
         self.db.execute_batch("COMMIT").map_err(|error| self.failed(&error))
     }
 
@@ -209,7 +213,7 @@ impl Store {
         at: i64,
         event: &Event,
         outcome: &Outcome,
-    ) -> Result<(), String> {
+    ) -> Result<(), Fault> {
         let body = serde_json::to_string(event).map_err(|error| error.to_string())?;
         let outcome = if *outcome == Outcome::default() {
             None
@@ -225,30 +229,30 @@ impl Store {
     }
 
     /// Keeps the settings of the model beside its log, so that it can be made again without a snapshot.
-    pub(crate) fn keep_spec(&self, spec: &Spec) -> Result<(), String> {
+    pub(crate) fn keep_spec(&self, spec: &Spec) -> Result<(), Fault> {
         let body = serde_json::to_string(spec).map_err(|error| error.to_string())?;
         let done = self.db.execute("INSERT OR REPLACE INTO spec (one, body) VALUES (1, ?)", [body]);
         done.map(drop).map_err(|error| self.failed(&error))
     }
 
     /// The settings of the model, if they are kept.
-    fn spec(&self) -> Result<Option<Spec>, String> {
+    fn spec(&self) -> Result<Option<Spec>, Fault> {
         let body: Option<String> = self
             .db
             .query_row("SELECT body FROM spec", [], |row| row.get(0))
             .optional()
             .map_err(|error| self.failed(&error))?;
-        body.map(|body| serde_json::from_str(&body).map_err(|error| error.to_string())).transpose()
+        body.map(|body| serde_json::from_str(&body).map_err(|error| error.to_string().into())).transpose()
     }
 
     /// Whether the model was made from a file, which is not part of its log.
-    fn is_from_file(&self) -> Result<bool, String> {
+    fn is_from_file(&self) -> Result<bool, Fault> {
         let found = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'from_file')";
         self.db.query_row(found, [], |row| row.get(0)).map_err(|error| self.failed(&error))
     }
 
     /// Starts a segment of the log at `seq` with `header`.
-    pub(crate) fn add_segment(&mut self, seq: u64, header: &str) -> Result<(), String> {
+    pub(crate) fn add_segment(&mut self, seq: u64, header: &str) -> Result<(), Fault> {
         let done = self.db.execute(
             "INSERT OR REPLACE INTO segments (seq, header) VALUES (?, ?)",
             params![seq as i64, header],
@@ -257,7 +261,7 @@ impl Store {
     }
 
     /// Removes the events up to `seq`, where a snapshot and a segment start.
-    pub(crate) fn forget(&mut self, seq: u64) -> Result<(), String> {
+    pub(crate) fn forget(&mut self, seq: u64) -> Result<(), Fault> {
         let done = self
             .db
             .execute("DELETE FROM events WHERE seq <= ?", [seq as i64])
@@ -267,7 +271,7 @@ impl Store {
     }
 
     /// The same where the log goes on from a model that was made again, in a transaction of its own.
-    pub(crate) fn begin_again(&mut self, seq: u64, header: &str, archive: &Archive) -> Result<(), String> {
+    pub(crate) fn begin_again(&mut self, seq: u64, header: &str, archive: &Archive) -> Result<(), Fault> {
         self.write_snapshot(seq, archive)?;
         self.begin()?;
         let begun = self.begin_log(seq, header, archive).and_then(|()| self.commit());
@@ -275,7 +279,7 @@ impl Store {
     }
 
     /// Starts a new log after event `seq` with `header`, and keeps the model's state there.
-    pub(crate) fn begin_log(&mut self, seq: u64, header: &str, archive: &Archive) -> Result<(), String> {
+    pub(crate) fn begin_log(&mut self, seq: u64, header: &str, archive: &Archive) -> Result<(), Fault> {
         self.keep(MARKS, seq, archive)?;
         self.add_segment(seq, header)
     }
@@ -293,18 +297,18 @@ impl Store {
     }
 
     /// Saves the present state as a version; the oldest beyond the limit is removed.
-    pub(crate) fn keep_version(&self, seq: u64, archive: &Archive) -> Result<(), String> {
+    pub(crate) fn keep_version(&self, seq: u64, archive: &Archive) -> Result<(), Fault> {
         self.keep(VERSIONS, seq, archive)?;
         remove_old(&self.folder, VERSIONS, MOST_VERSIONS)
     }
 
-    fn keep(&self, kind: &str, seq: u64, archive: &Archive) -> Result<(), String> {
+    fn keep(&self, kind: &str, seq: u64, archive: &Archive) -> Result<(), Fault> {
         files::keep(&self.folder, kind, seq, archive)
     }
 
     /// Marks event `seq`, at which the log can start with `header`, and keeps the model's state
     /// there.
-    pub(crate) fn mark(&self, seq: u64, at: i64, header: &str, archive: &Archive) -> Result<(), String> {
+    pub(crate) fn mark(&self, seq: u64, at: i64, header: &str, archive: &Archive) -> Result<(), Fault> {
         self.keep(MARKS, seq, archive)?;
         let done = self.db.execute(
             "INSERT OR REPLACE INTO marks (seq, at, header) VALUES (?, ?, ?)",
@@ -314,7 +318,7 @@ impl Store {
     }
 
     /// The marks, the oldest first, with their times.
-    pub(crate) fn marks(&self) -> Result<Vec<(u64, i64)>, String> {
+    pub(crate) fn marks(&self) -> Result<Vec<(u64, i64)>, Fault> {
         let read = || -> rusqlite::Result<Vec<(u64, i64)>> {
             let mut of = self.db.prepare("SELECT seq, at FROM marks ORDER BY seq")?;
             of.query_map([], |row| Ok((row.get::<_, i64>(0)? as u64, row.get(1)?)))?.collect()
@@ -323,7 +327,7 @@ impl Store {
     }
 
     /// Truncates the log, which then starts at the mark `seq`.
-    pub(crate) fn begin_at_mark(&mut self, seq: u64) -> Result<(), String> {
+    pub(crate) fn begin_at_mark(&mut self, seq: u64) -> Result<(), Fault> {
         let mut begin = || -> rusqlite::Result<()> {
             let group = self.db.transaction()?;
             group.execute(
@@ -343,7 +347,7 @@ impl Store {
     }
 
     /// Removes a few thousand of the events before the start of the log, which takes little time.
-    pub(crate) fn forget_some(&self) -> Result<(), String> {
+    pub(crate) fn forget_some(&self) -> Result<(), Fault> {
         let done = self.db.execute(
             "DELETE FROM events WHERE seq <= (SELECT min(seq) FROM segments) AND seq < (SELECT min(seq) FROM events) + 5000",
             [],
@@ -352,20 +356,20 @@ impl Store {
     }
 
     /// Whether there are events before the start of the log, which [`Store::forget_some`] removes.
-    pub(crate) fn is_forgetting(&self) -> Result<bool, String> {
+    pub(crate) fn is_forgetting(&self) -> Result<bool, Fault> {
         let before = "SELECT EXISTS (SELECT 1 FROM events WHERE seq <= (SELECT min(seq) FROM segments))";
         self.db.query_row(before, [], |row| row.get(0)).map_err(|error| self.failed(&error))
     }
 
     /// Number of bytes of the database that are in use.
-    pub(crate) fn size(&self) -> Result<u64, String> {
+    pub(crate) fn size(&self) -> Result<u64, Fault> {
         let of = |what| self.db.pragma_query_value(None, what, |row| row.get::<_, i64>(0));
         let used = || Ok((of("page_count")? - of("freelist_count")?) * of("page_size")?);
         used().map(|bytes| bytes.max(0) as u64).map_err(|error: rusqlite::Error| self.failed(&error))
     }
 
     /// Number of bytes of the events after `seq`.
-    pub(crate) fn bytes_after(&self, seq: u64) -> Result<u64, String> {
+    pub(crate) fn bytes_after(&self, seq: u64) -> Result<u64, Fault> {
         let sum =
             "SELECT total(octet_length(body) + coalesce(octet_length(outcome), 0)) FROM events WHERE seq > ?";
         let bytes = self.db.query_row(sum, [seq as i64], |row| row.get::<_, f64>(0));
@@ -373,7 +377,7 @@ impl Store {
     }
 
     /// The end of the decision `id`, which is not pending; `None` if it does not exist.
-    pub(crate) fn past(&self, id: &str) -> Result<Option<Past>, String> {
+    pub(crate) fn past(&self, id: &str) -> Result<Option<Past>, Fault> {
         let look = || -> rusqlite::Result<Option<Past>> {
             let mut of = self.db.prepare_cached("SELECT body FROM events WHERE id = ? ORDER BY seq DESC")?;
             let mut known = false;
@@ -402,8 +406,8 @@ impl Store {
     }
 
     /// The logged decision `id`.
-    pub(crate) fn decided(&self, id: &str) -> Result<Option<(Event, Outcome)>, String> {
-        let look = || -> rusqlite::Result<Option<Result<(Event, Outcome), String>>> {
+    pub(crate) fn decided(&self, id: &str) -> Result<Option<(Event, Outcome)>, Fault> {
+        let look = || -> rusqlite::Result<Option<Result<(Event, Outcome), Fault>>> {
             let mut of = self.db.prepare_cached(
                 "SELECT seq, at, body, outcome FROM events WHERE id = ? ORDER BY seq LIMIT 1",
             )?;
@@ -413,12 +417,12 @@ impl Store {
     }
 
     /// The event numbers of the snapshots, the oldest first.
-    pub(crate) fn snapshots(&self) -> Result<Vec<u64>, String> {
+    pub(crate) fn snapshots(&self) -> Result<Vec<u64>, Fault> {
         files::snapshots(&self.folder)
     }
 
     /// Writes the snapshot of event `seq`, and removes old ones.
-    pub(crate) fn write_snapshot(&self, seq: u64, archive: &Archive) -> Result<(), String> {
+    pub(crate) fn write_snapshot(&self, seq: u64, archive: &Archive) -> Result<(), Fault> {
         write_snapshot(&self.folder, seq, archive)
     }
 
@@ -428,7 +432,7 @@ impl Store {
     }
 }
 
-fn decoded(row: &rusqlite::Row<'_>) -> Result<(Event, Outcome), String> {
+fn decoded(row: &rusqlite::Row<'_>) -> Result<(Event, Outcome), Fault> {
     let text = |column: usize| row.get::<_, Option<String>>(column).map_err(|error| error.to_string());
     let body = text(2)?.unwrap_or_default();
     let event: Event = serde_json::from_str(&body).map_err(|error| format!("is not an event: {error}"))?;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use noregret_stream::Fault;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use super::files::{MARKS, SNAPSHOTS, VERSIONS, file_of, seqs};
@@ -11,9 +12,9 @@ use crate::model::event::{Event, Outcome};
 /// Reads the last segment of a log while its model runs: the header, then every event.
 pub(crate) fn read_log(
     folder: &Path,
-    begin: &mut dyn FnMut(&Segment) -> Result<(), String>,
-    each: &mut dyn FnMut(i64, Event, Outcome) -> Result<bool, String>,
-) -> Result<(), String> {
+    begin: &mut dyn FnMut(&Segment) -> Result<(), Fault>,
+    each: &mut dyn FnMut(i64, Event, Outcome) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
     let path = folder.join(FILE);
     let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());
     let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
@@ -44,7 +45,7 @@ pub(crate) struct Tail {
 
 impl Tail {
     /// For the model in `folder`.
-    pub(crate) fn open(folder: &Path) -> Result<Self, String> {
+    pub(crate) fn open(folder: &Path) -> Result<Self, Fault> {
         let path = folder.join(FILE);
         let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)
             .map_err(|error| format!("{}: {error}", path.display()))?;
@@ -52,7 +53,7 @@ impl Tail {
     }
 
     /// The first events after `seq`, at most `most`.
-    pub(crate) fn after(&self, seq: u64, most: u32) -> Result<Vec<(u64, Event, Outcome)>, String> {
+    pub(crate) fn after(&self, seq: u64, most: u32) -> Result<Vec<(u64, Event, Outcome)>, Fault> {
         let failed = |error: rusqlite::Error| format!("{}: {error}", self.path.display());
         let mut of = self
             .db
@@ -70,7 +71,7 @@ impl Tail {
 }
 
 /// The logged decision `id`, read while its model goes on.
-pub(crate) fn decided(folder: &Path, id: &str) -> Result<Option<(Event, Outcome)>, String> {
+pub(crate) fn decided(folder: &Path, id: &str) -> Result<Option<(Event, Outcome)>, Fault> {
     let path = folder.join(FILE);
     let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());
     let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
@@ -82,7 +83,7 @@ pub(crate) fn decided(folder: &Path, id: &str) -> Result<Option<(Event, Outcome)
 
 /// Number of events in the last segment, the times of the first and the last, and the size of the
 /// database in bytes.
-pub(crate) fn log_properties(folder: &Path) -> Result<(u64, Option<i64>, Option<i64>, u64), String> {
+pub(crate) fn log_properties(folder: &Path) -> Result<(u64, Option<i64>, Option<i64>, u64), Fault> {
     let path = folder.join(FILE);
     let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());
     let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
@@ -96,8 +97,10 @@ pub(crate) fn log_properties(folder: &Path) -> Result<(u64, Option<i64>, Option<
 }
 
 /// Copies the database and the newest snapshots to `target`, while the model runs.
-pub(crate) fn back_up(folder: &Path, target: &Path) -> Result<(), String> {
-    let failed = |what: &dyn std::fmt::Display| format!("{}: cannot be written: {what}", target.display());
+pub(crate) fn back_up(folder: &Path, target: &Path) -> Result<(), Fault> {
+    let failed = |what: &dyn std::fmt::Display| {
+        Fault::from(format!("{}: cannot be written: {what}", target.display()))
+    };
     // Snapshots first, so that the database copied afterwards has all their events.
     for kind in [SNAPSHOTS, MARKS, VERSIONS] {
         std::fs::create_dir_all(target.join(kind)).map_err(|error| failed(&error))?;

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use noregret_stream::Fault;
 use noregret_stream::save::file as model_file;
 use rusqlite::OptionalExtension as _;
 
@@ -33,7 +34,7 @@ impl Recovered {
     ///
     /// # Errors
     /// If the log of a model that was made again cannot be begun.
-    pub(crate) fn ready(self, name: &str) -> Result<(Store, Engine), String> {
+    pub(crate) fn ready(self, name: &str) -> Result<(Store, Engine), Fault> {
         let Self { mut store, engine, notes, again } = self;
         notes.iter().for_each(|note| tracing::warn!(model = %name, "{note}"));
         if again {
@@ -58,13 +59,13 @@ impl Store {
     ///
     /// # Errors
     /// If the state cannot be recovered bit for bit.
-    pub(crate) fn recover(folder: &Path, limits: &Limits) -> Result<Recovered, String> {
+    pub(crate) fn recover(folder: &Path, limits: &Limits) -> Result<Recovered, Fault> {
         let store = Self::open(folder, false)?;
         let failed = |error: rusqlite::Error| format!("{}: {error}", store.path().display());
         let check: String =
             store.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
         if check != "ok" {
-            return Err(format!("{}: the database is damaged: {check}", store.path().display()));
+            return Err(format!("{}: the database is damaged: {check}", store.path().display()).into());
         }
         let last: Option<i64> =
             store.db.query_row("SELECT max(seq) FROM events", [], |row| row.get(0)).map_err(failed)?;
@@ -103,7 +104,7 @@ impl Store {
                     if store.spec()?.is_none() {
                         store.keep_spec(engine.spec())?;
                     }
-                    let redone = store.redo(&mut engine, last).or_else(|what| -> Result<(), String> {
+                    let redone = store.redo(&mut engine, last).or_else(|what| -> Result<(), Fault> {
                         // The limits may have been wider when its events were accepted.
                         engine = read(&limits.wide())?;
                         store.redo(&mut engine, last).map_err(|_| what)?;
@@ -112,7 +113,7 @@ impl Store {
                     });
                     match redone {
                         Ok(()) => return Ok(Recovered { store, engine, notes, again: false }),
-                        Err(what) => failure = what,
+                        Err(what) => failure = what.into(),
                     }
                     break;
                 }
@@ -124,7 +125,7 @@ impl Store {
         notes.push(failure);
         // Without a readable snapshot there is nothing to compare with; otherwise it is asked for.
         if readable && !limits.rebuild {
-            return Err(notes.join("; "));
+            return Err(notes.join("; ").into());
         }
         match store.rebuild(limits, last) {
             Ok((engine, note)) => {
@@ -133,7 +134,7 @@ impl Store {
             }
             Err(what) => {
                 notes.push(format!("and it cannot be rebuilt from its log: {what}"));
-                Err(notes.join("; "))
+                Err(notes.join("; ").into())
             }
         }
     }
@@ -141,7 +142,7 @@ impl Store {
     /// The states from which the events up to `last` may be applied again, the best first: the snapshots from
     /// the newest one on, and then the states at which the log starts or may start. It may be so short that
     /// it starts behind all snapshots.
-    fn states(&self, last: u64) -> Result<Vec<(u64, PathBuf)>, String> {
+    fn states(&self, last: u64) -> Result<Vec<(u64, PathBuf)>, Fault> {
         let read = || -> rusqlite::Result<(Option<i64>, Vec<u64>)> {
             let first: Option<i64> =
                 self.db.query_row("SELECT min(seq) FROM events", [], |row| row.get(0))?;
@@ -167,18 +168,18 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub(crate) fn wake(folder: &Path, limits: &Limits) -> Result<Engine, String> {
+    pub(crate) fn wake(folder: &Path, limits: &Limits) -> Result<Engine, Fault> {
         let seq = files::snapshots(folder)?
             .pop()
             .ok_or_else(|| format!("{}: has no snapshot", folder.display()))?;
         let path = snapshot_path(folder, seq);
         let archive = model_file::read(&path).map_err(|error| error.to_string())?;
-        Engine::from_snapshot(&archive, limits).map_err(|error| format!("{}: {error}", path.display()))
+        Engine::from_snapshot(&archive, limits).map_err(|error| format!("{}: {error}", path.display()).into())
     }
 
     /// Makes the model again and lets it learn its log, with the labels that were played then and their
     /// probabilities.
-    fn rebuild(&self, limits: &Limits, last: u64) -> Result<(Engine, String), String> {
+    fn rebuild(&self, limits: &Limits, last: u64) -> Result<(Engine, String), Fault> {
         let spec = self.spec()?.ok_or("its settings are only in its snapshots")?;
         let failed = |error: rusqlite::Error| format!("{}: {error}", self.path().display());
         // Labels that are added in the log come with it.
@@ -223,7 +224,7 @@ impl Store {
     }
 
     /// Applies the events after the snapshot, and compares their outcomes.
-    fn redo(&self, engine: &mut Engine, last: u64) -> Result<(), String> {
+    fn redo(&self, engine: &mut Engine, last: u64) -> Result<(), Fault> {
         let failed = |error: rusqlite::Error| format!("{}: {error}", self.path().display());
         let mut events = self
             .db
@@ -232,15 +233,17 @@ impl Store {
         let mut rows = events.query([engine.standing.seq as i64]).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
             let (seq, at): (i64, i64) = row.get(0).and_then(|seq| Ok((seq, row.get(1)?))).map_err(failed)?;
-            let wrong = |what: &str| format!("{}: event {seq}: {what}", self.path().display());
+            let wrong = |what: &dyn std::fmt::Display| {
+                Fault::from(format!("{}: event {seq}: {what}", self.path().display()))
+            };
             if seq as u64 != engine.standing.seq + 1 {
-                return Err(wrong("the event before it is missing"));
+                return Err(wrong(&"the event before it is missing"));
             }
             let (event, outcome) = decoded(row).map_err(|what| wrong(&what))?;
-            let (_, again) = engine.apply(at, &event).map_err(|refusal| wrong(&refusal.to_string()))?;
+            let (_, again) = engine.apply(at, &event).map_err(|refusal| wrong(&refusal))?;
             if again != outcome {
                 return Err(wrong(
-                    "its outcome differs from the logged one: the log or the snapshot was changed",
+                    &"its outcome differs from the logged one: the log or the snapshot was changed",
                 ));
             }
         }
@@ -249,7 +252,8 @@ impl Store {
                 "{}: the log ends at {}, not at {last}",
                 self.path().display(),
                 engine.standing.seq
-            ));
+            )
+            .into());
         }
         Ok(())
     }

@@ -7,14 +7,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use noregret_serve::{Limits, Options, serve};
-use noregret_stream::Stop;
+use noregret_stream::{Fault, Stop};
 use serde_json::Value;
 
 /// A running service.
 pub(crate) struct Service {
     pub(crate) address: SocketAddr,
     stop: Stop,
-    thread: Option<JoinHandle<Result<(), String>>>,
+    thread: Option<JoinHandle<Result<(), Fault>>>,
     agent: ureq::Agent,
     pub(crate) key: Option<String>,
 }
@@ -70,7 +70,7 @@ impl Service {
             serve(&options, &asked, |address| sender.send(address).expect("the test waits"))
         });
         let Ok(address) = ready.recv_timeout(Duration::from_secs(20)) else {
-            return Err(thread.join().expect("no panic").expect_err("it did not start"));
+            return Err(thread.join().expect("no panic").expect_err("it did not start").into());
         };
         let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
         Ok(Self { address, stop, thread: Some(thread), agent, key: None })

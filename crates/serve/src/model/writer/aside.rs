@@ -3,6 +3,8 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
+use noregret_stream::Fault;
+
 use super::Writer;
 use crate::model::event::{Event, Outcome};
 use crate::model::handle::{Command, Restored};
@@ -62,7 +64,7 @@ impl Writer {
 
     /// Replaces the state: writes the snapshot first, then the event, so that a crash between them
     /// leaves the old state. The old state is kept as a version.
-    fn restore(&mut self, restored: Restored) -> Result<u64, String> {
+    fn restore(&mut self, restored: Restored) -> Result<u64, Fault> {
         let Restored { mut engine, keep } = restored;
         self.store.keep_version(self.engine.standing.seq, &self.engine.snapshot())?;
         let (seq, at) = (self.engine.standing.seq + 1, self.at());
@@ -91,7 +93,7 @@ impl Writer {
     }
 
     /// Starts a new log from the present state.
-    fn forget(&mut self) -> Result<(), String> {
+    fn forget(&mut self) -> Result<(), Fault> {
         let seq = self.engine.standing.seq;
         let header = log::header(&self.engine, Some(self.engine.archive().digest()))?;
         let snapshot = self.engine.snapshot();

@@ -1,11 +1,13 @@
 //! How long a log may grow: `retain_days` and `retain_mib`.
 
+use noregret_stream::Fault;
+
 use super::Writer;
 
 impl Writer {
     /// Marks the present event if that is due, and begins the log at the last mark before which all is too
     /// old or too much.
-    pub(super) fn shorten(&mut self, days: Option<f64>, mib: Option<f64>) -> Result<(), String> {
+    pub(super) fn shorten(&mut self, days: Option<f64>, mib: Option<f64>) -> Result<(), Fault> {
         let (seq, at) = (self.engine.standing.seq, self.at());
         let (mut over, mut due) = (None, false);
         if let Some(days) = days {
@@ -44,7 +46,7 @@ impl Writer {
 
     /// The mark behind which no more than `most` bytes of the log are, and at least half as much: a log that
     /// is given a limit when it is too long already stays until it has grown.
-    fn over_by_size(&self, most: u64) -> Result<Option<usize>, String> {
+    fn over_by_size(&self, most: u64) -> Result<Option<usize>, Fault> {
         for (at, mark) in self.marks.iter().enumerate() {
             let behind = self.store.bytes_after(mark.0)?;
             if behind <= most {
