@@ -11,6 +11,7 @@ use crate::model::engine::Engine;
 use crate::model::follower::follow;
 use crate::model::handle::Handle;
 use crate::model::log;
+use crate::model::recovery::recover;
 use crate::model::spec::{Spec, shown};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
@@ -78,7 +79,7 @@ impl Hub {
     pub(crate) fn recover_next(&self) -> bool {
         let next = || self.left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let Some(name) = next().filter(|_| !self.ending.load(Ordering::Acquire)) else { return false };
-        let recovered = Store::recover(&self.folder.join(&name), &self.limits).and_then(|recovered| {
+        let recovered = recover(&self.folder.join(&name), &self.limits).and_then(|recovered| {
             if self.ending.load(Ordering::Acquire) {
                 return Err("the service is being stopped".into());
             }

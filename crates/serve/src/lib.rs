@@ -8,8 +8,8 @@
 //! |---|---|
 //! | [`api`] | our own protocol: routes, bodies, errors |
 //! | `personalizer` | Azure AI Personalizer's protocol, on the same events |
-//! | [`model`] | a model's settings, its events, the thread that owns it, read-only copies |
-//! | `store` | the log and the snapshots on disk, and recovery |
+//! | [`model`] | a model's settings, its events, the thread that owns it, read-only copies, recovery |
+//! | `store` | the log and the snapshots on disk |
 //! | [`safety`] | limits, names, keys |
 //! | `page` | web pages |
 //! | `journal` | the lines about requests, and about changes of models |

@@ -3,8 +3,8 @@
 //! an answer (`waiting`), what is on offer (`offer`), counts (`standing`), JSON to features (`flat`) and
 //! rows (`rows`), those of a table (`table`), room for new ones (`room`), files (`snapshot`), read-only
 //! copies (`reader`), importance of features (`importance`), its queue (`handle`), the thread that owns it
-//! (`writer`), what it holds unless the model rests (`held`), and the thread that sends events to a shadow
-//! (`follower`).
+//! (`writer`), what it holds unless the model rests (`held`), the thread that sends events to a shadow
+//! (`follower`), and recovery (`recovery`).
 
 pub mod event;
 pub mod spec;
@@ -23,6 +23,7 @@ mod learn;
 pub(crate) mod log;
 mod offer;
 pub(crate) mod reader;
+pub(crate) mod recovery;
 mod room;
 pub(crate) mod rows;
 mod service;

@@ -15,6 +15,7 @@ use super::event::Event;
 use super::handle::{Command, Reply, Shared, now};
 use super::held::Held;
 use super::reader::Seen;
+use super::recovery::{recover, wake};
 use super::spec::{Aggregation, Service, shown, shown_value};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
@@ -412,16 +413,16 @@ impl Writer {
     /// Reads the state of a model that rests; false if that fails.
     fn wakes(&mut self) -> bool {
         let (folder, seq) = (self.store.folder().to_owned(), self.shared.committed.load(Ordering::Acquire));
-        let put_away = Store::wake(&folder, &self.limits).ok().filter(|engine| engine.standing.seq == seq);
+        let put_away = wake(&folder, &self.limits).ok().filter(|engine| engine.standing.seq == seq);
         let woken = match put_away {
             Some(engine) => Ok(engine),
             // Somebody has changed the files.
-            None => Store::recover(&folder, &self.limits)
-                .and_then(|recovered| recovered.ready(&self.name))
-                .map(|(store, engine)| {
+            None => recover(&folder, &self.limits).and_then(|recovered| recovered.ready(&self.name)).map(
+                |(store, engine)| {
                     self.store = store;
                     engine
-                }),
+                },
+            ),
         };
         self.shared.rests.store(woken.is_err(), Ordering::Relaxed);
         match woken {
@@ -444,7 +445,7 @@ impl Writer {
         let what = "its state is recovered from its log".to_owned();
         *self.shared.failed.write().unwrap_or_else(PoisonError::into_inner) = Some(what);
         let folder = self.store.folder().to_owned();
-        match Store::recover(&folder, &self.limits).and_then(|recovered| recovered.ready(&self.name)) {
+        match recover(&folder, &self.limits).and_then(|recovered| recovered.ready(&self.name)) {
             Ok((store, engine)) => {
                 (self.store, self.engine) = (store, Held::new(engine));
                 self.shared.rests.store(false, Ordering::Relaxed);

@@ -1,10 +1,9 @@
 //! Durable storage: for every model a folder with snapshots and a database of events, committed
-//! before every answer. A model is recovered from its newest intact snapshot by applying the later
-//! events.
+//! before every answer.
 
 mod files;
 mod reading;
-mod recovery;
+mod states;
 
 use std::path::{Path, PathBuf};
 
@@ -18,6 +17,7 @@ use crate::model::spec::Spec;
 
 pub(crate) use self::files::{read_version, versions, write_snapshot};
 pub(crate) use self::reading::{Tail, back_up, decided, log_properties, read_log};
+pub(crate) use self::states::newest_snapshot;
 
 /// The events of a model, and the folder of its snapshots.
 pub(crate) struct Store {
@@ -35,6 +35,9 @@ pub(crate) enum Past {
     /// Its waiting time is over.
     Over,
 }
+
+/// An event of the log with its outcome, or why it cannot be read.
+pub(crate) type Logged = Result<(Event, Outcome), Fault>;
 
 /// Start of a segment of the log, with its header.
 pub(crate) struct Segment {
@@ -142,7 +145,8 @@ impl Store {
         Ok(Self { db, folder: folder.to_owned() })
     }
 
-    fn path(&self) -> PathBuf {
+    /// The path of the database.
+    pub(crate) fn path(&self) -> PathBuf {
         self.folder.join(FILE)
     }
 
@@ -236,7 +240,7 @@ impl Store {
     }
 
     /// The settings of the model, if they are kept.
-    fn spec(&self) -> Result<Option<Spec>, Fault> {
+    pub(crate) fn spec(&self) -> Result<Option<Spec>, Fault> {
         let body: Option<String> = self
             .db
             .query_row("SELECT body FROM spec", [], |row| row.get(0))
@@ -246,7 +250,7 @@ impl Store {
     }
 
     /// Whether the model was made from a file, which is not part of its log.
-    fn is_from_file(&self) -> Result<bool, Fault> {
+    pub(crate) fn is_from_file(&self) -> Result<bool, Fault> {
         let found = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'from_file')";
         self.db.query_row(found, [], |row| row.get(0)).map_err(|error| self.failed(&error))
     }
@@ -407,7 +411,7 @@ impl Store {
 
     /// The logged decision `id`.
     pub(crate) fn decided(&self, id: &str) -> Result<Option<(Event, Outcome)>, Fault> {
-        let look = || -> rusqlite::Result<Option<Result<(Event, Outcome), Fault>>> {
+        let look = || -> rusqlite::Result<Option<Logged>> {
             let mut of = self.db.prepare_cached(
                 "SELECT seq, at, body, outcome FROM events WHERE id = ? ORDER BY seq LIMIT 1",
             )?;
@@ -432,7 +436,7 @@ impl Store {
     }
 }
 
-fn decoded(row: &rusqlite::Row<'_>) -> Result<(Event, Outcome), Fault> {
+fn decoded(row: &rusqlite::Row<'_>) -> Logged {
     let text = |column: usize| row.get::<_, Option<String>>(column).map_err(|error| error.to_string());
     let body = text(2)?.unwrap_or_default();
     let event: Event = serde_json::from_str(&body).map_err(|error| format!("is not an event: {error}"))?;

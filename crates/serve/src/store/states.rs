@@ -1,0 +1,108 @@
+//! What a model is recovered from: the states in files, and the events after them.
+
+use std::path::{Path, PathBuf};
+
+use noregret_stream::Fault;
+use rusqlite::OptionalExtension as _;
+
+use super::files::{self, MARKS, VERSIONS, file_of, seqs, snapshot_path};
+use super::{Logged, Store, decoded};
+use crate::model::event::Outcome;
+
+impl Store {
+    /// Opens the store in `folder`, and removes the versions of events that were never committed. With the
+    /// number of the last event.
+    ///
+    /// # Errors
+    /// If its database is damaged.
+    pub(crate) fn reopen(folder: &Path) -> Result<(Self, u64), Fault> {
+        let store = Self::open(folder, false)?;
+        let failed = |error: rusqlite::Error| store.failed(&error);
+        let check: String =
+            store.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
+        if check != "ok" {
+            return Err(format!("{}: the database is damaged: {check}", store.path().display()).into());
+        }
+        let last: Option<i64> =
+            store.db.query_row("SELECT max(seq) FROM events", [], |row| row.get(0)).map_err(failed)?;
+        let first: i64 = store
+            .db
+            .query_row("SELECT min(seq) FROM segments", [], |row| row.get::<_, Option<i64>>(0))
+            .map_err(failed)?
+            .ok_or_else(|| format!("{}: has no start", store.path().display()))?;
+        let last = last.unwrap_or(first).max(first) as u64;
+        for kind in [MARKS, VERSIONS] {
+            for seq in seqs(&folder.join(kind))?.into_iter().filter(|seq| *seq > last) {
+                let path = file_of(folder, kind, seq);
+                std::fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            }
+        }
+        Ok((store, last))
+    }
+
+    /// The states from which the events up to `last` may be applied again, the best first: the snapshots from
+    /// the newest one on, and then the states at which the log starts or may start. It may be so short that
+    /// it starts behind all snapshots.
+    pub(crate) fn states(&self, last: u64) -> Result<Vec<(u64, PathBuf)>, Fault> {
+        let read = || -> rusqlite::Result<(Option<i64>, Vec<u64>)> {
+            let first: Option<i64> =
+                self.db.query_row("SELECT min(seq) FROM events", [], |row| row.get(0))?;
+            let mut of = self.db.prepare("SELECT seq FROM segments UNION SELECT seq FROM marks")?;
+            let marks: rusqlite::Result<Vec<u64>> =
+                of.query_map([], |row| Ok(row.get::<_, i64>(0)? as u64))?.collect();
+            Ok((first, marks?))
+        };
+        let (first, committed) = read().map_err(|error| self.failed(&error))?;
+        let first = first.map_or(last + 1, |first| first as u64);
+        let snapshots =
+            self.snapshots()?.into_iter().rev().map(|seq| (seq, snapshot_path(&self.folder, seq)));
+        // The file of an event that was not written may be there all the same.
+        let marks = seqs(&self.folder.join(MARKS))?.into_iter().rev().filter(|seq| committed.contains(seq));
+        let marks = marks.map(|seq| (seq, file_of(&self.folder, MARKS, seq)));
+        let mut all: Vec<(u64, PathBuf)> = snapshots.chain(marks).collect();
+        // From the others some of the events are missing.
+        all.sort_by_key(|(seq, _)| seq + 1 < first);
+        Ok(all)
+    }
+
+    /// Calls `each` with the events after `seq`: the number and the time of each, and what it is.
+    ///
+    /// # Errors
+    /// If reading fails, or `each` does.
+    pub(crate) fn each_after(
+        &self,
+        seq: u64,
+        each: &mut dyn FnMut(u64, i64, Logged) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let failed = |error: rusqlite::Error| self.failed(&error);
+        let mut events = self
+            .db
+            .prepare("SELECT seq, at, body, outcome FROM events WHERE seq > ? ORDER BY seq")
+            .map_err(failed)?;
+        let mut rows = events.query([seq as i64]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let (seq, at): (i64, i64) = row.get(0).and_then(|seq| Ok((seq, row.get(1)?))).map_err(failed)?;
+            each(seq as u64, at, decoded(row))?;
+        }
+        Ok(())
+    }
+
+    /// The number of labels at the beginning of the log, if it has a change of labels.
+    pub(crate) fn labels_at_first(&self) -> Result<Option<u32>, Fault> {
+        const FIRST: &str =
+            "SELECT outcome FROM events WHERE body LIKE '{\"event\":\"labels\"%' ORDER BY seq LIMIT 1";
+        let outcome: Option<Option<String>> =
+            self.db.query_row(FIRST, [], |row| row.get(0)).optional().map_err(|error| self.failed(&error))?;
+        let outcome = outcome.flatten().and_then(|text| serde_json::from_str::<Outcome>(&text).ok());
+        Ok(outcome.and_then(|outcome| outcome.known))
+    }
+}
+
+/// The newest snapshot in `folder`.
+///
+/// # Errors
+/// If there is none.
+pub(crate) fn newest_snapshot(folder: &Path) -> Result<PathBuf, Fault> {
+    let seq = files::snapshots(folder)?.pop();
+    Ok(snapshot_path(folder, seq.ok_or_else(|| format!("{}: has no snapshot", folder.display()))?))
+}
