@@ -471,7 +471,7 @@ impl Learner {
 
     /// States them, for the model file.
     fn weigh(&self, py: Python<'_>, weights: BTreeMap<String, f64>) -> PyResult<()> {
-        let weights = ClassWeights::try_from(weights).map_err(Failure::Value)?;
+        let weights = ClassWeights::try_from(weights).map_err(Failure::from)?;
         self.inner.write(py, |inner| inner.encoder.set_class_weights(weights))
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::LARGEST_WEIGHT;
+use crate::fault::{Fault, fault};
 
 /// Importance weights by the names of classes, with which the weights of rows are multiplied when they are
 /// learnt; 1 for a class without one. Saved with a model, which goes on with them.
@@ -30,19 +31,16 @@ impl ClassWeights {
 }
 
 impl TryFrom<BTreeMap<String, f64>> for ClassWeights {
-    type Error = String;
+    type Error = Fault;
 
-    fn try_from(weights: BTreeMap<String, f64>) -> Result<Self, String> {
+    fn try_from(weights: BTreeMap<String, f64>) -> Result<Self, Fault> {
         let wrong = weights.iter().find(|(_, weight)| !(0.0..=LARGEST_WEIGHT).contains(*weight));
-        let wrong = wrong.map(|(name, weight)| {
-            format!(
+        if let Some((name, weight)) = wrong {
+            return Err(fault!(
                 "the class {name:?} has the weight {weight:?}: a number from 0 to {LARGEST_WEIGHT:e} was needed"
-            )
-        });
-        match wrong {
-            None => Ok(Self(weights)),
-            Some(what) => Err(what),
+            ));
         }
+        Ok(Self(weights))
     }
 }
 
@@ -62,7 +60,7 @@ mod tests {
         let of = |name: &str| weights(2.5).expect("a weight").of(name);
         assert_eq!((of("cat"), of("dog")), (2.5, 1.0));
         for wrong in [-1.0, f64::NAN, f64::INFINITY, 1e31] {
-            let error = weights(wrong).expect_err("no weight");
+            let error = weights(wrong).expect_err("no weight").to_string();
             assert!(error.starts_with(&format!("the class \"cat\" has the weight {wrong:?}")), "{error}");
         }
     }
