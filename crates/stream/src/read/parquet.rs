@@ -13,6 +13,7 @@
 //!
 //! Line numbers are row numbers, from 1.
 
+mod arrow;
 mod column;
 pub(crate) mod damage;
 mod leaf;
@@ -65,7 +66,12 @@ fn opened(file: File, name: &str) -> Result<ParquetRows, ReadError> {
     }
     let schema = metadata.schema_descr();
     let leaf = |(at, column): (usize, &ColumnDescPtr)| Leaf::new(schema.get_column_root(at), column);
-    let leaves: Vec<Leaf> = schema.columns().iter().enumerate().map(leaf).collect();
+    let mut leaves: Vec<Leaf> = schema.columns().iter().enumerate().map(leaf).collect();
+    let pairs = metadata.key_value_metadata().map_or(&[][..], Vec::as_slice);
+    let said = pairs.iter().find(|pair| pair.key == arrow::KEY).and_then(|pair| pair.value.as_deref());
+    for (name, units) in said.map(arrow::durations).unwrap_or_default() {
+        leaves.iter_mut().filter(|leaf| leaf.name == name).for_each(|leaf| leaf.take_spans(units));
+    }
     Ok(ParquetRows {
         name: name.to_owned(),
         file,

@@ -12,7 +12,7 @@ use parquet::schema::types::{ColumnDescriptor, Type as SchemaType};
 use crate::read::label::LabelType;
 use crate::read::number;
 use crate::read::options::{CsvRole, Style};
-use crate::read::table::{Cell, Column, Moment, SECONDS_OF_DAY};
+use crate::read::table::{Cell, Column, Moment, SECONDS_OF_DAY, of_seconds};
 
 /// Number of rows decoded at a time.
 const ROWS: usize = 1024;
@@ -82,6 +82,10 @@ pub(super) enum Kind {
     Day,
     /// Time since 1 January 1970, in units of which a second has this many.
     Time(i64),
+    /// Time of day, likewise.
+    Clock(i64),
+    /// A duration, likewise.
+    Span(i64),
     Text,
     Uuid,
     /// Of a type that is not read; `None` for lists of lists.
@@ -129,6 +133,13 @@ impl Leaf {
         }
     }
 
+    /// Takes whole numbers for durations, in units of which a second has so many.
+    pub(super) fn take_spans(&mut self, units: i64) {
+        if let (Kind::Number, Values::Int64(_), false) = (self.kind, &self.values, self.list) {
+            self.kind = Kind::Span(units);
+        }
+    }
+
     /// Whether a cell is a list of numbers.
     pub(super) fn is_vector(&self) -> bool {
         self.list && !self.is_text()
@@ -158,8 +169,8 @@ impl Leaf {
     pub(super) fn label_type(&self) -> LabelType {
         match (self.kind, &self.values) {
             (Kind::Bool, _) => LabelType::Truth,
-            (Kind::Day | Kind::Time(_), _) => LabelType::Time,
-            (Kind::Text | Kind::Uuid | Kind::Unread(_), _) => LabelType::Text,
+            (Kind::Day | Kind::Time(_) | Kind::Clock(_), _) => LabelType::Time,
+            (Kind::Text | Kind::Uuid | Kind::Span(_) | Kind::Unread(_), _) => LabelType::Text,
             (Kind::Decimal(_), _) | (_, Values::Float(_) | Values::Double(_)) => LabelType::Real,
             (Kind::Number | Kind::Unsigned, _) => LabelType::Whole,
         }
@@ -225,14 +236,13 @@ impl Leaf {
         })
     }
 
-    /// A value as seconds and nanoseconds since 1970; `None` if it is no day and no time.
+    /// A value as seconds and nanoseconds, since 1970, since midnight or in all; `None` if it is no time.
     fn seconds(&self, at: usize) -> Option<(i64, u32)> {
         match (self.kind, &self.values) {
+            (Kind::Clock(units) | Kind::Span(units), Values::Int64(values)) => Some(split(values[at], units)),
+            (Kind::Clock(units), Values::Int32(values)) => Some(split(values[at].into(), units)),
             (Kind::Day, Values::Int32(values)) => Some((i64::from(values[at]) * SECONDS_OF_DAY, 0)),
-            (Kind::Time(units), Values::Int64(values)) => {
-                let nanos = values[at].rem_euclid(units) * (NANOS / units);
-                Some((values[at].div_euclid(units), nanos as u32))
-            }
+            (Kind::Time(units), Values::Int64(values)) => Some(split(values[at], units)),
             (Kind::Time(_), Values::Int96(values)) => {
                 let [low, high, day] = *values[at].data() else { return None };
                 let nanos = i64::from(high & 0x7fff_ffff) << 32 | i64::from(low);
@@ -245,11 +255,18 @@ impl Leaf {
 
     /// A value as a cell for a column.
     pub(super) fn value<'a>(&'a self, at: usize, column: &Column, buffer: &'a mut String) -> Cell<'a> {
+        let is_duration = || column.field.as_ref().is_some_and(|field| field.style == Some(Style::Duration));
         let typed = match (column.role, &self.values) {
+            // Models of before have such columns in their units.
+            (Some(CsvRole::Numeric), _)
+                if matches!(self.kind, Kind::Clock(_) | Kind::Span(_)) && is_duration() =>
+            {
+                self.seconds(at).map(|(whole, nanos)| Cell::Number(of_seconds(whole, nanos)))
+            }
             (Some(CsvRole::Numeric), _) => {
                 self.number(at).filter(|number| number.is_finite()).map(Cell::Number)
             }
-            (Some(CsvRole::Time), _) => {
+            (Some(CsvRole::Time), _) if !matches!(self.kind, Kind::Clock(_) | Kind::Span(_)) => {
                 self.seconds(at).and_then(|(second, nanos)| Moment::of_seconds(second, nanos)).map(Cell::Time)
             }
             (_, Values::Bool(values)) => Some(Cell::Truth(values[at])),
@@ -273,6 +290,12 @@ impl Leaf {
             Values::Fixed(values) if self.kind == Kind::Uuid => uuid(values[at].data(), buffer),
             Values::Bool(values) => write!(buffer, "{}", values[at]),
             Values::Int32(values) if self.kind == Kind::Day => day(values[at].into(), buffer),
+            Values::Int32(_) | Values::Int64(_) if matches!(self.kind, Kind::Clock(_)) => {
+                self.seconds(at).map_or(Ok(()), |(second, nanos)| clock(second, nanos, buffer))
+            }
+            Values::Int64(_) if matches!(self.kind, Kind::Span(_)) => {
+                self.seconds(at).map_or(Ok(()), |(second, nanos)| span(second, nanos, buffer))
+            }
             Values::Int64(_) | Values::Int96(_) if matches!(self.kind, Kind::Time(_)) => {
                 self.seconds(at).map_or(Ok(()), |(second, nanos)| time(second, nanos, buffer))
             }
@@ -315,6 +338,11 @@ fn kind(descriptor: &ColumnDescriptor) -> Kind {
             TimeUnit::MICROS => 1_000_000,
             TimeUnit::NANOS => 1_000_000_000,
         }),
+        (Type::INT32 | Type::INT64, Some(LogicalType::Time(time))) => Kind::Clock(match time.unit {
+            TimeUnit::MILLIS => 1_000,
+            TimeUnit::MICROS => 1_000_000,
+            TimeUnit::NANOS => 1_000_000_000,
+        }),
         (Type::INT96, _) => Kind::Time(1_000_000_000),
         (Type::BYTE_ARRAY, _) => Kind::Text,
         (Type::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Uuid)) => Kind::Uuid,
@@ -323,6 +351,8 @@ fn kind(descriptor: &ColumnDescriptor) -> Kind {
             Old::DATE => Kind::Day,
             Old::TIMESTAMP_MILLIS => Kind::Time(1_000),
             Old::TIMESTAMP_MICROS => Kind::Time(1_000_000),
+            Old::TIME_MILLIS => Kind::Clock(1_000),
+            Old::TIME_MICROS => Kind::Clock(1_000_000),
             Old::UINT_8 | Old::UINT_16 | Old::UINT_32 | Old::UINT_64 => Kind::Unsigned,
             _ => Kind::Number,
         },
@@ -345,11 +375,28 @@ fn decimal(value: i128, scale: i32) -> f64 {
     number::parse(format!("{value}e-{scale}").as_bytes()).expect("an integer with an exponent is a number")
 }
 
+/// Whole seconds and nanoseconds of a number of units, of which a second has so many.
+fn split(value: i64, units: i64) -> (i64, u32) {
+    (value.div_euclid(units), (value.rem_euclid(units) * (NANOS / units)) as u32)
+}
+
 /// Writes a time as `2026-11-22 10:31:07.5`, from seconds since 1970 and nanoseconds.
 fn time(seconds: i64, nanos: u32, out: &mut String) -> std::fmt::Result {
     day(seconds.div_euclid(SECONDS_OF_DAY), out)?;
-    let second = seconds.rem_euclid(SECONDS_OF_DAY);
-    write!(out, " {:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60)?;
+    out.push(' ');
+    clock(seconds.rem_euclid(SECONDS_OF_DAY), nanos, out)
+}
+
+/// Writes a duration as pandas does, `1 days 10:31:07.5` or `-1 days +23:59:57`.
+fn span(seconds: i64, nanos: u32, out: &mut String) -> std::fmt::Result {
+    let days = seconds.div_euclid(SECONDS_OF_DAY);
+    write!(out, "{days} days {}", if days < 0 { "+" } else { "" })?;
+    clock(seconds.rem_euclid(SECONDS_OF_DAY), nanos, out)
+}
+
+/// Writes a time of day as `10:31:07.5`.
+fn clock(second: i64, nanos: u32, out: &mut String) -> std::fmt::Result {
+    write!(out, "{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60)?;
     if nanos > 0 {
         write!(out, ".{nanos:09}")?;
         out.truncate(out.trim_end_matches('0').len());
@@ -392,6 +439,13 @@ mod tests {
         assert_eq!(written(-1, 500_000_000), "1969-12-31 23:59:59.5");
         assert_eq!(written(951_782_400, 1), "2000-02-29 00:00:00.000000001");
         assert_eq!(written(1_795_343_467, 120_000_000), "2026-11-22 10:31:07.12");
+        let took = |(seconds, nanos)| {
+            let mut out = String::new();
+            span(seconds, nanos, &mut out).unwrap();
+            out
+        };
+        assert_eq!(took(split(71_343_500, 1_000)), "0 days 19:49:03.5");
+        assert_eq!(took(split(-3, 1)), "-1 days +23:59:57");
         let mut out = String::new();
         day(-719_162, &mut out).unwrap();
         assert_eq!(out, "0001-01-01");

@@ -18,6 +18,15 @@ pub(crate) fn seconds(cell: &[u8]) -> Option<f64> {
     if behind.is_empty() { Some(days) } else { Some(days + clock(behind)?) }
 }
 
+/// The number of seconds that has this many whole ones and nanoseconds, as [`seconds`] has it from a text.
+#[cfg(feature = "parquet")]
+pub(crate) fn of_seconds(whole: i64, nanos: u32) -> f64 {
+    let (days, of_day) = (whole.div_euclid(86_400), whole.rem_euclid(86_400));
+    // Both numbers are exact, so that the quotient is what a decimal fraction is read as.
+    let seconds = (of_day % 60 * 1_000_000_000 + i64::from(nanos)) as f64 / 1e9;
+    days as f64 * DAY + (3600.0 * (of_day / 3600) as f64 + 60.0 * (of_day / 60 % 60) as f64 + seconds)
+}
+
 /// Whether a cell is what a clock shows: digits and colons, and no words.
 pub(crate) fn is_clock(cell: &[u8]) -> bool {
     !cell.iter().any(u8::is_ascii_alphabetic)
@@ -96,6 +105,15 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(seconds(text.as_bytes()), expected, "{text}");
+        }
+        #[cfg(feature = "parquet")]
+        for (whole, nanos, text) in [
+            (71_343, 0, "0 days 19:49:03"),
+            (93_784, 500_000_000, "1 days 02:03:04.5"),
+            (-3, 250_000_000, "-1 days +23:59:57.25"),
+            (36_667, 120_000_000, "10:11:07.12"),
+        ] {
+            assert_eq!(Some(of_seconds(whole, nanos)), seconds(text.as_bytes()), "{text}");
         }
         assert!(is_clock(b"-26:03") && !is_clock(b"PT3S") && !is_clock(b"1 day"));
     }

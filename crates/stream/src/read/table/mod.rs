@@ -24,6 +24,8 @@ pub(crate) mod words;
 pub(crate) use cell::Cell;
 pub(crate) use column::{Column, absent_note, absent_numbers, is_needed};
 pub(crate) use describe::describe_roles;
+#[cfg(feature = "parquet")]
+pub(crate) use duration::of_seconds;
 pub(crate) use features::{Features, features};
 pub(crate) use layout::{Inferred, agree, check_known, infer, like_a_log, saved_layout};
 pub(crate) use names::{Names, find_column, label_and_weight, names};
