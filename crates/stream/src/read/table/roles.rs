@@ -155,10 +155,7 @@ pub(crate) fn decide(
         let unit = if role == CsvRole::Numeric { look.unit() } else { None };
         if let Some((unit, of_numbers)) = &unit {
             style = *of_numbers;
-            let (name, unit) = (shown(name), shown(unit));
-            notes.push(format!(
-                "column {name} holds numbers with the unit {unit}, which are read without it; named as a categorical column, it holds texts"
-            ));
+            notes.push(look.about_unit(name, unit, style));
         }
         fields.push(CsvField { unit: unit.map(|(unit, _)| unit), ..field(role, style) });
     }
@@ -287,15 +284,34 @@ impl<'a> Look<'a> {
         amount::detect(self.cells.iter().copied(), self.comma_first)
     }
 
-    /// The unit of all numbers, if all cells are numbers with the same one, and their notation without it.
+    /// The unit of the numbers, if nearly all cells are numbers with the same one, and their notation without
+    /// it.
     fn unit(&self) -> Option<(String, Option<Style>)> {
-        let unit = self.texts().next().and_then(amount::unit)?;
+        let unit = self.texts().take(FEW).find_map(amount::unit)?;
         let number = |cell| amount::without_unit(cell, unit);
-        let numbers: Vec<&[u8]> = self.cells.iter().copied().map(number).collect::<Option<_>>()?;
+        let numbers: Vec<&[u8]> = self.cells.iter().copied().filter_map(number).collect();
         let (style, count) = amount::detect(numbers.iter().copied(), self.comma_first);
+        let mostly = count as f64 >= MOSTLY * self.cells.len() as f64;
         // What is read with its unit, as percents are, needs no other notation.
-        let all = count == numbers.len() && self.numbers().1 < count;
-        all.then(|| (unit.to_owned(), style))
+        (mostly && self.numbers().1 < count).then(|| (unit.to_owned(), style))
+    }
+
+    /// A remark on numbers with a unit, and on cells that are none of them.
+    fn about_unit(&self, name: &str, unit: &str, style: Option<Style>) -> String {
+        let is_number =
+            |cell: &[u8]| amount::parse(amount::without_unit(cell, unit).unwrap_or(cell), style).is_some();
+        let others: Vec<&[u8]> = self.cells.iter().copied().filter(|cell| !is_number(cell)).collect();
+        let except = others.first().map_or_else(String::new, |other| {
+            let (count, all) = (others.len(), self.cells.len());
+            format!(
+                ", except for {count} of its first {all} cells, such as {}, which count as missing",
+                shown(other)
+            )
+        });
+        let (name, unit) = (shown(name), shown(unit));
+        format!(
+            "column {name} holds numbers with the unit {unit}, which are read without it{except}; named as a categorical column, it holds texts"
+        )
     }
 
     /// A remark on numbers with several units.
@@ -452,6 +468,19 @@ impl<'a> Look<'a> {
         if numbers == count {
             return (CsvRole::Numeric, style);
         }
+        if let Some(found) = self.times() {
+            notes.extend(self.about_days(name, &found));
+            let mut words = self.texts().filter(|cell| time::parse(cell, found.style).is_none());
+            if let Some(word) = words.next().filter(|_| (found.count as f64) < MOSTLY * count as f64) {
+                notes.push(format!(
+                    "column {} holds times, except for {} of its first {count} cells, such as {}, which count as missing",
+                    shown(name),
+                    count - found.count,
+                    shown(word)
+                ));
+            }
+            return (CsvRole::Time, Some(found.style));
+        }
         if let Some((_, style)) = self.unit() {
             return (CsvRole::Numeric, style);
         }
@@ -466,19 +495,6 @@ impl<'a> Look<'a> {
             return (CsvRole::Numeric, Some(style));
         }
         notes.extend(self.about_units(name));
-        if let Some(found) = self.times() {
-            notes.extend(self.about_days(name, &found));
-            let mut words = self.texts().filter(|cell| time::parse(cell, found.style).is_none());
-            if let Some(word) = words.next().filter(|_| (found.count as f64) < MOSTLY * count as f64) {
-                notes.push(format!(
-                    "column {} holds times, except for {} of its first {count} cells, such as {}, which count as missing",
-                    shown(name),
-                    count - found.count,
-                    shown(word)
-                ));
-            }
-            return (CsvRole::Time, Some(found.style));
-        }
         let others = || self.cells.iter().filter(|cell| amount::parse(cell, style).is_none());
         let other = others().next().map_or_else(String::new, shown);
         let is_amount = |cell: &[u8]| amount::parse(cell, style).is_some();

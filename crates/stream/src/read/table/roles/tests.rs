@@ -229,3 +229,20 @@ fn numbers_that_may_stand_for_missing_ones_are_told() {
         assert_eq!(told(code), None, "{code}");
     }
 }
+
+/// Days of one month are no numbers with the unit of a month, and a few words beside a unit are missing.
+#[test]
+fn units_are_not_days_and_have_few_words_beside_them() {
+    let rows = || {
+        (0..100).map(|t| {
+            let mass = if t % 25 == 3 { "heavy".to_owned() } else { format!("{} kg", 40 + t) };
+            format!("{} Mar 2026|{mass}|{} am", 1 + t % 28, t % 12)
+        })
+    };
+    let found = decided("day,mass,at", rows(), |_| {});
+    assert_eq!(roles(&found), [CsvRole::Time, CsvRole::Numeric, CsvRole::Numeric]);
+    assert_eq!(found.fields[1].unit.as_deref(), Some("kg"));
+    let sentence = "column \"mass\" holds numbers with the unit \"kg\", which are read without it, except for 4 of its first 100 cells, such \
+                    as \"heavy\", which count as missing; named as a categorical column, it holds texts";
+    assert!(found.notes.iter().any(|note| note == sentence), "{:?}", found.notes);
+}
