@@ -4,6 +4,7 @@
 
 use noregret::hand_on;
 
+use crate::evaluate::off_policy::check_probability;
 use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
@@ -73,12 +74,7 @@ impl PlayedRows {
         };
         let (p, earned) = row.take_played();
         let p = p.ok_or_else(|| absent(probability))?;
-        if !(p > 0.0 && p <= 1.0) {
-            return Err(fault!(
-                "the label {} was played with probability {p}: must be in (0, 1]",
-                shown(&*label)
-            ));
-        }
+        check_probability(p).map_err(|what| fault!("the label {} {what}", shown(&*label)))?;
         let cost = earned.map(|earned| self.keys.cost(earned)).transpose()?;
         row.unlabel();
         row.push_cost_as(&label, of, cost, Some(p));
@@ -184,7 +180,7 @@ mod tests {
                 "a.csv:7: column \"click\": \"yes\" is neither a number nor a truth value",
                 "a.csv:8: has no \"chosen\"",
                 "a.csv:9: has no \"prob\"",
-                "a.csv:10: the label \"b\" was played with probability 2: must be in (0, 1]",
+                "a.csv:10: the label \"b\" was played with probability 2: must be in (0, 1]; percents are divided by 100, and the inverse of a probability is inverted",
             ]
         );
         let absent = opened("a.csv", "chosen,prob,shown\na,1,a\nb,1,a\n", keys()).err().expect("no column");

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::log::{Header, LearnerPart, VERSION};
 use crate::encode::labels::{Labels, Written};
-use crate::evaluate::off_policy::check_weight;
+use crate::evaluate::off_policy::check_probability;
 use crate::fault::{Fault, fault};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, json_fault, shown};
@@ -302,13 +302,7 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
         }
         (None, None) => return Err("a decision without a probability".into()),
     };
-    if !(probability > 0.0 && probability <= 1.0) {
-        return Err(fault!(
-            "the label {} was played with probability {probability}: must be in (0, 1]",
-            shown(&*name)
-        ));
-    }
-    check_weight(probability).map_err(|what| format!("the label {} {what}", shown(&*name)))?;
+    check_probability(probability).map_err(|what| format!("the label {} {what}", shown(&*name)))?;
     check_distribution("p", &distribution)?;
     let evaluation = by_class("evaluation", line.evaluation, known)?;
     check_distribution("evaluation", &evaluation)?;

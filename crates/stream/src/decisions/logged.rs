@@ -9,7 +9,7 @@ use crate::decisions::reader::LogReader;
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
 use crate::encode::{TWO_PLAYED, offered_twice};
-use crate::evaluate::off_policy::check_weight;
+use crate::evaluate::off_policy::check_probability;
 use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind};
@@ -347,12 +347,7 @@ impl CostRows {
             );
         };
         let name = labels.name(noregret::example::Label(label));
-        if probability <= 0.0 {
-            return Err(fault!(
-                "the action {name:?} was played with probability {probability}: must be in (0, 1]"
-            ));
-        }
-        check_weight(probability).map_err(|what| format!("the action {name:?} {what}"))?;
+        check_probability(probability).map_err(|what| format!("the action {name:?} {what}"))?;
         if !offered.is_empty() && offered.binary_search(&label).is_err() {
             return Err(fault!("the label {name:?} was played although it was not on offer"));
         }

@@ -13,7 +13,7 @@ use crate::encode::class_weights::ClassWeights;
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
 use crate::encode::scale::Scaler;
-use crate::evaluate::off_policy::check_weight as check_weight_of;
+use crate::evaluate::off_policy::check_probability;
 use crate::fault::{Fault, fault};
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::label::GivenLabel;
@@ -302,13 +302,7 @@ impl Encoder {
                 return Err(TWO_PLAYED.into());
             }
             let label = class(one)?;
-            if probability <= 0.0 {
-                return Err(fault!(
-                    "the action {:?} was played with probability {probability}: must be in (0, 1]",
-                    one.action
-                ));
-            }
-            check_weight_of(probability).map_err(|what| format!("the action {:?} {what}", one.action))?;
+            check_probability(probability).map_err(|what| format!("the action {:?} {what}", one.action))?;
             if !out.offered.is_empty() && out.offered.binary_search(&label.0).is_err() {
                 return Err(fault!("the label {:?} was played although it was not on offer", one.action));
             }

@@ -3,7 +3,7 @@
 use super::question::Evaluation;
 use super::tally::{Support, Tally};
 use crate::decisions::line::check_distribution;
-use crate::evaluate::off_policy::{Round, check_weight};
+use crate::evaluate::off_policy::{Round, check_probability};
 use crate::fault::{Fault, fault};
 
 /// Logged rounds and the policy to evaluate: one number or $K$ numbers per round, row-major.
@@ -60,12 +60,7 @@ impl LoggedArrays<'_> {
             })?;
             let logged = distributed.then(|| &self.probabilities[span.clone()]);
             let probability = logged.map_or_else(|| self.probabilities[at], |logged| logged[label]);
-            if !(probability > 0.0 && probability <= 1.0) {
-                return Err(refuse(fault!(
-                    "the label was played with probability {probability}: must be in (0, 1]"
-                )));
-            }
-            check_weight(probability).map_err(|what| refuse(fault!("the label {what}")))?;
+            check_probability(probability).map_err(|what| refuse(fault!("the label {what}")))?;
             let evaluation = &self.evaluation[span.clone()];
             check_distribution("policy", evaluation).map_err(refuse)?;
             check_distribution("probabilities", logged.unwrap_or_default()).map_err(refuse)?;
