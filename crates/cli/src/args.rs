@@ -165,8 +165,10 @@ pub(crate) struct GenerateArgs {
     /// Output file; the extension selects format and compression, as in rows.csv.gz
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) output: String,
-    /// Format: libsvm, vw, csv, ndjson or parquet [default: by the ending, or libsvm]
-    #[arg(long)]
+    #[arg(
+        long,
+        help = format!("Format: {} [default: by the ending, or libsvm]", Format::names(Format::is_written))
+    )]
     pub(crate) format: Option<Format>,
 }
 

@@ -5,12 +5,14 @@ use noregret_stream::decisions::replay::ReplayError;
 use noregret_stream::encode::survey::{Survey, SurveyError};
 use noregret_stream::run::RunError;
 use noregret_stream::save::file::ModelFileError;
-use noregret_stream::{ReadError, ReadErrorKind};
+use noregret_stream::{Format, ReadError, ReadErrorKind};
 
 /// The sentence of `error`, with the option that may help.
 pub(crate) fn read_error(error: &ReadError) -> String {
     let hint = match error.kind() {
-        ReadErrorKind::UnknownFormat => "pass --format libsvm, vw, csv, ndjson or arff".to_owned(),
+        ReadErrorKind::UnknownFormat => {
+            format!("pass --format {}", Format::names(|format| format != Format::Parquet))
+        }
         ReadErrorKind::SingleColumn { delimiter: None, .. } => {
             "pass --delimiter if it has more, or --label NAME if it is the label".to_owned()
         }

@@ -15,8 +15,7 @@ use super::{RoleArgs, at_least_one, threads};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct DataArgs {
-    /// Format: libsvm, vw, csv, ndjson, arff or parquet [default: recognised]
-    #[arg(long)]
+    #[arg(long, help = format!("Format: {} [default: recognised]", Format::names(|_| true)))]
     pub(crate) format: Option<Format>,
     /// Label column of CSV or Parquet (name, or number from 1) or key of NDJSON [default: label, class,
     /// target, y; or the last]

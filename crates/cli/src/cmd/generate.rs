@@ -32,7 +32,8 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     }
     if let Some(format) = format.filter(|format| !format.is_written()) {
         return Err(Failure::usage(format!(
-            "--format {format}: the format is read, and not written; libsvm, vw, csv, ndjson or parquet was needed"
+            "--format {format}: the format is read, and not written; {} was needed",
+            Format::names(Format::is_written)
         )));
     }
     let recipe = Recipe::find(name).map_err(Failure::usage)?;

@@ -540,7 +540,7 @@ fn the_policy_that_has_logged_has_its_mean_reward_up_to_the_draws() {
 #[test]
 fn files_that_are_no_logs() {
     let folder = Folder::new();
-    let formats = "has no format that is recognised: logs of decisions are ndjson, csv, arff, parquet or vw, and the option format says which";
+    let formats = "has no format that is recognised: logs of decisions are vw, csv, ndjson, arff or parquet, and the option format says which";
     let binary = "is a binary file of a kind that is not read, as are FlatBuffers and caches of Vowpal Wabbit; write its rows as text, \
                   JSON or Parquet";
     let page = "is a page of HTML and no table, such as one that says why a file could not be had";

@@ -381,7 +381,7 @@ fn labels_on_offer_are_predicted() {
     }
     folder.write("a.svm", "c1 1:2\n");
     let refused = folder.run("predict m a.svm --offered mine");
-    assert!(refused.stderr.contains("csv, ndjson, parquet or arff was needed"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("csv, ndjson, arff or parquet was needed"), "{}", refused.stderr);
 }
 
 /// Rows whose label shows, each with two of four labels on offer in a column of CSV.

@@ -84,10 +84,14 @@ impl Kind {
         if let Some(format) = found.or_else(|| text.is_empty().then_some(Format::Ndjson)) {
             return Ok(Self::Format(format));
         }
-        let what = no_data(text).unwrap_or(
-            "has no format that is recognised: logs of decisions are ndjson, csv, arff, parquet or vw, and the option format says which",
-        );
-        Err(ReadError::new(path, 0, ReadErrorKind::Layout(what.to_owned())))
+        let formats = || {
+            format!(
+                "has no format that is recognised: logs of decisions are {}, and the option format says which",
+                Format::names(Format::has_decisions)
+            )
+        };
+        let what = no_data(text).map_or_else(formats, str::to_owned);
+        Err(ReadError::new(path, 0, ReadErrorKind::Layout(what)))
     }
 }
 
@@ -113,7 +117,8 @@ impl Logged {
                 path,
                 0,
                 ReadErrorKind::Layout(format!(
-                    "is {other}, which cannot contain decisions; ndjson, csv, arff, parquet or vw was needed"
+                    "is {other}, which cannot contain decisions; {} was needed",
+                    Format::names(Format::has_decisions)
                 )),
             )),
         }

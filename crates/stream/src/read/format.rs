@@ -39,6 +39,19 @@ impl Format {
         self == Format::Parquet || Self::TEXT.contains(&self)
     }
 
+    /// Whether a row can be a decision with its probability.
+    pub fn has_decisions(self) -> bool {
+        self.is_table() || self == Format::Vw
+    }
+
+    /// The names of those that are `such`, at least two: `csv, ndjson, arff or parquet`.
+    pub fn names(such: impl Fn(Self) -> bool) -> String {
+        let mut names: Vec<&str> =
+            Self::ALL.into_iter().filter(|format| such(*format)).map(Self::name).collect();
+        let last = names.pop().unwrap_or_default();
+        format!("{} or {last}", names.join(", "))
+    }
+
     /// The format of a file name's extension, before `.gz` or `.zst`; `None` for ambiguous
     /// extensions.
     pub fn from_file_name(name: &str) -> Option<Format> {
@@ -59,6 +72,13 @@ impl Format {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sentences_name_formats() {
+        assert_eq!(Format::names(Format::is_table), "csv, ndjson, arff or parquet");
+        assert_eq!(Format::names(Format::is_written), "libsvm, vw, csv, ndjson or parquet");
+        assert_eq!(Format::names(Format::has_decisions), "vw, csv, ndjson, arff or parquet");
+    }
 
     #[test]
     fn names_promise_formats() {

@@ -102,9 +102,10 @@ fn ahead(reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadErr
 fn check_offered(format: Format, options: &ReadOptions) -> Result<(), Fault> {
     match &options.offered {
         Some(offered) if !format.is_table() => Err(fault!(
-            "is read as {}, which has no column or key {} of the labels on offer; csv, ndjson, parquet or arff was needed",
+            "is read as {}, which has no column or key {} of the labels on offer; {} was needed",
             format.name(),
-            shown(offered)
+            shown(offered),
+            Format::names(Format::is_table)
         )),
         _ => Ok(()),
     }
@@ -134,9 +135,10 @@ fn check_columns(format: Format, options: &ReadOptions) -> Result<(), Fault> {
     let several = several.filter_map(|(names, role)| Some((role.name(), names.first()?)));
     match one.chain(several).next() {
         Some((what, name)) if !format.is_table() => Err(fault!(
-            "is read as {}, which has no columns with names; {what} = {} needs a table (csv, ndjson, arff or parquet)",
+            "is read as {}, which has no columns with names; {what} = {} needs a table ({})",
             format.name(),
-            shown(name)
+            shown(name),
+            Format::names(Format::is_table)
         )),
         _ => Ok(()),
     }
