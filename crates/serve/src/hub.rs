@@ -259,11 +259,26 @@ impl Hub {
     /// Applies all queued events, saves all models and ends their threads.
     pub(crate) fn stop(&self) {
         self.ending.store(true, Ordering::Release);
-        for (_, place) in self.list() {
-            if let Place::Running(handle) = place {
+        let running = self.list().into_iter().filter_map(|(_, place)| match place {
+            Place::Running(handle) => Some(handle),
+            _ => None,
+        });
+        let left = Mutex::new(running.collect::<Vec<_>>());
+        let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let stops = || {
+            while let Some(handle) = next() {
                 handle.stop();
             }
-        }
+        };
+        // As many at a time as there are processors: a snapshot takes as much memory as its model.
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                // Where no thread can be started, this one stops all.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, &stops);
+            }
+            stops();
+        });
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use noregret_stream::Fault;
@@ -33,6 +33,10 @@ const TICK: Duration = Duration::from_millis(250);
 const LOGGED_EVERY: Duration = Duration::from_secs(1);
 /// Interval between attempts to resume a model that is suspended or refuses writes.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
+
+/// Held by a model that goes to rest, whose snapshot takes as much memory as its state: of many that would do
+/// so at once, one does.
+static RESTING: Mutex<()> = Mutex::new(());
 
 /// See the [module](self).
 pub(super) struct Writer {
@@ -394,6 +398,11 @@ impl Writer {
             || self.shared.unwritable().is_some()
             || self.shared.saving.load(Ordering::Acquire)
         {
+            return;
+        }
+        // Otherwise at the next tick.
+        let alone = RESTING.try_lock();
+        if matches!(alone, Err(TryLockError::WouldBlock)) {
             return;
         }
         let seq = self.engine.standing.seq;

@@ -106,3 +106,24 @@ fn many_make_the_same_model() {
     let other = json!({"feedback": "bandit", "labels": ["a", "c"]});
     assert_eq!(service.put("/v1/models/one", &other).status, 409);
 }
+
+/// Many models at the end: each is saved with all that it has learnt.
+#[test]
+fn all_models_are_saved_at_the_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    for model in 1..=20 {
+        service
+            .put(&format!("/v1/models/m{model}"), &json!({"learner": "ogd", "labels": ["a", "b"]}))
+            .ok(201);
+        for t in 0..model {
+            let row = json!({"x": {"v": t}, "y": "a"});
+            service.post(&format!("/v1/models/m{model}/learn"), &row).ok(200);
+        }
+    }
+    service.stop();
+    for model in 1..=20 {
+        let newest = newest_snapshot(folder.path(), &format!("m{model}"));
+        assert_eq!(newest.file_stem().expect("a name").to_string_lossy(), format!("{model:020}"));
+    }
+}
