@@ -147,3 +147,40 @@ def test_true_and_1_are_two_actions():
     assert len(learner._bandit.labels) == 3
     assert learner.score([1.0], actions, True) > learner.score([1.0], actions, 1)
     assert sum(learner.score([1.0], actions, action) for action in actions) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", ["auto", "squarecb", "soba", "offers"])
+def test_batches_are_played_round_by_round(name):
+    # The first batch was taken for a round whose actions were the lists of actions, after which all were new.
+    environments = cb.Environments.from_linear_synthetic(120, n_actions=3, n_action_features=0, seed=1)
+    assert len(rewards(environments.batch(5), [BanditLearner(name)], 120)) == 1
+    learner = BanditLearner(name, seed=1)
+    Batch = type("Batch", (list,), {"is_batch": True})
+    with pytest.raises(TypeError, match="those of a batch; those of one round were needed"):
+        learner.predict(Batch([[1.0], [2.0]]), Batch([["a", "b"]] * 2))
+    assert learner.predict([1.0], ["a", "b"]) == BanditLearner(name, seed=1).predict([1.0], ["a", "b"])
+
+
+class Coming:
+    """New actions in every few rounds."""
+
+    params = {}
+
+    def read(self):
+        for at in range(300):
+            actions = [f"a{at // 20 + k}" for k in range(3)]
+            yield cb.SimulatedInteraction((float(at % 2), 1.0), actions, [float((k == 0) == (at % 2 == 0)) for k in range(3)])
+
+
+def test_new_actions_within_a_batch_do_not_end_the_experiment():
+    # "no decision 18 is pending: ... or was forgotten"
+    for mean in rewards(cb.Environments(Coming()).batch(6), [BanditLearner("auto"), BanditLearner("soba")], 300):
+        assert 0.3 < mean <= 1
+
+
+def test_what_cannot_be_played_is_said():
+    for actions in (None, []):
+        with pytest.raises(ValueError, match="there are no actions, as where an action is any number"):
+            BanditLearner("auto").predict([1.0], actions)
+    with pytest.raises(ValueError, match="the action 'a' is on offer twice"):
+        BanditLearner("auto").predict([1.0], ["a", "b", "a"])

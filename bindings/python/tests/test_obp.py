@@ -40,6 +40,26 @@ def test_a_simulation_learns_from_matches():
     assert policy.n_trial == 0
 
 
+def test_rewards_of_other_ranges():
+    # Continuous rewards were refused without a way out.
+    context, action, reward = world(600)
+    stated, plain = BanditPolicy("auto", dim=2, n_actions=4, rewards=(-1, 4)), BanditPolicy("auto", dim=2, n_actions=4)
+    stated.fit(context, action, 5 * reward - 1, pscore=np.full(600, 0.25))
+    plain.fit(context, action, reward, pscore=np.full(600, 0.25))
+    assert (stated.compute_batch_action_dist(context) == plain.compute_batch_action_dist(context)).all()
+    for policy, earned in ((stated, 4.0), (plain, 1.0)):
+        policy.update_params(int(policy.select_action(context[:1])[0]), earned, context[:1])
+    assert (stated.compute_batch_action_dist(context) == plain.compute_batch_action_dist(context)).all()
+    said = r"must be from 0 to 1; BanditPolicy\(rewards=\(least, most\)\) takes others"
+    with pytest.raises(ValueError, match=rf"reward\[0\] = 5: {said}"):
+        plain.fit(context[:1], action[:1], [5.0])
+    plain.select_action(context[:1])
+    with pytest.raises(ValueError, match=said):
+        plain.update_params(0, 5.0, context[:1])
+    with pytest.raises(ValueError, match="must be two different numbers"):
+        BanditPolicy(dim=2, n_actions=4, rewards=(1, 1))
+
+
 def test_what_cannot_be_is_said():
     with pytest.raises(ValueError, match="len_list = 5: must be from 1 to n_actions = 4"):
         BanditPolicy(dim=2, n_actions=4, len_list=5)

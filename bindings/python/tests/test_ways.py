@@ -261,9 +261,9 @@ def test_obp_refuses_what_it_would_leave_out():
     with pytest.raises(ValueError, match="reward has 3 rounds; action has 4"):
         policy.fit(x, one, one[:3], pscore=one / 3)
     right_or_wrong = obp.BanditPolicy("banditron", dim=1, n_actions=3)
-    for reward in (0.3, float("nan")):
+    for reward, said in ((0.3, "must be 0 or 1, since banditron learns from right and wrong only"), (float("nan"), "must be from 0 to 1")):
         action = int(right_or_wrong.select_action(x[:1])[0])
-        with pytest.raises(ValueError, match="must be 0 or 1, since banditron learns from right and wrong only"):
+        with pytest.raises(ValueError, match=said):
             right_or_wrong.update_params(action, reward, x[:1])
     from noregret import evaluate_arrays
 

@@ -71,6 +71,7 @@ class BanditLearner:
         self._bandit: Bandit | None = None
         self._hashed = False
         self._actions: dict[Any, int] = {}
+        self._forgotten: set[int] = set()
         self._strange = 0
         self._rng = np.random.default_rng(seed)
 
@@ -99,8 +100,11 @@ class BanditLearner:
         if decision is not None:
             if self._bandit is None:
                 raise KeyError(f"no decision {decision} is pending: nothing was played yet")
-            self._bandit.feedback(decision, **self._verdict(self._bandit, scaled))
-            return
+            if decision not in self._forgotten:
+                self._bandit.feedback(decision, **self._verdict(self._bandit, scaled))
+                return
+            # A round of a batch, in which new actions came later, is learnt as one of a log.
+            self._forgotten.remove(decision)
         bandit, x, labels = self._round(context, [action])
         if probability is None:
             if not bandit._core.takes_rewards:
@@ -141,13 +145,22 @@ class BanditLearner:
 
     def _round(self, context: Any, actions: Sequence[Any]) -> tuple[Bandit, Any, Any]:
         """The bandit, the context as it takes it, and the actions on offer."""
+        if hasattr(context, "is_batch") or hasattr(actions, "is_batch"):
+            # coba asks round by round then.
+            raise TypeError("context and actions are those of a batch; those of one round were needed")
+        if actions is None or len(actions) == 0:
+            raise ValueError("there are no actions, as where an action is any number; BanditLearner plays one of several: give some numbers as actions")
         if self._is_offers:
             if self._bandit is None:
                 most = max(self._params.get("classes", OFFERED), len(actions))
                 params = {name: value for name, value in self._params.items() if name != "classes"}
                 self._bandit = Bandit("offers", classes=most, seed=self._seed, **params)
             return self._bandit, _described(context), [_described(action) for action in actions]
-        new = [key for key in dict.fromkeys(map(_key, actions)) if key not in self._actions]
+        keys = list(map(_key, actions))
+        twice = next((at for at, key in enumerate(keys) if key in keys[:at]), None)
+        if twice is not None:
+            raise ValueError(f"the action {actions[twice]!r} is on offer twice")
+        new = [key for key in keys if key not in self._actions]
         if self._bandit is None:
             numbers = _numbers(context)
             self._hashed = numbers is None
@@ -169,6 +182,7 @@ class BanditLearner:
         if len(self._actions) > bandit.classes:
             for waiting in bandit.waiting:
                 bandit.forget(waiting)
+                self._forgotten.add(int(waiting))
             _core.add_labels(bandit._core, list(map(str, self._actions.values())))
             bandit._index = None
         names = [self._actions[_key(action)] for action in actions]

@@ -12,6 +12,7 @@ import numpy as np
 from . import _arrays
 from ._arrays import Floats, Ints
 from ._bandit import Bandit
+from ._decisions import shares
 
 __all__ = ["BanditPolicy"]
 
@@ -32,6 +33,8 @@ class BanditPolicy:
         Number of actions.
     len_list
         Number of actions that are recommended together.
+    rewards
+        The least and the largest reward, which are scaled to 0 and 1: `(0, 5)` for ratings up to 5.
     random_state, **params
         The seed, and what `noregret.Bandit` takes. Contexts are standardised, and there is an intercept, unless `scale` and
         `intercept` say otherwise.
@@ -51,12 +54,21 @@ class BanditPolicy:
     """
 
     def __init__(
-        self, name: str = "auto", *, dim: int, n_actions: int, len_list: int = 1, random_state: int = 0, **params: Any
+        self,
+        name: str = "auto",
+        *,
+        dim: int,
+        n_actions: int,
+        len_list: int = 1,
+        rewards: tuple[float, float] = (0, 1),
+        random_state: int = 0,
+        **params: Any,
     ) -> None:
+        shares(np.zeros(0), rewards)  # Raises.
         if not 1 <= len_list <= n_actions:
             raise ValueError(f"len_list = {len_list}: must be from 1 to n_actions = {n_actions}")
         self.policy_name, self.dim, self.n_actions, self.len_list = f"noregret_{name}", dim, n_actions, len_list
-        self.random_state = random_state
+        self.random_state, self.rewards = random_state, rewards
         self._name = name
         self._params: dict[str, Any] = {"scale": "standard", "intercept": True} | params
         self.initialize()
@@ -93,7 +105,8 @@ class BanditPolicy:
         return np.array([action for action, _ in self._played], dtype=np.int64)
 
     def update_params(self, action: int, reward: float, context: Any) -> None:
-        """Learns the reward, from 0 to 1, of an action of the last list; rewards of other actions are not learnt."""
+        """Learns the reward, from 0 to 1 or as `rewards` says, of an action of the last list; rewards of other actions are not learnt."""
+        reward = self._shares([reward]).tolist()[0]
         for bandit, (played, id) in zip(self._bandits, self._played, strict=False):
             if played == action:
                 if not bandit._core.takes_rewards and reward not in (0, 1):
@@ -103,6 +116,17 @@ class BanditPolicy:
                 self.n_trial += 1
         self._forget()
 
+    def _shares(self, reward: Any) -> Floats:
+        """Rewards in [0, 1]."""
+        given = _arrays.one_axis(reward, "reward")
+        least, most = min(self.rewards), max(self.rewards)
+        wrong = np.flatnonzero(~((given >= least) & (given <= most)))
+        if wrong.size:
+            raise ValueError(
+                f"reward[{wrong[0]}] = {given[wrong[0]]:g}: must be from {least:g} to {most:g}; BanditPolicy(rewards=(least, most)) takes others"
+            )
+        return shares(given, self.rewards)
+
     def _forget(self) -> None:
         for bandit, (_, id) in zip(self._bandits, self._played, strict=False):
             if id in bandit.waiting:
@@ -110,9 +134,9 @@ class BanditPolicy:
         self._played = []
 
     def fit(self, context: Any, action: Any, reward: Any, pscore: Any = None, position: Any = None) -> None:
-        """Learns a log: contexts of shape (rounds, dim), the actions that were played, their rewards from 0 to 1, the
-        probabilities with which they were played, and the positions (all 0 if None)."""
-        action, reward = _whole(action, "action", self.n_actions), _arrays.one_axis(reward, "reward")
+        """Learns a log: contexts of shape (rounds, dim), the actions that were played, their rewards from 0 to 1 or as `rewards` says,
+        the probabilities with which they were played, and the positions (all 0 if None)."""
+        action, reward = _whole(action, "action", self.n_actions), self._shares(reward)
         p = np.ones(len(action)) if pscore is None else _arrays.one_axis(pscore, "pscore")
         where = np.zeros(len(action), dtype=np.int64) if position is None else _whole(position, "position", self.len_list)
         for name, given in (("context", context), ("reward", reward), ("pscore", p), ("position", where)):
