@@ -29,7 +29,8 @@ def rows(x: Any) -> Rows:
         return _sparse(x.tocsr())
     array = np.require(numbers(x, "x"), np.float64, ["C_CONTIGUOUS", "ALIGNED"])
     if array.ndim != 2:
-        raise ValueError(f"x has {array.ndim} axes; rows and columns were needed")
+        way_out = "" if array.ndim != 1 else "; x.to_frame() makes a table of a column" if hasattr(x, "to_frame") else "; x.reshape(-1, 1) has rows of one number"
+        raise ValueError(f"x has {array.ndim} axes; rows and columns were needed{way_out}")
     return array
 
 

@@ -192,7 +192,8 @@ class Bandit(Rounds):
         if self._held is None and hasattr(x, "iloc") and not hasattr(x, "columns"):
             x = _tables.by_index(x)
         elif self._held is None or self._core.block is None:
-            x = _tables.by_name(_tables.one(self._as_row(x, self._held is not None and self._core.named)))
+            x = self._as_row(x, self._held is not None and self._core.named)
+            x = _tables.by_name(_tables.one(x if self._held is None else self._of_texts(x)))
         if self._held is None:
             self._start(x, labels)
         given, row = self._round(x, labels, learns=True)
@@ -407,7 +408,7 @@ class Bandit(Rounds):
         return Explanation(columns, contributions, rest, outputs, count)
 
     def _predict(self, x: Any, labels: Any, scores: bool) -> Floats:
-        x = self._as_row(x, self._core.named)
+        x = self._of_texts(self._as_row(x if self._core.block is not None else _tables.by_name(_tables.whole(x)), self._core.named))
         if self._core.block is not None:
             return np.array(self._core.look(self._round(x, labels, learns=False)[1], scores))
         if isinstance(labels, Mapping):

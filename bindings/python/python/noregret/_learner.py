@@ -17,6 +17,9 @@ from ._run import Run
 
 _L = TypeVar("_L", bound="Learner")
 
+_MANY = 0.1
+"""Share of rows beyond the radius from which a run says so."""
+
 
 class Learner(Described):
     """A learner with full information, by its name in the registry: it learns from the label of every row.
@@ -330,8 +333,13 @@ class Learner(Described):
         how = {"look_ahead": look_ahead, "keep": probabilities, "seed": seed, "threads": threads}
         _tables.check_index(x, y=y, weight=weight)
         x, y = _tables.rows(x), _targets.labels(self._in_classes(y))
+        large = 0 if self._held is None else self.large_rows
         with bar(x, progress) as told:
             found, notes, odd = self._run(x, y, weight, {**how, "progress": told})
+        large, rows = self.large_rows - large, len(found[0])
+        # Of rows like those of before, some may be a little larger.
+        if large > _MANY * rows:
+            odd = [*odd, f"{large} of {rows} rows are beyond radius = {self.radius:g}, and learnt: no theorem covers them; scale= brings rows within it"]
         outputs = [] if self._real else self._labels_out()
         labels = list(range(self.classes)) if outputs is None else list(getattr(outputs, "tolist", list)())
         losses, kept, played, rates, truth = found
@@ -376,6 +384,8 @@ class Learner(Described):
             called = getattr(y, "name", None)
             name = _tables.free(called if isinstance(called, str) and called else "label", table.names)
             targets = _targets.column([y] if isinstance(y, str) else y, name)
+        if self._real:
+            targets = _targets.amounts(targets)
         if self._held is not None and self._values and not self._real:
             targets = _targets.known_as(targets, self._values.values())
         # A column of texts and numbers has no type.

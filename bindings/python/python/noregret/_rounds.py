@@ -108,6 +108,11 @@ class Rounds(Model[_core.Bandit]):
 
     # Rows
 
+    def _of_texts(self, x: Any) -> Any:
+        """Texts as rows of the one column that the bandit has; anything else as it is."""
+        roles = self._core.roles if self._core.block is None else []
+        return _tables.texts(x) if [name for name, role in roles if role != "label"] == ["text"] else x
+
     def _one(self, x: Any, learns: bool) -> Rows:
         """A row, as rows of the compiled part; with `learns`, new names get columns."""
         if not self._core.named and not isinstance(x, Mapping):

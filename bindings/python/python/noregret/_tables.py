@@ -137,7 +137,8 @@ def has_texts(x: Any) -> bool:
 
 
 def whole(x: Any) -> Any:
-    """`x` in memory: a LazyFrame of polars is collected, what an iterator yields is listed; what NumPy masks is missing."""
+    """`x` in memory: a LazyFrame of polars is collected, what an iterator yields is listed; what NumPy masks is missing, and its records
+    are rows by name. A sparse row alone is an array."""
     if hasattr(x, "collect") and hasattr(x, "collect_schema"):
         return x.collect()
     if hasattr(x, "read_all"):
@@ -149,6 +150,10 @@ def whole(x: Any) -> Any:
         cells = x.data.astype(object)
         cells[np.ma.getmaskarray(x)] = None
         return cells
+    if isinstance(x, np.ndarray) and x.dtype.names:
+        return {name: x[name] for name in x.dtype.names}
+    if hasattr(x, "tocsr") and len(x.shape) == 1:
+        return x.toarray()
     return list(x) if isinstance(x, Iterator) else x
 
 
@@ -177,9 +182,11 @@ def given(x: Any) -> Any:
 
 
 def by_name(x: Any) -> Any:
-    """Named tuples, and rows of a DataFrame in a list, as dictionaries; anything else as it is."""
+    """Named tuples, records of NumPy, and rows of a DataFrame in a list, as dictionaries; anything else as it is."""
     if hasattr(x, "_asdict"):
         return x._asdict()
+    if isinstance(x, np.void) and x.dtype.names:
+        return dict(zip(x.dtype.names, x.tolist(), strict=True))
     if isinstance(x, list | tuple) and x and all(hasattr(row, "_asdict") for row in x):
         return [row._asdict() for row in x]
     if isinstance(x, list | tuple) and x and all(is_series(row) for row in x):
@@ -202,11 +209,20 @@ def texts(x: Any) -> Any:
     """A list of texts, one for each row, as a table of the column `text`, and a text as a row of it; anything else as it is."""
     if isinstance(x, str):
         return {"text": x}
+    if _is_column_series(x) or (hasattr(x, "to_pylist") and not hasattr(x, "column_names")):
+        cells = list(x.to_pylist() if hasattr(x, "to_pylist") else x.to_list())
+        return {"text": [None if _arrays.is_missing(text) else text for text in cells]} if _are_texts(cells) else x
     if isinstance(x, np.ndarray):
         found = x.ndim == 1 and x.dtype.kind in "OUT" and len(x) > 0 and all(isinstance(text, str) for text in x)
     else:
         found = isinstance(x, list | tuple) and bool(x) and all(isinstance(text, str) for text in x)
     return {"text": list(x)} if found else x
+
+
+def _are_texts(cells: list[Any]) -> bool:
+    """Whether cells are texts, of which some may be missing."""
+    there = [cell for cell in cells if not _arrays.is_missing(cell)]
+    return bool(there) and all(isinstance(cell, str) for cell in there)
 
 
 def bare(x: Any) -> int | None:

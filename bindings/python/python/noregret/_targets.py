@@ -33,8 +33,10 @@ def labels(y: Any) -> Any:
     Raises ValueError for several labels in a row.
     """
     y = _tables.whole(y)
-    if isinstance(y, str) or y is None:
+    if isinstance(y, str):
         return y
+    if y is None or not (hasattr(y, "__len__") or hasattr(y, "__arrow_c_stream__")):
+        raise TypeError(f"y is {y!r}; labels, one for each row, were needed")
     if isinstance(y, Mapping | set | frozenset):
         raise TypeError(f"y is of type {type(y).__name__}; a list of labels in the order of the rows was needed")
     # Whole numbers and truth values beside a missing one, of which NumPy makes reals.
@@ -102,6 +104,22 @@ def column(y: Any, name: str) -> list[Any]:
         if isinstance(label, Mapping | list | set | bytes | np.ndarray):
             raise TypeError(f"column {name!r}, row {at}: {label!r} is no label; a text, a number, a truth value or a time was needed")
     return labels
+
+
+def amounts(targets: list[Any]) -> list[Any]:
+    """Numbers to be forecast; None where one is missing."""
+    found = [int(target) if isinstance(target, bool) else target for target in targets]
+    for at, target in enumerate(found):
+        if isinstance(target, str):
+            if _core.missing_labels([target], [], []):
+                continue
+            try:
+                float(target)
+            except ValueError:
+                raise ValueError(f"y[{at}] is {target!r}; a number to forecast was needed") from None
+        elif not (target is None or isinstance(target, int | float | decimal.Decimal)):
+            raise TypeError(f"y[{at}] is {target!r}; a number to forecast was needed")
+    return found
 
 
 def _object(value: Any) -> Any:
