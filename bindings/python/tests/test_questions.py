@@ -2,6 +2,7 @@
 
 import csv
 import importlib.metadata
+import inspect
 import json
 import pickle
 import re
@@ -99,6 +100,23 @@ def test_labels(here, labels):
     write("rows.csv", [{"a": row[0], "b": row[1], "label": label} for row, label in zip(x.tolist(), given, strict=True)])
     program("run", "rows.csv", "--learner", "folklore", "--save", "model", "--quiet")
     assert set(lines(program("predict", "model", "rows.csv", text=True))) == {str(label) for label in labels}
+
+
+@pytest.mark.parametrize(("labels", "why"), [(["1", 1], "is a number, and the class of this name is a text"), (["a", " a"], "but for the blanks around it")], ids=str)
+def test_two_labels_of_which_a_model_takes_one(here, labels, why):
+    """The text of a number beside the number, and labels that differ by blanks: except in text files, where blanks are no part."""
+    x, y = stream(60, 2, 2)
+    given = [labels[at] for at in y]
+    for learner in (Learner("folklore"), Bandit("squarecb")):
+        with pytest.raises(ValueError, match="|".join([why, "is a text, and the class of this name is a number"])):
+            learner.run(x, given)
+    rows = [{"a": a, "label": label} for (a, _), label in zip(x.tolist(), given, strict=True)]
+    Path("rows.ndjson").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(ValueError, match="is a text, and the class|is a number, and the class|but for the blanks"):
+        program("run", "rows.ndjson", "--label", "label", "--learner", "folklore", "--quiet")
+    write("rows.csv", [row | {"label": "b" if at % 3 == 0 else row["label"]} for at, row in enumerate(rows)])
+    program("run", "rows.csv", "--learner", "folklore", "--save", "model", "--quiet")
+    assert Learner.load("model").labels == [str(labels[0]).strip(), "b"]
 
 
 MISSING = ["", "NaN", "NA", "NULL", "?"]
@@ -215,6 +233,8 @@ def test_learning_rate(here):
     for name in ("auto", "folklore", "aioli", "gaf"):
         names = {param["name"] for param in by_name[name]["params"]}
         assert not {one for one in names if re.search(r"\brate\b|step", one)}, (name, names)
+    # Nothing of `auto` has to be given.
+    assert all(param["default"] for param in by_name["auto"]["params"])
     write("rows.csv", table())
     # One pass over the data: a pipe can be read once.
     grid = ["compare", "-", "--learners", "ogd,folklore", "--set", "ogd.rate=0.01,0.1,1", "--label", "species", "--format", "csv", "--quiet"]
@@ -255,8 +275,8 @@ def test_drift():
     assert auto.losses[1800:].mean() < 0.8 * fixed.losses[1800:].mean()
     about = next(entry for entry in catalogue() if entry["name"] == "auto")
     assert re.search("neighbours.{0,30}latest rows", str(about)), about
-    found = fixed.drift()
-    assert found is not None
+    # The loss rises behind the change, and the place says where.
+    assert 1200 <= np.nanargmax(fixed.drift()) < 1400 and np.nanmax(fixed.drift()) > 5 > np.nanmax(fixed.drift()[:1200])
 
 
 @answer("Can it forecast a number, or several labels for one row?")
@@ -348,10 +368,17 @@ def test_saving(here):
     program("run", "more.csv", "--label", "species", "--load", "model", "--save", "model", "--quiet")
     asked = [program("predict", model, "whole.csv", "--probabilities") for model in ("long", "model")]
     assert asked[0] == asked[1]
+    # The defaults that come from the first file are shown.
+    shown = sentences("inspect", "model")
+    assert re.search(r"^learner +folklore: .*radius=20", shown, re.M), shown
     x, y = told(rows)
-    learner = Learner.load("model")
+    long, learner = Learner("folklore", radius=20.0), Learner("folklore", radius=20.0)
+    learner.update(x[:120], y[:120], look_ahead=False)
     learner.save("again")
-    assert (Learner.load("again").scores(x) == learner.scores(x)).all()
+    learner = Learner.load("again")
+    learner.update(x[120:], y[120:], look_ahead=False)
+    long.update(x, y, look_ahead=False)
+    assert (learner.scores(x) == long.scores(x)).all()
     damaged = bytearray(Path("model").read_bytes())
     damaged[-20] ^= 1
     Path("model").write_bytes(damaged)
@@ -480,6 +507,17 @@ def test_shards(here):
         program("run", f"part{at}.csv", "--label", "species", "--load", "start.model", "--save", f"part{at}.model", "--quiet")
     program("merge", "part0.model", "part1.model", "--output", "tree.model")
     assert set(lines(program("predict", "tree.model", "head.csv", text=True))) <= {"cat", "dog"}
+    # Statistics that add up are those of all rows; others are refused.
+    for name in ("folklore", "ogd"):
+        for at in range(2):
+            said = ["--label", "species", "--learner", name, "--scale", "none", "--set", "radius=9", "--quiet"]
+            program("run", f"part{at}.csv", *said, "--save", f"{name}{at}.model")
+        if name == "folklore":
+            program("merge", "folklore0.model", "folklore1.model", "--output", "both.model")
+            assert Learner.load("both.model").rounds == 80
+        else:
+            with pytest.raises(ValueError, match="ogd"):
+                program("merge", "ogd0.model", "ogd1.model", "--output", "none.model")
     x, y = stream(60, 3, 3)
     merging = set()
     for entry in catalogue():
@@ -528,6 +566,10 @@ def test_threads(here):
         found = [program(*[word.format(at) for word in words], text=True) for at in (1, 2)]
         one, other = (re.sub(r'"[a-z_]*second[a-z_]*":[^,}]*|"threads":[^,}]*', "", text) for text in found)
         assert one == other
+    # The command line uses all cores, and Python one.
+    assert re.search(r"--threads <COUNT>.*?\[default: number of cores\]", program("run", "--help", text=True), re.S)
+    for call in (Learner.run, Learner.update):
+        assert inspect.signature(call).parameters["threads"].default == 1
     x, y = stream(100, 3, 2)
     runs = [Learner("auto").run(x, y, threads=threads).losses for threads in (1, 2)]
     np.testing.assert_array_equal(*runs)
