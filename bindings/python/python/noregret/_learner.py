@@ -395,6 +395,8 @@ class Learner(Described):
             raise ValueError(f"y has {len(targets)} targets for {rows} rows")
         table = table.without(name)
         weights = self._weights(targets, weight)
+        if weights is None and self._held is not None and self._held.class_weights:
+            weights = np.ones(rows)  # The core multiplies by those of its file otherwise.
         begins = self._held is None
         first: list[str] = []
         if begins:
