@@ -205,3 +205,38 @@ def test_numbers_without_names_are_refused_where_features_have_names():
         with pytest.raises(ValueError, match="numbers without names, and the bandit knows features by name: b, a"):
             call()
     assert bandit.columns[:2] == ["b", "a"]
+
+
+def test_logs_for_labels_with_features_may_be_tables():
+    # "there are 60 labels for 2 rounds": the names of columns were taken for contexts.
+    x = np.random.default_rng(0).normal(size=(60, 2))
+    frame = pandas.DataFrame(x, columns=["a", "b"]).assign(hue="red")
+    played, rewards, p = np.where(np.arange(60) % 2, "yes", "no"), (x[:, 0] > 0).astype(float), np.full(60, 0.5)
+    found = []
+    for rows in (frame, frame.to_dict("records"), frame.to_dict("list"), frame.to_records(index=False)):
+        bandit = Bandit("offers", width=64)
+        bandit.learn(rows, played, rewards, p, [["no", "yes"]] * 60)
+        found.append(bandit.scores({"a": 1.0, "b": 0.0, "hue": "red"}, ["no", "yes"]).tolist())
+    assert found[0] == found[1] == found[2] == found[3]
+
+
+def test_rewards_that_are_missing_and_costs_are_said():
+    x, played, p = np.random.default_rng(0).normal(size=(60, 2)), ["no", "yes"] * 30, np.full(60, 0.5)
+    for rewards in ([1.0] * 7 + [None] + [0.0] * 52, pandas.Series([1.0] * 7 + [np.nan] + [0.0] * 52)):
+        with pytest.raises(ValueError, match=r"rewards\[7\] is missing: leave out rounds whose reward is unknown"):
+            Bandit("squarecb").learn(x, played, rewards, p)
+    # It was refused with the first rows.
+    with pytest.raises(ValueError, match=r"costs = \(10, 0\): the first must be less than the second"):
+        Bandit("squarecb", costs=(10, 0))
+
+
+def test_places_of_labels_may_be_real_numbers():
+    # A column of places with a missing one is real in pandas.
+    x, places = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    some = pandas.Series(places).where(np.arange(60) != 3)
+    runs = []
+    for y in (places, places.astype(float), some):
+        runs.append(Bandit("squarecb", features=2, labels=["no", "yes"]).run(x, y).truth.tolist())
+    assert runs[0] == runs[1] and runs[2] == runs[0][:3] + [-1] + runs[0][4:]
+    with pytest.raises(ValueError, match="the label 0.5 is none of the 2 known classes|0.5"):
+        Bandit("squarecb", features=2, labels=["no", "yes"]).run(x, places + 0.5)

@@ -508,6 +508,11 @@ class Bandit(Rounds):
         """
         _tables.check_index(x, labels=labels, rewards=rewards, probabilities=probabilities)
         rewards, probabilities = _arrays.one_axis(rewards, "rewards"), _arrays.one_axis(probabilities, "probabilities")
+        unknown = np.flatnonzero(np.isnan(rewards))
+        if unknown.size:
+            raise ValueError(
+                f"rewards[{unknown[0]}] is missing: leave out rounds whose reward is unknown, or give them what no answer means, such as 0"
+            )
         rewards = shares(rewards, between)
         labels = _targets.labels(labels)
         missing = next((at for at, label in enumerate(labels) if _arrays.is_missing(label)), None)
@@ -533,6 +538,10 @@ class Bandit(Rounds):
         """Learns rounds of labels with features of their own, which another policy has played."""
         if offered is None:
             raise TypeError("offered: the labels on offer in each round must be given, with their features")
+        x = _tables.whole(x)
+        if isinstance(x, Mapping) or (_tables.is_table(x) and not isinstance(x, list | tuple)):
+            table = _tables.table(x)
+            x = [dict(zip(table.names, row, strict=True)) for row in zip(*table.cells, strict=True)]
         contexts, played = list(x), list(labels)
         lengths = {"labels": len(played), "rewards": len(rewards), "probabilities": len(probabilities), "offered": len(offered)}
         for what, found in lengths.items():
@@ -582,7 +591,9 @@ def _is_number(value: Any) -> bool:
 
 def _pair(costs: Any) -> tuple[float, float]:
     try:
-        least, most = costs
-        return float(least), float(most)
+        least, most = map(float, costs)
     except (TypeError, ValueError):
         raise TypeError(f"costs = {costs!r}: must be a pair (least, most), or a text such as '0..10'") from None
+    if not least < most:
+        raise ValueError(f"costs = {costs!r}: the first must be less than the second")
+    return least, most

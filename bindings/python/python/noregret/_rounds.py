@@ -191,10 +191,12 @@ class Rounds(Model[_core.Bandit]):
         by_name = any(not isinstance(value, str) for value in self._given.values())
         if array.dtype.kind == "f" and not self._given:
             return np.asarray(_arrays.targets(y, False, self._names()), dtype=np.int64)
-        if array.dtype.kind in "iu" and not by_name and self._given:
+        # A column of whole numbers in which one is missing is real.
+        whole = array.dtype.kind in "iu" or (array.dtype.kind == "f" and bool((np.isnan(array) | (array == np.rint(array))).all()))
+        if whole and not by_name and self._given:
             # A text of digits is what a number would be called, and no place.
-            by_name = any(str(number) in self._names() for number in np.unique(array).tolist())
-        if array.ndim != 1 or (array.dtype.kind in "iu" and not by_name):
+            by_name = any(str(int(number)) in self._names() for number in np.unique(array[~np.isnan(array)] if array.dtype.kind == "f" else array).tolist())
+        if array.ndim != 1 or (whole and not by_name):
             return np.asarray(_arrays.targets(y, False, self._names()), dtype=np.int64)
         values, places = _arrays.distinct(y)
         values = _targets.known_as(values, self._given.values())
