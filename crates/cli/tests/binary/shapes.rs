@@ -460,3 +460,39 @@ fn words_with_numbers_are_told() {
     assert!(said("a.vw").contains(note), "{}", said("a.vw"));
     assert!(!said("b.vw").contains("behind a colon"), "{}", said("b.vw"));
 }
+
+/// Tables for reading, and cells in single quotation marks.
+#[test]
+fn tables_that_are_no_csv_are_named() {
+    let folder = Folder::new();
+    let drawn = "is a table drawn for reading, with a line of dashes, where delimiters alone were needed: psql writes CSV by --csv, sqlite3 by \
+                 -csv";
+    for (name, text) in [
+        ("a.csv", "| a | label |\n|---|---|\n| 1 | x |\n| 2 | y |\n"),
+        ("a.txt", " a | label \n---+-------\n 1 | x\n 2 | y\n"),
+    ] {
+        folder.write(name, text);
+        folder.run(&format!("run {name} --quiet")).failed(2, &format!("{name}: {drawn}"));
+    }
+    folder.write("b.csv", "'a','label'\n'1','x'\n'2','y'\n");
+    folder.run("run b.csv --quiet").failed(
+        2,
+        "b.csv: has its cells in single quotation marks, where CSV has double ones: tr \"'\" '\"' makes these",
+    );
+}
+
+/// Row numbers in lines, in which there is no column to leave out.
+#[test]
+fn features_that_number_the_rows_are_told() {
+    let folder = Folder::new();
+    let lines = |line: &dyn Fn(usize, &str) -> String| -> String {
+        (0..80).map(|t| line(t, ["x", "y"][t / 40])).collect()
+    };
+    folder.write("a.svm", lines(&|t, y| format!("{y} 1:{t} 2:{}\n", t % 7)));
+    folder.write("a.vw", lines(&|t, y| format!("{y} | id:{t} a:{}\n", t % 7)));
+    folder.write("b.vw", lines(&|t, y| format!("{y} | a:{}\n", t % 7)));
+    let said = |name: &str| folder.run(&format!("run {name} --learner ogd --quiet")).succeeded().stderr;
+    assert!(said("a.svm").contains("feature \"1\" numbers the rows"), "{}", said("a.svm"));
+    assert!(said("a.vw").contains("feature \"id\" numbers the rows"), "{}", said("a.vw"));
+    assert!(!said("b.vw").contains("numbers the rows"), "{}", said("b.vw"));
+}

@@ -6,6 +6,7 @@
 //! [`BASE_LINES`] lines: 0 if one of them has an index 0, otherwise 1; a later index 0 is then an error.
 
 use crate::read::columns::{ColumnMap, Columns};
+use crate::read::counting;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::label::{LabelType, is_infinite};
@@ -27,6 +28,7 @@ struct Libsvm {
     /// Labels that are classes, although they are marks for a missing value elsewhere, such as `-` beside
     /// `+`.
     marks: Vec<String>,
+    notes: Vec<String>,
 }
 
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
@@ -47,8 +49,13 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let (base, hashed) = (u64::from(base), matches!(columns, Columns::Hashed { .. }));
     let missing = options.missing();
     let fresh = options.schema.is_none() && source.size().is_some();
-    let marks = if fresh { marks(&source.peek(BASE_LINES, 1)?, &missing) } else { vec![] };
-    let parser = Libsvm { base, hashed, how, missing, marks };
+    let (mut of_labels, mut notes) = (vec![], vec![]);
+    if fresh {
+        let peek = source.peek(BASE_LINES, 1)?;
+        of_labels = marks(&peek, &missing);
+        notes.extend(counting::note(peek.lines().map(numbers)));
+    }
+    let parser = Libsvm { base, hashed, how, missing, marks: of_labels, notes };
     Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), parser))
 }
 
@@ -58,6 +65,16 @@ fn marks(peek: &Peek<'_>, missing: &Missing) -> Vec<String> {
     let tokens = peek.lines().map(|line| first_token(line.trim_ascii())).filter(is_label);
     let labels: Vec<&str> = tokens.filter_map(|token| std::str::from_utf8(token).ok()).collect();
     missing.classes(labels.iter().copied(), usize::from(peek.all))
+}
+
+/// The pairs of a line of which both are numbers.
+fn numbers(line: &[u8]) -> Vec<(&str, f64)> {
+    let tokens = line.split(u8::is_ascii_whitespace).take_while(|token| !token.starts_with(b"#"));
+    let pair = |token| {
+        let (index, value) = std::str::from_utf8(token).ok()?.split_once(':')?;
+        Some((index, number::parse(value.as_bytes()).ok()?))
+    };
+    tokens.filter_map(pair).collect()
 }
 
 fn has_index_zero(peek: &Peek<'_>) -> bool {
@@ -139,6 +156,10 @@ impl LineParser for Libsvm {
     fn schema(&self, columns: Columns) -> Schema {
         let missing = Missing { values: self.marks.clone(), ..Missing::default() };
         Schema { missing, ..Schema::plain(Format::Libsvm, columns) }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)> {

@@ -5,6 +5,7 @@
 mod ahead;
 pub(crate) mod arff;
 pub(crate) mod columns;
+mod counting;
 pub(crate) mod csv;
 mod decompress;
 pub(crate) mod error;

@@ -233,6 +233,9 @@ fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadE
     if let Some(what) = recognise::other_json(&peek) {
         return Err(source.file_error(what));
     }
+    if recognise::is_drawn(&peek) {
+        return Err(source.file_error(recognise::DRAWN));
+    }
     let seen = recognise::from_content(&peek);
     let seen = match saved {
         Some(saved) if !matches!(seen, Some(Format::Ndjson | Format::Vw | Format::Arff)) => Some(saved),

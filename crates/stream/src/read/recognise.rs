@@ -45,6 +45,21 @@ pub(crate) fn from_content(peek: &Peek<'_>) -> Option<Format> {
     first.iter().any(|byte| b",\t;| ".contains(byte)).then_some(Format::Csv)
 }
 
+/// About tables that are drawn.
+pub(crate) const DRAWN: &str = "is a table drawn for reading, with a line of dashes, where delimiters alone were needed: psql writes CSV by \
+                                --csv, sqlite3 by -csv";
+
+/// Whether these lines are a table drawn for reading, as psql, MySQL and Markdown have it: one of the first
+/// is of dashes, with crosses, or with a bar at its beginning.
+pub(crate) fn is_drawn(peek: &Peek<'_>) -> bool {
+    let is_rule = |line: &[u8]| {
+        let dashes = line.iter().filter(|byte| **byte == b'-').count();
+        let drawn = line.contains(&b'+') || line.starts_with(b"|");
+        dashes > 2 && drawn && line.iter().all(|byte| b"-+|: ".contains(byte))
+    };
+    peek.lines().map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()).take(3).any(is_rule)
+}
+
 /// Whether an object of JSON, the only one of a file, is a whole table, as pandas writes it unless it is
 /// asked for records: lists or objects of columns, or columns and data apart; or records inside it.
 pub(crate) fn is_whole_table(object: &Map<String, Value>) -> bool {
@@ -138,6 +153,21 @@ mod tests {
         for text in ["[a],1\n", "[[Category]],1\n", "[1,2],[3,4]\n", "[1] 2\n", "{\"a\":[1]}\n", "1,2\n", ""]
         {
             assert!(!other(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn drawn_tables_are_told_from_rows() {
+        let drawn = |text: &str| is_drawn(&Peek { bytes: text.as_bytes(), all: true });
+        for text in
+            [" a | b \n---+---\n 1 | x \n", "+---+\n| a |\n+---+\n", "| a | b |\n|---|:-:|\n| 1 | x |\n"]
+        {
+            assert!(drawn(text), "{text}");
+        }
+        for text in
+            ["a|b\n---|---\n1|x\n", "a,b\n-,-\n+,-\n", "1 | a:-1\n-1 | b\n", "+ 1:1\n- 1:2\n", "---\n"]
+        {
+            assert!(!drawn(text), "{text}");
         }
     }
 

@@ -26,6 +26,7 @@ mod node;
 mod slots;
 
 use crate::read::columns::{ColumnMap, Columns};
+use crate::read::counting;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::label::{LabelType, is_infinite};
@@ -95,6 +96,17 @@ fn note_words(peek: &Peek<'_>) -> Option<String> {
     ))
 }
 
+/// The features of a line with a number behind their names.
+fn numbers(line: &[u8]) -> Vec<(&str, f64)> {
+    fn pair(word: &str) -> Option<(&str, f64)> {
+        let (name, value) = word.split_once(':')?;
+        Some((name, parse_value(value)?))
+    }
+    let text = std::str::from_utf8(line).unwrap_or_default();
+    let features = text.split_once('|').map_or("", |(_, features)| features);
+    words(features).filter_map(pair).collect()
+}
+
 /// The marks for a missing value that are classes here.
 fn marks(peek: &Peek<'_>, missing: &Missing) -> Vec<String> {
     let label = |line| {
@@ -139,7 +151,9 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     if fresh {
         let peek = source.peek(recognise::LINES, 1)?;
         vw.notes = note_tags(&peek).into_iter().chain(note_words(&peek)).collect();
-        vw.marks = marks(&source.peek(LINES, 1)?, &vw.missing);
+        let peek = source.peek(LINES, 1)?;
+        vw.notes.extend(counting::note(peek.lines().map(numbers)));
+        vw.marks = marks(&peek, &vw.missing);
     }
     Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), vw))
 }

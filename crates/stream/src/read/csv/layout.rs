@@ -9,6 +9,7 @@ use crate::fault::{Fault, fault};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::missing::is_missing;
 use crate::read::options::{CsvSchema, ReadOptions, Style};
+use crate::read::recognise::{DRAWN, is_drawn};
 use crate::read::source::Peek;
 use crate::read::table::words::{LABEL_NAMES, is_number};
 use crate::read::table::{self, Inferred, Sample, amount, label_and_weight, names};
@@ -47,6 +48,9 @@ pub(crate) fn note_above(rows: &[ByteRecord]) -> Option<String> {
 
 /// Determines the layout, with remarks on the first rows; or returns in a sentence why it cannot.
 pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, ReadErrorKind> {
+    if is_drawn(peek) {
+        return Err(DRAWN.into());
+    }
     let delimiter = match options.delimiter {
         Some(delimiter) => checked_delimiter(char::from(delimiter))?,
         None => match detect_delimiter(peek) {
@@ -88,6 +92,12 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     if rows.is_empty() && peek.all {
         return Err("has a header but no rows".into());
     }
+    if is_single_quoted(&rows) {
+        return Err(
+            "has its cells in single quotation marks, where CSV has double ones: tr \"'\" '\"' makes these"
+                .into(),
+        );
+    }
 
     let numbered = |what: Fault| match header || !what.to_string().starts_with("has no column ") {
         true => what,
@@ -118,6 +128,14 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     let header_rows = second.then_some(2);
     inferred.layout = CsvSchema { delimiter: char::from(delimiter), header, header_rows, ..inferred.layout };
     Ok(Found { inferred, above, ends })
+}
+
+/// Whether most cells have single quotation marks around them.
+fn is_single_quoted(rows: &[&ByteRecord]) -> bool {
+    let is_quoted = |cell: &[u8]| cell.len() > 1 && cell.starts_with(b"'") && cell.ends_with(b"'");
+    let cells = || rows.iter().flat_map(|row| row.iter());
+    let quoted = cells().filter(|cell| is_quoted(cell.trim_ascii())).count();
+    rows.len() > 1 && 2 * quoted > cells().count()
 }
 
 /// A remark on rows of several lines that have as many delimiters as if every line were a row of its own: a
