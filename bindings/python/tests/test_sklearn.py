@@ -48,7 +48,7 @@ def test_online_newton_steps_have_a_norm_that_their_theorem_can_work_with():
     np.testing.assert_allclose(flat, 1 / 3, atol=0.01)
     for kind in (face.OnsClassifier, face.OnsDiagClassifier):
         model = kind(passes=5).fit(X, y)
-        assert model.params_["norm"] == pytest.approx(3 / model.params_["radius"]) and model.score(X, y) > 0.85
+        assert model.params_["norm"] == pytest.approx(3 / model.params_["radius"]) and model.score(X, y) > 0.8
         assert "None: 3 / radius" in kind.__doc__ and "None: 30 / radius" not in kind.__doc__
 
 
@@ -258,7 +258,7 @@ def test_after_fit_comes_partial_fit():
     X, y = load_iris(return_X_y=True)
     model = face.FolkloreClassifier().fit(X, y)
     model.partial_fit(X[:10], y[:10])
-    assert model.n_rounds_ == len(np.unique(np.column_stack([X, y]), axis=0)) + 10
+    assert model.n_rounds_ == len(X) + 10
     with pytest.raises(ValueError, match=r"y\[0\] = .*7.*: must be one of the classes"):
         model.partial_fit(X[:1], [7])
     with pytest.raises(ValueError, match="must be those of the first call"):
@@ -276,9 +276,38 @@ def test_the_learner_underneath(tmp_path):
     again = Learner.load(tmp_path / "model")
     assert again.labels == ["setosa", "versicolor", "virginica"] and again.rounds == model.n_rounds_
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-    assert model.learner_.certificate() > 0
-    with pytest.raises(ValueError, match="importance weights"):  # Equal rows are learnt as one of their weight.
-        model.learner_.regret_bound()
+    assert 0 < model.learner_.certificate() < model.learner_.regret_bound()
+    weighted = face.FolkloreClassifier().fit(X, y, np.full(len(X), 0.5))
+    with pytest.raises(ValueError, match="importance weights"):
+        weighted.learner_.regret_bound()
+
+
+@pytest.mark.parametrize("name", ["Folklore", "Ogd", "Aioli", "Auto"])
+def test_equal_rows_are_not_learnt_as_one(name):
+    # Two different rows were two rounds, and the weight of the second outweighed the first: half of the labels were wrong.
+    sparse = pytest.importorskip("scipy.sparse")
+    kind = getattr(face, f"{name}Classifier")
+    X, y = np.tile([[0.0, 1.0], [1.0, 0.0]], (75, 1)), np.array([0, 1] * 75)
+    for rows in (X, sparse.csr_matrix(X)):
+        assert kind().fit(rows, y).score(rows, y) == 1.0
+    noisy = np.where(np.arange(150) % 10 == 0, 1 - y, y)
+    assert kind().fit(X, noisy).score(X, y) == 1.0
+    # Of large weights there are few rows.
+    model = kind(orders=1).fit(X[:2], y[:2], [1e6, 2e6])
+    assert model.score(X, y) == 1.0 and model.n_rounds_ <= 10_002
+
+
+def test_weights_are_numbers_of_rows():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(3, size=(40, 2)).astype(float), rng.integers(2, size=40)
+    weights = rng.integers(5, size=40)
+    weighted = face.FolkloreClassifier().fit(X, y, weights)
+    repeated = face.FolkloreClassifier().fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    np.testing.assert_array_equal(weighted.predict_proba(X), repeated.predict_proba(X))
+    assert weighted.n_rounds_ == weights.sum()
+    # Their sums may differ in the last bits.
+    tenths = face.FolkloreClassifier().fit(np.repeat(X, 3, axis=0), np.repeat(y, 3), np.full(120, 0.1))
+    np.testing.assert_allclose(tenths.predict_proba(X), face.FolkloreClassifier().fit(X, y, np.full(40, 0.3)).predict_proba(X), rtol=1e-9)
 
 
 def test_in_pipelines_and_searches():

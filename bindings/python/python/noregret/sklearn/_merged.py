@@ -1,4 +1,4 @@
-"""Rows in an order that does not depend on the given one, equal rows merged."""
+"""Rows in an order that does not depend on the given one, equal rows as often as their weights say."""
 
 from __future__ import annotations
 
@@ -10,9 +10,15 @@ import scipy.sparse
 from .._arrays import Floats
 
 
+_FEW = 10_000
+"""Sum of weights that is learnt as it is."""
+
+
 def merged(X: Any, targets: Any, weights: Floats | None) -> tuple[Any, Any, Floats | None]:
-    """The rows in a canonical order, independent of the given one. With weights, equal rows are merged, and rows of
-    weight 0 removed."""
+    """The rows in a canonical order, independent of the given one. With weights, rows of weight 0 are removed, and equal rows are as
+    many as the sum of their weights, each with a weight of at most 1: one row of the weight of many would outweigh what was learnt
+    before it. Where the weights add up to more than twice the number of different rows, and to more than a few thousand, only
+    their proportions count."""
     if weights is not None:
         kept = np.flatnonzero(weights)
         X, targets, weights = X[kept], targets[kept], weights[kept]
@@ -23,8 +29,13 @@ def merged(X: Any, targets: Any, weights: Floats | None) -> tuple[Any, Any, Floa
         order = np.argsort(keys, kind="stable")
         return X[order], targets[order], None
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    total = np.bincount(which.ravel(), weights=weights)
-    return X[first], targets[first], total.astype(np.float64)
+    total = np.bincount(which.ravel(), weights=weights).astype(np.float64)
+    unit = max(1.0, float(total.sum()) / max(2 * len(total), _FEW))
+    total = total / unit
+    # Sums of weights differ in their last bits.
+    copies = np.maximum(np.ceil(total - 1e-9), 1.0).astype(np.int64)
+    rows = np.repeat(first, copies)
+    return X[rows], targets[rows], np.repeat(total / copies, copies)
 
 
 def _keys(X: Any, targets: Any) -> Any:

@@ -81,8 +81,8 @@ class WeightedClassifier(Classifier):
         The classifier uses the learner's last state, which is better in practice than the random earlier state of the
         theory of online-to-batch. Of several `orders` each has a learner, and their forecasts are averaged. Columns
         are scaled by statistics of all rows. What `auto` fits to a part of the rows at times, its boosted trees, is in the
-        end fitted to all. Equal rows are merged with the sum of their weights: a row of weight 3 is the same as three
-        rows.
+        end fitted to all. A row of weight 3 is the same as three rows of weight 1. Where the weights add up to more than
+        10,000 and more than twice the number of different rows, only their proportions count.
 
         Parameters
         ----------
