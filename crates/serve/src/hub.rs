@@ -275,7 +275,7 @@ impl Hub {
         std::thread::scope(|scope| {
             for _ in 1..threads {
                 // Where no thread can be started, this one stops all.
-                let _ = std::thread::Builder::new().spawn_scoped(scope, &stops);
+                let _ = std::thread::Builder::new().spawn_scoped(scope, stops);
             }
             stops();
         });

@@ -76,7 +76,11 @@ fn a_log_that_cannot_be_read_does_not_end() {
         stream.write_all(ask.as_bytes()).expect("sent");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("text");
-        (answer.get(..12).unwrap_or_default().to_owned(), answer.lines().count(), answer.ends_with("0\r\n\r\n"))
+        (
+            answer.get(..12).unwrap_or_default().to_owned(),
+            answer.lines().count(),
+            answer.ends_with("0\r\n\r\n"),
+        )
     };
     let whole = read();
     assert!(whole.0 == "HTTP/1.1 200" && whole.1 > 500 && whole.2, "{whole:?}");
