@@ -116,6 +116,8 @@ pub(crate) async fn noted(State(app): State<Arc<App>>, mut request: Request, nex
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let route = request.extensions().get::<MatchedPath>().cloned();
     let mut response = next.run(request).await;
+    let answered = response.status().as_str().to_owned();
+    metrics::counter!("noregret_responses_total", "status" => answered).increment(1);
     let (status, key, model) = (response.status(), key.as_deref(), model_of(&path));
     let deed = route.and_then(|route| deed(&method, route.as_str(), status));
     let (shown, client, method) = (id.to_str().unwrap_or_default(), client.as_deref(), method.as_str());

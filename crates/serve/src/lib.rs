@@ -15,6 +15,7 @@
 //! | `journal` | the lines about requests, and about changes of models |
 //! | `cors` | pages of other origins |
 //! | `connections`, `health` | connections and shutdown; whether the service is ready |
+//! | `process` | numbers about the process and its disk |
 //! | `json`, `unpacked` | bodies of JSON, read once; bodies packed with gzip |
 //! | [`trial`] | the same without a network, for tests |
 //!
@@ -33,6 +34,7 @@ pub mod model;
 mod openapi;
 mod page;
 mod personalizer;
+mod process;
 mod refusal;
 pub mod safety;
 mod store;
@@ -298,6 +300,7 @@ fn of_models(text: &str, names: &[String]) -> String {
         Refused))]
 pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Refusal> {
     app.allow(&headers, Right::Read, None)?;
+    process::measure(&app.dir);
     let models = app.hub.list();
     let names: Vec<String> = models.iter().map(|(name, _)| name.clone()).collect();
     for (state, count) in health::states(&models) {

@@ -32,6 +32,12 @@ fn alerts_and_board_name_metrics_that_exist() {
     service.post("/v1/models/site/feedback", &json!({"id": "nobody", "reward": 1})).ok(404);
     let text = String::from_utf8(service.get("/metrics").bytes).expect("text");
     assert!(text.contains("noregret_models{state=\"ready\"} 2"), "{text}");
+    assert!(text.contains("noregret_responses_total{status=\"404\"} "), "{text}");
+    if cfg!(target_os = "linux") {
+        for name in ["process_resident_memory_bytes", "process_open_fds", "noregret_disk_free_bytes"] {
+            assert!(text.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}: {text}");
+        }
+    }
     let samples =
         text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split(['{', ' ']).next());
     let known: BTreeSet<String> =
