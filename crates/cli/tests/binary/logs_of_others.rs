@@ -477,3 +477,13 @@ fn labels_with_features_are_explained_by_these() {
     let means = folder.run("predict m new.vw --explain=columns").succeeded().stdout;
     assert_eq!(means.lines().count(), 5, "{means}");
 }
+
+/// A file with one decision of several slots is no table in one object.
+#[test]
+fn a_log_of_one_line_is_a_log() {
+    let slots = r#"[{"_label_cost":0,"_a":[0,1],"_p":[0.5,0.5]},{"_label_cost":1,"_a":[1],"_p":[1]}]"#;
+    let context = r#"{"_multi":[{"a":{"f":1}},{"a":{"f":2}}],"_slots":[{},{}]}"#;
+    let folder = Folder::with("a.dsjson", format!("{{\"_outcomes\":{slots},\"c\":{context}}}\n"));
+    let found = folder.run("evaluate a.dsjson --policy uniform --json").succeeded().objects().remove(0);
+    assert_eq!(found["decisions"], 2, "{found}");
+}

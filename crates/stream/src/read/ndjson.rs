@@ -100,7 +100,8 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         }
         lines = if rows.is_empty() { LINES.min(2 * lines) } else { wanted };
     };
-    if saved.is_none() && !more && rows.len() == 1 && recognise::is_whole_table(&rows[0]) {
+    let alone = rows.first().filter(|row| saved.is_none() && !more && rows.len() == 1 && !json::is_row(row));
+    if alone.is_some_and(recognise::is_whole_table) {
         return Err(source.file_error(
             "is one object of JSON with a whole table, where an object for each row was needed, as pandas writes them by \
              to_json(orient=\"records\", lines=True)",
