@@ -108,7 +108,11 @@ pub(crate) fn unit(cell: &str) -> Option<&str> {
     let (plural, number) = (unit.len() > 3, cell[..digit].chars().all(in_number));
     let unit = unit.strip_suffix('s').filter(|_| plural).unwrap_or(unit);
     let single = unit.split_whitespace().all(|word| word.starts_with(|sign| begins(sign) || sign == '/'));
-    (number && single && unit.starts_with(begins) && unit.len() <= LONGEST).then_some(unit)
+    // Fortran's 1.5D+01 has an exponent, and no unit.
+    let digits = unit.strip_prefix(['D', 'd', 'E', 'e']).map(|rest| rest.trim_start_matches(['+', '-']));
+    let exponent = digits.is_some_and(|digits| digits.starts_with(|sign: char| sign.is_ascii_digit()));
+    let fits = unit.starts_with(begins) && unit.len() <= LONGEST;
+    (number && single && fits && !exponent).then_some(unit)
 }
 
 /// The number of a cell without its unit; `None` if it has another one, or none.
@@ -200,6 +204,8 @@ mod tests {
             ("7,50 EUR", Some(("EUR", "7,50"))),
             ("A11", None),
             ("T-12", None),
+            ("1.5D+01", None),
+            ("3 eggs", Some(("egg", "3"))),
             ("12", None),
             ("12:30", None),
             ("3 Mar 2026", None),

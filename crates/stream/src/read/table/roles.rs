@@ -64,6 +64,9 @@ const NUMBERS: usize = 20;
 /// Up to so many different times of day are categories, as the hours are.
 const CLOCKS: usize = 48;
 
+/// Cells that begin with numbers and are none are told from so many different ones on.
+const MANY: usize = 30;
+
 /// Largest number of units of which a remark is made.
 const UNITS: usize = 6;
 
@@ -319,6 +322,10 @@ impl<'a> Look<'a> {
         let units: Option<Vec<&str>> = self.texts().map(amount::unit).collect();
         let (mut seen, mut cells) = (HashSet::new(), vec![]);
         for (cell, unit) in self.texts().zip(units?) {
+            // A quarter, as 2024Q1, is none.
+            if unit.contains(|sign: char| sign.is_ascii_digit()) {
+                return None;
+            }
             amount::without_unit(cell.as_bytes(), unit).and_then(|cell| amount::parse(cell, None))?;
             if seen.insert(unit) {
                 cells.push(shown(cell));
@@ -332,6 +339,15 @@ impl<'a> Look<'a> {
                 cells[..2].join(" and ")
             )
         })
+    }
+
+    /// Whether nearly all cells begin with a number, maybe behind a sign such as ~, as 71-76 and ~71 do.
+    fn begin_with_numbers(&self) -> bool {
+        let digit = |cell: &&str| {
+            let number = cell.trim_start_matches(|sign: char| !sign.is_alphanumeric());
+            number.starts_with(|sign: char| sign.is_ascii_digit())
+        };
+        self.texts().filter(digit).count() as f64 >= MOSTLY * self.cells.len() as f64
     }
 
     /// The notation of durations, if all cells are some.
@@ -531,6 +547,11 @@ impl<'a> Look<'a> {
                  count as missing",
                 shown(name),
                 count - numbers
+            ));
+        } else if count >= FEW && distinct > MANY && 10 * distinct < 9 * count && self.begin_with_numbers() {
+            notes.push(format!(
+                "column {} becomes categories: its {distinct} different cells, such as {other}, begin with numbers and are none",
+                shown(name)
             ));
         }
         (CsvRole::Categorical, None)

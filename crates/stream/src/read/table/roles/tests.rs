@@ -246,3 +246,16 @@ fn units_are_not_days_and_have_few_words_beside_them() {
                     as \"heavy\", which count as missing; named as a categorical column, it holds texts";
     assert!(found.notes.iter().any(|note| note == sentence), "{:?}", found.notes);
 }
+
+/// Ranges and quarters have no units; what begins with numbers and is none is told.
+#[test]
+fn what_begins_with_numbers_is_told() {
+    let rows =
+        || (0..100).map(|t| format!("{}-{}|~{}|2026Q{}|r{}", t % 40, t % 40 + 5, t % 35, 1 + t % 4, t % 40));
+    let found = decided("range,about,quarter,room", rows(), |_| {});
+    assert_eq!(roles(&found), [CsvRole::Categorical; 4]);
+    let told: Vec<&String> = found.notes.iter().filter(|note| note.contains("begin with numbers")).collect();
+    let sentence = "column \"range\" becomes categories: its 40 different cells, such as \"0-5\", begin with numbers and are none";
+    assert_eq!((told.len(), told[0].as_str()), (2, sentence));
+    assert!(!found.notes.iter().any(|note| note.contains("units")), "{:?}", found.notes);
+}
