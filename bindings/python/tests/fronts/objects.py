@@ -1,5 +1,7 @@
-"""`Learner` and `Bandit` of Python, with rows of every kind; and the same after saving and loading."""
+"""`Learner` and `Bandit` of Python, with rows of every kind; and the same after saving and loading, pickled, and copied."""
 
+import copy
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,18 +31,15 @@ def shares(labels: Any, p: Any) -> dict[str, float]:
 class Objects(Front):
     """Rows as objects of a kind. `convert` makes them of dictionaries, if they can be made."""
 
-    def __init__(self, convert: Callable[[Rows], Any] | None = None, *, again: bool = False) -> None:
-        self._convert, self._again = convert or pandas.DataFrame, again
+    def __init__(self, convert: Callable[[Rows], Any] | None = None, *, again: Callable[[Any, Path], Any] | None = None) -> None:
+        self._convert, self._again = convert or pandas.DataFrame, again or (lambda model, folder: model)
 
     def convert(self, rows: Rows) -> Any:
         return self._convert(rows)
 
     def kept(self, model: Any, folder: Path) -> Any:
-        """The model, or what comes back from its file."""
-        if not self._again:
-            return model
-        model.save(folder / "saved")
-        return type(model).load(folder / "saved")
+        """The model, or what becomes of it."""
+        return self._again(model, folder)
 
     def learn(self, case: Situation, folder: Path) -> Outcome:
         model = Learner(LEARNER, **self.setting.facts)
@@ -138,6 +137,11 @@ class Sparse(Objects):
         return super().learn(case, folder)
 
 
+def from_its_file(model: Any, folder: Path) -> Any:
+    model.save(folder / "saved")
+    return type(model).load(folder / "saved")
+
+
 def frame(rows: Rows) -> pandas.DataFrame:
     return pandas.DataFrame(rows, index=range(len(rows)))
 
@@ -150,5 +154,7 @@ OBJECTS: dict[str, Front] = {
     "Arrow": Objects(pyarrow.Table.from_pylist),
     "arrays": Arrays(),
     "sparse": Sparse(),
-    "saved, loaded": Objects(frame, again=True),
+    "saved, loaded": Objects(frame, again=from_its_file),
+    "pickled": Objects(frame, again=lambda model, folder: pickle.loads(pickle.dumps(model))),
+    "copied": Objects(frame, again=lambda model, folder: copy.deepcopy(model)),
 }
