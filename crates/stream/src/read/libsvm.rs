@@ -53,7 +53,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     if fresh {
         let peek = source.peek(BASE_LINES, 1)?;
         of_labels = marks(&peek, &missing);
-        notes.extend(counting::note(peek.lines().map(numbers)));
+        notes.extend(counting::note(peek.lines().filter(|line| !line.is_empty()).map(numbers)));
     }
     let parser = Libsvm { base, hashed, how, missing, marks: of_labels, notes };
     Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), parser))

@@ -152,7 +152,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         let peek = source.peek(recognise::LINES, 1)?;
         vw.notes = note_tags(&peek).into_iter().chain(note_words(&peek)).collect();
         let peek = source.peek(LINES, 1)?;
-        vw.notes.extend(counting::note(peek.lines().map(numbers)));
+        vw.notes.extend(counting::note(peek.lines().filter(|line| !line.is_empty()).map(numbers)));
         vw.marks = marks(&peek, &vw.missing);
     }
     Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), vw))
