@@ -83,7 +83,7 @@ fn model_of(path: &str) -> Option<&str> {
 /// What a request has changed; `None` for rounds and for requests that only look.
 fn deed(method: &Method, route: &str, status: StatusCode) -> Option<&'static str> {
     let made = status == StatusCode::CREATED;
-    if !status.is_success() || method == Method::GET {
+    if !status.is_success() || method.is_safe() {
         return None;
     }
     Some(match (method.as_str(), route.rsplit('/').next()?) {
@@ -171,7 +171,9 @@ mod tests {
         assert_eq!(of("PUT", "/v1/models/{name}/model", 200), Some("replaced by a file"));
         assert_eq!(of("POST", "/v1/models/{name}/rollback", 200), Some("rolled back"));
         assert_eq!(of("POST", "/v1/models/{name}/learn", 200), None);
-        assert_eq!(of("GET", "/v1/models/{name}/log", 200), None);
+        for looks in ["GET", "HEAD", "OPTIONS"] {
+            assert_eq!(of(looks, "/v1/models/{name}/log", 200), None, "{looks}");
+        }
         assert_eq!(model_of("/v1/models/site/learn"), Some("site"));
         assert_eq!((model_of("/v1/backup"), model_of("/metrics")), (None, None));
         let ids = ["a-1", "", "a b", "\u{e4}"].map(|id| HeaderValue::from_str(id).is_ok_and(|id| is_id(&id)));

@@ -107,6 +107,8 @@ fn named(path: &str, what: &str) -> String {
 /// # Errors
 /// If it is no JSON, or an object has a name twice.
 fn read(bytes: &[u8]) -> Result<Value, Refusal> {
+    // A byte order mark, as some programs of Windows write it.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut reading = Reading::default();
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let place = Place { reading: &mut reading, is_body: true, is_feature: false };
@@ -324,6 +326,7 @@ mod tests {
             assert_eq!(found.to_string(), expected.to_string());
         }
         assert_eq!(read(br#"{"a": NaN}"#), Ok(serde_json::json!({"a": null})));
+        assert_eq!(read("\u{feff}{\"a\": 1}".as_bytes()), Ok(serde_json::json!({"a": 1})));
     }
 
     /// Values of another kind, in plain words, and not at their full length.
