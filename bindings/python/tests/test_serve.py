@@ -285,8 +285,12 @@ def test_personalizer_preview(service):
     admin.reset_model()
     admin.import_model(model)
     assert admin.get_log_properties()["dateRange"]["from"]
+    # An exported policy says how much is explored; what a loop does not have is refused.
+    exported = "--cb_explore_adf --epsilon 0.2 --power_t 0 -l 0.001 --cb_type mtr -q ::"
+    assert admin.update_policy({"name": "p", "arguments": exported}) == admin.get_policy()
+    assert admin.get_service_configuration()["explorationPercentage"] == 0.2
     with pytest.raises(HttpResponseError) as refused:
-        admin.update_policy({"name": "p", "arguments": "--cb_explore_adf"})
+        admin.update_policy({"name": "p", "arguments": "--cb_explore_adf --bag 5"})
     assert refused.value.status_code == 501
 
 
