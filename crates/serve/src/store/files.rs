@@ -27,16 +27,22 @@ pub(super) fn snapshot_path(folder: &Path, seq: u64) -> PathBuf {
     file_of(folder, SNAPSHOTS, seq)
 }
 
-/// Writes the state after event `seq` among the files of a kind.
+/// Writes the state after event `seq` among the files of a kind. The folder of the model is not made: it may
+/// have been deleted meanwhile.
 pub(super) fn keep(folder: &Path, kind: &str, seq: u64, archive: &Archive) -> Result<(), Fault> {
     let path = folder.join(kind);
-    std::fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    match std::fs::create_dir(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            return Err(format!("{}: {error}", path.display()).into());
+        }
+        _ => {}
+    }
     model_file::write(archive, &file_of(folder, kind, seq)).map_err(|error| error.to_string().into())
 }
 
 /// Writes a snapshot, and removes all but the last few.
 pub(crate) fn write_snapshot(folder: &Path, seq: u64, archive: &Archive) -> Result<(), Fault> {
-    model_file::write(archive, &snapshot_path(folder, seq)).map_err(|error| error.to_string())?;
+    keep(folder, SNAPSHOTS, seq, archive)?;
     remove_old(folder, SNAPSHOTS, KEPT)
 }
 
