@@ -16,11 +16,15 @@ An answer means that its event is on the disk. /openapi.json describes all route
 models, /metrics is for Prometheus. Where others can reach the service, it needs keys:
 noregret serve --add-key NAME makes one.";
 
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "an address in numbers with a port, as 127.0.0.1:8730, was needed".to_owned())
+}
+
 /// Arguments of `noregret serve`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ServeArgs {
     /// Address to listen on
-    #[arg(long, env = "NOREGRET_LISTEN", value_name = "ADDRESS", default_value = "127.0.0.1:8730")]
+    #[arg(long, env = "NOREGRET_LISTEN", value_name = "ADDRESS", default_value = "127.0.0.1:8730", value_parser = address)]
     pub(crate) listen: SocketAddr,
     /// The folder of models, logs and keys
     #[arg(long, env = "NOREGRET_DIR", value_name = "FOLDER", default_value = "noregret-data")]

@@ -248,6 +248,17 @@ fn settings_from_the_environment() {
     served.kill();
 }
 
+/// What is no address is refused with the way out.
+#[test]
+fn an_address_is_numbers_with_a_port() {
+    for address in ["localhost:8730", "8730", "127.0.0.1"] {
+        let refused = Folder::new().run(&format!("serve --listen {address}"));
+        assert_eq!(refused.code, 1, "{address}: {}", refused.stderr);
+        let needed = "an address in numbers with a port, as 127.0.0.1:8730, was needed";
+        assert!(refused.stderr.contains(needed), "{address}: {}", refused.stderr);
+    }
+}
+
 /// `--log json`: every line is an object; requests and changes of models are told with the name of the key,
 /// which is nowhere.
 #[test]
