@@ -34,9 +34,12 @@ def started(folder):
             address = found[1]
             break
     assert address, "it did not start"
-    yield address
-    child.terminate()
-    assert child.wait(20) == 143
+    try:
+        yield address
+    finally:
+        child.terminate()
+        ended = child.wait(20)
+    assert ended == 143
 
 
 @pytest.fixture(scope="module")
