@@ -197,16 +197,18 @@ pub(super) async fn policy(ask: Ask) -> Answered {
     Ok(answered(StatusCode::OK, &policy_of(&handle).await))
 }
 
-/// A policy.
+/// A policy, whose name is not kept.
 #[derive(Debug, Deserialize)]
 struct Contract {
+    #[serde(default, rename = "name")]
+    _name: Option<String>,
     arguments: String,
 }
 
 /// PUT configurations/policy: takes what a policy says of the loop's exploration.
 pub(super) async fn set_policy(ask: Ask, body: Body) -> Answered {
     let handle = ask.open(Right::Admin).await?;
-    let Contract { arguments } = ask.app.json(body).await?;
+    let Contract { arguments, .. } = ask.app.json(body).await?;
     let Policy { learner, params, explore } =
         policies::policy(&arguments).map_err(|refusal| refusal.about("arguments"))?;
     let about = handle.describe().await;

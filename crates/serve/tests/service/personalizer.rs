@@ -117,6 +117,11 @@ fn refusals_name_the_field() {
         (json!({"isAutoOptimizationEnabled": "yes"}), "isAutoOptimizationEnabled"),
         (json!({"learningmode": "Apprentice"}), "learningmode"),
     ];
+    let policies = [
+        (json!({}), "arguments"),
+        (json!({"arguments": ""}), "arguments"),
+        (json!({"name": 3, "arguments": "--cb_explore_adf"}), "name"),
+    ];
     let times = |from: &str| json!({"name": "e", "startTime": from, "endTime": "2030-01-01T00:00:00Z"});
     let evaluations = [
         (json!({}), "name"),
@@ -129,6 +134,7 @@ fn refusals_name_the_field() {
         ("POST", "events/any/reward", &rewards[..]),
         ("POST", "multislot/events/page/reward", &of_slots[..]),
         ("PUT", "configurations/service", &settings[..]),
+        ("PUT", "configurations/policy", &policies[..]),
         ("PUT", "evaluations/e", &evaluations[..]),
         ("PUT", "featureImportances/e", &evaluations[..]),
     ];
