@@ -441,6 +441,15 @@ impl Bandit {
         self.inner.write(py, |inner| label::state(inner.encoder.labels_mut(), &given))
     }
 
+    /// The words that count as missing besides the usual ones, and those that do not.
+    #[getter]
+    fn missing(&self, py: Python<'_>) -> PyResult<(Vec<String>, Vec<String>)> {
+        self.inner.read(py, |inner| {
+            let missing = inner.schema.missing.clone();
+            (missing.words, missing.values)
+        })
+    }
+
     /// The names of the columns of the first table, for a bandit that knows columns by their places.
     #[getter]
     fn places(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {

@@ -3,6 +3,7 @@
 import copy
 import datetime
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -240,3 +241,26 @@ def test_places_of_labels_may_be_real_numbers():
     assert runs[0] == runs[1] and runs[2] == runs[0][:3] + [-1] + runs[0][4:]
     with pytest.raises(ValueError, match="the label 0.5 is none of the 2 known classes|0.5"):
         Bandit("squarecb", features=2, labels=["no", "yes"]).run(x, places + 0.5)
+
+
+@pytest.mark.parametrize("table", [False, True], ids=["array", "table"])
+def test_words_for_missing_labels_are_those_of_a_learner(table, tmp_path):
+    # "the label 'later' is none of the 2 known classes", which the bandit had just found without it.
+    x, y = stream(90, 2, 2)
+    rows = pandas.DataFrame(x, columns=["a", "b"]) if table else x
+    for labels, word in ((np.where(np.arange(90) % 9 == 0, "later", np.array(["no", "yes"])[y]), "later"), (np.where(np.arange(90) % 9 == 0, -1, y), -1)):
+        bandit = Bandit("squarecb", missing=[word])
+        assert (bandit.run(rows, labels).truth < 0).sum() == 10 and len(bandit.labels) == 2
+        bandit.save(tmp_path / "model")
+        assert (Bandit.load(tmp_path / "model").run(rows, labels).truth < 0).sum() == 10
+
+
+def test_a_column_without_a_name_has_its_number():
+    # "x lacks the column 1, missing in every row", which it has.
+    x, y = stream(90, 2, 2)
+    frame = pandas.DataFrame(x, columns=["", "b"]).assign(hue="red")
+    bandit = Bandit("squarecb")
+    bandit.run(frame, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bandit.predict(frame)

@@ -203,7 +203,7 @@ class Rounds(Model[_core.Bandit]):
         _targets.check_types(values, self._given)
         index = self._names()
         names = _targets.names_as(values, self._given)
-        absent = _arrays.absent(names, index)
+        absent = _arrays.absent(names, index, *self._core.missing)
         found = [_arrays.UNLABELLED if name in absent else _arrays.name_of(name, index) for name in names]
         return _arrays.placed(found, places)
 

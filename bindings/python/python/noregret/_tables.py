@@ -280,7 +280,8 @@ def check_index(x: Any, *, of: str = "x", **others: Any) -> None:
 
 def check_names(x: Any, roles: Mapping[str, str]) -> None:
     """Warns where a frame lacks some of the columns that were learnt."""
-    names = None if is_series(x) else column_names(x)
+    # A column without a name has its number.
+    names = None if is_series(x) else [name or str(at) for at, name in enumerate(column_names(x) or (), 1)] or None
     lacking = [] if names is None else [name for name, role in roles.items() if role not in ("label", "weight", "drop") and name not in names]
     # Columns of lists have their elements' names.
     lacking = [name for name in lacking if not any(name.startswith((f"{other}[", f"{other}.")) for other in names or ())]

@@ -15,7 +15,7 @@ passes : int, default=1
 orders : int, default=None
     Number of learners that `fit` makes, each with its own random order of the rows; their forecasts are averaged, probabilities
     geometrically. None: 1, except for `auto` with at most 500 rows, where all orders together have up to 1000 rows, and
-    there are at most 4. Not for tables with texts, categories, times or missing values.
+    there are at most 4.
 scale : {"auto", "none", "unit", "maxabs", "standard"}, default="auto"
     How columns are scaled: to norm 1 (rows), magnitude at most 1, or mean 0 and deviation 1 within 5
     deviations (but columns of 0 and 1 alone as they are). `auto` is `standard` for dense data of at most 1024 columns, else `maxabs`.
@@ -64,8 +64,7 @@ def made(entry: Entry, reach: float | None) -> type[Classifier]:
     if entry["classes"] == "two":
         notes.append("For two classes only.")
     notes.append(
-        "A table with texts, categories, times or missing values is read as `noregret run` reads the same CSV file, and its rows "
-        "are learnt in the order in which they come."
+        "A table with texts, categories, times or missing values is read as `noregret run` reads the same CSV file."
     )
     if not entry["weights"]:
         notes.append("It takes no weights: there is neither `sample_weight` nor `class_weight`.")
