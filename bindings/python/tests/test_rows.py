@@ -108,3 +108,12 @@ def test_rows_beyond_the_radius_are_said():
     assert run.notes == ["600 of 600 rows are beyond radius = 1, and learnt: no theorem covers them; scale= brings rows within it"]
     scaled = Learner("ogd", features=4, classes=2, scale="standard")
     assert scaled.run(100 * x, y).notes == scaled.run(100 * x, y).notes == []
+
+
+def test_forecasts_of_numbers_are_no_labels():
+    # `predictions` named a class "#0", which no data has.
+    x = np.random.default_rng(0).normal(size=(60, 2))
+    run = Learner("vaw").run(x, x[:, 0], probabilities=True)
+    np.testing.assert_array_equal(run.predictions, run.frame()["forecast"])
+    with pytest.raises(ValueError, match=r"the forecasts were not kept; run\(..., probabilities=True\) keeps them"):
+        Learner("vaw").run(x, x[:, 0]).predictions

@@ -57,8 +57,13 @@ class Run:
 
     @property
     def predictions(self) -> Any:
-        """Shape (rows,): the names of the predicted labels."""
-        return _named(self.labels, self.played)
+        """Shape (rows,): the names of the predicted labels, or the forecasts of a real-valued target, which `probabilities=True` keeps
+        (ValueError without it)."""
+        if self.labels:
+            return _named(self.labels, self.played)
+        if self.probabilities is None:
+            raise ValueError("the forecasts were not kept; run(..., probabilities=True) keeps them")
+        return self.probabilities[:, 0]
 
     @property
     def errors(self) -> Floats:
@@ -119,7 +124,8 @@ class Run:
         Values above about 5 indicate a change of the stream to which the learner has not adapted yet."""
         whole(rows=rows)
         rows = rows or max(10, len(self.losses) // 20)
-        losses = np.where(np.isnan(self.losses), np.nanmean(self.losses) if len(self.losses) else 0.0, self.losses)
+        known = self.losses[~np.isnan(self.losses)]
+        losses = np.where(np.isnan(self.losses), known.mean() if len(known) else 0.0, self.losses)
         total = np.concatenate([[0.0], np.cumsum(losses)])
         square = np.concatenate([[0.0], np.cumsum(losses**2)])
         signal = np.full(len(losses), np.nan)
