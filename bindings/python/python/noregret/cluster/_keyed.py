@@ -106,7 +106,7 @@ class _Keyed:
         x = _tables.sparse(x, dense=True)
         x = _tables.given(x if self._about["features"] is not None else _tables.by_name(_tables.whole(x)))
         if self._about["features"] is None:
-            return self._of_table(x, y)
+            return self._sound(self._of_table(x, y))
         if not _tables.is_table(x) or _tables.is_row(x):
             rows = np.ascontiguousarray(_arrays.numbers(x, "x"), dtype=np.float64)
             return self._checked(rows)
@@ -136,6 +136,13 @@ class _Keyed:
                 f"x[{at}]: column {column} has the value {rows[at, column]}; a finite number was needed (without features= the first "
                 "rows determine the columns, which may have missing values)"
             )
+        return self._sound(rows)
+
+    @staticmethod
+    def _sound(rows: Floats) -> Floats:
+        """Refuses what a learner refuses, such as values that are too large, before any row of the batch is learnt."""
+        if len(rows):
+            _core.survey(rows, None, "none", False)
         return rows
 
     def _of_table(self, x: Any, y: Sequence[Any] | None) -> Floats:
@@ -181,14 +188,8 @@ class _Keyed:
         last = self._batches.get(source, 0)
         if batch is not None and batch < 1:
             raise ValueError(f"batch = {batch}: must be 1 or more")
-        if batch is not None and batch <= last:
-            asked = [actor.call("known", source, batch, method) for actor in self._actors]
-            known = set().union(*(self._engine.get(handle) for handle in asked)) - {None}
-            if known and digest not in known:
-                raise ValueError(
-                    f"batch = {batch}: other rows were learnt under this number; a repeated batch has the rows of the first, and a new one "
-                    "a new number"
-                )
+        if batch is not None and batch <= last and method != "predict":
+            self._check_number(method, source, batch, digest, names)
         count = last + 1 if batch is None else batch
         if method != "predict":
             self._batches[source] = max(last, count)
@@ -201,6 +202,23 @@ class _Keyed:
             for at, answer in zip(places, self._engine.get(handle), strict=True):
                 answers[at] = answer
         return answers
+
+    def _check_number(self, method: str, source: str, batch: int, digest: str, names: list[str]) -> None:
+        """Refuses a number that other rows have, and one that a later batch has overtaken, before any row is learnt."""
+        asked = [actor.call("numbered", method, source, batch, names) for actor in self._actors]
+        found = [self._engine.get(handle) for handle in asked]
+        known = set().union(*(digests for digests, _ in found))
+        if known - {None} and digest not in known:
+            raise ValueError(
+                f"batch = {batch}: other rows were learnt under this number; a repeated batch has the rows of the first, and a new one "
+                "a new number"
+            )
+        last = max(self._batches[source] if not known else 0, *(later for _, later in found))
+        if last > batch:
+            raise ValueError(
+                f"batch = {batch}: the numbers of a source increase, and batch {last} was learnt; a source of its own (source=...) has "
+                "numbers of its own"
+            )
 
     def _keys(self, keys: Sequence[Any]) -> list[str]:
         found = list(_tables.whole(keys))

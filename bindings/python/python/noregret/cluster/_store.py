@@ -163,11 +163,19 @@ class Partitions:
         elif file.exists():
             self._template = file.read_bytes()
 
-    def known(self, source: str, batch: int, method: str) -> set[str | None]:
-        """The digests of the batch with this number."""
+    def numbered(self, method: str, source: str, batch: int, keys: Sequence[str]) -> tuple[set[str | None], int]:
+        """The digests of the batch with this number, and the highest number of a file that has rows for its keys to learn."""
         query = "SELECT digest FROM numbered WHERE source = ? AND batch = ? AND method = ?"
-        found = [one.execute(query, (source, batch, method)).fetchone() for one in self._files.values()]
-        return {digest for row in found if row is not None for digest in row}
+        asked = {self._part(key) for key in keys}
+        digests: set[str | None] = set()
+        last = 0
+        for part, connection in self._files.items():
+            found = connection.execute(query, (source, batch, method)).fetchone()
+            if found is not None:
+                digests.add(found[0])
+            elif part in asked:
+                last = max(last, self._last(connection, source))
+        return digests, last
 
     def learn(self, batch: Batch, keys: Sequence[str], rows: Sequence[tuple[Any, str]]) -> list[tuple[str, float]]:
         """Predicts and learns rows; a learnt batch gets its earlier answer."""
@@ -252,27 +260,24 @@ class Partitions:
         places: dict[int, list[int]] = {}
         for at, key in enumerate(keys):
             places.setdefault(self._part(key), []).append(at)
+        fresh = []
         for part, mine in places.items():
             connection = self._files[part]
             self._check_writer(connection)
             said = connection.execute(
                 "SELECT first, last FROM numbered WHERE source = ? AND batch = ? AND method = ?", (source, count, method)
             ).fetchone()
-            if said is not None:
-                query = "SELECT answer FROM events WHERE number BETWEEN ? AND ? ORDER BY number"
-                known = [json.loads(answer) for (answer,) in connection.execute(query, said)]
-                for at, answer in zip(mine, known, strict=True):
-                    answers[at] = tuple(answer) if isinstance(answer, list) else answer
+            if said is None:
+                fresh.append((part, mine, connection))
                 continue
-            last = connection.execute("SELECT max(batch) FROM numbered WHERE source = ?", (source,)).fetchone()[0]
-            if last is not None and count < last:
-                raise ValueError(
-                    f"batch = {count}: the numbers of a source increase, and batch {last} was learnt; a source of its own "
-                    "(source=...) has numbers of its own"
-                )
-            number = first = self._next(connection)
-            events = []
-            try:
+            query = "SELECT answer FROM events WHERE number BETWEEN ? AND ? ORDER BY number"
+            known = [json.loads(answer) for (answer,) in connection.execute(query, said)]
+            for at, answer in zip(mine, known, strict=True):
+                answers[at] = tuple(answer) if isinstance(answer, list) else answer
+        try:
+            for part, mine, connection in fresh:
+                number = first = self._next(connection)
+                events = []
                 for at in mine:
                     answers[at], event = one(keys[at], part, number, *rows[at])
                     events.append((number, keys[at], *event, json.dumps(answers[at])))
@@ -281,14 +286,22 @@ class Partitions:
                 connection.execute(
                     "INSERT INTO numbered VALUES (?, ?, ?, ?, ?, ?)", (source, count, method, first, number - 1, digest)
                 )
+            for _, _, connection in fresh:
                 connection.commit()
-            except BaseException:
+        except BaseException:
+            # What was learnt of this batch is forgotten: the files say what was answered.
+            for _, mine, connection in fresh:
                 connection.rollback()
-                for at in mine:  # What was learnt of this batch is forgotten: the files say what was answered.
+                for at in mine:
                     self._memory.pop(keys[at], None)
-                raise
-            self._shrink()
+            raise
+        self._shrink()
         return answers
+
+    @staticmethod
+    def _last(connection: sqlite3.Connection, source: str) -> int:
+        """The highest number of a batch of a source; 0 before the first."""
+        return int(connection.execute("SELECT coalesce(max(batch), 0) FROM numbered WHERE source = ?", (source,)).fetchone()[0])
 
     def _check_writer(self, connection: sqlite3.Connection) -> None:
         """Refuses to write where a later driver has opened the store."""

@@ -1,0 +1,170 @@
+"""What becomes of a batch of keyed learners: a table of all that may happen to it, each line tried."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import stream
+from test_keyed import alone, make
+
+from noregret.cluster import KeyedBandits
+from noregret.cluster._store import partition_of
+
+PARTITIONS = 4
+X, Y = stream(60, 3, 2, seed=8)
+LABELS = [("no", "yes")[label] for label in Y]
+
+
+def keys_of(*partitions):
+    """Twenty keys in some of the files."""
+    found = [key for at in range(1000) if partition_of(key := f"shop {at}", PARTITIONS) in partitions]
+    return found[:5] * 4
+
+
+A = keys_of(0, 1, 2, 3), X[:20], LABELS[:20]
+B = keys_of(0, 1), X[20:40], LABELS[20:40]
+C = keys_of(2, 3), X[40:], LABELS[40:]
+OPEN, CHECKPOINT = "opened again", "checkpoint"
+LEARNT, AGAIN = "learnt", "answered again, and not learnt"
+OTHER, OVERTAKEN = "other rows were learnt under this number", "the numbers of a source increase, and batch [0-9] was learnt"
+
+# What happens, in order: batches with their numbers (and sources), a checkpoint, or the store is closed and opened again. Then what becomes of
+# the last one.
+OUTCOMES = {
+    "a new number": ([(A, 1), (B, 2)], LEARNT),
+    "no numbers": ([(A, None), (A, None)], LEARNT),
+    "the same rows under a new number": ([(A, 1), (A, 2)], LEARNT),
+    "a repeated batch": ([(A, 1), (A, 1)], AGAIN),
+    "a repeated batch after a checkpoint": ([(A, 1), CHECKPOINT, (A, 1)], AGAIN),
+    "a repeated batch after a start": ([(A, 1), OPEN, (A, 1)], AGAIN),
+    "a repeated batch after another": ([(A, 1), (B, 2), (A, 1)], AGAIN),
+    "other rows under the last number": ([(A, 1), (B, 1)], OTHER),
+    "other rows under the last number after a start": ([(A, 1), OPEN, (B, 1)], OTHER),
+    "other rows under an earlier number": ([(B, 1), (B, 2), (C, 1)], OTHER),
+    "other rows under a number that a checkpoint has forgotten": ([(B, 1), (B, 2), CHECKPOINT, (C, 1)], OVERTAKEN),
+    "some other rows under a number that a checkpoint has forgotten": ([(B, 1), (B, 2), CHECKPOINT, (A, 1)], OVERTAKEN),
+    "a number that was left out": ([(B, 2), (C, 1)], OVERTAKEN),
+    "a number that was left out after a start": ([(B, 2), OPEN, (C, 1)], OVERTAKEN),
+    "the number of another source": ([(A, 1, "north"), (B, 1, "south")], LEARNT),
+    "a lower number than another source's": ([(A, 7, "north"), (B, 1, "south")], LEARNT),
+    "a batch of another source under its number": ([(A, 1, "north"), (A, 1, "south"), (A, 1, "south")], AGAIN),
+}
+
+
+def send(keyed, batch):
+    (keys, x, y), number, *source = batch
+    return keyed.learn(keys, x, y, batch=number, source=source[0] if source else "")
+
+
+def holds(keyed, batches):
+    """The learners are those that have learnt these batches, to the bit, and no others are there."""
+    keys, x, y = (sum((list(batch[at]) for batch in batches), []) for at in range(3))
+    expected = alone(keys, x, y)
+    assert len(keyed) == len(expected)
+    for key, one in expected.items():
+        assert keyed.get(key).rounds == one.rounds
+        np.testing.assert_array_equal(keyed.get(key).scores(X), one.scores(X))
+
+
+@pytest.mark.parametrize("actors", [1, 3])
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_outcomes(name, actors, tmp_path):
+    (*before, last), outcome = OUTCOMES[name]
+    keyed, answers, learnt = make(tmp_path, actors=actors, partitions=PARTITIONS), {}, []
+    for step in before:
+        if step == OPEN:
+            keyed.close()
+            keyed = make(tmp_path, actors=actors, partitions=PARTITIONS)
+        elif step == CHECKPOINT:
+            keyed.checkpoint()
+        else:
+            answers[str(step)] = send(keyed, step)
+            learnt.append(step[0])
+    if outcome == LEARNT:
+        send(keyed, last)
+        learnt.append(last[0])
+    elif outcome == AGAIN:
+        again, first = send(keyed, last), answers[str(last)]
+        assert again.played == first.played and np.array_equal(again.losses, first.losses)
+    else:
+        with pytest.raises(ValueError, match=outcome):
+            send(keyed, last)
+    holds(keyed, learnt)
+    send(keyed, (C, None, "later"))
+    holds(keyed, [*learnt, C])
+    keyed.close()
+
+
+def with_row(column, value, at=13):
+    """The batch A with one other cell."""
+    batch = [list(one) for one in A]
+    batch[column][at] = value
+    return batch[0], batch[1] if column == 1 else A[1], batch[2]
+
+
+BAD = {
+    "an unknown label": (with_row(2, "maybe"), r"row 13 \(key 'shop [0-9]+'\) has 'maybe'"),
+    "a missing key": (with_row(0, None), r"keys\[13\] is missing"),
+    "an infinite number": (with_row(1, [0.0, np.inf, 0.0]), r"x\[13\]: column 1 has the value inf"),
+    "a missing number": (with_row(1, [0.0, np.nan, 0.0]), r"x\[13\]: column 1 has the value nan"),
+    "numbers that are too large": (with_row(1, [0.0, 1e200, 0.0]), "row 13: its values are too large"),
+    "a row that is too short": (with_row(1, [0.0, 1.0]), "x has rows of different lengths"),
+    "too few labels": ((A[0], A[1], A[2][:-1]), "19 rows for 20 keys"),
+    "too few keys": ((A[0][:-1], A[1], A[2]), "20 rows for 19 keys"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_batch_with_one_bad_row_is_not_learnt_and_may_be_mended(name, tmp_path):
+    bad, message = BAD[name]
+    with make(tmp_path, actors=3, partitions=PARTITIONS) as keyed:
+        send(keyed, (B, 1))
+        with pytest.raises((TypeError, ValueError), match=message):
+            send(keyed, (bad, 2))
+        holds(keyed, [B])
+        send(keyed, (A, 2))
+        holds(keyed, [B, A])
+
+
+def test_a_bandit_decides_for_all_rows_of_a_batch_or_for_none(tmp_path):
+    with KeyedBandits(tmp_path, "soba", features=3, labels=["no", "yes"], actors=3, partitions=PARTITIONS) as keyed:
+        with pytest.raises(ValueError, match="row 13: its values are too large"):
+            keyed.decide(A[0], with_row(1, [0.0, 1e200, 0.0])[1], batch=1)
+        assert len(keyed) == 0
+        assert len(keyed.decide(A[0], A[1], batch=1)) == 20
+
+
+KILLED = """
+import os, sys
+from noregret.cluster._store import Partitions
+import test_outcomes as t
+
+learn, calls = Partitions.learn, []
+
+def dies(self, *batch):
+    calls.append(batch)
+    if len(calls) == 2:  # The first actor has answered.
+        os._exit(9)
+    return learn(self, *batch)
+
+keyed = t.make(sys.argv[1], actors=2, partitions=t.PARTITIONS)
+t.send(keyed, (t.B, 1))
+Partitions.learn = dies
+t.send(keyed, (t.A, 2))
+"""
+
+
+def test_a_batch_that_a_crash_has_halved_is_completed_under_its_number(tmp_path):
+    here = os.path.dirname(__file__)
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], cwd=here, capture_output=True, text=True, timeout=300)
+    assert killed.returncode == 9, killed.stderr
+    for refused in ((B, 2), (C, 2), (with_row(2, "no" if A[2][13] == "yes" else "yes"), 2)):
+        with make(tmp_path, actors=1, partitions=PARTITIONS) as keyed, pytest.raises(ValueError, match=OTHER):
+            send(keyed, refused)
+    with make(tmp_path, actors=3, partitions=PARTITIONS) as keyed:
+        send(keyed, (A, 2))
+        holds(keyed, [B, A])
+        send(keyed, (A, 2))
+        holds(keyed, [B, A])
