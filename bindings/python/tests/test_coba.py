@@ -184,3 +184,28 @@ def test_what_cannot_be_played_is_said():
             BanditLearner("auto").predict([1.0], actions)
     with pytest.raises(ValueError, match="the action 'a' is on offer twice"):
         BanditLearner("auto").predict([1.0], ["a", "b", "a"])
+
+
+@pytest.mark.parametrize("name", ["auto", "squarecb", "offers", "soba"])
+def test_rewards_belong_to_the_action_that_was_played(name):
+    # CorralLearner asks all its learners and plays the action of one of them: every learner hears that action's reward, with the data
+    # of its own prediction. It was taken for the reward of the learner's own action.
+    asked, rng = BanditLearner(name, seed=3), np.random.default_rng(0)
+    for _ in range(150):
+        x, action = (float(rng.integers(2)),), "ab"[rng.integers(2)]
+        reward = float((action == "a") == (x[0] > 0))
+        _, kept = asked.predict(x, ["a", "b"])
+        asked.learn(x, action, reward, 0.5, **kept)
+    assert asked.score((1.0,), ["a", "b"], "a") > 0.5 > asked.score((0.0,), ["a", "b"], "a")
+    assert not asked._bandit.waiting and not asked._played
+
+
+def test_zeros_and_a_one_are_a_name():
+    # Of a log, one action comes at a time: the second was refused as one with features of its own.
+    learner = BanditLearner("auto")
+    actions = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    for _ in range(30):
+        for action, reward in zip(actions, (0.1, 0.9, 0.4), strict=True):
+            learner.learn((1.0,), action, reward, 1 / 3)
+    shares = [learner.score((1.0,), actions, action) for action in actions]
+    assert shares.index(max(shares)) == 1 and sum(shares) == pytest.approx(1)

@@ -72,6 +72,7 @@ class BanditLearner:
         self._hashed = False
         self._actions: dict[Any, int] = {}
         self._forgotten: set[int] = set()
+        self._played: dict[int, Any] = {}
         self._strange = 0
         self._rng = np.random.default_rng(seed)
 
@@ -85,6 +86,7 @@ class BanditLearner:
         bandit, x, labels = self._round(context, actions)
         decision = bandit.decide(x, labels)
         at = int(decision.label) if self._is_offers else self._places(actions)[int(decision.label)]
+        self._played[decision.id] = _key(actions[at])
         return {"action_prob": (actions[at], decision.probability)}, {"decision": decision.id}
 
     def score(self, context: Any, actions: Sequence[Any], action: Any) -> float:
@@ -95,16 +97,21 @@ class BanditLearner:
     def learn(
         self, context: Any, action: Any, reward: float, probability: float | None, decision: int | None = None
     ) -> None:
-        """Learns the reward of a decision of `predict`, or of an action that the policy of a log has played."""
+        """Learns the reward of a decision of `predict`, or of an action that another policy has played: that of a log, or coba's
+        `CorralLearner`, which asks its learners and plays what one of them says."""
         scaled = self._scaled(float(reward))
         if decision is not None:
             if self._bandit is None:
                 raise KeyError(f"no decision {decision} is pending: nothing was played yet")
-            if decision not in self._forgotten:
+            own = self._played.pop(decision, None) == _key(action)
+            if own and decision not in self._forgotten:
                 self._bandit.feedback(decision, **self._verdict(self._bandit, scaled))
                 return
-            # A round of a batch, in which new actions came later, is learnt as one of a log.
-            self._forgotten.remove(decision)
+            # What another policy has played, and a round of a batch in which new actions came later, is learnt as a round of a log.
+            if decision in self._forgotten:
+                self._forgotten.remove(decision)
+            else:
+                self._bandit.forget(decision)
         bandit, x, labels = self._round(context, [action])
         if probability is None:
             if not bandit._core.takes_rewards:
@@ -190,9 +197,9 @@ class BanditLearner:
         return bandit, self._row(context, bandit.features), None if every else names
 
     def _check(self, new: list[Any], actions: Sequence[Any]) -> None:
-        """Refuses actions that are told apart by features, which change from round to round."""
+        """Refuses actions that are told apart by features, which change from round to round. Zeros and a one are a name."""
         for action in actions:
-            if not isinstance(action, str | int | float) and _key(action) in new:
+            if not isinstance(action, str | int | float) and _key(action) in new and not _is_indicator(action):
                 raise ValueError(
                     f"the action {action!r} has features of its own and is new, and {self._name} knows actions by what they are: "
                     'BanditLearner("offers") learns from their features'
@@ -231,6 +238,14 @@ def _key(action: Any) -> Any:
     if isinstance(action, str) or not hasattr(action, "__iter__"):
         return action
     return tuple(map(_key, action))
+
+
+def _is_indicator(action: Any) -> bool:
+    """Whether an action is a sequence of zeros and a single one."""
+    if isinstance(action, Mapping) or not hasattr(action, "__iter__"):
+        return False
+    values = list(action)
+    return all(isinstance(value, int | float | np.number) for value in values) and sorted(values) == [0] * (len(values) - 1) + [1]
 
 
 def _described(features: Any) -> Any:
