@@ -60,6 +60,39 @@ def test_rewards_of_other_ranges():
         BanditPolicy(dim=2, n_actions=4, rewards=(1, 1))
 
 
+def test_every_reward_is_learnt_and_counted():
+    # As OBP's own policies do: actions may be played by others, and a list has a reward for each of its actions. Only the first
+    # reward of a list was learnt, and nothing of other actions, without a word.
+    context, action, reward = world(300)
+    policy = BanditPolicy("auto", dim=2, n_actions=4)
+    for x, a, r in zip(context, action, reward, strict=True):
+        policy.update_params(action=int(a), reward=float(r), context=x.reshape(1, 2))
+    assert policy.n_trial == 300 and (policy.action_counts == np.bincount(action, minlength=4)).all()
+    assert (policy.predict(context)[:, :, 0].argmax(axis=1) == (context[:, 0] > 0)).mean() > 0.8
+    for name in ("auto", "soba"):
+        lists = BanditPolicy(name, dim=2, n_actions=4, len_list=3)
+        for a in lists.select_action(context[:1]):
+            lists.update_params(int(a), 1.0, context[:1])
+        assert lists.n_trial == 3 and [bandit.rounds for bandit in lists._bandits] == [1, 1, 1]
+    with pytest.raises(ValueError, match="action = 2: select_action did not give it last, and soba weights rounds"):
+        BanditPolicy("soba", dim=2, n_actions=4).update_params(2, 1.0, context[:1])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"dim": 0}, "dim = 0: must be at least 1"),
+        ({"dim": "3"}, "dim = '3': must be a whole number"),
+        ({"n_actions": 1}, "n_actions = 1: must be at least 2"),
+        ({"n_actions": "2"}, "n_actions = '2': must be a whole number"),
+        ({"len_list": "3"}, "len_list = '3': must be a whole number"),
+    ],
+)
+def test_sizes_are_checked_as_obp_does(given, said):
+    with pytest.raises(ValueError, match=said):
+        BanditPolicy(**({"dim": 2, "n_actions": 4} | given))
+
+
 def test_what_cannot_be_is_said():
     with pytest.raises(ValueError, match="len_list = 5: must be from 1 to n_actions = 4"):
         BanditPolicy(dim=2, n_actions=4, len_list=5)

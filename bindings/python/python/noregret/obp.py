@@ -13,6 +13,7 @@ from . import _arrays
 from ._arrays import Floats, Ints
 from ._bandit import Bandit
 from ._decisions import shares
+from ._kinds import whole
 
 __all__ = ["BanditPolicy"]
 
@@ -65,6 +66,10 @@ class BanditPolicy:
         **params: Any,
     ) -> None:
         shares(np.zeros(0), rewards)  # Raises.
+        whole(dim=dim, n_actions=n_actions, len_list=len_list)
+        for named, number, least in (("dim", dim, 1), ("n_actions", n_actions, 2)):
+            if number < least:
+                raise ValueError(f"{named} = {number}: must be at least {least}")
         if not 1 <= len_list <= n_actions:
             raise ValueError(f"len_list = {len_list}: must be from 1 to n_actions = {n_actions}")
         self.policy_name, self.dim, self.n_actions, self.len_list = f"noregret_{name}", dim, n_actions, len_list
@@ -85,6 +90,7 @@ class BanditPolicy:
     def initialize(self) -> None:
         """Forgets everything."""
         self.n_trial = 0
+        self.action_counts = np.zeros(self.n_actions, dtype=np.int64)
         self._bandits = [
             Bandit(self._name, features=self.dim, classes=self.n_actions, seed=self.random_state + at, **self._params)
             for at in range(self.len_list)
@@ -93,9 +99,7 @@ class BanditPolicy:
 
     def select_action(self, context: Any) -> Ints:
         """The actions for a context of shape (1, dim): one for each position, all different."""
-        row = _arrays.rows(context)
-        if not isinstance(row, np.ndarray) or len(row) != 1:
-            raise ValueError("context: one row was needed, of shape (1, dim)")
+        row = self._one(context)
         self._forget()
         for bandit in self._bandits:
             taken = {action for action, _ in self._played}
@@ -105,16 +109,39 @@ class BanditPolicy:
         return np.array([action for action, _ in self._played], dtype=np.int64)
 
     def update_params(self, action: int, reward: float, context: Any) -> None:
-        """Learns the reward, from 0 to 1 or as `rewards` says, of an action of the last list; rewards of other actions are not learnt."""
-        reward = self._shares([reward]).tolist()[0]
-        for bandit, (played, id) in zip(self._bandits, self._played, strict=False):
-            if played == action:
-                if not bandit._core.takes_rewards and reward not in (0, 1):
-                    raise ValueError(f"reward = {reward}: must be 0 or 1, since {self._name} learns from right and wrong only; auto learns from rewards")
-                right = {"reward": float(reward)} if bandit._core.takes_rewards else {"correct": bool(reward)}
-                bandit.feedback(id, **right)
-                self.n_trial += 1
-        self._forget()
+        """Learns the reward, from 0 to 1 or as `rewards` says, of an action that was played for a context of shape (1, dim).
+
+        An action of the list that `select_action` gave last is learnt at its position, once. Any other is learnt at all positions, as
+        one that others have played; learners that weight rounds by the probability need `fit` for that.
+        """
+        share, played = self._shares([reward]).tolist()[0], int(_whole([action], "action", self.n_actions)[0])
+        takes_rewards = self._bandits[0]._core.takes_rewards
+        if not takes_rewards and share not in (0, 1):
+            raise ValueError(f"reward = {share}: must be 0 or 1, since {self._name} learns from right and wrong only; auto learns from rewards")
+        at = next((at for at, (label, _) in enumerate(self._played) if label == played), None)
+        if at is not None:
+            bandit, id = self._bandits[at], self._played[at][1]
+            right = {"reward": float(share)} if takes_rewards else {"correct": bool(share)}
+            bandit.feedback(id, **right)
+            self._played[at] = (-1, id)
+        elif takes_rewards:
+            row = self._one(context)
+            for bandit in self._bandits:
+                bandit.learn(row, [played], [share], [1.0])
+        else:
+            raise ValueError(
+                f"action = {played}: select_action did not give it last, and {self._name} weights rounds by the probability with which an action"
+                " was played: fit has pscore; auto needs none"
+            )
+        self.n_trial += 1
+        self.action_counts[played] += 1
+
+    def _one(self, context: Any) -> Floats:
+        """The context of a round, shape (1, dim)."""
+        row = _arrays.rows(context)
+        if not isinstance(row, np.ndarray) or len(row) != 1:
+            raise ValueError("context: one row was needed, of shape (1, dim)")
+        return row
 
     def _shares(self, reward: Any) -> Floats:
         """Rewards in [0, 1]."""
@@ -149,6 +176,7 @@ class BanditPolicy:
             if mine.any():
                 bandit.learn(np.asarray(context)[mine], action[mine], reward[mine], p[mine])
                 self.n_trial += int(mine.sum())
+                self.action_counts += np.bincount(action[mine], minlength=self.n_actions)
 
     def compute_batch_action_dist(self, context: Any) -> Floats:
         """The probabilities with which actions are played in each position, shape (rounds, n_actions, len_list)."""
