@@ -202,8 +202,11 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(targets) == 0:
             raise ValueError("all sample weights are zero; at least one positive weight was needed")
         rows = _arrays.rows(X)
-        scale = self._scale(rows)
-        seen, first, second, radius = _core.survey(rows, weights, scale, self.fit_intercept)
+        scale = self._scale(rows, schema)
+        if scale == "mixed" and schema is not None:
+            seen, first, second, radius = _rows.survey(np.asarray(rows), weights, schema, bool(self.fit_intercept))
+        else:
+            seen, first, second, radius = _core.survey(rows, weights, scale, self.fit_intercept)
         rng = check_random_state(self.random_state)
         threads = effective_n_jobs(self.n_jobs)
         learners = []
@@ -524,11 +527,11 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"y[{wrong[0]}] = {y[wrong[0] : wrong[0] + 1].tolist()[0]!r}: must be one of the classes {self.classes_!r}")
         return np.ascontiguousarray(at, dtype=np.int64)
 
-    def _scale(self, rows: Rows) -> str:
+    def _scale(self, rows: Rows, schema: str | None = None) -> str:
         if self.scale != "auto":
             return self.scale
         dense = isinstance(rows, np.ndarray) and rows.shape[1] <= _rows.SUITABLE
-        return "standard" if dense else "maxabs"
+        return "maxabs" if not dense else "standard" if schema is None or not _rows.indicated(schema) else "mixed"
 
     def _learner(
         self, rows: Rows, scale: str, radius: float | None, horizon: int | None, seed: int, schema: str | None = None

@@ -18,7 +18,8 @@ orders : int, default=None
     there are at most 4.
 scale : {"auto", "none", "unit", "maxabs", "standard"}, default="auto"
     How columns are scaled: to norm 1 (rows), magnitude at most 1, or mean 0 and deviation 1 within 5
-    deviations (but columns of 0 and 1 alone as they are). `auto` is `standard` for dense data of at most 1024 columns, else `maxabs`.
+    deviations (but columns of 0 and 1 alone as they are). `auto` is `standard` for dense data of at most 1024 columns, else `maxabs`;
+    in tables with texts, times or missing numbers a missing one is then the mean of its column.
 fit_intercept : bool, default=True
     Whether a feature that is always 1 is added.
 radius : float, default=None

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from .. import _arrays, _core, _tables, _targets
+from .._arrays import Floats
 
 SUITABLE = 1024
 """Largest number of columns for which data are standardised by default, which makes rows dense."""
@@ -33,6 +34,29 @@ def numbers(table: _tables.Table, y: Any, kept: list[int], reading: dict[str, li
     (values, indices, starts, width), _ = _core.table_rows(table.given(), schema)
     rows = scipy.sparse.csr_matrix((values, indices.astype(np.int64), starts), shape=(len(starts) - 1, width))
     return (rows.toarray() if width <= SUITABLE else rows), schema
+
+
+def indicated(schema: str) -> int:
+    """The number of numeric features of a table, which come first and are followed by as many indicators of missing ones; 0 for a table
+    without indicators."""
+    return int(json.loads(schema)["csv"].get("numbers") or 0)
+
+
+def survey(X: Floats, weights: Floats | None, schema: str, intercept: bool) -> tuple[int, list[float], list[float], float]:
+    """What `_core.survey` finds, for a table with indicators: statistics of the numbers that are there, and the largest norm of a row in
+    which a missing one counts as their mean."""
+    count = indicated(schema)
+    cells = X[:, : 2 * count]
+    values, shares = cells[:, :count], (cells[:, count:] == 0).astype(np.float64)
+    shares *= np.ones((len(cells), 1)) if weights is None else weights[:, None] * (len(cells) / weights.sum())
+    there = shares.sum(axis=0)
+    means = (shares * values).sum(axis=0) / np.maximum(there, 1e-300)
+    squares = (shares * (values - means) ** 2).sum(axis=0)
+    first, second = [*means.tolist(), *there.tolist()], squares.tolist()
+    # Any learner tells how long its rows are.
+    ruler = _core.Learner("perceptron", 2, X.shape[1], {}, scale="mixed", intercept=intercept, schema=schema)
+    ruler.set_scaling(len(cells), first, second)
+    return len(cells), first, second, _core.reach(ruler, X)[0]
 
 
 def rows(X: Any, dense: bool) -> Any:
