@@ -165,6 +165,18 @@ def test_missing(here, form):
     assert (saved.labels, saved.features) == (["cat", "dog"], 2)
 
 
+def test_missing_numbers_far_from_0(here):
+    """No imputation is needed: of numbers around 50 a missing one was 0, and half of the labels were wrong."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(1000, 2))
+    labels, holes = np.where(x[:, 0] + 0.5 * x[:, 1] > 0, "up", "down"), rng.random((1000, 2)) < 0.2
+    frame = pandas.DataFrame(np.where(holes, np.nan, x + 50).round(3), columns=["a", "b"])
+    frame.assign(label=labels).to_csv("rows.csv", index=False)
+    filled = Learner("folklore").run(frame.fillna(50), labels).error_rate
+    for errors in (Learner("folklore").run(frame, labels).error_rate, summary("run", "rows.csv", "--learner", "folklore")["error_rate"]):
+        assert errors < filled + 0.05, (errors, filled)
+
+
 @answer("Do I have to scale the features, or add a constant column?")
 def test_scale(here):
     x, y = stream(200, 2, 2)

@@ -125,9 +125,9 @@ pub struct CsvSchema {
     pub header: bool,
     /// The columns in file order.
     pub fields: Vec<CsvField>,
-    /// In a table with text, times or styled numbers: the number of numeric features, which come
-    /// first, followed by as many indicators of missing numbers. `None` in a table of plain numbers
-    /// and categories, where a missing number is 0.
+    /// In a table with text, times or styled numbers, or with missing numbers among others far from 0: the
+    /// number of numeric features, which come first, followed by as many indicators of missing numbers.
+    /// `None` in other tables of plain numbers and categories, where a missing number is 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numbers: Option<u32>,
     /// Labels that are classes, although they are marks for a missing value elsewhere, such as `-` beside
@@ -167,8 +167,8 @@ impl Schema {
         }
     }
 
-    /// For a table with text, times or styled numbers, with named columns: the number of numeric
-    /// features, which come first, followed by as many indicators of missing numbers.
+    /// For a table with indicators of missing numbers, with named columns: the number of numeric features,
+    /// which come first, followed by as many indicators.
     pub fn numbers(&self) -> Option<u32> {
         let named = matches!(self.columns, Columns::Named(_));
         self.csv.as_ref().and_then(|csv| csv.numbers).filter(|_| named)

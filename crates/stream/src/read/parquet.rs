@@ -46,8 +46,8 @@ use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Speech};
 use crate::read::reader::Reader;
 use crate::read::row::Row;
 use crate::read::table::{
-    self, Column, Decided, Records, Sample, Table, count_numbers, find_column, label_and_weight, names,
-    role_word,
+    self, Column, Decided, Records, Sample, Table, all_numbers, count_numbers, find_column, label_and_weight,
+    names, role_word,
 };
 
 /// Number of rows examined.
@@ -280,7 +280,7 @@ fn decide(
     };
     let find =
         |column: &str| find_column(names, column).map(|leaf| place(leaf).expect("the others were removed"));
-    let Decided { fields: known, marks, notes, .. } = table::decide(&sample, &options, find)?;
+    let Decided { fields: known, numbers, marks, notes } = table::decide(&sample, &options, find)?;
 
     let mut known = known.into_iter();
     let (mut fields, mut positions, mut others) = (vec![], vec![], vec![]);
@@ -300,7 +300,7 @@ fn decide(
         }
     }
     fields.extend(positions);
-    let numbers = count_numbers(&fields);
+    let numbers = count_numbers(&fields).or_else(|| numbers.map(|_| all_numbers(&fields)));
     // Their positions become features when they occur.
     fields.extend(others);
     Ok((CsvSchema { delimiter: ',', header: true, fields, numbers, marks, header_rows: None }, notes))

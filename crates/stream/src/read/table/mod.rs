@@ -32,7 +32,7 @@ pub(crate) use names::{Names, find_column, label_and_weight, names};
 pub(crate) use reader::{Records, Table, assign};
 pub(crate) use roles::{Decided, decide};
 #[cfg(feature = "parquet")]
-pub(crate) use roles::{count_numbers, role_word};
+pub(crate) use roles::{all_numbers, count_numbers, role_word};
 pub(crate) use sample::Sample;
 pub use time::time_features;
 #[cfg(feature = "parquet")]

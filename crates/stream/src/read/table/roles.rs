@@ -1,5 +1,7 @@
 //! Infers the kinds of a table's columns from its first rows, with remarks on suspicious columns.
 
+mod holes;
+
 use std::collections::HashSet;
 
 use super::column::is_needed;
@@ -167,7 +169,11 @@ pub(crate) fn decide(
     }
     notes.extend(same(&constant, sample));
     notes.extend(remarks::about(sample, &fields, options.real));
-    let numbers = count_numbers(&fields);
+    let lacks = |(column, field): (usize, &CsvField)| {
+        field.role == CsvRole::Numeric && Look::at(sample, column).lacks_numbers_far_from_0()
+    };
+    let indicated = || fields.iter().enumerate().any(lacks);
+    let numbers = count_numbers(&fields).or_else(|| indicated().then(|| all_numbers(&fields)));
     Ok(Decided { fields, numbers, marks: marks(sample), notes })
 }
 
@@ -234,7 +240,12 @@ pub(crate) fn count_numbers(fields: &[CsvField]) -> Option<u32> {
         matches!(field.role, CsvRole::Text | CsvRole::Time)
             || (field.role == CsvRole::Numeric && (field.style.is_some() || field.unit.is_some()))
     });
-    rich.then(|| fields.iter().map(|field| numbers_of(field).len() as u32).sum())
+    rich.then(|| all_numbers(fields))
+}
+
+/// The number of numeric features of all fields.
+pub(crate) fn all_numbers(fields: &[CsvField]) -> u32 {
+    fields.iter().map(|field| numbers_of(field).len() as u32).sum()
 }
 
 /// The word for a role in a message.

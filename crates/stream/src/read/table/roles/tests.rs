@@ -259,3 +259,15 @@ fn what_begins_with_numbers_is_told() {
     assert_eq!((told.len(), told[0].as_str()), (2, sentence));
     assert!(!found.notes.iter().any(|note| note.contains("units")), "{:?}", found.notes);
 }
+
+/// In place of a missing age, 0 would be far from all others: it has an indicator, and counts as the mean.
+#[test]
+fn missing_numbers_far_from_0_have_indicators() {
+    let numbers = |shift: usize, hole: &str| {
+        let cell = |t: usize| if t % 5 == 0 { hole.to_owned() } else { (shift + t * 7 % 23).to_string() };
+        let rows = (0..100).map(|t| format!("{}|{}|{}", cell(t), ["a", "b"][t % 2], t % 2));
+        decided("age,kind,label", rows, |_| {}).numbers
+    };
+    assert_eq!([numbers(50, ""), numbers(50, "NA"), numbers(50, "unknown")], [Some(1); 3]);
+    assert_eq!([numbers(50, "61"), numbers(0, "")], [None; 2]);
+}
