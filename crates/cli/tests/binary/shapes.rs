@@ -481,6 +481,28 @@ fn tables_that_are_no_csv_are_named() {
     );
 }
 
+/// All rows have a cell more than the header, as where R names its rows; and only some have.
+#[test]
+fn backslashes_before_delimiters_are_told() {
+    let folder = Folder::new();
+    for every in [1, 3] {
+        let row = |t: usize| match t % every {
+            0 => format!("{},x\\,y,{}\n", t % 7, ["p", "n"][t % 2]),
+            _ => format!("{},x,{}\n", t % 7, ["p", "n"][t % 2]),
+        };
+        let rows: String = (0..60).map(row).collect();
+        folder.write("a.csv", format!("a,b,label\n{rows}"));
+        folder.run("run a.csv --quiet").failed(
+            2,
+            "a.csv: has a backslash before a delimiter within a cell, behind \"x\\\\\", where CSV has double quotation marks around such \
+             cells: PostgreSQL's COPY writes these WITH (FORMAT csv), Python's csv by QUOTE_MINIMAL",
+        );
+    }
+    let rows: String = (0..60).map(|t| format!("{t},{},C:\\,{}\n", t % 7, ["p", "n"][t % 2])).collect();
+    folder.write("b.csv", format!("n,a,b,label\n{rows}"));
+    folder.run("run b.csv --quiet").succeeded();
+}
+
 /// Row numbers in lines, in which there is no column to leave out.
 #[test]
 fn features_that_number_the_rows_are_told() {

@@ -64,6 +64,14 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     if ends_in_delimiters(&rows) {
         rows.iter_mut().skip(1).for_each(|row| row.truncate(row.len() - 1));
     }
+    if let Some(cell) = escaped(&rows) {
+        let what = format!(
+            "has a backslash before a delimiter within a cell, behind {}, where CSV has double quotation marks around such cells: \
+             PostgreSQL's COPY writes these WITH (FORMAT csv), Python's csv by QUOTE_MINIMAL",
+            shown(cell)
+        );
+        return Err(what.into());
+    }
     name_rows(&mut rows);
     let above = rows_above(&rows, options.header, &asked(options));
     let (above_names, rows) = rows.split_at(above);
@@ -128,6 +136,17 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     let header_rows = second.then_some(2);
     inferred.layout = CsvSchema { delimiter: char::from(delimiter), header, header_rows, ..inferred.layout };
     Ok(Found { inferred, above, ends })
+}
+
+/// A cell that ends in a backslash, where all rows with more cells than the first one have such a cell before
+/// their last.
+fn escaped(rows: &[ByteRecord]) -> Option<&[u8]> {
+    fn found(row: &ByteRecord) -> Option<&[u8]> {
+        row.iter().take(row.len() - 1).find(|cell| cell.ends_with(b"\\"))
+    }
+    let (first, rows) = rows.split_first()?;
+    let wider: Option<Vec<&[u8]>> = rows.iter().filter(|row| row.len() > first.len()).map(found).collect();
+    wider?.first().copied()
 }
 
 /// Whether most cells have single quotation marks around them.
