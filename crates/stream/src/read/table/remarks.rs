@@ -32,31 +32,51 @@ pub(crate) fn about(sample: &Sample<'_>, fields: &[CsvField], real: bool) -> Vec
         .flatten()
         .collect();
     notes.extend(leaks(sample, fields));
-    notes.extend(sentinels(sample, fields));
+    notes.extend(numbers(sample, fields));
     notes
 }
 
-/// Numbers of nines, such as -999, that are far from all others of their column and repeat: they stand for a
-/// missing one in many tables.
-fn sentinels(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
+/// Remarks on the numbers of columns: codes for missing ones, and digits that are not read.
+fn numbers(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
     let rows: Vec<&&ByteRecord> = sample.rows.iter().filter(|row| row.len() == fields.len()).collect();
     let numeric =
         |field: &CsvField| field.role == CsvRole::Numeric && field.style.is_none() && field.unit.is_none();
     let columns = fields.iter().enumerate().filter(|(_, field)| numeric(field));
-    let note = |(column, field): (usize, &CsvField)| {
+    let notes = |(column, field): (usize, &CsvField)| {
         let cells: Vec<&[u8]> = rows.iter().map(|row| &row[column]).collect();
-        let (code, count) = sentinel(&cells, sample)?;
-        Some(format!(
-            "column {} is {code} in {count} of {}, far from its other numbers: if it stands for a missing one, the option missing = {code} \
-             says so",
-            shown(&field.name),
-            first_rows(rows.len(), sample.more)
-        ))
+        let name = shown(&field.name);
+        let code = sentinel(&cells, sample).map(|(code, count)| {
+            format!(
+                "column {name} is {code} in {count} of {}, far from its other numbers: if it stands for a missing one, the option missing = \
+                 {code} says so",
+                first_rows(rows.len(), sample.more)
+            )
+        });
+        let long = rounded(&cells).map(|(cell, different, left)| {
+            format!(
+                "column {name} has {different} different whole numbers, such as {cell}, and {left} as they are read, by their first 16 digits: \
+                 subtract what they share, or name it as a categorical column"
+            )
+        });
+        [code, long].into_iter().flatten()
     };
-    columns.filter_map(note).collect()
+    columns.flat_map(notes).collect()
 }
 
-/// A number of nines, and how often it occurs.
+/// A whole number with many digits, how many of its kind differ, and how many do so when they are read.
+fn rounded<'a>(cells: &[&'a [u8]]) -> Option<(Cow<'a, str>, usize, usize)> {
+    const DIGITS_READ: usize = 16;
+    let is_long = |cell: &&&[u8]| cell.len() > DIGITS_READ && cell.iter().all(u8::is_ascii_digit);
+    let long: HashSet<&[u8]> = cells.iter().filter(is_long).copied().collect();
+    let read: HashSet<u64> =
+        long.iter().filter_map(|cell| number::parse(cell).ok()).map(f64::to_bits).collect();
+    let cell = *cells.iter().find(is_long)?;
+    // One in twenty may round to the same one.
+    (20 * read.len() < 19 * long.len()).then(|| (String::from_utf8_lossy(cell), long.len(), read.len()))
+}
+
+/// A number of nines, such as -999, that is far from all others of its column and repeats, and how often: it
+/// stands for a missing one in many tables.
 fn sentinel<'a>(cells: &[&'a [u8]], sample: &Sample<'_>) -> Option<(Cow<'a, str>, usize)> {
     const LEAST: usize = 3;
     const FAR: f64 = 5.0;
@@ -248,6 +268,16 @@ mod tests {
         assert_eq!(ages, [""; 0]);
         let two = notes("a,b,y", (0..200).map(|t| format!("{}|{}|{}", t * t % 10, t * t % 11, t % 2)));
         assert_eq!(two, [""; 0]);
+    }
+
+    #[test]
+    fn digits_that_are_not_read() {
+        let long = |step: u64| (0..100).map(move |t| format!("{}|{}", (1_u64 << 60) + step * t, t % 2));
+        let said = "column \"a\" has 100 different whole numbers, such as 1152921504606846976, and 4 as they are read";
+        let all = notes("a,y", long(7));
+        assert!(all[0].starts_with(said), "{all:?}");
+        // As nanoseconds do.
+        assert_eq!(notes("a,y", long(1000)), [""; 0]);
     }
 
     #[test]
