@@ -466,7 +466,11 @@ fn columns(args: &LogColumnArgs) -> Option<Keys> {
 fn offered(args: &RunArgs) -> Result<Option<&String>, Failure> {
     let columns = &args.columns;
     let of_log = columns.decision.is_some() || columns.probability.is_some() || columns.reward.is_some();
-    if columns.offered.is_none() || of_log || args.load.is_some() || wanted(args)?.is_bandit() {
+    if columns.offered.is_none() || of_log || args.load.is_some() {
+        return Ok(None);
+    }
+    // Without a label it is the log of a program that names its columns as Noregret does.
+    if args.stream.reading.label.is_none() && wanted(args)?.is_bandit() {
         return Ok(None);
     }
     Ok(columns.offered.as_ref())
@@ -492,9 +496,10 @@ fn logged(args: &RunArgs) -> Result<Option<Keys>, Failure> {
         ));
     }
     if keys.is_some() && args.stream.reading.label.is_some() {
-        return Err(Failure::usage(
-            "--label: a log of decisions has the label that was played, in the column that --decision names",
-        ));
+        return Err(Failure::usage(match args.load {
+            Some(_) => "--label: the model knows which column is the label; omit it beside --offered or the columns of a log",
+            None => "--label: a log of decisions has the label that was played, in the column that --decision names",
+        }));
     }
     Ok(keys.map(|keys| Keys { costs: args.stream.costs, rewards: args.columns.rewards, ..keys }))
 }

@@ -426,6 +426,14 @@ fn a_run_with_labels_forecasts_among_those_on_offer() {
         1,
         "--decision, --probability, --reward, --rewards, --costs: the model m learns from labels, not from a log of decisions; omit them",
     );
+    let played = |how: &str| {
+        error_rate(&folder.summary(&format!("a.csv --feedback bandit --learner squarecb --label y {how}")))
+    };
+    assert!(played("--offered shown") < played("--drop shown"));
+    folder.run("run a.csv --load m --offered shown --label y --quiet").failed(
+        1,
+        "--label: the model knows which column is the label; omit it beside --offered or the columns of a log",
+    );
     let pipe = "run - --format csv --learner ogd --offered shown --quiet --set features=4";
     folder
         .run_with(pipe, shown_in_csv(20))
