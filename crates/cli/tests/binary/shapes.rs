@@ -49,6 +49,11 @@ fn json_that_is_no_object_a_line() {
             "a.json: has the character 1e before each object of JSON; leave it out, as in tr -d '\\036'".to_owned(),
         ),
         (
+            "event: row\ndata: {\"a\": 1, \"label\": \"x\"}\n\nevent: row\ndata: {\"a\": 2, \"label\": \"y\"}\n\n",
+            "a.json: has \"data:\" before each object of JSON, as servers send events; leave the rest out, as in sed -n 's/^data: *//p'"
+                .to_owned(),
+        ),
+        (
             "{\n \"a\": 1,\n \"label\": \"x\"\n}\n",
             "a.json:1: is not a JSON object: EOF while parsing an object at character 1; one object a line was needed, as jq -c . writes \
              them"

@@ -86,9 +86,19 @@ pub(crate) fn is_whole_table(object: &Map<String, Value>) -> bool {
         || (object.len() <= FEW && object.values().any(has_records))
 }
 
-/// Why JSON that is no sequence of objects is not read, by its first line; `None` for all else.
+/// Why JSON that is no sequence of objects is not read, by its first lines; `None` for all else.
 pub(crate) fn other_json(peek: &Peek<'_>) -> Option<&'static str> {
-    let first = peek.lines().map(<[u8]>::trim_ascii).find(|line| !line.is_empty())?;
+    let lines = || peek.lines().map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let is_event = |line: &[u8]| {
+        line.strip_prefix(b"data:").is_some_and(|object| object.trim_ascii_start().starts_with(b"{"))
+    };
+    // An event may have a name, a number and a time to wait before its data.
+    if lines().take(4).any(is_event) {
+        return Some(
+            "has \"data:\" before each object of JSON, as servers send events; leave the rest out, as in sed -n 's/^data: *//p'",
+        );
+    }
+    let first = lines().next()?;
     if first.starts_with(b"\x1e") {
         return Some("has the character 1e before each object of JSON; leave it out, as in tr -d '\\036'");
     }
