@@ -1,6 +1,9 @@
 """The engines: processes, Dask and Spark give the same shards and the same keyed learners."""
 
+import os
+import signal
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -70,6 +73,61 @@ def test_dask(tmp_path):
         distributed.Client(cluster) as client,
     ):
         engine_works(DaskEngine(client), tmp_path)
+
+
+class Counter:
+    """An object with a method that fails."""
+
+    def __init__(self, most):
+        if most < 0:
+            raise ValueError(f"most = {most}")
+        self.most = most
+
+    def count(self, to):
+        if to > self.most:
+            raise RuntimeError(f"{to} is above {self.most}")
+        return list(range(to))
+
+
+def test_dask_loses_workers_and_nothing_else(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    dask = pytest.importorskip("dask")
+    from noregret.cluster.dask import DaskEngine
+
+    x, y = stream(2000, 12, 3)
+    here = fit(split(x, y, 6), engine=ENGINE, period=100)
+    names, rows, labels = keyed_rows(rows=90)
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "2s"}),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+
+        def lose():
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+        engine = DaskEngine(client)
+        blocks = [[engine.broadcast(block) for block in shard] for shard in split(x, y, 6)]
+        timer = threading.Timer(0.5, lose)
+        timer.start()
+        there = fit(blocks, engine=engine, period=100)
+        timer.join()
+        np.testing.assert_array_equal(here.learner.statistics(), there.learner.statistics())
+        assert here.held_out == there.held_out and here.rates == there.rates
+        keyed = make(tmp_path, actors=2, partitions=2, engine=engine)
+        for at in range(0, 90, 30):
+            keyed.learn(names[at : at + 30], rows[at : at + 30], labels[at : at + 30])
+            lose()
+        for key, one in alone(names, rows, labels).items():
+            np.testing.assert_array_equal(keyed.get(key).scores(rows), one.scores(rows))
+        keyed.close()
+        (counter,) = engine.actors(Counter, [(3,)])
+        assert engine.get(counter.call("count", 2)) == [0, 1]
+        with pytest.raises(RuntimeError, match="4 is above 3"):
+            engine.get(counter.call("count", 4))
+        (wrong,) = engine.actors(Counter, [(-1,)])
+        with pytest.raises(ValueError, match="most = -1"):
+            engine.get(wrong.call("count", 2))
 
 
 def test_spark(tmp_path, monkeypatch):
