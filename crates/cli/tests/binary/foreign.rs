@@ -339,3 +339,35 @@ fn labels_of_a_log_may_be_words_for_missing_ones() {
     let labels = folder.run("inspect m --json").succeeded().objects()[0]["labels"].clone();
     assert_eq!(labels, serde_json::json!(["EU", "NA"]));
 }
+
+/// Without `x`, what stands beside our names is features, as in a table: they were ignored, without a word.
+#[test]
+fn features_beside_our_names_are_features() {
+    let ours = |text: String| {
+        text.replace("chosen", "label").replace("prob", "probability").replace("click", "reward")
+    };
+    let folder = Folder::with("log.ndjson", ours(log(600, false)));
+    folder.write("right.ndjson", ours(log(600, false)).replace("\"reward\"", "\"correct\""));
+    let mut logs = vec!["log.ndjson", "right.ndjson"];
+    #[cfg(feature = "parquet")]
+    {
+        crate::tables::write_parquet(&ours(log(600, true)), &folder.path("log.parquet"));
+        logs.push("log.parquet");
+    }
+    folder.write("log.csv", ours(log(600, true)));
+    let evaluate = "--policy learner:squarecb --policy uniform --json";
+    let earned = |log: &str| {
+        let found = folder.run(&format!("evaluate {log} {evaluate}")).succeeded().objects();
+        found[0]["estimates"][0]["value"].as_f64().unwrap()
+    };
+    assert!(earned("log.csv") > 0.45, "{}", earned("log.csv"));
+    for log in logs {
+        assert!((earned(log) - earned("log.csv")).abs() < 0.1, "{log}: {}", earned(log));
+    }
+    // Where nothing else is, or it is under x, the log is one of ours.
+    for more in ["", ",\"x\":{\"h\":1},\"at\":\"noon\""] {
+        let line = format!("{{\"label\":\"a\",\"probability\":0.5,\"reward\":1{more}}}\n");
+        folder.write("ours.ndjson", line.repeat(20));
+        folder.run("evaluate ours.ndjson --policy uniform").succeeded();
+    }
+}

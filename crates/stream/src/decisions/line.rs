@@ -147,6 +147,25 @@ pub(crate) fn begins_a_log(lines: &[Map<String, Value>]) -> bool {
     answer && probability && x && lines.iter().flat_map(Map::keys).all(|key| KEYS.contains(&&**key))
 }
 
+/// Keys by which a line is one of ours, whatever else it has.
+const OURS: [&str; 8] = ["noregret", "x", "p", "learner", "labels", "columns", "evaluation", "estimates"];
+
+/// The key of the reward, if the first lines of a file, as objects, are decisions of another program that has
+/// our names for label, probability and reward: its other keys stand beside them, and are features.
+pub(crate) fn reward_of_others(lines: &[Map<String, Value>]) -> Option<&'static str> {
+    let is_ours = |line: &Map<String, Value>| {
+        !line.contains_key("label") || OURS.iter().any(|key| line.contains_key(*key))
+    };
+    if lines.iter().any(is_ours) {
+        return None;
+    }
+    lines.iter().find_map(|line| {
+        let has_others = line.keys().any(|key| !KEYS.contains(&&**key));
+        let reward = ["reward", "correct"].into_iter().find(|key| line.contains_key(*key));
+        reward.filter(|_| has_others && line.contains_key("probability"))
+    })
+}
+
 /// Parses one line. `Ok(None)` for a line of names.
 pub(crate) fn parse(
     line: &[u8],

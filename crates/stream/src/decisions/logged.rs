@@ -3,8 +3,13 @@
 
 use std::path::Path;
 
+use serde_json::{Map, Value};
+
 use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::foreign::Keys;
+use crate::decisions::line::reward_of_others;
+#[cfg(feature = "parquet")]
+use crate::decisions::parquet_reader::LinesOfParquet;
 use crate::decisions::reader::LogReader;
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
@@ -51,6 +56,8 @@ pub struct CostRows {
 /// How a log is written.
 enum Kind {
     Format(Format),
+    /// Another program's, with our names of label and probability, and this one of the reward.
+    Others(Format, &'static str),
     /// Vowpal Wabbit's JSON.
     VwJson,
 }
@@ -63,8 +70,12 @@ impl Kind {
         // of it.
         let file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
         #[cfg(feature = "parquet")]
-        if file && format.is_none() && crate::read::source::parquet_file(path, false).is_some() {
-            return Ok(Self::Format(Format::Parquet));
+        if file
+            && matches!(format, None | Some(Format::Parquet))
+            && let Some(found) = crate::read::source::parquet_file(path, false)
+        {
+            let names: Vec<_> = LinesOfParquet::names(found).into_iter().collect();
+            return Ok(Self::of_objects(Format::Parquet, &names));
         }
         let examined = file && matches!(format, None | Some(Format::Ndjson));
         let source = examined.then(|| Source::open(path, &Stop::default()).ok()).flatten();
@@ -82,7 +93,10 @@ impl Kind {
         let found = format.or_else(|| recognise::from_content(&peek).filter(|_| no_data(text).is_none()));
         // Of a log without a line there is no more to say than that.
         if let Some(format) = found.or_else(|| text.is_empty().then_some(Format::Ndjson)) {
-            return Ok(Self::Format(format));
+            let lines = peek.lines().filter(|_| format == Format::Ndjson);
+            let objects: Vec<Map<String, Value>> =
+                lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+            return Ok(Self::of_objects(format, &objects));
         }
         let formats = || {
             format!(
@@ -93,12 +107,18 @@ impl Kind {
         let what = no_data(text).map_or_else(formats, str::to_owned);
         Err(ReadError::new(path, 0, ReadErrorKind::Layout(what)))
     }
+
+    /// That of `format`, by its first objects.
+    fn of_objects(format: Format, objects: &[Map<String, Value>]) -> Self {
+        reward_of_others(objects).map_or(Self::Format(format), |reward| Self::Others(format, reward))
+    }
 }
 
 impl Logged {
     /// Opens `path`, in `format` if it is given, else as its name or its first lines say. NDJSON and Parquet
-    /// are decision logs, or rows of Vowpal Wabbit's JSON; CSV and ARFF are the log of another program with
-    /// our names of columns. If `schema` is given, other features are ignored.
+    /// are decision logs, or rows of Vowpal Wabbit's JSON; CSV and ARFF, and NDJSON and Parquet without `x`
+    /// and with other names beside ours, are the log of another program with our names of columns. If `schema`
+    /// is given, other features are ignored.
     ///
     /// # Errors
     /// If it cannot be read, or its format cannot contain decisions.
@@ -110,6 +130,11 @@ impl Logged {
             Kind::Format(format) if format.is_table() => {
                 let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
                 Self::open_foreign(path, &options, &Keys::default(), schema)
+            }
+            Kind::Others(format, reward) => {
+                let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
+                let keys = Keys { reward: reward.to_owned(), ..Keys::default() };
+                Self::open_foreign(path, &options, &keys, schema)
             }
             Kind::Format(Format::Vw) => Self::open_vw(path, Format::Vw, schema, None),
             Kind::VwJson => Self::open_vw(path, Format::Ndjson, schema, None),
@@ -148,7 +173,7 @@ impl Logged {
         let unnamed =
             Keys { costs: keys.costs, ..Keys::default() } == *keys && options.given_names().next().is_none();
         match Kind::of(path, options.format)? {
-            Kind::Format(format) if format.is_table() => {
+            Kind::Format(format) | Kind::Others(format, _) if format.is_table() => {
                 // So the reward is minus the cost, to the bit.
                 let into = Costs::new(-1.0, 0.0).unwrap_or_default();
                 let logged = Some(Keys { into, ..keys.clone() });
@@ -161,7 +186,7 @@ impl Logged {
             Kind::VwJson if unnamed => Self::open_vw(path, Format::Ndjson, schema, keys.costs),
             other => {
                 let other = match other {
-                    Kind::Format(format) => format.name(),
+                    Kind::Format(format) | Kind::Others(format, _) => format.name(),
                     Kind::VwJson => "Vowpal Wabbit's JSON",
                 };
                 let what = format!(

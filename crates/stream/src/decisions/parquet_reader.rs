@@ -6,6 +6,7 @@ use std::ops::Range;
 use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use serde_json::{Map, Value};
 
 use crate::decisions::parquet::{COUNT, Cells, HEADER, Leaf, Shape};
 use crate::fault::{Fault, fault};
@@ -47,6 +48,13 @@ impl LinesOfParquet {
         let leaves = leaves.collect::<Result<Vec<_>, _>>()?;
         let (readers, ranges, line) = (vec![], vec![], vec![]);
         Ok(Self { file, size, header, leaves, readers, ranges, groups: 0, left: 0, row: 0, line })
+    }
+
+    /// The names of the columns as an object, unless the file is a log of ours by its metadata.
+    pub(crate) fn names(file: File) -> Option<Map<String, Value>> {
+        let Self { leaves, .. } = Self::open(file).ok().filter(|lines| lines.header.is_none())?;
+        let top = |leaf: Leaf| if leaf.group.is_empty() { leaf.key } else { leaf.group };
+        Some(leaves.into_iter().map(|leaf| (top(leaf), Value::Null)).collect())
     }
 
     pub(crate) fn size(&self) -> u64 {
@@ -170,7 +178,7 @@ fn separate(line: &mut Vec<u8>) {
 
 fn name(line: &mut Vec<u8>, name: &str) {
     separate(line);
-    line.extend_from_slice(serde_json::Value::from(name).to_string().as_bytes());
+    line.extend_from_slice(Value::from(name).to_string().as_bytes());
     line.push(b':');
 }
 
@@ -226,7 +234,7 @@ impl Leaf {
             Cells::Double(cells) => cells.get(at).map(number).transpose()?.map(|number| number.to_string()),
             Cells::Text(cells) => match cells.get(at).map(|bytes| std::str::from_utf8(bytes.data())) {
                 Some(Err(_)) => return Err(fault!("{} is not UTF-8 text", shown(&*self.key))),
-                text => text.and_then(Result::ok).map(|text| serde_json::Value::from(text).to_string()),
+                text => text.and_then(Result::ok).map(|text| Value::from(text).to_string()),
             },
         };
         let text =
