@@ -8,11 +8,13 @@ use pyo3::types::{PyBool, PyDict, PyString};
 
 use crate::arrays::{check_row, check_weights};
 use crate::error::{Done, Failure};
-use crate::learner::Learner;
+use crate::learner::{Inner, Learner};
 
 /// A row: known features in order of column, and new features.
 struct Mapped<'py> {
     known: Vec<(u32, f64)>,
+    /// Known features of which the row has no value.
+    missing: Vec<u32>,
     new: Vec<(Bound<'py, PyAny>, f64)>,
 }
 
@@ -31,12 +33,18 @@ fn roomy(count: usize, room: usize) -> usize {
     }
 }
 
-/// Finds the columns of a row's features. A missing value (None or NaN) is omitted, a text is the
-/// category `name=text`.
+/// The column of a feature, if it has one.
+fn column_of(columns: &Bound<'_, PyDict>, name: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+    columns.get_item(name)?.map(|column| column.extract::<u32>()).transpose()
+}
+
+/// Finds the columns of a row's features. None and NaN are missing values, a text is the category
+/// `name=text`.
 fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Mapped<'py>> {
-    let mut mapped = Mapped { known: Vec::with_capacity(x.len()), new: Vec::new() };
+    let mut mapped = Mapped { known: Vec::with_capacity(x.len()), missing: Vec::new(), new: Vec::new() };
     for (name, value) in x {
         if value.is_none() {
+            mapped.missing.extend(column_of(columns, &name)?);
             continue;
         }
         let (name, value) = match value.cast::<PyString>() {
@@ -54,6 +62,7 @@ fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Ma
             },
         };
         if value.is_nan() {
+            mapped.missing.extend(column_of(columns, &name)?);
             continue;
         }
         if !value.is_finite() {
@@ -69,6 +78,13 @@ fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Ma
         }
     }
     Ok(mapped)
+}
+
+/// The known features of a row, of which a missing one is the mean so far where columns have one.
+fn filled(mut known: Vec<(u32, f64)>, missing: &[u32], inner: &Inner) -> Vec<(u32, f64)> {
+    let scaler = inner.encoder.scaler();
+    known.extend(missing.iter().map(|column| (*column, scaler.mean(*column as usize))));
+    known
 }
 
 /// The row for the learner: columns increasing, without zeros.
@@ -88,7 +104,7 @@ pub(crate) fn learn_mapping<'py>(
     label: u32,
     weight: f64,
 ) -> PyResult<()> {
-    let Mapped { mut known, new } = map(columns, x)?;
+    let Mapped { mut known, missing, new } = map(columns, x)?;
     let mut named = Vec::with_capacity(new.len());
     for (name, value) in new {
         named.push((name.str()?.to_str()?.to_owned(), name, value));
@@ -96,9 +112,9 @@ pub(crate) fn learn_mapping<'py>(
     named.sort_by(|a, b| a.0.cmp(&b.0));
     let first = columns.len();
     known.extend((first as u32..).zip(&named).map(|(column, (_, _, value))| (column, *value)));
-    let (indices, values) = sorted(known);
     let count = first + named.len();
     learner.inner.write(py, |inner| -> Done<()> {
+        let (indices, values) = sorted(filled(known, &missing, inner));
         let x = Features::Sparse { indices: &indices, values: &values };
         check_row(x, count)?;
         check_weights(Some(&[weight]), 1, inner.learner.about().accepts)?;
@@ -121,8 +137,9 @@ pub(crate) fn predict_mapping<'py>(
     x: &Bound<'py, PyDict>,
     scores: bool,
 ) -> PyResult<Vec<f64>> {
-    let (indices, values) = sorted(map(columns, x)?.known);
+    let Mapped { known, missing, .. } = map(columns, x)?;
     Ok(learner.inner.read(py, |inner| -> Done<Vec<f64>> {
+        let (indices, values) = sorted(filled(known, &missing, inner));
         let x = Features::Sparse { indices: &indices, values: &values };
         check_row(x, inner.encoder.columns())?;
         let list = |at: &Prediction| if scores { at.scores.clone() } else { at.probabilities.clone() };

@@ -295,3 +295,21 @@ def test_what_is_no_dictionary_is_named():
     for x in ([1, 2], pandas.Series({"a": 1.0}), "a"):
         with pytest.raises(TypeError, match="a dictionary of features by name was needed"):
             face.Folklore().learn_one(x, "a")
+
+
+@pytest.mark.parametrize("hole", [None, float("nan"), -999], ids=str)
+def test_missing_numbers_are_means(hole):
+    # They were 0: of numbers around 50 half of the labels were wrong.
+    rng = np.random.default_rng(0)
+    x, holes = rng.normal(size=(1000, 2)), rng.random((1000, 2)) < 0.2
+    y = np.where(x[:, 0] + 0.5 * x[:, 1] > 0, "up", "down").tolist()
+
+    def errors(instead, **facts):
+        model, wrong = face.Folklore(**facts), 0
+        for (a, b), gone, label in zip((x + 50).tolist(), holes.tolist(), y, strict=True):
+            row = {"a": instead if gone[0] else a, "b": instead if gone[1] else b}
+            wrong += model.predict_one(row) != label
+            model.learn_one(row, label)
+        return wrong / 1000
+
+    assert errors(hole, **({"missing": [-999]} if hole == -999 else {})) < errors(50.0) + 0.05

@@ -167,7 +167,7 @@ impl Scaler {
     }
 
     /// The value that replaces a missing one in a standardised column: the mean, which becomes 0.
-    pub(crate) fn mean(&self, column: usize) -> f64 {
+    pub fn mean(&self, column: usize) -> f64 {
         match self.scaling {
             Scaling::Standard => self.moments.mean(column, self.rows),
             _ => 0.0,

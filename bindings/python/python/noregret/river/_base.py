@@ -80,9 +80,9 @@ class Classifier(base.MiniBatchClassifier):
     def learn_one(self, x: dict[Any, Any], y: Any) -> None:
         """Learns a row.
 
-        New features and classes are added as if they had always existed; missing features count as 0 (before scaling).
+        New features and classes are added as if they had always existed; features that are not there count as 0 (before scaling).
         A text is the category `name=text`, a date or time has the features that it has in a table, None (NaN, NA) is a missing
-        value; keys of nested dictionaries are named by path, `user.age`, and each text in a list is a category.
+        value, in place of which a known number is its mean so far; keys of nested dictionaries are named by path, `user.age`, and each text in a list is a category.
 
         Parameters
         ----------
@@ -129,12 +129,12 @@ class Classifier(base.MiniBatchClassifier):
         return {**dict.fromkeys(name for name in names if not (nested and name.startswith(nested))), **x}
 
     def _flat(self, x: dict[Any, Any]) -> dict[Any, Any]:
-        """A row of numbers and texts, without missing values."""
+        """A row of numbers and texts, in which None is missing."""
         said = {str(word) for word in self.missing or ()}
         x = _flat(x, said)
         if said:
             numbers = {number for number in map(_number, said) if number is not None}
-            x = {name: value for name, value in x.items() if (value.strip() not in said if isinstance(value, str) else value not in numbers)}
+            x = {name: None if (value.strip() in said if isinstance(value, str) else value in numbers) else value for name, value in x.items()}
         return x
 
     def _learn_table(self, x: Any, y: Any, w: Any) -> None:
@@ -345,6 +345,7 @@ def _flat(x: dict[Any, Any], said: Collection[str] = ()) -> dict[Any, Any]:
 
     def add(path: Any, value: Any) -> None:
         if _arrays.is_missing(value):
+            flat[path] = None
             return
         if isinstance(value, datetime.timedelta):
             value = value.total_seconds()
@@ -412,9 +413,9 @@ class WeightedClassifier(Classifier):
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learns a row.
 
-        New features and classes are added as if they had always existed; missing features count as 0 (before scaling).
+        New features and classes are added as if they had always existed; features that are not there count as 0 (before scaling).
         A text is the category `name=text`, a date or time has the features that it has in a table, None (NaN, NA) is a missing
-        value; keys of nested dictionaries are named by path, `user.age`, and each text in a list is a category.
+        value, in place of which a known number is its mean so far; keys of nested dictionaries are named by path, `user.age`, and each text in a list is a category.
 
         Parameters
         ----------
