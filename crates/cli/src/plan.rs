@@ -497,8 +497,12 @@ fn logged(args: &RunArgs) -> Result<Option<Keys>, Failure> {
     }
     if keys.is_some() && args.stream.reading.label.is_some() {
         return Err(Failure::usage(match args.load {
-            Some(_) => "--label: the model knows which column is the label; omit it beside --offered or the columns of a log",
-            None => "--label: a log of decisions has the label that was played, in the column that --decision names",
+            Some(_) => {
+                "--label: the model knows which column is the label; omit it beside --offered or the columns of a log"
+            }
+            None => {
+                "--label: a log of decisions has the label that was played, in the column that --decision names"
+            }
         }));
     }
     Ok(keys.map(|keys| Keys { costs: args.stream.costs, rewards: args.columns.rewards, ..keys }))

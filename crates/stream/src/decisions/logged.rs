@@ -117,8 +117,8 @@ impl Kind {
 impl Logged {
     /// Opens `path`, in `format` if it is given, else as its name or its first lines say. NDJSON and Parquet
     /// are decision logs, or rows of Vowpal Wabbit's JSON; CSV and ARFF, and NDJSON and Parquet without `x`
-    /// and with other names beside ours, are the log of another program with our names of columns. If `schema`
-    /// is given, other features are ignored.
+    /// and with other names beside ours, are the log of another program with our names of columns. If
+    /// `schema` is given, other features are ignored.
     ///
     /// # Errors
     /// If it cannot be read, or its format cannot contain decisions.

@@ -2,6 +2,7 @@
 
 mod holes;
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use super::column::is_needed;
@@ -384,11 +385,16 @@ impl<'a> Look<'a> {
     /// gaps, where rows were left out; or different ones under a name that only row numbers have, or, in many
     /// rows, that of an identifier.
     fn numbers_rows(&self, name: &str, column: usize, sample: &Sample<'_>) -> bool {
+        let style = OnceCell::new();
         let whole = |cell: &&[u8]| -> Option<u128> {
-            // pandas' 1.0, where an index was a column of floats.
-            let cell = cell.strip_suffix(b".0").unwrap_or(cell);
-            let digits = cell.iter().all(u8::is_ascii_digit);
-            digits.then(|| std::str::from_utf8(cell).ok()?.parse().ok()).flatten()
+            if cell.iter().all(u8::is_ascii_digit) {
+                return std::str::from_utf8(cell).ok()?.parse().ok();
+            }
+            // pandas' 1.0, where an index was a column of floats; numpy's 1.000e+00; and 1,000. Floats beyond
+            // 9e15 do not count by one.
+            let in_style = || amount::parse(cell, *style.get_or_init(|| self.numbers().0));
+            let number = amount::parse(cell, None).or_else(in_style)?;
+            (number >= 0.0 && number < 9e15 && number.fract() == 0.0).then_some(number as u128)
         };
         let numbers: Option<Vec<u128>> = self.cells.iter().map(whole).collect();
         let Some(numbers) = numbers.filter(|numbers| self.missing == 0 && numbers.len() > 1) else {

@@ -91,6 +91,13 @@ fn row_numbers_are_left_out() {
         roles(&decided("step,b,label", rows.into_iter(), |_| {}))[0]
     };
     assert_eq!(of(&|t| format!("{t}.0")), CsvRole::Drop, "an index of floats");
+    assert_eq!(of(&|t| format!("{:.3}e+01", t as f64 / 10.0)), CsvRole::Drop, "numpy's savetxt");
+    let grouped = |t: usize| match t + 950 {
+        number @ ..1000 => number.to_string(),
+        number => format!("{},{:03}", number / 1000, number % 1000),
+    };
+    assert_eq!(of(&grouped), CsvRole::Drop, "in groups of thousands");
+    assert_eq!(of(&|t| grouped(7 * t)), CsvRole::Numeric);
     assert_eq!(of(&|t| (500 - t).to_string()), CsvRole::Drop, "they count down");
     assert_eq!(of(&|t| (t + t / 5).to_string()), CsvRole::Drop, "every sixth row was left out");
     assert_eq!(of(&|t| (10 * t).to_string()), CsvRole::Numeric);
