@@ -394,7 +394,7 @@ impl<'a> Look<'a> {
             // 9e15 do not count by one.
             let in_style = || amount::parse(cell, *style.get_or_init(|| self.numbers().0));
             let number = amount::parse(cell, None).or_else(in_style)?;
-            (number >= 0.0 && number < 9e15 && number.fract() == 0.0).then_some(number as u128)
+            ((0.0..9e15).contains(&number) && number.fract() == 0.0).then_some(number as u128)
         };
         let numbers: Option<Vec<u128>> = self.cells.iter().map(whole).collect();
         let Some(numbers) = numbers.filter(|numbers| self.missing == 0 && numbers.len() > 1) else {

@@ -271,7 +271,8 @@ fn what_begins_with_numbers_is_told() {
 #[test]
 fn missing_numbers_far_from_0_have_indicators() {
     let numbers = |shift: usize, hole: &str| {
-        let cell = |t: usize| if t % 5 == 0 { hole.to_owned() } else { (shift + t * 7 % 23).to_string() };
+        let cell =
+            |t: usize| if t.is_multiple_of(5) { hole.to_owned() } else { (shift + t * 7 % 23).to_string() };
         let rows = (0..100).map(|t| format!("{}|{}|{}", cell(t), ["a", "b"][t % 2], t % 2));
         decided("age,kind,label", rows, |_| {}).numbers
     };
