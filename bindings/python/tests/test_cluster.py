@@ -242,3 +242,42 @@ def test_labels_that_are_words_for_missing_ones_are_not_learnt():
     frame["hue"] = ["red", "unknown", "blue"] * 100
     learner = fit(split(frame, holes, 3), engine=ENGINE, missing=["unknown"]).learner
     assert "hue=red" in learner.columns and "hue=unknown" not in learner.columns
+
+
+def test_blocks_with_more_rows_than_labels_are_refused():
+    x, y = stream(60, 3, 2)
+    sparse = pytest.importorskip("scipy.sparse").csr_matrix(x)
+    frame = pytest.importorskip("pandas").DataFrame(x, columns=["a", "b", "c"])
+    for rows in (x, sparse, frame):
+        for labels in (y[:-3], [*y, 1]):
+            with pytest.raises(ValueError, match=f"a block has 60 rows and {len(labels)} labels; as many were needed"):
+                fit([[(rows, y), (rows, labels)]], engine=ENGINE)
+    with pytest.raises(TypeError, match="columns: for tables only, since the columns of an array have no names"):
+        fit([[(x, y)]], engine=ENGINE, columns=["a"])
+    assert fit([[(frame, y)]], engine=ENGINE, columns=["c", "a"]).learner.columns == ["c", "a"]
+
+
+def test_sparse_blocks_are_learnt_like_dense_ones():
+    sparse = pytest.importorskip("scipy.sparse")
+    x, y = stream(200, 5, 3)
+    x[np.abs(x) < 0.3] = 0
+    dense, thin = (fit(split(rows, y, 3), engine=ENGINE, scale="none") for rows in (x, sparse.csr_matrix(x)))
+    assert thin.held_out["rounds"] == 20 and thin.held_out["log_loss"] == pytest.approx(dense.held_out["log_loss"], rel=1e-6)
+    np.testing.assert_allclose(thin.learner.scores(x), dense.learner.scores(x), rtol=1e-5, atol=1e-6)
+
+
+def test_columns_have_the_roles_that_they_were_given():
+    pandas = pytest.importorskip("pandas")
+    x, y = stream(200, 2, 2)
+    frame = pandas.DataFrame({"size": x[:, 0], "shop": [17, 4] * 100, "row": np.arange(200.0) ** 2})
+    told = []
+    learner = fit(split(frame, y, 2), engine=ENGINE, categorical=["shop"], drop=["row"], progress=told.append).learner
+    one = Learner("folklore", categorical=["shop"], drop=["row"])
+    one.update(frame, y)
+    assert sorted(learner.columns) == ["shop=17", "shop=4", "size"] == sorted(one.columns)
+    assert told[:3] == ["200 rows on 2 shards, 3 columns, 2 labels", "180 rows learnt", "pass 1"]
+    assert fit(split(x, y, 2), engine=ENGINE, drop=["0"]).learner.columns == ["1"]
+    with pytest.raises(ValueError, match='has no column "shops" .did you mean "shop"'):
+        fit(split(frame, y, 2), engine=ENGINE, categorical=["shops"])
+    with pytest.raises(TypeError, match="categorical is 'shop'; a list was needed"):
+        fit(split(frame, y, 2), engine=ENGINE, categorical="shop")

@@ -3,7 +3,8 @@ the learners' statistics are added."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,8 +94,14 @@ def fit(
     intercept: bool = True,
     radius: float | None = None,
     seed: int = 0,
+    text: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    time: Sequence[str] = (),
+    drop: Sequence[str] = (),
     missing: Sequence[Any] = (),
     not_missing: Sequence[Any] = (),
+    progress: bool | Callable[[str], None] = False,
     **params: float | int | str | bool | None,
 ) -> Fitted:
     """Learns on shards.
@@ -127,8 +134,10 @@ def fit(
     held_out
         The share of rows, from 0 to less than 1, that are not learnt but scored at the end; every tenth one by default.
         Classes and scaling are those of all rows.
-    scale, intercept, radius, seed, missing, not_missing, **params
+    scale, intercept, radius, seed, text, categorical, numeric, time, drop, missing, not_missing, **params
         As in `noregret.Learner`. Labels that are words for missing ones are missing, in arrays too. The radius is measured unless it is given.
+    progress
+        True to print what is done, or a function that is told it, as a sentence.
 
     Raises
     ------
@@ -145,18 +154,21 @@ def fit(
         raise ValueError("blocks: there are no shards; at least one was needed")
     if period is not None and period < 1:
         raise ValueError(f"period = {period}: must be a number of rows, 1 or more")
-    reading = Reading(label, columns, missing=missing, not_missing=not_missing)
+    tell = progress if callable(progress) else _print if progress else lambda _: None
+    roles = {"text": text, "categorical": categorical, "numeric": numeric, "time": time, "drop": drop}
+    told = _tables.reading(**roles, missing=missing, not_missing=not_missing)
+    reading = Reading(label, columns, told=told)
     reading = reading._replace(schema=_schema(blocks, engine, reading))
     looks = engine.map(look, [(reading, scale, intercept, *shard) for shard in blocks])
     seen: Seen = engine.get(engine.reduce(join, looks))
     if seen.rows == 0:
         raise ValueError("blocks: there are no rows; at least one was needed")
     seen.schema = reading.schema
-    words = (_tables.words("missing", missing), _tables.words("not_missing", not_missing))
-    absent = [] if is_real(learner) else _core.missing_labels(list(seen.labels), *words)
+    absent = [] if is_real(learner) else _core.missing_labels(list(seen.labels), told["missing"], told["not_missing"])
     seen.labels = {name: one for name, one in seen.labels.items() if name not in absent}
     counts = [engine.get(one).rows for one in looks]
     reading = reading._replace(labels=None if is_real(learner) else tuple(seen.labels))
+    tell(f"{seen.rows} rows on {len(blocks)} shards, {seen.columns} columns" + ("" if is_real(learner) else f", {len(seen.labels)} labels"))
     if reading.schema is not None:
         blocks = [[one] for one in engine.map(numbered, [(reading, *shard) for shard in blocks])]
     first = _template(seen, learner, scale, intercept, None, seed, params)
@@ -166,7 +178,7 @@ def fit(
     norm, *largest = aligned(engine.get(engine.reduce(larger, reaches))).tolist()
     radius = radius if radius is not None else norm if norm > 0 else None
     template = _template(seen, learner, scale, intercept, radius, seed, params)
-    learning = _Learning(template, np.array(largest), blocks, counts, engine, reading, held_out, seed, how)
+    learning = _Learning(template, np.array(largest), blocks, counts, engine, reading, held_out, seed, how, tell)
     step = max(counts) if period is None else period
     longest = max(counts)
     scores = [learning.period(start, start + step, last=start + step >= longest) for start in range(0, longest, step)]
@@ -203,9 +215,10 @@ class _Learning:
         share: float,
         seed: int,
         how: str,
+        tell: Callable[[str], None],
     ) -> None:
         self._engine, self._reading, self._blocks, self._seed = engine, reading, blocks, seed
-        self._template = template._core
+        self._template, self._tell = template._core, tell
         self._empty = self._template.statistics()  # Raises for learners whose statistics do not add up.
         self._model = engine.broadcast(_bytes(template))
         firsts = np.concatenate([[0], np.cumsum(counts)])[:-1].tolist()
@@ -228,6 +241,7 @@ class _Learning:
         learnt = self._engine.map(learn, calls, outputs=2)
         scores = [self._engine.get(one) for _, one in learnt]
         self._learnt += int(total(scores).get("rounds", 0))
+        self._tell(f"{self._learnt} rows learnt")
         if kept:
             self._total = self._engine.reduce(add, [statistics for statistics, _ in learnt])
         if self.passes is not None:
@@ -251,7 +265,9 @@ class _Learning:
         while True:
             at = self._engine.broadcast(self.passes.at)
             calls = [(self._model, at, part, self._reading, *shard) for part, shard in zip(parts, self._blocks, strict=True)]
-            if not self.passes.take(aligned(self._engine.get(self._engine.reduce(add, self._engine.map(sums, calls))))):
+            more = self.passes.take(aligned(self._engine.get(self._engine.reduce(add, self._engine.map(sums, calls)))))
+            self._tell(f"pass {self.passes.passes}")
+            if not more:
                 return
 
     def _found(self) -> Learner:
@@ -351,6 +367,10 @@ def _template(
 def is_real(name: str) -> bool:
     """Whether targets are numbers."""
     return any(entry["name"] == name and entry["classes"] == "real" for entry in _core.catalogue())
+
+
+def _print(what: str) -> None:
+    print(what, file=sys.stderr)
 
 
 def _bytes(learner: Learner) -> np.ndarray[Any, Any]:

@@ -35,9 +35,8 @@ class Reading(NamedTuple):
     """What the columns of tables hold; None for arrays."""
     labels: tuple[str, ...] | None = None
     """The names of the classes, in order; None for numbers as targets."""
-    missing: Sequence[Any] = ()
-    not_missing: Sequence[Any] = ()
-    """Words that count as missing besides the usual ones, and words that are values."""
+    told: Mapping[str, Sequence[str]] = {}
+    """The roles that columns were given, words that count as missing besides the usual ones, and words that are values."""
 
 
 class Part(NamedTuple):
@@ -83,8 +82,8 @@ def kinds(reading: Reading, *blocks: Block) -> tuple[str, bool] | None:
             continue
         if not isinstance(x, _tables.Table):
             return "", False
-        target, asked = _tables.free("label", x.names), _tables.reading(missing=reading.missing, not_missing=reading.not_missing)
-        schema, _ = _core.table_schema(x.given(target, list(y)), {"label": target, **_tables.roles(asked, x)})
+        target = _tables.free("label", x.names)
+        schema, _ = _core.table_schema(x.given(target, list(y)), {"label": target, **_tables.roles(reading.told, x)})
         return schema, '"categorical"' in schema or '"time"' in schema
     return None
 
@@ -281,7 +280,7 @@ def _numbers(x: Any, schema: str | None) -> Rows:
     if not isinstance(x, _tables.Table):
         if schema is not None:
             raise ValueError(_MIXED)
-        return _arrays.rows(x)
+        return x if isinstance(x, tuple) else _arrays.rows(x)
     if schema is None:
         raise ValueError(_MIXED)
     sparse, _ = _core.table_rows(x.given(), schema)
@@ -301,12 +300,31 @@ def _summed(rates: Mapping[str, float]) -> dict[str, float]:
 
 def _rows(block: Block, reading: Reading) -> tuple[Any, Any]:
     """The rows, an array or a table, and the labels of a block."""
+    x, y = _halves(block, reading)
+    count = _count(x)
+    if count is not None and count != len(y):
+        raise ValueError(f"a block has {count} rows and {len(y)} labels; as many were needed")
+    if reading.columns is not None and not isinstance(x, _tables.Table) and isinstance(block, tuple):
+        raise TypeError("columns: for tables only, since the columns of an array have no names")
+    return x, y
+
+
+def _count(x: Any) -> int | None:
+    """The number of rows; None for a table without columns, which does not know it."""
+    if isinstance(x, _tables.Table):
+        return x.rows if x.names else None
+    return len(x) if isinstance(x, np.ndarray) else len(x[2]) - 1
+
+
+def _halves(block: Block, reading: Reading) -> tuple[Any, Any]:
+    """The rows and the labels of a block, as they are."""
     label, columns = reading.label, reading.columns
     if isinstance(block, Mapping) and "x" in block and np.ndim(block["x"]) == 2:
         return np.asarray(block["x"]), np.asarray(block[label])
     if isinstance(block, tuple):
         x, y = block
-        if not (_has_places(reading.schema) or reading.missing or _tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)):
+        told = _has_places(reading.schema) or any(reading.told.values())
+        if not (told or _tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)):
             return _arrays.rows(x), y
         table = _tables.table(x if _tables.is_table(x) else np.asarray(x))
         _check_names(x, table, reading)
