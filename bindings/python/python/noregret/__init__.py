@@ -25,6 +25,7 @@ from ._evaluation import (
 from ._explain import Explanation
 from ._learner import Learner
 from ._run import Run
+from ._slates import evaluate_slates
 
 if TYPE_CHECKING:
     from . import bandits, learners
@@ -48,6 +49,7 @@ __all__ = [
     "compare_policies",
     "evaluate",
     "evaluate_arrays",
+    "evaluate_slates",
     "learners",
 ]
 
