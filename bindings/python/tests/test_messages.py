@@ -142,6 +142,33 @@ def test_coefficients_for_selection():
         AutoClassifier().fit(x[:60], x[:60, 2] > 0).coef_
 
 
+@pytest.mark.parametrize("table", [False, True], ids=["array", "table"])
+def test_coefficients_of_columns_with_missing_numbers(table):
+    # "some columns have several features": a number, and whether it is missing.
+    pytest.importorskip("sklearn")
+    from sklearn.feature_selection import RFE, SelectFromModel
+
+    from noregret.sklearn import OgdClassifier
+
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 3))
+    holes = np.where(rng.random(x.shape) < 0.1, np.nan, x + 50)
+    if table:
+        holes = pandas.DataFrame(holes, columns=["a", "b", "c"])
+        holes["a"] = [f"1,{int(at)}.5" for at in 500 + 100 * x[:, 0]]
+    for y, rows in ((x[:, 2] > 0, 1), (np.digitize(x[:, 2], [-0.5, 0.5]), 3)):
+        model = OgdClassifier().fit(holes, y)
+        assert model.coef_.shape == (rows, 3) and model.intercept_.shape == (rows,)
+        assert model.learner_.coef_.shape[1] == 6
+        assert np.abs(model.coef_).max(axis=0).argmax() == 2
+        assert SelectFromModel(OgdClassifier(), max_features=1, threshold=-np.inf).fit(holes, y).get_support()[2]
+        assert table or RFE(OgdClassifier(), n_features_to_select=1).fit(holes, y).support_[2]
+    mixed = pandas.DataFrame({"a": x[:, 0], "kind": np.where(x[:, 1] > 0, "u", "v")})
+    with pytest.raises(AttributeError, match="OgdClassifier has no coef_: some columns have several features"):
+        OgdClassifier().fit(mixed, y).coef_
+
+
 def test_bandits_take_labels_in_other_shapes():
     x = np.column_stack([np.arange(ROWS) % 2, np.ones(ROWS)])
     expected = Bandit("soba", exploration=0.2).run(x, Y).rates

@@ -381,7 +381,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def coef_(self) -> Floats:
         """The weights of a linear learner for the scaled columns, shape (n_classes, n_features); for two classes those of the
-        second minus those of the first, shape (1, n_features). Other learners do not have them (AttributeError)."""
+        second minus those of the first, shape (1, n_features). Those of what says that a number is missing are left out. Other
+        learners do not have them (AttributeError)."""
         return self._linear("coef_")[0]
 
     @property
@@ -394,8 +395,14 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if found is None:
             raise AttributeError(f"{type(self).__name__} has no {what}: it is not fitted, or its scores are not linear")
         weights, intercept = np.ascontiguousarray(found[0].T), found[1]
-        if getattr(self, "_table", None) is not None:
+        table: Learner | None = getattr(self, "_table", None)
+        if table is not None:
             weights, intercept = weights[self._order], intercept[self._order]
+            # Behind numbers are as many features that say whether they are missing.
+            roles, columns = table.roles, table.columns or []
+            numbers = [name for name in columns if roles.get(name) == "numeric"]
+            if len(numbers) == self.n_features_in_ and columns == [*numbers, *(f"{name}=missing" for name in numbers)]:
+                weights = weights[:, : len(numbers)]
         if weights.shape[1] != self.n_features_in_:
             raise AttributeError(
                 f"{type(self).__name__} has no {what}: some columns have several features, whose weights learner_.coef_ has"
