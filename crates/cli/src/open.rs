@@ -9,6 +9,7 @@ use noregret::learner::{Classes, Feedback, OnlineLearner as _, Predictor as _};
 use noregret::model::{Archive, ModelError};
 use noregret::param::{Value, Values};
 use noregret::problem::Problem;
+use noregret::registry::{self, Entry, Practice};
 use noregret::rng::Rng;
 use noregret_stream::Reader;
 use noregret_stream::decisions::foreign::Keys;
@@ -212,15 +213,19 @@ fn start(plan: &StreamPlan, wanted: &Wanted) -> Result<Opened, Failure> {
     } else {
         decisions.extend(feedback_of(&learner));
     }
-    let told = |setting: &str| {
-        setting.split_once('=').is_some_and(|(name, _)| wanted.settings.params.contains_key(name))
-    };
-    let careful = wanted.entry.practice.filter(|practice| !practice.settings.split(' ').any(told));
     // For learners of either kind of feedback, the facts are those of labels.
-    if let Some(practice) = careful
+    if let Some(practice) = careful(wanted.entry, "", &wanted.settings.params)
         && (wanted.entry.feedback != Feedback::Either || matches!(learner, AnyModel::Full(_)))
     {
-        decisions.push(("practice", in_practice(practice)));
+        decisions.push(("practice", in_practice(practice, "")));
+    }
+    // A learner inside may be as cautious, such as an oracle that was named.
+    if let Some(prefix) = wanted.entry.prefix
+        && let Some(inside) = wanted.settings.params.get(prefix.trim_end_matches('.'))
+        && let Ok(entry) = registry::find(&inside.to_string())
+        && let Some(practice) = careful(entry, prefix, &wanted.settings.params)
+    {
+        decisions.push(("practice", format!("{inside} by itself: {}", in_practice(practice, prefix))));
     }
     let (rows, open_classes, open_columns) = (stream.rows(), stream.open_classes(), stream.open_columns());
     let (reader, generator, continues, archive) = (stream.reader, None, None, None);
@@ -239,6 +244,15 @@ fn start(plan: &StreamPlan, wanted: &Wanted) -> Result<Opened, Failure> {
         archive,
         decisions,
     })
+}
+
+/// What works for a learner whose defaults are too cautious, unless its settings, with `prefix` before their
+/// names, were `given`.
+fn careful(entry: &Entry, prefix: &str, given: &Values) -> Option<Practice> {
+    let told = |setting: &str| {
+        setting.split_once('=').is_some_and(|(name, _)| given.contains_key(&format!("{prefix}{name}")))
+    };
+    entry.practice.filter(|practice| !practice.settings.split(' ').any(told))
 }
 
 /// The setting of feedback, if it is not the default.

@@ -49,7 +49,7 @@ fn all(out: &mut impl Write, entries: &[&Entry]) -> std::io::Result<()> {
     )?;
     for entry in entries {
         if let Some(practice) = entry.practice {
-            writeln!(out, "{:<18} {}", entry.about.name, as_options(practice))?;
+            writeln!(out, "{:<18} {}", entry.about.name, as_options(practice, ""))?;
         }
     }
     writeln!(out, "\n`noregret list NAME` explains a learner and its parameters.")
@@ -86,7 +86,7 @@ fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
         ("feedback", feedback(entry).1.to_owned()),
     ]
     .into_iter()
-    .chain(entry.practice.map(|practice| ("in practice", in_practice(practice))))
+    .chain(entry.practice.map(|practice| ("in practice", in_practice(practice, ""))))
     {
         print(out, subject, SUBJECT.0, wrapped(&what, SUBJECT.1, ""))?;
     }
@@ -108,17 +108,18 @@ fn print(out: &mut impl Write, name: &str, width: usize, lines: Vec<String>) -> 
     Ok(())
 }
 
-/// Settings in the form of options.
-pub(crate) fn as_options(practice: Practice) -> String {
-    practice.settings.split(' ').map(|setting| format!("--set {setting}")).collect::<Vec<_>>().join(" ")
+/// Settings in the form of options, of a learner whose parameters have the prefix.
+pub(crate) fn as_options(practice: Practice, prefix: &str) -> String {
+    let settings = practice.settings.split(' ').map(|setting| format!("--set {prefix}{setting}"));
+    settings.collect::<Vec<_>>().join(" ")
 }
 
 /// The sentence on a learner whose theorem's defaults are too cautious.
-pub(crate) fn in_practice(practice: Practice) -> String {
+pub(crate) fn in_practice(practice: Practice, prefix: &str) -> String {
     format!(
         "the defaults are too cautious: {}; {} works, without guarantee",
         practice.why,
-        as_options(practice)
+        as_options(practice, prefix)
     )
 }
 

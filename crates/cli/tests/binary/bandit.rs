@@ -190,3 +190,19 @@ fn theorems_are_shown() {
         assert_eq!(certified(arguments)["no_bound_because"], why, "{arguments}");
     }
 }
+
+/// An oracle that guesses has defaults that are too cautious, and is named within another learner.
+#[test]
+fn a_cautious_learner_inside_another_is_named() {
+    let folder = folder();
+    let said = |settings: &str| {
+        let ran = folder.run(&format!("run a.svm --limit 50 --learner squarecb {settings}")).succeeded();
+        ran.stderr + &ran.stdout
+    };
+    let gaf = said("--set oracle=gaf");
+    assert!(gaf.contains("gaf by itself: the defaults are too cautious: "), "{gaf}");
+    assert!(gaf.contains("; --set oracle.regularization=1 works, without guarantee"), "{gaf}");
+    for settings in ["oracle=gaf --set oracle.regularization=1", "oracle=ftrl", "oracle=pooled"] {
+        assert!(!said(&format!("--set {settings}")).contains("too cautious"), "{settings}");
+    }
+}
