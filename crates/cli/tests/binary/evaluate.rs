@@ -336,6 +336,21 @@ fn several_policies_are_compared_round_by_round() {
     assert!(text.contains("banditron learnt during the log"), "{text}");
 }
 
+/// A log that plays the policy's labels in every other round has too few rewards of one kind, not labels.
+#[test]
+fn rewards_that_are_all_equal_are_said_to_be() {
+    let line = |t: usize| {
+        let (label, right) = if t.is_multiple_of(2) { ("a", true) } else { ("b", false) };
+        format!("{{\"id\":{t},\"label\":\"{label}\",\"p\":{{\"a\":0.5,\"b\":0.5}},\"correct\":{right}}}\n")
+    };
+    let folder = Folder::with("log", (0..24).map(line).collect::<String>());
+    let values = folder.run("evaluate log --policy uniform --policy constant:a --json").succeeded().objects();
+    let verdict = values[2]["verdict"].as_str().unwrap();
+    assert!(verdict.starts_with("undecided: 95 % between -"), "{verdict}");
+    let why = ", by confidence sequences; the log has too few rewards, or too few missing ones, for a narrower interval";
+    assert!(verdict.ends_with(why), "{verdict}");
+}
+
 /// Where the log never or hardly ever plays the labels of a policy, the intervals say so, and no verdict is
 /// given.
 #[test]

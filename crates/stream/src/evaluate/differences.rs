@@ -41,7 +41,13 @@ pub struct Difference {
     /// [`Evaluation::thin`].
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub thin: bool,
+    /// Whether the log hardly plays what one of the two policies chooses.
+    #[serde(skip)]
+    few: bool,
 }
+
+/// A log that is worth fewer rounds of a policy than this, or than one in a hundred, hardly plays its labels.
+const LEAST_PLAYED: f64 = 10.0;
 
 impl Difference {
     /// The same, widened by what the log cannot cover of the policy and the first one.
@@ -61,6 +67,10 @@ impl Difference {
             self.normal[1] += above + first_below;
         }
         self.thin = policy.thin || first.thin;
+        self.few = [policy, first].iter().any(|evaluation| {
+            let found = &evaluation.estimates;
+            found.effective_sample_size < LEAST_PLAYED.max(0.01 * found.rounds as f64)
+        });
         if self.thin {
             let sure = |evaluation: &Evaluation| {
                 let of = evaluation.estimates.estimates.iter().find(|one| one.estimator == self.estimator);
@@ -85,6 +95,7 @@ impl Difference {
             standard_error: mean.standard_error(),
             normal: [mean.value() - half, mean.value() + half],
             thin: false,
+            few: false,
         }
     }
 
@@ -101,8 +112,13 @@ impl Difference {
             format!("better by {:.4}, {}", self.value, range(low, high))
         } else if high < 0.0 {
             format!("worse by {:.4}, {}", -self.value, range(-high, -low))
-        } else if self.thin {
+        } else if self.thin && self.few {
             "undecided: the log plays too few of the labels that the policies choose".to_owned()
+        } else if self.thin {
+            format!(
+                "undecided: {}, by confidence sequences; the log has too few rewards, or too few missing ones, for a narrower interval",
+                range(low, high)
+            )
         } else {
             format!("undecided: {}", range(low, high))
         }
