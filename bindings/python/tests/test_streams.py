@@ -1,0 +1,252 @@
+"""The recipes of `docs/how-to/streams.md` are run, and stopped in the middle: every row is learnt once. A recipe whose program or package is absent
+is skipped, and said to be."""
+
+import importlib.util
+import json
+import os
+import pickle
+import shutil
+import socket
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from conftest import BINARY, ROOT, needs_the_command_line, noregret, stream
+from test_keyed import alone, keyed_rows, make
+
+from noregret import Learner
+
+RECIPES = ROOT / "docs" / "how-to" / "streams"
+
+
+def recipe(name):
+    """A script of the page, as a module."""
+    spec = importlib.util.spec_from_file_location(name, RECIPES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_recipe_is_on_the_page_and_is_tested():
+    page, here = (ROOT / "docs" / "how-to" / "streams.md").read_text(), open(__file__).read()
+    for path in RECIPES.glob("*.py"):
+        assert f"streams/{path.name}" in page and f'recipe("{path.stem}")' in here, path.name
+
+
+def named(run):
+    return [run.labels[played] for played in run.played]
+
+
+# Redis
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A client of a new Redis server."""
+    redis = pytest.importorskip("redis", reason="the package redis is not installed: pip install redis")
+    program = shutil.which("redis-server")
+    if program is None:
+        pytest.skip("redis-server is not installed; Debian has a package of this name")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    child = subprocess.Popen([program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", tmp_path], stdout=subprocess.DEVNULL)
+    client = redis.Redis(port=port)
+    for _ in range(100):
+        try:
+            client.ping()
+            break
+        except redis.ConnectionError:
+            time.sleep(0.1)
+    yield client
+    client.close()
+    child.terminate()
+    child.wait(20)
+
+
+def test_redis_streams(server, monkeypatch):
+    module = recipe("redis_stream")
+    module.ROWS = 30
+    x, y = stream(200, 3, 2)
+    labels = [("no", "yes")[label] for label in y]
+
+    def send(low, high):
+        for row, label in zip(x[low:high].tolist(), labels[low:high], strict=True):
+            server.xadd("rows", {"row": json.dumps(dict(zip("abc", row, strict=True)) | {"label": label})})
+
+    def saved():
+        return pickle.loads(server.hget("rows:model", "learner"))
+
+    told = server, "rows", ["no", "yes"], "folklore"
+    send(0, 100)
+    module.learn(*told)
+    assert saved().rounds == 100
+    # Killed after it has learnt, before it has written.
+    send(100, 150)
+    with monkeypatch.context() as context, pytest.raises(KeyboardInterrupt):
+
+        def killed(_):
+            raise KeyboardInterrupt
+
+        context.setattr(module.pickle, "dumps", killed)
+        module.learn(*told)
+    assert saved().rounds == 100
+    # A second program, between the reading of the first and its writing.
+    run, seconds = Learner.run, []
+
+    def overtaken(self, *rows):
+        if not seconds:
+            seconds.append(True)
+            module.learn(*told)
+            assert saved().rounds == 150
+        return run(self, *rows)
+
+    monkeypatch.setattr(Learner, "run", overtaken)
+    module.learn(*told)
+    monkeypatch.undo()
+    send(150, 200)
+    module.learn(*told)
+    whole = Learner("folklore", labels=["no", "yes"])
+    rows = [dict(zip("abc", row, strict=True)) for row in x.tolist()]
+    parts = [(at, min(at + 30, high)) for low, high in ((0, 100), (100, 150), (150, 200)) for at in range(low, high, 30)]
+    played = [label for low, high in parts for label in named(whole.run(rows[low:high], labels[low:high]))]
+    np.testing.assert_array_equal(saved().scores(rows), whole.scores(rows))
+    forecasts = server.xrange("rows:forecasts")
+    assert [number for number, _ in forecasts] == [number for number, _ in server.xrange("rows")]
+    assert [fields[b"label"].decode() for _, fields in forecasts] == played
+
+
+# Kafka
+
+
+@needs_the_command_line
+def test_kafka_through_the_live_pipe(tmp_path, monkeypatch):
+    kafka = pytest.importorskip("confluent_kafka", reason="the package confluent-kafka is not installed: pip install confluent-kafka")
+    module = recipe("kafka_pipe")
+    module.NOREGRET, module.ROWS, module.PAUSE = str(BINARY), 40, 3.0
+    # librdkafka has a broker for tests, which lives as long as this client.
+    producer = kafka.Producer({"bootstrap.servers": "none", "test.mock.num.brokers": 1, "log_level": 0})
+    (broker,) = producer.list_topics(timeout=20).brokers.values()
+    address = f"{broker.host}:{broker.port}"
+    x, y = stream(100, 3, 2)
+    rows = [dict(zip("abc", row, strict=True)) | {"label": ("no", "yes")[label]} for row, label in zip(x.tolist(), y.tolist(), strict=True)]
+    for row in rows:
+        producer.produce("rows", json.dumps(row), partition=0)
+    assert producer.flush(20) == 0
+    folder = tmp_path / "models"
+
+    def learn(rounds):
+        module.learn(address, "rows", folder, "label", rounds)
+
+    def seen():
+        model = max(folder.glob("*.model"))
+        return int(model.stem), noregret("inspect", model, "--json")[0]["rounds"]
+
+    learn(1)
+    assert seen() == (40, 40)
+    # Killed before the model is saved.
+    with monkeypatch.context() as context, pytest.raises(KeyboardInterrupt):
+
+        def killed(*_):
+            raise KeyboardInterrupt
+
+        context.setattr(module.Path, "rename", killed)
+        learn(1)
+    assert seen() == (40, 40)
+    learn(2)
+    assert seen() == (100, 100)
+    # The rows of the saved sessions are those of one run.
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "rows.ndjson").write_text(lines)
+    whole = tmp_path / "whole"
+    subprocess.run([BINARY, "run", "-", "--format", "ndjson", "--label", "label", "--save", whole], input=lines, text=True, check=True, capture_output=True)
+    ours, theirs = (
+        subprocess.run([BINARY, "predict", "--confidence", model, tmp_path / "rows.ndjson"], check=True, capture_output=True).stdout
+        for model in (max(folder.glob("*.model")), whole)
+    )
+    assert ours == theirs and ours.count(b"\n") >= 100
+
+
+# Bytewax
+
+
+def test_bytewax_goes_on_from_its_state(tmp_path):
+    pytest.importorskip("bytewax", reason="the package bytewax is not installed: pip install bytewax")
+    from datetime import timedelta
+
+    from bytewax.recovery import RecoveryConfig, init_db_dir
+    from bytewax.testing import TestingSink, TestingSource, run_main
+
+    module = recipe("bytewax_flow")
+    names, x, labels = keyed_rows(rows=60)
+    items = [(key, (at, x[at].tolist(), labels[at])) for at, key in enumerate(names)]
+    for at in (23, 47):
+        items.insert(at, TestingSource.ABORT())
+    init_db_dir(tmp_path, 1)
+    learn, ends, out = module.learn, {}, []
+
+    def kept(state, item):
+        state, forecast = learn(state, item)
+        ends[names[item[0]]] = state[0]
+        return state, forecast
+
+    module.learn = kept
+    flow = module.flow(TestingSource(items), TestingSink(out))
+    for _ in range(3):  # It is killed twice.
+        run_main(flow, epoch_interval=timedelta(0), recovery_config=RecoveryConfig(str(tmp_path)))
+    for key, one in alone(names, x, labels).items():
+        assert ends[key].rounds == one.rounds
+        np.testing.assert_array_equal(ends[key].scores(x), one.scores(x))
+    assert {(key, number) for key, (number, _) in out} == {(key, number) for number, key in enumerate(names)}
+
+
+# Spark
+
+
+def test_spark_gives_a_batch_twice(tmp_path, monkeypatch):
+    sql = pytest.importorskip("pyspark.sql", reason="the package pyspark is not installed: pip install pyspark")
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed, which Spark needs")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    module = recipe("spark_batches")
+    names, x, labels = keyed_rows(rows=60)
+    (tmp_path / "rows").mkdir()
+
+    def write(at):
+        rows = [
+            {"key": names[row], "number": row, "label": labels[row], **dict(zip("abc", x[row].tolist(), strict=True))} for row in range(at, at + 20)
+        ]
+        scratch = tmp_path / "scratch"
+        scratch.write_text("".join(json.dumps(row) + "\n" for row in rows[::-1]))
+        os.rename(scratch, tmp_path / "rows" / f"{at}.json")
+
+    session = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    try:
+        with make(tmp_path / "learners") as keyed:
+
+            def run():
+                module.start(session, str(tmp_path / "rows"), str(tmp_path), keyed, "abc").awaitTermination()
+
+            write(0)
+            run()
+            write(20)
+            learn, batches = keyed.learn, []
+
+            def dies(*rows, **numbers):
+                batches.append(numbers)
+                learn(*rows, **numbers)
+                raise RuntimeError("killed between the store's commit and Spark's")
+
+            monkeypatch.setattr(keyed, "learn", dies)
+            with pytest.raises(Exception, match="killed between"):
+                run()
+            monkeypatch.undo()
+            assert batches == [{"batch": 2, "source": "spark"}]
+            write(40)
+            run()
+            for key, one in alone(names, x, labels).items():
+                np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+    finally:
+        session.stop()

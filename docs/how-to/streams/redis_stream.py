@@ -1,0 +1,55 @@
+"""Learns the labelled rows of a Redis stream, each exactly once, and writes a forecast of every row to a second stream.
+
+    redis-cli xadd tickets '*' row '{"text": "cannot log in", "priority": 2, "label": "access"}'
+    python redis_stream.py redis://127.0.0.1:6379 tickets access billing delivery
+
+The model is kept in Redis, with the position in the stream up to which it has learnt. Model, position and forecasts are written in one
+transaction: whatever is killed, and when, the next start goes on from the last transaction. A second program on the same stream is no
+harm: only the one that wrote last goes on, the other one loads its model.
+"""
+
+import json
+import pickle
+import sys
+
+import redis
+from noregret import Learner
+
+ROWS = 500  # the most rows between two transactions
+
+
+def learn(client, stream, labels, name="auto", wait=None):
+    """Learns what is in the stream, and what comes in each `wait` milliseconds (0: for ever)."""
+    learner, position = load(client, stream, labels, name)
+    while entries := client.xread({stream: position}, count=ROWS, block=wait):
+        ((_, entries),) = entries
+        rows = [json.loads(fields[b"row"]) for _, fields in entries]
+        labelled = [row.pop("label") for row in rows]
+        told = learner.run(rows, labelled)
+        last = entries[-1][0].decode()
+        try:
+            with client.pipeline() as transaction:
+                transaction.watch(f"{stream}:model")
+                if (transaction.hget(f"{stream}:model", "position") or b"0").decode() != position:
+                    raise redis.WatchError
+                transaction.multi()
+                transaction.hset(f"{stream}:model", mapping={"position": last, "learner": pickle.dumps(learner)})
+                for (number, _), played in zip(entries, told.played, strict=True):
+                    transaction.xadd(f"{stream}:forecasts", {"label": told.labels[played]}, id=number)
+                transaction.execute()
+            position = last
+        except redis.WatchError:  # Another program has learnt these rows.
+            learner, position = load(client, stream, labels, name)
+
+
+def load(client, stream, labels, name):
+    """The learner, and the number of the last row that it has learnt."""
+    saved = client.hgetall(f"{stream}:model")
+    if not saved:
+        return Learner(name, labels=labels), "0"
+    return pickle.loads(saved[b"learner"]), saved[b"position"].decode()
+
+
+if __name__ == "__main__":
+    address, stream, *labels = sys.argv[1:]
+    learn(redis.from_url(address), stream, labels, wait=0)
