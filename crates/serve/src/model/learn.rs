@@ -177,7 +177,13 @@ impl Engine {
                     let guess = (self.encoder.labels().len() as f64).ln();
                     let loss =
                         if forecast == Forecast::Probabilities { after.loss.max(guess) } else { after.loss };
-                    RoundScore { error: 1.0, expected_error: 1.0, greedy_error: 1.0, loss }
+                    RoundScore {
+                        error: 1.0,
+                        expected_error: 1.0,
+                        greedy_error: 1.0,
+                        loss,
+                        ..RoundScore::default()
+                    }
                 }
             };
             self.standing.score.add(score);

@@ -325,15 +325,19 @@ fn round_score(example: &Example, decision: &Decision, earned: Reward) -> RoundS
     let error = 1.0 - earned.value();
     if example.logged().is_some() {
         let weight = 1.0 / decision.probability;
+        let own = decision.distribution[decision.label as usize] * weight;
+        let greedy = if decision.greedy == decision.label { weight } else { 0.0 };
         return RoundScore {
             error,
-            expected_error: error * decision.distribution[decision.label as usize] * weight,
-            greedy_error: if decision.greedy == decision.label { error * weight } else { 0.0 },
-            loss: 0.0,
+            expected_error: error * own,
+            greedy_error: error * greedy,
+            excess: [own - 1.0, greedy - 1.0],
+            ..RoundScore::default()
         };
     }
     let greedy_error = lost(example, decision.greedy);
-    RoundScore { error, expected_error: expected_error(example, decision), greedy_error, loss: 0.0 }
+    let expected_error = expected_error(example, decision);
+    RoundScore { error, expected_error, greedy_error, ..RoundScore::default() }
 }
 
 /// The mean loss of `decision` over its draw, in a simulated round.

@@ -20,6 +20,10 @@ pub struct RoundScore {
     pub greedy_error: f64,
     /// Log loss in nats; squared loss for a real-valued target.
     pub loss: f64,
+    /// Where another policy has played, the expected and the greedy error are multiplied by importance
+    /// weights: how much these exceed 1. Rates are divided by the sum of the weights.
+    #[serde(default, skip_serializing_if = "has_no_weights")]
+    pub excess: [f64; 2],
 }
 
 impl RoundScore {
@@ -63,6 +67,7 @@ impl RoundScore {
                     expected_error: 1.0 - right,
                     greedy_error: 1.0 - hit(best_of(at, offered)),
                     loss,
+                    ..Self::default()
                 }
             }
         }
@@ -78,6 +83,7 @@ impl RoundScore {
             expected_error: 1.0 - probability,
             greedy_error: error,
             loss: -probability.max(1e-300).ln(),
+            ..Self::default()
         }
     }
 }
@@ -139,6 +145,10 @@ pub struct Rates {
     /// Mean squared loss.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub squared_loss: Option<f64>,
+}
+
+fn has_no_weights(excess: &[f64; 2]) -> bool {
+    excess.iter().all(is_zero)
 }
 
 fn is_zero(number: &f64) -> bool {
@@ -235,13 +245,17 @@ impl Score {
     fn rates_of(&self, rounds: u64, total: &RoundScore) -> Rates {
         let labels = self.forecast != Forecast::Value;
         let mean = |sum: f64| sum / (rounds.max(1)) as f64;
+        let weighted = |sum: f64, excess: f64| {
+            let weight = rounds as f64 + excess;
+            if weight > 0.0 { sum / weight } else { 0.0 }
+        };
         Rates {
             rounds,
             errors: labels.then(|| tidy(total.error)),
             error_rate: labels.then(|| mean(total.error)),
             expected_error_rate: (self.forecast == Forecast::RandomisedLabel)
-                .then(|| mean(total.expected_error)),
-            greedy_error_rate: labels.then(|| mean(total.greedy_error)),
+                .then(|| weighted(total.expected_error, total.excess[0])),
+            greedy_error_rate: labels.then(|| weighted(total.greedy_error, total.excess[1])),
             floor_error_rate: None,
             log_loss: (self.forecast == Forecast::Probabilities).then(|| mean(total.loss)),
             squared_loss: (self.forecast == Forecast::Value).then(|| mean(total.loss)),
@@ -261,6 +275,7 @@ fn add(total: &mut RoundScore, round: &RoundScore) {
     total.expected_error += round.expected_error;
     total.greedy_error += round.greedy_error;
     total.loss += round.loss;
+    total.excess.iter_mut().zip(round.excess).for_each(|(total, excess)| *total += excess);
 }
 
 #[cfg(test)]
@@ -301,5 +316,19 @@ mod tests {
         at.probabilities.copy_from_slice(&[0.2, 0.6, 0.2]);
         let round = RoundScore::new(Forecast::RandomisedLabel, &at, Label(0), Target::class(0));
         assert_eq!((round.error, round.expected_error, round.greedy_error), (0.0, 0.8, 1.0));
+    }
+
+    /// Two rounds of a log: the learner would have played the label of the first, which was played once in
+    /// four rounds and was wrong. It errs always, not twice a round.
+    #[test]
+    fn errors_with_weights_are_divided_by_their_sum() {
+        let mut score = Score::new(Forecast::RandomisedLabel, 2);
+        let hit = RoundScore { error: 1.0, expected_error: 4.0, greedy_error: 4.0, ..RoundScore::default() };
+        score.add(RoundScore { excess: [3.0; 2], ..hit });
+        score.add(RoundScore { excess: [-1.0; 2], ..RoundScore::default() });
+        for rates in [score.rates(), score.window_rates()] {
+            assert_eq!((rates.expected_error_rate, rates.greedy_error_rate), (Some(1.0), Some(1.0)));
+            assert_eq!(rates.error_rate, Some(0.5));
+        }
     }
 }
