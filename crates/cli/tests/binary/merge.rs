@@ -176,6 +176,32 @@ fn tables_that_do_not_match() {
     good(&folder, "merge a4 b4 --output out");
 }
 
+/// A part whose first rows lack numbers far from 0 has features that say so; another has none.
+#[test]
+fn tables_of_which_some_lack_numbers() {
+    let folder = Folder::new();
+    let rows = |hole: &str| {
+        let cell = |t: usize| if t.is_multiple_of(5) { hole.to_owned() } else { (50 + t % 7).to_string() };
+        (0..40).map(|t| format!("{},{}\n", cell(t), ["u", "v"][t % 2])).collect::<String>()
+    };
+    folder.write("a.csv", format!("n,y\n{}", rows("")));
+    folder.write("b.csv", format!("n,y\n{}", rows("51")));
+    let options = "--quiet --learner folklore --scale none --set classes=2 --set norm=4 --set radius=99";
+    for name in ["a", "b"] {
+        good(&folder, &format!("run {name}.csv {options} --save {name}"));
+        good(&folder, &format!("run {name}.csv {options} --hash-bits 4 --save {name}4"));
+    }
+    refused(
+        &folder,
+        "merge a b --output out",
+        "b: features for missing numbers = no: must be yes (as the first rows of each part decide; parts that \
+         continue one model, or have the option hash-bits, agree), as in the first model",
+    );
+    good(&folder, "merge a4 b4 --output out");
+    good(&folder, "run b.csv --quiet --load a --save c");
+    good(&folder, "merge a c --output sum");
+}
+
 #[test]
 fn what_does_not_match_is_refused() {
     let folder = shards();

@@ -42,6 +42,14 @@ type Difference = (String, String, String);
 impl Saved {
     /// Extends the encoder and schema by those of `other`.
     fn take_in(&mut self, other: &Saved) -> Result<(), Difference> {
+        // Scaling and columns depend on it.
+        let indicators = |schema: &Schema| if schema.numbers().is_some() { "yes" } else { "no" };
+        let (mine, theirs) = (indicators(&self.schema), indicators(&other.schema));
+        if mine != theirs && self.schema.csv.is_some() && other.schema.csv.is_some() {
+            let why = " (as the first rows of each part decide; parts that continue one model, or have the option hash-bits, agree)";
+            let what = "features for missing numbers".to_owned();
+            return Err((what, theirs.to_owned(), mine.to_owned() + why));
+        }
         let (mine, theirs) = (&mut self.encoder, &other.encoder);
         if mine.scaler().scaling() != theirs.scaler().scaling() {
             return Err((

@@ -270,12 +270,13 @@ fn what_begins_with_numbers_is_told() {
 /// In place of a missing age, 0 would be far from all others: it has an indicator, and counts as the mean.
 #[test]
 fn missing_numbers_far_from_0_have_indicators() {
-    let numbers = |shift: usize, hole: &str| {
+    let found = |shift: usize, hole: &str, hash_bits: Option<u32>| {
         let cell =
             |t: usize| if t.is_multiple_of(5) { hole.to_owned() } else { (shift + t * 7 % 23).to_string() };
         let rows = (0..100).map(|t| format!("{}|{}|{}", cell(t), ["a", "b"][t % 2], t % 2));
-        decided("age,kind,label", rows, |_| {}).numbers
+        decided("age,kind,label", rows, |options| options.hash_bits = hash_bits).numbers
     };
+    let numbers = |shift: usize, hole: &str| found(shift, hole, None);
     assert_eq!([numbers(50, ""), numbers(50, "NA"), numbers(50, "unknown")], [Some(1); 3]);
-    assert_eq!([numbers(50, "61"), numbers(0, "")], [None; 2]);
+    assert_eq!([numbers(50, "61"), numbers(0, ""), found(50, "", Some(8))], [None; 3]);
 }
