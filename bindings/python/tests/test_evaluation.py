@@ -248,3 +248,36 @@ def test_policies_that_learn(tmp_path):
     for one in learnt:
         assert one.stages[0].learnt == (0, 127)
         assert one.stages[-1].reward > 0.8
+
+
+def test_rows_in_memory_are_evaluated_as_those_of_a_file(tmp_path):
+    # They were refused.
+    rng = np.random.default_rng(0)
+    rows = [
+        {"age": int(rng.integers(60)), "hue": "rgb"[at % 3], "label": "ab"[at % 2], "probability": 0.5, "reward": int(rng.integers(2))}
+        for at in range(300)
+    ]
+    service = [
+        {"_label_cost": -(at % 2), "_label_probability": 0.5, "_label_Action": 1 + at % 2, "_labelIndex": at % 2, "a": [1 + at % 2, 2 - at % 2],
+         "p": [0.5, 0.5], "c": {"User": {"h": at % 3}, "_multi": [{"i": {"id": "art"}}, {"i": {"id": "sport"}}]}}
+        for at in range(40)
+    ]
+    for lines, named in ((rows, {"decision": "label"}), (service, {})):
+        path = tmp_path / "log.ndjson"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        assert evaluate(lines, "uniform", **named) == evaluate(path, "uniform", **named)
+    unanswered = [row | {"reward": float("nan") if at == 7 else np.float64(row["reward"])} for at, row in enumerate(rows)]
+    assert evaluate(unanswered, "uniform", decision="label").rounds == 299
+    with pytest.raises(ValueError, match=r'^log:2: the label "a" was played with probability 2: must be in'):
+        evaluate([rows[1], rows[0] | {"probability": 2.0}], "uniform", decision="label")
+    with pytest.raises(TypeError, match=r"log\[0\] is a int; a dictionary was needed, a row of the log"):
+        evaluate([1], "uniform")
+    with pytest.raises(TypeError, match="the path of a file, a list of dictionaries or a table was needed"):
+        evaluate(3, "uniform")
+
+
+def test_a_table_is_a_log():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"age": range(100), "label": ["a", "b"] * 50, "probability": 0.5, "reward": [1, 0, 1, 1] * 25})
+    found = evaluate(frame, "constant:a", decision="label")
+    assert found.rounds == 100 and found.estimates["ips"].value == pytest.approx(1.0)

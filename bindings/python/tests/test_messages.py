@@ -385,7 +385,7 @@ def test_wrong_arguments_are_named(tmp_path):
     for call, sentence in (
         (lambda: noregret.compare_policies("log", ["uniform"]), "policies is .'uniform'.; a dictionary of names and policies"),
         (lambda: noregret.evaluate("log", len), "policy is <built-in function len>; a Bandit, a Learner, a text"),
-        (lambda: noregret.evaluate(pandas.DataFrame(x), "uniform"), "log is a DataFrame; the path of a file was needed"),
+        (lambda: noregret.evaluate(x, "uniform"), "log is a ndarray; the path of a file, a list of dictionaries or a table was needed"),
     ):
         with pytest.raises(TypeError, match=sentence):
             call()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -170,7 +172,7 @@ class Comparison:
 
 
 def evaluate(
-    log: str | os.PathLike[str],
+    log: str | os.PathLike[str] | Sequence[Mapping[str, Any]] | Any,
     policy: Bandit | Learner | str | None = None,
     *,
     greedy: bool = False,
@@ -194,7 +196,8 @@ def evaluate(
     ----------
     log
         A file of `Bandit.log` or `noregret run --log`, of another program (see docs/how-to/bandit-feedback.md for the required keys), or
-        Vowpal Wabbit text with `action:cost:probability`. It is read twice.
+        Vowpal Wabbit text with `action:cost:probability`. It is read twice. Or the rows of a log in memory, as NDJSON has them: a list
+        of dictionaries, also of Vowpal Wabbit's JSON and of its decision service, or a table; what is missing (None, NaN) is left out.
     policy
         A learner or a bandit; `uniform`, `logged`, `greedy` (the logged distribution's best label), `constant:LABEL`, `best` (the
         label that has earned most), `learner:NAME` (a learner that learns from every round of the log) or `alone:NAME` (only from
@@ -259,7 +262,7 @@ def evaluate(
 
 
 def compare_policies(
-    log: str | os.PathLike[str],
+    log: str | os.PathLike[str] | Sequence[Mapping[str, Any]] | Any,
     policies: Mapping[str, Bandit | Learner | str | None],
     *,
     greedy: bool = False,
@@ -304,30 +307,29 @@ def compare_policies(
         raise TypeError(f"policies is {policies!r}; a dictionary of names and policies was needed")
     if not policies:
         raise ValueError("there are no policies; one is needed at least")
-    if not isinstance(log, str | os.PathLike):
-        raise TypeError(f"log is a {type(log).__name__}; the path of a file was needed (evaluate_arrays takes rounds in memory)")
     for policy in policies.values():
         if not isinstance(policy, Bandit | Learner | str | None):
             raise TypeError(f"policy is {policy!r}; a Bandit, a Learner, a text such as 'uniform', or None was needed (evaluate_arrays takes probabilities)")
     if missing not in ("skip", "wrong"):
         raise ValueError(f"missing = {missing}: must be skip or wrong")
-    found = json.loads(
-        _core.evaluate_log(
-            log,
-            [policy._core if isinstance(policy, Bandit | Learner) else policy for policy in policies.values()],
-            greedy=greedy,
-            clip=clip,
-            confidence=confidence,
-            missing_is_wrong=missing == "wrong",
-            reward_learner=reward_learner,
-            format=format,
-            on_bad_row=str(on_bad_row),
-            most_waiting=most_waiting,
-            columns=(decision, probability, reward, offered),
-            costs=costs,
-            not_missing=_tables.words("not_missing", not_missing),
+    with _as_file(log) as path:
+        found = json.loads(
+            _core.evaluate_log(
+                path,
+                [policy._core if isinstance(policy, Bandit | Learner) else policy for policy in policies.values()],
+                greedy=greedy,
+                clip=clip,
+                confidence=confidence,
+                missing_is_wrong=missing == "wrong",
+                reward_learner=reward_learner,
+                format=format,
+                on_bad_row=str(on_bad_row),
+                most_waiting=most_waiting,
+                columns=(decision, probability, reward, offered),
+                costs=costs,
+                not_missing=_tables.words("not_missing", not_missing),
+            )
         )
-    )
     names = list(policies)
     differences = {
         name: Difference(one["estimator"], one["rounds"], one["value"], one["standard_error"], tuple(one["normal"]), one["verdict"])
@@ -398,6 +400,40 @@ def evaluate_arrays(
             confidence,
         ))
     )
+
+
+@contextlib.contextmanager
+def _as_file(log: Any) -> Iterator[str | os.PathLike[str]]:
+    """The path of a log; rows in memory are written to a file that is removed afterwards."""
+    if isinstance(log, str | os.PathLike):
+        yield log
+        return
+    rows = log.to_dict("records") if hasattr(log, "iloc") and hasattr(log, "columns") else log
+    rows = rows.to_dicts() if hasattr(rows, "to_dicts") else rows
+    if not isinstance(rows, Sequence) or isinstance(rows, bytes):
+        raise TypeError(f"log is a {type(log).__name__}; the path of a file, a list of dictionaries or a table was needed (evaluate_arrays takes arrays)")
+    other = next((at for at, row in enumerate(rows) if not isinstance(row, Mapping)), None)
+    if other is not None:
+        raise TypeError(f"log[{other}] is a {type(rows[other]).__name__}; a dictionary was needed, a row of the log")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "log.ndjson")
+        with open(path, "w", encoding="utf-8") as file:
+            for row in rows:
+                given = {name: value for name, value in row.items() if not _arrays.is_missing(value)}
+                file.write(json.dumps(given, default=_plain) + "\n")
+        try:
+            yield path
+        except ValueError as error:
+            raise ValueError(str(error).replace(path, "log")) from None
+
+
+def _plain(value: Any) -> Any:
+    """A value of numpy or a time as JSON has it."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    raise TypeError(f"a row of the log has {value!r}; texts, numbers, truth values, lists and dictionaries were needed")
 
 
 def _interval(interval: tuple[float, float] | None) -> str:
