@@ -21,6 +21,7 @@ PAGES: dict[str, list[tuple[str, list[str]]]] = {
         ("_decisions.py", ["Decision", "DecisionLog"]),
         ("_evaluation.py", ["evaluate", "evaluate_arrays", "compare_policies", "Estimate", "Evaluation", "Difference", "Comparison", "Learnt", "Stage"]),
         ("_slates.py", ["evaluate_slates"]),
+        ("_export.py", ["export_dsjson"]),
     ],
     "noregret.sklearn": [("sklearn/_base.py", ["Classifier"]), ("sklearn/_weighted.py", ["WeightedClassifier"])],
     "noregret.river": [("river/_base.py", ["Classifier", "WeightedClassifier"])],

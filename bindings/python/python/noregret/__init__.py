@@ -23,6 +23,7 @@ from ._evaluation import (
     evaluate_arrays,
 )
 from ._explain import Explanation
+from ._export import export_dsjson
 from ._learner import Learner
 from ._run import Run
 from ._slates import evaluate_slates
@@ -50,6 +51,7 @@ __all__ = [
     "evaluate",
     "evaluate_arrays",
     "evaluate_slates",
+    "export_dsjson",
     "learners",
 ]
 
