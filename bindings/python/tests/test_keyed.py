@@ -251,3 +251,56 @@ def test_a_closed_store_says_so(tmp_path):
     keyed.close()
     with pytest.raises(RuntimeError, match="the store is closed; a new one of the same folder goes on"):
         keyed.predict(["k"], [[1.0, 2.0, 3.0]])
+
+
+@pytest.mark.parametrize("limit", [{"in_memory_mib": 0.02}, {"in_memory": 3}])
+def test_learners_in_memory_are_bounded(tmp_path, limit):
+    names, x, y = keyed_rows(keys=40, rows=200)
+    expected = alone(names, x, y)
+    with make(tmp_path, actors=1, partitions=4, **limit) as keyed:
+        counts = keyed.counts()
+        for at in range(0, 200, 100):  # A batch has more keys than memory.
+            part = slice(at, at + 100)
+            learnt = keyed.learn(names[part], x[part], y[part])
+            counts = keyed.counts()
+            assert counts["in_memory"] < 12 and 0 < counts["bytes"] < 0.021 * 2**20
+        assert counts["evictions"] > 50 and np.isfinite(learnt.losses).all()
+        with pytest.raises(ValueError, match="maybe"):
+            keyed.learn(names, x, ["maybe"] * 200)
+        for key, one in expected.items():
+            np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+            assert keyed.counts()["in_memory"] < 12
+        assert keyed.predict(names, x) == [one.labels[int(np.argmax(expected[key].scores(row)))] for key, row in zip(names, x, strict=True)]
+        assert keyed.counts()["in_memory"] < 12
+        keyed.checkpoint()
+        assert keyed.counts()["in_memory"] < 12
+    with make(tmp_path, actors=2, partitions=4) as again:
+        for key, one in expected.items():
+            np.testing.assert_array_equal(again.get(key).scores(x), one.scores(x))
+    with pytest.raises(ValueError, match="in_memory_mib = 0: must be above 0"):
+        make(tmp_path / "other", in_memory_mib=0)
+
+
+def test_a_batch_that_fails_leaves_what_was_put_away(tmp_path, monkeypatch):
+    from noregret.cluster._store import Partitions
+
+    names, x, y = keyed_rows(keys=20, rows=100)
+    with make(tmp_path, actors=1, partitions=4, in_memory=2) as keyed:
+        keyed.learn(names[:50], x[:50], y[:50])
+        learn_row, rows = Partitions._learn_row, []
+
+        def fails(self, *row):
+            rows.append(row)
+            if len(rows) == 30:
+                raise OSError("the disk is full")
+            return learn_row(self, *row)
+
+        monkeypatch.setattr(Partitions, "_learn_row", fails)
+        with pytest.raises(OSError, match="disk is full"):
+            keyed.learn(names[50:], x[50:], y[50:], batch=2)
+        monkeypatch.undo()
+        for key, one in alone(names[:50], x[:50], y[:50]).items():
+            np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+        keyed.learn(names[50:], x[50:], y[50:], batch=2)
+        for key, one in alone(names, x, y).items():
+            np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))

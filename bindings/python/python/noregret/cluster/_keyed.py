@@ -55,6 +55,7 @@ class _Keyed:
         labels: Sequence[Any],
         actors: int = 2,
         in_memory: int = 10_000,
+        in_memory_mib: float = 1024,
         partitions: int = PARTITIONS,
         engine: Engine | None = None,
         **facts: Any,
@@ -65,6 +66,8 @@ class _Keyed:
             engine = LocalEngine()
         if not 1 <= actors <= partitions:
             raise ValueError(f"actors = {actors}: must be between 1 and partitions = {partitions}")
+        if in_memory_mib <= 0:
+            raise ValueError(f"in_memory_mib = {in_memory_mib}: must be above 0")
         if "class_weight" in facts:
             raise TypeError("class_weight: keyed learners take no weights of classes")
         self._given = named(labels)
@@ -87,7 +90,7 @@ class _Keyed:
             self._batches = Store.begin(str(path), description)
             self._core, self._columns = self._shared()
             mine = [[part for part in range(partitions) if part % actors == at] for at in range(actors)]
-            calls = [(str(path), parts, in_memory, self._lease.number) for parts in mine]
+            calls = [(str(path), parts, in_memory, in_memory_mib, self._lease.number) for parts in mine]
             self._actors: list[Actor] = engine.actors(Partitions, calls)
         except BaseException:
             self._lease.close()
@@ -274,7 +277,7 @@ class _Keyed:
         return sum(self._engine.get(handle) for handle in [actor.call("count") for actor in self._actors])
 
     def counts(self) -> dict[str, int]:
-        """Counts of the actors: `keys`, `in_memory`, `events` since the last checkpoint, `loads` and `evictions`."""
+        """Counts of the actors: `keys`, `in_memory` and their `bytes`, `events` since the last checkpoint, `loads` and `evictions`."""
         total: dict[str, int] = {}
         for handle in [actor.call("counts") for actor in self._actors]:
             for name, value in self._engine.get(handle).items():
@@ -335,7 +338,9 @@ class KeyedLearners(_Keyed):
     actors
         Number of processes with learners; may differ when a store is opened again.
     in_memory
-        Number of learners that one actor keeps in memory; the least recently used are written to the store.
+        Number of learners that one actor keeps in memory between two batches; the least recently used are written to the store.
+    in_memory_mib
+        Largest size of these learners, in MiB: one `auto` takes some. The last one stays, however large.
     partitions
         Number of files of the store, fixed when it is made; at least `actors`.
     engine

@@ -12,6 +12,7 @@ import json
 import math
 import os
 import sqlite3
+import sys
 import tempfile
 import zlib
 from collections import OrderedDict
@@ -136,8 +137,9 @@ def migrate(connection: sqlite3.Connection) -> None:
 class Partitions:
     """The partitions of one actor: their files, and the learners in memory."""
 
-    def __init__(self, folder: str, parts: Sequence[int], in_memory: int, writer: int) -> None:
+    def __init__(self, folder: str, parts: Sequence[int], in_memory: int, in_memory_mib: float, writer: int) -> None:
         about = Store.read(folder)
+        self._most_bytes = in_memory_mib * 2**20
         self._about, self._folder, self._most, self._writer = about, Path(folder), max(in_memory, 1), writer
         self._kind: Any = _core.Bandit if about["kind"] == "bandit" else _core.Learner
         self._template = b""
@@ -147,6 +149,11 @@ class Partitions:
         self._parts = list(parts)
         self._memory: OrderedDict[str, tuple[Any, int, bool]] = OrderedDict()
         """By key: the learner, the last event that it has learnt, and whether the store has an older one."""
+        self._sizes: dict[str, int] = {}
+        """The bytes of the learners in memory, after the last batch."""
+        self._bytes = 0
+        self._written: set[int] = set()
+        """The files with something that is not committed."""
         self._loads = self._evictions = 0
         for part in self._parts:
             self._open(part)
@@ -187,7 +194,9 @@ class Partitions:
         for key, (x,) in zip(keys, rows, strict=True):
             model = self._get(key, self._part(key))[0]
             answers.append(self._labels[int(np.argmax(model.predict_row(np.ascontiguousarray(x), True)))])
-        self._shrink()
+            if key not in self._sizes:
+                self._shrink([key])
+        self._commit()
         return answers
 
     def decide(self, batch: Batch, keys: Sequence[str], rows: Sequence[tuple[Any]]) -> list[tuple[str, float, str]]:
@@ -213,6 +222,7 @@ class Partitions:
             for (key,) in behind:  # Met, answered, and lost from memory in a crash before this.
                 self._get(key, self._part(key))
                 self._write(key)
+                self._shrink([key])
             last = connection.execute("SELECT coalesce(max(number), 0) FROM events").fetchone()[0]
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('last', max(?, coalesce((SELECT value FROM meta WHERE name = 'last'), 0)))", (last,))
             # A source repeats no batch but its last.
@@ -235,6 +245,7 @@ class Partitions:
         return {
             "keys": self.count(),
             "in_memory": len(self._memory),
+            "bytes": self._bytes,
             "events": events,
             "loads": self._loads,
             "evictions": self._evictions,
@@ -244,7 +255,10 @@ class Partitions:
         """The model file of a key; None for an unknown key."""
         if not self._is_known(key, self._part(key)):
             return None
-        return bytes(self._get(key, self._part(key))[0].to_bytes())
+        content = bytes(self._get(key, self._part(key))[0].to_bytes())
+        self._shrink([key])
+        self._commit()
+        return content
 
     def close(self) -> None:
         """Closes the files, which contain all answered batches."""
@@ -279,23 +293,28 @@ class Partitions:
                 number = first = self._next(connection)
                 events = []
                 for at in mine:
+                    self._written.add(part)
                     answers[at], event = one(keys[at], part, number, *rows[at])
+                    if keys[at] not in self._sizes:
+                        self._shrink([keys[at]])
                     events.append((number, keys[at], *event, json.dumps(answers[at])))
                     number += 1
                 connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", events)
                 connection.execute(
                     "INSERT INTO numbered VALUES (?, ?, ?, ?, ?, ?)", (source, count, method, first, number - 1, digest)
                 )
-            for _, _, connection in fresh:
-                connection.commit()
+            self._commit()
         except BaseException:
             # What was learnt of this batch is forgotten: the files say what was answered.
-            for _, mine, connection in fresh:
-                connection.rollback()
-                for at in mine:
-                    self._memory.pop(keys[at], None)
+            for part in self._written:
+                self._files[part].rollback()
+            self._written = set()
+            for key in keys:
+                self._memory.pop(key, None)
+                self._sized(key, 0)
             raise
-        self._shrink()
+        self._shrink(keys)
+        self._commit()
         return answers
 
     @staticmethod
@@ -395,17 +414,29 @@ class Partitions:
         connection.execute("INSERT OR REPLACE INTO models VALUES (?, ?, ?)", (key, last, self._pack(model.to_bytes())))
         self._memory[key] = (model, last, False)
 
-    def _shrink(self) -> None:
-        """Writes the least recently used learners, and removes them from memory."""
-        touched = set()
-        while len(self._memory) > self._most:
+    def _shrink(self, touched: Sequence[str]) -> None:
+        """Writes the least recently used learners, and removes them from memory; `_commit` makes that last. Those of the `touched` keys
+        may have grown."""
+        for key in dict.fromkeys(touched):
+            self._sized(key, sys.getsizeof(self._memory[key][0]) if key in self._memory else 0)
+        while len(self._memory) > self._most or (self._bytes > self._most_bytes and len(self._memory) > 1):
             key = next(iter(self._memory))
             self._write(key)
-            touched.add(self._part(key))
+            self._written.add(self._part(key))
             del self._memory[key]
+            self._sized(key, 0)
             self._evictions += 1
-        for part in touched:
+
+    def _sized(self, key: str, size: int) -> None:
+        self._bytes += size - self._sizes.pop(key, 0)
+        if size:
+            self._sizes[key] = size
+
+    def _commit(self) -> None:
+        """Commits the files in which something was written."""
+        for part in self._written:
             self._files[part].commit()
+        self._written = set()
 
     def _pack(self, content: bytes) -> bytes:
         """Compresses model files: those of small learners are mostly headers, which are similar."""
