@@ -250,3 +250,55 @@ def test_spark_gives_a_batch_twice(tmp_path, monkeypatch):
                 np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
     finally:
         session.stop()
+
+
+# Flink
+
+
+def test_flink_goes_on_from_its_checkpoint(tmp_path):
+    stream_of = pytest.importorskip("pyflink.datastream", reason="PyFlink is not installed: pip install apache-flink, in an environment of its own")
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed, which Flink needs")
+    from pyflink.common import Configuration
+
+    module = recipe("flink_job")
+    names, x, labels = keyed_rows(rows=60)
+    # Flink's workers find no modules of tests: what they need has to travel with the job.
+    whole, broken = module.Learn, str(tmp_path / "broken")
+
+    class Fails(module.KeyedProcessFunction):
+        def open(self, context):
+            self.whole = whole()
+            self.whole.open(context)
+
+        def process_element(self, item, context):
+            time.sleep(0.02)
+            if item[1] == 40 and not os.path.exists(broken):
+                open(broken, "w").close()
+                raise RuntimeError("the worker fails")
+            yield from self.whole.process_element(item, context)
+
+    settings = {
+        "python.executable": sys.executable,
+        "python.client.executable": sys.executable,
+        "restart-strategy.type": "fixed-delay",
+        "restart-strategy.fixed-delay.delay": "100 ms",
+        "execution.checkpointing.interval": "100 ms",
+        "execution.checkpointing.dir": f"file://{tmp_path}/checkpoints",
+    }
+    configuration = Configuration()
+    for name, value in settings.items():
+        configuration.set_string(name, value)
+    environment = stream_of.StreamExecutionEnvironment.get_execution_environment(configuration)
+    environment.set_parallelism(1)
+    rows = [(key, at, x[at].tolist(), labels[at]) for at, key in enumerate(names)]
+    module.Learn = Fails
+    out = [tuple(row) for row in module.forecasts(environment.from_collection(rows)).execute_and_collect()]
+    assert os.path.exists(broken)
+    learners = {}
+    for key, row, label in zip(names, x.tolist(), labels, strict=True):
+        one = learners.setdefault(key, [Learner("folklore", features=3, labels=["no", "yes"]), None])
+        one[1] = one[0].predict(row)
+        one[0].learn_one(row, label)
+    last = {key: told for key, *told in out}
+    assert {key: (forecast, rounds) for key, (_, forecast, rounds) in last.items()} == {key: (told, one.rounds) for key, (one, told) in learners.items()}
