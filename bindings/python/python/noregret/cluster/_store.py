@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import sqlite3
 import sys
 import tempfile
@@ -45,6 +46,13 @@ CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) 
 
 LEARN, DECIDE, FEEDBACK = 0, 1, 2
 
+NETWORK = {"9p", "afs", "beegfs", "ceph", "cifs", "gfs2", "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "smb2", "smb3", "smbfs"}
+"""File systems that several machines share, besides those of FUSE that are no disk's."""
+DISKS = {"fuse.ext2", "fuse.fuse-overlayfs", "fuse.ntfs", "fuse.ntfs-3g", "fuse.overlay", "fuseblk"}
+OBJECTS = {"fuse.gcsfuse", "fuse.goofys", "fuse.mount-s3", "fuse.rclone", "fuse.s3fs"}
+"""File systems that are a store of objects, in which no part of a file is written."""
+MOUNTS = Path("/proc/self/mountinfo")
+
 Batch = tuple[str, int, str]
 """The source of a batch, its number there, and a digest of its content."""
 
@@ -55,6 +63,42 @@ def partition_of(key: str, partitions: int) -> int:
     return int.from_bytes(digest, "little") % partitions
 
 
+def journal_of(folder: Path) -> str:
+    """How files in a folder are kept whole. A write-ahead log needs memory that its readers share, so that on a network the earlier content
+    of what is written is kept in a second file instead.
+
+    Raises ValueError where no file can be written in part.
+    """
+    kind = file_system_of(folder)
+    if kind in OBJECTS:
+        raise ValueError(f"{folder} is in a store of objects ({kind}), where no part of a file can be written; a folder of a disk or of a network was needed")
+    return "TRUNCATE" if kind in NETWORK or (kind.startswith("fuse.") and kind not in DISKS) else "WAL"
+
+
+def file_system_of(folder: Path) -> str:
+    """The kind of the file system of a folder; empty where the system does not say."""
+    try:
+        lines = MOUNTS.read_text().splitlines()
+    except OSError:
+        return ""
+    places = {}
+    for line in lines:
+        mount, _, system = line.partition(" - ")
+        place = re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), mount.split(" ")[4])
+        places[place] = system.split(" ")[0]  # The last of several at one place is the one that is seen.
+    at = folder.resolve()
+    return next((places[str(above)] for above in (at, *at.parents) if str(above) in places), "")
+
+
+def connected(file: Path, **options: Any) -> sqlite3.Connection:
+    """A file of the store, with the tables of this version."""
+    connection: sqlite3.Connection = sqlite3.connect(file, **options)
+    connection.execute(f"PRAGMA journal_mode = {journal_of(file.parent)}")
+    connection.execute("PRAGMA synchronous = FULL")
+    migrate(connection)
+    return connection
+
+
 class Store:
     """The description of a store, in a separate file."""
 
@@ -63,6 +107,7 @@ class Store:
         """Makes the store, or checks its description. Returns the highest batch number of each source."""
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
+        journal_of(path)  # Raises where no store can be.
         text = json.dumps(description, sort_keys=True)
         file = path / DESCRIPTION
         if file.exists():
@@ -74,8 +119,7 @@ class Store:
             Store.write(file, text.encode())
         highest: dict[str, int] = {}
         for part in path.glob("*.sqlite"):
-            connection = sqlite3.connect(part)
-            migrate(connection)
+            connection = connected(part)
             for source, batch in connection.execute("SELECT source, max(batch) FROM numbered GROUP BY source"):
                 highest[source] = max(highest.get(source, 0), batch)
             connection.close()
@@ -454,11 +498,7 @@ class Partitions:
 
     def _open(self, part: int) -> None:
         # Engines may make and call an actor from different threads, one at a time.
-        file = self._folder / f"{part:04}.sqlite"
-        connection = sqlite3.connect(file, timeout=60.0, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        migrate(connection)
+        connection = connected(self._folder / f"{part:04}.sqlite", timeout=60.0, check_same_thread=False)
         newest = connection.execute("SELECT value FROM meta WHERE name = 'writer'").fetchone()
         if newest is None or newest[0] < self._writer:
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", (self._writer,))
