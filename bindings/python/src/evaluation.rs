@@ -37,7 +37,7 @@ pub(crate) enum PyPolicy<'py> {
 /// Evaluates policies on a log (`None` is the distribution in `evaluation`). Returns JSON of the
 /// evaluations, and of the differences to the first policy with verdicts.
 #[pyfunction]
-#[pyo3(signature = (log, policies, *, greedy, clip, confidence, missing_is_wrong, reward_learner, format, on_bad_row, most_waiting, columns, costs, not_missing))]
+#[pyo3(signature = (log, policies, *, greedy, clip, confidence, missing_is_wrong, reward_learner, format, on_bad_row, most_waiting, columns, costs, rewards, roles, not_missing))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
 pub(crate) fn evaluate_log(
     py: Python<'_>,
@@ -53,9 +53,12 @@ pub(crate) fn evaluate_log(
     most_waiting: usize,
     columns: [Option<String>; 4],
     costs: Option<[f64; 2]>,
+    rewards: Option<[f64; 2]>,
+    roles: [Vec<String>; 5],
     not_missing: Vec<String>,
 ) -> PyResult<String> {
-    let costs = costs.map(Costs::try_from).transpose().map_err(Failure::from)?;
+    let range = |given: Option<[f64; 2]>| given.map(Costs::try_from).transpose().map_err(Failure::from);
+    let (costs, rewards) = (range(costs)?, range(rewards)?);
     let mut named = Vec::with_capacity(policies.len());
     for policy in policies {
         named.push(match policy {
@@ -66,8 +69,9 @@ pub(crate) fn evaluate_log(
         });
     }
     let missing = Missing { words: vec![], values: not_missing };
+    let ranges = [costs, rewards];
     let reading =
-        Reading { log, format, on_bad_row, most_waiting, missing_is_wrong, columns, costs, missing };
+        Reading { log, format, on_bad_row, most_waiting, missing_is_wrong, columns, ranges, roles, missing };
     let compared = py.detach(|| -> Done<Compared> {
         let policies: Done<Vec<Policy>> =
             (named.iter()).map(|(name, model)| policy_of(name.as_deref(), model.as_ref(), greedy)).collect();
@@ -90,8 +94,10 @@ struct Reading<'a> {
     missing_is_wrong: bool,
     /// The names of label, probability, reward and labels on offer in a log of another program.
     columns: [Option<String>; 4],
-    /// The range of costs, if the column of the reward has costs.
-    costs: Option<Costs>,
+    /// The range of costs, if the column of the reward has costs, and that of rewards.
+    ranges: [Option<Costs>; 2],
+    /// The columns of texts, categories, numbers and times in such a log, and those that are left out.
+    roles: [Vec<String>; 5],
     /// Labels that are no missing ones.
     missing: Missing,
 }
@@ -137,10 +143,16 @@ fn of_log(
     let format = format.map_err(|what| Failure::Value(format!("format: {what}")))?;
     let csv = format.or_else(|| Format::from_file_name(path)) == Some(Format::Csv);
     let keys = Keys::named(reading.columns.each_ref());
-    let said = csv || reading.costs.is_some() || !reading.missing.is_default();
+    let ranged = reading.ranges.iter().any(Option::is_some);
+    let told = reading.roles.iter().any(|names| !names.is_empty());
+    let said = csv || ranged || told || !reading.missing.is_default();
     let keys = keys.or_else(|| said.then(Keys::default));
-    let keys = keys.map(|keys| Keys { costs: reading.costs, ..keys });
-    let read = ReadOptions { format, missing: reading.missing.clone(), ..ReadOptions::default() };
+    let [costs, rewards] = reading.ranges;
+    let keys = keys.map(|keys| Keys { costs, rewards, ..keys });
+    let [text, categorical, numeric, time, drop] = reading.roles.clone();
+    let missing = reading.missing.clone();
+    let roles = ReadOptions { text, categorical, numeric, time, drop, ..ReadOptions::default() };
+    let read = ReadOptions { format, missing, ..roles };
     let open = |schema: Option<&Schema>| match &keys {
         None => Logged::open(path, format, schema),
         Some(keys) => Logged::open_foreign(path, &read, keys, schema),

@@ -281,3 +281,20 @@ def test_a_table_is_a_log():
     frame = pandas.DataFrame({"age": range(100), "label": ["a", "b"] * 50, "probability": 0.5, "reward": [1, 0, 1, 1] * 25})
     found = evaluate(frame, "constant:a", decision="label")
     assert found.rounds == 100 and found.estimates["ips"].value == pytest.approx(1.0)
+
+
+def test_the_range_of_rewards_and_what_columns_are(tmp_path):
+    # These could be said on the command line only.
+    rng = np.random.default_rng(0)
+    right, played = rng.integers(2, size=400), rng.integers(2, size=400)
+    rows = [f"{'xy'[r]},{'ab'[p]},0.5,{10 * (r == p)}" for r, p in zip(right, played, strict=True)]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(["side,label,probability,reward", *rows]))
+    seen, stated = evaluate(path, "uniform"), evaluate(path, "uniform", rewards=(0, 15))
+    assert any("no reward is" in warning for warning in seen.warnings)
+    assert not any("no reward is" in warning for warning in stated.warnings)
+    assert 15 * stated.estimates["ips"].value == pytest.approx(seen.estimates["ips"].value)
+    worth = [evaluate(path, "learner:squarecb", rewards=(0, 15), drop=drop).estimates["ips"].value for drop in ([], ["side"])]
+    assert worth[0] > worth[1] + 0.1, worth
+    with pytest.raises(ValueError, match="sude"):
+        evaluate(path, "uniform", drop=["sude"])

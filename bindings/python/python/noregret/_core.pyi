@@ -72,6 +72,8 @@ def evaluate_log(
     most_waiting: int,
     columns: Sequence[str | None],
     costs: tuple[float, float] | None,
+    rewards: tuple[float, float] | None,
+    roles: Sequence[list[str]],
     not_missing: list[str],
 ) -> str: ...
 def evaluate_arrays(

@@ -188,6 +188,12 @@ def evaluate(
     reward: str | None = None,
     offered: str | None = None,
     costs: tuple[float, float] | None = None,
+    rewards: tuple[float, float] | None = None,
+    text: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    time: Sequence[str] = (),
+    drop: Sequence[str] = (),
     not_missing: Sequence[Any] = (),
 ) -> Evaluation:
     """Estimates the reward of `policy` from a decision log, with the same numbers as `noregret evaluate`.
@@ -229,6 +235,13 @@ def evaluate(
     costs
         The least and the largest cost, if the column of the reward in such a log has costs: they become rewards from 1,
         for the least, to 0. None: rewards from 0 to 1.
+    rewards
+        The least and the largest reward that may come in such a log, such as `(0, 15)`: these become 0 and 1, in which estimates are then,
+        and confidence sequences hold whatever comes. None: rewards as they are, and if some are beyond 0 to 1, a warning says which range
+        was seen.
+    text, categorical, numeric, time, drop
+        The columns of such a log that are read so, or left out, as in `Bandit`. A time of day, which says when a decision was
+        written, is left out unless `time` names it.
     not_missing
         Labels in such a log that are no missing ones, although words such as NA usually mean that.
 
@@ -256,7 +269,8 @@ def evaluate(
     found = compare_policies(
         log, {"": policy}, greedy=greedy, clip=clip, confidence=confidence, missing=missing, reward_learner=reward_learner,
         format=format, on_bad_row=on_bad_row, most_waiting=most_waiting, decision=decision, probability=probability, reward=reward,
-        offered=offered, costs=costs, not_missing=not_missing,
+        offered=offered, costs=costs, rewards=rewards, text=text, categorical=categorical, numeric=numeric, time=time, drop=drop,
+        not_missing=not_missing,
     )
     return found.evaluations[""]
 
@@ -278,6 +292,12 @@ def compare_policies(
     reward: str | None = None,
     offered: str | None = None,
     costs: tuple[float, float] | None = None,
+    rewards: tuple[float, float] | None = None,
+    text: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    time: Sequence[str] = (),
+    drop: Sequence[str] = (),
     not_missing: Sequence[Any] = (),
 ) -> Comparison:
     """Estimates the rewards of several policies from a decision log, as `noregret evaluate` does.
@@ -312,6 +332,7 @@ def compare_policies(
             raise TypeError(f"policy is {policy!r}; a Bandit, a Learner, a text such as 'uniform', or None was needed (evaluate_arrays takes probabilities)")
     if missing not in ("skip", "wrong"):
         raise ValueError(f"missing = {missing}: must be skip or wrong")
+    told = _tables.reading(text=text, categorical=categorical, numeric=numeric, time=time, drop=drop)
     with _as_file(log) as path:
         found = json.loads(
             _core.evaluate_log(
@@ -327,6 +348,8 @@ def compare_policies(
                 most_waiting=most_waiting,
                 columns=(decision, probability, reward, offered),
                 costs=costs,
+                rewards=rewards,
+                roles=[told[role] for role in _tables.ROLES],
                 not_missing=_tables.words("not_missing", not_missing),
             )
         )
