@@ -371,3 +371,18 @@ fn features_beside_our_names_are_features() {
         folder.run("evaluate ours.ndjson --policy uniform").succeeded();
     }
 }
+
+/// A line with a whole distribution is one of ours: what stands beside it, and not under `x`, is named.
+#[test]
+fn keys_that_may_have_been_meant_as_features_are_named() {
+    let line = |x: &str| {
+        let p = "\"p\":{\"a\":0.5,\"b\":0.5}";
+        format!("{{\"hue\":\"red\",\"age\":3,\"label\":\"a\",{p},\"reward\":1{x}}}\n").repeat(20)
+    };
+    let folder = Folder::with("log.ndjson", line(""));
+    folder.write("under.ndjson", line(",\"x\":{\"h\":1}"));
+    let said = |log: &str| folder.run(&format!("evaluate {log} --policy uniform")).succeeded().stderr;
+    let why = "the keys \"hue\", \"age\" are not read: features of a decision stand under \"x\"";
+    assert!(said("log.ndjson").contains(why), "{}", said("log.ndjson"));
+    assert!(!said("under.ndjson").contains("are not read"), "{}", said("under.ndjson"));
+}

@@ -189,6 +189,8 @@ pub(crate) fn parse(
     }
     let line: Line = read(text)?;
     if line.label.is_some() {
+        let unread = || if line.x.is_some() { vec![] } else { others(text) };
+        known.unread.get_or_insert_with(unread);
         return decision(line, known, row).map(|taken| Some(Event::Decision(Box::new(taken))));
     }
     if let Some(id) = &line.id {
@@ -239,6 +241,14 @@ pub(crate) struct Known {
     pub(crate) ordered: bool,
     /// Whether the caller has given the columns; then none is added.
     pub(crate) own_columns: bool,
+    /// Keys of the first decision that are not read although it has no `x`.
+    pub(crate) unread: Option<Vec<String>>,
+}
+
+/// The keys of a line that no decision has.
+fn others(text: &str) -> Vec<String> {
+    let line: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
+    line.into_iter().map(|(key, _)| key).filter(|key| !KEYS.contains(&&**key)).collect()
 }
 
 /// Whether a line is a header.

@@ -240,7 +240,7 @@ impl Logged {
     /// a label. Known after the last event.
     pub fn remarks(&self) -> Vec<String> {
         match self {
-            Self::Log(log) => log.torn().map(str::to_owned).into_iter().collect(),
+            Self::Log(log) => log.torn().map(str::to_owned).into_iter().chain(log.unread()).collect(),
             Self::Rows(rows) => {
                 let unlabelled = (rows.unlabelled > 0)
                     .then(|| format!("left out {} without a label", counted(rows.unlabelled, "row")));

@@ -86,7 +86,7 @@ impl LogReader {
     fn over(source: Lines) -> Self {
         let columns = ColumnMap::new(Columns::Named(Names::default()), u32::MAX);
         let (labels, stated) = (Labels::default(), Labels::default());
-        let known = Known { labels, stated, columns, ordered: false, own_columns: false };
+        let known = Known { labels, stated, columns, ordered: false, own_columns: false, unread: None };
         Self { source, known, first: true, torn: None }
     }
 
@@ -127,6 +127,13 @@ impl LogReader {
     /// so. Known after the last event.
     pub fn torn(&self) -> Option<&str> {
         self.torn.as_deref()
+    }
+
+    /// A sentence about keys of the first decision that may have been meant as features: it has no `x`.
+    pub(crate) fn unread(&self) -> Option<String> {
+        let keys = self.known.unread.as_ref().filter(|keys| !keys.is_empty())?;
+        let named: Vec<String> = keys.iter().take(5).map(|key| format!("{key:?}")).collect();
+        Some(format!("the keys {} are not read: features of a decision stand under \"x\"", named.join(", ")))
     }
 
     /// Size of the stored file; `None` for pipes, which cannot be read twice.
