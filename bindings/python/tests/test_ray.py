@@ -271,3 +271,29 @@ def test_served_models_take_lists_and_know_their_routes(tmp_path, root):
     assert status == 200 and [one["label"] in ("a", "b") for one in two] == [True, True]
     assert answered(bandit, "/feedback", {"id": two[1]["id"], "correct": True}, root)[0] == 200 and bandit.rounds() == 1
     assert answered(bandit, "/predict", {"x": [0, 0, 0]}, root)[0] == 404
+
+
+def test_a_log_belongs_to_one_replica_and_one_bandit(tmp_path, monkeypatch):
+    from noregret.ray import _serve
+
+    monkeypatch.setattr(_serve, "PATIENCE", 0.3)
+    x, _ = stream(40, 3, 2)
+    told = str(tmp_path / "shop.log.ndjson"), "soba", {"features": 3, "labels": ["a", "b"], "seed": 1, "exploration": 0.2}
+    first = _serve.Decider(*told)
+    waiting = [first.decide(row.tolist())["id"] for row in x[:20]]
+    with pytest.raises(RuntimeError, match="is open already, by another replica or process; a log belongs to one"):
+        _serve.Decider(*told)
+    del first
+    # What else is in the folder is no part of the log.
+    (tmp_path / "shop.log.old.ndjson").write_text("")
+    for path, learner, options in ((told[0], "soba-diag", told[2]), (told[0], "soba", told[2] | {"labels": ["a", "c"]})):
+        with pytest.raises(ValueError, match="learner = soba-diag: .* was made with soba; another|labels = a, c: .* was made with a, b; other"):
+            _serve.Decider(path, learner, options)
+    second = _serve.Decider(*told)
+    for id in waiting:
+        second.feedback(id, True)
+    assert second.rounds() == 20
+    # A request is decided as a whole, or not at all.
+    status, told_why = answered(second, "/decide", {"x": [x[20].tolist(), [1.0, 2.0]]})
+    assert status == 400 and "x has 2 numbers" in told_why["title"] and second._bandit.waiting == []
+    assert answered(second, "/decide", {"x": x[20:22].tolist()})[0] == 200 and len(second._bandit.waiting) == 2

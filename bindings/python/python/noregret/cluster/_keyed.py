@@ -18,7 +18,7 @@ from .. import _arrays, _core, _tables, _targets
 from .._arrays import Floats
 from .._offers import named
 from ._engine import Actor, Engine
-from ._store import TEMPLATE, Lease, Partitions, Store, partition_of
+from ._store import TEMPLATE, WRITER, Lease, Partitions, Store, partition_of
 
 COLUMNS = "columns.json"
 """The names of the columns of the first table, if the number of features is given."""
@@ -84,7 +84,8 @@ class _Keyed:
         path = Path(folder).absolute()
         path.mkdir(parents=True, exist_ok=True)
         self._about, self._path = description, path
-        self._lease = Lease(str(path))
+        taken = f"{path} is open already, by this or another process; close() it there first: two writers would lose batches"
+        self._lease = Lease(path / WRITER, taken)
         try:
             self._engine, self._partitions = engine, partitions
             self._batches = Store.begin(str(path), description)

@@ -140,11 +140,10 @@ class Store:
 
 
 class Lease:
-    """The right to write to a store: one driver has it at a time. The file is locked, so that the right ends with the process
+    """The right to write to a store (or to a log): one driver has it at a time. The file is locked, so that the right ends with the process
     of the driver, and has a number that grows with every driver: actors of an earlier one write no more."""
 
-    def __init__(self, folder: str) -> None:
-        path = Path(folder) / WRITER
+    def __init__(self, path: Path, refusal: str) -> None:
         # Kept open: closing the file ends the lock.
         self._file: Any = open(path, "a+b")  # noqa: SIM115
         try:
@@ -155,9 +154,7 @@ class Lease:
             pass
         except OSError:
             self._file.close()
-            raise RuntimeError(
-                f"{folder} is open already, by this or another process; close() it there first: two writers would lose batches"
-            ) from None
+            raise RuntimeError(refusal) from None
         self._file.seek(0)
         self.number = int(self._file.read() or b"0") + 1
         self._file.truncate(0)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,12 @@ import numpy as np
 
 from .._bandit import Bandit
 from .._learner import Learner
+from .._offers import named
+from ..cluster._store import Lease
+
+
+PATIENCE = 60.0
+"""Seconds in which a replica must have ended for another one to take its log."""
 
 
 class Predictor:
@@ -41,20 +49,24 @@ class Decider:
 
     The log is the decision log that `noregret run --log` and `noregret serve` write, and `noregret replay` and
     `noregret evaluate` read; after a restart the replica replays the log and continues bit for bit. A log belongs to
-    one replica.
+    one replica: a second one waits until the first has ended, for a minute.
     """
 
     def __init__(self, log: str, learner: str, options: dict[str, Any]) -> None:
         path = Path(log)
         self._path = path
-        parts = sorted(path.parent.glob(f"{path.stem}.*{path.suffix}"), key=lambda part: int(part.suffixes[-2][1:]))
+        self._lease = _lease(path)
+        numbered = re.compile(re.escape(path.stem) + "[.]([0-9]+)" + re.escape(path.suffix))
+        found = [(int(name[1]), part) for part in path.parent.iterdir() if (name := numbered.fullmatch(part.name))]
+        parts = [part for _, part in sorted(found)]
         model = None
         if parts:
             # Every start continues in a new file, with the model at that time beside it.
             last = parts[-1]
             began = last.with_suffix(".model")
             bandit = Bandit.replay(last, began if began.exists() else None)
-            number = len(parts)
+            _check_same(path, bandit, learner, options.get("labels"))
+            number = max(found)[0] + 1
         else:
             bandit, number = Bandit(learner, **options), 0
         if number:
@@ -66,6 +78,8 @@ class Decider:
     def decide(self, x: Any) -> dict[str, Any] | list[dict[str, Any]]:
         """Plays a label for one row, or for every row of a list; a row is a list of numbers, or an object of features by name."""
         if isinstance(x, list | np.ndarray) and len(x) > 0 and isinstance(x[0], list | dict | np.ndarray):
+            for row in x if self._bandit._held is not None else ():  # Raises for one that cannot be decided, before the first is.
+                self._bandit.predict(row)
             return [self._decided(row) for row in x]
         return self._decided(x)
 
@@ -90,6 +104,28 @@ class Decider:
             "feedback": lambda body: self.feedback(str(_member(body, "id")), _member(body, "correct")),
         }
         return await _answer(request, routes, "decide")
+
+
+def _lease(path: Path) -> Lease:
+    """The right to write to a log. A replica that is being replaced has it until it has answered its last request."""
+    taken = f"{path} is open already, by another replica or process; a log belongs to one"
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return Lease(path.with_name(f"{path.name}.writer"), taken)
+        except RuntimeError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.1)
+
+
+def _check_same(path: Path, known: Bandit, learner: str, labels: Any) -> None:
+    """Refuses a learner and labels that are not those of the log."""
+    if known._core.name != learner:
+        raise ValueError(f"learner = {learner}: {path} was made with {known._core.name}; another learner needs another log")
+    asked, had = list(named(labels or ())), list(named(known.labels))
+    if had[: len(asked)] != asked:
+        raise ValueError(f"labels = {', '.join(asked)}: {path} was made with {', '.join(had)}; other labels need another log")
 
 
 def _plain(label: Any) -> Any:
