@@ -136,6 +136,32 @@ def test_a_bandit_decides_for_all_rows_of_a_batch_or_for_none(tmp_path):
         assert len(keyed.decide(A[0], A[1], batch=1)) == 20
 
 
+WRONG = {
+    "a number that is none": ({"batch": "7"}, "batch = '7': a whole number was needed"),
+    "half a number": ({"batch": 7.5}, "batch = 7.5: a whole number was needed"),
+    "a truth value": ({"batch": True}, "batch = True: a whole number was needed"),
+    "a number below 1": ({"batch": 0}, "batch = 0: must be from 1 to 4611686018427387904"),
+    "a number that no file holds": ({"batch": 2**70}, "batch = 1180591620717411303424: must be from 1 to"),
+    "no source": ({"source": None}, "source = None: a text was needed"),
+    "one text for all keys": ({"keys": "abcdefghijklmnopqrst"}, "keys is 'abcdefghijklmnopqrst'; a list with a key for every row was needed"),
+    "a list as a key": ({"keys": [["shop", 1]] * 20}, r"keys\[0\] is \['shop', 1\]; a text or a number was needed"),
+    "half of a character": ({"keys": ["\ud800"] * 20}, r"keys\[0\] is '.ud800', half of a character"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_numbers_sources_and_keys_are_checked(name, tmp_path):
+    wrong, message = WRONG[name]
+    keys, x, y = A
+    with make(tmp_path, actors=2, partitions=PARTITIONS) as keyed:
+        with pytest.raises((TypeError, ValueError), match=message):
+            keyed.learn(**{"keys": keys, "x": x, "y": y} | wrong)
+        assert len(keyed) == 0
+        send(keyed, (A, np.int64(1)))
+        send(keyed, (A, None))
+        holds(keyed, [A, A])
+
+
 KILLED = """
 import os, sys
 from noregret.cluster._store import Partitions

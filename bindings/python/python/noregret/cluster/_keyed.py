@@ -27,6 +27,9 @@ _AS_NUMBER = re.compile(r"[-+]?[0-9]+([.][0-9]+)?|True|False")
 _SHOWN = 5
 """Rows that an error lists."""
 
+LAST_BATCH = 2**62
+"""The largest number of a batch."""
+
 PARTITIONS = 64
 """Default number of files of a store. It bounds the number of actors and is fixed for a store."""
 
@@ -188,10 +191,16 @@ class _Keyed:
             if len(column) != len(names):
                 raise ValueError(f"{len(column)} rows for {len(names)} keys; as many were needed")
         rows = list(zip(*columns, strict=True))
+        if not isinstance(source, str) or not _is_text(source):
+            raise TypeError(f"source = {source!r}: a text was needed")
         digest = _digest(names, rows)
         last = self._batches.get(source, 0)
-        if batch is not None and batch < 1:
-            raise ValueError(f"batch = {batch}: must be 1 or more")
+        if batch is not None:
+            if isinstance(batch, bool) or not isinstance(batch, int | np.integer):
+                raise TypeError(f"batch = {batch!r}: a whole number was needed")
+            if not 1 <= batch <= LAST_BATCH:
+                raise ValueError(f"batch = {batch}: must be from 1 to {LAST_BATCH}")
+            batch = int(batch)
         if batch is not None and batch <= last and method != "predict":
             self._check_number(method, source, batch, digest, names)
         count = last + 1 if batch is None else batch
@@ -225,10 +234,14 @@ class _Keyed:
             )
 
     def _keys(self, keys: Sequence[Any]) -> list[str]:
-        found = list(_tables.whole(keys))
+        found = _listed(keys)
         for at, key in enumerate(found):
+            if isinstance(key, list | dict | set | np.ndarray):
+                raise TypeError(f"keys[{at}] is {key!r}; a text or a number was needed")
             if _arrays.is_missing(key) or key == "":
                 raise ValueError(f"keys[{at}] is missing; every row needs a key")
+            if isinstance(key, str) and not _is_text(key):
+                raise ValueError(f"keys[{at}] is {key!r}, half of a character; a whole text was needed")
         names = [_key(key) for key in found]
         texts = [key for key in found if isinstance(key, str) and _AS_NUMBER.fullmatch(key)]
         others = [key for key in found if not isinstance(key, str)]
@@ -381,7 +394,7 @@ class KeyedLearners(_Keyed):
         RuntimeError
             If another process has opened the store since.
         """
-        keys = list(_tables.whole(keys))
+        keys = _listed(keys)
         labels = self._labels(keys, y)
         rows = self._rows(x, labels)
         answers = self._call("learn", keys, rows, labels, batch=batch, source=source)
@@ -424,6 +437,18 @@ class KeyedBandits(_Keyed):
                 raise TypeError(f"correct: {one!r} is neither True nor False")
         told = [_key(id) for id in ids], [bool(one) for one in correct]
         return self._call("feedback", keys, *told, batch=batch, source=source)
+
+
+def _listed(keys: Any) -> list[Any]:
+    """The keys of all rows."""
+    if isinstance(keys, str | bytes):
+        raise TypeError(f"keys is {keys!r}; a list with a key for every row was needed: keys=[{keys!r}]")
+    return list(_tables.whole(keys))
+
+
+def _is_text(text: str) -> bool:
+    """Whether a text can be written: halves of characters cannot."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _key(key: Any) -> str:
