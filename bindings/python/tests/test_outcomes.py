@@ -194,3 +194,13 @@ def test_a_batch_that_a_crash_has_halved_is_completed_under_its_number(tmp_path)
         holds(keyed, [B, A])
         send(keyed, (A, 2))
         holds(keyed, [B, A])
+
+
+def test_a_second_program_is_refused(tmp_path):
+    with make(tmp_path, actors=2, partitions=PARTITIONS) as keyed:
+        send(keyed, (A, 1))
+        other = f"import test_outcomes as t; t.make({str(tmp_path)!r}, actors=1, partitions=t.PARTITIONS)"
+        told = subprocess.run([sys.executable, "-c", other], cwd=os.path.dirname(__file__), capture_output=True, text=True, timeout=300)
+        assert told.returncode == 1 and "is open already, by this or another process" in told.stderr
+        send(keyed, (B, 2))
+        holds(keyed, [A, B])
