@@ -134,6 +134,8 @@ def test_kafka_through_the_live_pipe(tmp_path, monkeypatch):
     rows = [dict(zip("abc", row, strict=True)) | {"label": ("no", "yes")[label]} for row, label in zip(x.tolist(), y.tolist(), strict=True)]
     for row in rows:
         producer.produce("rows", json.dumps(row), partition=0)
+    for value in (None, "\n", "{", json.dumps(rows[7], indent=2)):  # Deleted, blank, broken, in several lines.
+        producer.produce("rows", value, partition=0)
     assert producer.flush(20) == 0
     folder = tmp_path / "models"
 
@@ -156,9 +158,9 @@ def test_kafka_through_the_live_pipe(tmp_path, monkeypatch):
         learn(1)
     assert seen() == (40, 40)
     learn(2)
-    assert seen() == (100, 100)
+    assert seen() == (104, 101)
     # The rows of the saved sessions are those of one run.
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    lines = "".join(json.dumps(row) + "\n" for row in [*rows, rows[7]])
     (tmp_path / "rows.ndjson").write_text(lines)
     whole = tmp_path / "whole"
     subprocess.run([BINARY, "run", "-", "--format", "ndjson", "--label", "label", "--save", whole], input=lines, text=True, check=True, capture_output=True)

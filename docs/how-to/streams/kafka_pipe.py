@@ -47,7 +47,10 @@ def session(consumer, producer, topic, message, folder, told):
         while message is not None:
             if message.error():
                 raise RuntimeError(message.error())
-            run.stdin.write(message.value().decode().strip() + "\n")
+            # One line for each message, whatever it is: the pipe answers line by line, and blank ones not at all.
+            text = (message.value() or b"").decode(errors="replace")
+            line = text.replace("\r", " ").replace("\n", " ").strip() or "null"
+            run.stdin.write(line + "\n")
             header = header or run.stdout.readline()
             forecast = run.stdout.readline().strip()
             producer.produce(f"{topic}-forecasts", key=str(message.offset()), value=forecast)

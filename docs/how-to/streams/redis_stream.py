@@ -24,7 +24,7 @@ def learn(client, stream, labels, name="auto", wait=None):
     while entries := client.xread({stream: position}, count=ROWS, block=wait):
         ((_, entries),) = entries
         rows = [json.loads(fields[b"row"]) for _, fields in entries]
-        labelled = [row.pop("label") for row in rows]
+        labelled = [row.pop("label", None) for row in rows]  # without a label: forecast, not learnt
         told = learner.run(rows, labelled)
         last = entries[-1][0].decode()
         try:
