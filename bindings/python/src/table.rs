@@ -26,11 +26,12 @@ enum Given {
 #[pymethods]
 impl Table {
     /// Columns with names. None is a missing cell; what is neither a text nor a float is written as a text.
+    /// The columns with the numbers `durations`, from 0, are seconds.
     #[new]
-    fn new(names: Vec<String>, cells: Vec<Bound<'_, PyList>>) -> PyResult<Self> {
+    fn new(names: Vec<String>, cells: Vec<Bound<'_, PyList>>, durations: Vec<usize>) -> PyResult<Self> {
         let column = |cells: &Bound<'_, PyList>| cells.iter().map(|value| cell(&value)).collect();
         let columns = cells.iter().map(column).collect::<PyResult<_>>()?;
-        Ok(Self(Given::Cells(Arc::new(MemoryTable { names, columns, written }))))
+        Ok(Self(Given::Cells(Arc::new(MemoryTable { names, columns, durations, written }))))
     }
 
     /// Objects such as `{"x": {"colour": "red"}, "label": "a"}`, one a line.

@@ -141,3 +141,24 @@ def test_the_learner_of_a_classifier_knows_the_order_of_columns(tmp_path):
     for each in (learner, Learner.load(tmp_path / "model")):
         with pytest.raises(ValueError, match="they were needed in the order of the first table, a, b, c"):
             each.predict(frame[["c", "b", "a"]])
+
+
+def test_durations_of_a_frame_are_durations_of_files(tmp_path):
+    # The model took the durations of a CSV file for texts that are missing, and those of Parquet for nanoseconds.
+    pytest.importorskip("pyarrow")
+    x, y = stream(200, 2, 2)
+    took = pandas.to_timedelta(600 + 300 * x[:, 0], unit="s").round("s")
+    frame = pandas.DataFrame({"took": took, "size": x[:, 1]})
+    frame.loc[7, "took"] = pandas.NaT
+    learner = Learner("folklore")
+    learner.run(frame, np.array(["no", "yes"])[y])
+    expected = learner.predict_proba(frame)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    seconds = frame.assign(took=frame["took"].dt.total_seconds())
+    for rows in (pandas.read_csv(tmp_path / "rows.csv"), seconds, seconds.astype(str).replace("nan", "")):
+        np.testing.assert_allclose(learner.predict_proba(rows[["took", "size"]]), expected, rtol=1e-9)
+    learner.save(tmp_path / "model")
+    frame.to_parquet(tmp_path / "rows.parquet")
+    seconds.to_csv(tmp_path / "seconds.csv", index=False)
+    labels = [program("predict", tmp_path / "model", tmp_path / name, text=True) for name in ("rows.csv", "rows.parquet", "seconds.csv")]
+    assert labels[0] == labels[1] == labels[2]

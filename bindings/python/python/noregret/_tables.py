@@ -36,6 +36,10 @@ _DENSE = 1024
 """Largest number of columns of a sparse matrix with missing numbers that is read as an array of rows."""
 
 
+class Seconds(float):
+    """A duration."""
+
+
 class Table(NamedTuple):
     """A table: names of columns, their cells (None for missing ones), and which columns have a categorical type."""
 
@@ -72,7 +76,7 @@ class Table(NamedTuple):
         names, cells = self.names, self.cells
         if label is not None and targets is not None:
             names, cells = [*names, label], [*cells, [one if isinstance(one, (*LABELS, type(None))) else str(one) for one in targets]]
-        return _core.Table(names, cells)
+        return _core.Table(names, cells, [at for at, column in enumerate(cells) if _lasts(column)])
 
     @property
     def nests(self) -> bool:
@@ -496,11 +500,11 @@ def _cell(value: Any, name: str, at: int) -> Any:
     if isinstance(value, float | np.floating):
         return float(value)
     if isinstance(value, np.timedelta64):
-        return float(value / np.timedelta64(1, "s"))
+        return Seconds(value / np.timedelta64(1, "s"))
     if isinstance(value, str | bool | int | np.bool_ | np.integer | decimal.Decimal | datetime.date):
         return value
     if isinstance(value, datetime.timedelta):
-        return value.total_seconds()
+        return Seconds(value.total_seconds())
     if isinstance(value, np.datetime64):
         return time_text(value)
     if isinstance(value, Mapping):
@@ -513,6 +517,12 @@ def _cell(value: Any, name: str, at: int) -> Any:
         f"column {name!r}, row {at}: a value of type {type(value).__name__}; numbers, texts, times, booleans, and lists and "
         "dictionaries of them can be learnt from: str(...) makes a text of others"
     )
+
+
+def _lasts(column: list[Any]) -> bool:
+    """Whether a column holds durations."""
+    first = next((cell for cell in column if cell is not None), None)
+    return type(first) is Seconds and all(cell is None or type(cell) is Seconds for cell in column)
 
 
 def time_text(value: Any) -> str:

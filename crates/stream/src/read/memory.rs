@@ -7,7 +7,7 @@ use csv::ByteRecord;
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
-use crate::read::options::{CsvRole, ReadOptions};
+use crate::read::options::{CsvRole, ReadOptions, Style};
 use crate::read::reader::Reader;
 use crate::read::row::Row;
 use crate::read::table::{Cell, Column, Records, Sample, Table, infer, label_and_weight, names};
@@ -33,6 +33,8 @@ pub struct MemoryTable {
     pub names: Vec<String>,
     /// The cells of each column.
     pub columns: Vec<Vec<MemoryCell>>,
+    /// The numbers of the columns, from 0, that are durations in seconds.
+    pub durations: Vec<usize>,
     /// A number as a text, where it is a label or a category.
     pub written: fn(f64) -> String,
 }
@@ -95,6 +97,8 @@ pub(crate) fn reader(
             let rows: Vec<ByteRecord> = (0..table.rows().min(FIRST)).map(&mut row).collect();
             let (label, weight) =
                 label_and_weight(&named.names, options).map_err(|message| failed(message.into()))?;
+            let declared =
+                |at| table.durations.contains(&at).then_some((CsvRole::Numeric, Some(Style::Duration)));
             let sample = Sample {
                 names: &named.names,
                 rows: &rows.iter().collect::<Vec<_>>(),
@@ -104,7 +108,7 @@ pub(crate) fn reader(
                 more: table.rows() > FIRST,
                 nameless: table.names[0].is_empty(),
                 missing: &options.missing(),
-                declared: &[],
+                declared: &(0..named.names.len()).map(declared).collect::<Vec<_>>(),
             };
             Some(infer(&named, &sample, options).map_err(|message| failed(message.into()))?)
         }
@@ -186,6 +190,7 @@ mod tests {
         let table = MemoryTable {
             names: ["at", "size", "kind", "y"].map(str::to_owned).to_vec(),
             columns: vec![days.collect(), sizes.collect(), kinds.collect(), labels.collect()],
+            durations: vec![],
             written: |number| number.to_string(),
         };
         let (mut csv, mut buffer) = ("at,size,kind,y\n".to_owned(), String::new());

@@ -12,7 +12,7 @@ pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
         None => return number::parse(cell).ok().filter(|number| number.is_finite()),
         Some(Style::Grouped) => (b',', b'.'),
         Some(Style::DecimalComma) => (b'.', b','),
-        Some(Style::Duration) => return duration::seconds(cell),
+        Some(Style::Duration) => return duration::seconds(cell).or_else(|| parse(cell, None)),
         Some(_) => return None,
     };
     let plain_cell = if cell.is_ascii() { Cow::Borrowed(cell) } else { Cow::Owned(plain_signs(cell)?) };
@@ -167,6 +167,9 @@ mod tests {
             ("10.100", Some(Style::DecimalComma), Some(10_100.0)),
             ("12.5", None, Some(12.5)),
             ("1,5", None, None),
+            ("0 days 00:01:30", Some(Style::Duration), Some(90.0)),
+            ("90.0", Some(Style::Duration), Some(90.0)),
+            ("1,5", Some(Style::Duration), None),
             ("", Some(Style::Grouped), None),
             ("-", Some(Style::Grouped), None),
             ("twelve", Some(Style::DecimalComma), None),
