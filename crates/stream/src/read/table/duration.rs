@@ -32,11 +32,12 @@ pub(crate) fn is_clock(cell: &[u8]) -> bool {
     !cell.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// Hours and minutes, maybe seconds.
+/// Hours and minutes, maybe seconds. Minutes and seconds have two digits, unlike the points of 3:2 and 21:8.
 fn clock(text: &str) -> Option<f64> {
     let mut parts = text.split(':');
-    let (hours, minutes) = (whole(parts.next()?)?, whole(parts.next()?)?);
-    let seconds = parts.next().map_or(Some(0.0), number)?;
+    let two = |part: &&str| part.split('.').next().is_some_and(|digits| digits.len() == 2);
+    let (hours, minutes) = (whole(parts.next()?)?, whole(parts.next().filter(two)?)?);
+    let seconds = parts.next().map_or(Some(0.0), |part| number(Some(part).filter(two)?))?;
     let fits = minutes < 60.0 && seconds < 60.0 && parts.next().is_none();
     fits.then_some(3600.0 * hours + 60.0 * minutes + seconds)
 }
@@ -98,6 +99,10 @@ mod tests {
             ("P1", None),
             ("P1H", None),
             ("1:60:00", None),
+            ("3:2", None),
+            ("21:8", None),
+            ("1:02:3", None),
+            ("1:02:03.25", Some(3723.25)),
             ("1:2:3:4", None),
             ("12", None),
             ("Sunday", None),

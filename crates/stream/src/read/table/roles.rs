@@ -64,7 +64,7 @@ const INDEXES: [&str; 5] = ["unnamed: ", "__index_level_", "row.names", "rowname
 /// Least number of different numbers that may have words among them.
 const NUMBERS: usize = 20;
 
-/// Up to so many different times of day are categories, as the hours are.
+/// Up to so many different times of day, which come again, are categories, as the hours are.
 const CLOCKS: usize = 48;
 
 /// Cells that begin with numbers and are none are told from so many different ones on.
@@ -494,11 +494,10 @@ impl<'a> Look<'a> {
         }
         let distinct = self.distinct();
         let many = count >= ENOUGH && distinct as f64 >= DISTINCT * count as f64;
-        let plain = self.cells.iter().all(|cell| is_number(cell));
-        let (style, numbers) = self.numbers();
-        if plain {
+        if self.cells.iter().all(|cell| is_number(cell)) {
             return (CsvRole::Numeric, None);
         }
+        let (style, numbers) = self.numbers();
         if numbers == count {
             return (CsvRole::Numeric, style);
         }
@@ -518,8 +517,9 @@ impl<'a> Look<'a> {
         if let Some((_, style)) = self.unit() {
             return (CsvRole::Numeric, style);
         }
-        let clocks = || self.cells.iter().all(|cell| duration::is_clock(cell));
-        if let Some(style) = self.durations().filter(|_| distinct > CLOCKS || !clocks()) {
+        let again = distinct <= CLOCKS && (count < FEW || 10 * distinct < 9 * count);
+        let hours = again && self.cells.iter().copied().all(duration::is_clock);
+        if let Some(style) = self.durations().filter(|_| !hours) {
             notes.push(format!(
                 "column {} holds durations or times of day, such as {}, which are read as seconds; named as a categorical column, it holds \
                  texts",

@@ -216,6 +216,20 @@ fn numbers_with_units_and_durations() {
     assert_eq!((named.fields[4].role, named.fields[4].style), (Numeric, Some(Style::Duration)));
 }
 
+/// Points of games are no times; times of day are numbers, unless they come again as the hours do.
+#[test]
+fn times_of_day_are_told_from_points() {
+    let of = |cell: &dyn Fn(usize) -> String, rows: usize| {
+        let rows: Vec<String> = (0..rows).map(|t| format!("{}|{}", cell(t), t % 2)).collect();
+        roles(&decided("a,label", rows.into_iter(), |_| {}))[0]
+    };
+    assert_eq!(of(&|t| format!("{}:{}", 7 * t % 31, 5 * t % 9), 600), CsvRole::Categorical);
+    for rows in [30, 600] {
+        assert_eq!(of(&|t| format!("{}:{:02}", t % 24, 13 * t % 60), rows), CsvRole::Numeric, "{rows}");
+        assert_eq!(of(&|t| format!("{}:00", t % 24), rows), CsvRole::Categorical, "{rows}");
+    }
+}
+
 #[test]
 fn numbers_that_may_stand_for_missing_ones_are_told() {
     let rows = |code: &'static str| {
