@@ -2,7 +2,7 @@
 
     python benches/landmarks/landmarks.py DATA --program target/dist/noregret > results/landmarks.md
 
-DATA is the folder of the public data sets (`noregret data fetch electricity`); needs numpy. All learners see the same rows in the same order:
+DATA is a folder with `electricity.libsvm.gz` (MOA's `elecNormNew.arff` as LIBSVM); needs numpy. All learners see the same rows in the same order:
 columns are standardised by the first 1,000 rows, then divided by the length scale, so that the kernel's own length scale is 1. Random Fourier features
 (Rahimi and Recht 2007) are cosines of random projections, made before the run; AIOLI learns them as columns. Nothing is timed.
 """

@@ -106,6 +106,14 @@ def test_commands_of_the_documentation_are_there():
     assert wrong == []
 
 
+def test_data_sets_of_the_documentation_are_there():
+    """`noregret data fetch NAME` has every set that a page says it downloads."""
+    known = set(re.findall(r"^(\w+) ", program("data", "list", text=True), re.M))
+    assert "covtype" in known
+    fetched = {command.split()[2] for _, command in commands() if command.startswith("data fetch ")}
+    assert fetched - {"NAME"} - known == set()
+
+
 # Of Vowpal Wabbit and Cargo, and of the policies of Personalizer's evaluations.
 OTHERS = {
     f"--{name}"
