@@ -109,7 +109,7 @@ def main():
 Written by `python benches/landmarks/landmarks.py DATA`. Mean log-loss / error rate / certificate where there is one, in nats over all rows; every row is
 predicted before its label is seen. Columns are standardised by the first 1,000 rows and clipped to ten deviations; the length scale is the square root of the number of columns, the same for
 all, and not tuned. `kernel-aioli` stops learning after 4,096 rows. The certificates of the kernel's learners are about all predictors of norm {NORM} in the kernel's
-Hilbert space, what the landmarks miss included ([theory](../docs/theory/aioli.md), 4.2); that of the cosines is about the linear predictors of these cosines only, and that without a kernel about
+Hilbert space, what the landmarks miss included (docs/theory/aioli.md, 4.2); that of the cosines is about the linear predictors of these cosines only, and that without a kernel about
 logits up to 30. Guessing loses {ROWS * np.log(2):,.0f} nats: a larger certificate says nothing. Landmarks are the first rows that are far from those kept before; where a stream drifts, as electricity does, they are
 those of its beginning.
 
