@@ -21,7 +21,7 @@ const FEW: usize = 20;
 /// Share of distinct cells from which a column is an identifier.
 const DISTINCT: f64 = 0.95;
 
-/// Share of rows whose number follows that of the row before, from which rising numbers are those of rows.
+/// Share of steps by one from which rising numbers are those of rows, unless days, as of a spreadsheet.
 const GAPS: f64 = 0.75;
 
 /// Share of numbers or times from which a column is of that kind; the other cells count as missing.
@@ -403,9 +403,10 @@ impl<'a> Look<'a> {
         };
         let (count, different) = (numbers.len(), self.distinct());
         let steps = numbers.windows(2).filter(|pair| pair[1] == pair[0].wrapping_add(1)).count();
-        let counts_down = || numbers.windows(2).all(|pair| pair[0] == pair[1].wrapping_add(1));
-        let has_gaps = || steps as f64 >= GAPS * count as f64 && numbers.is_sorted_by(|a, b| a < b);
+        let falls = || numbers.windows(2).all(|pair| pair[0] == pair[1].wrapping_add(1));
         let lower = name.to_ascii_lowercase();
+        let is_time = || ["date", "day", "year", "month", "week", "time"].iter().any(|of| lower.contains(of));
+        let rises = || steps as f64 >= GAPS * count as f64 && numbers.is_sorted_by(|a, b| a < b);
         // R calls the nameless column X when it reads it.
         let is_x = || {
             let other = |name: &String| ["y", "z"].contains(&&*name.to_ascii_lowercase());
@@ -417,9 +418,8 @@ impl<'a> Look<'a> {
         }
         let camel = name.ends_with("Id") || (name.ends_with("ID") && name.len() > 2);
         let named = IDENTIFIERS.contains(&&*lower) || lower.ends_with("_id") || camel || is_x();
-        let enough = count >= ENOUGH;
-        let one_by_one = steps + 1 == count || counts_down() || has_gaps();
-        enough && (one_by_one || (named && different as f64 >= DISTINCT * count as f64))
+        let one_by_one = steps + 1 == count || (!is_time() && (falls() || rises()));
+        count >= ENOUGH && (one_by_one || (named && different as f64 >= DISTINCT * count as f64))
     }
 
     /// The value of all cells, if it is the same in enough rows.

@@ -86,6 +86,12 @@ fn row_numbers_are_left_out() {
         assert_eq!(role(header, &shuffled), CsvRole::Numeric, "{header}");
     }
     assert_eq!(role("id,b,label", &|t| t % 10), CsvRole::Numeric, "they repeat");
+    // From Monday to Friday.
+    let days = |t: usize| 44_000 + t + 2 * (t / 5);
+    for (name, expected) in [("date", CsvRole::Numeric), ("Day", CsvRole::Numeric), ("n", CsvRole::Drop)] {
+        assert_eq!(role(&format!("{name},b,label"), &days), expected, "{name}");
+        assert_eq!(role(&format!("{name},b,label"), &|t| 500 - t), expected, "{name}");
+    }
     let of = |number: &dyn Fn(usize) -> String| {
         let rows: Vec<String> = (0..100).map(|t| format!("{}|{}.5|{}", number(t), t % 7, t % 2)).collect();
         roles(&decided("step,b,label", rows.into_iter(), |_| {}))[0]
