@@ -280,6 +280,16 @@ def test_a_run_says_which_labels_counted_as_missing():
         assert not any("counts as missing" in note for note in Learner("ogd", not_missing=["NA"]).run(rows, y).notes)
 
 
+@pytest.mark.filterwarnings("error")
+def test_labels_of_rows_without_weight_are_not_called_missing():
+    x, y = np.random.default_rng(0).normal(size=(ROWS, 2)), ["u", "v"] * (ROWS // 2)
+    for rows in (x, pandas.DataFrame(x, columns=["a", "b"])):
+        learner = Learner("ogd")
+        learner.update(rows, y, weight=[0.0, 1.0] * (ROWS // 2))
+        assert learner.rounds == ROWS // 2
+        assert Learner("ogd", class_weight={"u": 0}).run(rows, y).notes == []
+
+
 def ages(count: int = 120) -> pandas.DataFrame:
     return pandas.DataFrame({"age": np.arange(count) * 7 % 53 + 0.5, "hue": ["red", "blue", "green"] * (count // 3)}).astype({"age": object})
 

@@ -369,7 +369,7 @@ class Learner(Described):
         targets = self._begin(rows, y, facts) if begins else self._targets(y)
         notes = _targets.remarks(_arrays.distinct(y)[0], len(targets)) if begins and targets.dtype.kind == "i" else []
         found = self._core.run(rows, targets, weights, **how)
-        return found, [], notes + _targets.unlabelled(y, found[4])
+        return found, [], notes + _targets.unlabelled(y, found[4], weights)
 
     def _run_table(
         self, table: _tables.Table, rows: int, y: Any, weight: Any, how: dict[str, Any], facts: dict[str, Any]
@@ -414,7 +414,7 @@ class Learner(Described):
         if begins:
             self._check_class_weight((self._values or {}).values())
         odd = first + (_targets.remarks(given_labels, rows) if begins and not self._real else []) + odd
-        return found, notes, odd + _targets.unlabelled(targets, found[4])
+        return found, notes, odd + _targets.unlabelled(targets, found[4], weights)
 
     def _begin(self, rows: Any, y: Any, facts: dict[str, Any]) -> Floats | Ints:
         """Makes the learner for the given rows; returns their targets."""

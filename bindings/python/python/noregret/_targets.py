@@ -204,9 +204,10 @@ def remarks(labels: Iterable[Any], labelled: int) -> list[str]:
     return [] if remark is None else [remark]
 
 
-def unlabelled(labels: Any, truth: Any) -> list[str]:
-    """Remarks on labels that are words for missing ones, where the rows have the classes `truth`."""
-    absent = np.flatnonzero(np.asarray(truth) < 0).tolist()
+def unlabelled(labels: Any, truth: Any, weights: Any = None) -> list[str]:
+    """Remarks on labels that are words for missing ones, where the rows have the classes `truth`. Rows of weight 0 have none, whatever
+    their label is."""
+    absent = np.flatnonzero((np.asarray(truth) < 0) & (weights is None or np.asarray(weights) != 0)).tolist()
     counts = collections.Counter(label for label in map(np.asarray(labels, dtype=object).__getitem__, absent) if isinstance(label, str) and label)
     return [
         f"the label {label!r} counts as missing in {rows} row{'s' * (rows > 1)}: predicted, and not learnt; not_missing=[{label!r}] makes it a class"
