@@ -66,3 +66,16 @@ def test_what_is_no_log_is_refused(tmp_path):
         with pytest.raises(ValueError, match=said):
             export_dsjson(tmp_path / "log", tmp_path / "new")
         assert not (tmp_path / "new").exists()
+
+
+def test_the_log_is_not_its_own_export(tmp_path):
+    # It was empty afterwards.
+    bandit = Bandit("auto", labels=["small", "large"], features=1)
+    with bandit.log(tmp_path / "log"):
+        bandit.feedback(bandit.decide([0.5]).id, reward=0.3)
+    before = (tmp_path / "log").read_bytes()
+    (tmp_path / "other").symlink_to(tmp_path / "log")
+    for path in ("log", "other"):
+        with pytest.raises(ValueError, match="is the log itself, which would be lost"):
+            export_dsjson(tmp_path / "log", tmp_path / path)
+    assert (tmp_path / "log").read_bytes() == before

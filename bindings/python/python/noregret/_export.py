@@ -33,7 +33,7 @@ def export_dsjson(log: str | os.PathLike[str], path: str | os.PathLike[str]) -> 
     OSError
         If the log cannot be read, or the file cannot be written.
     ValueError
-        If this is no such log.
+        If this is no such log, or the new file is the log itself.
 
     Examples
     --------
@@ -54,6 +54,8 @@ def export_dsjson(log: str | os.PathLike[str], path: str | os.PathLike[str]) -> 
     at, header = next(lines, (1, {}))
     if header.get("noregret") != "decisions":
         raise ValueError(f"{os.fspath(log)}:{at}: is not the header of a decision log of noregret")
+    if os.path.exists(path) and os.path.samefile(log, path):
+        raise ValueError(f"{os.fspath(path)} is the log itself, which would be lost: another file was needed")
     labels = [_text(label) for label in header["labels"]]
     offers, costs = header["schema"].get("offers"), header["encoding"].get("costs")
     width = offers.get("blocks") if isinstance(offers, dict) else None
