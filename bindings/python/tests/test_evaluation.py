@@ -1,5 +1,7 @@
 """Off-policy evaluation: the numbers of the command line, and those of Open Bandit Pipeline."""
 
+import datetime
+import decimal
 import json
 import os
 import subprocess
@@ -281,6 +283,14 @@ def test_a_table_is_a_log():
     frame = pandas.DataFrame({"age": range(100), "label": ["a", "b"] * 50, "probability": 0.5, "reward": [1, 0, 1, 1] * 25})
     found = evaluate(frame, "constant:a", decision="label")
     assert found.rounds == 100 and found.estimates["ips"].value == pytest.approx(1.0)
+    # A table of Arrow was refused, and so were rows with decimal numbers and durations.
+    pyarrow = pytest.importorskip("pyarrow")
+    assert evaluate(pyarrow.Table.from_pandas(frame), "constant:a", decision="label") == found
+    took = [datetime.timedelta(minutes=3), np.timedelta64(3, "m"), pandas.Timedelta("3min")]
+    rows = [row | {"cost": decimal.Decimal("0.5"), "took": took[at % 3], "at": np.datetime64("2026-03-27T10:00")} for at, row in enumerate(frame.to_dict("records"))]
+    seen = evaluate(rows, "learner:squarecb", decision="label")
+    same = [row | {"cost": 0.5, "took": 180.0, "at": "2026-03-27T10:00"} for row in frame.to_dict("records")]
+    assert seen == evaluate(same, "learner:squarecb", decision="label")
 
 
 def test_the_range_of_rewards_and_what_columns_are(tmp_path):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
+import decimal
 import json
 import os
 import tempfile
@@ -432,7 +434,7 @@ def _as_file(log: Any) -> Iterator[str | os.PathLike[str]]:
         yield log
         return
     rows = log.to_dict("records") if hasattr(log, "iloc") and hasattr(log, "columns") else log
-    rows = rows.to_dicts() if hasattr(rows, "to_dicts") else rows
+    rows = rows.to_dicts() if hasattr(rows, "to_dicts") else rows.to_pylist() if hasattr(rows, "to_pylist") else rows
     if not isinstance(rows, Sequence) or isinstance(rows, bytes):
         raise TypeError(f"log is a {type(log).__name__}; the path of a file, a list of dictionaries or a table was needed (evaluate_arrays takes arrays)")
     other = next((at for at, row in enumerate(rows) if not isinstance(row, Mapping)), None)
@@ -451,7 +453,15 @@ def _as_file(log: Any) -> Iterator[str | os.PathLike[str]]:
 
 
 def _plain(value: Any) -> Any:
-    """A value of numpy or a time as JSON has it."""
+    """A value of numpy, a decimal number, a time or a duration as JSON has it."""
+    if isinstance(value, np.datetime64):
+        return _tables.time_text(value)
+    if isinstance(value, np.timedelta64):
+        value = value.astype("m8[us]").item()
+    if isinstance(value, decimal.Decimal):
+        return float(value)
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if hasattr(value, "isoformat"):
