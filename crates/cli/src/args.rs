@@ -9,7 +9,6 @@ mod stream;
 
 use std::path::PathBuf;
 
-use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand};
 use noregret::merge::Merge;
 use noregret_stream::Format;
@@ -101,17 +100,27 @@ Examples:
   noregret compare data.csv --learners banditron,soba \\
       --set exploration=2^-9..2^-3*2 --set soba.regularization=1 --repeats 5";
 
-/// Parses a number >= 1.
-fn at_least_one<T: TryFrom<u64> + Clone + Send + Sync>() -> RangedU64ValueParser<T> {
-    RangedU64ValueParser::new().range(1..)
+/// Parses a whole number >= 1.
+fn at_least_one<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    let number = text.parse::<u64>().ok().filter(|number| *number >= 1);
+    let fits = number.and_then(|number| T::try_from(number).ok());
+    fits.ok_or_else(|| "must be a whole number, 1 or more".to_owned())
+}
+
+/// Parses a seed.
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "must be a whole number, 0 or more".to_owned())
 }
 
 /// Largest number of threads; more are considered a typing error.
-const MOST_THREADS: u64 = 1024;
+const MOST_THREADS: usize = 1024;
 
 /// Parses a number of threads.
-fn threads() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..=MOST_THREADS)
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count) if (1..=MOST_THREADS).contains(&count) => Ok(count),
+        _ => Err(format!("must be a whole number from 1 to {MOST_THREADS}")),
+    }
 }
 
 /// Arguments of `noregret list`.
@@ -154,10 +163,10 @@ pub(crate) struct GenerateArgs {
     /// The stream; without a name, lists the streams
     pub(crate) name: Option<String>,
     /// Number of rows
-    #[arg(long, default_value_t = 10_000, value_parser = at_least_one::<u64>())]
+    #[arg(long, default_value_t = 10_000, value_parser = at_least_one::<u64>)]
     pub(crate) rows: u64,
     /// Seed
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = seed)]
     pub(crate) seed: u64,
     /// A parameter of the stream
     #[arg(long, value_name = "NAME=VALUE")]
@@ -182,7 +191,7 @@ pub(crate) struct TraceArgs {
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
     /// Seed of random numbers that the rows do not contain
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = seed)]
     pub(crate) seed: u64,
 }
 
@@ -190,7 +199,7 @@ pub(crate) struct TraceArgs {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CalibrateArgs {
     /// Number of rows of each measurement
-    #[arg(long, default_value_t = 512, value_parser = at_least_one::<usize>())]
+    #[arg(long, default_value_t = 512, value_parser = at_least_one::<usize>)]
     pub(crate) rows: usize,
 }
 
@@ -198,10 +207,10 @@ pub(crate) struct CalibrateArgs {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DemoArgs {
     /// Number of rows
-    #[arg(long, default_value_t = 20_000, value_parser = at_least_one::<u64>())]
+    #[arg(long, default_value_t = 20_000, value_parser = at_least_one::<u64>)]
     pub(crate) rows: u64,
     /// Seed of the stream
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = seed)]
     pub(crate) seed: u64,
     /// File of the plot: .svg or .png
     #[arg(long, value_name = "FILE", default_value = "noregret-demo.svg")]
@@ -226,7 +235,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, short, value_name = "FOLDER", default_value = "reproduced")]
     pub(crate) output: PathBuf,
     /// Number of parallel runs; does not change results [default: number of cores]
-    #[arg(long, value_name = "COUNT", value_parser = threads())]
+    #[arg(long, value_name = "COUNT", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 }
 

@@ -32,10 +32,10 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "LINES")]
     pub(crate) skip: Option<Skip>,
     /// Largest number of decisions without feedback; beyond it the oldest are discarded
-    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = at_least_one::<usize>())]
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = at_least_one::<usize>)]
     pub(crate) pending: usize,
     /// Largest size of the learner's state, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = at_least_one::<u64>())]
+    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = at_least_one::<u64>)]
     pub(crate) memory: u64,
     /// As JSON
     #[arg(long)]
@@ -82,7 +82,7 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "fail|skip|N", default_value_t = BadRows::Fail)]
     pub(crate) on_bad_row: BadRows,
     /// Largest number of decisions without feedback; beyond it the oldest count as never answered
-    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = at_least_one::<usize>())]
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = at_least_one::<usize>)]
     pub(crate) pending: usize,
     /// As JSON
     #[arg(long)]

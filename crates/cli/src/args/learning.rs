@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use noregret_stream::watch::curve::Measure;
 
-use super::{DataArgs, LogColumnArgs, StreamArgs, at_least_one};
+use super::{DataArgs, LogColumnArgs, StreamArgs, at_least_one, seed};
 use crate::checkpoint::{Every, Skip};
 use crate::choices::{CalibrationOf, ExplainOf, FeedbackChoice, SortBy};
 
@@ -54,7 +54,7 @@ pub(crate) struct RunArgs {
     pub(crate) predictions: Option<PathBuf>,
     /// Add the probabilities of this many most probable labels to --predictions FILE.ndjson or -, in
     /// descending order
-    #[arg(long, value_name = "COUNT", requires = "predictions", value_parser = at_least_one::<usize>())]
+    #[arg(long, value_name = "COUNT", requires = "predictions", value_parser = at_least_one::<usize>)]
     pub(crate) top_k: Option<usize>,
     /// Save a batch predictor (online-to-batch), drawn from the learner's states during this run:
     /// for i.i.d. rows, its expected loss exceeds that of the best linear predictor by at most
@@ -63,7 +63,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "load")]
     pub(crate) batch_model: Option<PathBuf>,
     /// Number of states that --batch-model draws; their predictions are averaged
-    #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "batch_model", value_parser = at_least_one::<usize>())]
+    #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "batch_model", value_parser = at_least_one::<usize>)]
     pub(crate) snapshots: usize,
     /// At the end, show the regret against the best fixed predictor and the theorem's bound (keeps
     /// all rows in memory; not with --load, since earlier rows are not known)
@@ -142,7 +142,7 @@ pub(crate) struct PredictArgs {
     pub(crate) probabilities: bool,
     /// Print only the probabilities of this many most probable labels, in descending order, as
     /// NDJSON
-    #[arg(long, value_name = "COUNT", conflicts_with = "probabilities", value_parser = at_least_one::<usize>())]
+    #[arg(long, value_name = "COUNT", conflicts_with = "probabilities", value_parser = at_least_one::<usize>)]
     pub(crate) top_k: Option<usize>,
     /// Print each label with its probability, as CSV
     #[arg(long)]
@@ -172,7 +172,7 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) offered: Option<String>,
     /// Seed for the labels of randomised learners
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = seed)]
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) reading: DataArgs,

@@ -39,7 +39,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "add_key")]
     pub(crate) models: Vec<String>,
     /// Largest number of requests per second with the new key [default: unlimited]
-    #[arg(long, value_name = "COUNT", requires = "add_key", value_parser = super::at_least_one::<u32>())]
+    #[arg(long, value_name = "COUNT", requires = "add_key", value_parser = super::at_least_one::<u32>)]
     pub(crate) key_rate: Option<u32>,
     /// List the keys with their rights and models, and exit
     #[arg(long, conflicts_with_all = ["add_key", "remove_key"])]
@@ -55,16 +55,16 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "NOREGRET_CORS", value_name = "ORIGINS", value_delimiter = ',')]
     pub(crate) cors: Vec<String>,
     /// Largest number of requests of one client per second [default: unlimited]
-    #[arg(long, env = "NOREGRET_RATE", value_name = "COUNT", value_parser = super::at_least_one::<u32>())]
+    #[arg(long, env = "NOREGRET_RATE", value_name = "COUNT", value_parser = super::at_least_one::<u32>)]
     pub(crate) rate: Option<u32>,
     /// Largest size of a request body, in MiB
-    #[arg(long, env = "NOREGRET_BODY", value_name = "MIB", default_value_t = 8, value_parser = super::at_least_one::<usize>())]
+    #[arg(long, env = "NOREGRET_BODY", value_name = "MIB", default_value_t = 8, value_parser = super::at_least_one::<usize>)]
     pub(crate) body: usize,
     /// Largest size of a new model's state, in MiB
-    #[arg(long, env = "NOREGRET_MEMORY", value_name = "MIB", default_value_t = 1024, value_parser = super::at_least_one::<usize>())]
+    #[arg(long, env = "NOREGRET_MEMORY", value_name = "MIB", default_value_t = 1024, value_parser = super::at_least_one::<usize>)]
     pub(crate) memory: usize,
     /// Largest model file that is imported, in MiB
-    #[arg(long, env = "NOREGRET_IMPORT", value_name = "MIB", default_value_t = 256, value_parser = super::at_least_one::<usize>())]
+    #[arg(long, env = "NOREGRET_IMPORT", value_name = "MIB", default_value_t = 256, value_parser = super::at_least_one::<usize>)]
     pub(crate) import: usize,
     /// Learn models again from their logs where their snapshots do not give the recorded results bit for bit;
     /// where no snapshot can be read, this is done without being asked
@@ -74,19 +74,19 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "NOREGRET_GROWTH", value_name = "MIB", default_value_t = 16)]
     pub(crate) growth: usize,
     /// Largest number of features of a row, and of columns of a model
-    #[arg(long, env = "NOREGRET_COLUMNS", value_name = "COUNT", default_value_t = 4096, value_parser = super::at_least_one::<usize>())]
+    #[arg(long, env = "NOREGRET_COLUMNS", value_name = "COUNT", default_value_t = 4096, value_parser = super::at_least_one::<usize>)]
     pub(crate) columns: usize,
     /// Largest number of labels of a model, and on offer
-    #[arg(long, env = "NOREGRET_LABELS", value_name = "COUNT", default_value_t = 1000, value_parser = super::at_least_one::<usize>())]
+    #[arg(long, env = "NOREGRET_LABELS", value_name = "COUNT", default_value_t = 1000, value_parser = super::at_least_one::<usize>)]
     pub(crate) labels: usize,
     /// Largest number of models
-    #[arg(long, env = "NOREGRET_MOST_MODELS", value_name = "COUNT", default_value_t = 1000, value_parser = super::at_least_one::<usize>())]
+    #[arg(long, env = "NOREGRET_MOST_MODELS", value_name = "COUNT", default_value_t = 1000, value_parser = super::at_least_one::<usize>)]
     pub(crate) most_models: usize,
     /// Seconds after which the memory of a model that nobody asks for is freed; the next request reads it
     /// again
-    #[arg(long, env = "NOREGRET_REST", value_name = "SECONDS", default_value_t = 60, value_parser = super::at_least_one::<u64>())]
+    #[arg(long, env = "NOREGRET_REST", value_name = "SECONDS", default_value_t = 60, value_parser = super::at_least_one::<u64>)]
     pub(crate) rest: u64,
     /// Longest name of a feature, in bytes
-    #[arg(long, env = "NOREGRET_NAME_BYTES", value_name = "BYTES", default_value_t = 1024, value_parser = super::at_least_one::<usize>())]
+    #[arg(long, env = "NOREGRET_NAME_BYTES", value_name = "BYTES", default_value_t = 1024, value_parser = super::at_least_one::<usize>)]
     pub(crate) name_bytes: usize,
 }

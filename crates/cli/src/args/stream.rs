@@ -9,7 +9,7 @@ use noregret_stream::encode::examples::BadRows;
 use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::delay::Lateness;
 
-use super::{RoleArgs, at_least_one, threads};
+use super::{RoleArgs, at_least_one, seed, threads};
 
 /// Arguments for reading data.
 #[derive(Args, Clone, Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter: Option<String>,
     /// Whether CSV begins with a header: yes or no [default: recognised]
-    #[arg(long, value_name = "BOOL", value_parser = BoolishValueParser::new())]
+    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     pub(crate) header: Option<bool>,
     #[command(flatten)]
     pub(crate) roles: RoleArgs,
@@ -83,21 +83,21 @@ pub(crate) struct StreamArgs {
     #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true)]
     pub(crate) costs: Option<Costs>,
     /// Number of rounds of windowed scores
-    #[arg(long, value_name = "ROUNDS", default_value_t = 1000, value_parser = at_least_one::<usize>())]
+    #[arg(long, value_name = "ROUNDS", default_value_t = 1000, value_parser = at_least_one::<usize>)]
     pub(crate) window: usize,
     /// Stop after this many rows [default: at the end]
-    #[arg(long, value_name = "ROWS", value_parser = at_least_one::<u64>())]
+    #[arg(long, value_name = "ROWS", value_parser = at_least_one::<u64>)]
     pub(crate) limit: Option<u64>,
     /// Seed of all random numbers
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = seed)]
     pub(crate) seed: u64,
     /// Number of runs of each learner whose results depend on the seed, with the seeds SEED, SEED + 1
     /// and so on; shows mean and standard deviation
-    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = at_least_one::<u64>())]
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = at_least_one::<u64>)]
     pub(crate) repeats: u64,
     /// Number of threads: for parallel runs; in a single run, for the members of a mixture and
     /// large matrix products. Results do not depend on it [default: number of cores]
-    #[arg(long, value_name = "COUNT", value_parser = threads())]
+    #[arg(long, value_name = "COUNT", value_parser = threads)]
     pub(crate) threads: Option<usize>,
     /// JSON on standard output, one object per line
     #[arg(long)]
@@ -106,7 +106,7 @@ pub(crate) struct StreamArgs {
     #[arg(long, short)]
     pub(crate) quiet: bool,
     /// Largest size of the learners' states, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = at_least_one::<u64>())]
+    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = at_least_one::<u64>)]
     pub(crate) memory: u64,
     #[command(flatten)]
     pub(crate) reading: DataArgs,

@@ -29,7 +29,7 @@ fn refused(folder: &Folder, bad: impl AsRef<[u8]>, part: &str) {
 #[test]
 fn missing() {
     let folder = trained();
-    let sentence = "nothing: cannot be read: No such file or directory (os error 2)";
+    let sentence = "nothing: no such file";
     for command in ["inspect nothing", "predict nothing a.svm", "run a.svm --quiet --load nothing"] {
         folder.run(command).failed(2, sentence);
     }

@@ -188,13 +188,27 @@ fn threads_have_a_limit() {
         for threads in ["0", "1025", "18446744073709551615"] {
             let ran = folder.run(&format!("{command} --threads {threads}"));
             let sentence = format!(
-                "error: invalid value '{threads}' for '--threads <COUNT>': {threads} is not in 1..=1024\n"
+                "error: invalid value '{threads}' for '--threads <COUNT>': must be a whole number from 1 to 1024\n"
             );
             assert!(ran.stderr.starts_with(&sentence), "{command}: {}", ran.stderr);
             assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{command}");
         }
     }
     folder.run("run a.svm --quiet --learner ogd --threads 8").succeeded();
+}
+
+#[test]
+fn what_is_no_number_is_told_in_words() {
+    let folder = Folder::with("a.svm", ROWS);
+    for (option, needed) in [
+        ("--limit ten", "must be a whole number, 1 or more"),
+        ("--limit 0", "must be a whole number, 1 or more"),
+        ("--window 1.5", "must be a whole number, 1 or more"),
+        ("--seed x", "must be a whole number, 0 or more"),
+    ] {
+        let ran = folder.run(&format!("run a.svm {option}"));
+        assert!(ran.code == 1 && ran.stderr.contains(&format!(">': {needed}\n")), "{option}: {}", ran.stderr);
+    }
 }
 
 #[test]

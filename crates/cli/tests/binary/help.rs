@@ -84,6 +84,7 @@ fn every_default_is_printed() {
     ] {
         assert!(run.contains(default), "{default}");
     }
+    assert!(run.contains("--header <yes|no>") && !run.contains("[possible values: true, false]"), "{run}");
 }
 
 /// Files to be written, say, are no matter of how the data are read.

@@ -290,6 +290,9 @@ fn logs_and_names_that_are_not_there() {
         2,
         "log.ndjson: is a log of decisions: a run with bandit feedback learns from it, replay learns it again, and evaluate says what other policies would have earned",
     );
+    let ours = "log.ndjson: is a log of decisions in the project's own format, whose lines say what was played and earned: leave out the options for logs of other programs (decision, probability, reward, offered, those about columns, and for evaluate rewards and costs)";
+    folder.run("evaluate log.ndjson --policy uniform --drop a").failed(2, ours);
+    folder.run("run log.ndjson --feedback bandit --decision label").failed(2, ours);
 
     folder.run("run data.csv --learner ogd --quiet --save m").succeeded();
     folder.write("on.ndjson", "{\"a\":1,\"on\":[\"y\"]}\n");

@@ -21,3 +21,8 @@ pub mod rows;
 /// What a log of ours is for, where data were needed.
 pub(crate) const NO_DATA: &str = "is a log of decisions: a run with bandit feedback learns from it, replay learns it again, and evaluate says \
                                   what other policies would have earned";
+
+/// What a log of ours says where that of another program was announced.
+pub(crate) const OURS: &str = "is a log of decisions in the project's own format, whose lines say what was played and earned: leave out the \
+                               options for logs of other programs (decision, probability, reward, offered, those about columns, and for \
+                               evaluate rewards and costs)";

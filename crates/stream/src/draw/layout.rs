@@ -215,11 +215,15 @@ fn width(text: &str) -> f64 {
     text.chars().map(of).sum()
 }
 
+/// A long name without its middle: names of one kind differ at their ends.
 fn shortened(name: &str) -> String {
-    if name.chars().count() <= LONGEST_NAME {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= LONGEST_NAME {
         return name.to_owned();
     }
-    name.chars().take(LONGEST_NAME - 1).chain(['…']).collect()
+    let kept = LONGEST_NAME - 1;
+    let (start, end) = (&letters[..kept.div_ceil(2)], &letters[letters.len() - kept / 2..]);
+    start.iter().chain(&['…']).chain(end).collect()
 }
 
 /// Moves ascending `places` apart by the height of a text line, within `from` and `to` if there is
@@ -278,6 +282,13 @@ mod tests {
             })
             .collect();
         assert!((y[0] - y[1]).abs() >= LEADING - 0.2, "names overlap: {y:?}");
+    }
+
+    #[test]
+    fn long_names_differ_at_their_ends() {
+        assert_eq!(shortened("linear with a shared matrix, regularization 0.1"), "linear with…zation 0.1");
+        assert_eq!(shortened("linear with a shared matrix, regularization 0.01"), "linear with…ation 0.01");
+        assert_eq!(shortened("boosted trees"), "boosted trees");
     }
 
     #[test]

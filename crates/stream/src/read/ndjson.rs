@@ -35,7 +35,7 @@ use self::nan::without_nan;
 use self::keys::{Keys, LABELS, Shape};
 use self::table::Table;
 use self::visit::{Scratch, parse_object};
-use crate::decisions::NO_DATA;
+use crate::decisions::{NO_DATA, OURS};
 use crate::decisions::line::begins_a_log;
 use crate::decisions::reader::LogReader;
 use crate::decisions::rows::LoggedRows;
@@ -111,7 +111,10 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let refused = options.decisions == LogUse::Refused;
     let ours = if options.logged.is_some() { header } else { saved.is_none() || !refused };
     if ours && begins_a_log(&rows) {
-        if refused || options.logged.is_some() {
+        if options.logged.is_some() {
+            return Err(source.file_error(OURS));
+        }
+        if refused {
             return Err(source.file_error(NO_DATA));
         }
         return LoggedRows::boxed(LogReader::of_source(source), options);

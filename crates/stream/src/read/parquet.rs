@@ -30,7 +30,7 @@ use parquet::schema::types::ColumnDescPtr;
 use self::column::{Positions, position_name, texts, value};
 use self::damage::{damaged, without_panic};
 use self::leaf::{Kind, Leaf};
-use crate::decisions::NO_DATA;
+use crate::decisions::{NO_DATA, OURS};
 use crate::decisions::parquet::HEADER;
 use crate::decisions::reader::LogReader;
 use crate::decisions::rows::LoggedRows;
@@ -95,6 +95,7 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
     let mut rows = opened(file, name)?;
     if rows.is_decision_log() {
         return match options.decisions {
+            LogUse::Refused if options.logged.is_some() => Err(failed(OURS.into())),
             LogUse::Refused => Err(failed(NO_DATA.into())),
             LogUse::Learnt { .. } | LogUse::Predicted => LoggedRows::boxed(LogReader::open(name)?, options),
         };

@@ -12,7 +12,7 @@ use crate::write::replace::Replacement;
 #[non_exhaustive]
 pub enum ModelFileError {
     /// Reading or writing failed.
-    #[error("{}: {action}: {source}", path.display())]
+    #[error("{}: {}", path.display(), told(action, source))]
     Io {
         /// The file.
         path: PathBuf,
@@ -31,9 +31,11 @@ pub enum ModelFileError {
     },
 }
 
+const UNREADABLE: &str = "cannot be read";
+
 /// Reads the model file at `path`.
 pub fn read(path: &Path) -> Result<Archive, ModelFileError> {
-    let bytes = std::fs::read(path).map_err(io_error(path, "cannot be read"))?;
+    let bytes = std::fs::read(path).map_err(io_error(path, UNREADABLE))?;
     Archive::from_bytes(&bytes).map_err(|source| ModelFileError::Model { path: path.to_owned(), source })
 }
 
@@ -49,6 +51,14 @@ pub fn write(archive: &Archive, path: &Path) -> Result<(), ModelFileError> {
         file.finish()
     };
     write().map_err(io_error(path, "cannot be written"))
+}
+
+/// What is wrong, as the readers of data say it.
+fn told(action: &str, source: &std::io::Error) -> String {
+    match source.kind() {
+        std::io::ErrorKind::NotFound if action == UNREADABLE => "no such file".to_owned(),
+        _ => format!("{action}: {source}"),
+    }
 }
 
 fn io_error(path: &Path, action: &'static str) -> impl Fn(std::io::Error) -> ModelFileError {

@@ -149,7 +149,7 @@ fn labels(sample: &Sample<'_>) -> Option<String> {
     let many = classes * 5 > count && classes > 50 && (sample.more || classes < count);
     many.then(|| {
         format!(
-            "the label {} has {classes} values in {}: is it the right column?",
+            "the label {} has {classes} values in {}: is it the right column? The option label names another one",
             shown(&sample.names[label]),
             first_rows(count, sample.more)
         )
