@@ -44,8 +44,12 @@ impl From<Failure> for PyErr {
             Failure::Raised(error) => error,
             Failure::Os(source, path) => match number(&source) {
                 // With a number and a file name Python selects the subclass, such as
-                // FileNotFoundError.
-                Some(number) => PyOSError::new_err((number, source.to_string(), path)),
+                // FileNotFoundError. Where Rust has several sentences for it, Python's is taken.
+                Some(number) => {
+                    let plain = source.get_ref().is_none() && source.kind() == ErrorKind::NotFound;
+                    let what = if plain { "No such file or directory".to_owned() } else { source.to_string() };
+                    PyOSError::new_err((number, what, path))
+                }
                 None => PyOSError::new_err(format!("{path}: {source}")),
             },
         }

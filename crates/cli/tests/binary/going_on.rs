@@ -350,6 +350,12 @@ fn what_cannot_go_on_is_refused() {
         .run("run d.svm --quiet --load m --skip 301")
         .failed(2, "d.svm: has 300 rows; 301 were to be skipped");
     folder.run("run d.svm --quiet --load m --skip seen").failed(2, "d.svm: no labelled row was learnt from");
+    folder.write("d.csv", "a,label\n1,x\n2,y\n");
+    folder.write("other.csv", "a,kind\n1,x\n2,y\n");
+    folder.run("run d.csv --quiet --learner ogd --save c").succeeded();
+    let ran = folder.run("run other.csv --quiet --load c");
+    let sentence = "learnt from (labels were sought under \"label\"; --label names another column)\n";
+    assert!(ran.code == 2 && ran.stderr.ends_with(sentence), "{}", ran.stderr);
     folder
         .run("run d.svm --quiet --learner ogd --skip seen")
         .failed(1, "--skip seen: needs --load, the model that has learnt them");

@@ -47,7 +47,10 @@ impl<'a> Session<'a> {
         if learnt.score.rounds() == 0 {
             interrupt::check(plan.stream.stop(), interrupt::nothing_learnt)?;
             let data = plan.stream.source.name();
-            return Err(Failure::data(format!("{data}: no labelled row was learnt from")));
+            let sought = self.examples.reader.schema().label.map_or_else(String::new, |label| {
+                format!(" (labels were sought under {label:?}; --label names another column)")
+            });
+            return Err(Failure::data(format!("{data}: no labelled row was learnt from{sought}")));
         }
         let mut summary = self.summary(&mut learnt, &promised)?;
         self.say_what_was_odd();
