@@ -139,7 +139,7 @@ pub(crate) fn print(
             let (count, cost) = (numbers.len(), numbers.iter().sum::<f64>());
             line("new classes", format!("{count}, whose first rounds cost {cost:.3} of the log-loss"))?;
         } else {
-            line(name, few(numbers))?;
+            line(&name.replace('_', " "), few(numbers))?;
         }
     }
     if let Some(report) = &summary.calibration {

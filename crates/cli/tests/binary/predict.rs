@@ -94,6 +94,8 @@ fn the_best_of_very_many_labels() {
     let row = |at: usize| format!("label-{:03} {}:1 {}:1\n", (at * 7) % 300, at % 300 + 1, at % 17 + 301);
     let rows: String = (0..900).map(row).collect();
     let folder = Folder::with("a.svm", rows);
+    let shown = folder.run("run a.svm --learner label-tree --quiet").succeeded().stdout;
+    assert!(shown.contains("labels seen") && shown.contains("mean depth"), "{shown}");
     let run = "run a.svm --learner label-tree --save model";
     let quick = folder.run(&format!("{run} --json")).succeeded();
     let summary = quick.objects().pop().unwrap();
