@@ -9,6 +9,11 @@ use super::{DataArgs, LogColumnArgs, StreamArgs, at_least_one, seed};
 use crate::checkpoint::{Every, Skip};
 use crate::choices::{CalibrationOf, ExplainOf, FeedbackChoice, SortBy};
 
+/// Headings in the help.
+const MODELS: &str = "Models and logs";
+const SHOWN: &str = "What is shown and written";
+const ABSTAINING: &str = "Abstaining";
+
 /// Arguments of `noregret run`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RunArgs {
@@ -25,72 +30,72 @@ pub(crate) struct RunArgs {
     pub(crate) feedback: Option<FeedbackChoice>,
     /// With bandit feedback, write every decision and its feedback to a new log: .ndjson, .gz, .zst
     /// or .parquet [default: none]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = MODELS)]
     pub(crate) log: Option<PathBuf>,
     /// Continue with a saved model, including the random generator of a bandit learner
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", help_heading = MODELS)]
     pub(crate) load: Option<PathBuf>,
     /// Save the model at the end of the stream, or on SIGINT or SIGTERM
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", help_heading = MODELS)]
     pub(crate) save: Option<PathBuf>,
     /// Round the numbers of --save to 32 bits, as far as no forecast changes by more than 1e-6. The
     /// file is up to half as large; a run continued from it is not bit-equal
-    #[arg(long = "save-32bit", requires = "save")]
+    #[arg(long = "save-32bit", requires = "save", help_heading = MODELS)]
     pub(crate) save_32bit: bool,
     /// Also save the model during the run, at an interval of rows (10000) or seconds (30s). To
     /// continue a run that was killed, bit for bit, add --load MODEL --skip seen to its options, and leave
     /// out those that the model knows: --learner, --set, --scale, --no-intercept and --costs, and for
     /// learners that draw labels also --seed; a longer log is then truncated [default: not]
-    #[arg(long, value_name = "EVERY")]
+    #[arg(long, value_name = "EVERY", help_heading = MODELS)]
     pub(crate) checkpoint: Option<Every>,
     /// Skip the first rows: a number, or seen for those already read for the model of --load
     /// [default: 0]
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", help_heading = MODELS)]
     pub(crate) skip: Option<Skip>,
     /// Write the prediction of every row, made before the row was learnt: label, probability and
     /// true label; as CSV, or as NDJSON if the name ends in .ndjson or .jsonl. With - to standard output,
     /// row by row if the input is a pipe; the summary then goes to standard error
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub(crate) predictions: Option<PathBuf>,
     /// Add the probabilities of this many most probable labels to --predictions FILE.ndjson or -, in
     /// descending order
-    #[arg(long, value_name = "COUNT", requires = "predictions", value_parser = at_least_one::<usize>)]
+    #[arg(long, value_name = "COUNT", requires = "predictions", value_parser = at_least_one::<usize>, help_heading = SHOWN)]
     pub(crate) top_k: Option<usize>,
     /// Save a batch predictor (online-to-batch), drawn from the learner's states during this run:
     /// for i.i.d. rows, its expected loss exceeds that of the best linear predictor by at most
     /// (regret bound) / rounds. Needs scaling that does not depend on earlier rows (--scale none or
     /// unit)
-    #[arg(long, value_name = "FILE", conflicts_with = "load")]
+    #[arg(long, value_name = "FILE", conflicts_with = "load", help_heading = MODELS)]
     pub(crate) batch_model: Option<PathBuf>,
     /// Number of states that --batch-model draws; their predictions are averaged
-    #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "batch_model", value_parser = at_least_one::<usize>)]
+    #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "batch_model", value_parser = at_least_one::<usize>, help_heading = MODELS)]
     pub(crate) snapshots: usize,
     /// At the end, show the regret against the best fixed predictor and the theorem's bound (keeps
     /// all rows in memory; not with --load, since earlier rows are not known)
-    #[arg(long, conflicts_with = "load")]
+    #[arg(long, conflicts_with = "load", help_heading = SHOWN)]
     pub(crate) certify: bool,
     /// Show the calibration of the probabilities: a reliability curve with expected calibration
     /// error, for the best label or, with =classes, for every class as well [default: not; top
     /// without a value]
-    #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "top")]
+    #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "top", help_heading = SHOWN)]
     pub(crate) calibration: Option<CalibrationOf>,
     /// Show the live certificate, a bound on the regret so far, in the progress table
-    #[arg(long)]
+    #[arg(long, help_heading = SHOWN)]
     pub(crate) certificates: bool,
     /// Write an HTML report of the run
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, value_name = "FILE.html", help_heading = SHOWN)]
     pub(crate) report: Option<PathBuf>,
     /// Title of the report [default: the learner and the data]
-    #[arg(long, value_name = "TEXT", requires = "report")]
+    #[arg(long, value_name = "TEXT", requires = "report", help_heading = SHOWN)]
     pub(crate) title: Option<String>,
     /// Abstain if this cost, relative to 1 for an error, is below the probability of an error
-    #[arg(long, value_name = "COST", value_parser = fraction, conflicts_with = "abstain_rate")]
+    #[arg(long, value_name = "COST", value_parser = fraction, conflicts_with = "abstain_rate", help_heading = ABSTAINING)]
     pub(crate) abstain_cost: Option<f64>,
     /// Abstain in this fraction of the rounds, those with the least certain forecasts
-    #[arg(long, value_name = "RATE", value_parser = fraction)]
+    #[arg(long, value_name = "RATE", value_parser = fraction, help_heading = ABSTAINING)]
     pub(crate) abstain_rate: Option<f64>,
     /// Plot the error rate among the answers against the fraction of rounds answered: .svg or .png
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = ABSTAINING)]
     pub(crate) risk_plot: Option<PathBuf>,
     // Last, since what follows them would be under their headings in the help.
     #[command(flatten)]

@@ -11,6 +11,9 @@ use noregret_stream::run::delay::Lateness;
 
 use super::{RoleArgs, at_least_one, seed, threads};
 
+/// Heading in the help.
+const BANDITS: &str = "Bandit feedback";
+
 /// Arguments for reading data.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Data")]
@@ -75,12 +78,12 @@ pub(crate) struct StreamArgs {
     /// With bandit feedback, least probability of every label, by additional uniform draws, which
     /// importance weights include. The theorems about the learners' own draws do not cover it: no bounds are
     /// shown with it
-    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    #[arg(long, value_name = "P", default_value_t = 0.0, help_heading = BANDITS)]
     pub(crate) exploration_floor: f64,
     /// Under bandit feedback, what labels may cost, as in 0..10: costs in the data become rewards from 1,
     /// for the least, to 0. The range is part of the model. In a log of another program, the column of the
     /// reward has costs [default: 0..1]
-    #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true)]
+    #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true, help_heading = BANDITS)]
     pub(crate) costs: Option<Costs>,
     /// Number of rounds of windowed scores
     #[arg(long, value_name = "ROUNDS", default_value_t = 1000, value_parser = at_least_one::<usize>)]

@@ -96,8 +96,17 @@ fn options_are_under_their_own_heading() {
         let before = run.lines().take_while(|line| !line.trim_start().starts_with(option));
         before.filter(|line| line.ends_with(':') && !line.starts_with(' ')).last()
     };
-    for option in ["--log ", "--load ", "--save ", "--report "] {
-        assert_eq!(heading(option), Some("Options:"), "{option}");
+    for (option, own) in [
+        ("--learner ", "Options:"),
+        ("--log ", "Models and logs:"),
+        ("--load ", "Models and logs:"),
+        ("--save ", "Models and logs:"),
+        ("--report ", "What is shown and written:"),
+        ("--abstain-rate ", "Abstaining:"),
+        ("--exploration-floor ", "Bandit feedback:"),
+        ("--json ", "Options:"),
+    ] {
+        assert_eq!(heading(option), Some(own), "{option}");
     }
     assert_eq!(heading("--categorical "), Some("Data:"));
     assert_eq!(heading("--decision "), Some("Log of another program (csv, ndjson, parquet or arff):"));
