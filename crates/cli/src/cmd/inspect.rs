@@ -14,6 +14,9 @@ use crate::open::{certificate_of, describe, read_frozen};
 use crate::progress::as_json;
 use crate::summary::few;
 
+/// Number of tensors that are shown to people: `auto` has hundreds.
+const SHOWN: usize = 24;
+
 /// Shows the learner, the data that it was trained on, and its tensors.
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     // Loading makes all checks.
@@ -129,11 +132,14 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
         writeln!(out, "{subject:<12} {what}").map_err(Failure::output)?;
     }
     for (name, list) in &numbers {
-        writeln!(out, "{name:<12} {}", few(list)).map_err(Failure::output)?;
+        writeln!(out, "{:<12} {}", name.replace('_', " "), few(list)).map_err(Failure::output)?;
     }
     writeln!(out, "\ntensors").map_err(Failure::output)?;
-    for (name, numbers) in archive.tensors() {
+    for (name, numbers) in archive.tensors().take(SHOWN) {
         writeln!(out, "  {name:<36} {:?}", numbers.shape).map_err(Failure::output)?;
+    }
+    if let Some(more @ 1..) = archive.tensors().count().checked_sub(SHOWN) {
+        writeln!(out, "  and {more} more, which --json lists").map_err(Failure::output)?;
     }
     Ok(())
 }

@@ -14,6 +14,17 @@ fn for_people() {
     insta::assert_snapshot!(folder.run("inspect model").succeeded().stdout);
 }
 
+/// A mixture has hundreds of tensors, which push what people look for out of the window.
+#[test]
+fn many_tensors_are_counted() {
+    let folder = trained();
+    folder.run("run a.csv --quiet --save mixture").succeeded();
+    let shown = folder.run("inspect mixture").succeeded().stdout;
+    let (_, tensors) = shown.split_once("\ntensors\n").expect("a list");
+    assert_eq!(tensors.lines().count(), 25, "{shown}");
+    assert!(tensors.ends_with(" more, which --json lists\n"), "{shown}");
+}
+
 #[test]
 fn for_programs() {
     let folder = trained();
