@@ -389,8 +389,13 @@ def test_rows_of_other_kinds_than_in_fit():
     plain, table = face.FolkloreClassifier().fit(frame[["x", "y"]], y), face.FolkloreClassifier().fit(frame[["x", "hue"]], y)
     holes = frame[["x", "y"]].copy()
     holes.loc[3, "x"] = np.nan
-    # A missing number of a table counts as 0, as in one that had some before.
-    np.testing.assert_array_equal(plain.predict_proba(holes), plain.predict_proba(holes.fillna(0.0)))
+    # A missing number of a table is the mean of its column, as in one that had some before.
+    mean = frame[["x", "y"]].mean()
+    np.testing.assert_allclose(plain.predict_proba(holes), plain.predict_proba(holes.fillna(mean)), rtol=1e-9)
+    parts = face.FolkloreClassifier().partial_fit(frame[["x", "y"]][:20], y[:20], np.unique(y)).partial_fit(frame[["x", "y"]][20:], y[20:])
+    np.testing.assert_allclose(parts.predict_proba(holes), parts.predict_proba(holes.fillna(mean)), rtol=1e-9)
+    unscaled = face.FolkloreClassifier(scale="none").fit(frame[["x", "y"]], y)
+    np.testing.assert_array_equal(unscaled.predict_proba(holes), unscaled.predict_proba(holes.fillna(0.0)))
     assert plain.partial_fit(holes, y).n_rounds_ > len(y)
     with pytest.raises(ValueError, match="X has missing numbers .NaN., and the rows of fit had none: fit with some of them"):
         face.FolkloreClassifier().fit(frame[["x", "y"]].to_numpy(), y).predict(holes.to_numpy(np.float32))

@@ -69,11 +69,19 @@ def places(X: Any) -> list[Any] | None:
     return list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else None
 
 
-def filled(X: Any) -> Any:
-    """Rows for a classifier of numbers: a missing one of a table counts as 0, as in a table that had some before."""
+def filled(X: Any, means: Floats | None) -> Any:
+    """Rows for a classifier of numbers: a missing one of a table is the mean of its column so far, or 0 where columns are not standardised, as
+    in a table that had some before."""
     if _tables.has_holes(X):
-        raise ValueError("X has missing numbers (NaN), and the rows of fit had none: fit with some of them, or give tables, where they count as 0")
-    return X.fillna(0.0) if hasattr(X, "fillna") and hasattr(X, "dtypes") and not is_mixed(X.fillna(0.0)) else X
+        raise ValueError(
+            "X has missing numbers (NaN), and the rows of fit had none: fit with some of them, or give tables, where they are the means of columns"
+        )
+    if not (hasattr(X, "fillna") and hasattr(X, "dtypes")) or is_mixed(X.fillna(0.0)):
+        return X
+    if means is None or len(means) != X.shape[1] or not bool(X.isna().to_numpy().any()):
+        return X.fillna(0.0)
+    numbers = X.to_numpy(dtype=np.float64)
+    return type(X)(np.where(np.isnan(numbers), means, numbers), columns=X.columns, index=X.index)
 
 
 def with_columns(X: Any) -> Any:
