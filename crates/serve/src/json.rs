@@ -66,8 +66,13 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// What serde says of a value of another kind, in the words of JSON.
+/// What serde says of a value of another kind, or of a name that is no field, in the words of JSON.
 fn sentence(field: &str, what: &str) -> String {
+    let unknown = what.strip_prefix("unknown field `").and_then(|rest| rest.rsplit_once("`, expected "));
+    if let Some((_, known)) = unknown {
+        let known = known.trim_start_matches("one of ").replace('`', "");
+        return format!("{field} is no field of this request, which may have {known}");
+    }
     let other = what.strip_prefix("invalid type: ").or_else(|| what.strip_prefix("invalid value: "));
     let Some((found, needed)) = other.and_then(|rest| rest.rsplit_once(", expected ")) else {
         return cut(what);
@@ -355,6 +360,10 @@ mod tests {
             (r#"{"count": 1, "is": "a"}"#.to_owned(), "is is \"a\"; true or false was needed".to_owned()),
             (r#"{"count": 1, "list": {}}"#.to_owned(), "list is an object; a list was needed".to_owned()),
             ("3".to_owned(), "body is 3; an object was needed".to_owned()),
+            (
+                r#"{"counts": 1}"#.to_owned(),
+                "counts is no field of this request, which may have count, weight, name, is, list".to_owned(),
+            ),
             (
                 format!(r#"{{"count": "{long}"}}"#),
                 format!("count is \"{}…; a whole number from 0 was needed", &long[1..MOST_REPEATED]),
