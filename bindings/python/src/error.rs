@@ -47,7 +47,8 @@ impl From<Failure> for PyErr {
                 // FileNotFoundError. Where Rust has several sentences for it, Python's is taken.
                 Some(number) => {
                     let plain = source.get_ref().is_none() && source.kind() == ErrorKind::NotFound;
-                    let what = if plain { "No such file or directory".to_owned() } else { source.to_string() };
+                    let what =
+                        if plain { "No such file or directory".to_owned() } else { source.to_string() };
                     PyOSError::new_err((number, what, path))
                 }
                 None => PyOSError::new_err(format!("{path}: {source}")),
