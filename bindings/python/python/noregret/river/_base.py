@@ -82,7 +82,7 @@ class Classifier(base.MiniBatchClassifier):
 
         New features and classes are added as if they had always existed; features that are not there count as 0 (before scaling).
         A text is the category `name=text`, a date or time has the features that it has in a table, None (NaN, NA) is a missing
-        value: a known number is its mean so far, and the feature `name=missing` is 1; keys of nested dictionaries are named by path, `user.age`, and each text in a list is a category.
+        value, in place of which a known number is its mean so far; keys of nested dictionaries are named by path, `user.age`, and each text in a list is a category.
 
         Parameters
         ----------
@@ -129,16 +129,13 @@ class Classifier(base.MiniBatchClassifier):
         return {**dict.fromkeys(name for name in names if not (nested and name.startswith(nested))), **x}
 
     def _flat(self, x: dict[Any, Any]) -> dict[Any, Any]:
-        """A row of numbers and texts, in which None is missing; of known numbers a feature says that they are, since that may say something
-        of the label."""
+        """A row of numbers and texts, in which None is missing."""
         said = {str(word) for word in self.missing or ()}
         x = _flat(x, said)
         if said:
             numbers = {number for number in map(_number, said) if number is not None}
             x = {name: None if (value.strip() in said if isinstance(value, str) else value in numbers) else value for name, value in x.items()}
-        # NaN differs from itself.
-        gone = [name for name, value in x.items() if (value is None or value != value) and name in self._columns]
-        return {**x, **{f"{name}=missing": 1.0 for name in gone}} if gone else x
+        return x
 
     def _learn_table(self, x: Any, y: Any, w: Any) -> None:
         """Learns the rows of a table in order, as the command line does."""
@@ -418,7 +415,7 @@ class WeightedClassifier(Classifier):
 
         New features and classes are added as if they had always existed; features that are not there count as 0 (before scaling).
         A text is the category `name=text`, a date or time has the features that it has in a table, None (NaN, NA) is a missing
-        value: a known number is its mean so far, and the feature `name=missing` is 1; keys of nested dictionaries are named by path, `user.age`, and each text in a list is a category.
+        value, in place of which a known number is its mean so far; keys of nested dictionaries are named by path, `user.age`, and each text in a list is a category.
 
         Parameters
         ----------
