@@ -80,10 +80,10 @@ fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Ma
     Ok(mapped)
 }
 
-/// The known features of a row, of which a missing one is the mean so far where columns have one.
+/// The known features of a row, with what stands for missing ones.
 fn filled(mut known: Vec<(u32, f64)>, missing: &[u32], inner: &Inner) -> Vec<(u32, f64)> {
     let scaler = inner.encoder.scaler();
-    known.extend(missing.iter().map(|column| (*column, scaler.mean(*column as usize))));
+    known.extend(missing.iter().map(|column| (*column, scaler.stand_in(*column as usize))));
     known
 }
 

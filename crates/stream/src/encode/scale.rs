@@ -5,6 +5,7 @@ use noregret::example::Features;
 use noregret::kernel::vector::{dot, max_abs};
 use serde::{Deserialize, Serialize};
 
+use crate::read::number::is_far_from_0;
 use crate::words::named;
 
 pub(crate) use guard::{Guard, GuardState};
@@ -167,11 +168,21 @@ impl Scaler {
     }
 
     /// The value that replaces a missing one in a standardised column: the mean, which becomes 0.
-    pub fn mean(&self, column: usize) -> f64 {
+    pub(crate) fn mean(&self, column: usize) -> f64 {
         match self.scaling {
             Scaling::Standard => self.moments.mean(column, self.rows),
             _ => 0.0,
         }
+    }
+
+    /// The value of a missing number in a row of named features: the mean where columns are standardised and
+    /// 0 is far from the numbers so far, else 0.
+    pub fn stand_in(&self, column: usize) -> f64 {
+        if self.scaling != Scaling::Standard || column >= self.moments.columns() {
+            return 0.0;
+        }
+        let (mean, squares) = self.moments.of(column, self.rows);
+        if is_far_from_0(mean, squares / self.rows as f64) { mean } else { 0.0 }
     }
 
     /// The value in the data that becomes 0.

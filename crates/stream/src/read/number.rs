@@ -162,6 +162,12 @@ fn digits(text: &[u8; 8]) -> (usize, u64) {
     (count, high.wrapping_add(low) >> 32)
 }
 
+/// Whether 0 is far from numbers with this mean and variance, so that it cannot stand for a missing one.
+pub(crate) fn is_far_from_0(mean: f64, variance: f64) -> bool {
+    const DEVIATIONS: f64 = 2.0;
+    mean * mean > DEVIATIONS * DEVIATIONS * variance
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

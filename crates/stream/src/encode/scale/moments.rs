@@ -52,7 +52,7 @@ impl Moments {
     }
 
     /// The mean and the sum of squared deviations of a column after `rows` rows.
-    fn of(&self, column: usize, rows: u64) -> (f64, f64) {
+    pub(super) fn of(&self, column: usize, rows: u64) -> (f64, f64) {
         let (first, second) = (self.first[column], self.second[column]);
         if self.counted[column / BLOCK] { counted_moments(first, rows as f64) } else { (first, second) }
     }
