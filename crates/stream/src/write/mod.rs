@@ -55,6 +55,10 @@ mod tests {
         assert!(write(Format::Libsvm, &row, &numbered).contains("label \"a b\""));
         assert!(write(Format::Vw, &row, &numbered).contains("label \"a b\""));
         assert!(write(Format::Csv, &row, &named).ends_with("a feature is called label"));
+        row.set_name("ca");
+        assert!(
+            write(Format::Vw, &row, &numbered).ends_with("label \"ca\" begins a label of another kind there")
+        );
         row.weight = 2.0;
         assert!(write(Format::Csv, &row, &numbered).ends_with("it has weight 2"));
         row.set_distribution([1.0]);

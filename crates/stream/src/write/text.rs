@@ -89,6 +89,9 @@ fn vw(line: &mut String, row: &Row, columns: &Columns) -> Made {
         }
         _ => {
             if let Some(label) = label(row)? {
+                if ["ca", "ccb", "shared", "slates"].contains(&label) {
+                    return Err(fault!("label {} begins a label of another kind there", shown(label)));
+                }
                 word(line, "label", label, ":|'")?;
                 line.push(' ');
             }
