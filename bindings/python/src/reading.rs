@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use crate::error::{Done, Failure};
 use crate::learner::Learner;
 use crate::learner::table::{Reading, parsed};
-use crate::table::Table;
+use crate::table::{Remarks, Table, remarks};
 
 /// Rows as the arrays of a CSR matrix.
 #[derive(Default)]
@@ -17,7 +17,7 @@ pub(crate) struct Numbers {
     columns: Vec<u32>,
     starts: Vec<i64>,
     /// Remarks on the cells.
-    pub(crate) odd: Vec<String>,
+    pub(crate) odd: Remarks,
 }
 
 /// The same for Python, with the number of columns.
@@ -44,7 +44,7 @@ pub(crate) fn numbers(table: &Table, schema: Schema, room: usize) -> Done<(Numbe
         found.columns.extend_from_slice(row.indices());
         found.starts.push(found.values.len() as i64);
     }
-    found.odd = table.odd_cells(reader.as_ref());
+    found.odd = remarks(reader.as_ref());
     Ok((found, reader.schema(), reader.dropped_features()))
 }
 
@@ -61,8 +61,8 @@ pub(crate) fn table_schema(
         let mut reader = table.open(&reading.options())?;
         let mut row = Row::new();
         while reader.read(&mut row)? {}
-        let mut notes = reader.notes();
-        notes.extend(table.odd_cells(reader.as_ref()));
+        let (misfits, others) = remarks(reader.as_ref());
+        let notes = [reader.notes(), misfits, others].concat();
         Ok((written(&reader.schema()), notes))
     })?)
 }

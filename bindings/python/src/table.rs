@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::sync::Arc;
 
-use noregret_stream::{Format, MemoryCell, MemoryTable, ReadOptions, Reader};
+use noregret_stream::{Format, MemoryCell, MemoryTable, ReadOptions, Reader, Remark};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyList, PyString};
 
@@ -11,6 +11,9 @@ use crate::error::Done;
 
 /// The name of a table in errors.
 pub(crate) const NAME: &str = "the table";
+
+/// Remarks on cells that do not fit their columns, and others.
+pub(crate) type Remarks = (Vec<String>, Vec<String>);
 
 /// A table.
 #[pyclass(frozen, module = "noregret._core")]
@@ -47,33 +50,25 @@ impl Table {
         Ok(match &self.0 {
             Given::Cells(table) => noregret_stream::from_table(Arc::clone(table), NAME, options)?,
             Given::Lines(lines) => {
-                let options = ReadOptions { format: Some(Format::Ndjson), ..options.clone() };
+                let options = ReadOptions { format: Some(Format::Ndjson), row_0: Some(1), ..options.clone() };
                 noregret_stream::from_read(Box::new(Cursor::new(Arc::clone(lines))), NAME, &options)?
             }
         })
     }
+}
 
-    /// Remarks on cells that do not fit their columns, and on features that the model does not have. Of
-    /// labels that count as missing Python tells, with its own way out.
-    pub(crate) fn odd_cells(&self, reader: &dyn Reader) -> Vec<String> {
-        let odd = reader.odd_cells().into_iter().filter(|odd| !odd.starts_with("the label "));
-        odd.map(|odd| self.with_row(odd)).collect()
-    }
-
-    /// A remark on a cell with its row, from 0, in place of its line.
-    fn with_row(&self, odd: String) -> String {
-        let first = match &self.0 {
-            // After the header.
-            Given::Cells(_) => 2,
-            Given::Lines(_) => 1,
-        };
-        let Some((before, rest)) = odd.rsplit_once(" in line ") else { return odd };
-        let Some((line, after)) = rest.split_once(':') else { return odd };
-        match line.parse::<u64>() {
-            Ok(line) => format!("{before} in row {}:{after}", line.saturating_sub(first)),
-            Err(_) => odd,
+/// Sentences about the cells of a table that do not fit their columns, and others, such as one about features
+/// that the model does not have. Of labels that count as missing Python tells, with its own way out.
+pub(crate) fn remarks(reader: &dyn Reader) -> Remarks {
+    let mut found = Remarks::default();
+    for remark in reader.odd_cells() {
+        match remark {
+            Remark::Unlabelled { .. } => {}
+            Remark::Misfit { .. } => found.0.push(remark.to_string()),
+            _ => found.1.push(remark.to_string()),
         }
     }
+    found
 }
 
 fn cell(value: &Bound<'_, PyAny>) -> PyResult<MemoryCell> {

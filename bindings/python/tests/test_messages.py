@@ -333,6 +333,17 @@ def test_cells_beside_lists_are_said():
     assert FORTY in learner.run(other, old(other)).notes
 
 
+def test_errors_name_rows_and_no_lines():
+    # "the table:9" was the line of a file that nobody has.
+    frame = ages()
+    frame["age"] = frame["age"].map(str)
+    for text, said in [("inf", 'column "age": "inf" is not finite'), ("1e200", "the row has the value 1e200")]:
+        frame.loc[7, "age"] = text
+        for x in [frame, frame.assign(tags=[["new"], ["new", "vip"]] * 60)]:
+            with pytest.raises(ValueError, match=f"^row 7: {said}"):
+                Learner("folklore").run(x, ["old", "young"] * 60)
+
+
 def test_classifiers_say_what_does_not_fit():
     face, river = pytest.importorskip("noregret.sklearn"), pytest.importorskip("noregret.river")
     frame, other = ages(), ages()

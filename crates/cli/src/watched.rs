@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use indicatif::ProgressBar;
 use noregret::hand_on;
-use noregret_stream::{Columns, ReadError, Reader, Row, Schema, Stop};
+use noregret_stream::{Columns, ReadError, Reader, Remark, Row, Schema, Stop};
 
 use crate::progress::{TICK, style};
 
@@ -70,7 +70,7 @@ impl Reader for Watched {
         fn again(&mut self) -> Option<Box<dyn Reader>>;
         fn dropped_features(&self) -> u64;
         fn absent(&self) -> Vec<u32>;
-        fn odd_cells(&self) -> Vec<String>;
+        fn odd_cells(&self) -> Vec<Remark>;
         fn position(&self) -> u64;
         fn size(&self) -> Option<u64>;
         fn schema(&self) -> Schema;

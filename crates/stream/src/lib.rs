@@ -38,7 +38,7 @@ pub mod words;
 
 pub use fault::Fault;
 pub use read::columns::{Columns, Names, hash_name, hash_number};
-pub use read::error::{ReadError, ReadErrorKind};
+pub use read::error::{Place, ReadError, ReadErrorKind};
 pub use read::format::Format;
 pub use read::label::{GivenLabel, LabelType, of_number as label_of_number, written as label_of_value};
 pub use read::live::Stop;
@@ -50,6 +50,7 @@ pub use read::offer::{Described, DescribedRound, fill_blocks};
 pub use read::open::{from_read, from_table, open};
 pub use read::options::{CsvField, CsvRole, CsvSchema, Offers, ReadOptions, Schema, Style};
 pub use read::reader::Reader;
+pub use read::remark::Remark;
 pub use read::row::{ActionCost, Row, RowLabel};
 pub use read::table::time_features;
 pub use write::create;

@@ -229,8 +229,8 @@ class Learner(Described):
             return np.ascontiguousarray(found[0]) if _tables.is_row(x) or _arrays.is_row(x) else found
         if self._takes_tables(x):
             table = self._table(x)
-            found, odd = _core.predict_table(self._core, table.given(), scores)
-            _tables.tell(_tables.misfits(odd), 3)
+            found, misfits = _core.predict_table(self._core, table.given(), scores)
+            _tables.tell(misfits, 3)
             return np.ascontiguousarray(found[0]) if _tables.is_row(x) or _arrays.is_row(x) else found
         self._in_order(x)
         if _arrays.is_row(x):
@@ -409,12 +409,12 @@ class Learner(Described):
         given = table.without(known).given(known, targets)
         # Labels of a file without types are texts, and stay so.
         texts = set(self._core.labels) if not begins and self._values is None else set()
-        found, notes, odd = _core.run_table(self._core, given, known, weights, grows=self._grows, **how)
+        found, notes, (misfits, others) = _core.run_table(self._core, given, known, weights, grows=self._grows, **how)
         self._remember([label for label in targets if _targets.text_of(label) not in texts] if texts else targets)
         if begins:
             self._check_class_weight((self._values or {}).values())
-        odd = first + (_targets.remarks(given_labels, rows) if begins and not self._real else []) + odd
-        return found, notes, odd + _targets.unlabelled(targets, found[4], weights)
+        first += _targets.remarks(given_labels, rows) if begins and not self._real else []
+        return found, notes, first + misfits + others + _targets.unlabelled(targets, found[4], weights)
 
     def _begin(self, rows: Any, y: Any, facts: dict[str, Any]) -> Floats | Ints:
         """Makes the learner for the given rows; returns their targets."""

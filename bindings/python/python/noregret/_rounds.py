@@ -130,12 +130,13 @@ class Rounds(Model[_core.Bandit]):
         return self._read(x, learns, 4)
 
     def _read(self, x: Any, learns: bool, stacklevel: int, notes: list[str] | None = None) -> Rows:
-        """Rows that have names; remarks on their cells are warned of, or join `notes`."""
-        rows, odd = _core.rows_of(self._core, self._named(x), learns)
+        """Rows that have names; remarks on them join `notes`. Without such a list, those on cells that do not fit their columns are warned
+        of: features that are new may come in every row."""
+        rows, (misfits, others) = _core.rows_of(self._core, self._named(x), learns)
         if notes is None:
-            _tables.tell(_tables.misfits(odd), stacklevel + 1)
+            _tables.tell(misfits, stacklevel + 1)
         else:
-            notes += odd
+            notes += misfits + others
         return rows
 
     def _many(self, x: Any, learns: bool, notes: list[str] | None = None) -> Rows:

@@ -22,7 +22,7 @@ use crate::learner::table::{Asked, Reading, made};
 use crate::offered::{PyCosts, PyRound};
 use crate::reading::{Numbers, Sparse, numbers};
 use crate::shared::Shared;
-use crate::table::Table;
+use crate::table::{Remarks, Table};
 use crate::values;
 
 /// How a bandit plays, beside what determines its learner.
@@ -87,15 +87,14 @@ fn bandit(made: Saved, seed: u64, playing: Playing) -> Done<Bandit> {
     Ok(Bandit { inner: Shared::new(Inner { fresh: Some(seed), ..inner }) })
 }
 
-/// The rows of a table, or of rows of names, as numbers, and remarks on the cells. With `learns`, new names
-/// get columns.
+/// The rows of a table, or of rows of names, as numbers, with remarks. With `learns`, new names get columns.
 #[pyfunction]
 pub(crate) fn rows_of<'py>(
     py: Python<'py>,
     bandit: &Bandit,
     table: &Table,
     learns: bool,
-) -> PyResult<(Sparse<'py>, Vec<String>)> {
+) -> PyResult<(Sparse<'py>, Remarks)> {
     let table = table.clone();
     let (mut rows, width) = bandit.inner.work(py, |inner| inner.rows(&table, learns))??;
     let odd = std::mem::take(&mut rows.odd);

@@ -28,7 +28,7 @@ use crate::error::{Done, Failure};
 use crate::making::scaling;
 use crate::record::{Ran, Record};
 use crate::signals::{Signals, with_threads};
-use crate::table::{NAME, Table};
+use crate::table::{NAME, Remarks, Table, remarks};
 use crate::values;
 
 /// The roles of columns, and what counts as missing, named as in the command line.
@@ -165,10 +165,10 @@ pub(crate) fn run_table<'py>(
     keep: bool,
     threads: usize,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Ran<'py>, Vec<String>, Vec<String>)> {
+) -> PyResult<(Ran<'py>, Vec<String>, Remarks)> {
     let table = table.clone();
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    let (record, [notes, odd]) = learner.inner.work(py, |inner| -> Done<(Record, [Vec<String>; 2])> {
+    let (ran, notes, odd) = learner.inner.work(py, |inner| -> Done<(Record, Vec<String>, Remarks)> {
         let mut options = inner.reading();
         options.label = Some(label);
         let (rows, names) = look(table.open(&options)?.as_mut(), inner.encoder.labels().clone())?;
@@ -189,21 +189,22 @@ pub(crate) fn run_table<'py>(
             inner.encoder = examples.inside.encoder;
             inner.encoder.set_absent(Vec::new());
             let reader = examples.inside.reader.as_ref();
-            let told = [reader.notes(), table.odd_cells(reader)];
+            let (notes, odd) = (reader.notes(), remarks(reader));
             let score = ran?;
             inner.facts.extend(&score.facts);
             record.score = Some(score);
             examples.signals.into_result()?;
-            Ok((record, told))
+            Ok((record, notes, odd))
         })
     })??;
-    Ok((record.into_python(py)?, notes, odd))
+    Ok((ran.into_python(py)?, notes, odd))
 }
 
-/// Numbers, how many rows and columns they are, and remarks on the cells.
+/// Numbers, how many rows and columns they are, and remarks on cells that do not fit their columns.
 type Predicted = (Vec<f64>, [usize; 2], Vec<String>);
 
-/// Probabilities (or scores) of the rows of a table, one row each, and remarks on the cells.
+/// Probabilities (or scores) of the rows of a table, one row each, and remarks on cells that do not fit their
+/// columns.
 #[pyfunction]
 pub(crate) fn predict_table<'py>(
     py: Python<'py>,
@@ -231,7 +232,7 @@ pub(crate) fn predict_table<'py>(
             });
             rows += count;
             if count < block.len() {
-                return Ok((out, [rows, width], table.odd_cells(examples.reader.as_ref())));
+                return Ok((out, [rows, width], remarks(examples.reader.as_ref()).0));
             }
         }
     })??;

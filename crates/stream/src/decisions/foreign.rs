@@ -11,6 +11,7 @@ use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::missing::Missing;
 use crate::read::options::{CsvRole, Schema};
 use crate::read::reader::Reader;
+use crate::read::remark::Remark;
 use crate::read::row::{Earned, Row, RowLabel};
 use crate::read::table::is_needed;
 
@@ -122,7 +123,7 @@ impl Reader for PlayedRows {
         fn take_back(&mut self);
         fn dropped_features(&self) -> u64;
         fn absent(&self) -> Vec<u32>;
-        fn odd_cells(&self) -> Vec<String>;
+        fn odd_cells(&self) -> Vec<Remark>;
         fn position(&self) -> u64;
         fn size(&self) -> Option<u64>;
         fn notes(&self) -> Vec<String>;

@@ -22,7 +22,7 @@ use crate::read::format::Format;
 use crate::read::live::Stop;
 use crate::read::open::{no_data, open};
 use crate::read::options::{Offers, ReadOptions, Schema};
-use crate::read::reader::Reader;
+use crate::read::reader::{Reader, sentences};
 use crate::read::recognise;
 use crate::read::row::{ActionCost, Row, RowLabel};
 use crate::read::source::Source;
@@ -244,7 +244,7 @@ impl Logged {
             Self::Rows(rows) => {
                 let unlabelled = (rows.unlabelled > 0)
                     .then(|| format!("left out {} without a label", counted(rows.unlabelled, "row")));
-                unlabelled.into_iter().chain(rows.reader.odd_cells()).collect()
+                unlabelled.into_iter().chain(sentences(&*rows.reader)).collect()
             }
         }
     }
@@ -253,7 +253,7 @@ impl Logged {
     pub fn left_out(&self) -> Vec<String> {
         match self {
             Self::Rows(rows) if rows.unanswered => {
-                rows.reader.notes().into_iter().chain(rows.reader.odd_cells()).collect()
+                rows.reader.notes().into_iter().chain(sentences(&*rows.reader)).collect()
             }
             Self::Log(_) | Self::Rows(_) => vec![],
         }

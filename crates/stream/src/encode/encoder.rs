@@ -370,9 +370,9 @@ fn check_largest(weight: f64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// An error of [`Encoder::encode`] with its place: the file and line of `row`.
+/// An error of [`Encoder::encode`] with its place: the file and line of `row`, or its number.
 pub(crate) fn row_error(source_name: &str, row: &Row, what: Fault) -> ReadError {
-    ReadError::new(source_name, row.line, ReadErrorKind::Row(what.into()))
+    ReadError::new(source_name, row.line, ReadErrorKind::Row(what.into())).with_row_0(row.row_0)
 }
 
 #[cfg(test)]

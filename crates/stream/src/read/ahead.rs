@@ -9,6 +9,7 @@ use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::options::Schema;
 use crate::read::reader::Reader;
+use crate::read::remark::Remark;
 use crate::read::row::{PackedRows, Room, Row};
 
 /// Batches that are parsed ahead.
@@ -31,8 +32,8 @@ pub(crate) struct ReadAhead {
     described: Vec<(&'static str, String)>,
     notes: Vec<String>,
     absent: Vec<u32>,
-    /// Notes about cells of the batches so far.
-    odd_cells: Vec<String>,
+    /// Remarks on cells of the batches so far.
+    odd_cells: Vec<Remark>,
     kept: Option<Returned>,
 }
 
@@ -56,8 +57,8 @@ struct Batch {
     names: Vec<Arc<str>>,
     /// The result after the last row, and the name of the row concerned.
     error: Option<(ReadError, String)>,
-    /// Notes about cells so far.
-    odd_cells: Vec<String>,
+    /// Remarks on cells so far.
+    odd_cells: Vec<Remark>,
     position: u64,
 }
 
@@ -254,7 +255,7 @@ impl Reader for ReadAhead {
         self.absent.clone()
     }
 
-    fn odd_cells(&self) -> Vec<String> {
+    fn odd_cells(&self) -> Vec<Remark> {
         self.odd_cells.clone()
     }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fault::{Fault, fault};
 use crate::read::error::{ReadErrorKind, shown};
+use crate::read::remark::Remark;
 
 /// The identities of columns `0..count`. Saved with a model, so that features are mapped to the
 /// same columns.
@@ -296,8 +297,8 @@ impl ColumnMap {
         }
     }
 
-    /// A sentence about the features dropped, if there are any.
-    pub(crate) fn unknown(&self) -> Option<String> {
+    /// A remark on the features dropped, if there are any.
+    pub(crate) fn unknown(&self) -> Option<Remark> {
         const SHOWN: usize = 5;
         if self.dropped == 0 || self.unknown.is_empty() {
             return None;
@@ -308,7 +309,8 @@ impl ColumnMap {
             _ if self.unknown.len() == MOST_UNKNOWN => " and many more".to_owned(),
             more => format!(" and {more} more"),
         };
-        Some(format!("features that the model does not have are ignored: {}{more}", names.join(", ")))
+        let names = names.join(", ");
+        Some(Remark::Other(format!("features that the model does not have are ignored: {names}{more}")))
     }
 
     /// Column of the feature numbered `number` as in the data; `None` if it is dropped.

@@ -7,13 +7,39 @@ use crate::fault::Fault;
 /// Why data could not be read. One word wide, so that results stay small.
 ///
 /// `Display` is one sentence that begins with the file and, where there is one, the line:
-/// `data.svm:17: feature index 3 follows 5; LIBSVM indices must increase`.
+/// `data.svm:17: feature index 3 follows 5; LIBSVM indices must increase`; or with the row, where rows are
+/// counted and not lines: `row 7: column "a": "inf" is not finite`.
 pub struct ReadError(Box<Inner>);
 
 struct Inner {
     source_name: String,
-    line: u64,
+    /// Line 0 is none.
+    place: Place,
     kind: ReadErrorKind,
+}
+
+/// Where a row is. `Display` names it in a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// From 1.
+    pub(crate) line: u64,
+    /// As [`ReadOptions::row_0`](crate::ReadOptions::row_0).
+    pub(crate) row_0: Option<u64>,
+}
+
+impl Place {
+    pub(crate) fn line(line: u64) -> Self {
+        Self { line, row_0: None }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.row_0 {
+            None => write!(f, "line {}", self.line),
+            Some(first) => write!(f, "row {}", self.line.saturating_sub(first)),
+        }
+    }
 }
 
 /// What went wrong.
@@ -101,7 +127,13 @@ impl From<&str> for ReadErrorKind {
 
 impl ReadError {
     pub(crate) fn new(source_name: &str, line: u64, kind: ReadErrorKind) -> Self {
-        ReadError(Box::new(Inner { source_name: source_name.to_owned(), line, kind }))
+        ReadError(Box::new(Inner { source_name: source_name.to_owned(), place: Place::line(line), kind }))
+    }
+
+    /// The same, with another way to name places.
+    pub(crate) fn with_row_0(mut self, row_0: Option<u64>) -> Self {
+        self.0.place.row_0 = row_0;
+        self
     }
 
     /// Whether the error concerns one row, so that reading can continue with the next.
@@ -129,7 +161,7 @@ impl ReadError {
 
     /// Line from 1 where the bad row begins, if the error belongs to a row.
     pub fn line(&self) -> Option<u64> {
-        (self.0.line > 0).then_some(self.0.line)
+        (self.0.place.line > 0).then_some(self.0.place.line)
     }
 
     /// The column or key concerned, if any.
@@ -143,12 +175,12 @@ impl ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { source_name, line, kind } = &*self.0;
-        f.write_str(source_name)?;
-        if *line > 0 {
-            write!(f, ":{line}")?;
+        let Inner { source_name, place, kind } = &*self.0;
+        match place {
+            Place { line: 0, .. } => write!(f, "{source_name}: {kind}"),
+            Place { line, row_0: None } => write!(f, "{source_name}:{line}: {kind}"),
+            Place { row_0: Some(_), .. } => write!(f, "{place}: {kind}"),
         }
-        write!(f, ": {kind}")
     }
 }
 
@@ -253,6 +285,7 @@ mod tests {
         );
         assert_eq!(error.to_string(), r#"a.csv:3: column "age": is x"#);
         assert_eq!((error.is_row_error(), error.line(), error.column()), (true, Some(3), Some("age")));
+        assert_eq!(error.with_row_0(Some(2)).to_string(), r#"row 1: column "age": is x"#);
         let error = ReadError::new("standard input", 0, ReadErrorKind::Empty);
         assert_eq!(error.to_string(), "standard input: has no rows");
         assert_eq!((error.is_row_error(), error.line()), (false, None));

@@ -14,6 +14,8 @@ use crate::read::table::{Cell, Column, Records, Sample, Table, infer, label_and_
 
 /// Number of rows examined.
 const FIRST: usize = 1000;
+/// The line of row 0 in a file with a header.
+pub(crate) const ROW_0: u64 = 2;
 
 /// A cell of a [`MemoryTable`].
 #[derive(Clone, Debug, PartialEq)]
@@ -135,7 +137,7 @@ impl Records for MemoryRows {
 
     /// The line of the row in a file with a header.
     fn line(&self) -> u64 {
-        self.at as u64 + 1
+        self.at as u64 + ROW_0 - 1
     }
 
     fn hand_over(
@@ -170,6 +172,7 @@ impl Records for MemoryRows {
 mod tests {
     use super::*;
     use crate::read::open::{from_read, from_table};
+    use crate::read::reader::sentences;
     use crate::testing::read_all;
 
     fn rows(mut reader: Box<dyn Reader>) -> Vec<String> {
@@ -206,7 +209,9 @@ mod tests {
         assert_eq!(rows(of_table()), rows(of_csv()));
         let (mut a, mut b) = (of_csv(), of_table());
         while a.read(&mut Row::new()).unwrap() && b.read(&mut Row::new()).unwrap() {}
-        assert!(b.odd_cells()[0].contains("the first \"2026-02-31\" in line 32"), "{:?}", b.odd_cells());
-        assert_eq!((a.odd_cells(), a.notes(), a.schema()), (b.odd_cells(), b.notes(), b.schema()));
+        let [of_csv, of_table] = [&a, &b].map(|reader| sentences(reader.as_ref()));
+        assert!(of_csv[0].contains("the first \"2026-02-31\" in line 32"), "{of_csv:?}");
+        assert_eq!(of_table, of_csv.iter().map(|told| told.replace("line 32", "row 30")).collect::<Vec<_>>());
+        assert_eq!((a.notes(), a.schema()), (b.notes(), b.schema()));
     }
 }

@@ -26,6 +26,7 @@ pub(crate) mod options;
 pub(crate) mod parquet;
 pub(crate) mod reader;
 pub(crate) mod recognise;
+pub(crate) mod remark;
 pub(crate) mod row;
 pub(crate) mod source;
 pub(crate) mod table;

@@ -47,6 +47,7 @@ use crate::read::missing::Missing;
 use crate::read::options::{CsvRole, Offers, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::recognise;
+use crate::read::remark::Remark;
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
 use crate::read::table::words::LABEL_NAMES;
@@ -345,7 +346,7 @@ impl LineParser for Ndjson {
         self.notes.clone()
     }
 
-    fn odd_cells(&self) -> Vec<String> {
+    fn odd_cells(&self) -> Vec<Remark> {
         self.table.iter().flat_map(|table| &table.cells).filter_map(Column::odd).collect()
     }
 

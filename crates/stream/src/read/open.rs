@@ -39,7 +39,8 @@ pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadEr
             .and_then(|()| check_text(Format::Parquet, options))
             .and_then(|()| check_offered(Format::Parquet, options))
             .map_err(|what| ReadError::new(path, 0, what.into()))?;
-        return ahead(labelled(crate::read::parquet::reader(file, path, options)?, path, options), path);
+        let reader = crate::read::parquet::reader(file, path, options)?;
+        return ahead(labelled(reader, path, options, None), path);
     }
     from_source(Source::open(path, &options.stop)?, options)
 }
@@ -58,7 +59,8 @@ pub fn from_read(
     from_source(Source::from_read(input, name, None)?, options)
 }
 
-/// Reads a table in memory, as [`open`] does with one in a file; `name` is used in errors.
+/// Reads a table in memory, as [`open`] does with one in a file; `name` is used in errors. Sentences count
+/// its rows from 0.
 ///
 /// # Errors
 ///
@@ -69,17 +71,23 @@ pub fn from_table(
     options: &ReadOptions,
 ) -> Result<Box<dyn Reader>, ReadError> {
     let options = &*options.of_log();
-    Ok(labelled(memory::reader(table, name, options)?, name, options))
+    Ok(labelled(memory::reader(table, name, options)?, name, options, Some(memory::ROW_0)))
 }
 
 fn from_source(source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let (name, options) = (source.name().to_owned(), &*options.of_log());
-    let reader = labelled(parsed(source, options)?, &name, options);
+    let reader = parsed(source, options).map_err(|error| error.with_row_0(options.row_0))?;
+    let reader = labelled(reader, &name, options, options.row_0);
     if options.describes { Ok(reader) } else { ahead(reader, &name) }
 }
 
 /// The rows without the labels that count as missing; those of a log of another program as decisions.
-fn labelled(reader: Box<dyn Reader>, name: &str, options: &ReadOptions) -> Box<dyn Reader> {
+fn labelled(
+    reader: Box<dyn Reader>,
+    name: &str,
+    options: &ReadOptions,
+    row_0: Option<u64>,
+) -> Box<dyn Reader> {
     let schema = reader.schema();
     let mut values = schema.csv.map(|csv| csv.marks).unwrap_or_default();
     values.extend(schema.missing.values);
@@ -88,7 +96,7 @@ fn labelled(reader: Box<dyn Reader>, name: &str, options: &ReadOptions) -> Box<d
     let missing = classes.with(&options.missing());
     match &options.logged {
         Some(keys) => Box::new(PlayedRows::new(reader, keys.clone(), missing, name)),
-        None => Box::new(Unlabelled::new(reader, missing)),
+        None => Box::new(Unlabelled::new(reader, missing, row_0)),
     }
 }
 

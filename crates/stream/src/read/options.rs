@@ -69,6 +69,9 @@ pub struct ReadOptions {
     /// With a schema: new features become new columns up to this number; further ones are dropped
     /// and counted.
     pub room: u32,
+    /// Sentences name rows by their numbers from 0, as those of a data frame, and not by their lines, if this
+    /// is the line of row 0.
+    pub row_0: Option<u64>,
     /// Interrupts the reading of a pipe.
     pub stop: Stop,
 }

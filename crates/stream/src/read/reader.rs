@@ -4,6 +4,7 @@ use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
 use crate::read::options::Schema;
+use crate::read::remark::Remark;
 use crate::read::row::Row;
 use crate::read::source::{Line, Source};
 
@@ -49,9 +50,9 @@ pub trait Reader: Send {
         vec![]
     }
 
-    /// Cells so far that did not fit their column and count as missing, one sentence per column, and features
-    /// that were dropped.
-    fn odd_cells(&self) -> Vec<String> {
+    /// Cells so far that did not fit their column and count as missing, a remark for each column, and other
+    /// remarks on the rows, such as one on features that were dropped.
+    fn odd_cells(&self) -> Vec<Remark> {
         vec![]
     }
 
@@ -71,6 +72,11 @@ pub trait Reader: Send {
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// The sentences of [`Reader::odd_cells`].
+pub(crate) fn sentences(reader: &dyn Reader) -> Vec<String> {
+    reader.odd_cells().iter().map(ToString::to_string).collect()
 }
 
 /// Whether a line was a row.
@@ -110,7 +116,7 @@ pub(crate) trait LineParser: Send {
     }
 
     /// As [`Reader::odd_cells`].
-    fn odd_cells(&self) -> Vec<String> {
+    fn odd_cells(&self) -> Vec<Remark> {
         vec![]
     }
 
@@ -190,7 +196,7 @@ impl<P: LineParser> Reader for LineReader<P> {
         self.parser.absent()
     }
 
-    fn odd_cells(&self) -> Vec<String> {
+    fn odd_cells(&self) -> Vec<Remark> {
         self.parser.odd_cells().into_iter().chain(self.columns.unknown()).collect()
     }
 

@@ -56,6 +56,8 @@ pub struct Row {
     pub tag: String,
     /// Line of the (decompressed) file where the row starts, from 1.
     pub line: u64,
+    /// As [`ReadOptions::row_0`](crate::ReadOptions::row_0).
+    pub(crate) row_0: Option<u64>,
     kind: LabelKind,
     name: String,
     /// The type of the name.
@@ -108,6 +110,7 @@ impl Default for Row {
             weight: 1.0,
             tag: String::new(),
             line: 0,
+            row_0: None,
             kind: LabelKind::Missing,
             name: String::new(),
             of: LabelType::Unstated,

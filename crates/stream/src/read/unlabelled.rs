@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use noregret::hand_on;
 
 use crate::read::columns::Columns;
-use crate::read::error::{ReadError, shown};
+use crate::read::error::ReadError;
 use crate::read::label::value;
 use crate::read::missing::Missing;
 use crate::read::options::Schema;
 use crate::read::reader::Reader;
+use crate::read::remark::Remark;
 use crate::read::row::{Row, RowLabel};
 
 /// A reader whose rows without a label are those whose label is missing, in any word for it. Of rows that are
@@ -21,19 +22,22 @@ pub(crate) struct Unlabelled {
     numbers: Vec<f64>,
     /// Rows by the words of their missing labels.
     counts: HashMap<String, u64>,
+    /// As in [`ReadOptions`](crate::ReadOptions).
+    row_0: Option<u64>,
 }
 
 impl Unlabelled {
-    pub(crate) fn new(inside: Box<dyn Reader>, missing: Missing) -> Self {
+    pub(crate) fn new(inside: Box<dyn Reader>, missing: Missing, row_0: Option<u64>) -> Self {
         let is_table = inside.schema().csv.is_some();
         let numbers = missing.words.iter().filter(|_| !is_table).filter_map(|word| value(word)).collect();
-        Self { inside, missing, numbers, counts: HashMap::new() }
+        Self { inside, missing, numbers, counts: HashMap::new(), row_0 }
     }
 }
 
 impl Reader for Unlabelled {
     fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
-        let more = self.inside.read(row)?;
+        row.row_0 = self.row_0;
+        let more = self.inside.read(row).map_err(|error| error.with_row_0(self.row_0))?;
         if !self.numbers.is_empty() {
             row.remove_values(&self.numbers);
         }
@@ -49,16 +53,12 @@ impl Reader for Unlabelled {
         Ok(more)
     }
 
-    fn odd_cells(&self) -> Vec<String> {
+    fn odd_cells(&self) -> Vec<Remark> {
         let mut words: Vec<_> = self.counts.iter().collect();
         words.sort_unstable();
-        let sentence = |(word, count): (&String, &u64)| {
-            let (word, rows) = (shown(word), crate::words::counted(*count, "row"));
-            format!(
-                "the label {word} counts as missing in {rows}: predicted, and not learnt; the option not-missing makes it a class"
-            )
-        };
-        words.into_iter().map(sentence).chain(self.inside.odd_cells()).collect()
+        let words =
+            words.into_iter().map(|(word, rows)| Remark::Unlabelled { word: word.clone(), rows: *rows });
+        words.chain(self.inside.odd_cells().into_iter().map(|remark| remark.with_row_0(self.row_0))).collect()
     }
 
     fn schema(&self) -> Schema {

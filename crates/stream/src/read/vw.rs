@@ -35,6 +35,7 @@ use crate::read::number;
 use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::recognise;
+use crate::read::remark::Remark;
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
 
@@ -189,7 +190,7 @@ impl LineParser for Vw {
         self.notes.clone()
     }
 
-    fn odd_cells(&self) -> Vec<String> {
+    fn odd_cells(&self) -> Vec<Remark> {
         self.missing_note().into_iter().collect()
     }
 
@@ -269,12 +270,12 @@ fn parse_cost(word: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
 
 impl Vw {
     /// A sentence about the features whose value is a word for a missing one, if there were any.
-    fn missing_note(&self) -> Option<String> {
+    fn missing_note(&self) -> Option<Remark> {
         let (first, count) = (shown(self.first_absent.as_ref()?), self.absent);
-        Some(format!(
+        Some(Remark::Other(format!(
             "features whose value is a word for a missing one, such as {first} ({count} in all), count as missing; the option \
              not-missing makes the word a text like others"
-        ))
+        )))
     }
 
     /// Calls `each` with name and value of every feature behind the first bar; zeros are left out.

@@ -232,8 +232,8 @@ class Classifier(base.MiniBatchClassifier):
                 return dict.fromkeys(self._classes, 0.5)
             if self._table is not None:
                 table = _tables.as_written(_tables.table([self._whole(x)]), self._core)
-                found, odd = _core.predict_table(self._core, table.given(), False)
-                _tables.tell(_tables.misfits(odd), 2)
+                found, misfits = _core.predict_table(self._core, table.given(), False)
+                _tables.tell(misfits, 2)
                 return self._named(found[0].tolist())
             return self._named(_core.predict_mapping(self._core, self._columns, self._flat(x), False))
 
@@ -294,8 +294,8 @@ class Classifier(base.MiniBatchClassifier):
 
         names = list(X.columns)
         if self._table is not None:
-            probabilities, odd = _core.predict_table(self._table._core, _tables.as_written(_tables.table(X), self._table._core).given(), False)
-            _tables.tell(_tables.misfits(odd), 3)
+            probabilities, misfits = _core.predict_table(self._table._core, _tables.as_written(_tables.table(X), self._table._core).given(), False)
+            _tables.tell(misfits, 3)
             return pandas.DataFrame(probabilities[:, : len(self._classes)], index=X.index, columns=list(self._classes))
         rows = [
             self.predict_proba_one(dict(zip(names, row, strict=True)))

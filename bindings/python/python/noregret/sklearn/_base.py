@@ -468,7 +468,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if reader is not None:
             table = reader._table(X).given()
             told = [_core.predict_table(core, table, scores) for core in cores]
-            _tables.tell(_tables.misfits(told[0][1]), 3)
+            _tables.tell(told[0][1], 3)
             found = [forecasts[:, self._order] for forecasts, _ in told]
         else:
             if not self._plain(X):

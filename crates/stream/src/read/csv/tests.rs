@@ -2,6 +2,7 @@ use super::*;
 use crate::read::columns::{Columns, Names};
 use crate::read::open::from_read;
 use crate::read::options::Schema;
+use crate::read::reader::sentences;
 use crate::testing::{by_line, read_all};
 
 fn open(text: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
@@ -109,7 +110,7 @@ fn truth_values_are_numbers_in_a_numeric_column() {
     let expected = ["2 x*1 a=1 b=1", "3 y*1 a=2", "4 x*1 a=3 b=1", "5 y*1 a=4"];
     assert_eq!(read(&mut *reader), expected);
     let odd = r#"column "b": 1 cell is no number, the first "maybe" in line 5: it counts as missing"#;
-    assert_eq!(reader.odd_cells(), [odd]);
+    assert_eq!(sentences(&*reader), [odd]);
     // Unless it is said, they are categories.
     let mut reader = open("a,b,y\n1,TRUE,x\n2,False,y\n", &ReadOptions::default()).unwrap();
     assert_eq!(read(&mut *reader), ["2 x*1 a=1 b=TRUE=1", "3 y*1 a=2 b=False=1"]);
@@ -210,7 +211,7 @@ fn a_cell_that_is_no_number_counts_as_missing() {
     let rows = read(&mut *reader);
     let expected = ["1002 c*1 b=2", "1003 d*1 a=3 b=4", "1004 d*1 b=5", "1005 d*1 b=6"];
     assert_eq!(rows[1000..], expected);
-    let notes = reader.odd_cells();
+    let notes = sentences(&*reader);
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert!(
         notes[0].starts_with("column \"a\": 2 cells are no numbers, the first \"x\" in line 1002"),

@@ -8,11 +8,12 @@ use super::cell::Cell;
 use super::features::Features;
 use super::time::{self, Moment};
 use crate::read::columns::ColumnMap;
-use crate::read::error::{ReadErrorKind, shown};
+use crate::read::error::{Place, ReadErrorKind, shown};
 use crate::read::label::{LabelType, truth};
 use crate::read::missing::Missing;
 use crate::read::number;
 use crate::read::options::{CsvField, CsvRole, Style};
+use crate::read::remark::Remark;
 use crate::read::row::{Earned, Row};
 
 /// A column and its role.
@@ -227,16 +228,12 @@ impl Column {
         ReadErrorKind::Cell { noun: "column", column: self.name.clone(), message }
     }
 
-    /// A sentence about the cells that did not fit, if there were any.
-    pub(crate) fn odd(&self) -> Option<String> {
-        let (line, text) = self.first_stray.as_ref()?;
-        let (count, name) = (self.strays, shown(&self.name));
+    /// A remark on the cells that did not fit, if there were any.
+    pub(crate) fn odd(&self) -> Option<Remark> {
+        let (line, first) = self.first_stray.clone()?;
         let held = if self.role == Some(CsvRole::Time) { "time" } else { "number" };
-        let (cells, s, count_as) =
-            if count == 1 { ("cell is", "", "it counts") } else { ("cells are", "s", "they count") };
-        Some(format!(
-            "column {name}: {count} {cells} no {held}{s}, the first {text} in line {line}: {count_as} as missing"
-        ))
+        let (column, count, place) = (self.name.clone(), self.strays, Place::line(line));
+        Some(Remark::Misfit { column, held, count, first, place })
     }
 }
 

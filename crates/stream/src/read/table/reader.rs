@@ -15,6 +15,7 @@ use crate::read::format::Format;
 use crate::read::missing::Missing;
 use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema, Speech};
 use crate::read::reader::Reader;
+use crate::read::remark::Remark;
 use crate::read::row::{Duplicates, Row};
 use crate::read::source::Source;
 
@@ -198,7 +199,7 @@ impl<R: Records> Reader for Table<R> {
         absent_numbers(self.absent.iter())
     }
 
-    fn odd_cells(&self) -> Vec<String> {
+    fn odd_cells(&self) -> Vec<Remark> {
         self.cells.iter().filter_map(Column::odd).chain(self.columns.unknown()).collect()
     }
 

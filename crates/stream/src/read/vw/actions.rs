@@ -35,6 +35,7 @@ use crate::read::ndjson::offers::{offers_described, room};
 use crate::read::offer::{Described, Round};
 use crate::read::options::{Offers, Schema};
 use crate::read::reader::{LineParser, Parsed};
+use crate::read::remark::Remark;
 use crate::read::row::{Row, RowLabel};
 use crate::read::source::{Line, Peek};
 
@@ -242,7 +243,7 @@ impl LineParser for Actions {
         Schema { offers, ..Schema::plain(Format::Vw, columns) }
     }
 
-    fn odd_cells(&self) -> Vec<String> {
+    fn odd_cells(&self) -> Vec<Remark> {
         self.vw.missing_note().into_iter().collect()
     }
 

@@ -40,6 +40,7 @@ use crate::read::ndjson::offers::{offers_described, room};
 use crate::read::offer::Round;
 use crate::read::options::{Offers, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
+use crate::read::remark::Remark;
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Source};
 use crate::words::counted;
@@ -441,7 +442,7 @@ impl LineParser for Json {
         described
     }
 
-    fn odd_cells(&self) -> Vec<String> {
+    fn odd_cells(&self) -> Vec<Remark> {
         let skipped = (self.skipped > 0).then(|| {
             let rows = counted(self.skipped, "row");
             format!(
@@ -456,6 +457,6 @@ impl LineParser for Json {
             let rows = counted(self.other_action, "row");
             format!("{rows} with a _labelIndex (from 0) of another action than _label_Action (from 1); the former is used")
         });
-        skipped.into_iter().chain(other).chain(action).collect()
+        [skipped, other, action].into_iter().flatten().map(Remark::Other).collect()
     }
 }
