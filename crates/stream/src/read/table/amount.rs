@@ -108,11 +108,15 @@ pub(crate) fn unit(cell: &str) -> Option<&str> {
     let (plural, number) = (unit.len() > 3, cell[..digit].chars().all(in_number));
     let unit = unit.strip_suffix('s').filter(|_| plural).unwrap_or(unit);
     let single = unit.split_whitespace().all(|word| word.starts_with(|sign| begins(sign) || sign == '/'));
+    // 2. is the number of an item, and 09A a code.
+    let item = cell[..end].trim_end().ends_with('.');
+    let padded = matches!(cell.as_bytes()[digit..], [b'0', b'0'..=b'9', ..]);
+    let code = padded && cell[..end].ends_with(|sign: char| sign.is_ascii_digit());
     // Fortran's 1.5D+01 has an exponent, and no unit.
     let digits = unit.strip_prefix(['D', 'd', 'E', 'e']).map(|rest| rest.trim_start_matches(['+', '-']));
     let exponent = digits.is_some_and(|digits| digits.starts_with(|sign: char| sign.is_ascii_digit()));
     let fits = unit.starts_with(begins) && unit.len() <= LONGEST;
-    (number && single && fits && !exponent).then_some(unit)
+    (number && single && fits && !exponent && !item && !code).then_some(unit)
 }
 
 /// The number of a cell without its unit; `None` if it has another one, or none.
@@ -208,6 +212,12 @@ mod tests {
             ("A11", None),
             ("T-12", None),
             ("1.5D+01", None),
+            ("2. Married", None),
+            ("3.NL", None),
+            ("09A", None),
+            ("050XX", None),
+            ("0.5kg", Some(("kg", "0.5"))),
+            ("05 min", Some(("min", "05"))),
             ("3 eggs", Some(("egg", "3"))),
             ("12", None),
             ("12:30", None),

@@ -71,6 +71,9 @@ const CLOCKS: usize = 48;
 /// Cells that begin with numbers and are none are told from so many different ones on.
 const MANY: usize = 30;
 
+/// They end in so many ways at most, digits apart: with the names of months, there are twelve.
+const ENDS: usize = 20;
+
 /// The result.
 pub(crate) struct Decided {
     pub(crate) fields: Vec<CsvField>,
@@ -298,13 +301,20 @@ impl<'a> Look<'a> {
         amount::detect(self.cells.iter().copied(), self.comma_first)
     }
 
-    /// Whether nearly all cells begin with a number, maybe behind a sign such as ~, as 71-76 and ~71 do.
+    /// Whether nearly all cells begin with a number, maybe behind a sign such as ~, and end in few ways, as
+    /// 71-76 and ~71 do, and addresses and keys do not.
     fn begin_with_numbers(&self) -> bool {
-        let digit = |cell: &&str| {
-            let number = cell.trim_start_matches(|sign: char| !sign.is_alphanumeric());
-            number.starts_with(|sign: char| sign.is_ascii_digit())
-        };
-        self.texts().filter(digit).count() as f64 >= MOSTLY * self.cells.len() as f64
+        let (mut numbers, mut ends, mut count) = (HashSet::new(), HashSet::new(), 0_u32);
+        for cell in self.texts() {
+            let cell = cell.trim_start_matches(|sign: char| !sign.is_alphanumeric());
+            let digits = cell.bytes().take_while(u8::is_ascii_digit).count();
+            if digits > 0 {
+                numbers.insert(&cell[..digits]);
+                ends.insert(cell[digits..].replace(|sign: char| sign.is_ascii_digit(), ""));
+                count += 1;
+            }
+        }
+        numbers.len() > 1 && ends.len() <= ENDS && f64::from(count) >= MOSTLY * self.cells.len() as f64
     }
 
     /// The notation of durations, if all cells are some.
@@ -472,7 +482,6 @@ impl<'a> Look<'a> {
             ));
             return (CsvRole::Numeric, Some(style));
         }
-        notes.extend(self.about_units(name));
         let others = || self.cells.iter().filter(|cell| amount::parse(cell, style).is_none());
         let other = others().next().map_or_else(String::new, shown);
         let is_amount = |cell: &[u8]| amount::parse(cell, style).is_some();
