@@ -103,7 +103,7 @@ fn file(header: &str, rows: usize, row: impl Fn(usize) -> String) -> String {
     text
 }
 
-/// Twelve files with something odd about them, and the note about it. Column `a` determines the label.
+/// Files with something odd about them, and the note about it. Column `a` determines the label.
 #[test]
 fn messy_files_are_run_to_a_sensible_end() {
     let label = |t: usize| ["no", "yes"][usize::from(t * 7 % 10 > 4)];
@@ -164,6 +164,13 @@ fn messy_files_are_run_to_a_sensible_end() {
                 )
             }),
             "column \"rare\" is missing in 90 %",
+        ),
+        (
+            "late",
+            file("a,late,y", 1200, |t| {
+                format!("{},{},{}", number(t), if t < 1100 { "" } else { "red" }, label(t))
+            }),
+            "column \"late\" is empty in the first 1000 rows, and taken for numbers: if texts follow, name it as a categorical column",
         ),
         (
             "leak",

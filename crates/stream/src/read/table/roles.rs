@@ -116,7 +116,7 @@ pub(crate) fn decide(
         ));
     }
     let mut notes = vec![];
-    let mut constant = vec![];
+    let (mut holes, mut constant) = (vec![], vec![]);
     let mut fields = vec![];
     for (column, name) in sample.names.iter().enumerate() {
         let field = |role, style| CsvField { name: name.clone(), role, style, unit: None };
@@ -156,7 +156,8 @@ pub(crate) fn decide(
             (role, style) = (CsvRole::Drop, None);
         }
         if is_needed(role) {
-            look.remark(name, sample, &mut notes);
+            let found = given[column].is_none() && declared.is_none();
+            holes.extend(look.hole(name, found && role == CsvRole::Numeric));
             constant.extend(look.constant().map(|cell| (name, cell)));
         }
         let unit = if role == CsvRole::Numeric { look.unit() } else { None };
@@ -169,6 +170,7 @@ pub(crate) fn decide(
     if sample.comma_first && sample.declared.is_empty() {
         points_are_thousands(sample, &mut fields, &mut notes);
     }
+    notes.extend(holes::about(&holes, sample));
     notes.extend(same(&constant, sample));
     notes.extend(remarks::about(sample, &fields, options.real));
     let lacks = |(column, field): (usize, &CsvField)| {
@@ -526,20 +528,6 @@ impl<'a> Look<'a> {
             ));
         }
         (CsvRole::Categorical, None)
-    }
-
-    /// Remarks on a column that is used.
-    fn remark(&self, name: &str, sample: &Sample<'_>, notes: &mut Vec<String>) {
-        let rows = first_rows(self.rows, sample.more);
-        if self.rows < ENOUGH {
-            return;
-        }
-        if self.cells.is_empty() {
-            notes.push(format!("column {} is empty in {rows}", shown(name)));
-        } else if self.missing * 2 > self.rows {
-            let share = 100.0 * self.missing as f64 / self.rows as f64;
-            notes.push(format!("column {} is missing in {share:.0} % of {rows}", shown(name)));
-        }
     }
 }
 

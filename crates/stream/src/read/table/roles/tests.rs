@@ -183,6 +183,26 @@ fn suspicious_columns_are_remarked_on() {
     );
 }
 
+#[test]
+fn columns_with_holes_are_mentioned_once() {
+    let rows = |of: &'static str| {
+        (0..100).map(move |t| {
+            let at = |every: usize| if t % every == 0 { "x" } else { "" };
+            format!("{}|{}|{}|{}||{of}|{}", at(3), at(4), at(5), at(99), t % 2)
+        })
+    };
+    let found = decided("a,b,c,d,e,f,label", rows(""), |_| {});
+    let missing = "4 columns are missing in more than half of all 100 rows: \"a\" in 66 %, \"b\" in 75 %, \"c\" in 80 % and 1 more";
+    assert_eq!(found.notes[..2], ["2 columns, such as \"e\", are empty in all 100 rows", missing]);
+    let found = decided("a,b,c,d,e,f,label", rows("7"), |options| {
+        options.drop = vec!["a".into(), "b".into(), "c".into()]
+    });
+    assert_eq!(
+        found.notes[..2],
+        ["column \"e\" is empty in all 100 rows", "column \"d\" is missing in 98 % of all 100 rows"]
+    );
+}
+
 /// The same unit in all cells, and durations; numbers with several units are none.
 #[test]
 fn numbers_with_units_and_durations() {
