@@ -216,8 +216,10 @@ pub enum Style {
     MixedDayFirst,
     /// Days in several notations; `02/03/2026` is 3 February.
     MixedMonthFirst,
-    /// `0 days 01:02:03`, `PT1H2M3S` or `1:02:03`: a number of seconds.
+    /// `0 days 01:02:03`, `PT1H2M3S` or `1:02:03`: a number of seconds. `1:02` has hours and minutes.
     Duration,
+    /// The same, but `1:02` has minutes and seconds, as `1:02.5` has.
+    Minutes,
 }
 
 impl Style {
@@ -233,6 +235,7 @@ impl Style {
             Style::MixedDayFirst => "22/11/2026 and other notations",
             Style::MixedMonthFirst => "11/22/2026 and other notations",
             Style::Duration => "1:02:03, in seconds",
+            Style::Minutes => "2:03.5, in seconds",
         }
     }
 }

@@ -255,7 +255,8 @@ impl Leaf {
 
     /// A value as a cell for a column.
     pub(super) fn value<'a>(&'a self, at: usize, column: &Column, buffer: &'a mut String) -> Cell<'a> {
-        let is_duration = || column.field.as_ref().is_some_and(|field| field.style == Some(Style::Duration));
+        let style = || column.field.as_ref().and_then(|field| field.style);
+        let is_duration = || matches!(style(), Some(Style::Duration | Style::Minutes));
         let typed = match (column.role, &self.values) {
             // Models of before have such columns in their units.
             (Some(CsvRole::Numeric), _)

@@ -12,7 +12,9 @@ pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
         None => return number::parse(cell).ok().filter(|number| number.is_finite()),
         Some(Style::Grouped) => (b',', b'.'),
         Some(Style::DecimalComma) => (b'.', b','),
-        Some(Style::Duration) => return duration::seconds(cell).or_else(|| parse(cell, None)),
+        Some(style @ (Style::Duration | Style::Minutes)) => {
+            return duration::seconds(cell, style == Style::Minutes).or_else(|| parse(cell, None));
+        }
         Some(_) => return None,
     };
     let plain_cell = if cell.is_ascii() { Cow::Borrowed(cell) } else { Cow::Owned(plain_signs(cell)?) };
@@ -173,6 +175,9 @@ mod tests {
             ("1,5", None, None),
             ("0 days 00:01:30", Some(Style::Duration), Some(90.0)),
             ("90.0", Some(Style::Duration), Some(90.0)),
+            ("1:30", Some(Style::Duration), Some(5400.0)),
+            ("1:30", Some(Style::Minutes), Some(90.0)),
+            ("59.8", Some(Style::Minutes), Some(59.8)),
             ("1,5", Some(Style::Duration), None),
             ("", Some(Style::Grouped), None),
             ("-", Some(Style::Grouped), None),

@@ -1,21 +1,40 @@
-//! Durations, as seconds: as pandas and Python write them, in ISO 8601, and as a clock shows them.
+//! Durations, as seconds: as pandas and Python write them, in ISO 8601, and as clocks and stopwatches show
+//! them.
 
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
 
 /// The seconds of `1 days 02:03:04.5`, `1 day, 2:03:04`, `-1 day, 23:59:59`, `P1DT2H3M4.5S` or `26:03:04`;
-/// `None` for all else, plain numbers among it. Years and months of ISO 8601 have no fixed length.
-pub(crate) fn seconds(cell: &[u8]) -> Option<f64> {
+/// `None` for all else, plain numbers among it. Years and months of ISO 8601 have no fixed length. With two
+/// parts, a clock shows hours and minutes, unless `minutes` says that it shows minutes and seconds.
+pub(crate) fn seconds(cell: &[u8], minutes: bool) -> Option<f64> {
     let text = std::str::from_utf8(cell).ok()?.trim();
     let (sign, rest) = text.strip_prefix('-').map_or((1.0, text), |rest| (-1.0, rest));
     if let Some(iso) = rest.strip_prefix('P') {
         return Some(sign * of_iso(iso)?);
     }
-    let Some(at) = rest.find("day") else { return Some(sign * clock(rest)?) };
+    let Some(at) = rest.find("day") else { return Some(sign * clock(rest, minutes)?) };
     let days = sign * number(rest[..at].trim_end())? * DAY;
     let behind = rest[at + 3..].strip_prefix('s').unwrap_or(&rest[at + 3..]);
     let behind = behind.trim_start_matches([',', ' ', '+']);
-    if behind.is_empty() { Some(days) } else { Some(days + clock(behind)?) }
+    if behind.is_empty() { Some(days) } else { Some(days + clock(behind, minutes)?) }
+}
+
+/// Whether clocks with two parts show minutes and seconds: one has a fraction, as 4:33.2, or, beside others
+/// with hours, more of the first part than a day has hours, as 59:58 beside 1:00:03.
+pub(crate) fn in_minutes<'a>(cells: impl Iterator<Item = &'a str>) -> bool {
+    let (mut long, mut hours) = (false, false);
+    for cell in cells {
+        let Some((first, rest)) = cell.split_once(':').filter(|_| clock(cell, true).is_some()) else {
+            continue;
+        };
+        match (rest.contains(':'), rest.contains('.')) {
+            (true, _) => hours = true,
+            (false, true) => return true,
+            (false, false) => long |= whole(first).is_some_and(|first| first > 23.0),
+        }
+    }
+    long && hours
 }
 
 /// The number of seconds that has this many whole ones and nanoseconds, as [`seconds`] has it from a text.
@@ -32,14 +51,21 @@ pub(crate) fn is_clock(cell: &[u8]) -> bool {
     !cell.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// Hours and minutes, maybe seconds. Minutes and seconds have two digits, unlike the points of 3:2 and 21:8.
-fn clock(text: &str) -> Option<f64> {
-    let mut parts = text.split(':');
-    let two = |part: &&str| part.split('.').next().is_some_and(|digits| digits.len() == 2);
-    let (hours, minutes) = (whole(parts.next()?)?, whole(parts.next().filter(two)?)?);
-    let seconds = parts.next().map_or(Some(0.0), |part| number(Some(part).filter(two)?))?;
-    let fits = minutes < 60.0 && seconds < 60.0 && parts.next().is_none();
-    fits.then_some(3600.0 * hours + 60.0 * minutes + seconds)
+/// Hours and minutes, maybe seconds; or, with two parts, `minutes` and seconds. Minutes and seconds have two
+/// digits, unlike the points of 3:2 and 21:8, unless they have a fraction.
+fn clock(text: &str, minutes: bool) -> Option<f64> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let two = |part: &str| part.split('.').next().is_some_and(|digits| digits.len() == 2);
+    let (hours, of_hour, seconds) = match parts[..] {
+        [first, second] if minutes && (two(second) || second.contains('.')) => ("0", first, second),
+        [hours, of_hour] if !minutes && two(of_hour) => (hours, of_hour, "0"),
+        [hours, of_hour, seconds] if two(of_hour) && two(seconds) => (hours, of_hour, seconds),
+        _ => return None,
+    };
+    let (hours, of_hour, seconds) = (whole(hours)?, whole(of_hour)?, number(seconds)?);
+    // A race of 75:30 has no hours.
+    let fits = seconds < 60.0 && (of_hour < 60.0 || (minutes && parts.len() == 2));
+    fits.then_some(3600.0 * hours + 60.0 * of_hour + seconds)
 }
 
 /// What follows the P: numbers with their designators; those of the time of day follow a T.
@@ -109,7 +135,7 @@ mod tests {
             ("days", None),
             ("", None),
         ] {
-            assert_eq!(seconds(text.as_bytes()), expected, "{text}");
+            assert_eq!(seconds(text.as_bytes(), false), expected, "{text}");
         }
         #[cfg(feature = "parquet")]
         for (whole, nanos, text) in [
@@ -118,8 +144,38 @@ mod tests {
             (-3, 250_000_000, "-1 days +23:59:57.25"),
             (36_667, 120_000_000, "10:11:07.12"),
         ] {
-            assert_eq!(Some(of_seconds(whole, nanos)), seconds(text.as_bytes()), "{text}");
+            assert_eq!(Some(of_seconds(whole, nanos)), seconds(text.as_bytes(), false), "{text}");
         }
         assert!(is_clock(b"-26:03") && !is_clock(b"PT3S") && !is_clock(b"1 day"));
+    }
+
+    #[test]
+    fn stopwatches_show_minutes_and_seconds() {
+        for (text, expected) in [
+            ("4:33.2", Some(273.2)),
+            ("4:6.25", Some(246.25)),
+            ("00:34.9", Some(34.9)),
+            ("59:58", Some(3598.0)),
+            ("75:30", Some(4530.0)),
+            ("1:00:03", Some(3603.0)),
+            ("-0:30", Some(-30.0)),
+            ("3:2", None),
+            ("9:60", None),
+            ("1:75:30", None),
+            ("DNF", None),
+            ("34.9", None),
+        ] {
+            assert_eq!(seconds(text.as_bytes(), true), expected, "{text}");
+        }
+        for (cells, expected) in [
+            ("9:47 00:34.9", true),
+            ("59:58 1:00:03", true),
+            ("9:47 10:31", false),
+            ("38:30 40:00", false),
+            ("13:30 13:30:15", false),
+            ("3:2 21:8.5x", false),
+        ] {
+            assert_eq!(in_minutes(cells.split(' ')), expected, "{cells}");
+        }
     }
 }

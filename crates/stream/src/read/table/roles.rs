@@ -1,5 +1,6 @@
 //! Infers the kinds of a table's columns from its first rows, with remarks on suspicious columns.
 
+mod durations;
 mod holes;
 mod units;
 
@@ -10,7 +11,7 @@ use super::column::is_needed;
 use super::features::numbers_of;
 use super::sample::{ENOUGH, Sample, first_rows};
 use super::words::is_number;
-use super::{amount, duration, remarks, text, time};
+use super::{amount, remarks, text, time};
 use crate::fault::{Fault, fault};
 use crate::read::error::shown;
 use crate::read::label::truth;
@@ -64,9 +65,6 @@ const INDEXES: [&str; 5] = ["unnamed: ", "__index_level_", "row.names", "rowname
 
 /// Least number of different numbers that may have words among them.
 const NUMBERS: usize = 20;
-
-/// Up to so many different times of day, which come again, are categories, as the hours are.
-const CLOCKS: usize = 48;
 
 /// Cells that begin with numbers and are none are told from so many different ones on.
 const MANY: usize = 30;
@@ -319,12 +317,6 @@ impl<'a> Look<'a> {
         numbers.len() > 1 && ends.len() <= ENDS && f64::from(count) >= MOSTLY * self.cells.len() as f64
     }
 
-    /// The notation of durations, if all cells are some.
-    fn durations(&self) -> Option<Style> {
-        let all = !self.cells.is_empty() && self.cells.iter().all(|cell| duration::seconds(cell).is_some());
-        all.then_some(Style::Duration)
-    }
-
     fn times(&self) -> Option<time::Found> {
         let found = time::detect(self.texts());
         let (style, mostly) = (found.style, found.count as f64 >= MOSTLY * self.cells.len() as f64);
@@ -473,15 +465,8 @@ impl<'a> Look<'a> {
         if let Some((_, style)) = self.unit() {
             return (CsvRole::Numeric, style);
         }
-        let again = distinct <= CLOCKS && (count < FEW || 10 * distinct < 9 * count);
-        let hours = again && self.cells.iter().copied().all(duration::is_clock);
-        if let Some(style) = self.durations().filter(|_| !hours) {
-            notes.push(format!(
-                "column {} holds durations or times of day, such as {}, which are read as seconds; named as a categorical column, it holds \
-                 texts",
-                shown(name),
-                shown(self.cells[0])
-            ));
+        if let Some(style) = self.durations().filter(|style| !self.are_hours(*style)) {
+            notes.push(self.about_durations(name, style));
             return (CsvRole::Numeric, Some(style));
         }
         let others = || self.cells.iter().filter(|cell| amount::parse(cell, style).is_none());

@@ -255,6 +255,32 @@ fn times_of_day_are_told_from_points() {
     }
 }
 
+/// Races are timed in minutes and seconds, beside words for runners who did not finish. Numbers with one
+/// duration among them are numbers.
+#[test]
+fn races_have_durations_beside_few_words() {
+    let of = |cell: &dyn Fn(usize) -> String| {
+        let rows: Vec<String> = (0..100).map(|t| format!("{}|{}", cell(t), t % 2)).collect();
+        let Decided { fields, notes, .. } = decided("a,label", rows.into_iter(), |_| {});
+        (fields[0].role, fields[0].style, notes)
+    };
+    let (role, style, notes) = of(&|t| match t % 10 {
+        3 => "DNF".to_owned(),
+        _ => format!("{}:{:02}.{}", 3 + t % 4, 7 * t % 60, t % 9),
+    });
+    assert_eq!((role, style), (CsvRole::Numeric, Some(Style::Minutes)));
+    let sentence = "column \"a\" holds minutes and seconds, such as \"3:00.0\", which are read as seconds, except for 10 of its first 100 cells, \
+                    such as \"DNF\", which count as missing; named as a categorical column, it holds texts";
+    assert_eq!(notes, [sentence]);
+    let (role, style, _) = of(&|t| match t % 30 {
+        7 => "late".to_owned(),
+        _ => format!("{}:{:02}", 8 + t % 12, 7 * t % 60),
+    });
+    assert_eq!((role, style), (CsvRole::Numeric, Some(Style::Duration)));
+    let (role, style, _) = of(&|t| if t == 7 { "12:30".to_owned() } else { format!("{}.5", t * 7 % 97) });
+    assert_eq!((role, style), (CsvRole::Numeric, None));
+}
+
 #[test]
 fn numbers_that_may_stand_for_missing_ones_are_told() {
     let rows = |code: &'static str| {

@@ -27,19 +27,23 @@ impl Look<'_> {
 
     /// A remark on numbers with a unit, and on cells that are none of them.
     pub(super) fn about_unit(&self, name: &str, unit: &str, style: Option<Style>) -> String {
-        let is_number =
-            |cell: &[u8]| amount::parse(amount::without_unit(cell, unit).unwrap_or(cell), style).is_some();
+        let except = self
+            .except(|cell| amount::parse(amount::without_unit(cell, unit).unwrap_or(cell), style).is_some());
+        let (name, unit) = (shown(name), shown(unit));
+        format!(
+            "column {name} holds numbers with the unit {unit}, which are read without it{except}; named as a categorical column, it holds texts"
+        )
+    }
+
+    /// What is said of the cells that are no numbers, if there are some.
+    pub(super) fn except(&self, is_number: impl Fn(&[u8]) -> bool) -> String {
         let others: Vec<&[u8]> = self.cells.iter().copied().filter(|cell| !is_number(cell)).collect();
-        let except = others.first().map_or_else(String::new, |other| {
+        others.first().map_or_else(String::new, |other| {
             let (count, all) = (others.len(), self.cells.len());
             format!(
                 ", except for {count} of its first {all} cells, such as {}, which count as missing",
                 shown(other)
             )
-        });
-        let (name, unit) = (shown(name), shown(unit));
-        format!(
-            "column {name} holds numbers with the unit {unit}, which are read without it{except}; named as a categorical column, it holds texts"
-        )
+        })
     }
 }
