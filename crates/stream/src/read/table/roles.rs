@@ -331,8 +331,8 @@ impl<'a> Look<'a> {
     }
 
     /// Whether the column numbers the rows: whole numbers that count up or down by one, or up with a few
-    /// gaps, where rows were left out; or different ones under a name that only row numbers have, or, in many
-    /// rows, that of an identifier.
+    /// gaps, where rows were left out, under another name than that of a time; or different ones under a name
+    /// that only row numbers have, or, in many rows, that of an identifier.
     fn numbers_rows(&self, name: &str, column: usize, sample: &Sample<'_>) -> bool {
         let style = OnceCell::new();
         let whole = |cell: &&[u8]| -> Option<u128> {
@@ -366,7 +366,7 @@ impl<'a> Look<'a> {
         }
         let camel = name.ends_with("Id") || (name.ends_with("ID") && name.len() > 2);
         let named = IDENTIFIERS.contains(&&*lower) || lower.ends_with("_id") || camel || is_x();
-        let one_by_one = steps + 1 == count || (!is_time() && (falls() || rises()));
+        let one_by_one = !is_time() && (steps + 1 == count || falls() || rises());
         count >= ENOUGH && (one_by_one || (named && different as f64 >= DISTINCT * count as f64))
     }
 

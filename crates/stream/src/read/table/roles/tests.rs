@@ -91,6 +91,7 @@ fn row_numbers_are_left_out() {
     for (name, expected) in [("date", CsvRole::Numeric), ("Day", CsvRole::Numeric), ("n", CsvRole::Drop)] {
         assert_eq!(role(&format!("{name},b,label"), &days), expected, "{name}");
         assert_eq!(role(&format!("{name},b,label"), &|t| 500 - t), expected, "{name}");
+        assert_eq!(role(&format!("{name},b,label"), &|t| 1871 + t), expected, "{name}");
     }
     let of = |number: &dyn Fn(usize) -> String| {
         let rows: Vec<String> = (0..100).map(|t| format!("{}|{}.5|{}", number(t), t % 7, t % 2)).collect();
