@@ -314,6 +314,24 @@ fn logs_and_names_that_are_not_there() {
     folder.write("t.csv", "a,target\n1,x\n2,y\n1,y\n");
     let ran = folder.run("predict m t.csv --label target").succeeded();
     assert!(ran.stderr.contains("error rate 0.33333, "), "{}", ran.stderr);
+    for (options, message) in [
+        (
+            "--label targte",
+            "t.csv: has no column \"targte\" (did you mean \"target\"?); its columns are \"a\", \"target\"",
+        ),
+        ("--weight w", "t.csv: has no column \"w\"; its columns are \"a\", \"target\""),
+        ("--drop b", "t.csv: has no column \"b\"; its columns are \"a\", \"target\""),
+    ] {
+        folder.run(&format!("predict m t.csv {options}")).failed(2, message);
+    }
+    folder
+        .run("predict m w.ndjson --label lable")
+        .failed(2, "w.ndjson: has no key \"lable\" (did you mean \"label\"?)");
+    // Rows to be predicted may lack the label that the model knows.
+    folder.write("u.csv", "a,b\n1,3\n2,4\n");
+    folder.run("predict m u.csv --label label").succeeded();
+    folder.write("u.ndjson", "{\"a\":1}\n");
+    folder.run("predict m u.ndjson --label label").succeeded();
 }
 
 /// A saved model says how its columns are read: options that say otherwise are refused, in all formats.

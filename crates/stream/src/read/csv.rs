@@ -120,7 +120,10 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         None => layout.fields.iter().map(|field| field.name.clone()).collect(),
     };
     if saved.is_some() {
-        table::agree(&mut layout, &names, options).map_err(|message| rows.source().file_error(message))?;
+        let asked = table::check_asked(&layout, &names, options);
+        asked
+            .and_then(|()| table::agree(&mut layout, &names, options))
+            .map_err(|message| rows.source().file_error(message))?;
     }
     let (cells, absent) = table::assign(&names, &layout, &Arc::new(options.missing()), &mut columns);
     let find = |column: &Option<String>| {

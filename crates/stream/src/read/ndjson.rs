@@ -175,11 +175,13 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             (Some(layout), notes)
         }
     };
-    if saved.is_some()
-        && !more
-        && let Some(absent) = table::absent_key(&rows, [&options.weight, &options.offered, &options.id])
-    {
-        return Err(source.file_error(absent));
+    if let (Some(saved), false) = (saved, more) {
+        // Rows to be predicted may lack the label that the model knows.
+        let label = options.label.clone().filter(|label| saved.label.as_ref() != Some(label));
+        let asked = [&label, &options.weight, &options.offered, &options.id];
+        if let Some(absent) = table::absent_key(&rows, asked) {
+            return Err(source.file_error(absent));
+        }
     }
     let table = layout.map(|layout| Table::new(layout, &Arc::new(options.missing()), &mut columns));
     columns.commit();

@@ -114,6 +114,7 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
             table::check_known(&saved, &names.iter().chain(&lists).map(String::as_str).collect())
                 .map_err(failed)?;
             let mut saved = saved.into_owned();
+            table::check_asked(&saved, &names, options).map_err(failed)?;
             table::agree(&mut saved, &names, options).map_err(failed)?;
             (saved, vec![])
         }

@@ -300,7 +300,10 @@ pub(crate) fn paths(rows: &[Map<String, Value>], keys: &Keys) -> HashSet<String>
 }
 
 /// A sentence on a key of `asked` that none of `rows`, all rows of a file, has.
-pub(super) fn absent_key(rows: &[Map<String, Value>], asked: [&Option<String>; 3]) -> Option<String> {
+pub(super) fn absent_key<'a>(
+    rows: &[Map<String, Value>],
+    asked: impl IntoIterator<Item = &'a Option<String>>,
+) -> Option<String> {
     let there = |key: &String| {
         let inside = |row: &Map<String, Value>| {
             let mut parts = key.split('.');

@@ -27,6 +27,7 @@ impl Inferred {
     pub(super) fn saved(names: &[String], options: &ReadOptions) -> Result<Self, Fault> {
         let saved = saved_layout(options).ok_or("has columns with names, and the model's have none")?;
         check_known(&saved, &names.iter().map(String::as_str).collect())?;
+        check_asked(&saved, names, options)?;
         let mut layout = CsvSchema { delimiter: ',', header: true, ..saved.into_owned() };
         agree(&mut layout, names, options)?;
         Ok(Self { layout, missing: vec![], notes: vec![] })
@@ -145,6 +146,25 @@ pub(crate) fn agree(layout: &mut CsvSchema, names: &[String], options: &ReadOpti
             }
             _ => {}
         }
+    }
+    Ok(())
+}
+
+/// Refuses options for columns that neither the data, which call their columns `names`, nor the model has:
+/// a typing error would leave rows without their labels or weights.
+pub(crate) fn check_asked(layout: &CsvSchema, names: &[String], options: &ReadOptions) -> Result<(), Fault> {
+    // The layout calls the label as the options do.
+    let label = options.schema.as_ref().and_then(|schema| schema.label.as_ref());
+    let is_known = |asked: &String| {
+        let numbers = 1..=layout.fields.len();
+        let mut others = layout.fields.iter().filter(|field| field.role != CsvRole::Label);
+        label == Some(asked)
+            || others.any(|field| field.name == *asked)
+            || asked.parse::<usize>().is_ok_and(|number| numbers.contains(&number))
+    };
+    let one = [&options.label, &options.weight].into_iter().flatten();
+    for asked in one.chain(options.given_names()).filter(|asked| !is_known(asked)) {
+        find_column(names, asked)?;
     }
     Ok(())
 }
