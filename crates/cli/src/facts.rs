@@ -21,6 +21,7 @@ use crate::progress::Mode;
 use crate::settings::Settings;
 use crate::wanted::Wanted;
 use crate::watched::Watched;
+use checks::LabelWords;
 use pipe::of_pipe;
 
 /// Largest size in bytes of the rows that are kept from the first pass for the second one.
@@ -50,7 +51,6 @@ impl<'a> Stream<'a> {
         let mut source = plan.source.clone();
         let bandits = wanted.iter().all(Wanted::is_bandit);
         if bandits {
-            source.options.real = wanted.iter().all(|one| one.entry.about.accepts.classes == Classes::Real);
             source.options.offers = Some(wanted[0].block()?);
             source = source.for_decisions(plan.costs.unwrap_or_default());
         }
@@ -119,21 +119,26 @@ impl<'a> Stream<'a> {
                     features: features.map(|features| features as usize),
                     bad_rows: plan.source.on_bad_row,
                 },
-            )
-            .map_err(|error| Failure::data(survey_error(&plan.source.data, &error)))?;
-            interrupt::check(plan.stop(), interrupt::nothing_learnt)?;
-            for sentence in many_numbers(&survey).into_iter().chain(look_alike(&survey.labels)) {
-                note(format_args!("noregret: {}: {sentence}", plan.source.name()));
-            }
+            );
             let (schema, kept, odd) = (watched.schema(), watched.again(), watched.odd_cells());
+            let label = LabelWords::of(plan, &schema);
+            let failed = |error| Failure::data(survey_error(&plan.source.data, label.way_out, &error));
+            let survey = survey.map_err(failed)?;
+            interrupt::check(plan.stop(), interrupt::nothing_learnt)?;
             drop(watched);
             reader = match kept {
                 Some(kept) => kept,
                 None => source.with_schema(schema).open()?,
             };
-            let found = of_file(plan, wanted, &survey, reader.schema());
+            let found = of_file(plan, wanted, &survey, reader.schema(), &label);
             // What is missing may be the reason.
-            found.inspect_err(|_| odd.iter().for_each(|odd| note(format_args!("noregret: {odd}"))))?
+            let found =
+                found.inspect_err(|_| odd.iter().for_each(|odd| note(format_args!("noregret: {odd}"))))?;
+            let numbers = many_numbers(&survey).map(|sentence| sentence + label.way_out);
+            for sentence in numbers.into_iter().chain(look_alike(&survey.labels)) {
+                note(format_args!("noregret: {}: {sentence}", plan.source.name()));
+            }
+            found
         } else {
             of_pipe(plan, scale, wanted, reader.as_ref())?
         };
@@ -199,6 +204,7 @@ fn of_file(
     wanted: &[Wanted],
     survey: &Survey,
     schema: Schema,
+    label: &LabelWords,
 ) -> Result<(Facts, String), Failure> {
     let settings = &wanted[0].settings;
     if survey.rows == 0 {
@@ -218,15 +224,15 @@ fn of_file(
         };
         return Err(Failure::data(format!("{}: {none}{place}", plan.source.data)));
     }
-    checks::check(plan, wanted, survey)?;
+    checks::check(plan, wanted, survey, label)?;
     let columns = survey.columns;
     let different = survey.labels.len() as u64;
     if 2 * different > survey.labelled && different >= 20 {
         let numbers = survey.labels.iter().all(|label| label.parse::<f64>().is_ok());
-        let target = if numbers { ", or a real-valued target, which --learner vaw learns" } else { "" };
+        let target = if numbers { "; --learner vaw forecasts numbers" } else { "" };
         note(format_args!(
-            "noregret: {}: its {} labels have {different} different values; is it the right label column{target}?",
-            plan.source.data, survey.labelled
+            "noregret: {}: {} has {different} different values in {} rows, and is hardly a class{target}{}",
+            plan.source.data, label.what, survey.labelled, label.way_out
         ));
     }
     let takes = wanted[0].entry.about.accepts.classes;

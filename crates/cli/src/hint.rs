@@ -32,14 +32,16 @@ pub(crate) fn read_error(error: &ReadError) -> String {
     format!("{error}; {hint}")
 }
 
-/// The same for a first pass over `data`.
-pub(crate) fn survey_error(data: &str, error: &SurveyError) -> String {
+/// The same for a first pass over `data`, with the way out if its label is the wrong column.
+pub(crate) fn survey_error(data: &str, other_label: &str, error: &SurveyError) -> String {
     match error {
         SurveyError::Read(error) => read_error(error),
         SurveyError::TooManyColumns(_) => {
             format!("{data}: {error}, with --hash-bits BITS or --set features=D")
         }
-        SurveyError::LabelsHardlyRepeat(..) => format!("{data}: {error}; --learner vaw learns the latter"),
+        SurveyError::LabelsHardlyRepeat(..) => {
+            format!("{data}: {error}; --learner vaw learns the latter{other_label}")
+        }
         other => format!("{data}: {other}"),
     }
 }

@@ -1,6 +1,7 @@
 //! Refuses a stream that the first pass has shown to be unfit, with the option that mends it.
 
 use noregret::learner::Classes;
+use noregret_stream::Schema;
 use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::encode::survey::Survey;
@@ -14,8 +15,33 @@ use crate::wanted::Wanted;
 const MANY: u64 = 20;
 const REPEATS: u64 = 20;
 
+/// What a message calls the label, and says if it may be the wrong column.
+pub(super) struct LabelWords {
+    pub(super) what: String,
+    /// How another column is named, unless an option names this one.
+    pub(super) way_out: &'static str,
+}
+
+impl LabelWords {
+    pub(super) fn of(plan: &StreamPlan, schema: &Schema) -> Self {
+        let (label, asked) = (&schema.label, &plan.source.options.label);
+        let what =
+            label.as_ref().map_or_else(|| "the label".to_owned(), |label| format!("the label {label:?}"));
+        let way_out = match (label, asked) {
+            (Some(_), None) => "; --label names another column",
+            _ => "",
+        };
+        Self { what, way_out }
+    }
+}
+
 /// Checks what the rows of a file say about costs, and whether they have features.
-pub(super) fn check(plan: &StreamPlan, wanted: &[Wanted], survey: &Survey) -> Result<(), Failure> {
+pub(super) fn check(
+    plan: &StreamPlan,
+    wanted: &[Wanted],
+    survey: &Survey,
+    label: &LabelWords,
+) -> Result<(), Failure> {
     let data = &plan.source.data;
     if survey.non_zeros == 0 && plan.intercept && survey.fewest_offered == usize::MAX {
         note(format_args!(
@@ -28,9 +54,9 @@ pub(super) fn check(plan: &StreamPlan, wanted: &[Wanted], survey: &Survey) -> Re
     {
         let different = survey.labels.len();
         return Err(Failure::data(format!(
-            "{data}: the label has {different} different numbers in {} rows, such as {example}: a real-valued target; --learner vaw learns \
-             it, and --set classes={different} makes each of them a class",
-            survey.labelled
+            "{data}: {} has {different} different numbers in {} rows, such as {example}: a real-valued target; --learner vaw learns it, and \
+             --set classes={different} makes each of them a class{}",
+            label.what, survey.labelled, label.way_out
         )));
     }
     let bandits = wanted.iter().all(Wanted::is_bandit);

@@ -330,8 +330,8 @@ fn other_kinds_of_labels_are_refused_by_name() {
     let counts: String = (0..60).map(|t| format!("{} | a:{t}\n", t * 31 % 59)).collect();
     folder.write("counts.vw", counts);
     let ran = folder.run("run counts.vw --quiet --learner ogd").succeeded();
-    assert!(ran.stderr.contains("its 60 labels have 59 different values"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("--learner vaw learns"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the label has 59 different values in 60 rows"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--learner vaw forecasts numbers"), "{}", ran.stderr);
     folder.write("shared.vw", "shared |u a\n0:1:0.5 |b c\n|b d\n\n".repeat(20));
     let ran = folder.run("run shared.vw --quiet --learner ogd");
     assert!(ran.code == 2 && ran.stderr.contains("round of several lines"), "{}", ran.stderr);

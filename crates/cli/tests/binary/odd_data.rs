@@ -101,8 +101,33 @@ fn labels_that_are_all_different() {
     let said = notes(&format!("a,b,y\n{text}"), "");
     assert_eq!(
         said,
-        "noregret: a.csv: its 60 labels have 60 different values; is it the right label column?"
+        "noregret: a.csv: the label \"y\" has 60 different values in 60 rows, and is hardly a class; --label names another column"
     );
+}
+
+/// Where the last column is no label, one sentence says so, with the ways out.
+#[test]
+fn the_wrong_label_is_said_once() {
+    let label_of = |cell: &dyn Fn(usize) -> String, options: &str| {
+        let text: String = (0..400).map(|t| format!("{},{},{}\n", t % 3, t % 7, cell(t))).collect();
+        let folder = Folder::with("a.csv", format!("a,b,price\n{text}"));
+        let ran = folder.run(&format!("run a.csv --learner ogd --quiet {options}"));
+        let said = |line: &&str| line.contains("label");
+        (ran.code, ran.stderr.lines().filter(said).map(str::to_owned).collect::<Vec<_>>())
+    };
+    let measured = |t: usize| format!("{}.5", t * 11 % 399);
+    let hardly = "noregret: a.csv: there are 399 different labels in 400 rows with a label, which is the wrong column or a real-valued \
+                  target; --learner vaw learns the latter; --label names another column";
+    assert_eq!(label_of(&measured, ""), (2, vec![hardly.to_owned()]));
+    let prices = |t: usize| format!("{}.5", t % 150);
+    let many = "noregret: a.csv: the label \"price\" has 150 different numbers in 400 rows, such as 0.5: a real-valued target; --learner vaw \
+                learns it, and --set classes=150 makes each of them a class; --label names another column";
+    assert_eq!(label_of(&prices, ""), (2, vec![many.to_owned()]));
+    let named = many.strip_suffix("; --label names another column").expect("a way out");
+    assert_eq!(label_of(&prices, "--label price"), (2, vec![named.to_owned()]));
+    let whole = "noregret: a.csv: the labels are 150 different numbers, and each is a class of its own; --learner vaw forecasts numbers; \
+                 --label names another column";
+    assert_eq!(label_of(&|t| (t % 150).to_string(), ""), (0, vec![whole.to_owned()]));
 }
 
 #[test]

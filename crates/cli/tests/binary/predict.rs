@@ -141,7 +141,7 @@ fn forecasts_of_a_number() {
     let line = |t: usize| format!("{},{}.{}\n", t % 7, t % 7, t);
     let folder = Folder::with("a.csv", "a,y\n".to_owned() + &(0..100).map(line).collect::<String>());
     let ran = folder.run("run a.csv --learner vaw --quiet --save m").succeeded();
-    assert!(!ran.stderr.contains("is it the right column"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("the label \"y\" has"), "{}", ran.stderr);
     for option in ["--probabilities", "--top-k", "--confidence", "--offered"] {
         let value = if option == "--top-k" {
             " 2"

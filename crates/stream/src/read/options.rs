@@ -44,8 +44,6 @@ pub struct ReadOptions {
     pub missing: Missing,
     /// Labels that are classes, whatever they are called.
     pub classes: Vec<String>,
-    /// Whether the label is a number to be forecast, which may have as many values as there are rows.
-    pub real: bool,
     /// Hash features into `2^bits` columns, 1 to 31, instead of keeping names and numbers.
     pub hash_bits: Option<u32>,
     /// Number of the first LIBSVM feature, 0 or 1. If `None`: 0 if one of the first 1,000 lines has a feature

@@ -19,18 +19,15 @@ const NARROW: usize = 3;
 /// chance.
 const DIGITS: usize = 5;
 
-/// All remarks, one sentence each. A label that is `real`, a number to be forecast, may have many values.
-pub(crate) fn about(sample: &Sample<'_>, fields: &[CsvField], real: bool) -> Vec<String> {
+/// All remarks, one sentence each.
+pub(crate) fn about(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
     if sample.rows.len() < ENOUGH {
         return vec![];
     }
     // Decisions for equal rows are none of a mistake.
     let log = fields.iter().any(|field| field.role == CsvRole::Probability);
     let copies = if log { None } else { copies(sample) };
-    let mut notes: Vec<String> = [copies, labels(sample).filter(|_| !real), equal_columns(sample, fields)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let mut notes: Vec<String> = copies.into_iter().chain(equal_columns(sample, fields)).collect();
     notes.extend(leaks(sample, fields));
     notes.extend(numbers(sample, fields));
     notes
@@ -140,22 +137,6 @@ fn values(sample: &Sample<'_>, column: usize) -> f64 {
     if measured { 1e6 } else { different as f64 }
 }
 
-/// A label with very many values.
-fn labels(sample: &Sample<'_>) -> Option<String> {
-    let (label, count) = (sample.label?, sample.rows.len());
-    let cells = sample.rows.iter().filter_map(|row| row.get(label)).filter(|cell| !cell.is_empty());
-    let classes = cells.collect::<HashSet<_>>().len();
-    // If all labels of a file differ, the first pass reports it.
-    let many = classes * 5 > count && classes > 50 && (sample.more || classes < count);
-    many.then(|| {
-        format!(
-            "the label {} has {classes} values in {}: is it the right column? The option label names another one",
-            shown(&sample.names[label]),
-            first_rows(count, sample.more)
-        )
-    })
-}
-
 /// Columns that equal another one, cell by cell. Those that nearly always have the same value are not
 /// mentioned: rare events may coincide.
 fn equal_columns(sample: &Sample<'_>, fields: &[CsvField]) -> Option<String> {
@@ -250,7 +231,6 @@ mod tests {
                 declared: &[],
             },
             &fields,
-            false,
         )
     }
 

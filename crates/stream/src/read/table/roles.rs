@@ -170,7 +170,7 @@ pub(crate) fn decide(
     }
     notes.extend(holes::about(&holes, sample));
     notes.extend(same(&constant, sample));
-    notes.extend(remarks::about(sample, &fields, options.real));
+    notes.extend(remarks::about(sample, &fields));
     let lacks = |(column, field): (usize, &CsvField)| {
         field.role == CsvRole::Numeric && Look::at(sample, column).lacks_numbers_far_from_0()
     };
