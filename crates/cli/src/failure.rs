@@ -6,6 +6,7 @@ use std::path::Path;
 use noregret_stream::ReadError;
 use noregret_stream::run::RunError;
 use noregret_stream::save::file::ModelFileError;
+use noregret_stream::setup::SetupError;
 use signal_hook::consts::SIGINT;
 
 use crate::hint;
@@ -15,6 +16,8 @@ use crate::hint;
 pub(crate) enum Failure {
     /// Invalid usage: exit code 1.
     Usage(String),
+    /// A learner cannot be used, and why: exit code 1.
+    Learner(&'static str, String),
     /// Data, files or output: exit code 2.
     Data(String),
     /// The log of the service has the reason: this exit code.
@@ -81,20 +84,26 @@ impl Failure {
         }
     }
 
-    /// Adds the name of the learner concerned, unless the message begins with it.
-    pub(crate) fn of(self, learner: &str, several: bool) -> Self {
+    /// Invalid usage of `learner`, among several.
+    pub(crate) fn of(self, learner: &'static str, several: bool) -> Self {
         match self {
-            Self::Usage(what) if several && !what.starts_with(&format!("{learner}: ")) => {
-                Self::Usage(format!("{learner}: {what}"))
-            }
+            Self::Usage(what) if several => Self::Learner(learner, what),
             failure => failure,
+        }
+    }
+
+    /// The sentence behind the name of `learner`.
+    pub(crate) fn about(&self, learner: &str) -> String {
+        match self {
+            Self::Learner(name, what) if *name == learner => what.clone(),
+            failure => failure.to_string(),
         }
     }
 
     /// The process's exit code.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_) => 1,
+            Self::Usage(_) | Self::Learner(..) => 1,
             Self::Data(_) => 2,
             Self::ClosedPipe => 0,
             Self::Logged(code) => *code,
@@ -107,6 +116,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(message) | Self::Data(message) => f.write_str(message),
+            Self::Learner(name, what) => write!(f, "{name}: {what}"),
             Self::Logged(_) => f.write_str("the log has the reason"),
             Self::ClosedPipe => f.write_str("the reader of standard output has closed it"),
             Self::Interrupted { signal, left } => {
@@ -119,14 +129,33 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-impl From<noregret_stream::setup::SetupError> for Failure {
-    fn from(error: noregret_stream::setup::SetupError) -> Self {
-        Self::Usage(error.to_string())
+impl From<SetupError> for Failure {
+    fn from(error: SetupError) -> Self {
+        match error {
+            SetupError::Unfit(learner, why) => Self::Learner(learner, why.to_string()),
+            error => Self::Usage(error.to_string()),
+        }
     }
 }
 
 impl From<noregret::param::ParamError> for Failure {
     fn from(error: noregret::param::ParamError) -> Self {
         Self::Usage(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn learners_are_named_once() {
+        let failure = Failure::Learner("ogd", "needs a file".to_owned());
+        assert_eq!(failure.about("ogd"), "needs a file");
+        assert_eq!(failure.about("auto"), "ogd: needs a file");
+        assert_eq!(failure.of("ogd", true).to_string(), "ogd: needs a file");
+        let unnamed = || Failure::usage("--set rate=0: must be positive");
+        assert_eq!(unnamed().of("ogd", true).about("ogd"), "--set rate=0: must be positive");
+        assert_eq!(unnamed().of("ogd", false).to_string(), unnamed().to_string());
     }
 }

@@ -53,9 +53,8 @@ pub(crate) struct LeftOut {
 
 impl LeftOut {
     fn of(candidate: Candidate, failure: &Failure) -> Self {
-        let (why, name) = (failure.to_string(), format!("{}: ", candidate.entry.about.name));
-        let why = why.strip_prefix(&name).map_or_else(|| why.clone(), str::to_owned);
-        Self { candidate, why, code: failure.exit_code() }
+        let (why, code) = (failure.about(candidate.entry.about.name), failure.exit_code());
+        Self { candidate, why, code }
     }
 }
 

@@ -49,10 +49,11 @@ impl Wanted {
         let entry = of_offers();
         let known = self.entry.takes_blocks() && self.entry.feedback == Feedback::Bandit;
         if self.named && !known {
-            return Err(Failure::usage(format!(
-                "{}: does not learn from labels on offer with features of their own; {} does",
-                self.entry.about.name, entry.about.name
-            )));
+            let able = entry.about.name;
+            return Err(Failure::Learner(
+                self.entry.about.name,
+                format!("does not learn from labels on offer with features of their own; {able} does"),
+            ));
         }
         let mut wanted = Self { entry, ..self.clone() };
         wanted.settings.params.remove("mode");

@@ -125,28 +125,34 @@ pub enum SetupError {
         /// How its memory depends on them.
         law: &'static str,
     },
-    /// The learner needs all labels on offer in every round.
+    /// The data are not what the learner needs.
+    #[error("{0}: {1}")]
+    Unfit(&'static str, Unfit),
+}
+
+/// What a learner needs, and the data do not have.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfit {
+    /// All labels on offer in every round.
     #[error(
-        "{0}: some rows have only some of the labels on offer, and it cannot play some of its labels only; auto can"
+        "some rows have only some of the labels on offer, and it cannot play some of its labels only; auto can"
     )]
-    SomeOnly(&'static str),
-    /// The columns are no blocks of equal width.
+    SomeOnly,
+    /// Blocks of columns of equal width.
     #[error(
-        "{learner}: needs a block of columns for each label, and {columns} columns are no multiple of {classes} labels: leave out those that describe none, or set width=N, the columns of a block"
+        "needs a block of columns for each label, and {columns} columns are no multiple of {classes} labels: leave out those that describe none, or set width=N, the columns of a block"
     )]
     Blocks {
-        /// The algorithm's name.
-        learner: &'static str,
         /// Number of columns.
         columns: usize,
         /// Number of classes.
         classes: usize,
     },
-    /// The learner needs rounds that it has played itself.
+    /// Rounds that it has played itself.
     #[error(
-        "{0}: learns from rounds in which it has tossed a coin, and another policy has played the labels of the data; auto learns from any"
+        "learns from rounds in which it has tossed a coin, and another policy has played the labels of the data; auto learns from any"
     )]
-    Logged(&'static str),
+    Logged,
 }
 
 impl Facts {
@@ -254,11 +260,8 @@ impl Facts {
         // Arrays have as many columns as somebody has made them with.
         let found = self.schema.csv.is_some() && !asked.params.contains_key("width");
         if in_blocks(entry) && found && !problem.features.is_multiple_of(problem.classes) {
-            return Err(SetupError::Blocks {
-                learner: entry.about.name,
-                columns: problem.features,
-                classes: problem.classes,
-            });
+            let blocks = Unfit::Blocks { columns: problem.features, classes: problem.classes };
+            return Err(SetupError::Unfit(entry.about.name, blocks));
         }
         check_memory(entry, &asked.params, &problem, asked.memory)?;
         let learner = match asked.feedback {
@@ -297,10 +300,10 @@ impl Facts {
         let name = learner.about().name;
         if let AnyModel::Bandit(learner) = learner {
             if self.some_only && !entry.decides_among() {
-                return Err(SetupError::SomeOnly(name));
+                return Err(SetupError::Unfit(name, Unfit::SomeOnly));
             }
             if self.logged && !learner.learns_of_others() {
-                return Err(SetupError::Logged(name));
+                return Err(SetupError::Unfit(name, Unfit::Logged));
             }
         }
         Ok(())
@@ -409,11 +412,11 @@ mod tests {
         assert!(error.to_string().ends_with("at most 1 MiB are allowed"), "{error}");
         let some = || Facts { some_only: true, ..Facts::of_arrays(3, 2) };
         let error = some().make(entry("exp4"), &asked(&[])).err().expect("needs all labels");
-        assert!(matches!(error, SetupError::SomeOnly("exp4")), "{error}");
+        assert!(matches!(error, SetupError::Unfit("exp4", Unfit::SomeOnly)), "{error}");
         assert!(some().make(entry("banditron"), &asked(&[])).is_ok());
         let logged = Facts { logged: true, ..Facts::of_arrays(3, 2) };
         let error = logged.make(entry("bandit-reduction"), &asked(&[])).err().expect("needs own coins");
-        assert!(matches!(error, SetupError::Logged("bandit-reduction")), "{error}");
+        assert!(matches!(error, SetupError::Unfit("bandit-reduction", Unfit::Logged)), "{error}");
     }
 
     /// Labels on offer with features of their own are called by their positions, and each has a block.

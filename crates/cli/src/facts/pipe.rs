@@ -24,10 +24,8 @@ pub(super) fn of_pipe(
 ) -> Result<(Facts, String), Failure> {
     let settings = &wanted[0].settings;
     if let Some(wanted) = wanted.iter().find(|wanted| wanted.entry.takes_votes()) {
-        return Err(Failure::usage(format!(
-            "{}: needs a file: the class of the vote 1 is determined from all classes, and a pipe cannot be read twice",
-            wanted.entry.about.name
-        )));
+        let what = "needs a file: the class of the vote 1 is determined from all classes, and a pipe cannot be read twice";
+        return Err(Failure::Learner(wanted.entry.about.name, what.to_owned()));
     }
     let mut open_classes = false;
     let is = |classes| wanted.iter().any(|wanted| wanted.entry.about.accepts.classes == classes);
