@@ -43,7 +43,7 @@ fn compare(reference: &str) {
         }
         let ours = sums.estimates(0.95, 0.0).estimates;
         for (name, theirs) in &case.values {
-            let ours = ours.iter().find(|one| one.estimator == name).expect("all four are made").value;
+            let ours = ours.iter().find(|one| one.estimator.name() == name).expect("all four are made").value;
             assert!((ours - theirs).abs() < 1e-9, "{name}: {ours}, not {theirs}");
         }
     }

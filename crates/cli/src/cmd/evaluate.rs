@@ -4,6 +4,7 @@ use std::io::Write;
 
 use noregret_stream::Schema;
 use noregret_stream::decisions::logged::Logged;
+use noregret_stream::evaluate::off_policy::Estimator;
 use noregret_stream::evaluate::{
     Compared, EvaluateError, Evaluation, Learnt, MakeLearner, Policy, compare, reward_model,
 };
@@ -52,8 +53,8 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
         return write_json(&compared, &names, confidence).map_err(Failure::output);
     }
     match &compared.evaluations[..] {
-        [one] => print(one, &names[0], confidence),
-        _ => print_table(&compared, &names, confidence),
+        [one] => print(one, &names[0], &policies[0], confidence),
+        _ => print_table(&compared, &names, &policies, confidence),
     }
     .map_err(Failure::output)?;
     for (evaluation, name) in compared.evaluations.iter().zip(&names) {
@@ -102,11 +103,16 @@ fn write_json(compared: &Compared, names: &[String], confidence: f64) -> std::io
 }
 
 /// Several policies: a line for each, with the difference to the first.
-fn print_table(compared: &Compared, names: &[String], confidence: f64) -> std::io::Result<()> {
+fn print_table(
+    compared: &Compared,
+    names: &[String],
+    policies: &[Policy],
+    confidence: f64,
+) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     let first = &compared.evaluations[0];
     let wide = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
-    let estimator = first.estimates.estimates.last().map_or("ips", |last| last.estimator);
+    let estimator = first.estimates.estimates.last().map_or(Estimator::Ips, |last| last.estimator);
     writeln!(
         out,
         "{:<wide$}  {:>8}  {:<18}  against {}",
@@ -132,8 +138,8 @@ fn print_table(compared: &Compared, names: &[String], confidence: f64) -> std::i
         first.logged_reward, first.logged_reward_standard_error
     )?;
     writeln!(out, "{}", assumption(first))?;
-    for (evaluation, name) in compared.evaluations.iter().zip(names) {
-        on_average(&mut out, evaluation, name)?;
+    for (evaluation, policy) in compared.evaluations.iter().zip(policies) {
+        on_average(&mut out, evaluation, policy)?;
     }
     let learnt = compared.evaluations.iter().zip(names);
     learnt
@@ -158,10 +164,10 @@ fn print_learnt(out: &mut impl Write, learnt: &Learnt, policy: &str) -> std::io:
 }
 
 /// Why the policy that has logged has another reward by dr than the log has earned.
-fn on_average(out: &mut impl Write, evaluation: &Evaluation, policy: &str) -> std::io::Result<()> {
-    let dr = evaluation.estimates.estimates.iter().find(|one| one.estimator == "dr");
+fn on_average(out: &mut impl Write, evaluation: &Evaluation, policy: &Policy) -> std::io::Result<()> {
+    let dr = evaluation.estimates.estimates.iter().find(|one| one.estimator == Estimator::Dr);
     match dr.filter(|dr| (dr.value - evaluation.logged_reward).abs() > 1e-9) {
-        Some(_) if policy == "logged" => writeln!(
+        Some(_) if matches!(policy, Policy::Logged) => writeln!(
             out,
             "logged by dr: what the policy earns on average over the labels that it may draw, by forecasts of their rewards; what the \
              labels that it drew have earned is the mean reward, and differs by chance"
@@ -192,11 +198,11 @@ fn short_percent(confidence: f64) -> String {
     format!("{} %", short(100.0 * confidence))
 }
 
-fn print(evaluation: &Evaluation, policy: &str, confidence: f64) -> std::io::Result<()> {
+fn print(evaluation: &Evaluation, name: &str, policy: &Policy, confidence: f64) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     let estimates = &evaluation.estimates;
     let percent = short_percent(confidence);
-    writeln!(out, "{:<22} {policy}", "policy")?;
+    writeln!(out, "{:<22} {name}", "policy")?;
     writeln!(out, "{:<22} {} of {} decisions", "evaluated on", estimates.rounds, evaluation.decisions)?;
     writeln!(
         out,
@@ -227,7 +233,7 @@ fn print(evaluation: &Evaluation, policy: &str, confidence: f64) -> std::io::Res
     for estimate in &estimates.estimates {
         let row = format!(
             "{:<8} {:>9.5}  {:<22} {}",
-            estimate.estimator,
+            estimate.estimator.name(),
             estimate.value,
             estimate.sequence.map(interval).unwrap_or_default(),
             estimate.normal.map(interval).unwrap_or_default()
@@ -236,5 +242,5 @@ fn print(evaluation: &Evaluation, policy: &str, confidence: f64) -> std::io::Res
     }
     writeln!(out, "\n{}", assumption(evaluation))?;
     on_average(&mut out, evaluation, policy)?;
-    evaluation.learnt.as_ref().map_or(Ok(()), |learnt| print_learnt(&mut out, learnt, policy))
+    evaluation.learnt.as_ref().map_or(Ok(()), |learnt| print_learnt(&mut out, learnt, name))
 }

@@ -547,8 +547,13 @@ fn the_policy_that_has_logged_has_its_mean_reward_up_to_the_draws() {
         let told = folder.run(&format!("evaluate log.ndjson {policies}")).succeeded().stdout;
         assert_eq!(told.matches("logged by dr: ").count(), 1, "{told}");
     }
-    let told = folder.run("evaluate log.ndjson --policy logged --reward-learner none").succeeded().stdout;
-    assert!(!told.contains("logged by dr"), "{told}");
+    // A model may be called so.
+    folder.write("rows.vw", "a | u\nb | v\n".repeat(30));
+    folder.run("run rows.vw --quiet --save logged").succeeded();
+    for other in ["--policy logged --reward-learner none", "--model logged"] {
+        let told = folder.run(&format!("evaluate log.ndjson {other}")).succeeded().stdout;
+        assert!(!told.contains("logged by dr"), "{told}");
+    }
 }
 
 /// What is no log is refused by what it is, or with the formats of logs.

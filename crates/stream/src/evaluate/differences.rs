@@ -6,7 +6,7 @@ use super::passes::{MakeLearner, with_terms};
 use super::question::{EvaluateOptions, Evaluation, Policy};
 use super::survey::EvaluateError;
 use crate::decisions::logged::Logged;
-use crate::evaluate::off_policy::normal_quantile;
+use crate::evaluate::off_policy::{Estimator, normal_quantile};
 use crate::mean::Mean;
 use crate::read::error::ReadError;
 use crate::read::options::Schema;
@@ -28,7 +28,7 @@ pub struct Compared {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// `dr` if rewards were estimated, else `ips`.
-    pub estimator: &'static str,
+    pub estimator: Estimator,
     /// Rounds to which both policies apply.
     pub rounds: u64,
     /// The mean difference; positive if the policy earns more than the first.
@@ -83,7 +83,7 @@ impl Difference {
     }
 
     /// From terms of the same rounds; NaN terms are omitted.
-    pub(super) fn of(terms: &[f64], first: &[f64], estimator: &'static str, confidence: f64) -> Self {
+    pub(super) fn of(terms: &[f64], first: &[f64], estimator: Estimator, confidence: f64) -> Self {
         let mut mean = Mean::default();
         let pairs = terms.iter().zip(first).map(|(term, first)| term - first);
         pairs.filter(|difference| !difference.is_nan()).for_each(|difference| mean.add(difference));
@@ -146,7 +146,7 @@ pub fn compare(
             first = terms;
         } else {
             let robust = evaluation.estimates.estimates.len() > 2;
-            let estimator = if robust { "dr" } else { "ips" };
+            let estimator = if robust { Estimator::Dr } else { Estimator::Ips };
             let difference = Difference::of(&terms, &first, estimator, options.confidence);
             let against = &compared.evaluations[0];
             compared.differences.push(difference.widened(&evaluation, against, options.confidence));
@@ -163,14 +163,15 @@ mod tests {
     /// Differences 1, 2 and 3 have mean 2 and variance 1; a pair with a missing term is omitted: 2 ± 1.96/√3.
     #[test]
     fn three_pairs_by_hand() {
-        let difference = Difference::of(&[2.0, 4.0, f64::NAN, 6.0], &[1.0, 2.0, 5.0, 3.0], "ips", 0.95);
+        let difference =
+            Difference::of(&[2.0, 4.0, f64::NAN, 6.0], &[1.0, 2.0, 5.0, 3.0], Estimator::Ips, 0.95);
         assert_eq!((difference.rounds, difference.value), (3, 2.0));
         let half = 1.959963985 / 3.0_f64.sqrt();
         assert!((difference.normal[0] - (2.0 - half)).abs() < 1e-8, "{difference:?}");
         assert_eq!(difference.verdict(0.95), "better by 2.0000, 95 % between 0.8684 and 3.1316");
-        let same = Difference::of(&[1.0, 1.0], &[1.0, 1.0], "ips", 0.95);
+        let same = Difference::of(&[1.0, 1.0], &[1.0, 1.0], Estimator::Ips, 0.95);
         assert_eq!(same.verdict(0.95), "the same in every round");
-        let open = Difference::of(&[1.0, 0.0, 1.0], &[0.0, 1.0, 0.0], "ips", 0.9);
+        let open = Difference::of(&[1.0, 0.0, 1.0], &[0.0, 1.0, 0.0], Estimator::Ips, 0.9);
         assert!(open.verdict(0.9).starts_with("undecided: 90 % between -"), "{open:?}");
         assert!(open.verdict(0.57).starts_with("undecided: 57 % between -"), "{open:?}");
     }

@@ -32,6 +32,7 @@ use serde::Serialize;
 use super::sequence::{Lower, SHIFTS};
 use crate::fault::{Fault, fault};
 use crate::mean::Mean;
+use crate::words::named;
 
 /// Smallest probability: the square of its inverse, an importance weight, is finite.
 const LEAST_PROBABILITY: f64 = 1e-100;
@@ -125,11 +126,27 @@ pub struct OffPolicy {
     off: Mean,
 }
 
+named! {
+    /// How a policy's mean reward is estimated.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Estimator {
+        /// By importance weights.
+        Ips = "ips",
+        /// By importance weights, divided by their mean.
+        Snips = "snips",
+        /// By forecasts of the rewards alone.
+        Dm = "dm",
+        /// By forecasts of the rewards, corrected by importance weights.
+        Dr = "dr",
+    }
+}
+
 /// An estimate of the policy's mean reward.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// `ips`, `snips`, `dm` or `dr`.
-    pub estimator: &'static str,
+    /// How it is made.
+    pub estimator: Estimator,
     /// The estimate.
     pub value: f64,
     /// Standard error of the value; none for `dm`, whose error is not that of a mean.
@@ -338,10 +355,10 @@ impl OffPolicy {
             normal: normal(value, error),
             share: None,
         };
-        let plain = of_mean("ips", self.ips.value(), self.ips.standard_error(), &self.plain);
+        let plain = of_mean(Estimator::Ips, self.ips.value(), self.ips.standard_error(), &self.plain);
         let (value, error) = self.self_normalised();
         let normalised = Estimate {
-            estimator: "snips",
+            estimator: Estimator::Snips,
             value,
             standard_error: Some(error),
             sequence: None,
@@ -353,7 +370,7 @@ impl OffPolicy {
         let estimated = self.estimated == self.rounds() && self.estimated > 0;
         if estimated {
             estimates.push(Estimate {
-                estimator: "dm",
+                estimator: Estimator::Dm,
                 value: self.direct.value(),
                 standard_error: None,
                 sequence: None,
@@ -370,14 +387,14 @@ impl OffPolicy {
                 if share == 1.0 { robust } else { ips + share * (robust - ips - (1.0 - share) * control) };
             let error = (variance.max(0.0) / self.ips.count()).sqrt();
             let value = if share == 1.0 { self.robust.value() } else { value };
-            let of_both = of_mean("dr", value, error, terms);
+            let of_both = of_mean(Estimator::Dr, value, error, terms);
             estimates.push(Estimate { share: (share < 1.0).then_some(share), ..of_both });
         }
         for estimate in estimates.iter_mut().filter(|_| uncovered > 0.0) {
             let (scale, below, above) = match estimate.estimator {
-                "ips" => (1.0, uncovered * low, uncovered * high),
-                "snips" => (1.0 - uncovered, uncovered * low, uncovered * high),
-                _ => (1.0, -uncovered * (high - low), uncovered * (high - low)),
+                Estimator::Ips => (1.0, uncovered * low, uncovered * high),
+                Estimator::Snips => (1.0 - uncovered, uncovered * low, uncovered * high),
+                Estimator::Dm | Estimator::Dr => (1.0, -uncovered * (high - low), uncovered * (high - low)),
             };
             if let Some([from, to]) = &mut estimate.normal {
                 (*from, *to) = (scale * *from + below, scale * *to + above);

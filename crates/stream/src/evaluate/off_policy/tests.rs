@@ -127,7 +127,7 @@ fn small_logs_of_rare_labels_claim_nothing_that_is_wrong() {
     for seed in 0..250 {
         let report = played(seed, 200, &logging, &policy, &truth, &[0.1, 0.1]);
         for name in ["ips", "dr"] {
-            let one = report.estimates.iter().find(|one| one.estimator == name).expect("computed");
+            let one = report.estimates.iter().find(|one| one.estimator.name() == name).expect("computed");
             let [low, high] = one.sequence.expect("a mean");
             held += u32::from(low <= 0.1 && 0.1 <= high);
             assert!((0.0..=1.0).contains(&low) && (0.0..=1.0).contains(&high), "{one:?}");
@@ -176,7 +176,7 @@ fn a_bad_model_does_no_harm() {
     for (q, whole) in [([0.46, 0.46], false), ([0.01, 0.02], true)] {
         let report = played(3, 4000, &logging, &policy, &truth, &q);
         let error = |name: &str| {
-            let one = report.estimates.iter().find(|one| one.estimator == name).expect("computed");
+            let one = report.estimates.iter().find(|one| one.estimator.name() == name).expect("computed");
             (one.standard_error.expect("of a mean"), one.share)
         };
         let ((ips, _), (robust, share)) = (error("ips"), error("dr"));
