@@ -1,8 +1,10 @@
 //! State common to all requests: models and keys; and the reading of bodies.
 
 use std::collections::HashMap;
+use std::future::poll_fn;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,6 +13,7 @@ use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
+use futures_core::Stream as _;
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -103,20 +106,25 @@ impl App {
 
     async fn bytes_within(&self, body: Body, most: usize, flag: &str) -> Result<Bytes, Refusal> {
         let limits = self.limits();
-        let time = Duration::from_secs(limits.body_seconds);
-        match tokio::time::timeout(time, axum::body::to_bytes(body, most)).await {
-            Ok(Ok(bytes)) => Ok(bytes),
-            Ok(Err(error)) if error.to_string().contains("length limit") => Err(Refusal::too_large(format!(
-                "the body has more than {most} bytes, which is the limit ({flag})"
-            ))),
-            Ok(Err(_)) => {
-                Err(Refusal::malformed("the body ended early, or is not what its content-encoding says"))
+        let read = async {
+            let (mut body, mut bytes) = (body.into_data_stream(), Vec::new());
+            while let Some(part) = poll_fn(|cx| Pin::new(&mut body).poll_next(cx)).await {
+                let part = part.map_err(|_| {
+                    Refusal::malformed("the body ended early, or is not what its content-encoding says")
+                })?;
+                if part.len() > most - bytes.len() {
+                    return Err(Refusal::too_large(format!(
+                        "the body has more than {most} bytes, which is the limit ({flag})"
+                    )));
+                }
+                bytes.extend_from_slice(&part);
             }
-            Err(_) => {
-                let what = format!("the body did not arrive within {} seconds", limits.body_seconds);
-                Err(Refusal { status: 408, ..Refusal::malformed(what) })
-            }
-        }
+            Ok(Bytes::from(bytes))
+        };
+        tokio::time::timeout(Duration::from_secs(limits.body_seconds), read).await.unwrap_or_else(|_| {
+            let what = format!("the body did not arrive within {} seconds", limits.body_seconds);
+            Err(Refusal { status: 408, ..Refusal::malformed(what) })
+        })
     }
 
     /// Reads a body of JSON.

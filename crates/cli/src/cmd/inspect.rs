@@ -97,7 +97,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     );
     lines.extend(told("log_loss").map(|loss| ("log-loss", loss)));
     lines.push(("learner", describe(learner.about().name, &learner.values())));
-    if feedback == "bandit" {
+    if matches!(learner, Forecaster::Bandit(_)) {
         lines.push(("feedback", "whether the label that was played is right".to_owned()));
     }
     let constant = if encoder.has_intercept() { ", the first of them the intercept" } else { "" };

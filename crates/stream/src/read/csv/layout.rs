@@ -12,7 +12,7 @@ use crate::read::options::{CsvSchema, ReadOptions, Style};
 use crate::read::recognise::{DRAWN, is_drawn};
 use crate::read::source::Peek;
 use crate::read::table::words::{LABEL_NAMES, is_number};
-use crate::read::table::{self, Inferred, Sample, amount, label_and_weight, names};
+use crate::read::table::{self, Inferred, Sample, amount, find_column, label_and_weight, names};
 
 /// Number of lines examined: a header and 1,000 rows, if no cell contains a line end.
 pub(crate) const LINES: usize = 1001;
@@ -107,9 +107,10 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
         );
     }
 
-    let numbered = |what: Fault| match header || !what.to_string().starts_with("has no column ") {
-        true => what,
-        false => fault!(
+    let unknown = !header && asked(options).iter().any(|column| find_column(&named.names, column).is_err());
+    let numbered = |what: Fault| match unknown {
+        false => what,
+        true => fault!(
             "{what}, by their numbers, since the first line is taken for a row; the option header = yes takes it for the names"
         ),
     };
