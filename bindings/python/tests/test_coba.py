@@ -179,6 +179,9 @@ def test_new_actions_within_a_batch_do_not_end_the_experiment():
 
 
 def test_what_cannot_be_played_is_said():
+    # Conditional-logit learns from labels; "offers" learnt in its place, without a word.
+    with pytest.raises(ValueError, match="learner = conditional-logit: must be one that learns from bandit feedback"):
+        BanditLearner("conditional-logit").predict({"a": 1}, [{"x": 1}, {"x": 2}])
     for actions in (None, []):
         with pytest.raises(ValueError, match="there are no actions, as where an action is any number"):
             BanditLearner("auto").predict([1.0], actions)

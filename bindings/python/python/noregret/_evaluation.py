@@ -355,6 +355,10 @@ def compare_policies(
                 not_missing=_tables.words("not_missing", not_missing),
             )
         )
+    for one in found["evaluations"]:
+        if "first_bad_row" in one and path is not log:
+            # A file that is removed by now.
+            one["first_bad_row"] = one["first_bad_row"].replace(path, "log")
     names = list(policies)
     differences = {
         name: Difference(one["estimator"], one["rounds"], one["value"], one["standard_error"], tuple(one["normal"]), one["verdict"])

@@ -161,7 +161,7 @@ class BanditLearner:
             if self._bandit is None:
                 most = max(self._params.get("classes", OFFERED), len(actions))
                 params = {name: value for name, value in self._params.items() if name != "classes"}
-                self._bandit = Bandit("offers", classes=most, seed=self._seed, **params)
+                self._bandit = Bandit(self._name, classes=most, seed=self._seed, **params)
             return self._bandit, _described(context), [_described(action) for action in actions]
         keys = list(map(_key, actions))
         twice = next((at for at, key in enumerate(keys) if key in keys[:at]), None)
