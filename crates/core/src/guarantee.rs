@@ -7,9 +7,9 @@ use crate::problem::Problem;
 /// The probability with which a bound that holds with high probability may fail.
 pub const MISS: f64 = 0.05;
 
-/// A bound, or the reason for its absence, as part of a sentence: "the curvature is larger than any
-/// valid one".
-pub type Promise = Result<f64, String>;
+/// A bound, a number or [`MistakeBound`], or the reason for its absence, as part of a sentence: "the
+/// curvature is larger than any valid one".
+pub type Promise<Bound = f64> = Result<Bound, String>;
 
 /// What bounds the rounding errors of a certificate (theory: second-order 5.1).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,16 +113,16 @@ pub enum Guarantee<'a> {
         /// The Frobenius norm of relevant comparators.
         norm: f64,
         /// The bound, given the predictor; or why the theorem does not hold.
-        bound: Result<MistakeBound<'a>, String>,
+        bound: Promise<MistakeBound<'a>>,
         /// A bound on the mistakes of the labels that are drawn, which fails with probability [`MISS`] at
         /// most; or why the theorem does not hold. `None` without such a theorem.
-        drawn: Option<Result<MistakeBound<'a>, String>>,
+        drawn: Option<Promise<MistakeBound<'a>>>,
     },
     /// Expected mistakes, or missing rewards, beyond those of the best policy, with high probability,
     /// provided that the forecasts of some comparator in the oracle's ball are the mean rewards.
     PolicyRegret {
         /// The bound after the rounds learnt, or why the theorem does not hold.
-        bound: Result<f64, String>,
+        bound: Promise,
     },
 }
 

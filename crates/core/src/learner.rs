@@ -177,7 +177,7 @@ pub trait OnlineLearner: Predictor {
     /// bound on the expected cost of the rounds so far (1 for an error, at most `cost` for
     /// abstaining) minus the total loss of the best expert, or the reason why there is none. `None`
     /// for learners that always answer.
-    fn abstention_bound(&self, _cost: f64) -> Option<Result<f64, String>> {
+    fn abstention_bound(&self, _cost: f64) -> Option<Promise> {
         None
     }
 
@@ -232,7 +232,7 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
         fn certificate(&self) -> Option<Promise>;
         fn certificate_terms(&self) -> Option<Terms>;
         fn guarantee(&self) -> Option<Guarantee<'_>>;
-        fn abstention_bound(&self, cost: f64) -> Option<Result<f64, String>>;
+        fn abstention_bound(&self, cost: f64) -> Option<Promise>;
         fn figures(&self) -> Vec<(&'static str, Vec<f64>)>;
         fn explain(&self, at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)>;
     }
@@ -340,7 +340,7 @@ pub trait ExpertLearner: Send + Sync {
     fn losses(&self) -> &[f64];
 
     /// See [`OnlineLearner::abstention_bound`].
-    fn abstention_bound(&self, _cost: f64) -> Option<Result<f64, String>> {
+    fn abstention_bound(&self, _cost: f64) -> Option<Promise> {
         None
     }
 

@@ -46,7 +46,7 @@
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::Features;
-use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
+use crate::guarantee::{Guarantee, MistakeBound, Promise, reference_norm, setting};
 use crate::kernel::weights::Weights;
 use crate::learner::{Accepts, BanditLearner, Classes, grow, own};
 use crate::loss::hinge::hinge;
@@ -136,7 +136,7 @@ impl BanditLearner for Banditron {
     grow! { weights, step }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
-        let bound: Result<MistakeBound<'_>, String> = match self.problem.radius {
+        let bound: Promise<MistakeBound<'_>> = match self.problem.radius {
             None => Err("the largest norm of a row is not known".to_owned()),
             Some(_) if !(self.exploration > 0.0 && self.exploration <= 0.5) => {
                 Err(format!("exploration is {}; the theorem needs it in (0, 1/2]", self.exploration))

@@ -62,7 +62,7 @@ use crate::algorithm::{About, Algorithm};
 use crate::bounds;
 use crate::example::Features;
 use crate::full::gaptron::{GaptronParams, Loss, Mode};
-use crate::guarantee::{Guarantee, MISS, MistakeBound, reference_norm, setting};
+use crate::guarantee::{Guarantee, MISS, MistakeBound, Promise, reference_norm, setting};
 use crate::kernel::weights::Weights;
 use crate::learner::{BanditLearner, grow, own};
 use crate::param::exploration::Exploration;
@@ -122,7 +122,7 @@ impl<L: Loss> BanditGaptron<L> {
     }
 
     /// The bound on the mistakes of the labels that are drawn (theory: gaptron 3.3).
-    fn drawn(&self) -> Result<MistakeBound<'_>, String> {
+    fn drawn(&self) -> Promise<MistakeBound<'_>> {
         let (Exploration::Rate(exploration), Some(radius), Some(rate)) =
             (self.exploration, self.radius, self.rate)
         else {
@@ -281,7 +281,7 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let (k, norm) = (self.problem.classes, reference_norm(&self.problem).min(self.norm));
-        let bound: Result<MistakeBound<'_>, String> = match (self.exploration, self.radius, self.rate) {
+        let bound: Promise<MistakeBound<'_>> = match (self.exploration, self.radius, self.rate) {
             (Exploration::Rate(gamma), Some(radius), Some(rate))
                 if rate <= L::SURROGATE.bandit_rate(k, radius, self.norm, gamma) * (1.0 + 1e-12) =>
             {

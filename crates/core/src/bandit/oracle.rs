@@ -15,6 +15,7 @@ use crate::example::{Features, Target};
 use crate::experts::auto::{Auto, AutoParams};
 use crate::facts::RunFacts;
 use crate::full::aioli::Aioli;
+use crate::guarantee::Promise;
 use crate::learner::{Classes, Feedback};
 use crate::param::{ParamError, ParamValue as _, Params as _};
 use crate::prediction::{Prediction, Reward};
@@ -321,7 +322,7 @@ impl Oracle {
     }
 
     /// The bound after all rounds, by the certificate if there is one; or why there is no bound.
-    pub(super) fn bound(&self) -> Result<f64, String> {
+    pub(super) fn bound(&self) -> Promise {
         let bound = |model: &dyn Model| {
             let closed = model.guarantee().and_then(|guarantee| guarantee.regret_bound()?.ok());
             // The rows are within the radius, and have no weights.

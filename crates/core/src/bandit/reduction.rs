@@ -47,7 +47,7 @@ use crate::bounds;
 use crate::entry::{Entry, Learners};
 use crate::example::{Features, Target};
 use crate::full::folklore::Folklore;
-use crate::guarantee::{Ball, Guarantee, MistakeBound, reference_norm, setting};
+use crate::guarantee::{Ball, Guarantee, MistakeBound, Promise, reference_norm, setting};
 use crate::learner::{Accepts, BanditLearner, Classes, Feedback, own};
 use crate::param::{ParamError, fraction};
 use crate::params;
@@ -118,7 +118,7 @@ impl BanditReduction {
     /// $n$ is random, and $\mathbb{E} R(n) \le R(m)$ for the closed forms of the theorems, which are concave
     /// and do not fall. Therefore $R(m) \le \frac{m-1}{n-1} R(n)$ for $1 < n < m$, and $R(m) \le R(n)$ for $n
     /// \ge m$ (theory: bandit 6.3).
-    fn expected_regret(&self, bound: f64) -> Result<f64, String> {
+    fn expected_regret(&self, bound: f64) -> Promise {
         let expected = self.exploration * self.rounds as f64 / self.problem().classes as f64;
         let learnt = self.base.rounds() as f64;
         if learnt <= 1.0 && learnt < expected {
@@ -269,7 +269,7 @@ impl BanditLearner for BanditReduction {
             None => (f64::NAN, Err(format!("{base}, the base learner, has no theorem"))),
         };
         let norm = if norm.is_finite() { norm } else { reference_norm(self.problem()) };
-        let bound: Result<MistakeBound<'_>, String> = match bound {
+        let bound: Promise<MistakeBound<'_>> = match bound {
             _ if self.exploration == 0.0 => Err("exploration is 0".to_owned()),
             Err(why) => Err(why),
             Ok(regret) => self.expected_regret(regret).map(|regret| -> MistakeBound<'_> {

@@ -59,7 +59,7 @@ use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::Features;
 use crate::full::second_order_margin::{DiagonalMetric, FullMetric, Metric, PlainMetric, SecondOrderMargin};
-use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
+use crate::guarantee::{Guarantee, MistakeBound, Promise, reference_norm, setting};
 use crate::learner::{Accepts, BanditLearner, Classes, grow, own};
 use crate::loss::hinge::{eta_loss, hinge};
 use crate::merge::{self, Merge, MergeError};
@@ -272,7 +272,7 @@ impl<M: Metric> BanditLearner for Soba<M> {
         if !M::HAS_THEOREM {
             return None;
         }
-        let bound: Result<MistakeBound<'_>, String> = match self.exploration {
+        let bound: Promise<MistakeBound<'_>> = match self.exploration {
             _ if self.parts > 1 => {
                 Err("models were merged, and the theorem's closed form is about one learner".to_owned())
             }

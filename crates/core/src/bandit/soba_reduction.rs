@@ -51,7 +51,7 @@
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::Features;
-use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
+use crate::guarantee::{Guarantee, MistakeBound, Promise, reference_norm, setting};
 use crate::kernel::newton_step::NewtonStep;
 use crate::learner::{Accepts, BanditLearner, Classes, own};
 use crate::loss::hinge::eta_loss;
@@ -205,7 +205,7 @@ impl BanditLearner for SobaReduction {
         let theory = theory.is_ok_and(|theory| theory.params == self.params);
         let largest = 1.0 / (2.0 * self.problem.radius.unwrap_or(1.0) * norm).max(1.0);
         let holds = theory && self.loss_eta <= largest * (1.0 + 1e-12);
-        let bound: Result<MistakeBound<'_>, String> = if holds {
+        let bound: Promise<MistakeBound<'_>> = if holds {
             Ok(Box::new(move |u| {
                 let losses = u.total(|margin| eta_loss(margin, self.loss_eta));
                 let setting = setting(&self.problem, norm, self.rounds);

@@ -134,7 +134,7 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
         fn set_workers(&mut self, workers: Workers);
         fn weights(&self) -> Vec<(String, f64)>;
         fn left_out(&self) -> Vec<String>;
-        fn abstention_bound(&self, cost: f64) -> Option<Result<f64, String>>;
+        fn abstention_bound(&self, cost: f64) -> Option<Promise>;
         fn certificate(&self) -> Option<Promise>;
         fn certificate_terms(&self) -> Option<Terms>;
         fn guarantee(&self) -> Option<Guarantee<'_>>;

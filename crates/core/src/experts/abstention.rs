@@ -43,6 +43,7 @@
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::experts::adahedge::{AdaHedge, AdaHedgeParams};
+use crate::guarantee::Promise;
 use crate::hand_on;
 use crate::learner::{Accepts, Classes, ExpertLearner, Verdict};
 use crate::param::ParamError;
@@ -68,7 +69,7 @@ impl AdaHedgeAbstain {
     ///
     /// # Errors
     /// If `cost` is above 1/2.
-    pub fn guarantee(&self, cost: f64) -> Result<f64, String> {
+    pub fn guarantee(&self, cost: f64) -> Promise {
         if cost > 0.5 {
             return Err(format!("abstaining cost up to {cost}: the theorem needs costs of at most 1/2"));
         }
@@ -118,7 +119,7 @@ impl ExpertLearner for AdaHedgeAbstain {
         fn bound(&self) -> f64;
     }
 
-    fn abstention_bound(&self, cost: f64) -> Option<Result<f64, String>> {
+    fn abstention_bound(&self, cost: f64) -> Option<Promise> {
         Some(self.guarantee(cost))
     }
 

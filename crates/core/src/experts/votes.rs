@@ -16,6 +16,7 @@
 
 use crate::algorithm::{About, Algorithm, Forecast};
 use crate::example::{Features, Target, Truth};
+use crate::guarantee::Promise;
 use crate::learner::{Accepts, Classes, ExpertLearner, OnlineLearner, Predictor};
 use crate::param::ParamError;
 use crate::prediction::Prediction;
@@ -95,7 +96,7 @@ impl<L: ExpertLearner> OnlineLearner for Votes<L> {
         vec![("losses", self.learner.losses().to_vec()), ("bound", vec![self.learner.bound()])]
     }
 
-    fn abstention_bound(&self, cost: f64) -> Option<Result<f64, String>> {
+    fn abstention_bound(&self, cost: f64) -> Option<Promise> {
         self.learner.abstention_bound(cost)
     }
 }

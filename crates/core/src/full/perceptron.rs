@@ -38,7 +38,7 @@
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Features, Target};
-use crate::guarantee::{Guarantee, MistakeBound, reference_norm};
+use crate::guarantee::{Guarantee, MistakeBound, Promise, reference_norm};
 use crate::kernel::weights::Weights;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, grow, own};
 use crate::loss::hinge::hinge;
@@ -119,7 +119,7 @@ impl OnlineLearner for Perceptron {
     own! { rounds }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
-        let bound: Result<MistakeBound<'_>, String> = match self.problem.radius {
+        let bound: Promise<MistakeBound<'_>> = match self.problem.radius {
             Some(radius) => Ok(Box::new(move |u| {
                 let of_power = |power: f64| {
                     let losses = u.total(|margin| hinge(margin).powf(power));
