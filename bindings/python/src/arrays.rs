@@ -6,7 +6,7 @@ use noregret::learner::{Accepts, Classes};
 use noregret_stream::encode::examples::Examples;
 use noregret_stream::encode::{Encoder, Example, LARGEST_NORM, LARGEST_WEIGHT};
 use noregret_stream::words::counted;
-use noregret_stream::{Columns, ReadError, Reader, Row, Schema};
+use noregret_stream::{Columns, Fault, ReadError, Reader, Row, Schema, fault};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -121,24 +121,24 @@ impl<'a> Rows<'a> {
 }
 
 /// Checks a row of `columns` columns.
-pub(crate) fn check_row(x: Features<'_>, columns: usize) -> Result<(), String> {
+pub(crate) fn check_row(x: Features<'_>, columns: usize) -> Result<(), Fault> {
     if let Features::Sparse { indices, .. } = x
         && (indices.windows(2).any(|pair| pair[0] >= pair[1])
             || indices.last().is_some_and(|last| *last as usize >= columns))
     {
-        return Err(format!("its column numbers must increase and be below {columns}"));
+        return Err(fault!("its column numbers must increase and be below {columns}"));
     }
     // A sum of squares is NaN, infinite or too large exactly if something is wrong.
     if x.norm_squared() <= LARGEST_NORM * LARGEST_NORM / 4.0 {
         return Ok(());
     }
     Err(match x.iter().find(|(_, value)| !value.is_finite()) {
-        Some((column, value)) if value.is_nan() => format!(
+        Some((column, value)) if value.is_nan() => fault!(
             "column {column} has the value NaN; a finite number was needed (missing ones are for learners that are made by a table, or \
              by rows with some)"
         ),
-        Some((column, value)) => format!("column {column} has the value {value}; a finite number was needed"),
-        None => format!("its values are too large; a norm of at most {LARGEST_NORM:e} is allowed"),
+        Some((column, value)) => fault!("column {column} has the value {value}; a finite number was needed"),
+        None => fault!("its values are too large; a norm of at most {LARGEST_NORM:e} is allowed"),
     })
 }
 
@@ -268,12 +268,12 @@ pub(crate) fn check_weights(weights: Option<&[f64]>, rows: usize, accepts: Accep
 }
 
 /// Checks one importance weight.
-pub(crate) fn check_weight(weight: f64, accepts: Accepts) -> Result<(), String> {
+pub(crate) fn check_weight(weight: f64, accepts: Accepts) -> Result<(), Fault> {
     if !(0.0..=LARGEST_WEIGHT).contains(&weight) {
-        return Err(format!("the weight is {weight}; a number from 0 to {LARGEST_WEIGHT:e} was needed"));
+        return Err(fault!("the weight is {weight}; a number from 0 to {LARGEST_WEIGHT:e} was needed"));
     }
     if weight != 0.0 && weight != 1.0 && !accepts.weights {
-        return Err(format!("the weight is {weight}; the learner takes no importance weights"));
+        return Err(fault!("the weight is {weight}; the learner takes no importance weights"));
     }
     Ok(())
 }

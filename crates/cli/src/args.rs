@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use noregret::merge::Merge;
-use noregret_stream::Format;
+use noregret_stream::{Fault, Format, fault};
 
 pub(crate) use columns::{LogColumnArgs, RoleArgs};
 pub(crate) use decisions::{EvaluateArgs, ReplayArgs};
@@ -101,25 +101,25 @@ Examples:
       --set exploration=2^-9..2^-3*2 --set soba.regularization=1 --repeats 5";
 
 /// Parses a whole number >= 1.
-fn at_least_one<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+fn at_least_one<T: TryFrom<u64>>(text: &str) -> Result<T, Fault> {
     let number = text.parse::<u64>().ok().filter(|number| *number >= 1);
     let fits = number.and_then(|number| T::try_from(number).ok());
-    fits.ok_or_else(|| "must be a whole number, 1 or more".to_owned())
+    fits.ok_or_else(|| "must be a whole number, 1 or more".into())
 }
 
 /// Parses a seed.
-fn seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| "must be a whole number, 0 or more".to_owned())
+fn seed(text: &str) -> Result<u64, Fault> {
+    text.parse().map_err(|_| "must be a whole number, 0 or more".into())
 }
 
 /// Largest number of threads; more are considered a typing error.
 const MOST_THREADS: usize = 1024;
 
 /// Parses a number of threads.
-fn threads(text: &str) -> Result<usize, String> {
+fn threads(text: &str) -> Result<usize, Fault> {
     match text.parse() {
         Ok(count) if (1..=MOST_THREADS).contains(&count) => Ok(count),
-        _ => Err(format!("must be a whole number from 1 to {MOST_THREADS}")),
+        _ => Err(fault!("must be a whole number from 1 to {MOST_THREADS}")),
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use noregret_stream::Stop;
 use noregret_stream::encode::examples::{Pause, ReadExamples};
+use noregret_stream::{Fault, Stop, fault};
 
 /// The interval of checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,9 +17,9 @@ pub(crate) enum Every {
 }
 
 impl FromStr for Every {
-    type Err = String;
+    type Err = Fault;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Fault> {
         let every = match text.strip_suffix('s') {
             Some(seconds) => {
                 let positive = |seconds: &f64| seconds.is_finite() && *seconds > 0.0;
@@ -27,7 +27,7 @@ impl FromStr for Every {
             }
             None => text.parse().ok().filter(|rows| *rows > 0).map(Every::Rows),
         };
-        every.ok_or_else(|| format!("{text:?} is neither a number of rows, as 10000, nor of seconds, as 30s"))
+        every.ok_or_else(|| fault!("{text:?} is neither a number of rows, as 10000, nor of seconds, as 30s"))
     }
 }
 
@@ -49,13 +49,13 @@ pub(crate) enum Skip {
 }
 
 impl FromStr for Skip {
-    type Err = String;
+    type Err = Fault;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Fault> {
         if text == "seen" {
             return Ok(Skip::Seen);
         }
-        text.parse().map(Skip::Rows).map_err(|_| format!("{text:?} is neither a number of rows nor seen"))
+        text.parse().map(Skip::Rows).map_err(|_| fault!("{text:?} is neither a number of rows nor seen"))
     }
 }
 

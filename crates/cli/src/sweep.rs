@@ -3,6 +3,7 @@
 use noregret::learner::Classes;
 use noregret::param::{Value, nearest};
 use noregret::registry::{Entry, find};
+use noregret_stream::{Fault, fault};
 
 use crate::failure::Failure;
 use crate::settings::{Settings, read};
@@ -168,11 +169,11 @@ fn unknown(key: &str, name: &str, without: &Entry, entries: &[&'static Entry]) -
 }
 
 /// Reads `0.1,1,10`, with ranges `1e-3..10*10` (by a factor) and `1..9+2` (by a step) among the values.
-fn grid(text: &str) -> Result<Vec<Value>, String> {
+fn grid(text: &str) -> Result<Vec<Value>, Fault> {
     let mut values = Vec::new();
     for item in text.split(',').map(str::trim) {
         match item.split_once("..") {
-            None if item.is_empty() => return Err("a value is missing".to_owned()),
+            None if item.is_empty() => return Err("a value is missing".into()),
             None => values.push(read(item)),
             Some((from, rest)) => range(item, from, rest, &mut values)?,
         }
@@ -181,14 +182,14 @@ fn grid(text: &str) -> Result<Vec<Value>, String> {
 }
 
 /// `from..to*factor` or `from..to+step`, both ends among the values if the steps meet them.
-fn range(item: &str, from: &str, rest: &str, values: &mut Vec<Value>) -> Result<(), String> {
+fn range(item: &str, from: &str, rest: &str, values: &mut Vec<Value>) -> Result<(), Fault> {
     let number = |text: &str| match read(text.trim()) {
         Value::Integer(value) => Some(value as f64),
         Value::Float(value) => Some(value),
         _ => None,
     };
     let form =
-        || format!("{item} is no range; it must be FROM..TO*FACTOR or FROM..TO+STEP, as in 1e-3..10*10");
+        || fault!("{item} is no range; it must be FROM..TO*FACTOR or FROM..TO+STEP, as in 1e-3..10*10");
     // The last sign is that of the step; others may belong to exponents, as in 1e+3.
     let at = rest.rfind('*').or_else(|| rest.rfind('+')).ok_or_else(form)?;
     let geometric = rest[at..].starts_with('*');
@@ -201,7 +202,7 @@ fn range(item: &str, from: &str, rest: &str, values: &mut Vec<Value>) -> Result<
     };
     if !proper {
         let need = if geometric { "a factor > 0 that leads" } else { "a step > 0 that leads" };
-        return Err(format!("{item} does not end; {need} from the first number to the second was needed"));
+        return Err(fault!("{item} does not end; {need} from the first number to the second was needed"));
     }
     let value = |at: i32| if geometric { from * step.powi(at) } else { from + step * f64::from(at) };
     // Slightly beyond the end, so that rounding does not exclude it.
@@ -211,7 +212,7 @@ fn range(item: &str, from: &str, rest: &str, values: &mut Vec<Value>) -> Result<
     };
     for at in (0..).take_while(|at| inside(value(*at))) {
         if values.len() == MOST_VALUES {
-            return Err(format!("{item} makes more than {MOST_VALUES} values"));
+            return Err(fault!("{item} makes more than {MOST_VALUES} values"));
         }
         values.push(Value::from(tidy(value(at))));
     }

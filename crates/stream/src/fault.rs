@@ -34,9 +34,10 @@ impl From<Fault> for String {
 }
 
 /// Makes a [`Fault`] as `format!` makes text.
+#[macro_export]
 macro_rules! fault {
     ($($text:tt)*) => {
-        $crate::fault::Fault::from(format!($($text)*))
+        $crate::Fault::from(format!($($text)*))
     };
 }
 pub(crate) use fault;

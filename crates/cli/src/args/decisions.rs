@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use noregret_stream::Format;
 use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::examples::BadRows;
+use noregret_stream::{Fault, Format, fault};
 
 use super::{LogColumnArgs, RoleArgs, at_least_one};
 use crate::checkpoint::{Every, Skip};
@@ -97,12 +97,12 @@ pub(crate) struct EvaluateArgs {
     pub(crate) roles: RoleArgs,
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+fn positive(text: &str) -> Result<f64, Fault> {
     let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
-    number.ok_or_else(|| format!("{text:?} is not a finite number above 0"))
+    number.ok_or_else(|| fault!("{text:?} is not a finite number above 0"))
 }
 
-fn inner_fraction(text: &str) -> Result<f64, String> {
+fn inner_fraction(text: &str) -> Result<f64, Fault> {
     let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number < 1.0);
-    number.ok_or_else(|| format!("{text:?} is no number between 0 and 1"))
+    number.ok_or_else(|| fault!("{text:?} is no number between 0 and 1"))
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use noregret_stream::Fault;
 use noregret_stream::watch::curve::Measure;
 
 use super::{DataArgs, LogColumnArgs, StreamArgs, at_least_one, seed};
@@ -183,9 +184,9 @@ pub(crate) struct PredictArgs {
     pub(crate) reading: DataArgs,
 }
 
-fn fraction(text: &str) -> Result<f64, String> {
+fn fraction(text: &str) -> Result<f64, Fault> {
     match text.parse() {
         Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
-        _ => Err("must be a number in [0, 1]".to_owned()),
+        _ => Err("must be a number in [0, 1]".into()),
     }
 }

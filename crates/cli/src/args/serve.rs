@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use noregret_stream::Fault;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -16,8 +17,8 @@ An answer means that its event is on the disk. /openapi.json describes all route
 models, /metrics is for Prometheus. Where others can reach the service, it needs keys:
 noregret serve --add-key NAME makes one.";
 
-fn address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| "an address in numbers with a port, as 127.0.0.1:8730, was needed".to_owned())
+fn address(text: &str) -> Result<SocketAddr, Fault> {
+    text.parse().map_err(|_| "an address in numbers with a port, as 127.0.0.1:8730, was needed".into())
 }
 
 /// Arguments of `noregret serve`.

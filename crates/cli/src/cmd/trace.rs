@@ -13,6 +13,7 @@ use noregret::prediction::{Decision, Prediction, draw};
 use noregret::problem::Problem;
 use noregret::rng::{Rng, Uniforms};
 use noregret_stream::encode::{LARGEST_NORM, LARGEST_WEIGHT};
+use noregret_stream::{Fault, fault};
 use serde::Deserialize;
 
 use self::experts::Experts;
@@ -77,10 +78,10 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     // The program that sends rows through a pipe may wait for each answer.
     let live = !files::stdin_is_file();
     for (line, text) in (1u64..).zip(std::io::stdin().lock().lines()) {
-        let failure = |what: String| Failure::data(format!("standard input:{line}: {what}"));
+        let failure = |what: Fault| Failure::data(format!("standard input:{line}: {what}"));
         let text = text.map_err(|error| match error.kind() {
-            std::io::ErrorKind::InvalidData => failure("the row is not UTF-8 text".to_owned()),
-            _ => failure(error.to_string()),
+            std::io::ErrorKind::InvalidData => failure("the row is not UTF-8 text".into()),
+            _ => failure(error.to_string().into()),
         })?;
         if text.trim().is_empty() {
             continue;
@@ -111,13 +112,13 @@ struct Full {
 }
 
 impl Player for Full {
-    fn play(&mut self, t: u64, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
+    fn play(&mut self, t: u64, text: &str, out: &mut Vec<u8>) -> Result<(), Fault> {
         let row = &parse(text)?;
         let Self { learner, prediction, samples, rng } = self;
         let about = learner.about();
         let target = check(learner.problem(), about, *samples, row)?;
         if row.u_explore.is_some() {
-            return Err("u_explore: the learner tosses no coin".to_owned());
+            return Err("u_explore: the learner tosses no coin".into());
         }
         let x = Features::Dense(&row.x);
         prediction.normals.clear();
@@ -142,7 +143,7 @@ struct Bandit {
 }
 
 impl Player for Bandit {
-    fn play(&mut self, t: u64, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
+    fn play(&mut self, t: u64, text: &str, out: &mut Vec<u8>) -> Result<(), Fault> {
         let row = &parse(text)?;
         let Self { learner, decision, rng } = self;
         let target = check(learner.problem(), learner.about(), false, row)?;
@@ -151,7 +152,7 @@ impl Player for Bandit {
         check_finite(&decision.scores)?;
         learner.play(&mut Given { label: row.u, coin: row.u_explore, rng }, decision);
         if decision.explored.is_none() && row.u_explore.is_some() {
-            return Err("u_explore: the learner tosses no coin".to_owned());
+            return Err("u_explore: the learner tosses no coin".into());
         }
         let label = Label(decision.label);
         let correct = target.truth == Truth::Class(label);
@@ -179,8 +180,8 @@ impl Uniforms for Given<'_> {
 }
 
 /// Reads a row.
-fn parse(text: &str) -> Result<Row, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
+fn parse(text: &str) -> Result<Row, Fault> {
+    serde_json::from_str(text).map_err(|error| error.to_string().into())
 }
 
 /// Additional output of a learner: a list, or a list of lists.
@@ -193,44 +194,44 @@ fn explained(learner: &dyn Model, at: &Prediction) -> String {
     learner.explain(at).into_iter().map(text).collect()
 }
 
-fn check_finite(scores: &[f64]) -> Result<(), String> {
+fn check_finite(scores: &[f64]) -> Result<(), Fault> {
     if scores.iter().all(|score| score.is_finite()) {
         return Ok(());
     }
-    Err("the scores are not finite: parameters, values or weights are too large".to_owned())
+    Err("the scores are not finite: parameters, values or weights are too large".into())
 }
 
 /// Checks a row and returns its target; `samples` if the learner accepts normals.
-fn check<'a>(problem: &Problem, about: &About, samples: bool, row: &'a Row) -> Result<Target<'a>, String> {
+fn check<'a>(problem: &Problem, about: &About, samples: bool, row: &'a Row) -> Result<Target<'a>, Fault> {
     let accepts = about.accepts;
     if row.x.len() != problem.features {
-        return Err(format!(
+        return Err(fault!(
             "x has {}; features = {} were needed",
             counted(row.x.len() as u64, "number"),
             problem.features
         ));
     }
     if let Some(x) = row.x.iter().find(|x| x.abs() > LARGEST_NORM) {
-        return Err(format!("x has the value {x:e}; at most {LARGEST_NORM:e} is allowed"));
+        return Err(fault!("x has the value {x:e}; at most {LARGEST_NORM:e} is allowed"));
     }
     if row.weight > LARGEST_WEIGHT {
-        return Err(format!("weight = {:e}: at most {LARGEST_WEIGHT:e} is allowed", row.weight));
+        return Err(fault!("weight = {:e}: at most {LARGEST_WEIGHT:e} is allowed", row.weight));
     }
     if row.weight.is_nan() || row.weight <= 0.0 || (row.weight != 1.0 && !accepts.weights) {
         let need =
             if accepts.weights { "a number > 0" } else { "1: the learner takes no importance weights" };
-        return Err(format!("weight = {}: must be {need}", row.weight));
+        return Err(fault!("weight = {}: must be {need}", row.weight));
     }
     for (name, u) in [("u", row.u), ("u_explore", row.u_explore)] {
         if let Some(u) = u.filter(|u| !(0.0..1.0).contains(u)) {
-            return Err(format!("{name} = {u}: must be in [0, 1)"));
+            return Err(fault!("{name} = {u}: must be in [0, 1)"));
         }
     }
     if !row.normals.is_empty() && !samples {
-        return Err("normals: the learner does not sample".to_owned());
+        return Err("normals: the learner does not sample".into());
     }
     if let Some(normals) = row.normals.iter().find(|normals| normals.len() != problem.classes) {
-        return Err(format!(
+        return Err(fault!(
             "normals: a list of {}; classes = {} were needed",
             normals.len(),
             problem.classes
@@ -242,13 +243,13 @@ fn check<'a>(problem: &Problem, about: &About, samples: bool, row: &'a Row) -> R
             Target::class(*class as usize)
         }
         Answer::Number(class) => {
-            return Err(format!("y = {class}: must be a class from 0 to {}", problem.classes - 1));
+            return Err(fault!("y = {class}: must be a class from 0 to {}", problem.classes - 1));
         }
         Answer::Distribution(_) if !accepts.soft_labels => {
-            return Err("y is a list: the learner takes no probability vectors as labels".to_owned());
+            return Err("y is a list: the learner takes no probability vectors as labels".into());
         }
         Answer::Distribution(y) if y.len() != problem.classes => {
-            return Err(format!(
+            return Err(fault!(
                 "y has {}; classes = {} were needed",
                 counted(y.len() as u64, "number"),
                 problem.classes
@@ -257,7 +258,7 @@ fn check<'a>(problem: &Problem, about: &About, samples: bool, row: &'a Row) -> R
         Answer::Distribution(y) => {
             let total: f64 = y.iter().sum();
             if y.iter().any(|p| *p < 0.0) || (total - 1.0).abs() > 1e-9 {
-                return Err(format!("y = {y:?}: must be probabilities of sum 1"));
+                return Err(fault!("y = {y:?}: must be probabilities of sum 1"));
             }
             Target::distribution(y)
         }

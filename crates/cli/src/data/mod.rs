@@ -7,6 +7,8 @@
 pub(crate) mod download;
 pub(crate) mod prepare;
 
+use noregret_stream::{Fault, fault};
+
 use self::prepare::Form;
 
 /// A data set.
@@ -234,12 +236,12 @@ pub(crate) const SETS: &[Set] = &[
 ///
 /// # Errors
 /// If there is none.
-pub(crate) fn find(name: &str) -> Result<&'static Set, String> {
+pub(crate) fn find(name: &str) -> Result<&'static Set, Fault> {
     let names = || SETS.iter().map(|set| set.name);
     SETS.iter().find(|set| set.name == name).ok_or_else(|| {
         let near = noregret::param::nearest(name, names())
             .map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
-        format!("there is no data set '{name}'{near}; there are {}", names().collect::<Vec<_>>().join(", "))
+        fault!("there is no data set '{name}'{near}; there are {}", names().collect::<Vec<_>>().join(", "))
     })
 }
 
@@ -266,6 +268,6 @@ mod tests {
             assert!(set.home.starts_with("https://") && set.home.ends_with('/'), "{}", set.name);
             assert_eq!(find(set.name).map(|found| found.name), Ok(set.name));
         }
-        assert!(find("vehcle").is_err_and(|error| error.contains("did you mean 'vehicle'?")));
+        assert!(find("vehcle").is_err_and(|error| error.to_string().contains("did you mean 'vehicle'?")));
     }
 }

@@ -10,7 +10,7 @@ use bzip2::bufread::MultiBzDecoder;
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
-use noregret_stream::Replacement;
+use noregret_stream::{Fault, Replacement, fault};
 use sha2::{Digest, Sha256};
 
 use super::{Made, hexadecimal};
@@ -45,7 +45,7 @@ pub(crate) fn prepare(
     originals: &[PathBuf],
     made: &[Made],
     folder: &Path,
-) -> Result<Vec<Ready>, String> {
+) -> Result<Vec<Ready>, Fault> {
     match form {
         Form::Lines => lines(originals, &made[0], folder).map(|ready| vec![ready]),
         Form::Covtype => Ok(vec![
@@ -58,8 +58,8 @@ pub(crate) fn prepare(
 
 /// Calls `each` with the lines of a file, without trailing blanks, and their numbers from 1. Empty
 /// lines are skipped.
-fn each_line(path: &Path, each: &mut dyn FnMut(u64, &str) -> Result<(), String>) -> Result<(), String> {
-    let failure = |error: io::Error| format!("{}: cannot be read: {error}", path.display());
+fn each_line(path: &Path, each: &mut dyn FnMut(u64, &str) -> Result<(), Fault>) -> Result<(), Fault> {
+    let failure = |error: io::Error| fault!("{}: cannot be read: {error}", path.display());
     let mut file = BufReader::new(File::open(path).map_err(failure)?);
     let bytes: Box<dyn Read> = match file.fill_buf().map_err(failure)? {
         [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(file)),
@@ -89,39 +89,39 @@ struct Lines {
 }
 
 impl Lines {
-    fn create(made: &Made, folder: &Path) -> Result<Self, String> {
+    fn create(made: &Made, folder: &Path) -> Result<Self, Fault> {
         let path = folder.join(made.file);
         let file = Replacement::open(&path)
-            .map_err(|error| format!("{}: cannot be written: {error}", path.display()))?;
+            .map_err(|error| fault!("{}: cannot be written: {error}", path.display()))?;
         Ok(Self { path, file: GzEncoder::new(file, Compression::best()), hash: Sha256::new(), rows: 0 })
     }
 
-    fn line(&mut self, line: &str) -> Result<(), String> {
+    fn line(&mut self, line: &str) -> Result<(), Fault> {
         self.rows += 1;
         self.hash.update(line);
         self.hash.update("\n");
         writeln!(self.file, "{line}")
-            .map_err(|error| format!("{}: cannot be written: {error}", self.path.display()))
+            .map_err(|error| fault!("{}: cannot be written: {error}", self.path.display()))
     }
 
     /// Completes the file, if its checksum is right.
-    fn finish(self, made: &Made) -> Result<Ready, String> {
+    fn finish(self, made: &Made) -> Result<Ready, Fault> {
         let Self { path, file, hash, rows } = self;
         let sha256 = hexadecimal(&hash.finalize());
         if let Some(wanted) = made.sha256.filter(|wanted| *wanted != sha256) {
-            return Err(format!(
+            return Err(fault!(
                 "{}: was not written: its text would have SHA-256 {sha256}, and {wanted} was needed",
                 path.display()
             ));
         }
         file.finish()
             .and_then(Replacement::finish)
-            .map_err(|error| format!("{}: cannot be written: {error}", path.display()))?;
+            .map_err(|error| fault!("{}: cannot be written: {error}", path.display()))?;
         Ok(Ready { path, sha256, rows })
     }
 }
 
-fn lines(originals: &[PathBuf], made: &Made, folder: &Path) -> Result<Ready, String> {
+fn lines(originals: &[PathBuf], made: &Made, folder: &Path) -> Result<Ready, Fault> {
     let mut out = Lines::create(made, folder)?;
     for original in originals {
         each_line(original, &mut |_, line| out.line(line))?;
@@ -143,7 +143,7 @@ const COVTYPE_COLUMNS: [&str; 10] = [
     "Horizontal_Distance_To_Fire_Points",
 ];
 
-fn covtype_csv(original: &Path, made: &Made, folder: &Path) -> Result<Ready, String> {
+fn covtype_csv(original: &Path, made: &Made, folder: &Path) -> Result<Ready, Fault> {
     let mut out = Lines::create(made, folder)?;
     let areas = (1..=4).map(|at| format!("Wilderness_Area{at}"));
     let soils = (1..=40).map(|at| format!("Soil_Type{at}"));
@@ -156,14 +156,14 @@ fn covtype_csv(original: &Path, made: &Made, folder: &Path) -> Result<Ready, Str
 
 /// Scales every feature from its range over all rows to [0, 1], with six significant digits; the
 /// class is the last column.
-fn covtype_scaled(original: &Path, made: &Made, folder: &Path) -> Result<Ready, String> {
+fn covtype_scaled(original: &Path, made: &Made, folder: &Path) -> Result<Ready, Fault> {
     let numbers = |number: u64, line: &str, into: &mut Vec<f64>| {
         into.clear();
         for cell in line.split(',') {
-            let failure = || format!("{}: line {number}: {cell:?} is no number", original.display());
+            let failure = || fault!("{}: line {number}: {cell:?} is no number", original.display());
             into.push(cell.parse().map_err(|_| failure())?);
         }
-        Ok::<_, String>(())
+        Ok::<_, Fault>(())
     };
     let (mut row, mut ranges) = (Vec::new(), Vec::<(f64, f64)>::new());
     each_line(original, &mut |number, line| {
@@ -203,13 +203,13 @@ fn six_digits(value: f64) -> String {
 const TOPICS: [&str; 4] = ["CCAT", "ECAT", "GCAT", "MCAT"];
 
 /// The list has lines `TOPIC DOCUMENT 1`, the vectors `DOCUMENT  FEATURE:VALUE …`.
-fn reuters4(originals: &[PathBuf], made: &Made, folder: &Path) -> Result<Ready, String> {
+fn reuters4(originals: &[PathBuf], made: &Made, folder: &Path) -> Result<Ready, Fault> {
     let (topics, vectors) = originals.split_first().ok_or("reuters4 has no files")?;
     // A bit for each of the four topics.
     let mut of_document: HashMap<u32, u8> = HashMap::new();
     let misread = |path: &Path, number: u64, line: &str| {
         let line: String = line.chars().take(40).collect();
-        format!("{}: line {number}: {line:?} is not of RCV1's format", path.display())
+        fault!("{}: line {number}: {line:?} is not of RCV1's format", path.display())
     };
     each_line(topics, &mut |number, line| {
         let mut words = line.split(' ');
@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     /// Makes `made` of files of these texts; what the first one then holds.
-    fn made_of(form: Form, texts: &[&str], made: &[Made]) -> Result<(Vec<Ready>, String), String> {
+    fn made_of(form: Form, texts: &[&str], made: &[Made]) -> Result<(Vec<Ready>, String), Fault> {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let original = |(at, text): (usize, &&str)| {
             let path = folder.path().join(at.to_string());
@@ -267,7 +267,10 @@ mod tests {
         assert_eq!((text.as_str(), ready[0].rows), ("1 1:2\n2 3:4\n", 2));
         let wrong = Made { sha256: Some("00"), ..MADE };
         let error = made_of(Form::Lines, &["1 1:2\n"], &[wrong]).expect_err("another checksum");
-        assert!(error.contains("was not written") && error.ends_with("and 00 was needed"), "{error}");
+        assert!(
+            error.to_string().contains("was not written") && error.to_string().ends_with("and 00 was needed"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -278,7 +281,7 @@ mod tests {
         assert_eq!(text, "1\n2 1:1\n1 1:0.333333 2:1\n");
         assert_eq!(ready.iter().map(|ready| ready.rows).collect::<Vec<_>>(), [3, 3]);
         let error = made_of(Form::Covtype, &["1,x,2\n"], &[csv, MADE]).expect_err("no number");
-        assert!(error.ends_with("line 1: \"x\" is no number"), "{error}");
+        assert!(error.to_string().ends_with("line 1: \"x\" is no number"), "{error}");
     }
 
     #[test]
@@ -289,7 +292,7 @@ mod tests {
                 .expect("can be made");
         assert_eq!((text.as_str(), ready[0].rows), ("1 7:0.5 9:0.25\n4 2:0.5\n", 2));
         let error = made_of(Form::Reuters4, &["<html>", "2  7:1"], &[MADE]).expect_err("no list of topics");
-        assert!(error.contains("line 1") && error.contains("RCV1"), "{error}");
+        assert!(error.to_string().contains("line 1") && error.to_string().contains("RCV1"), "{error}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use noregret::kernel::vector::dot;
 use noregret::problem::Problem;
 use noregret::registry::Entry;
 use noregret::rng::{Rng, Uniforms};
+use noregret_stream::{Fault, fault};
 use serde::Deserialize;
 
 use super::player::{Player, list};
@@ -45,39 +46,39 @@ impl Experts {
         Ok(Self { entry, settings, seed, rng: Rng::new(seed, 0), learner: None, losses: Vec::new() })
     }
 
-    fn make(&self, found: usize) -> Result<Box<dyn ExpertModel>, String> {
+    fn make(&self, found: usize) -> Result<Box<dyn ExpertModel>, Fault> {
         let experts = self.settings.features.unwrap_or(found as u64) as usize;
         let made = self.entry.make_experts(&self.settings.params, Problem::new(2, experts), self.seed);
-        made.map_err(|error| error.to_string())
+        made.map_err(|error| error.to_string().into())
     }
 }
 
 /// Checks the length and the range of a list.
-fn check(name: &str, list: &[f64], experts: usize, least: f64) -> Result<(), String> {
+fn check(name: &str, list: &[f64], experts: usize, least: f64) -> Result<(), Fault> {
     if list.len() != experts {
-        return Err(format!(
+        return Err(fault!(
             "{name} has {}; {experts} experts were there before",
             counted(list.len() as u64, "number")
         ));
     }
     match list.iter().find(|number| !(least..=1.0).contains(*number)) {
-        Some(number) => Err(format!("{name} has the number {number}: must be in [{least}, 1]")),
+        Some(number) => Err(fault!("{name} has the number {number}: must be in [{least}, 1]")),
         None => Ok(()),
     }
 }
 
 impl Player for Experts {
-    fn play(&mut self, t: u64, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
+    fn play(&mut self, t: u64, text: &str, out: &mut Vec<u8>) -> Result<(), Fault> {
         let row: Row = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let found = row.experts.as_ref().or(row.losses.as_ref()).map_or(0, Vec::len);
         if found == 0 || (row.experts.is_some() && row.losses.is_some()) {
-            return Err("either experts with their votes and y, or losses, were needed".to_owned());
+            return Err("either experts with their votes and y, or losses, were needed".into());
         }
         if let Some(u) = row.u.filter(|u| !(0.0..1.0).contains(u)) {
-            return Err(format!("u = {u}: must be in [0, 1)"));
+            return Err(fault!("u = {u}: must be in [0, 1)"));
         }
         if let Some(cost) = row.cost.filter(|cost| !(0.0..=1.0).contains(cost)) {
-            return Err(format!("cost = {cost}: must be in [0, 1]"));
+            return Err(fault!("cost = {cost}: must be in [0, 1]"));
         }
         let mut learner = match self.learner.take() {
             Some(learner) => learner,
@@ -91,8 +92,8 @@ impl Player for Experts {
             let y = match row.y {
                 Some(1.0) => 1,
                 Some(-1.0) => -1,
-                Some(y) => return Err(format!("y = {y}: must be -1 or 1")),
-                None => return Err("y: must be given with experts, -1 or 1".to_owned()),
+                Some(y) => return Err(fault!("y = {y}: must be -1 or 1")),
+                None => return Err("y: must be given with experts, -1 or 1".into()),
             };
             vote_losses(votes, y, &mut self.losses);
             if let Some(verdict) = learner.verdict(votes) {
