@@ -290,6 +290,7 @@ impl Facts {
             .with_large_row(asked.large_row)
             .with_radius(learner.problem().radius)
             .with_costs(bandit.then_some(asked.costs))
+            .with_filled_missing(true)
             .with_labels(self.labels, classes);
         let generator = bandit.then(|| Play::new(asked.seed).generator);
         Ok(Saved { learner, encoder, schema: self.schema, generator, facts: RunFacts::default() })

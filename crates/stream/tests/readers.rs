@@ -497,3 +497,40 @@ fn a_reader_can_be_dropped_at_any_row() {
         }
     }
 }
+
+/// A number that the data name as missing is one in every format; a feature that a row does not name is none.
+#[test]
+fn missing_numbers_are_named_in_every_format() {
+    let objects = |hole: &str| {
+        format!(
+            "{{\"a\":0.5,\"b\":2.25,\"label\":\"p\"}}\n{{\"a\":-2.25,{hole}\"label\":\"q\"}}\n{{\"a\":1.75,\"b\":-6.5,\"label\":\"p\"}}\n"
+        )
+    };
+    let arff = "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute label {p,q}\n@data\n";
+    let files = [
+        ("a.csv", "a,b,label\n0.5,2.25,p\n-2.25,,q\n1.75,-6.5,p\n".to_owned(), true),
+        ("a.csv", "a,b,label\n0.5,2.25,p\n-2.25,NA,q\n1.75,-6.5,p\n".to_owned(), true),
+        ("a.ndjson", objects("\"b\":null,"), true),
+        ("a.ndjson", objects("\"b\":NaN,"), true),
+        ("a.ndjson", objects(""), false),
+        ("a.ndjson", "{\"x\":[0.5,2.25],\"y\":\"p\"}\n{\"x\":[-2.25,null],\"y\":\"q\"}\n".to_owned(), true),
+        ("a.svm", "p 1:0.5 2:2.25\nq 1:-2.25 2:nan\n".to_owned(), true),
+        ("a.svm", "p 1:0.5 2:2.25\nq 1:-2.25 2:NA\n".to_owned(), true),
+        ("a.svm", "p 1:0.5 2:2.25\nq 1:-2.25\n".to_owned(), false),
+        ("a.vw", "p | a:0.5 b:2.25\nq | a:-2.25 b:nan\n".to_owned(), true),
+        ("a.vw", "p | a:0.5 b:2.25\nq | a:-2.25\n".to_owned(), false),
+        ("a.arff", format!("{arff}0.5,2.25,p\n-2.25,?,q\n1.75,-6.5,p\n"), true),
+        ("a.arff", format!("{arff}{{0 0.5, 1 2.25}}\n{{0 -2.25, 1 ?, 2 q}}\n"), true),
+        ("a.arff", format!("{arff}{{0 0.5, 1 2.25}}\n{{0 -2.25, 2 q}}\n"), false),
+    ];
+    let none: &[u32] = &[];
+    for (name, text, is_named) in files {
+        let input = Box::new(Cursor::new(text.clone().into_bytes()));
+        let (mut reader, mut row) = (from_read(input, name, &ReadOptions::default()).unwrap(), Row::new());
+        assert!(reader.read(&mut row).unwrap(), "{text}");
+        assert_eq!((row.values(), row.missing()), (&[0.5, 2.25][..], none), "{text}");
+        assert!(reader.read(&mut row).unwrap(), "{text}");
+        let missing: &[u32] = if is_named { &[1] } else { none };
+        assert_eq!((row.indices(), row.values(), row.missing()), (&[0][..], &[-2.25][..], missing), "{text}");
+    }
+}

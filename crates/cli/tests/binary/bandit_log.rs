@@ -147,6 +147,46 @@ fn a_replay_is_the_run() {
     }
 }
 
+/// A log says which numbers were missing. In a log of an earlier program, whose header does not say what they
+/// are, they are 0.
+#[test]
+fn missing_numbers_are_in_the_log() {
+    let text = |hole: &str| -> String {
+        let cell = |t: usize, at: usize, x: f64| {
+            if t % 5 == at + 1 { hole.to_owned() } else { (50.0 + x).to_string() }
+        };
+        let line = |(t, (label, x)): (usize, (usize, Vec<f64>))| {
+            format!("c{label} 1:{} 2:{}\n", cell(t, 0, x[0]), cell(t, 1, x[1]))
+        };
+        rows(240, 2, 2).into_iter().enumerate().map(line).collect()
+    };
+    let folder = Folder::with("a.svm", text("nan"));
+    folder.write("zero.svm", text("0"));
+    for ending in ["ndjson"].into_iter().chain(PARQUET) {
+        let log = format!("log.{ending}");
+        same_after_replay(&folder, "run a.svm --learner soba --delay 17 --seed 5", &log, ending);
+    }
+    assert!(String::from_utf8(folder.read("log.ndjson")).unwrap().contains("null"));
+    folder.run("run zero.svm --learner soba --seed 5 --quiet --log zero.ndjson --save zero").succeeded();
+    let before = String::from_utf8(folder.read("zero.ndjson")).unwrap();
+    let (header, lines) = before.split_once('\n').unwrap();
+    let old = header.replace(",\"fills_missing\":true", "");
+    assert_ne!(old, header);
+    let line = |line: &str| {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        for value in line.get_mut("x").and_then(serde_json::Value::as_array_mut).into_iter().flatten() {
+            if *value == 0 {
+                *value = serde_json::Value::Null;
+            }
+        }
+        format!("{line}\n")
+    };
+    folder.write("old.ndjson", old + "\n" + &lines.lines().map(line).collect::<String>());
+    folder.run("replay old.ndjson --save old").succeeded();
+    let [zero, old] = ["zero", "old"].map(|model| state(&folder, model).0);
+    assert!(zero == old, "the models differ");
+}
+
 /// Numbered and named columns, categories, classes and columns that come up on the way, hashes, compression.
 /// A number in a row, or an answer, is changed: the replay does not go on as if nothing were.
 #[test]

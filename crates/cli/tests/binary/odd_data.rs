@@ -249,3 +249,64 @@ fn marks_that_quote_nothing() {
     assert!(!said(file(&|t| format!("\"Dear {t},\nthank you, and bye\""))));
     assert!(!said(file(&|_| "\"5\"\"\"".to_owned())));
 }
+
+/// Of numbers around 50 some are missing, in all rows or behind the first 1,000 only: as many labels are
+/// wrong as where the holes are filled, whatever the format.
+#[test]
+fn missing_numbers_are_means_in_every_format() {
+    for from in [0, 1100] {
+        let is_hole = |t: usize, column: usize| t >= from && t % 5 == column + 1;
+        let file = |line: &dyn Fn(&str, [Option<f64>; 2]) -> String, filled: Option<f64>| -> String {
+            let row = |(t, (label, x)): (usize, (usize, Vec<f64>))| {
+                let x = [0, 1].map(|at| if is_hole(t, at) { filled } else { Some(50.0 + x[at]) });
+                line(["p", "q"][label], x)
+            };
+            rows(2400, 2, 2).into_iter().enumerate().map(row).collect()
+        };
+        let shown = |value: Option<f64>, hole: &str| value.map_or(hole.to_owned(), |value| value.to_string());
+        let csv =
+            |label: &str, [a, b]: [Option<f64>; 2]| format!("{},{},{label}\n", shown(a, ""), shown(b, ""));
+        let json = |label: &str, [a, b]: [Option<f64>; 2]| {
+            format!("{{\"a\":{},\"b\":{},\"label\":\"{label}\"}}\n", shown(a, "null"), shown(b, "null"))
+        };
+        let list = |label: &str, [a, b]: [Option<f64>; 2]| {
+            format!("{{\"x\":[{},{}],\"y\":\"{label}\"}}\n", shown(a, "null"), shown(b, "null"))
+        };
+        let svm = |label: &str, [a, b]: [Option<f64>; 2]| {
+            format!("{label} 1:{} 2:{}\n", shown(a, "nan"), shown(b, "nan"))
+        };
+        let vw = |label: &str, [a, b]: [Option<f64>; 2]| {
+            format!("{label} | a:{} b:{}\n", shown(a, "nan"), shown(b, "nan"))
+        };
+        let table = |filled| "a,b,label\n".to_owned() + &file(&csv, filled);
+        let folder = Folder::with("whole.csv", table(Some(50.7)));
+        for (name, text) in [
+            ("a.csv", table(None)),
+            ("a.ndjson", file(&json, None)),
+            ("list.ndjson", file(&list, None)),
+            ("a.svm", file(&svm, None)),
+            ("a.vw", file(&vw, None)),
+        ] {
+            folder.write(name, text);
+        }
+        let rate = |summary: serde_json::Value| summary["error_rate"].as_f64().unwrap();
+        for learner in ["folklore", "ogd"] {
+            let whole = rate(folder.summary(&format!("whole.csv --learner {learner}")));
+            for name in ["a.csv", "a.ndjson", "list.ndjson", "a.svm", "a.vw"] {
+                let holes = rate(folder.summary(&format!("{name} --learner {learner}")));
+                assert!(
+                    (holes - whole).abs() < 0.03,
+                    "{name} {learner} from {from}: {holes}, filled {whole}"
+                );
+            }
+            if from > 0 {
+                let run = format!(
+                    "run - --format csv --label label --learner {learner} --set classes=2 --set features=2"
+                );
+                let ran = folder.run_with(&format!("{run} --json --quiet"), table(None)).succeeded();
+                let holes = rate(ran.summary());
+                assert!((holes - whole).abs() < 0.03, "a pipe {learner}: {holes}, filled {whole}");
+            }
+        }
+    }
+}

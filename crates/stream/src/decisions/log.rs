@@ -232,18 +232,28 @@ impl Serialize for X<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Raw { row, columns, .. } = self.0;
         let (indices, values) = (row.indices(), row.values());
+        // Without columns that have a number after all, as hashes may.
+        let missing = row.missing().iter().copied();
+        let missing: Vec<u32> = missing.filter(|column| indices.binary_search(column).is_err()).collect();
         let dense =
             matches!(columns, Columns::Numbered { .. }) && 2 * indices.len() >= columns.count() as usize;
         if !dense {
-            let mut map = to.serialize_map(Some(indices.len()))?;
+            let mut map = to.serialize_map(Some(indices.len() + missing.len()))?;
             for (column, value) in indices.iter().zip(values) {
                 map.serialize_entry(&*columns.name(*column), &Short(*value))?;
+            }
+            for column in missing {
+                map.serialize_entry(&*columns.name(column), &())?;
             }
             return map.end();
         }
         let mut array = to.serialize_seq(Some(columns.count() as usize))?;
         let mut entries = indices.iter().zip(values).peekable();
         for column in 0..columns.count() {
+            if missing.binary_search(&column).is_ok() {
+                array.serialize_element(&())?;
+                continue;
+            }
             let entry = entries.next_if(|(at, _)| **at == column);
             array.serialize_element(&Short(entry.map_or(0.0, |(_, value)| *value)))?;
         }

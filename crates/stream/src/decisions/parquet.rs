@@ -1,8 +1,8 @@
 //! Decision logs as Parquet: one row per line of [`crate::decisions::log`], one column per key.
 //!
-//! `x` is a map of numbers by feature; `p`, and the learner's `scores`, `forecast` and `offered`, are lists;
-//! the learner's part is a group; `column_count` has the number of new numbered columns. Missing
-//! keys are null. The header is in the file's metadata under the key `noregret`. The reader
+//! `x` is a map of numbers by feature, NaN for a missing one; `p`, and the learner's `scores`, `forecast`
+//! and `offered`, are lists; the learner's part is a group; `column_count` has the number of new numbered
+//! columns. Missing keys are null. The header is in the file's metadata under the key `noregret`. The reader
 //! converts every row back to its line, so that lines and rows have the same checks and bit-equal
 //! numbers. An incomplete Parquet file cannot be read.
 
@@ -308,7 +308,11 @@ impl Cells {
                 value.as_i64().and_then(|value| i32::try_from(value).ok()).map(|value| cells.push(value))
             }
             Cells::Int64(cells) => value.as_i64().map(|value| cells.push(value)),
-            Cells::Double(cells) => value.as_f64().map(|value| cells.push(value)),
+            // A missing number is NaN.
+            Cells::Double(cells) => {
+                let value = value.as_f64().or(value.is_null().then_some(f64::NAN));
+                value.map(|value| cells.push(value))
+            }
             Cells::Text(cells) => value.as_str().map(|value| cells.push(ByteArray::from(value))),
         };
         fits.ok_or_else(|| io::Error::other(format!("{value} does not fit its column")))

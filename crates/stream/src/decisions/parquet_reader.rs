@@ -231,6 +231,11 @@ impl Leaf {
             Cells::Bool(cells) => cells.get(at).map(bool::to_string),
             Cells::Int32(cells) => cells.get(at).map(i32::to_string),
             Cells::Int64(cells) => cells.get(at).map(i64::to_string),
+            Cells::Double(cells)
+                if self.shape == Shape::Values && cells.get(at).is_some_and(|x| x.is_nan()) =>
+            {
+                Some("null".to_owned())
+            }
             Cells::Double(cells) => cells.get(at).map(number).transpose()?.map(|number| number.to_string()),
             Cells::Text(cells) => match cells.get(at).map(|bytes| std::str::from_utf8(bytes.data())) {
                 Some(Err(_)) => return Err(fault!("{} is not UTF-8 text", shown(&*self.key))),

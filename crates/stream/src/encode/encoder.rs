@@ -76,6 +76,8 @@ pub struct Encoder {
     large_rows: u64,
     /// Columns that are absent from the data; their values are replaced by the mean.
     absent: Vec<u32>,
+    /// Whether [`Scaler::stand_in`] stands for a number that a row names as missing; else it is 0.
+    fills_missing: bool,
     /// The range of costs, for a learner that learns from the reward of the played label; `None` for a
     /// learner that needs the true label.
     costs: Option<Costs>,

@@ -15,24 +15,31 @@ use crate::read::row::Row;
 pub struct Unscaled {
     indices: Vec<u32>,
     values: Vec<f64>,
+    /// Columns whose number is missing, where that is not 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<u32>,
 }
 
 impl Unscaled {
     /// The row, or of a row in blocks of `block` columns that of the label `played`.
-    fn of(row: &Row, block: Option<u32>, played: u32) -> Self {
+    fn of(row: &Row, missing: &[u32], block: Option<u32>, played: u32) -> Self {
         let (indices, values) = (row.indices(), row.values());
         let span = block.map_or(0..indices.len(), |width| {
             let (from, to) = (played.saturating_mul(width), played.saturating_add(1).saturating_mul(width));
             let at = |column: u32| indices.partition_point(|index| *index < column);
             at(from)..at(to)
         });
-        Self { indices: indices[span.clone()].to_vec(), values: values[span].to_vec() }
+        Self {
+            indices: indices[span.clone()].to_vec(),
+            values: values[span].to_vec(),
+            missing: missing.to_vec(),
+        }
     }
 
     /// Whether it, from an untrusted source, is a row of at most `columns` columns.
     pub fn fits(&self, columns: usize) -> bool {
         let increasing = self.indices.is_sorted_by(|a, b| a < b);
-        let within = self.indices.last().is_none_or(|last| (*last as usize) < columns);
+        let within = self.indices.iter().chain(&self.missing).all(|column| (*column as usize) < columns);
         // Infinity and NaN are not.
         let small = self.values.iter().all(|value| value.abs() <= LARGEST_NORM);
         self.indices.len() == self.values.len() && increasing && within && small
@@ -54,7 +61,8 @@ impl Encoder {
 
     /// What waits of a row of [`Encoder::encode_ahead`] until the feedback of the label `played`.
     pub fn late(&self, row: &Row, played: u32) -> Unscaled {
-        Unscaled::of(row, self.scaler().block(), played)
+        let missing = if self.fills_missing() { row.missing() } else { &[] };
+        Unscaled::of(row, missing, self.scaler().block(), played)
     }
 
     /// Counts a row of [`Encoder::encode_ahead`] whose feedback has come, and encodes it with the scaling of
@@ -63,7 +71,11 @@ impl Encoder {
     /// # Errors
     /// If its norm is too large by now.
     pub fn encode_late(&mut self, row: &Unscaled, out: &mut Example) -> Result<(), Fault> {
-        self.encode_features(Features::Sparse { indices: &row.indices, values: &row.values }, out)
+        if row.missing.is_empty() {
+            return self
+                .encode_features(Features::Sparse { indices: &row.indices, values: &row.values }, out);
+        }
+        self.numbers_of((&row.indices, &row.values), &row.missing, out, true)
     }
 }
 
@@ -81,6 +93,7 @@ mod tests {
         let block = (scaling == Scaling::Mixed).then_some(4);
         Encoder::new(12, ACCEPTS)
             .with_scaler(Scaler::of_columns(scaling, None, block).guarded())
+            .with_filled_missing(true)
             .with_intercept(block.is_none())
             .with_sparse(block.is_some())
     }
@@ -88,7 +101,10 @@ mod tests {
     fn row(t: u32) -> Row {
         let mut row = Row::new();
         row.push(0, f64::from(t * 7919 % 97) / 7.0);
-        row.push(5, 300.0 + f64::from(t * 31 % 11));
+        match t % 4 {
+            1 => row.miss(5),
+            _ => row.push(5, 300.0 + f64::from(t * 31 % 11)),
+        }
         row.push(9, 1.0);
         row
     }
@@ -124,13 +140,16 @@ mod tests {
     fn of_labels_on_offer_the_played_one_counts() {
         let (mut encoder, mut example) = (encoder(Scaling::Mixed), Example::default());
         let waits = encoder.late(&row(3), 1);
-        assert_eq!(waits, Unscaled { indices: vec![5], values: vec![300.0 + f64::from(3 * 31 % 11)] });
+        let wanted =
+            Unscaled { indices: vec![5], values: vec![300.0 + f64::from(3 * 31 % 11)], missing: vec![] };
+        assert_eq!(waits, wanted);
         assert!(waits.fits(6) && !waits.fits(5));
         encoder.encode_late(&waits, &mut example).expect("a row");
         assert_eq!(encoder.scaler().state().0, 1);
         let wrong = [(vec![1, 1], vec![0.5, 0.5]), (vec![1], vec![]), (vec![1], vec![f64::NAN])];
         for (indices, values) in wrong {
-            assert!(!Unscaled { indices, values }.fits(12));
+            assert!(!Unscaled { indices, values, missing: vec![] }.fits(12));
         }
+        assert!(!Unscaled { missing: vec![12], ..Unscaled::default() }.fits(12));
     }
 }

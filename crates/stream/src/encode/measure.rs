@@ -21,8 +21,10 @@ pub(crate) struct Trial {
     /// The largest squared norm so far.
     pub(crate) square: f64,
     values: Vec<f64>,
+    /// A row with what stands for its missing numbers: all columns and their values.
+    whole: (Vec<u32>, Vec<f64>),
     /// Upper bounds on the inverse standard deviations of the columns, valid up to this row number.
-    /// Sums of squared deviations never decrease, so an inverse variance grows at most in
+    /// Sums of squared deviations do not decrease meanwhile, so an inverse variance grows at most in
     /// proportion to the number of rows.
     inverses: Vec<f64>,
     until: u64,
@@ -30,11 +32,13 @@ pub(crate) struct Trial {
 
 impl Trial {
     pub(crate) fn new(scaler: Scaler) -> Self {
-        Self { scaler, square: 0.0, values: Vec::new(), inverses: Vec::new(), until: 0 }
+        let (values, whole, inverses) = (Vec::new(), (Vec::new(), Vec::new()), Vec::new());
+        Self { scaler, square: 0.0, values, whole, inverses, until: 0 }
     }
 
-    /// Adds a row of `columns` columns with non-zero `values` in columns `indices`.
-    pub(crate) fn observe(&mut self, indices: &[u32], values: &[f64], columns: usize) {
+    /// Adds a row of `columns` columns with non-zero `values` in columns `indices`, in which the numbers in
+    /// columns `missing` are missing: as for the rows of a learner, [`Scaler::stand_in`] stands for them.
+    pub(crate) fn observe(&mut self, indices: &[u32], values: &[f64], missing: &[u32], columns: usize) {
         let clipped = self.scaler.admit(Features::Sparse { indices, values });
         let values = clipped.as_deref().unwrap_or(values);
         if self.scaler.scaling() == Scaling::Mixed {
@@ -52,6 +56,24 @@ impl Trial {
             self.square = self.square.max(dot(&self.values, &self.values));
             return;
         }
+        if missing.is_empty() {
+            return self.standardise(indices, values, columns);
+        }
+        self.spread(indices, values, columns);
+        if self.scaler.fill_next(missing, &mut self.values) {
+            // A sum of squared deviations has decreased.
+            self.until = 0;
+        }
+        let mut whole = std::mem::take(&mut self.whole);
+        whole.0.clear();
+        whole.0.extend((0u32..).take(columns));
+        whole.1.clone_from(&self.values);
+        self.standardise(&whole.0, &whole.1, columns);
+        self.whole = whole;
+    }
+
+    /// The same for a standardised row.
+    fn standardise(&mut self, indices: &[u32], values: &[f64], columns: usize) {
         self.spread(indices, values, columns);
         if self.note_and_bound(indices, values) * MARGIN >= self.square {
             self.spread(indices, values, columns);
@@ -114,7 +136,11 @@ impl Trial {
 
 #[cfg(test)]
 mod tests {
+    use noregret::learner::{Accepts, Classes};
+
     use super::*;
+    use crate::encode::{Encoder, Example};
+    use crate::read::row::Row;
 
     /// Rows at several orders of magnitude, some much larger than the others, with columns that appear late
     /// and a constant column.
@@ -143,7 +169,7 @@ mod tests {
                     let non_zero = (0u32..).zip(&row).filter(|(_, value)| **value != 0.0);
                     let (indices, values): (Vec<u32>, Vec<f64>) = non_zero.unzip();
                     let before = trial.square;
-                    trial.observe(&indices, &values, columns as usize);
+                    trial.observe(&indices, &values, &[], columns as usize);
                     let mut scaled = row.clone();
                     scaler.observe_and_scale(&indices, &values, &mut scaled);
                     largest = largest.max(dot(&scaled, &scaled));
@@ -159,6 +185,28 @@ mod tests {
                 // It grew with some rows only.
                 assert!((1..300).contains(&exact), "{scaling}: {exact}");
             }
+        }
+    }
+
+    /// Rows with missing numbers have the norms of the examples that are made of them.
+    #[test]
+    fn missing_numbers_are_means() {
+        let accepts = Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false };
+        let scaler = || Scaler::new(Scaling::Standard);
+        let (mut trial, mut largest, mut example) = (Trial::new(scaler()), 0.0_f64, Example::default());
+        let mut encoder = Encoder::new(2, accepts).with_scaler(scaler()).with_filled_missing(true);
+        for t in 0..300_u32 {
+            let mut row = Row::new();
+            row.push(0, f64::from(t % 13) - 50.0);
+            match t % 5 {
+                3 => row.miss(1),
+                _ => row.push(1, 90.0 + f64::from(t % 7) + f64::from(t / 299) * 40.0),
+            }
+            trial.observe(row.indices(), row.values(), row.missing(), 2);
+            encoder.encode(&row, &mut example).expect("a good row");
+            let values = example.features().values();
+            largest = largest.max(dot(values, values));
+            assert!((trial.square - largest).abs() <= 1e-12 * largest, "{t}: {} {largest}", trial.square);
         }
     }
 

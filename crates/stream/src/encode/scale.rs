@@ -75,6 +75,9 @@ pub struct Scaler {
     second: Vec<f64>,
     /// `Standard`.
     moments: Moments,
+    /// `Standard`: for how many missing numbers of the columns 0 stands, and for how many the mean, see
+    /// [`Scaler::stand_in`].
+    holes: Vec<[u64; 2]>,
     /// `Mixed`: the columns of a block, if rows consist of blocks, which share their statistics.
     block: Option<u32>,
     /// What was seen of the columns, outside of which values are clipped; `None` in models from before.
@@ -92,15 +95,16 @@ struct SampledScaler {
 /// The sampled scaler is not part of the scaling.
 impl PartialEq for Scaler {
     fn eq(&self, other: &Self) -> bool {
-        self.scaling == other.scaling && self.state() == other.state()
+        self.scaling == other.scaling && self.state() == other.state() && self.holes == other.holes
     }
 }
 
 impl Scaler {
     /// A scaler without data.
     pub fn new(scaling: Scaling) -> Self {
-        let (first, second, moments) = (Vec::new(), Vec::new(), Moments::default());
-        Self { scaling, rows: 0, first, second, moments, block: None, guard: None, kept: None }
+        let (first, second, holes) = (Vec::new(), Vec::new(), Vec::new());
+        let moments = Moments::default();
+        Self { scaling, rows: 0, first, second, moments, holes, block: None, guard: None, kept: None }
     }
 
     /// A scaler without data. For [`Scaling::Mixed`], the first `numbers` columns are numbers, and as many
@@ -175,14 +179,76 @@ impl Scaler {
         }
     }
 
-    /// The value of a missing number in a row of named features: the mean where columns are standardised and
-    /// 0 is far from the numbers so far, else 0.
+    /// What stands for a missing number: the mean of the numbers so far where columns are standardised and 0
+    /// is far from these numbers, else 0. What stood for missing ones before is none of these numbers. In a
+    /// column that has only had 0 and 1 it is 0, as of a category.
     pub fn stand_in(&self, column: usize) -> f64 {
         if self.scaling != Scaling::Standard || column >= self.moments.columns() {
             return 0.0;
         }
+        let (mean, squares) = self.without_zeros(column);
+        let [zeros, means] = self.holes.get(column).copied().unwrap_or_default();
+        let inverse = 1.0 / self.rows.saturating_sub(zeros.saturating_add(means)) as f64;
+        let indicator = is_indicator(inverse, mean, squares);
+        if !indicator && is_far_from_0(mean, squares * inverse) { mean } else { 0.0 }
+    }
+
+    /// The mean and the sum of squared deviations of a column without the zeros of missing numbers.
+    fn without_zeros(&self, column: usize) -> (f64, f64) {
         let (mean, squares) = self.moments.of(column, self.rows);
-        if is_far_from_0(mean, squares / self.rows as f64) { mean } else { 0.0 }
+        let zeros = self.holes.get(column).map_or(0, |[zeros, _]| *zeros);
+        let (rows, others) = (self.rows as f64, self.rows.saturating_sub(zeros) as f64);
+        let mean = mean * (rows / others);
+        (mean, (squares - mean * mean * (zeros as f64 * (others / rows))).max(0.0))
+    }
+
+    /// Puts what stands for the numbers in columns `missing` into a dense `row`, which has 0 there.
+    pub(crate) fn fill(&self, missing: &[u32], row: &mut [f64]) {
+        for column in missing.iter().map(|column| *column as usize) {
+            if row.get(column) == Some(&0.0) {
+                row[column] = self.stand_in(column);
+            }
+        }
+    }
+
+    /// The same for a row that is observed next. Where the mean stands for a missing number, it stands for
+    /// those before, too, that were 0: a zero far from all numbers would scale these to almost nothing.
+    /// Returns whether there were such zeros.
+    pub(crate) fn fill_next(&mut self, missing: &[u32], row: &mut [f64]) -> bool {
+        let mut moved = false;
+        for column in missing.iter().map(|column| *column as usize) {
+            if row.get(column) != Some(&0.0) {
+                continue;
+            }
+            row[column] = self.stand_in(column);
+            if self.holes.len() <= column {
+                self.holes.resize(column + 1, [0; 2]);
+            }
+            let [zeros, means] = self.holes[column];
+            if row[column] == 0.0 {
+                self.holes[column] = [zeros + 1, means];
+                continue;
+            }
+            if zeros > 0 {
+                let moments = self.without_zeros(column);
+                self.moments.set(column, moments, self.rows);
+                moved = true;
+            }
+            self.holes[column] = [0, zeros + means + 1];
+        }
+        moved
+    }
+
+    /// For how many missing numbers of the columns 0 stands, and for how many the mean, for saving; empty if
+    /// none was missing.
+    pub(crate) fn holes(&self) -> &[[u64; 2]] {
+        &self.holes
+    }
+
+    /// The same scaler with these.
+    #[must_use]
+    pub(crate) fn with_holes(self, holes: Vec<[u64; 2]>) -> Self {
+        Self { holes, ..self }
     }
 
     /// The value in the data that becomes 0.
@@ -204,6 +270,7 @@ impl Scaler {
         self.first.clone_from(&other.first);
         self.second.clone_from(&other.second);
         self.moments.follow(&other.moments);
+        self.holes.clone_from(&other.holes);
         match (&mut self.guard, &other.guard) {
             (Some(mine), Some(theirs)) => mine.follow(theirs),
             (mine, theirs) => mine.clone_from(theirs),
@@ -348,7 +415,13 @@ impl Scaler {
                     *largest = largest.max(theirs(&other.first, column));
                 }
             }
-            Scaling::Standard => self.moments.add(self.rows, &other.moments, other.rows),
+            Scaling::Standard => {
+                self.moments.add(self.rows, &other.moments, other.rows);
+                self.holes.resize(self.holes.len().max(other.holes.len()), [0; 2]);
+                for (mine, theirs) in self.holes.iter_mut().flatten().zip(other.holes.iter().flatten()) {
+                    *mine = mine.saturating_add(*theirs);
+                }
+            }
         }
         self.rows = self.rows.saturating_add(other.rows);
         match (&mut self.guard, &other.guard) {

@@ -193,7 +193,7 @@ impl Survey {
                 });
             }
             for candidate in &mut candidates {
-                candidate.observe(row.indices(), row.values(), columns);
+                candidate.observe(row.indices(), row.values(), row.missing(), columns);
             }
         }
         let different = survey.labels.len();

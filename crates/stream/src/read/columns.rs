@@ -336,6 +336,18 @@ impl ColumnMap {
         }
     }
 
+    /// Column of the feature numbered `number` as in the data, if it has one; nothing is added or counted.
+    pub(crate) fn known_number(&self, number: u64) -> Option<u32> {
+        match &self.columns {
+            Columns::Numbered { base, count } => {
+                let column = number.checked_sub(u64::from(*base))?;
+                u32::try_from(column).ok().filter(|column| column < count)
+            }
+            Columns::Named(names) => names.index_of(&number.to_string()),
+            Columns::Hashed { bits } => Some(hash_number(number, *bits)),
+        }
+    }
+
     /// For numbered columns, if any are allowed: the number of the first, and the largest number of
     /// columns.
     pub(crate) fn numbered(&self) -> Option<(u64, u32)> {

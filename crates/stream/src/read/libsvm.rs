@@ -1,9 +1,9 @@
 //! LIBSVM sparse text: `label index:value index:value ...`, one example a line.
 //!
 //! The label is a number or text without blanks and colons; a line that begins with a pair is
-//! unlabelled. Indices increase. A word for a missing value, as in `3:NA`, is no value. Blank lines are
-//! skipped; a token that starts with `#` starts a comment. The index base is determined from the first
-//! [`BASE_LINES`] lines: 0 if one of them has an index 0, otherwise 1; a later index 0 is then an error.
+//! unlabelled. Indices increase. A word for a missing value, as in `3:NA`, is a missing number. Blank
+//! lines are skipped; a token that starts with `#` starts a comment. The index base is determined from the
+//! first [`BASE_LINES`] lines: 0 if one of them has an index 0, otherwise 1; a later index 0 is then an error.
 
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::counting;
@@ -28,6 +28,8 @@ struct Libsvm {
     /// Labels that are classes, although they are marks for a missing value elsewhere, such as `-` beside
     /// `+`.
     marks: Vec<String>,
+    /// The indices of the row's missing numbers.
+    holes: Vec<u64>,
     notes: Vec<String>,
 }
 
@@ -55,7 +57,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         of_labels = marks(&peek, &missing);
         notes.extend(counting::note(peek.lines().filter(|line| !line.is_empty()).map(numbers)));
     }
-    let parser = Libsvm { base, hashed, how, missing, marks: of_labels, notes };
+    let parser = Libsvm { base, hashed, how, missing, marks: of_labels, holes: vec![], notes };
     Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), parser))
 }
 
@@ -110,6 +112,7 @@ impl LineParser for Libsvm {
         // One more than the last index.
         let mut least = base;
         let (mut filled, mut count, mut dropped) = (0, 0, 0);
+        self.holes.clear();
         at += usize::from(at < end && text[at] == b' ');
         while at < end {
             let (index, value, after) = match common_pair(text, at) {
@@ -119,7 +122,11 @@ impl LineParser for Libsvm {
                     if at == end || text[at] == b'#' {
                         break;
                     }
-                    any_pair(text, at, end, &self.missing)?
+                    let (index, value, after) = any_pair(text, at, end, &self.missing)?;
+                    if value.is_nan() {
+                        self.holes.push(index);
+                    }
+                    (index, if value.is_nan() { 0.0 } else { value }, after)
                 }
             };
             if index < least || index > largest {
@@ -148,6 +155,10 @@ impl LineParser for Libsvm {
         }
         row.filled(filled, most > 0);
         columns.saw(count, dropped);
+        self.holes
+            .iter()
+            .filter_map(|index| columns.known_number(*index))
+            .for_each(|column| row.miss(column));
         // Indices increase, but their hashes, or columns by name, need not.
         row.finish(Duplicates::Sum).map_err(|_| bad("features of one hash sum to infinity".into()))?;
         Ok(true)
@@ -217,7 +228,7 @@ fn common_pair(text: &[u8], at: usize) -> Option<(u64, f64, usize)> {
     window[end].is_ascii_whitespace().then_some((index, value, at + end))
 }
 
-/// Reads any `index:value` at `at`, which is not a blank.
+/// Reads any `index:value` at `at`, which is not a blank. A missing value is NaN.
 fn any_pair(
     text: &[u8],
     at: usize,
@@ -252,15 +263,13 @@ fn pair(text: &[u8], at: usize, end: usize, missing: &Missing) -> Result<(u64, f
     let index = rest[..digits].iter().fold(0, |index, byte| 10 * index + u64::from(byte - b'0'));
     let word = first_token(&rest[digits + 1..]);
     if !word.is_empty() && missing.is_cell(word) {
-        return Ok((index, 0.0, at + digits + 1 + word.len()));
+        return Ok((index, f64::NAN, at + digits + 1 + word.len()));
     }
     let Ok((value, length)) = fast_float2::parse_partial::<f64, _>(&rest[digits + 1..]) else {
         return Err(bad_pair(rest));
     };
     let after = digits + 1 + length;
-    // NaN is a missing number, and nothing is in its place.
-    let value = if value.is_nan() { 0.0 } else { value };
-    if !value.is_finite() || !rest.get(after).is_none_or(u8::is_ascii_whitespace) {
+    if value.is_infinite() || !rest.get(after).is_none_or(u8::is_ascii_whitespace) {
         return Err(bad_pair(rest));
     }
     Ok((index, value, at + after))

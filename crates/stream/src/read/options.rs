@@ -128,7 +128,7 @@ pub struct CsvSchema {
     pub fields: Vec<CsvField>,
     /// In a table with text, times or styled numbers, or with missing numbers among others far from 0: the
     /// number of numeric features, which come first, followed by as many indicators of missing numbers.
-    /// `None` in other tables of plain numbers and categories, where a missing number is 0.
+    /// `None` in other tables of plain numbers and categories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numbers: Option<u32>,
     /// Labels that are classes, although they are marks for a missing value elsewhere, such as `-` beside

@@ -75,6 +75,8 @@ pub struct Row {
     count: usize,
     increasing: bool,
     unsorted: Vec<(u32, u32, f64)>,
+    /// Columns whose number the data name as missing; empty in most rows.
+    missing: Vec<u32>,
     /// What the columns of a log say of the label: its probability, and what it has earned.
     played: (Option<f64>, Option<Earned>),
     /// The features by name, of a round whose labels have features of their own, if the options ask for them.
@@ -124,6 +126,7 @@ impl Default for Row {
             count: 0,
             increasing: true,
             unsorted: Vec::new(),
+            missing: Vec::new(),
             played: (None, None),
             described: None,
         }
@@ -139,6 +142,7 @@ impl PartialEq for Row {
             && self.line == other.line
             && self.indices() == other.indices()
             && self.values() == other.values()
+            && self.missing == other.missing
     }
 }
 
@@ -178,6 +182,17 @@ impl Row {
         &self.values[..self.count]
     }
 
+    /// Columns whose number the data name as missing, increasing. What stands for a missing number,
+    /// [`Encoder`](crate::encode::Encoder) decides. Columns that the data do not name are none of these.
+    pub fn missing(&self) -> &[u32] {
+        &self.missing
+    }
+
+    /// Notes that the number of a column is missing. After the last one comes [`Row::sum_duplicates`].
+    pub fn miss(&mut self, index: u32) {
+        self.missing.push(index);
+    }
+
     /// Makes the row empty and unlabelled again, with weight 1; keeps the buffers.
     pub fn clear(&mut self) {
         self.weight = 1.0;
@@ -190,7 +205,8 @@ impl Row {
         self.offered_count = 0;
         self.played = (None, None);
         self.described = None;
-        self.clear_features();
+        self.missing.clear();
+        (self.count, self.increasing) = (0, true);
     }
 
     /// Keeps the features of a round by name.
@@ -201,11 +217,6 @@ impl Row {
     /// The features by name, if they were kept ([`ReadOptions::describes`](crate::ReadOptions::describes)).
     pub fn described(&self) -> Option<&DescribedRound> {
         self.described.as_deref()
-    }
-
-    pub(crate) fn clear_features(&mut self) {
-        self.count = 0;
-        self.increasing = true;
     }
 
     /// Sets the probability of a label that another program has played.
@@ -362,7 +373,7 @@ impl Row {
         debug_assert!(!self.increasing || self.indices().is_sorted_by(|a, b| a < b));
     }
 
-    /// Sorts the features and sums the values of equal columns, in the order in which they were pushed.
+    /// Sorts the features and the missing numbers, and sums the values of equal columns, in the order in which they were pushed.
     ///
     /// # Errors
     ///
@@ -374,6 +385,10 @@ impl Row {
     }
 
     pub(crate) fn finish(&mut self, duplicates: Duplicates) -> Result<(), FeatureFault> {
+        if !self.missing.is_empty() {
+            self.missing.sort_unstable();
+            self.missing.dedup();
+        }
         if self.increasing {
             return Ok(());
         }
@@ -383,7 +398,7 @@ impl Row {
         // The position is part of the key, so that sums are in the order of the data and
         // bit-reproducible.
         self.unsorted.sort_unstable_by_key(|&(index, position, _)| (index, position));
-        self.clear_features();
+        (self.count, self.increasing) = (0, true);
         for run in self.unsorted.chunk_by(|a, b| a.0 == b.0) {
             let index = run[0].0;
             if run.len() > 1 && duplicates == Duplicates::Refuse {

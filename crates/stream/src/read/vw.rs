@@ -9,7 +9,7 @@
 //! - A feature is called `namespace^feature`, in the nameless namespace just `feature`; without a
 //!   name it is numbered from 0 within its namespace. Its value is 1 if none is given, times the
 //!   scale of the namespace; a text value makes the feature `feature^text` of value 1, which is not
-//!   scaled. Equal features are summed. A word for a missing value, as `feature:NA`, is no feature.
+//!   scaled. Equal features are summed. A word for a missing value, as `feature:NA`, is a missing number.
 //! - Blank lines are skipped, as VW does for learners of single-line examples.
 //!
 //! With the option for labels on offer, a round may have several lines, see [`actions`].
@@ -170,7 +170,9 @@ impl LineParser for Vw {
         };
         parse_head(head, row)?;
         self.features(rest, |name, value| {
-            if let Some(column) = columns.by_name(name) {
+            if value.is_nan() {
+                columns.columns().index_of(name).into_iter().for_each(|column| row.miss(column));
+            } else if let Some(column) = columns.by_name(name) {
                 row.push(column, value);
             }
         })?;
@@ -278,7 +280,8 @@ impl Vw {
         )))
     }
 
-    /// Calls `each` with name and value of every feature behind the first bar; zeros are left out.
+    /// Calls `each` with name and value of every feature behind the first bar, NaN for a missing number;
+    /// zeros are left out.
     fn features(&mut self, mut rest: &str, mut each: impl FnMut(&str, f64)) -> Result<(), ReadErrorKind> {
         loop {
             let (namespace, after) = rest.split_once('|').map_or((rest, None), |(a, b)| (a, Some(b)));
@@ -334,7 +337,7 @@ impl Vw {
                     None if !text.is_empty() && self.missing.is_label(text) => {
                         self.absent += 1;
                         self.first_absent.get_or_insert_with(|| token.to_owned());
-                        continue;
+                        f64::NAN
                     }
                     None if is_text(text) => {
                         self.name.push('^');
@@ -347,10 +350,7 @@ impl Vw {
                 },
             };
             // NaN is a missing number.
-            if value.is_nan() {
-                continue;
-            }
-            if !value.is_finite() {
+            if value.is_infinite() {
                 return Err(bad(format!("the value of feature {} is not finite", shown(token))));
             }
             if value != 0.0 {

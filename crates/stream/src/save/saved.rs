@@ -22,6 +22,9 @@ use crate::read::options::Schema;
 /// The tensor of the generator's position.
 const GENERATOR: &str = "play/generator";
 
+/// The tensor of the numbers of missing numbers that were 0 and the mean, by column, if there are any.
+const HOLES: &str = "scaling/holes";
+
 /// The text of the weights of classes, if there are any.
 const CLASS_WEIGHTS: &str = "class_weights";
 
@@ -57,6 +60,9 @@ pub(crate) struct Encoding {
     /// they are decided on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) when_learnt: bool,
+    /// Whether a missing number may be the mean of its standardised column. In files from before it is 0.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) fills_missing: bool,
     /// The range of costs, if not from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) costs: Option<Costs>,
@@ -73,6 +79,7 @@ impl Encoding {
             plain: encoder.accepts().plain,
             guarded: encoder.scaler().guard().is_some(),
             when_learnt: encoder.scales_when_learnt(),
+            fills_missing: encoder.fills_missing(),
             costs: encoder.costs().filter(|costs| *costs != Costs::default()),
         }
     }
@@ -103,7 +110,8 @@ impl Encoding {
             .with_sparse(self.sparse)
             .with_votes(votes)
             .with_radius(problem.radius)
-            .with_costs(self.costs);
+            .with_costs(self.costs)
+            .with_filled_missing(self.fills_missing);
         encoder.set_scales_when_learnt(self.when_learnt);
         Ok(encoder)
     }
@@ -432,6 +440,11 @@ fn surround(archive: &mut Archive, encoder: &Encoder, schema: &Schema) {
     archive.set_tensor("scaling/first", real(&first));
     archive.set_tensor("scaling/second", real(&second));
     archive.set_tensor("scaling/rows", Numbers { shape: vec![1], data: Data::Count(vec![rows]) });
+    let holes = encoder.scaler().holes();
+    if !holes.is_empty() {
+        let data = Data::Count(holes.as_flattened().to_vec());
+        archive.set_tensor(HOLES, Numbers { shape: vec![holes.len(), 2], data });
+    }
     if let Some(guard) = encoder.scaler().guard() {
         let GuardState { real: bounds, counts } = guard.state();
         archive.set_tensor("guard/real", real(&bounds));
@@ -475,13 +488,25 @@ fn surroundings(
         return Err(ModelError::Damaged("its scaling is inconsistent".to_owned()));
     }
     let scaler = Scaler::from_state(encoding.scaling, rows, first, second, schema.block());
+    let holes = match archive.tensor(HOLES).map(|tensor| &tensor.data) {
+        Err(_) => Vec::new(),
+        Ok(Data::Count(counts))
+            if encoding.fills_missing
+                && counts.len() % 2 == 0
+                && counts.len() / 2 <= encoding.columns
+                && counts.iter().all(|count| *count <= rows) =>
+        {
+            counts.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect()
+        }
+        Ok(_) => return Err(ModelError::Damaged(format!("tensor '{HOLES}' does not fit its scaling"))),
+    };
     let guard = encoding.guarded.then(|| guard(archive, encoding.columns)).transpose()?;
     let class_weights: Option<ClassWeights> =
         archive.text(CLASS_WEIGHTS).map(|_| archive.json(CLASS_WEIGHTS)).transpose()?;
     if class_weights.is_some() && !about.accepts.weights {
         return Err(ModelError::Damaged("its learner takes no weights of classes".to_owned()));
     }
-    let encoder = encoding.encoder(about, problem, labels, scaler.with_guard(guard))?;
+    let encoder = encoding.encoder(about, problem, labels, scaler.with_holes(holes).with_guard(guard))?;
     Ok((encoder.with_class_weights(class_weights.unwrap_or_default()), schema))
 }
 
@@ -507,11 +532,40 @@ mod tests {
     use noregret::registry::find;
 
     use super::*;
+    use crate::read::row::Row;
     use crate::setup::{Asked, Facts};
 
     fn made(learner: &str) -> Saved {
         let asked = Asked { feedback: Some(Feedback::Full), radius: Some(1.0), ..Asked::default() };
         Facts::of_arrays(2, 1).make(find(learner).expect("registered"), &asked).expect("it can be made")
+    }
+
+    /// In a file from before a missing number is 0, and the file stays as it was.
+    #[test]
+    fn what_a_missing_number_is_is_saved() {
+        let facts = Facts { scaling: Scaling::Standard, ..Facts::of_arrays(2, 1) };
+        let mut model =
+            facts.make(find("ogd").expect("registered"), &Asked::default()).expect("it can be made");
+        let mut archive = model.archive();
+        let encoding = archive.text("encoding").expect("a text").to_owned();
+        let before = encoding.replace(",\"fills_missing\":true", "");
+        assert_ne!(before, encoding);
+        for (text, fills) in [(encoding, true), (before.clone(), false)] {
+            archive.set_text("encoding", text.clone());
+            let mut again = Saved::from_archive(&archive).expect("a whole model");
+            assert_eq!(again.encoder.fills_missing(), fills);
+            assert_eq!(again.archive().text("encoding"), Some(&*text));
+        }
+        assert!(!made("ogd").encoder.fills_missing(), "without scaling there is no mean");
+        let mut hole = Row::new();
+        hole.miss(0);
+        model.encoder.encode(&hole, &mut Example::default()).expect("a good row");
+        let mut archive = model.archive();
+        let again = Saved::from_archive(&archive).expect("a whole model");
+        assert_eq!(again.encoder.scaler().holes(), [[1, 0]]);
+        archive.set_text("encoding", before);
+        let error = Saved::from_archive(&archive).err().expect("damaged").to_string();
+        assert!(error.contains("'scaling/holes' does not fit"), "{error}");
     }
 
     #[test]

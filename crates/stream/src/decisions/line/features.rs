@@ -52,10 +52,10 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for ListOrMap<T> {
 
 /// Reads `x` into `row`.
 pub(super) fn features(x: Features, columns: &mut ColumnMap, row: &mut Row) -> Result<(), Fault> {
-    let push = |row: &mut Row, column: Option<u32>, value: f64| {
-        if let Some(column) = column {
-            row.push(column, value);
-        }
+    let push = |row: &mut Row, column: Option<u32>, value: Option<f64>| match (column, value) {
+        (Some(column), Some(value)) => row.push(column, value),
+        (Some(column), None) => row.miss(column),
+        (None, _) => {}
     };
     match x {
         ListOrMap::List(list) => {
@@ -72,7 +72,7 @@ pub(super) fn features(x: Features, columns: &mut ColumnMap, row: &mut Row) -> R
             for (name, value) in pairs {
                 if let serde_json::Value::String(text) = &value {
                     let column = columns.by_name(&format!("{name}={text}"));
-                    push(row, column, 1.0);
+                    push(row, column, Some(1.0));
                 } else {
                     let number = scalar(&value, &name)?;
                     let column = column(&name, columns)?;
@@ -106,11 +106,12 @@ fn column(name: &str, columns: &mut ColumnMap) -> Result<Option<u32>, Fault> {
     }
 }
 
-fn scalar(value: &serde_json::Value, name: &str) -> Result<f64, Fault> {
+/// The number of a feature; none if it is missing.
+fn scalar(value: &serde_json::Value, name: &str) -> Result<Option<f64>, Fault> {
     match value {
-        serde_json::Value::Number(number) => number.as_f64(),
-        serde_json::Value::Bool(bool) => Some(f64::from(u8::from(*bool))),
-        serde_json::Value::Null => Some(0.0),
+        serde_json::Value::Number(number) => number.as_f64().map(Some),
+        serde_json::Value::Bool(bool) => Some(Some(f64::from(u8::from(*bool)))),
+        serde_json::Value::Null => Some(None),
         _ => None,
     }
     .ok_or_else(|| fault!("feature {} is not a number, text, bool or null", shown(name)))

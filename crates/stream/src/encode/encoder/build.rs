@@ -27,6 +27,7 @@ impl Encoder {
             radius: f64::INFINITY,
             large_rows: 0,
             absent: vec![],
+            fills_missing: false,
             costs: None,
             when_learnt: false,
             class_weights: ClassWeights::default(),
@@ -192,6 +193,19 @@ impl Encoder {
     /// Sets the columns that are absent from the data; their values are replaced by the mean.
     pub fn set_absent(&mut self, columns: Vec<u32>) {
         self.absent = columns;
+    }
+
+    /// The same; with `fills`, [`Scaler::stand_in`] stands for a number that a row names as missing
+    /// ([`Row::missing`](crate::Row::missing)). Otherwise, and in models of before, it is 0, as is a feature
+    /// that a row does not name.
+    #[must_use]
+    pub fn with_filled_missing(self, fills: bool) -> Self {
+        Self { fills_missing: fills && self.scaler.scaling() == Scaling::Standard, ..self }
+    }
+
+    /// Whether a missing number may be the mean of its column.
+    pub fn fills_missing(&self) -> bool {
+        self.fills_missing
     }
 
     /// The range of costs, for a learner that learns from the reward of the played label; `None` for a

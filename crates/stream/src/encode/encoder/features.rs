@@ -10,7 +10,17 @@ use crate::read::row::Row;
 impl Encoder {
     /// Writes the scaled features; with `observe`, updates the scaler with them first.
     pub(super) fn features_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), Fault> {
-        let (indices, values) = (row.indices(), row.values());
+        self.numbers_of((row.indices(), row.values()), row.missing(), out, observe)
+    }
+
+    /// The same for `values` in columns `indices`, where the numbers in columns `missing` are missing.
+    pub(crate) fn numbers_of(
+        &mut self,
+        (indices, values): (&[u32], &[f64]),
+        missing: &[u32],
+        out: &mut Example,
+        observe: bool,
+    ) -> Result<(), Fault> {
         let x = Features::Sparse { indices, values };
         let clipped = if observe { self.scaler.admit(x) } else { self.scaler.clip(x) };
         let values = clipped.as_deref().unwrap_or(values);
@@ -18,7 +28,7 @@ impl Encoder {
             if observe {
                 self.scaler.observe(indices, values);
             }
-            return self.transform_counted(Features::Sparse { indices, values }, out);
+            return self.transform_counted(Features::Sparse { indices, values }, missing, out);
         }
         // Dense rows update the scaler and are scaled in one pass.
         assert!(indices.last().is_none_or(|last| (*last as usize) < self.columns), "too many columns");
@@ -29,12 +39,15 @@ impl Encoder {
         for (column, value) in indices.iter().zip(values) {
             dense[*column as usize] = *value;
         }
-        if self.absent.is_empty() || self.scaler.scaling() != Scaling::Standard {
+        if self.is_whole(missing) || self.scaler.scaling() != Scaling::Standard {
             self.scaler.observe_and_scale(indices, values, dense);
         } else {
-            // The means in place of what is absent are noted, too, so that they stay.
+            // The numbers in place of what is absent or missing are noted, too, so that means stay.
             for &column in &self.absent {
                 dense[column as usize] = self.scaler.mean(column as usize);
+            }
+            if self.fills_missing {
+                self.scaler.fill_next(missing, dense);
             }
             out.indices.extend((0u32..).take(self.columns));
             out.values.extend_from_within(at..);
@@ -43,9 +56,14 @@ impl Encoder {
             out.indices.clear();
             out.values.truncate(at + self.columns);
         }
-        self.add_plain(Features::Sparse { indices, values }, out);
+        self.add_plain(Features::Sparse { indices, values }, missing, out);
         let beyond = self.bound(out);
         self.counted(beyond)
+    }
+
+    /// Whether no number of a row in which those in columns `missing` are missing is replaced.
+    fn is_whole(&self, missing: &[u32]) -> bool {
+        self.absent.is_empty() && (missing.is_empty() || !self.fills_missing)
     }
 
     /// An example without features but the intercept.
@@ -88,16 +106,21 @@ impl Encoder {
                 out.indices.extend((0u32..).take(values.len()));
                 self.scaler.observe_and_scale(&out.indices, values, &mut out.values[at..]);
                 out.indices.clear();
-                self.add_plain(x, out);
+                self.add_plain(x, &[], out);
                 let beyond = self.bound(out);
                 return self.counted(beyond);
             }
         }
-        self.transform_counted(x, out)
+        self.transform_counted(x, &[], out)
     }
 
-    fn transform_counted(&mut self, x: Features<'_>, out: &mut Example) -> Result<(), Fault> {
-        let beyond = self.transform_clipped(x, out);
+    fn transform_counted(
+        &mut self,
+        x: Features<'_>,
+        missing: &[u32],
+        out: &mut Example,
+    ) -> Result<(), Fault> {
+        let beyond = self.transform_clipped(x, missing, out);
         self.counted(beyond)
     }
 
@@ -116,10 +139,23 @@ impl Encoder {
     /// As [`Encoder::encode_features`].
     pub fn transform(&self, x: Features<'_>, out: &mut Example) -> Result<bool, Fault> {
         let clipped = self.scaler.clip(x);
-        self.transform_clipped(with_values(x, clipped.as_deref()), out)
+        self.transform_clipped(with_values(x, clipped.as_deref()), &[], out)
     }
 
-    fn transform_clipped(&self, x: Features<'_>, out: &mut Example) -> Result<bool, Fault> {
+    /// The same for the features of `row`.
+    ///
+    /// # Errors
+    /// As [`Encoder::transform`].
+    ///
+    /// # Panics
+    /// As [`Encoder::encode`].
+    pub fn transform_row(&self, row: &Row, out: &mut Example) -> Result<bool, Fault> {
+        let x = Features::Sparse { indices: row.indices(), values: row.values() };
+        let clipped = self.scaler.clip(x);
+        self.transform_clipped(with_values(x, clipped.as_deref()), row.missing(), out)
+    }
+
+    fn transform_clipped(&self, x: Features<'_>, missing: &[u32], out: &mut Example) -> Result<bool, Fault> {
         let shift = u32::from(self.intercept);
         self.begin(out);
         let at = out.values.len();
@@ -148,7 +184,8 @@ impl Encoder {
             (true, Features::Dense(values)) if self.scaler.scaling() == Scaling::Mixed => {
                 let (indices, values): (Vec<u32>, Vec<f64>) =
                     (0u32..).zip(values).filter(|(_, value)| **value != 0.0).unzip();
-                return self.transform_clipped(Features::Sparse { indices: &indices, values: &values }, out);
+                let x = Features::Sparse { indices: &indices, values: &values };
+                return self.transform_clipped(x, missing, out);
             }
             (true, Features::Dense(values)) => {
                 let non_zero = (0u32..).zip(values).filter(|(_, value)| **value != 0.0);
@@ -171,10 +208,13 @@ impl Encoder {
                         for &column in &self.absent {
                             out.values[at + column as usize] = self.scaler.mean(column as usize);
                         }
+                        if self.fills_missing {
+                            self.scaler.fill(missing, &mut out.values[at..]);
+                        }
                     }
                 }
                 self.scaler.scale_dense(&mut out.values[at..]);
-                self.add_plain(x, out);
+                self.add_plain(x, missing, out);
             }
         }
         self.bound(out)
@@ -207,7 +247,7 @@ impl Encoder {
     }
 
     /// Adds the dense row before scaling behind the scaled one, for a learner that takes both.
-    fn add_plain(&self, x: Features<'_>, out: &mut Example) {
+    fn add_plain(&self, x: Features<'_>, missing: &[u32], out: &mut Example) {
         if !self.accepts.plain || !self.scaler.scaling().adapts() {
             return;
         }
@@ -218,6 +258,9 @@ impl Encoder {
         out.values.resize(at + self.columns, 0.0);
         for &column in &self.absent {
             out.values[at + column as usize] = self.scaler.centre(column as usize);
+        }
+        if self.fills_missing {
+            self.scaler.fill(missing, &mut out.values[at..]);
         }
         x.iter().for_each(|(column, value)| out.values[at + column] = value);
     }

@@ -72,6 +72,42 @@ fn means_replace_what_is_absent() {
     assert!((encoder.scaler.mean(1) - 2.0 / 3.0).abs() < 1e-15);
 }
 
+/// Of a column of 4 and 6 a number is missing: it becomes 0, and the mean stays. In a model of before it is 0
+/// before scaling, as is a feature that a row does not name.
+#[test]
+fn means_replace_what_is_missing() {
+    let row = |first: f64, second: Option<f64>| {
+        let mut row = Row::new();
+        row.push(0, first);
+        match second {
+            Some(second) => row.push(1, second),
+            None => row.miss(1),
+        }
+        row
+    };
+    let mut unnamed = Row::new();
+    unnamed.push(0, 1.0);
+    let mut example = Example::default();
+    for (fills, hole, mean) in
+        [(true, row(1.0, None), 5.0), (true, unnamed, 10.0 / 3.0), (false, row(1.0, None), 10.0 / 3.0)]
+    {
+        let mut encoder = encoder(Scaling::Standard, false).with_filled_missing(fills);
+        for seen in [row(1.0, Some(4.0)), row(-1.0, Some(6.0))] {
+            encoder.encode(&seen, &mut example).expect("a good row");
+        }
+        let is_mean = mean == 5.0;
+        encoder.transform_row(&hole, &mut example).expect("a good row");
+        let looked = example.features().values().to_vec();
+        encoder.encode_frozen(&hole, &mut example).expect("a good row");
+        assert_eq!(example.features().values(), looked);
+        assert_eq!((looked[2] == 0.0, looked[6]), (is_mean, if is_mean { 5.0 } else { 0.0 }), "{fills}");
+        encoder.encode(&hole, &mut example).expect("a good row");
+        assert_eq!((example.values[2] == 0.0, example.values[6] == 5.0), (is_mean, is_mean), "{fills}");
+        assert!((encoder.scaler.mean(1) - mean).abs() < 1e-12, "{fills}");
+    }
+    assert!(!encoder(Scaling::MaxAbs, true).with_filled_missing(true).fills_missing());
+}
+
 /// ln(1 + (e - 1)) = 1 and ln(1 + (e² - 1)) = 2, with norm √5; the intercept is 1 in all views.
 #[test]
 fn a_sparse_row_has_its_logarithms_and_its_values_behind() {

@@ -57,6 +57,22 @@ impl Moments {
         if self.counted[column / BLOCK] { counted_moments(first, rows as f64) } else { (first, second) }
     }
 
+    /// Replaces the mean and the sum of squared deviations of a column that has occurred, after `rows` rows.
+    pub(super) fn set(&mut self, column: usize, moments: (f64, f64), rows: u64) {
+        if self.counted[column / BLOCK] {
+            self.uncount(column / BLOCK, rows);
+        }
+        (self.first[column], self.second[column]) = moments;
+    }
+
+    /// Counts a block no longer, after `rows` rows in which it was.
+    fn uncount(&mut self, block: usize, rows: u64) {
+        for column in self.columns_of(block) {
+            (self.first[column], self.second[column]) = self.of(column, rows);
+        }
+        self.counted[block] = false;
+    }
+
     /// The mean of a column after `rows` rows; 0 if it has not occurred.
     pub(crate) fn mean(&self, column: usize, rows: u64) -> f64 {
         if column < self.columns() { self.of(column, rows).0 } else { 0.0 }
@@ -125,10 +141,7 @@ impl Moments {
             }
             counts = true;
             if *value != 1.0 && *value != 0.0 {
-                for column in self.columns_of(column / BLOCK) {
-                    (self.first[column], self.second[column]) = self.of(column, rows - 1);
-                }
-                self.counted[column / BLOCK] = false;
+                self.uncount(column / BLOCK, rows - 1);
             }
         }
         if !counts {

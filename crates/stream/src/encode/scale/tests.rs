@@ -181,6 +181,53 @@ fn numbers_of_blocks_are_scaled_and_categories_are_not() {
     assert_eq!(scaled(&again, rows[0].0, rows[0].1), first);
 }
 
+/// What stands for a missing number depends on the numbers, not on what stood for missing ones before.
+#[test]
+fn holes_are_no_numbers() {
+    let seen = |numbers: &[Option<f64>]| {
+        let mut scaler = Scaler::new(Scaling::Standard);
+        for number in numbers {
+            let missing: &[u32] = if number.is_none() { &[0] } else { &[] };
+            let mut row = [number.unwrap_or(0.0)];
+            scaler.fill_next(missing, &mut row);
+            let noted = row;
+            scaler.observe_and_scale(&[0], &noted, &mut row);
+        }
+        scaler
+    };
+    let ages = [None, Some(48.0), None, Some(54.0), None, Some(51.0)];
+    // Two numbers are far from 0 by chance; others show that they are not, whatever stood for missing ones.
+    let mut near = vec![Some(2.0), Some(3.0)];
+    near.extend([None; 20]);
+    near.extend([Some(-2.0), Some(-3.0)]);
+    for (numbers, holes, want) in [
+        (&ages[..1], [1, 0], 0.0),
+        (&ages[..2], [1, 0], 48.0),
+        (&ages[..3], [0, 2], 48.0),
+        (&ages[..], [0, 3], 49.75),
+        (&near[..], [0, 20], 0.0),
+        (&[Some(-1.0), Some(2.0), None, Some(0.5)][..], [1, 0], 0.0),
+        (&[None, Some(1.0), None, Some(1.0), None][..], [3, 0], 0.0),
+        (&[Some(1.0), Some(1.0), None, Some(0.0), Some(1.0)][..], [1, 0], 0.0),
+    ] {
+        let scaler = seen(numbers);
+        assert_eq!(scaler.holes(), [holes], "{numbers:?}");
+        assert!((scaler.stand_in(0) - want).abs() < 1e-12, "{numbers:?}: {}", scaler.stand_in(0));
+        let (rows, first, second) = scaler.state();
+        let again = Scaler::from_state(Scaling::Standard, rows, first, second, None);
+        assert_eq!(again.with_holes(scaler.holes().to_vec()).stand_in(0), scaler.stand_in(0));
+    }
+    let mut joint = seen(&[None, Some(48.0)]);
+    joint.add(&seen(&[None, Some(54.0)]));
+    assert_eq!(joint.holes(), [[2, 0]]);
+    assert!((joint.stand_in(0) - 51.0).abs() < 1e-12, "{}", joint.stand_in(0));
+    assert_eq!(joint.stand_in(1), 0.0, "a column without numbers");
+    // Years: zeros do not stay among them.
+    let years = seen(&[None, None, Some(2026.0), None, Some(2025.0), None]);
+    let (_, means, squares) = years.state();
+    assert!((means[0] - 2025.8).abs() < 1e-9 && squares[0] < 1.0, "{means:?} {squares:?}");
+}
+
 #[test]
 fn maxabs_uses_the_past_and_the_row_itself() {
     let mut scaler = Scaler::new(Scaling::MaxAbs);

@@ -92,6 +92,9 @@ impl Sparse {
         let Attribute { name, kind } = &self.attributes[at];
         let fault = |message: String| ReadErrorKind::Cell { noun: "column", column: name.clone(), message };
         if value.is_missing() {
+            let is_number = matches!(kind, Kind::Numeric) && ![self.label, self.weight].contains(&Some(at));
+            let column = columns.columns().index_of(name).filter(|_| is_number && !self.drop.contains(&at));
+            column.into_iter().for_each(|column| row.miss(column));
             return Ok(());
         }
         let text = &*value.text;

@@ -149,7 +149,11 @@ impl Table {
             let own: Vec<&str>;
             let cell = match slot {
                 Slot::Number(number) => Cell::Number(*number),
-                Slot::Absent | Slot::Null => Cell::Missing,
+                Slot::Absent => {
+                    column.features.push_absent(row);
+                    continue;
+                }
+                Slot::Null => Cell::Missing,
                 Slot::Text(at) => Cell::Text(text[at.clone()].as_bytes()),
                 Slot::List => {
                     let items = items.iter().filter(|(of, _)| *of == place);

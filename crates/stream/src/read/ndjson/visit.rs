@@ -424,8 +424,10 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
     fn visit_unit<E: Error>(self) -> Result<(), E> {
         match self.part {
             Part::Element(position) => {
-                // An absent number keeps its column.
-                self.object.columns.by_number(position);
+                // A missing number keeps its column.
+                if let Some(column) = self.object.columns.by_number(position) {
+                    self.object.row.miss(column);
+                }
                 Ok(())
             }
             Part::Array | Part::Features | Part::Probability | Part::Offered => Err(self.unfit("null")),
@@ -492,14 +494,19 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
 }
 
 impl Object<'_> {
-    /// Null is a missing cell or an absent feature.
+    /// Null is a missing cell, or the missing number of a feature that is known.
     fn null<E: Error>(&mut self) -> Result<(), E> {
         match (self.place(), self.table.as_mut()) {
             (Some(place), Some(table)) => {
                 let first = table.null(place);
                 self.once(first)
             }
-            _ => Ok(()),
+            _ => {
+                if let Some(column) = self.columns.columns().index_of(&self.scratch.key) {
+                    self.row.miss(column);
+                }
+                Ok(())
+            }
         }
     }
 

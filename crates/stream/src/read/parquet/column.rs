@@ -72,7 +72,7 @@ impl Positions {
             }
             position += 1;
         }
-        self.first.iter().skip(position).for_each(|column| column.features.push_missing(row));
+        self.first.iter().skip(position).for_each(|column| column.features.push_absent(row));
         Ok(())
     }
 
@@ -102,7 +102,12 @@ impl Positions {
                 let message = format!("\"{number}\" is not finite");
                 Err(ReadErrorKind::Cell { noun: "column", column: name.clone(), message })
             }
-            None => Ok(()),
+            None => {
+                if let Some(column) = columns.columns().index_of(name) {
+                    row.miss(column);
+                }
+                Ok(())
+            }
         }
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct PackedRows {
     costs: Vec<Cost>,
     /// Where the names of labels on offer end in the text, and their types.
     offered: Vec<(u32, LabelType)>,
+    /// The columns of missing numbers.
+    missing: Vec<u32>,
     /// Of the first row.
     line: u64,
 }
@@ -58,6 +60,7 @@ struct Extra {
     distribution: u32,
     costs: u32,
     offered: u32,
+    missing: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +95,7 @@ impl PackedRows {
             + size_of_val(&*self.distributions)
             + size_of_val(&*self.costs)
             + size_of_val(&*self.offered)
+            + size_of_val(&*self.missing)
     }
 
     /// Removes the rows; keeps the allocations.
@@ -104,6 +108,7 @@ impl PackedRows {
         self.distributions.clear();
         self.costs.clear();
         self.offered.clear();
+        self.missing.clear();
     }
 
     pub(crate) fn used(&self) -> Room {
@@ -127,7 +132,8 @@ impl PackedRows {
             self.line = row.line;
         }
         let line = row.line.checked_sub(self.line).and_then(|lines| u32::try_from(lines).ok());
-        let plain = row.weight == 1.0 && row.tag.is_empty() && row.offered().is_empty() && line.is_some();
+        let alone = row.tag.is_empty() && row.offered().is_empty() && row.missing().is_empty();
+        let plain = row.weight == 1.0 && alone && line.is_some();
         let extra = match row.kind {
             LabelKind::Missing if plain => UNLABELLED,
             LabelKind::Name if plain => {
@@ -170,6 +176,7 @@ impl PackedRows {
             self.text.push_str(&label.text);
             self.offered.push((self.text.len() as u32, label.of));
         }
+        self.missing.extend_from_slice(row.missing());
         self.extras.push(Extra {
             weight: row.weight,
             line: row.line,
@@ -180,6 +187,7 @@ impl PackedRows {
             distribution: self.distributions.len() as u32,
             costs: self.costs.len() as u32,
             offered: self.offered.len() as u32,
+            missing: self.missing.len() as u32,
         });
         self.extras.len() as u32 - 1
     }
@@ -217,6 +225,7 @@ impl PackedRows {
             row.push_offered_as(text(from, end), of);
             from = end;
         }
+        row.missing.extend_from_slice(&self.missing[starts.missing as usize..extra.missing as usize]);
         match extra.kind {
             LabelKind::Missing => {}
             LabelKind::Name => row.name.push_str(text(start, extra.name)),
@@ -335,6 +344,7 @@ mod tests {
         }
         rows[3].push(1, 2.0);
         rows[3].push(9, 3.0);
+        [7, 2].into_iter().for_each(|column| rows[3].miss(column));
         rows[4].set_name("7");
         rows[4].tag = "t".to_owned();
         rows[4].weight = 2.5;
@@ -362,7 +372,10 @@ mod tests {
         let types = LabelType::ALL.len();
         let (heads, extras) = (rows.len() * size_of::<Head>(), (4 + types) * size_of::<Extra>());
         let costs = 4 * size_of::<Cost>();
-        assert_eq!(packed.bytes(), heads + extras + 3 * (2 + 4) + 25 + 2 * types + 16 + costs + 4 * 8);
+        assert_eq!(
+            packed.bytes(),
+            heads + extras + 3 * (2 + 4) + 25 + 2 * types + 16 + costs + 4 * 8 + 2 * 4
+        );
     }
 
     /// From the first number on that needs all of its bytes, and not before.

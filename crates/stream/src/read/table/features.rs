@@ -22,8 +22,16 @@ pub(crate) enum Features {
 }
 
 impl Features {
-    /// Adds a missing cell to a row.
+    /// Adds a missing cell to a row: the indicator, if there is one, or else the column of the number.
     pub(crate) fn push_missing(&self, row: &mut Row) {
+        match self {
+            Features::Number { value: Some(value), missing: None, .. } => row.miss(*value),
+            _ => self.push_absent(row),
+        }
+    }
+
+    /// Adds a cell that a row does not have at all: without an indicator it is 0.
+    pub(crate) fn push_absent(&self, row: &mut Row) {
         match self {
             Features::Number { missing, .. } => push_one(*missing, row),
             Features::Time { values, .. } => values.iter().for_each(|(_, missing)| push_one(*missing, row)),

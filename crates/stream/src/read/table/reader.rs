@@ -141,7 +141,7 @@ impl<R: Records> Table<R> {
         row.line = self.records.line();
         self.records.hand_over(&mut self.cells, &mut self.columns, row)?;
         for column in &self.absent {
-            column.features.push_missing(row);
+            column.features.push_absent(row);
         }
         // Only hashed features can collide.
         row.finish(Duplicates::Sum)

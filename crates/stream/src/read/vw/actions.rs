@@ -156,7 +156,11 @@ impl Actions {
         };
         let mut described: Described = Vec::new();
         if let Some(features) = features {
-            self.vw.features(features, |name, value| described.push((name.to_owned(), value)))?;
+            self.vw.features(features, |name, value| {
+                if !value.is_nan() {
+                    described.push((name.to_owned(), value));
+                }
+            })?;
         }
         self.head.clear();
         if part == Part::Slot {
