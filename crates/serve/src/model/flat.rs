@@ -24,6 +24,8 @@ pub struct Flat {
     ends: Vec<(u32, f64)>,
     /// The longest name: where it begins, and its length in bytes.
     longest: (usize, usize),
+    /// The paths with null: numbers that are missing.
+    missing: Vec<String>,
     /// Whether there is an object or a list, rather than null.
     some: bool,
     /// The first error.
@@ -41,11 +43,21 @@ impl Flat {
         })
     }
 
-    /// Features that were read otherwise.
-    pub(crate) fn named<'a>(features: impl IntoIterator<Item = (&'a str, f64)>) -> Self {
+    /// Features that were read otherwise; those without a value are missing.
+    pub(crate) fn named<'a>(features: impl IntoIterator<Item = (&'a str, Option<f64>)>) -> Self {
         let mut flat = Self { some: true, ..Self::default() };
-        features.into_iter().for_each(|(name, value)| flat.push(name, None, value));
+        for (name, value) in features {
+            match value {
+                Some(value) => flat.push(name, None, value),
+                None => flat.missing.push(name.to_owned()),
+            }
+        }
         flat
+    }
+
+    /// The names of missing numbers.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = &str> {
+        self.missing.iter().map(String::as_str)
     }
 
     /// Whether the features are absent.
@@ -120,9 +132,12 @@ impl Serialize for Flat {
         if !self.some {
             return to.serialize_unit();
         }
-        let mut map = to.serialize_map(Some(self.ends.len()))?;
+        let mut map = to.serialize_map(Some(self.ends.len() + self.missing.len()))?;
         for (name, value) in self.iter() {
             map.serialize_entry(name, &value)?;
+        }
+        for name in &self.missing {
+            map.serialize_entry(name, &())?;
         }
         map.end()
     }
@@ -227,7 +242,11 @@ impl<'de> Visitor<'de> for Place<'_> {
         f.write_str("features")
     }
 
-    fn visit_unit<E>(self) -> Result<(), E> {
+    fn visit_unit<E>(mut self) -> Result<(), E> {
+        self.enter(false);
+        if self.depth > 0 && self.flat.wrong.is_none() {
+            self.flat.missing.push(self.path.clone());
+        }
         Ok(())
     }
 
@@ -327,9 +346,12 @@ mod tests {
         assert_eq!(listed, expected);
         let again = serde_json::to_string(&read).expect("plain data");
         assert_eq!(flat(&again), read);
-        assert!(again.contains(r#""zero":-0.0"#), "{again}");
+        assert!(again.contains(r#""zero":-0.0,"none":null"#), "{again}");
+        assert_eq!(read.missing().collect::<Vec<_>>(), ["none"]);
         let listed = flat(r#"[1, "red", [2]]"#);
         assert_eq!(listed.iter().collect::<Vec<_>>(), [("0", 1.0), ("1=red", 1.0), ("2.0", 2.0)]);
+        let listed = flat(r#"[1, null, {"a": null}]"#);
+        assert_eq!(listed.missing().collect::<Vec<_>>(), ["1", "2.a"]);
     }
 
     #[test]

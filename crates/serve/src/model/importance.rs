@@ -7,13 +7,13 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use noregret::algorithm::AnyModel;
-use noregret::example::Features;
 use noregret::prediction::Decision;
 use noregret_stream::Fault;
 use noregret_stream::Row;
 use noregret_stream::encode::Example;
 
 use super::event::{Decide, Event};
+use super::flat::Flat;
 use super::reader::Reader;
 use super::rows::{self, OfferFeatures};
 use super::spec::RowKind;
@@ -108,12 +108,13 @@ impl Reader {
             RowKind::Offers(_) => labels.unwrap_or_default(),
             RowKind::Columns => &[],
         };
-        let whole = OfferFeatures::of(decide.row.as_ref().unwrap_or(&decide.x), own, labels, &self.limits)?;
-        let before = self.score(whole.clone(), taken)?;
+        let all = decide.row.as_ref().unwrap_or(&decide.x);
+        let whole = OfferFeatures::of(all, own, labels, &self.limits)?;
+        let before = self.score(whole.clone(), all, taken)?;
         for name in names(&whole.context) {
             let mut less = whole.clone();
             without(&mut less.context, &name);
-            let change = (self.score(less, taken)? - before).abs();
+            let change = (self.score(less, all, taken)? - before).abs();
             match name.strip_prefix("slot.").filter(|_| own.is_some()) {
                 Some(name) => tell("slot", name.to_owned(), change),
                 None => tell("context", name, change),
@@ -122,25 +123,24 @@ impl Reader {
         for name in names(whole.labels.iter().flat_map(|(_, own)| own)) {
             let mut less = whole.clone();
             less.labels.iter_mut().for_each(|(_, own)| without(own, &name));
-            let change = (self.score(less, taken)? - before).abs();
+            let change = (self.score(less, all, taken)? - before).abs();
             tell("action", name, change);
         }
         Ok(())
     }
 
-    /// The score of the played label for these features.
-    fn score(&self, features: OfferFeatures, taken: &Decision) -> Result<f64, Refusal> {
+    /// The score of the played label for these features of a row; what is missing in `all` of it stays so.
+    fn score(&self, features: OfferFeatures, all: &Flat, taken: &Decision) -> Result<f64, Refusal> {
         let mut row = Row::new();
         match self.kind {
             RowKind::Offers(width) => features.fill(width, &mut row)?,
             RowKind::Columns => {
                 let context = features.context.iter().map(|(name, value)| (name.as_str(), *value));
-                rows::fill_known(&self.schema.columns, context, &mut row)?;
+                rows::fill_listed(&self.schema.columns, context, all, &mut row)?;
             }
         }
         let mut example = Example::default();
-        let x = Features::Sparse { indices: row.indices(), values: row.values() };
-        self.encoder.transform(x, &mut example).map_err(|what| Refusal::invalid("x", what))?;
+        self.encoder.transform_row(&row, &mut example).map_err(|what| Refusal::invalid("x", what))?;
         let AnyModel::Bandit(learner) = &self.learner else {
             return Err(Refusal::conflict("the model learns from labels and does not decide"));
         };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use noregret::algorithm::{AnyModel, Forecast};
-use noregret::example::{Features, Label, Truth};
+use noregret::example::{Label, Truth};
 use noregret::learner::Classes;
 use noregret::prediction::Prediction;
 use noregret_stream::Row;
@@ -32,9 +32,9 @@ impl Engine {
         }
         let features = self.features_of(x, row)?;
         self.row.clear();
-        rows::fill_known(&self.schema.columns, features.iter(), &mut self.row)?;
-        let encoded = Features::Sparse { indices: self.row.indices(), values: self.row.values() };
-        self.encoder.transform(encoded, &mut self.example).map_err(|what| Refusal::invalid("x", what))?;
+        rows::fill_known(&self.schema.columns, &features, &mut self.row)?;
+        let encoded = self.encoder.transform_row(&self.row, &mut self.example);
+        encoded.map_err(|what| Refusal::invalid("x", what))?;
         let AnyModel::Full(learner) = &self.learner else { unreachable!("full feedback") };
         learner.predict(self.example.features(), &mut self.prediction);
         let forecast = learner.about().forecast;
@@ -198,9 +198,9 @@ impl Engine {
     /// The forecast of a row before its new label has a class: what is played, and the answer.
     fn unaware(&mut self, features: &Flat) -> Result<(Label, Forecasted), Refusal> {
         let mut row = Row::new();
-        rows::fill_known(&self.schema.columns, features.iter(), &mut row)?;
-        let x = Features::Sparse { indices: row.indices(), values: row.values() };
-        self.encoder.transform(x, &mut self.example).map_err(|what| Refusal::invalid("x", what))?;
+        rows::fill_known(&self.schema.columns, features, &mut row)?;
+        let encoded = self.encoder.transform_row(&row, &mut self.example);
+        encoded.map_err(|what| Refusal::invalid("x", what))?;
         let AnyModel::Full(learner) = &self.learner else { unreachable!("full feedback") };
         learner.predict(self.example.features(), &mut self.prediction);
         let forecast = learner.about().forecast;

@@ -131,7 +131,7 @@ impl Reader {
         match self.kind {
             RowKind::Columns => {
                 offering.check_undescribed(asked)?;
-                rows::fill_known(&self.schema.columns, self.features(asked)?.iter(), &mut row)?;
+                rows::fill_known(&self.schema.columns, &self.features(asked)?, &mut row)?;
             }
             RowKind::Offers(width) => {
                 let labels = asked.labels.as_deref().unwrap_or_default();
@@ -139,8 +139,7 @@ impl Reader {
             }
         }
         let mut example = Example::default();
-        let x = noregret::Features::Sparse { indices: row.indices(), values: row.values() };
-        self.encoder.transform(x, &mut example).map_err(|what| Refusal::invalid("x", what))?;
+        self.encoder.transform_row(&row, &mut example).map_err(|what| Refusal::invalid("x", what))?;
         let offered: Option<Vec<u32>> = match &named {
             None => offering.by_default(),
             Some(named) if named.len() == self.learner.problem().classes => None,

@@ -135,6 +135,7 @@ fn rebuild(store: &Store, limits: &Limits, last: u64) -> Result<(Engine, String)
         labels.truncate(known as usize);
     }
     let mut engine = Engine::new(first, limits).map_err(|refusal| refusal.to_string())?;
+    engine.encoder = engine.encoder.clone().with_filled_missing(store.fills_missing()?);
     let (mut learnt, mut skipped, mut replaced) = (0_u64, 0_u64, store.is_from_file()?);
     store.each_after(0, &mut |seq, at, logged| {
         let (event, outcome) = logged?;

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use noregret::algorithm::AnyModel;
-use noregret::example::Features;
 use noregret::learner::Classes;
 use noregret::prediction::Decision;
 use noregret::problem::Problem;
@@ -186,9 +185,8 @@ impl Engine {
     /// Refuses a row that would be refused after growth, too: growing and taking it back takes long.
     fn check_before_growth(&self, features: &Flat) -> Result<(), Refusal> {
         let (mut row, mut example) = (Row::new(), Example::default());
-        rows::fill_known(&self.schema.columns, features.iter(), &mut row)?;
-        let x = Features::Sparse { indices: row.indices(), values: row.values() };
-        self.encoder.transform(x, &mut example).map_err(|what| Refusal::invalid("x", what))?;
+        rows::fill_known(&self.schema.columns, features, &mut row)?;
+        self.encoder.transform_row(&row, &mut example).map_err(|what| Refusal::invalid("x", what))?;
         match &self.learner {
             AnyModel::Full(learner) => {
                 let mut at = learner.prediction();

@@ -81,16 +81,31 @@ pub(crate) fn fill(
             row.push(column, value);
         }
     }
+    miss(columns, features, row);
     summed(row)
+}
+
+/// Notes the missing numbers of features that have a column of their own.
+fn miss(columns: &Columns, features: &Flat, row: &mut Row) {
+    features.missing().filter_map(|name| columns.index_of(name)).for_each(|column| row.miss(column));
 }
 
 /// The same without learning: features without a column are ignored.
 ///
 /// # Errors
 /// If the values of a repeated name sum to infinity.
-pub(crate) fn fill_known<'a>(
+pub(crate) fn fill_known(columns: &Columns, features: &Flat, row: &mut Row) -> Result<(), Refusal> {
+    fill_listed(columns, features.iter(), features, row)
+}
+
+/// The same for some features of `all`.
+///
+/// # Errors
+/// If the values of a repeated name sum to infinity.
+pub(crate) fn fill_listed<'a>(
     columns: &Columns,
     features: impl Iterator<Item = (&'a str, f64)>,
+    all: &Flat,
     row: &mut Row,
 ) -> Result<(), Refusal> {
     for (name, value) in features {
@@ -98,6 +113,7 @@ pub(crate) fn fill_known<'a>(
             row.push(column, value);
         }
     }
+    miss(columns, all, row);
     summed(row)
 }
 

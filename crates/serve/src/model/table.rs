@@ -53,7 +53,8 @@ impl Engine {
         };
         if rows::needed(&self.schema.columns, &features, None).0 > most {
             let known = |(name, _): &(&str, f64)| self.schema.columns.index_of(name).is_some();
-            features = Flat::named(features.iter().filter(known));
+            let there = features.iter().filter(known).map(|(name, value)| (name, Some(value)));
+            features = Flat::named(there.chain(features.missing().map(|name| (name, None))));
         }
         *place = Some(features);
         Ok(())

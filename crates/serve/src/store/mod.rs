@@ -66,6 +66,8 @@ CREATE TABLE IF NOT EXISTS marks (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, 
 
 /// Says that the model was made from a file.
 const FROM_FILE: &str = "CREATE TABLE from_file (one INTEGER PRIMARY KEY) STRICT";
+/// By this table a model is known whose missing numbers are means; in those of earlier programs they are 0.
+const FILLS_MISSING: &str = "CREATE TABLE fills_missing (one INTEGER PRIMARY KEY) STRICT";
 
 /// The version of the database: 0 in folders of 0.2.0, which lack the table of the spec.
 const VERSION: i64 = 1;
@@ -103,6 +105,7 @@ impl Store {
             store.begin()?;
             store.add_segment(seq, header)?;
             store.keep_spec(spec)?;
+            store.db.execute_batch(FILLS_MISSING).map_err(|error| failed(&error))?;
             if !is_new {
                 store.db.execute_batch(FROM_FILE).map_err(|error| failed(&error))?;
             }
@@ -251,8 +254,17 @@ impl Store {
 
     /// Whether the model was made from a file, which is not part of its log.
     pub(crate) fn is_from_file(&self) -> Result<bool, Fault> {
-        let found = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'from_file')";
-        self.db.query_row(found, [], |row| row.get(0)).map_err(|error| self.failed(&error))
+        self.has_table("from_file")
+    }
+
+    /// Whether the missing numbers of a model that is made again are means.
+    pub(crate) fn fills_missing(&self) -> Result<bool, Fault> {
+        self.has_table("fills_missing")
+    }
+
+    fn has_table(&self, name: &str) -> Result<bool, Fault> {
+        let found = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ?)";
+        self.db.query_row(found, [name], |row| row.get(0)).map_err(|error| self.failed(&error))
     }
 
     /// Starts a segment of the log at `seq` with `header`.

@@ -334,3 +334,51 @@ fn bodies_may_be_compressed() {
     );
     assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], json!(7));
 }
+
+/// Of numbers around 50 some are null: as many forecasts are right as where the holes are filled. A restart,
+/// also without a snapshot, changes nothing.
+#[test]
+fn missing_numbers_are_means() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut service = Service::start(folder.path());
+    let models = ["holes", "filled"];
+    for model in models {
+        let spec = json!({"learner": "folklore", "labels": ["p", "q"], "params": {"features": 2}});
+        service.put(&format!("/v1/models/{model}"), &spec).ok(201);
+    }
+    let random = |t: u64, salt: u64| {
+        let factors = (6_364_136_223_846_793_005_u64, 1_442_695_040_888_963_407_u64);
+        t.wrapping_mul(factors.0).wrapping_add(salt.wrapping_mul(factors.1)) >> 33
+    };
+    let mut wrong = [0.0_f64; 2];
+    for t in 0..400 {
+        let y = random(t, 1) % 2;
+        let label = ["p", "q"][y as usize];
+        let value = |at: u64, hole: Value| {
+            let own = if at == y { 1.5 } else { 0.0 };
+            let value = 50.0 + (random(t, 2 + at) % 15) as f64 / 8.0 - 0.9375 + own;
+            if t > 20 && t % 5 == at + 1 { hole } else { json!(value) }
+        };
+        for ((model, hole), wrong) in models.iter().zip([Value::Null, json!(50.75)]).zip(&mut wrong) {
+            let x = json!({"a": value(0, hole.clone()), "b": value(1, hole)});
+            let forecast = service.post(&format!("/v1/models/{model}/predict"), &json!({"x": x})).ok(200);
+            let body = json!({"x": x, "y": label});
+            service.post(&format!("/v1/models/{model}/learn"), &body).ok(200);
+            *wrong += if forecast["label"] == label { 0.0 } else { 1.0 / 400.0 };
+        }
+    }
+    assert!((wrong[0] - wrong[1]).abs() < 0.03, "{wrong:?}");
+    let forecast = |service: &Service| {
+        service.post("/v1/models/holes/predict", &json!({"x": {"a": null, "b": 51.25}})).ok(200)
+    };
+    let before = forecast(&service);
+    for remove in [false, true] {
+        service.stop();
+        if remove {
+            let snapshots = folder.path().join("models").join("holes").join("snapshots");
+            std::fs::remove_dir_all(snapshots).expect("removable");
+        }
+        service = Service::start(folder.path());
+        assert_eq!(forecast(&service), before, "{remove}");
+    }
+}

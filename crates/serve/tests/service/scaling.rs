@@ -69,7 +69,8 @@ fn decisions_without_answers_leave_no_trace() {
     }
 }
 
-/// Answers that come late, out of order, or never, to drawn labels: the exported log makes the same model.
+/// Answers that come late, out of order, or never, to drawn labels, and missing numbers: the exported log makes
+/// the same model.
 #[test]
 fn the_log_of_late_answers_makes_the_model() {
     for (spec, offers) in [
@@ -86,8 +87,8 @@ fn the_log_of_late_answers_makes_the_model() {
         let mut late = Vec::new();
         for t in 0..120u64 {
             let wild = if t % 9 == 4 { 1e7 } else { 1.0 };
-            let x =
-                json!({"v": wild * (t * 7 % 13) as f64 + 0.5, "kind": if t % 2 == 0 { "p" } else { "q" }});
+            let v = if t % 5 == 2 { Value::Null } else { json!(wild * (t * 7 % 13) as f64 + 0.5) };
+            let x = json!({"v": v, "kind": if t % 2 == 0 { "p" } else { "q" }});
             let labels = json!({"u": {"words": (t * 37 % 90) as f64 + 0.5}, "v": {"words": 40.5}});
             let body = match offers {
                 true => json!({"id": format!("d{t}"), "x": x, "labels": labels}),

@@ -41,11 +41,12 @@ impl TableRows {
     }
 
     /// The features of the object `x` by name, in the order of `columns`, those of the model now; what has no
-    /// column yet comes last. Null is an object of missing cells.
+    /// column yet comes last, and behind it missing numbers, without a value. Null is an object of missing
+    /// cells.
     ///
     /// # Errors
     /// If a file with this row is refused.
-    pub fn features(&mut self, columns: &Columns, x: &Value) -> Result<Vec<(String, f64)>, Fault> {
+    pub fn features(&mut self, columns: &Columns, x: &Value) -> Result<Vec<(String, Option<f64>)>, Fault> {
         let known = self.columns.columns().count();
         if columns.count() != known {
             let both = known.min(columns.count());
@@ -60,8 +61,11 @@ impl TableRows {
         let Scratch { known, unknown, .. } = self.scratch;
         self.is_foreign = known == 0 && unknown > 0 && is_foreign(&format!("{{\"x\":{x}}}"), columns);
         let name = |column: &u32| self.columns.columns().name(*column).into_owned();
-        let named = done.map(|()| self.row.indices().iter().map(name).zip(self.row.values().iter().copied()));
-        let named = named.map(Iterator::collect);
+        let named = done.map(|()| {
+            let numbers =
+                self.row.indices().iter().map(name).zip(self.row.values().iter().copied().map(Some));
+            numbers.chain(self.row.missing().iter().map(|column| (name(column), None))).collect()
+        });
         // New columns are the model's to make.
         if self.columns.columns().count() > columns.count() {
             self.columns.roll_back();
