@@ -128,6 +128,17 @@ def test_a_missing_number_counts_as_0():
     assert (bandit.scores(rows)[0] == bandit.scores(rows)[1]).all()
 
 
+def test_a_feature_that_a_row_does_not_have_is_0():
+    bandit = Bandit("squarecb", labels=["down", "up"])
+    for at in range(40):
+        decision = bandit.decide({"a": 50.0 + at % 3, "b": at % 5})
+        bandit.feedback(decision.id, reward=float(decision.label == "up"))
+    rows = [{"b": 1}, {"a": 51.0}, {}, {"a": 50.0, "b": 2}]
+    one_by_one = np.array([bandit.predict_proba(row) for row in rows])
+    np.testing.assert_array_equal(bandit.predict_proba(rows), one_by_one)
+    np.testing.assert_array_equal(one_by_one[0], bandit.predict_proba({"a": 0.0, "b": 1}))
+
+
 def test_labels_come_out_as_they_went_in_and_missing_ones_teach_nothing():
     x, at = stream(200, 2, 2)
     for labels in (["no", "yes"], [10, 20], [False, True], [0.5, 1.5]):

@@ -182,7 +182,13 @@ class Rounds(Model[_core.Bandit]):
         if isinstance(x, Mapping) and not x:
             return _core.Table.of_lines(b'{"x": {}}\n')
         table = _tables.table(x)
-        return _tables.as_written(table, self._core).given() if self._core.roles else _core.Table.of_lines(table.lines(times=True))
+        if self._core.roles:
+            return _tables.as_written(table, self._core).given()
+        if isinstance(x, list | tuple):
+            # A feature that a row does not have is 0, and not missing.
+            lines = (_tables.table([row]).lines(times=True) if row else b'{"x": {}}\n' for row in x)
+            return _core.Table.of_lines(b"".join(lines))
+        return _core.Table.of_lines(table.lines(times=True))
 
     # Labels
 
