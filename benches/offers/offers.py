@@ -3,7 +3,7 @@
     python benches/offers/offers.py DATA --program target/dist/noregret --seeds 5 > results/labels-on-offer.md
 
 DATA is the folder of the public data sets (`noregret data fetch pendigits letter`); needs vowpalwabbit, as benches/rivals/requirements.txt
-has it. noregret runs with nothing set. Vowpal Wabbit runs with every setting of a grid for the first seeds, and the best ones for all
+has it. noregret runs with nothing set, and over `conditional-logit`. Vowpal Wabbit runs with every setting of a grid for the first seeds, and the best ones for all
 seeds: the one of the lowest loss is chosen after the fact.
 """
 
@@ -104,7 +104,16 @@ def described(features):
     return " ".join(f"{key}:{value:g}" for key, value in features.items())
 
 
-def with_noregret(program, stream, seed):
+LOGIT = ["--learner", "offers", "--set", "width=512", "--set", "oracle=conditional-logit"]
+#: The settings of noregret, by the heads of their columns.
+OURS = {
+    "noregret": [],
+    "`oracle=conditional-logit`": LOGIT,
+    "the same, `schedule=certificate`": [*LOGIT, "--set", "schedule=certificate"],
+}
+
+
+def with_noregret(program, stream, seed, settings):
     """The mean cost of what was played, from a file in which every action has its cost: only the cost of the one played is revealed."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "rounds.vw"
@@ -114,7 +123,7 @@ def with_noregret(program, stream, seed):
                 for at, ((name, own), cost) in enumerate(zip(labels, costs)):
                     out.write(f"{at}:{cost:g} '{name} |A {described(own)}\n")
                 out.write("\n")
-        command = [program, "run", str(file), "--feedback", "bandit", "--seed", str(seed), "--json"]
+        command = [program, "run", str(file), "--feedback", "bandit", "--seed", str(seed), "--json", *settings]
         answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return json.loads(answer.splitlines()[-1])["error_rate"]
 
@@ -157,7 +166,9 @@ the grid. Mean cost of the labels played, exploration included, over {seeds} see
 determines what is on offer and what is drawn. Both programs see the same rounds and the same features, and only the cost
 of the label that was played is revealed.
 
-noregret {noregret}: `run FILE.vw --feedback bandit` with nothing set. vowpalwabbit {vw}: the best of 48 settings on each
+noregret {noregret}: `run FILE.vw --feedback bandit` with nothing set; then with
+`{logit}`, FOLKLORE over the columns of a label, with its exploration learnt as well;
+and with the exploration that has a theorem. vowpalwabbit {vw}: the best of 48 settings on each
 stream (96 on the recommender), chosen after the fact: all of them with the first seed, the best {best} with all seeds.
 
 - By name: a public multiclass data set, five of its labels on offer in every round, the right one among them (cost 0,
@@ -168,8 +179,8 @@ stream (96 on the recommender), chosen after the fact: all of them with the firs
   1 minus a click. Vowpal Wabbit also tries the products of two of the round's features and one of the label's; noregret
   makes those of categories by itself.
 
-| stream | rounds | by chance | noregret | `vw --cb_explore_adf`, best of grid | its default with `-q CA` | setting of the best |
-|---|---:|---:|---:|---:|---:|---|"""
+| stream | rounds | by chance | {heads} | `vw --cb_explore_adf`, best of grid | its default with `-q CA` | setting of the best |
+|---|---:|---:|{rules}---:|---:|---|"""
 
 
 def main():
@@ -181,20 +192,21 @@ def main():
     parser.add_argument("--streams", default=";".join(STREAMS))
     given = parser.parse_args()
     version = subprocess.run([given.program, "--version"], capture_output=True, text=True).stdout.split()[-1]
-    print(PAGE.format(seeds=given.seeds, best=given.best, noregret=version, vw=vowpalwabbit.__version__), flush=True)
+    print(PAGE.format(seeds=given.seeds, best=given.best, noregret=version, vw=vowpalwabbit.__version__,
+                      logit=" ".join(LOGIT), heads=" | ".join(OURS), rules="---:|" * len(OURS)), flush=True)
     for title in given.streams.split(";"):
         make, name, products = STREAMS[title]
         settings = list(grid(products))
         streams = [list(make(given.data, name, seed)) for seed in range(given.seeds)]
         chance = sum(sum(costs) / len(costs) for _, _, costs in streams[0]) / len(streams[0])
-        ours = [with_noregret(given.program, stream, seed) for seed, stream in enumerate(streams)]
+        ours = [[with_noregret(given.program, stream, seed, ours) for seed, stream in enumerate(streams)] for ours in OURS.values()]
         first = sorted((with_vowpal_wabbit(setting, streams[0], 0), setting) for setting in settings)
         best = []
         for _, setting in first[: given.best]:
             best.append(([with_vowpal_wabbit(setting, stream, seed) for seed, stream in enumerate(streams)], setting))
         theirs, setting = min(best, key=lambda one: sum(one[0]))
         plain = [with_vowpal_wabbit(PAIRS, stream, seed) for seed, stream in enumerate(streams)]
-        print(f"| {title} | {len(streams[0]):,} | {chance:.4f} | {mean_and_spread(ours)} | {mean_and_spread(theirs)} | "
+        print(f"| {title} | {len(streams[0]):,} | {chance:.4f} | {' | '.join(map(mean_and_spread, ours))} | {mean_and_spread(theirs)} | "
               f"{mean_and_spread(plain)} | `{setting}` |", flush=True)
 
 

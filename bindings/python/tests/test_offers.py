@@ -8,7 +8,7 @@ import pytest
 from conftest import BINARY, needs_the_command_line
 
 import noregret
-from noregret import Bandit
+from noregret import Bandit, Learner
 
 TOPICS = ["sport", "art", "news", "music"]
 
@@ -248,3 +248,23 @@ def test_labels_on_offer_of_other_shapes():
     bandit, same = Bandit("offers", width=64), Bandit("offers", width=64)
     rows = np.array([[1.0, 2.0], [3.0, 4.0]])
     assert bandit.predict_proba(rows[0], rows).tolist() == same.predict_proba(rows[0].tolist(), rows.tolist()).tolist()
+
+
+def test_labels_are_described_to_conditional_logit():
+    bandit = Bandit("offers", width=32, classes=3, oracle="conditional-logit", schedule="certificate", radius=4.0)
+    assert bandit.params["oracle"] == "conditional-logit" and bandit.params["oracle.radius"] == 4.0
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        labels = {name: {"price": float(price)} for name, price in zip("abc", rng.random(3), strict=True)}
+        decision = bandit.decide({}, labels)
+        bandit.feedback(decision.id, decision.label == min(labels, key=lambda name: labels[name]["price"]))
+    assert bandit.rounds == 300
+    with pytest.raises(ValueError, match="schedule = certificate: must be learnt, since the oracle auto has no certificate"):
+        Bandit("offers", width=32, classes=3, schedule="certificate")
+
+
+def test_the_radius_of_conditional_logit_is_one_of_blocks():
+    rows = np.tile([[1.0, 0.0, 0.0, 1.0, 0.6, 0.8]], (40, 1))
+    learner = Learner("conditional-logit", classes=3, features=6, radius=1.0)
+    learner.update(rows, np.arange(40) % 3)
+    assert learner.params["radius"] == 1.0 and 0 < learner.certificate() < 200

@@ -290,7 +290,7 @@ pub trait BanditModel: BanditLearner + State + Any {
 
 impl<L: Algorithm + BanditLearner + State + Clone + 'static> BanditModel for L {
     fn about(&self) -> &'static About {
-        const { &L::ABOUT }
+        Algorithm::about(self)
     }
 
     fn values(&self) -> Values {

@@ -119,7 +119,7 @@ pub static ALGORITHMS: &[Entry] = &[
         "on generated clicks, 60,000 rounds, it earns 0.35 of the best policy's clicks, and 0.84 with it",
     ),
     Entry::bandit_among::<RelativeGaps, Registry>(),
-    Entry::bandit::<Offers>().in_blocks(),
+    Entry::bandit_among::<Offers, Registry>().in_blocks(),
     Entry::bandit::<Exp4>().among_all_labels(),
     Entry::full_among::<AdaBoostOlm, Registry>(),
     Entry::experts::<AdaHedge>(),
@@ -146,7 +146,7 @@ pub fn of_rewards(features: usize) -> &'static Entry {
 
 /// The learner for labels with features, which change from round to round.
 pub fn of_offers() -> &'static Entry {
-    static OFFERS: Entry = Entry::bandit::<Offers>().in_blocks();
+    static OFFERS: Entry = Entry::bandit_among::<Offers, Registry>().in_blocks();
     &OFFERS
 }
 

@@ -131,6 +131,24 @@ fn articles_never_seen_before_are_played_by_their_features() {
         .failed(2, "c.ndjson:1: 4 labels are on offer; the model has room for 3");
 }
 
+/// The same over `conditional-logit`, which goes on after it was saved, and has a bound with its certificate.
+#[test]
+fn labels_are_described_to_conditional_logit() {
+    let folder = Folder::with("a.ndjson", articles(600));
+    let run = "run a.ndjson --quiet --json --learner offers --set width=64 --set oracle=conditional-logit";
+    let summary = folder.run(&format!("{run} --save model --log log")).succeeded().summary();
+    assert_eq!(summary["resolved_parameters"]["oracle"], "conditional-logit", "{summary}");
+    assert!(error_rate(&summary) < 0.3, "uniform play errs in 2 of 3 rounds: {summary}");
+    folder.run("replay log --save replayed").succeeded();
+    folder.write("b.ndjson", articles(120));
+    let more = folder.run("run b.ndjson --quiet --json --load model").succeeded().summary();
+    assert!(error_rate(&more) < 0.25, "{more}");
+    folder.run(&format!("{run} --certify")).failed(1, "--certify: offers has no theorem: none in closed form");
+    let certified = format!("{run} --set schedule=certificate --scale none --certify");
+    let certified = folder.run(&certified).succeeded().summary();
+    assert!(certified["bound"].as_f64().is_some_and(|bound| bound > 0.0), "{certified}");
+}
+
 #[test]
 fn what_is_not_on_offer_is_refused() {
     let folder = Folder::with("a.ndjson", some_of_four(40));

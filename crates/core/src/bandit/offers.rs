@@ -29,152 +29,169 @@
 //! as in [`auto`](super::auto), and the model learns $\phi(x, a_t)$ with the soft label $(1 - r, r)$. Its
 //! regret does not depend on the number of labels.
 //!
+//! With `schedule = certificate` the label is drawn as in [SquareCB](super::squarecb), whose exploration
+//! scale $\gamma_t$ follows from the model's certificate $C_t$, a bound on its regret:
+//!
+//! $$ p_a = \frac{1}{K_t + \gamma_t (\hat f_b - \hat f_a)}\ (a \ne b = \arg\max \hat f), \qquad
+//!    \gamma_t = \max\big(\gamma_{t-1},\ 4 \sqrt{(K-1)\ t/C_{t-1}}\big). \tag{2} $$
+//!
+//! If some model of the oracle's ball forecasts the mean rewards, then with probability $1 - \delta$, in all
+//! rounds at once (theory: gap-weighting 1.4),
+//!
+//! $$ \mathrm{Regret} \le \sum_t \frac{2(K_t-1)}{\gamma_t} + \frac{\gamma_T}{4} (C_T + 2 \ln(1/\delta)),
+//!    \tag{3} $$
+//!
+//! where [`conditional-logit`](crate::full::conditional_logit) has $C_T = O(w \ln T)$, whatever the number of
+//! labels: a reward is its label 1, described by $\phi(x, a)$, and its label 0 is described by zeros (theory:
+//! folklore 4.4).
+//!
 //! ## Deviations
 //!
-//! * The oracle is [`Auto`] for two classes with log loss, whose regret has no closed form; exploration is
-//!   learnt as in [`auto`](super::auto). No bound is shown.
+//! * Without other parameters the oracle is [`Auto`] for two classes with log loss, whose regret has no
+//!   closed form, and exploration is learnt as in [`auto`](super::auto). No bound is shown then.
+//! * $K$ in (2) is the largest number of labels on offer that there is room for; $K_t$ is that of the round.
 //! * Late feedback is learnt as if the row had come together with it.
 //!
 //! ## Cost
 //!
-//! A forecast of the model for every label on offer, and one update. Memory: a few times $w$, whatever the
-//! number of labels.
+//! A forecast of the model for every label on offer, and one update. Memory: with the default oracle a few
+//! times $w$, whatever the number of labels; with `conditional-logit` $w^2$ numbers, and a label takes $4w^2$
+//! flops.
+
+mod row;
 
 use std::fmt;
 
-use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::algorithm::{About, Algorithm, Forecast, Model, Paper};
+use crate::entry::Entry;
 use crate::example::{Features, Target};
 use crate::experts::auto::{Auto, AutoParams};
-use crate::learner::{Accepts, BanditLearner, Classes, OnlineLearner, Predictor, own};
-use crate::param::{ParamError, Params as _};
-use crate::params;
+use crate::guarantee::{Guarantee, MISS, is_beyond, were};
+use crate::kernel::inverse_gap;
+use crate::learner::{Accepts, BanditLearner, Classes, own};
+use crate::loss::logistic::sigmoid;
+use crate::param::{ParamError, ParamValue as _, Params as _, Values};
 use crate::prediction::{Decision, Prediction, Reward};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
+use crate::{param_words, params};
 
 use super::auto::members_of_one;
+use super::gaps::{GapRule as _, Setting};
+use super::oracle::{LEAST_REGRET, PREFIX, Schedule, forecaster, regret_bound};
 use super::scales::Scales;
+use super::squarecb::SquareRule;
+pub use row::{Offer, OfferRow, OfferedLabel, key};
 
-/// If a label has more products of features of the round and of the label than this, they are left out.
-const MOST_PRODUCTS: usize = 4096;
-
-/// The labels on offer in a round, with their features.
-#[derive(Clone, Copy, Debug)]
-pub struct Offer<'a> {
-    /// The features of the round.
-    pub context: Features<'a>,
-    /// The labels on offer, at least one.
-    pub labels: &'a [OfferedLabel<'a>],
-}
-
-/// A label on offer.
-#[derive(Clone, Copy, Debug)]
-pub struct OfferedLabel<'a> {
-    /// The [`key`] of its name, which identifies the label in all rounds.
-    pub key: u64,
-    /// Its own features.
-    pub features: Features<'a>,
-}
-
-/// A 64-bit hash of the name of a label, the same on all machines.
-pub fn key(name: &str) -> u64 {
-    // FNV-1a, then SplitMix64's finaliser, since hashes of short names differ in few bits.
-    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    mixed(hash)
-}
-
-/// The finaliser of SplitMix64.
-fn mixed(mut hash: u64) -> u64 {
-    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    hash ^ (hash >> 31)
-}
-
-/// Buffers for a row.
-#[derive(Clone, Debug, Default)]
-pub struct OfferRow {
-    indices: Vec<u32>,
-    values: Vec<f64>,
-    block: Vec<(u32, f64)>,
-}
-
-impl OfferRow {
-    /// The row.
-    pub fn features(&self) -> Features<'_> {
-        Features::Sparse { indices: &self.indices, values: &self.values }
-    }
-
-    fn add(&mut self, width: u32, kind: u64, first: u64, second: u64, value: f64) {
-        let hash = mixed(mixed(mixed(kind.wrapping_add(1)) ^ first).wrapping_add(second));
-        // With random signs, the values of features that share a column have the mean 0.
-        let sign = if hash >> 63 == 0 { 1.0 } else { -1.0 };
-        self.block.push(((hash % u64::from(width)) as u32, sign * value));
-    }
-}
-
-impl Offer<'_> {
-    /// Writes the round's row for a learner with blocks of `width` columns. The block of a label has the
-    /// round's features, the label's features, the products of both, and the identity of the label, alone and
-    /// multiplied by the round's features; all are hashed to `width` columns.
-    ///
-    /// # Panics
-    /// If the index of a column exceeds 32 bits, because there are too many labels: a programmer error.
-    pub fn encode(&self, width: u32, out: &mut OfferRow) {
-        out.indices.clear();
-        out.values.clear();
-        for (position, label) in self.labels.iter().enumerate() {
-            let start = u32::try_from(position).ok().and_then(|position| position.checked_mul(width));
-            let start = start.expect("columns of all labels fit in 32 bits");
-            out.block.clear();
-            out.add(width, 0, 0, 0, 1.0);
-            out.add(width, 1, label.key, 0, 1.0);
-            let products = self.context.values().len().saturating_mul(label.features.values().len());
-            for (column, value) in label.features.iter() {
-                out.add(width, 2, column as u64, 0, value);
-            }
-            for (column, value) in self.context.iter() {
-                out.add(width, 3, column as u64, 0, value);
-                out.add(width, 4, column as u64, label.key, value);
-                if products <= MOST_PRODUCTS {
-                    for (own, other) in label.features.iter() {
-                        out.add(width, 5, column as u64, own as u64, value * other);
-                    }
-                }
-            }
-            out.block.sort_by_key(|(column, _)| *column);
-            let first = out.indices.len();
-            for (column, value) in &out.block {
-                match out.indices[first..].last() {
-                    Some(last) if *last == start + column => {
-                        *out.values.last_mut().expect("as long") += value
-                    }
-                    _ => {
-                        out.indices.push(start + column);
-                        out.values.push(*value);
-                    }
-                }
-            }
-        }
+param_words! {
+    /// How much is explored.
+    pub enum Exploring {
+        /// As in `auto`: several scales, weighted by what they earn.
+        Learnt = "learnt",
+        /// As in SquareCB, by the oracle's own certificate.
+        Certificate = "certificate",
     }
 }
 
 params! {
     /// Parameters of [`Offers`].
-    pub struct OffersParams {
+    pub struct OffersParams wraps PREFIX as oracle_values {
         /// Number of columns that describe a label, >= 1; a row has a block of this width for every position.
         width: u64 = "features / classes, rounded up",
+        /// Name of the learner that forecasts a label's reward from its columns, one of probabilities of two
+        /// classes; its parameters as oracle.norm=2 and so on. `conditional-logit` has a regret that is
+        /// logarithmic in the rounds for width columns, whatever the number of labels; its memory is
+        /// width^2.
+        oracle: String = "auto",
+        /// How much is explored: `learnt`, as in auto, by what several scales earn; or `certificate`, as in
+        /// squarecb, by the oracle's own bound on its regret, which gives a bound on what is lost beside the
+        /// best policy.
+        schedule: Exploring = "learnt",
     }
+}
+
+impl OffersParams {
+    fn check_wrapped(&self) -> Result<(), ParamError> {
+        let entry = self.entry()?;
+        if entry.takes_blocks()
+            && let Some(width) = self.oracle_values.get("width")
+        {
+            let need = "left out, since the columns of a block are those of width";
+            return Err(ParamError::invalid(&format!("{PREFIX}width"), width, need));
+        }
+        entry.check_names(&self.oracle_values)
+    }
+
+    /// The entry of the oracle.
+    fn entry(&self) -> Result<&'static Entry, ParamError> {
+        static AUTO: Entry = Entry::full::<Auto>().mixture();
+        match self.oracle.as_deref() {
+            None => Ok(&AUTO),
+            Some(name) if name == AUTO.about.name => Ok(&AUTO),
+            Some(name) => forecaster(self.learners, name),
+        }
+    }
+
+    /// The oracle's problem and parameters, for labels with `width` columns in a stream of `problem`.
+    fn of_oracle(&self, entry: &Entry, problem: &Problem, width: usize) -> (Problem, Values) {
+        let mut values = self.oracle_values.clone();
+        let is_auto = is_auto(entry);
+        if is_auto {
+            for (name, members) in members_of_one(width, 1, problem.sparse) {
+                values.entry(name).or_insert(members);
+            }
+        }
+        let features = width.saturating_mul(if entry.takes_blocks() { 2 } else { 1 });
+        // A block is no longer than its row, and `auto` measures blocks itself.
+        let radius = problem.radius.filter(|_| !is_auto);
+        (Problem { classes: 2, features, radius, ..problem.clone() }, values)
+    }
+
+    /// What `numbers` finds for the oracle.
+    fn numbers_by(
+        &self,
+        problem: &Problem,
+        numbers: impl Fn(&Entry, &Values, &Problem) -> Result<usize, ParamError>,
+    ) -> usize {
+        let width = problem.width(self.width).max(1);
+        let found = self.entry().and_then(|entry| {
+            let (two, values) = self.of_oracle(entry, problem, width);
+            numbers(entry, &values, &two)
+        });
+        found.unwrap_or(width)
+    }
+}
+
+/// Whether this is the oracle without parameters.
+fn is_auto(entry: &Entry) -> bool {
+    entry.about == const { &Auto::ABOUT }
+}
+
+/// How the probabilities of labels follow from their forecast rewards.
+#[derive(Clone)]
+enum Exploration {
+    Learnt(Scales),
+    /// As in (2), with $\gamma_t$ of the round before, and the sum of (3).
+    Certificate {
+        gamma: f64,
+        rule: SquareRule,
+    },
 }
 
 /// See the [module](self).
 #[derive(Clone)]
 pub struct Offers {
     problem: Problem,
+    params: OffersParams,
     width: usize,
-    model: Auto,
-    scales: Scales,
+    model: Box<dyn Model>,
+    /// Columns of zeros before those of a label, in the oracle's rows.
+    before: usize,
+    /// The largest norm of blocks for which the oracle's theorem holds, if it has a parameter of this name.
+    radius: Option<f64>,
+    /// Number of rounds that were learnt with a block beyond it.
+    beyond_radius: u64,
+    exploration: Exploration,
     rounds: u64,
     at: Prediction,
     block: Block,
@@ -188,21 +205,27 @@ struct Block {
 }
 
 impl Block {
-    fn of<'a>(&'a mut self, x: Features<'a>, position: usize, width: usize) -> Features<'a> {
+    /// The `width` columns of `position`, with `before` columns of zeros before them.
+    fn of<'a>(&'a mut self, x: Features<'a>, position: usize, width: usize, before: usize) -> Features<'a> {
         let (from, to) = (position * width, (position + 1) * width);
         match x {
-            Features::Dense(values) if to <= values.len() => Features::Dense(&values[from..to]),
+            Features::Dense(values) if to <= values.len() && before == 0 => {
+                Features::Dense(&values[from..to])
+            }
             Features::Dense(values) => {
+                let end = to.min(values.len());
                 self.values.clear();
-                self.values.extend_from_slice(&values[from.min(values.len())..]);
-                self.values.resize(width, 0.0);
+                self.values.resize(before, 0.0);
+                self.values.extend_from_slice(&values[from.min(end)..end]);
+                self.values.resize(before + width, 0.0);
                 Features::Dense(&self.values)
             }
             Features::Sparse { indices, values } => {
                 let at = |column: usize| indices.partition_point(|index| (*index as usize) < column);
                 let span = at(from)..at(to);
+                let own = indices[span.clone()].iter().map(|index| index - from as u32 + before as u32);
                 self.indices.clear();
-                self.indices.extend(indices[span.clone()].iter().map(|index| index - from as u32));
+                self.indices.extend(own);
                 Features::Sparse { indices: &self.indices, values: &values[span] }
             }
         }
@@ -218,14 +241,24 @@ impl fmt::Debug for Offers {
     }
 }
 
-/// The problem of the model.
-fn of_model(problem: &Problem, width: usize) -> Problem {
-    Problem { classes: 2, features: width, radius: None, ..problem.clone() }
-}
+impl Offers {
+    /// A bound on the oracle's regret so far, by its certificate; $\infty$ if there is none.
+    fn regret(&self) -> f64 {
+        let certificate = self.model.certificate().and_then(Result::ok);
+        certificate.map_or(f64::INFINITY, |regret| regret.max(LEAST_REGRET))
+    }
 
-/// The parameters of the model.
-fn params_of_model(problem: &Problem, width: usize) -> Result<AutoParams, ParamError> {
-    AutoParams::from_values("auto", &members_of_one(width, 1, problem.sparse))
+    /// $\gamma_t$ of the next round, if it was `before` in the last one.
+    fn gamma(&self, before: f64, rule: &SquareRule) -> f64 {
+        let setting = Setting {
+            schedule: Schedule::Certificate,
+            factor: 1.0,
+            labels: self.problem.classes as f64,
+            round: self.rounds as f64 + 1.0,
+            regret: self.regret(),
+        };
+        before.max(rule.scheduled(setting)) // eq. (2)
+    }
 }
 
 impl Algorithm for Offers {
@@ -235,29 +268,85 @@ impl Algorithm for Offers {
         name: "offers",
         summary: "one model for all labels, by features of their own: labels may come and go",
         paper: Paper { key: "foster2020squarecb", place: "section 2, action sets that change" },
-        guarantee: "none in closed form: SquareCB's inequality of every round",
-        cost: "a forecast of a two-class mixture for every label on offer, one update",
-        memory: "that of a two-class mixture over features / classes columns",
+        guarantee: "none in closed form: SquareCB's inequality of every round; with schedule=certificate a bound",
+        cost: "a forecast of the oracle for every label on offer, one update",
+        memory: "that of the oracle over features / classes columns",
         forecast: Forecast::RandomisedLabel,
         accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
     };
 
+    fn about(&self) -> &'static About {
+        const CERTIFIED: About = About {
+            guarantee: "with probability 0.95, regret <= sum of 2 (K - 1) / gamma_t + gamma_T (R + 6) / 4, R the oracle's, if some oracle is right",
+            ..Offers::ABOUT
+        };
+        match self.exploration {
+            Exploration::Learnt(_) => const { &Self::ABOUT },
+            Exploration::Certificate { .. } => const { &CERTIFIED },
+        }
+    }
+
     fn new(params: OffersParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         let width = problem.resolve_width(params.width)?;
-        let model = Auto::fixed(params_of_model(&problem, width)?, of_model(&problem, width), seed)?;
+        let entry = params.entry()?;
+        let (two, values) = params.of_oracle(entry, &problem, width);
+        let model: Result<Box<dyn Model>, ParamError> = if is_auto(entry) {
+            AutoParams::from_values(entry.about.name, &values)
+                .and_then(|params| Ok(Box::new(Auto::fixed(params, two, seed)?) as Box<dyn Model>))
+        } else {
+            entry.make(&values, two, seed)
+        };
+        let model = model.map_err(|error| error.within(PREFIX))?;
+        let exploration = match params.schedule.unwrap_or(Exploring::Learnt) {
+            Exploring::Learnt => Exploration::Learnt(Scales::default()),
+            schedule if model.certificate().is_none() => {
+                let name = entry.about.name;
+                let need = format!(
+                    "learnt, since the oracle {name} has no certificate, a bound on its regret; conditional-logit has one"
+                );
+                return Err(ParamError::invalid("schedule", schedule.to_value(), need));
+            }
+            Exploring::Certificate => Exploration::Certificate { gamma: 0.0, rule: SquareRule::default() },
+        };
+        let radius = model.values().get("radius").and_then(f64::from_value);
+        // Of rows of blocks within it.
+        let whole = radius.map(|radius| radius * (problem.classes as f64).sqrt());
         Ok(Self {
             width,
+            before: if entry.takes_blocks() { width } else { 0 },
             model,
-            scales: Scales::default(),
+            radius,
+            beyond_radius: 0,
+            exploration,
             rounds: 0,
             at: Prediction::default(),
             block: Block::default(),
-            problem,
+            problem: Problem { radius: whole.or(problem.radius), ..problem },
+            params,
         })
     }
 
     fn params(&self) -> OffersParams {
-        OffersParams { width: Some(self.width as u64) }
+        let given = &self.params;
+        let schedule = match self.exploration {
+            Exploration::Learnt(_) => Exploring::Learnt,
+            Exploration::Certificate { .. } => Exploring::Certificate,
+        };
+        // The members of `auto` follow from the width, unless they were given.
+        let mut oracle_values = match given.entry() {
+            Ok(entry) if !is_auto(entry) => self.model.values(),
+            _ => given.oracle_values.clone(),
+        };
+        if self.before > 0 {
+            oracle_values.remove("width");
+        }
+        OffersParams {
+            width: Some(self.width as u64),
+            oracle: Some(self.model.about().name.to_owned()),
+            schedule: Some(schedule),
+            oracle_values,
+            learners: given.learners,
+        }
     }
 
     fn numbers(problem: &Problem) -> usize {
@@ -265,15 +354,11 @@ impl Algorithm for Offers {
     }
 
     fn numbers_for(params: &OffersParams, problem: &Problem) -> usize {
-        let width = problem.width(params.width).max(1);
-        let params = params_of_model(problem, width).unwrap_or_default();
-        Auto::numbers_for(&params, &of_model(problem, width))
+        params.numbers_by(problem, Entry::numbers)
     }
 
     fn numbers_at_first(params: &OffersParams, problem: &Problem) -> usize {
-        let width = problem.width(params.width).max(1);
-        let params = params_of_model(problem, width).unwrap_or_default();
-        Auto::numbers_at_first(&params, &of_model(problem, width))
+        params.numbers_by(problem, Entry::numbers_at_first)
     }
 }
 
@@ -283,7 +368,7 @@ impl BanditLearner for Offers {
     fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
         out.start(self.problem.classes, self.rounds + 1);
         let mut at = out.work.0.members.pop().unwrap_or_default();
-        if at.members.is_empty() {
+        if at.scores.len() != 2 {
             at = self.model.prediction();
         }
         let (indices, values) =
@@ -294,25 +379,53 @@ impl BanditLearner for Offers {
                 *score = 0.0;
                 continue;
             }
-            self.model.predict(block.of(x, position, self.width), &mut at);
+            self.model.predict(block.of(x, position, self.width, self.before), &mut at);
             *score = at.scores[1] - at.scores[0]; // eq. (1)
         }
         out.work.0.members.push(at);
         (out.work.0.indices, out.work.0.scratch) = (block.indices, block.values);
-        self.scales.decide(offered, out);
+        match &self.exploration {
+            Exploration::Learnt(scales) => scales.decide(offered, out),
+            Exploration::Certificate { gamma, rule } => {
+                let mut losses = std::mem::take(&mut out.forecast);
+                losses.extend(out.scores.iter().map(|score| sigmoid(-score)));
+                let best = inverse_gap::largest(&out.scores, offered);
+                let gamma = self.gamma(*gamma, rule);
+                SquareRule::play(&losses, best, offered, gamma, &mut out.distribution); // eq. (2)
+                losses.clear();
+                out.forecast = losses;
+                out.offer(offered);
+                out.explores_around(best);
+            }
+        }
         true
     }
 
     fn takes_rewards(&self) -> bool {
-        true
+        self.model.about().accepts.soft_labels
     }
 
     fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
-        self.scales.learn(taken, reward);
-        if self.at.members.is_empty() {
+        let next = match &self.exploration {
+            Exploration::Learnt(_) => 0.0,
+            Exploration::Certificate { gamma, rule } => self.gamma(*gamma, rule),
+        };
+        match &mut self.exploration {
+            Exploration::Learnt(scales) => scales.learn(taken, reward),
+            Exploration::Certificate { gamma, rule } => {
+                *gamma = next;
+                // It is 0 if there has never been a certificate: nothing is promised then.
+                if next > 0.0 {
+                    rule.learn(taken.choices() as f64, 1.0 - reward.value(), next);
+                }
+            }
+        }
+        if self.at.scores.len() != 2 {
             self.at = self.model.prediction();
         }
-        let phi = self.block.of(x, taken.label as usize, self.width);
+        let phi = self.block.of(x, taken.label as usize, self.width, self.before);
+        let beyond = self.radius.is_some_and(|radius| is_beyond(phi.norm_squared(), radius));
+        self.beyond_radius += u64::from(beyond);
         self.model.predict(phi, &mut self.at);
         if reward.is_verdict() {
             self.model.update(phi, Target::class(usize::from(reward.is_right())), &self.at);
@@ -323,12 +436,28 @@ impl BanditLearner for Offers {
         self.rounds += 1;
     }
 
+    /// Equation (3), with `schedule = certificate`.
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let Exploration::Certificate { gamma, rule } = &self.exploration else { return None };
+        let bound = if self.beyond_radius > 0 {
+            let rows = were(self.beyond_radius, "label");
+            let radius = self.radius.unwrap_or(1.0);
+            Err(format!("{rows} played with columns beyond the oracle's radius {radius:.4}"))
+        } else {
+            let why = || format!("the oracle {} has no valid bound on its regret", self.model.about().name);
+            let regret = regret_bound(self.model.as_ref(), self.radius).ok_or_else(why);
+            regret.map(|regret| rule.bound(*gamma, regret, MISS)) // eq. (3)
+        };
+        Some(Guarantee::PolicyRegret { bound })
+    }
+
     /// Adds positions, with their blocks; the width of blocks is unchanged.
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         if classes <= self.problem.classes || classes.checked_mul(self.width) != Some(features) {
             return false;
         }
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        let radius = self.radius.map(|radius| radius * (classes as f64).sqrt()).or(self.problem.radius);
+        self.problem = Problem { classes, features, radius, ..self.problem.clone() };
         true
     }
 }
@@ -337,20 +466,36 @@ impl State for Offers {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         let mut tensors: Vec<_> =
             self.model.tensors().into_iter().map(|tensor| tensor.within("model")).collect();
-        tensors.extend(self.scales.tensors().into_iter().map(|tensor| tensor.within("scales")));
+        match &mut self.exploration {
+            Exploration::Learnt(scales) => {
+                tensors.extend(scales.tensors().into_iter().map(|tensor| tensor.within("scales")));
+            }
+            Exploration::Certificate { gamma, rule } => {
+                tensors.push(Tensor::number("gamma", gamma));
+                tensors.extend(rule.tensors());
+                tensors.push(Tensor::count("beyond_radius", &mut self.beyond_radius));
+            }
+        }
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors
     }
 
     fn restored(&mut self) -> bool {
-        self.model.restored() && self.scales.is_consistent()
+        let consistent = match &self.exploration {
+            Exploration::Learnt(scales) => scales.is_consistent(),
+            Exploration::Certificate { gamma, .. } => *gamma >= 0.0,
+        };
+        self.model.restored() && consistent
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::param::Value;
+    use crate::registry::LEARNERS;
     use crate::rng::{Rng, Uniforms};
+    use crate::testing::assert_close;
 
     /// A label's reward depends on its features and the context. Labels are new in every round, and the best
     /// one is identified nevertheless.
@@ -368,7 +513,10 @@ mod tests {
             let described: Vec<(u64, [f64; 2])> = features.iter().enumerate().map(label).collect();
             let labels: Vec<OfferedLabel<'_>> = described
                 .iter()
-                .map(|(key, features)| OfferedLabel { key: mixed(*key), features: Features::Dense(features) })
+                .map(|(key, features)| OfferedLabel {
+                    key: row::mixed(*key),
+                    features: Features::Dense(features),
+                })
                 .collect();
             Offer { context: Features::Dense(&context), labels: &labels }.encode(width, &mut row);
             assert!(learner.predict_among(row.features(), &[0, 1, 2], &mut at));
@@ -387,12 +535,62 @@ mod tests {
         assert!(late > 500.0 + 0.7 * (best - 500.0), "{late} of {best}");
     }
 
+    /// Two labels with a column each, the oracle `conditional-logit` with B = R = 1, λ = 2 and γ = ¼: the
+    /// certificate is 2 before the first round, so that γ_1 = 4 √(1/2). Label 0 has the column 1, N = ½, and
+    /// its score z + ¼ σ(z) = ⅛ is 0; label 1 has 0. Label 0 is played and right: G = -½, A = 2 + ¼ · ¼ =
+    /// 33/16, the certificate 2 + ¼ G²/A = 67/33. Then z + (8/33) σ(z) = 8/33.
+    #[test]
+    fn two_rounds_over_conditional_logit_by_hand() {
+        let number = |name: &str, value: f64| (name.to_owned(), Value::from(value));
+        let mut values = Values::from([
+            number("oracle.norm", 1.0),
+            number("oracle.radius", 1.0),
+            number("oracle.regularization", 2.0),
+        ]);
+        for (name, word) in [("oracle", "conditional-logit"), ("schedule", "certificate")] {
+            values.insert(name.to_owned(), Value::from(word));
+        }
+        let params: OffersParams = LEARNERS.read("offers", &values).expect("known");
+        let mut learner = Offers::new(params, Problem::new(2, 2), 0).expect("valid");
+        // Two blocks within the radius are a row within this one.
+        assert_eq!(learner.problem().radius, Some(2f64.sqrt()));
+        let (x, mut at) = (Features::Dense(&[1.0, 0.0]), Decision::default());
+        learner.predict(x, &mut at);
+        assert_close(at.scores[0], 0.0, 1e-12, "the first score");
+        assert_close(at.distribution[1], 0.5, 1e-12, "the first probability");
+        (at.label, at.probability) = (0, at.distribution[0]);
+        learner.learn(x, &at, Reward::RIGHT);
+        learner.predict(x, &mut at);
+        let z = at.scores[0];
+        assert_close(z + 8.0 / 33.0 * sigmoid(z), 8.0 / 33.0, 1e-12, "the second score");
+        assert_eq!((at.scores[1], at.greedy), (0.0, 0));
+        let gamma = 4.0 * (66.0 / 67.0f64).sqrt();
+        let other = 1.0 / (2.0 + gamma * (sigmoid(z) - 0.5));
+        assert_close(at.distribution[1], other, 1e-12, "the second probability");
+        let bound = |learner: &Offers| match learner.guarantee() {
+            Some(Guarantee::PolicyRegret { bound }) => bound,
+            other => panic!("{}", other.is_some()),
+        };
+        // 2(K-1)/γ_1 + γ_1 (67/33 + 2 ln 20)/4.
+        let want = 2.0 / 8f64.sqrt() + 8f64.sqrt() * (67.0 / 33.0 + 2.0 * 20f64.ln()) / 4.0;
+        assert_close(bound(&learner).expect("it holds"), want, 1e-9, "the bound");
+        (at.label, at.probability) = (0, at.distribution[0]);
+        learner.learn(Features::Dense(&[1.5, 0.0]), &at, Reward::WRONG);
+        assert_eq!(
+            bound(&learner).unwrap_err(),
+            "1 label was played with columns beyond the oracle's radius 1.0000"
+        );
+    }
+
     #[test]
     fn blocks_are_rows_of_their_own() {
         let sparse = Features::Sparse { indices: &[0, 3, 4], values: &[1.0, 2.0, 3.0] };
         let mut block = Block::default();
-        assert_eq!(block.of(sparse, 1, 2), Features::Sparse { indices: &[1], values: &[2.0] });
-        assert_eq!(block.of(sparse, 2, 2), Features::Sparse { indices: &[0], values: &[3.0] });
-        assert_eq!(block.of(Features::Dense(&[1.0, 2.0, 3.0]), 1, 2), Features::Dense(&[3.0, 0.0]));
+        assert_eq!(block.of(sparse, 1, 2, 0), Features::Sparse { indices: &[1], values: &[2.0] });
+        assert_eq!(block.of(sparse, 2, 2, 0), Features::Sparse { indices: &[0], values: &[3.0] });
+        assert_eq!(block.of(Features::Dense(&[1.0, 2.0, 3.0]), 1, 2, 0), Features::Dense(&[3.0, 0.0]));
+        assert_eq!(block.of(sparse, 2, 2, 2), Features::Sparse { indices: &[2], values: &[3.0] });
+        let shifted = block.of(Features::Dense(&[1.0, 2.0, 3.0]), 0, 2, 2);
+        assert_eq!(shifted, Features::Dense(&[0.0, 0.0, 1.0, 2.0]));
     }
 }

@@ -10,7 +10,7 @@
 use std::f64::consts::SQRT_2;
 
 use crate::algorithm::{Algorithm as _, Forecast, Model};
-use crate::entry::Entry;
+use crate::entry::{Entry, Learners};
 use crate::example::{Features, Target};
 use crate::experts::auto::{Auto, AutoParams};
 use crate::facts::RunFacts;
@@ -27,7 +27,7 @@ use super::pooled::Pooled;
 
 /// The least bound on the regret of a label's learner that a schedule uses: what a forecast of ½ loses in its
 /// first round. Some learners have the bound 0 before it, with which the exploration scale would be infinite.
-const LEAST_REGRET: f64 = std::f64::consts::LN_2;
+pub(super) const LEAST_REGRET: f64 = std::f64::consts::LN_2;
 
 /// The factor of the schedule `root` of most learners.
 pub(super) const ROOT_FACTOR: f64 = 30.0;
@@ -36,7 +36,7 @@ pub(super) const ROOT_FACTOR: f64 = 30.0;
 pub(super) const POOLED: &str = "pooled";
 
 /// The prefix of parameters of the oracle.
-const PREFIX: &str = "oracle.";
+pub(super) const PREFIX: &str = "oracle.";
 
 param_words! {
     /// How the exploration scale $\gamma_t$ follows from the rounds so far.
@@ -97,11 +97,9 @@ impl OracleParams {
         if let Some(entry) = KNOWN.iter().find(|entry| entry.about.name == name) {
             return Ok(entry);
         }
-        let entry = self.learners.find(name)?;
-        let about = entry.about;
-        let full = matches!(entry.feedback, Feedback::Full | Feedback::Either);
-        if !full || about.forecast != Forecast::Probabilities || about.accepts.classes == Classes::Real {
-            let need = "a learner that forecasts probabilities of two classes and learns from labels";
+        let entry = forecaster(self.learners, name)?;
+        if entry.takes_blocks() {
+            let need = "a learner of rows without blocks of columns; offers takes this one, where labels have features of their own";
             return Err(ParamError::invalid("oracle", name, need));
         }
         Ok(entry)
@@ -154,6 +152,31 @@ impl OracleParams {
         let one = self.entry().and_then(|entry| entry.numbers_at_first(&self.oracle_values, &two));
         one.unwrap_or(0).saturating_mul(count)
     }
+}
+
+/// The learner `name`, if it can forecast the reward of a label.
+pub(super) fn forecaster(learners: Learners, name: &str) -> Result<&'static Entry, ParamError> {
+    let entry = learners.find(name)?;
+    let about = entry.about;
+    let full = matches!(entry.feedback, Feedback::Full | Feedback::Either);
+    if !full || about.forecast != Forecast::Probabilities || about.accepts.classes == Classes::Real {
+        let need = "a learner that forecasts probabilities of two classes and learns from labels";
+        return Err(ParamError::invalid("oracle", name, need));
+    }
+    Ok(entry)
+}
+
+/// A bound on the regret of `model` after all rounds, if there is one: the closed form of its theorem or its
+/// certificate, whichever is less. Its rows were within `radius`, and had no weights.
+pub(super) fn regret_bound(model: &dyn Model, radius: Option<f64>) -> Option<f64> {
+    let closed = model.guarantee().and_then(|guarantee| guarantee.regret_bound()?.ok());
+    let facts = RunFacts {
+        rounds: model.rounds(),
+        energy: model.rounds() as f64 * radius.unwrap_or(1.0).powi(2),
+        ..RunFacts::default()
+    };
+    let certificate = model.certificate().and(facts.certificate(model)).and_then(Result::ok);
+    closed.into_iter().chain(certificate).reduce(f64::min)
 }
 
 /// The number of entries of $\phi(x, a)$ for $K$ labels and $d$ features.
@@ -323,17 +346,7 @@ impl Oracle {
 
     /// The bound after all rounds, by the certificate if there is one; or why there is no bound.
     pub(super) fn bound(&self) -> Promise {
-        let bound = |model: &dyn Model| {
-            let closed = model.guarantee().and_then(|guarantee| guarantee.regret_bound()?.ok());
-            // The rows are within the radius, and have no weights.
-            let facts = RunFacts {
-                rounds: model.rounds(),
-                energy: model.rounds() as f64 * model.problem().radius.unwrap_or(1.0).powi(2),
-                ..RunFacts::default()
-            };
-            let certificate = model.certificate().and(facts.certificate(model)).and_then(Result::ok);
-            closed.into_iter().chain(certificate).reduce(f64::min)
-        };
+        let bound = |model: &dyn Model| regret_bound(model, model.problem().radius);
         let bounds: Option<Vec<f64>> = self.models.iter().map(|model| bound(model.as_ref())).collect();
         let why = || format!("the oracle {} has no valid bound on its regret", self.name());
         bounds.map(|bounds| bounds.iter().sum()).ok_or_else(why)

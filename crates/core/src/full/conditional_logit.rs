@@ -203,6 +203,8 @@ impl Algorithm for ConditionalLogit {
         let ConditionalLogitParams { norm, radius, regularization, curvature, .. } = params;
         let shared = FolkloreParams { norm, radius, regularization, curvature, linear_term: None };
         let resolved = Resolved::new(shared, &problem)?;
+        // Rows of blocks within R; which blocks are beyond it is checked in every round.
+        let problem = Problem { radius: Some(resolved.radius * (problem.classes as f64).sqrt()), ..problem };
         let mut inverse = vec![0.0; width * width];
         inverse.iter_mut().step_by(width + 1).for_each(|entry| *entry = 1.0 / resolved.regularization);
         let mut learner = Self {
@@ -377,6 +379,7 @@ impl State for ConditionalLogit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::RunFacts;
     use crate::full::folklore::{Folklore, FolkloreParams};
     use crate::rng::{Rng, Uniforms as _};
     use crate::testing::{assert_all_close, assert_close};
@@ -461,6 +464,15 @@ mod tests {
         learner.update(Features::Dense(&x), Target::class(1), &at);
         let reason = learner.certificate().expect("has one").unwrap_err();
         assert_eq!(reason, "1 row was with blocks beyond the learner's radius 1.0000");
+        // A radius of the problem is one of blocks, too: of a row of three it has √3 times as much.
+        let problem = Problem::new(3, 6).with_radius(1.0);
+        let mut learner = ConditionalLogit::new(ConditionalLogitParams::new(), problem, 0).expect("valid");
+        let x = Features::Dense(&[1.0, 0.0, 0.0, 1.0, 0.6, 0.8]);
+        let mut facts = RunFacts::default();
+        facts.note(learner.problem(), x, 1.0);
+        learner.predict(x, &mut at);
+        learner.update(x, Target::class(1), &at);
+        assert!(facts.certificate(&learner).expect("has one").is_ok());
         assert_eq!(
             ConditionalLogit::new(ConditionalLogitParams::new().width(1), Problem::new(3, 6), 0)
                 .unwrap_err()

@@ -94,6 +94,43 @@ fn regret_is_below_the_bound() {
     }
 }
 
+/// Labels that are new in every round, described by columns of their own: the theorem of `offers` over
+/// `conditional-logit`, whose regret does not depend on the number of labels.
+#[test]
+fn regret_over_described_labels_is_below_the_bound() {
+    for (labels, seed) in [(2, 0), (5, 1), (5, 2), (20, 3)] {
+        let mut rng = Rng::new(seed, 6);
+        let truth: Vec<f64> = unit(&mut rng).iter().map(|value| 3.0 * value).collect();
+        let values = Values::from([
+            ("oracle".to_owned(), Value::from("conditional-logit")),
+            ("schedule".to_owned(), Value::from("certificate")),
+            ("oracle.norm".to_owned(), Value::from(3.0)),
+            ("oracle.radius".to_owned(), Value::from(1.0)),
+        ]);
+        let problem = Problem::new(labels, labels * FEATURES);
+        let mut learner = find("offers").expect("known").make_bandit(&values, problem, 0).expect("valid");
+        let (mut at, mut regret, mut late) = (Decision::default(), 0.0, 0);
+        for t in 0..ROUNDS {
+            let x: Vec<f64> = (0..labels).flat_map(|_| unit(&mut rng)).collect();
+            let logit = |columns: &[f64]| truth.iter().zip(columns).map(|(a, b)| a * b).sum::<f64>();
+            let f: Vec<f64> =
+                x.chunks_exact(FEATURES).map(|columns| 1.0 / (1.0 + (-logit(columns)).exp())).collect();
+            learner.act(Features::Dense(&x), &mut rng, &mut at);
+            let best = f.iter().copied().fold(0.0, f64::max);
+            regret += at.distribution.iter().zip(&f).map(|(p, f)| p * (best - f)).sum::<f64>();
+            late += u32::from(t >= 1000 && f[at.greedy as usize] == best);
+            let right = rng.uniform() < f[at.label as usize];
+            learner.learn(Features::Dense(&x), &at, right.into());
+        }
+        let Some(Guarantee::PolicyRegret { bound: Ok(bound) }) = learner.guarantee() else {
+            panic!("{labels} labels: it holds")
+        };
+        assert!(regret > 0.0 && regret <= bound, "{labels} labels: {regret} > {bound}");
+        assert!(late > 400, "{labels} labels: {late} of 500 best guesses are right");
+        eprintln!("{labels} labels: regret {regret:.0}, bound {bound:.0}");
+    }
+}
+
 /// Every learner that can be an oracle, with every schedule that it allows: play is a distribution, and the
 /// bound is a number or withheld for a reason. A sketch has no closed form, and is held to its certificate.
 #[test]

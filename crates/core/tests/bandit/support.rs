@@ -156,6 +156,13 @@ fn cases(entry: &'static Entry) -> Vec<Case> {
             cases.push(case(Values::from([("exploration".to_owned(), Value::Float(rate))]), shape(3, 4)));
         }
     }
+    if entry.takes_blocks() {
+        for schedule in ["learnt", "certificate"] {
+            let words = [("oracle", "conditional-logit"), ("schedule", schedule)];
+            let values = words.map(|(name, word)| (name.to_owned(), Value::from(word)));
+            cases.push(case(Values::from(values), shape(3, 4)));
+        }
+    }
     for param in entry.params.iter().filter(|param| param.name != "mode") {
         for word in param.words {
             let value = Value::Text((*word).to_owned());
