@@ -91,17 +91,26 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Checks a single row for a learner of `columns` columns.
+    /// Checks a single row, in which NaN is a missing number, for a learner of `columns` columns.
     pub(crate) fn check_one(&self, columns: usize) -> Done<()> {
         match *self {
             _ if self.len() != 1 => Err(Failure::Value(format!("x has {} rows; one was needed", self.len()))),
-            Rows::Dense { values, .. } => check_one(values, columns),
-            Rows::Sparse { .. } => self.check(columns),
+            Rows::Dense { values, .. } if !has_holes(self.row(0)) => check_one(values, columns),
+            _ => self.check_with_holes(columns),
         }
     }
 
     /// Checks the rows for a learner of `columns` columns.
     pub(crate) fn check(&self, columns: usize) -> Done<()> {
+        self.check_each(columns, |x| check_row(x, columns))
+    }
+
+    /// The same for rows in which NaN is a missing number.
+    pub(crate) fn check_with_holes(&self, columns: usize) -> Done<()> {
+        self.check_each(columns, |x| check_row_with_holes(x, columns))
+    }
+
+    fn check_each(&self, columns: usize, check: impl Fn(Features<'_>) -> Result<(), String>) -> Done<()> {
         let width = self.width();
         if width != columns {
             return Err(Failure::Value(format!("x has {width} columns; features = {columns} were needed")));
@@ -115,9 +124,54 @@ impl<'a> Rows<'a> {
             }
         }
         (0..self.len()).try_for_each(|at| {
-            check_row(self.row(at), columns).map_err(|what| Failure::Value(format!("row {at}: {what}")))
+            check(self.row(at)).map_err(|what| Failure::Value(format!("row {at}: {what}")))
         })
     }
+}
+
+/// Whether numbers of a row are missing: they are NaN.
+fn has_holes(x: Features<'_>) -> bool {
+    x.values().iter().any(|value| value.is_nan())
+}
+
+/// Writes the features of a checked row, in which NaN is a missing number, to an empty `row`.
+pub(crate) fn fill(x: Features<'_>, row: &mut Row) {
+    for (column, value) in x.iter() {
+        match value.is_nan() {
+            true => row.miss(column as u32),
+            false => row.push(column as u32, value),
+        }
+    }
+}
+
+/// Encodes a checked row, in which NaN is a missing number, with fixed scaling; `room` is a buffer.
+pub(crate) fn look_at(
+    encoder: &Encoder,
+    x: Features<'_>,
+    room: &mut Row,
+    out: &mut Example,
+) -> Result<bool, Fault> {
+    if !has_holes(x) {
+        return encoder.transform(x, out);
+    }
+    room.clear();
+    fill(x, room);
+    encoder.transform_row(room, out)
+}
+
+/// The same after updating the scaling with it.
+pub(crate) fn encode(
+    encoder: &mut Encoder,
+    x: Features<'_>,
+    room: &mut Row,
+    out: &mut Example,
+) -> Result<(), Fault> {
+    if !has_holes(x) {
+        return encoder.encode_features(x, out);
+    }
+    room.clear();
+    fill(x, room);
+    encoder.encode(room, out)
 }
 
 /// Checks a row of `columns` columns.
@@ -140,6 +194,16 @@ pub(crate) fn check_row(x: Features<'_>, columns: usize) -> Result<(), Fault> {
         Some((column, value)) => fault!("column {column} has the value {value}; a finite number was needed"),
         None => fault!("its values are too large; a norm of at most {LARGEST_NORM:e} is allowed"),
     })
+}
+
+/// Checks a row of `columns` columns in which NaN is a missing number.
+pub(crate) fn check_row_with_holes(x: Features<'_>, columns: usize) -> Result<(), String> {
+    if !has_holes(x) {
+        return check_row(x, columns);
+    }
+    let there = x.iter().filter(|(_, value)| !value.is_nan());
+    let (indices, values): (Vec<u32>, Vec<f64>) = there.map(|(at, value)| (at as u32, value)).unzip();
+    check_row(Features::Sparse { indices: &indices, values: &values }, columns)
 }
 
 /// Targets from Python.
@@ -297,6 +361,8 @@ pub(crate) struct ArrayExamples<'a> {
     pub(crate) encoder: &'a mut Encoder,
     /// Whether scaling is fixed.
     pub(crate) frozen: bool,
+    /// A buffer, for the rows of a bandit, which may have missing numbers.
+    pub(crate) room: Option<Row>,
     pub(crate) at: usize,
     /// The row at which to stop.
     pub(crate) signals: Signals,
@@ -310,10 +376,10 @@ impl Examples for ArrayExamples<'_> {
         }
         self.at += 1;
         let x = self.rows.row(at);
-        let made = if self.frozen {
-            self.encoder.transform(x, out).map(|beyond| self.encoder.count(beyond))
-        } else {
-            self.encoder.encode_features(x, out)
+        let made = match &mut self.room {
+            Some(room) => encode(self.encoder, x, room, out),
+            None if self.frozen => self.encoder.transform(x, out).map(|beyond| self.encoder.count(beyond)),
+            None => self.encoder.encode_features(x, out),
         };
         made.expect("rows are checked before the loop");
         let weight = self.weights.map_or(1.0, |weights| weights[at]);

@@ -36,7 +36,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use self::logged::LoggedRounds;
 use self::state::Inner;
-use crate::arrays::{ArrayExamples, PyRows, PyTargets};
+use crate::arrays::{ArrayExamples, PyRows, PyTargets, look_at};
 use crate::error::{Done, Failure, text_of};
 use crate::label::{self, Name};
 use crate::learner::how_of;
@@ -276,12 +276,13 @@ impl Bandit {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let rows = rows.borrow()?;
         let (out, width) = self.inner.read(py, |inner| -> Done<(Vec<f64>, usize)> {
-            rows.check(inner.encoder.columns())?;
-            let (mut decision, mut example) = (Decision::default(), Example::default());
+            rows.check_with_holes(inner.encoder.columns())?;
+            let (mut decision, mut example, mut room) = (Decision::default(), Example::default(), Row::new());
             let width = inner.learner.problem().classes;
             let mut out = Vec::with_capacity(rows.len() * width);
             for row in 0..rows.len() {
-                inner.encoder.transform(rows.row(row), &mut example).expect("rows are checked before");
+                look_at(&inner.encoder, rows.row(row), &mut room, &mut example)
+                    .expect("rows are checked before");
                 inner.learner.predict(example.features(), &mut decision);
                 inner.play.mix(&mut decision.distribution);
                 out.extend_from_slice(if scores { &decision.scores } else { &decision.distribution });
@@ -310,7 +311,7 @@ impl Bandit {
                     log.path().display()
                 )));
             }
-            rows.check(inner.encoder.columns())?;
+            rows.check_with_holes(inner.encoder.columns())?;
             targets.check(rows.len(), classes, about.accepts)?;
             let forecast = about.forecast;
             let options = RunOptions::new(forecast, seed);
@@ -318,9 +319,9 @@ impl Bandit {
             inner.fresh = None;
             let mut play = Play { floor: inner.play.floor, ..Play::new(seed) };
             let Inner { learner, encoder, .. } = inner;
-            let (weights, signals) = (None, Signals::new());
+            let (weights, signals, room) = (None, Signals::new(), Some(Row::new()));
             let mut examples =
-                ArrayExamples { rows, targets, weights, encoder, frozen: false, at: 0, signals };
+                ArrayExamples { rows, targets, weights, encoder, frozen: false, room, at: 0, signals };
             let (learner, sink) = (learner.as_mut(), &mut record.rounds);
             let ran = run_bandit_as(&mut examples, learner, sink, &options, &mut play, None);
             examples.signals.into_result()?;

@@ -336,7 +336,8 @@ impl Learner {
             with_threads(threads, progress, |workers, signals| {
                 let mut record = Record::new(forecast, keep, rows.len());
                 let Inner { learner, encoder, facts, .. } = inner;
-                let mut examples = ArrayExamples { rows, targets, weights, encoder, frozen, at: 0, signals };
+                let mut examples =
+                    ArrayExamples { rows, targets, weights, encoder, frozen, room: None, at: 0, signals };
                 learner.set_workers(workers);
                 let ran = run(&mut examples, learner.as_mut(), &mut record.rounds, &options);
                 learner.set_workers(Workers::none());

@@ -6,15 +6,13 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 
-use crate::arrays::{check_row, check_weights};
+use crate::arrays::{check_row_with_holes, check_weights};
 use crate::error::{Done, Failure};
-use crate::learner::{Inner, Learner};
+use crate::learner::Learner;
 
-/// A row: known features in order of column, and new features.
+/// A row: known features, with NaN for missing numbers, and new features.
 struct Mapped<'py> {
     known: Vec<(u32, f64)>,
-    /// Known features of which the row has no value.
-    missing: Vec<u32>,
     new: Vec<(Bound<'py, PyAny>, f64)>,
 }
 
@@ -41,10 +39,10 @@ fn column_of(columns: &Bound<'_, PyDict>, name: &Bound<'_, PyAny>) -> PyResult<O
 /// Finds the columns of a row's features. None and NaN are missing values, a text is the category
 /// `name=text`.
 fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Mapped<'py>> {
-    let mut mapped = Mapped { known: Vec::with_capacity(x.len()), missing: Vec::new(), new: Vec::new() };
+    let mut mapped = Mapped { known: Vec::with_capacity(x.len()), new: Vec::new() };
     for (name, value) in x {
         if value.is_none() {
-            mapped.missing.extend(column_of(columns, &name)?);
+            mapped.known.extend(column_of(columns, &name)?.map(|column| (column, f64::NAN)));
             continue;
         }
         let (name, value) = match value.cast::<PyString>() {
@@ -62,7 +60,7 @@ fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Ma
             },
         };
         if value.is_nan() {
-            mapped.missing.extend(column_of(columns, &name)?);
+            mapped.known.extend(column_of(columns, &name)?.map(|column| (column, f64::NAN)));
             continue;
         }
         if !value.is_finite() {
@@ -78,13 +76,6 @@ fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Ma
         }
     }
     Ok(mapped)
-}
-
-/// The known features of a row, with what stands for missing ones.
-fn filled(mut known: Vec<(u32, f64)>, missing: &[u32], inner: &Inner) -> Vec<(u32, f64)> {
-    let scaler = inner.encoder.scaler();
-    known.extend(missing.iter().map(|column| (*column, scaler.stand_in(*column as usize))));
-    known
 }
 
 /// The row for the learner: columns increasing, without zeros.
@@ -104,7 +95,7 @@ pub(crate) fn learn_mapping<'py>(
     label: u32,
     weight: f64,
 ) -> PyResult<()> {
-    let Mapped { mut known, missing, new } = map(columns, x)?;
+    let Mapped { mut known, new } = map(columns, x)?;
     let mut named = Vec::with_capacity(new.len());
     for (name, value) in new {
         named.push((name.str()?.to_str()?.to_owned(), name, value));
@@ -114,9 +105,9 @@ pub(crate) fn learn_mapping<'py>(
     known.extend((first as u32..).zip(&named).map(|(column, (_, _, value))| (column, *value)));
     let count = first + named.len();
     learner.inner.write(py, |inner| -> Done<()> {
-        let (indices, values) = sorted(filled(known, &missing, inner));
+        let (indices, values) = sorted(known);
         let x = Features::Sparse { indices: &indices, values: &values };
-        check_row(x, count)?;
+        check_row_with_holes(x, count)?;
         check_weights(Some(&[weight]), 1, inner.learner.about().accepts)?;
         let classes = inner.learner.problem().classes.max(label as usize + 1);
         learner.grow_to(inner, classes, roomy(count, inner.encoder.columns()))?;
@@ -137,11 +128,11 @@ pub(crate) fn predict_mapping<'py>(
     x: &Bound<'py, PyDict>,
     scores: bool,
 ) -> PyResult<Vec<f64>> {
-    let Mapped { known, missing, .. } = map(columns, x)?;
+    let Mapped { known, .. } = map(columns, x)?;
     Ok(learner.inner.read(py, |inner| -> Done<Vec<f64>> {
-        let (indices, values) = sorted(filled(known, &missing, inner));
+        let (indices, values) = sorted(known);
         let x = Features::Sparse { indices: &indices, values: &values };
-        check_row(x, inner.encoder.columns())?;
+        check_row_with_holes(x, inner.encoder.columns())?;
         let list = |at: &Prediction| if scores { at.scores.clone() } else { at.probabilities.clone() };
         Ok(learner.predict_checked(inner, x, true, list))
     })??)

@@ -3,14 +3,13 @@
 
 use noregret::algorithm::BanditModel;
 use noregret::bandit::offers::key;
-use noregret::example::Features;
 use noregret::registry::{self, ALGORITHMS};
 use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::{Described, DescribedRound, Offers, Row, Schema, fill_blocks};
 use pyo3::prelude::*;
 
-use crate::arrays::{PyRows, Rows};
+use crate::arrays::{PyRows, Rows, fill, look_at};
 use crate::error::{Done, Failure};
 
 /// A round, from Python.
@@ -86,7 +85,7 @@ impl Round<'_> {
         match (self, block(schema)) {
             (Self::Row(x, labels), None) => {
                 x.check_one(encoder.columns())?;
-                x.row(0).iter().for_each(|(column, value)| row.push(column as u32, value));
+                fill(x.row(0), row);
                 let Some(labels) = labels else { return Ok(()) };
                 if labels.is_empty() {
                     return wrong("labels: no label is on offer; one was needed".to_owned());
@@ -155,11 +154,10 @@ impl Round<'_> {
     /// The example of a round that is only looked at, and the numbers of the labels on offer in their order
     /// in the round; all if that is empty.
     pub(crate) fn example(&self, encoder: &Encoder, row: &Row, out: &mut Example) -> Done<Vec<u32>> {
-        let x = match self {
-            Self::Row(x, _) => x.row(0),
-            Self::Offer(..) => Features::Sparse { indices: row.indices(), values: row.values() },
+        match self {
+            Self::Row(x, _) => look_at(encoder, x.row(0), &mut Row::new(), out)?,
+            Self::Offer(..) => encoder.transform_row(row, out)?,
         };
-        encoder.transform(x, out)?;
         Ok(row
             .offered()
             .iter()

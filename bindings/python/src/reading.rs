@@ -1,6 +1,8 @@
 //! Tables as numbers: a table, or rows by name, read by the command line's readers with a known schema, as
 //! the arrays of a CSR matrix.
 
+use std::collections::BTreeMap;
+
 use noregret_stream::{Columns, ReadOptions, Row, Schema};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -32,16 +34,30 @@ impl Numbers {
     }
 }
 
-/// Reads `table` with `schema`; new features get columns while there are fewer than `room`. Returns the rows,
-/// the schema with the new columns, and how many features found no column.
-pub(crate) fn numbers(table: &Table, schema: Schema, room: usize) -> Done<(Numbers, Schema, u64)> {
+/// Reads `table` with `schema`; new features get columns while there are fewer than `room`; with `holes`, the
+/// missing numbers of known columns are NaN. Returns the rows, the schema with the new columns, and how many
+/// features found no column.
+pub(crate) fn numbers(
+    table: &Table,
+    schema: Schema,
+    room: usize,
+    holes: bool,
+) -> Done<(Numbers, Schema, u64)> {
     let room = u32::try_from(room).unwrap_or(u32::MAX);
     let mut reader = table.open(&ReadOptions { room, schema: Some(schema), ..ReadOptions::default() })?;
     let mut found = Numbers { starts: vec![0], ..Numbers::default() };
     let mut row = Row::new();
     while reader.read(&mut row)? {
-        found.values.extend_from_slice(row.values());
-        found.columns.extend_from_slice(row.indices());
+        if holes && !row.missing().is_empty() {
+            let mut cells: BTreeMap<u32, f64> =
+                row.missing().iter().map(|column| (*column, f64::NAN)).collect();
+            cells.extend(row.indices().iter().copied().zip(row.values().iter().copied()));
+            found.values.extend(cells.values());
+            found.columns.extend(cells.keys());
+        } else {
+            found.values.extend_from_slice(row.values());
+            found.columns.extend_from_slice(row.indices());
+        }
         found.starts.push(found.values.len() as i64);
     }
     found.odd = remarks(reader.as_ref());
@@ -76,7 +92,7 @@ pub(crate) fn table_rows<'py>(
     schema: &str,
 ) -> PyResult<(Sparse<'py>, String)> {
     let (table, schema) = (table.clone(), parsed(schema)?);
-    let (rows, schema, _) = py.detach(|| numbers(&table, schema, u32::MAX as usize))?;
+    let (rows, schema, _) = py.detach(|| numbers(&table, schema, u32::MAX as usize, false))?;
     let width = schema.columns.count() as usize;
     Ok((rows.into_python(py, width), written(&schema)))
 }
@@ -101,7 +117,7 @@ pub(crate) fn joined_schema(a: &str, b: &str) -> PyResult<String> {
 pub(crate) fn learner_rows<'py>(py: Python<'py>, learner: &Learner, table: &Table) -> PyResult<Sparse<'py>> {
     let table = table.clone();
     let (schema, width) = learner.inner.read(py, |inner| (inner.schema.clone(), inner.encoder.columns()))?;
-    let (rows, ..) = py.detach(|| numbers(&table, schema, width))?;
+    let (rows, ..) = py.detach(|| numbers(&table, schema, width, false))?;
     Ok(rows.into_python(py, width))
 }
 

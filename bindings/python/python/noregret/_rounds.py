@@ -119,12 +119,12 @@ class Rounds(Model[_core.Bandit]):
             if x is None:
                 x = []
             self._in_order(x)
-            return _full(_arrays.row(x)[None, :])
+            return _arrays.row(x)[None, :]
         x = {} if x is None else _tables.single(_tables.by_name(x))
         if not _tables.is_table(x):
             x = self._in_places([x])
             if isinstance(x, np.ndarray):
-                return _full(x)
+                return x
         if not _tables.is_row(x) and _tables.table(x).rows != 1:
             raise ValueError(f"x has {_tables.table(x).rows} rows; one was needed")
         return self._read(x, learns, 4)
@@ -154,11 +154,11 @@ class Rounds(Model[_core.Bandit]):
         by_name = isinstance(x, Mapping) or (isinstance(x, list | tuple) and bool(x) and isinstance(x[0], Mapping))
         if not self._core.named and not by_name:
             self._in_order(x)
-            return _full(_arrays.rows(x))
+            return _arrays.rows(x)
         if not _tables.is_table(x):
             x = self._in_places(x)
             if isinstance(x, np.ndarray):
-                return _full(x)
+                return x
         return self._read(x, learns, 4, notes)
 
     def _in_places(self, x: Any) -> Any:
@@ -253,7 +253,7 @@ class Rounds(Model[_core.Bandit]):
 
 
 def _full(rows: Rows) -> Rows:
-    """Rows of numbers, in which a missing one counts as 0, as in a file of numbers."""
+    """Rows that determine a bandit: missing numbers of a wide sparse matrix are 0, like all that is absent."""
     if isinstance(rows, np.ndarray):
         return np.nan_to_num(rows, nan=0.0, posinf=np.inf, neginf=-np.inf) if np.isnan(rows).any() else rows
     values: Floats = rows[0]

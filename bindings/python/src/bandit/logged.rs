@@ -2,10 +2,11 @@
 
 use noregret::prediction::{Decision, Reward};
 use noregret::registry;
+use noregret_stream::Row;
 use noregret_stream::encode::Example;
 
 use super::state::Inner;
-use crate::arrays::Rows;
+use crate::arrays::{Rows, encode};
 use crate::error::{Done, Failure};
 use crate::signals::Signals;
 
@@ -35,7 +36,7 @@ impl LoggedRounds<'_> {
                 "{name} explores by a coin toss and cannot learn from labels that another policy has played"
             ));
         }
-        self.rows.check(encoder.columns())?;
+        self.rows.check_with_holes(encoder.columns())?;
         let rounds = self.rows.len();
         let lengths = [
             ("labels", self.labels.len()),
@@ -109,13 +110,13 @@ impl LoggedRounds<'_> {
     /// Learns the rounds in order. `offered` is from [`LoggedRounds::check`].
     pub(super) fn learn(&self, inner: &mut Inner, offered: &[Vec<u32>]) -> Done<()> {
         let Inner { learner, encoder, .. } = inner;
-        let (mut example, mut decision, mut signals) =
-            (Example::default(), Decision::default(), Signals::new());
+        let (mut example, mut decision, mut signals, mut room) =
+            (Example::default(), Decision::default(), Signals::new(), Row::new());
         for at in 0..self.rows.len() {
             if signals.end() {
                 break;
             }
-            encoder.encode_features(self.rows.row(at), &mut example).expect("rows are checked before");
+            encode(encoder, self.rows.row(at), &mut room, &mut example).expect("rows are checked before");
             let offered = offered.get(at).filter(|offered| !offered.is_empty());
             super::look(
                 learner.as_ref(),

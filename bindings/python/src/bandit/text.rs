@@ -201,7 +201,7 @@ impl Inner {
             schema.columns = Columns::Named(Names::default());
         }
         let (by_name, room) = (schema.csv.is_none(), self.encoder.columns());
-        let (rows, schema, dropped) = numbers(table, schema, room)?;
+        let (rows, schema, dropped) = numbers(table, schema, room, true)?;
         if by_name && learns {
             if dropped > 0 {
                 return Err(Failure::Value(format!(

@@ -6,18 +6,21 @@ use noregret::example::{Features, Target};
 use noregret::param::ParamError;
 use noregret::prediction::Prediction;
 use noregret::registry;
-use noregret_stream::Columns;
 use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::RunError;
 use noregret_stream::setup::check_memory;
+use noregret_stream::{Columns, Row};
 
 use super::{Inner, Learner};
+use crate::arrays::{encode, look_at};
 use crate::error::{Done, Failure};
 
 /// Buffers and their content.
 pub(super) struct Spare {
     /// Encodes a row as if it came next.
     encoder: Encoder,
+    /// A row with missing numbers.
+    room: Row,
     example: Example,
     prediction: Prediction,
     /// The version of the learner that has made `prediction` for `example`.
@@ -29,6 +32,7 @@ impl Learner {
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
         spare.unwrap_or_else(|| Spare {
             encoder: inner.encoder.clone(),
+            room: Row::new(),
             example: Example::default(),
             prediction: inner.learner.prediction(),
             state: None,
@@ -39,8 +43,8 @@ impl Learner {
         *self.spare.lock().unwrap_or_else(PoisonError::into_inner) = spare;
     }
 
-    /// Predicts one checked row, and calls `see` with the prediction. With `comes_next`, dense rows are
-    /// scaled as when they are learnt next, so that the prediction is reused then.
+    /// Predicts one checked row, in which NaN is a missing number, and calls `see` with the prediction. With
+    /// `comes_next`, dense rows are scaled as when they are learnt next, so that the prediction is reused then.
     pub(crate) fn predict_checked<T>(
         &self,
         inner: &Inner,
@@ -51,9 +55,10 @@ impl Learner {
         let mut spare = self.take_spare(inner);
         if comes_next && !inner.encoder.is_sparse() {
             spare.encoder.scaler_mut().follow(inner.encoder.scaler());
-            spare.encoder.encode_features(x, &mut spare.example).expect("rows are checked before");
+            encode(&mut spare.encoder, x, &mut spare.room, &mut spare.example)
+                .expect("rows are checked before");
         } else {
-            inner.encoder.transform(x, &mut spare.example).expect("rows are checked before");
+            look_at(&inner.encoder, x, &mut spare.room, &mut spare.example).expect("rows are checked before");
         }
         inner.learner.predict(spare.example.features(), &mut spare.prediction);
         spare.state = Some(inner.state);
@@ -66,7 +71,7 @@ impl Learner {
     pub(crate) fn learn_checked(&self, inner: &mut Inner, x: Features<'_>, target: Target<'_>) -> Done<()> {
         let mut spare = self.take_spare(inner);
         let Inner { learner, encoder, example, state, facts, .. } = inner;
-        encoder.encode_features(x, example).expect("rows are checked before");
+        encode(encoder, x, &mut spare.room, example).expect("rows are checked before");
         if spare.state != Some(*state) || spare.example.features() != example.features() {
             learner.predict(example.features(), &mut spare.prediction);
         }
