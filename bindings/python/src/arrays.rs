@@ -342,6 +342,14 @@ pub(crate) fn check_weight(weight: f64, accepts: Accepts) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Checks a dense row; with `holes`, NaN is a missing number.
+pub(crate) fn check_single(x: &[f64], columns: usize, holes: bool) -> Done<()> {
+    match holes {
+        true => Rows::Dense { values: x, rows: 1, width: x.len() }.check_one(columns),
+        false => check_one(x, columns),
+    }
+}
+
 /// Checks a dense row.
 pub(crate) fn check_one(x: &[f64], columns: usize) -> Done<()> {
     if x.len() != columns {

@@ -31,7 +31,7 @@ use pyo3::types::{IntoPyDict as _, PyBytes, PyDict};
 
 use self::rows::Spare;
 use self::table::parsed;
-use crate::arrays::{ArrayExamples, PyRows, PyTargets, Targets, check_one, check_weights};
+use crate::arrays::{ArrayExamples, PyRows, PyTargets, Targets, check_single, check_weights};
 use crate::catalogue::forecast_name;
 use crate::error::{Done, Failure};
 use crate::label::{self, Name};
@@ -272,34 +272,38 @@ impl Learner {
         PyArray1::from_vec(py, out).reshape([rows.len(), width])
     }
 
-    /// Probabilities (or scores) of one row.
+    /// Probabilities (or scores) of one row; with `holes`, NaN is a missing number.
+    #[pyo3(signature = (row, scores, holes=false))]
     fn predict_row<'py>(
         &self,
         py: Python<'py>,
         row: PyReadonlyArray1<'py, f64>,
         scores: bool,
+        holes: bool,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let x = row.as_slice()?;
         let out = self.inner.read(py, |inner| -> Done<Vec<f64>> {
-            check_one(x, inner.encoder.columns())?;
+            check_single(x, inner.encoder.columns(), holes)?;
             let list = |at: &Prediction| if scores { at.scores.clone() } else { at.probabilities.clone() };
             Ok(self.predict_checked(inner, Features::Dense(x), false, list))
         })??;
         Ok(PyArray1::from_vec(py, out))
     }
 
-    /// Learns one row.
+    /// Learns one row; with `holes`, NaN is a missing number.
+    #[pyo3(signature = (row, target, weight, holes=false))]
     fn learn_row<'py>(
         &self,
         py: Python<'py>,
         row: PyReadonlyArray1<'py, f64>,
         target: PyTarget<'py>,
         weight: f64,
+        holes: bool,
     ) -> PyResult<()> {
         let x = row.as_slice()?;
         let target = target.borrow()?;
         Ok(self.inner.write(py, |inner| -> Done<()> {
-            check_one(x, inner.encoder.columns())?;
+            check_single(x, inner.encoder.columns(), holes)?;
             inner.check_targets(target.list(), 1, Some(&[weight]))?;
             match target.list().target(0) {
                 Some(target) => self.learn_checked(inner, Features::Dense(x), target.weighted(weight)),

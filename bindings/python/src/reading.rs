@@ -111,13 +111,13 @@ pub(crate) fn joined_schema(a: &str, b: &str) -> PyResult<String> {
     Ok(written(&a))
 }
 
-/// The rows of a table as numbers, for a learner that was made for such tables. Unknown features are left
-/// out.
+/// The rows of a table as numbers, NaN for missing ones, for a learner that was made for such tables. Unknown
+/// features are left out.
 #[pyfunction]
 pub(crate) fn learner_rows<'py>(py: Python<'py>, learner: &Learner, table: &Table) -> PyResult<Sparse<'py>> {
     let table = table.clone();
     let (schema, width) = learner.inner.read(py, |inner| (inner.schema.clone(), inner.encoder.columns()))?;
-    let (rows, ..) = py.detach(|| numbers(&table, schema, width, false))?;
+    let (rows, ..) = py.detach(|| numbers(&table, schema, width, true))?;
     Ok(rows.into_python(py, width))
 }
 

@@ -186,6 +186,26 @@ def test_keyed_labels_and_tables_are_those_of_a_learner(tmp_path):
         assert again.predict(["sensor 1"] * 2, frame[:2]) == ["up", "down"]
 
 
+def test_missing_numbers_are_means(tmp_path):
+    """The first batch, which decides about the columns, is whole; of numbers around 50 a missing one was 0 later."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(1200, 2))
+    labels, holes = np.where(x[:, 0] + 0.5 * x[:, 1] > 0, "up", "down"), rng.random((1200, 2)) < 0.2
+    holes[:600] = False
+    wrong = []
+    for name, hole in (("filled", 50.0), ("holes", np.nan)):
+        frame = pandas.DataFrame(np.where(holes, hole, x + 50).round(3), columns=["a", "b"])
+        with KeyedLearners(tmp_path / name, "folklore", labels=["down", "up"], actors=1) as keyed:
+            keyed.learn(["k"] * 600, frame[:600], labels[:600])
+            played = keyed.learn(["k"] * 600, frame[600:], labels[600:]).played
+            wrong.append((np.array(played) != labels[600:]).mean())
+            before = keyed.predict(["k"] * 600, frame[600:])
+        with KeyedLearners(tmp_path / name, "folklore", labels=["down", "up"], actors=1) as again:
+            assert again.predict(["k"] * 600, frame[600:]) == before
+    assert abs(wrong[0] - wrong[1]) < 0.03, wrong
+
+
 def test_bandits_by_key(tmp_path):
     names, x, y = keyed_rows(rows=60)
     facts = {"features": 3, "labels": ["no", "yes"], "exploration": 0.2, "seed": 3}

@@ -234,7 +234,7 @@ class Partitions:
         answers = []
         for key, (x,) in zip(keys, rows, strict=True):
             model = self._get(key, self._part(key))[0]
-            answers.append(self._labels[int(np.argmax(model.predict_row(np.ascontiguousarray(x), True)))])
+            answers.append(self._labels[int(np.argmax(model.predict_row(np.ascontiguousarray(x), True, True)))])
             if key not in self._sizes:
                 self._shrink([key])
         self._commit()
@@ -377,13 +377,13 @@ class Partitions:
         return answer, (LEARN, row.tobytes(), y)
 
     def _learn_row(self, model: Any, row: Any, y: str | None) -> tuple[str, float]:
-        p = model.predict_row(row, False)
+        p = model.predict_row(row, False, True)  # NaN is a missing number of a table.
         played = int(np.argmax(p))
         if y is None:
             return self._labels[played], math.nan
         target = self._labels.index(y)
         loss = -math.log(max(float(p[target]), 5e-324)) if model.forecast == "probabilities" else float(played != target)
-        model.learn_row(row, target, 1.0)
+        model.learn_row(row, target, 1.0, True)
         return self._labels[played], loss
 
     def _decide(self, key: str, part: int, number: int, x: Any) -> tuple[Any, tuple[Any, ...]]:
