@@ -110,7 +110,7 @@ impl<'a> Rows<'a> {
         self.check_each(columns, |x| check_row_with_holes(x, columns))
     }
 
-    fn check_each(&self, columns: usize, check: impl Fn(Features<'_>) -> Result<(), String>) -> Done<()> {
+    fn check_each(&self, columns: usize, check: impl Fn(Features<'_>) -> Result<(), Fault>) -> Done<()> {
         let width = self.width();
         if width != columns {
             return Err(Failure::Value(format!("x has {width} columns; features = {columns} were needed")));
@@ -197,7 +197,7 @@ pub(crate) fn check_row(x: Features<'_>, columns: usize) -> Result<(), Fault> {
 }
 
 /// Checks a row of `columns` columns in which NaN is a missing number.
-pub(crate) fn check_row_with_holes(x: Features<'_>, columns: usize) -> Result<(), String> {
+pub(crate) fn check_row_with_holes(x: Features<'_>, columns: usize) -> Result<(), Fault> {
     if !has_holes(x) {
         return check_row(x, columns);
     }

@@ -143,7 +143,9 @@ fn labels_are_described_to_conditional_logit() {
     folder.write("b.ndjson", articles(120));
     let more = folder.run("run b.ndjson --quiet --json --load model").succeeded().summary();
     assert!(error_rate(&more) < 0.25, "{more}");
-    folder.run(&format!("{run} --certify")).failed(1, "--certify: offers has no theorem: none in closed form");
+    folder
+        .run(&format!("{run} --certify"))
+        .failed(1, "--certify: offers has no theorem: none in closed form");
     let certified = format!("{run} --set schedule=certificate --scale none --certify");
     let certified = folder.run(&certified).succeeded().summary();
     assert!(certified["bound"].as_f64().is_some_and(|bound| bound > 0.0), "{certified}");

@@ -131,7 +131,8 @@ impl Reader {
         match self.kind {
             RowKind::Columns => {
                 offering.check_undescribed(asked)?;
-                rows::fill_known(&self.schema.columns, &self.features(asked)?, &mut row)?;
+                let features = self.features(asked)?;
+                rows::fill_known(&self.schema.columns, &features, &mut row)?;
             }
             RowKind::Offers(width) => {
                 let labels = asked.labels.as_deref().unwrap_or_default();
