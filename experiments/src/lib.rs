@@ -13,6 +13,7 @@ mod stored;
 
 use std::path::PathBuf;
 
+use noregret::param::{nearest, no_such, suggestion};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -94,8 +95,7 @@ impl Figure {
             let names: Vec<String> =
                 config.as_object().into_iter().flat_map(|map| map.keys().cloned()).collect();
             let Some(old) = config.get_mut(name) else {
-                let near = noregret::param::nearest(name, names.iter().map(String::as_str))
-                    .map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
+                let near = suggestion(nearest(name, names.iter().map(String::as_str)));
                 let known = names.join(", ");
                 return Err(ExperimentError::Size(format!("has no size '{name}'{near}; it has {known}")));
             };
@@ -217,11 +217,9 @@ pub static FIGURES: &[Figure] = &[
 /// # Errors
 /// If there is none.
 pub fn find(name: &str) -> Result<&'static Figure, String> {
-    let names = || FIGURES.iter().map(|figure| figure.name);
     FIGURES.iter().find(|figure| figure.name == name).ok_or_else(|| {
-        let near = noregret::param::nearest(name, names())
-            .map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
-        format!("there is no figure '{name}'{near}; there are {}", names().collect::<Vec<_>>().join(", "))
+        let names: Vec<&str> = FIGURES.iter().map(|figure| figure.name).collect();
+        no_such("figure", name, &names)
     })
 }
 

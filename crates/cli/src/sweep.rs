@@ -1,7 +1,7 @@
 //! `--learners a,b --set a.rate=0.1,1,10`: the learners and parameter values to compare.
 
 use noregret::learner::Classes;
-use noregret::param::{Value, nearest};
+use noregret::param::{Value, nearest, suggestion};
 use noregret::registry::{Entry, find};
 use noregret_stream::{Fault, fault};
 
@@ -160,7 +160,7 @@ fn unknown(key: &str, name: &str, without: &Entry, entries: &[&'static Entry]) -
         .collect();
     let hint = if having.is_empty() {
         let known = entries.iter().flat_map(|entry| entry.params).map(|param| param.name);
-        let near = nearest(name, known).map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
+        let near = suggestion(nearest(name, known));
         format!("{near}; `noregret list {learner}` shows its parameters")
     } else {
         format!("; set it for those that have: {}", having.join(", "))

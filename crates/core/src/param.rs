@@ -88,7 +88,7 @@ pub enum ParamError {
         need: String,
     },
     /// An unknown parameter.
-    #[error("{learner} has no parameter '{name}'{}; it takes {known}", suggestion(near))]
+    #[error("{learner} has no parameter '{name}'{}; it takes {known}", suggestion(near.as_deref()))]
     UnknownName {
         /// The learner.
         learner: String,
@@ -100,7 +100,7 @@ pub enum ParamError {
         known: String,
     },
     /// An unknown learner.
-    #[error("there is no learner '{name}'{}; there are {known}", suggestion(near))]
+    #[error("there is no learner '{name}'{}; there are {known}", suggestion(near.as_deref()))]
     UnknownLearner {
         /// The name given.
         name: String,
@@ -133,8 +133,15 @@ pub(crate) fn prefixed(prefix: &str, inner: &Values) -> impl Iterator<Item = (St
     inner.iter().map(move |(name, value)| (format!("{prefix}{name}"), value.clone()))
 }
 
-fn suggestion(near: &Option<String>) -> String {
-    near.as_ref().map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"))
+/// What follows an unknown name in a sentence: ` (did you mean 'norm'?)`, or nothing.
+pub fn suggestion(near: Option<&str>) -> String {
+    near.map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"))
+}
+
+/// `there is no stream 'see' (did you mean 'sea'?); there are sea, stagger`.
+pub fn no_such(kind: &str, name: &str, names: &[&str]) -> String {
+    let near = suggestion(nearest(name, names.iter().copied()));
+    format!("there is no {kind} '{name}'{near}; there are {}", names.join(", "))
 }
 
 /// The candidate that `name` was probably meant to be. None without the feature `suggestions`.

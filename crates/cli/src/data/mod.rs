@@ -7,7 +7,8 @@
 pub(crate) mod download;
 pub(crate) mod prepare;
 
-use noregret_stream::{Fault, fault};
+use noregret::param::no_such;
+use noregret_stream::Fault;
 
 use self::prepare::Form;
 
@@ -237,11 +238,9 @@ pub(crate) const SETS: &[Set] = &[
 /// # Errors
 /// If there is none.
 pub(crate) fn find(name: &str) -> Result<&'static Set, Fault> {
-    let names = || SETS.iter().map(|set| set.name);
     SETS.iter().find(|set| set.name == name).ok_or_else(|| {
-        let near = noregret::param::nearest(name, names())
-            .map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
-        fault!("there is no data set '{name}'{near}; there are {}", names().collect::<Vec<_>>().join(", "))
+        let names: Vec<&str> = SETS.iter().map(|set| set.name).collect();
+        no_such("data set", name, &names).into()
     })
 }
 

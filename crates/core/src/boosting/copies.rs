@@ -10,7 +10,7 @@ use crate::boosting::weak::WeakModel;
 use crate::entry::{Entry, Learners};
 use crate::example::Features;
 use crate::learner::Feedback;
-use crate::param::{ParamError, Params, Values, nearest};
+use crate::param::{ParamError, Params, Values, nearest, suggestion};
 use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State as _, Tensor};
@@ -141,8 +141,7 @@ impl Weak {
                         && !entry.is_mixture()
                 };
                 let Some(entry) = entry.filter(usable) else {
-                    let near = nearest(name, NAMES)
-                        .map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
+                    let near = suggestion(nearest(name, NAMES));
                     let need = format!(
                         "one of {}, or a learner that sees the label and is no mixture{near}",
                         NAMES.join(", ")

@@ -20,12 +20,12 @@ mod synsep;
 mod tickets;
 mod waveform;
 
-use noregret::param::{ParamError, ParamInfo, Params, Values, nearest};
+use noregret::param::{ParamError, ParamInfo, Params, Values, no_such};
 use noregret::rng::{Rng, Uniforms};
 
 use crate::encode::examples::Examples;
 use crate::encode::{Encoder, Example};
-use crate::fault::{Fault, fault};
+use crate::fault::Fault;
 use crate::read::error::ReadError;
 use crate::read::row::Row;
 
@@ -248,11 +248,10 @@ impl Recipe {
     /// # Errors
     /// If there is none.
     pub fn find(name: &str) -> Result<&'static Self, Fault> {
-        let names = || RECIPES.iter().map(|recipe| recipe.name).chain(TABLES.iter().map(|table| table.name));
         RECIPES.iter().find(|recipe| recipe.name == name).ok_or_else(|| {
-            let near =
-                nearest(name, names()).map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
-            fault!("there is no stream '{name}'{near}; there are {}", names().collect::<Vec<_>>().join(", "))
+            let recipes = RECIPES.iter().map(|recipe| recipe.name);
+            let names: Vec<&str> = recipes.chain(TABLES.iter().map(|table| table.name)).collect();
+            no_such("stream", name, &names).into()
         })
     }
 
