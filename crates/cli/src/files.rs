@@ -1,6 +1,7 @@
 //! Rejects outputs that are also inputs or other outputs, or that cannot be written, before anything is read
 //! or overwritten.
 
+use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -112,6 +113,13 @@ fn check_target(option: &str, path: &Path) -> Result<(), Failure> {
         Ok(old) if !old.is_file() => Ok(()),
         _ => Replacement::check(path).map_err(|error| Failure::writing(option, path, &error)),
     }
+}
+
+/// Refuses a report that would be taken for something else by its name: it is HTML.
+pub(crate) fn check_report(path: Option<&Path>) -> Result<(), Failure> {
+    let is_html = |end: &OsStr| ["html", "htm"].iter().any(|html| end.eq_ignore_ascii_case(html));
+    let path = path.filter(|path| path.extension().is_some_and(|end| !is_html(end)));
+    path.map_or(Ok(()), |path| Err(Failure::usage(format!("--report {}: must end in .html", path.display()))))
 }
 
 /// The file of an option: opened at the start, and written at the end.

@@ -263,6 +263,7 @@ impl ComparePlan {
         };
         let files = Files::default().input("the data", &plan.pass.stream.source.data);
         files.output("--plot", plan.plot.as_deref()).output("--report", plan.report.as_deref()).check()?;
+        files::check_report(plan.report.as_deref())?;
         Ok(plan)
     }
 }
@@ -417,6 +418,7 @@ impl RunPlan {
             batch_model: batch_model.map(|path| BatchPlan { path, snapshots: args.snapshots }),
         };
         plan.files().check()?;
+        files::check_report(plan.observe.report.as_deref())?;
         Ok(plan)
     }
 

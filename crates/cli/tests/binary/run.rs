@@ -361,6 +361,21 @@ fn abstaining_buys_a_lower_risk() {
     fails("--risk-plot risk.pdf", "--risk-plot risk.pdf: must end in .svg or .png");
 }
 
+/// A file has no name by which another program would take it for something else.
+#[test]
+fn endings_say_what_is_in_a_file() {
+    let folder = Folder::with("a.svm", libsvm(&rows(60, 3, 4)));
+    for (arguments, sentence) in [
+        ("run a.svm --report r.pdf", "--report r.pdf: must end in .html"),
+        ("compare a.svm --learners ogd --report r.svg", "--report r.svg: must end in .html"),
+        ("run a.svm --predictions p.parquet", "--predictions p.parquet: must end in .csv, .ndjson or .jsonl"),
+        ("run a.svm --predictions p.csv.gz", "--predictions p.csv.gz: must end in .csv, .ndjson or .jsonl"),
+    ] {
+        folder.run(arguments).failed(1, sentence);
+    }
+    folder.run("run a.svm --learner ogd --quiet --report r.HTM --predictions p").succeeded();
+}
+
 #[test]
 fn boosting_shows_its_edges() {
     let folder = Folder::with("a.svm", libsvm(&rows(300, 3, 4)));

@@ -24,6 +24,13 @@ pub(super) fn check_predictions(plan: &RunPlan) -> Result<(), Failure> {
             "--top-k: needs --predictions FILE.ndjson; {path} is written as CSV"
         )));
     }
+    // Endings of other formats, by which the file would be taken for one.
+    const OTHERS: [&str; 8] = ["json", "parquet", "arff", "vw", "svm", "html", "gz", "zst"];
+    let end = path.extension().unwrap_or_default();
+    if OTHERS.iter().any(|other| end.eq_ignore_ascii_case(other)) {
+        let path = path.display();
+        return Err(Failure::usage(format!("--predictions {path}: must end in .csv, .ndjson or .jsonl")));
+    }
     Ok(())
 }
 
