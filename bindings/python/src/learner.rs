@@ -371,6 +371,17 @@ impl Learner {
         })
     }
 
+    /// For each column what stands for a missing number.
+    fn stand_ins(&self, py: Python<'_>) -> PyResult<Vec<f64>> {
+        self.inner.read(py, |inner| {
+            let stand_in = |column| match inner.encoder.fills_missing() {
+                true => inner.encoder.scaler().stand_in(column),
+                false => 0.0,
+            };
+            (0..inner.encoder.columns()).map(stand_in).collect()
+        })
+    }
+
     /// The data-dependent bound on the regret so far.
     fn certificate(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(self.inner.read(py, |inner| {

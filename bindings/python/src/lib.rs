@@ -72,6 +72,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(evaluation::evaluate_arrays, module)?)?;
     module.add_function(wrap_pyfunction!(drawing::page, module)?)?;
     module.add_function(wrap_pyfunction!(survey::survey, module)?)?;
+    module.add_function(wrap_pyfunction!(survey::settled, module)?)?;
     module.add_function(wrap_pyfunction!(survey::reach, module)?)?;
     module.add_class::<passes::Passes>()?;
     module.add_function(wrap_pyfunction!(passes::sums, module)?)?;

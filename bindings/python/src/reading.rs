@@ -84,15 +84,17 @@ pub(crate) fn table_schema(
 }
 
 /// The rows of a table as numbers, with the kinds of columns of `schema`, and the schema with the new
-/// features.
+/// features; with `holes`, missing numbers are NaN.
 #[pyfunction]
+#[pyo3(signature = (table, schema, holes=false))]
 pub(crate) fn table_rows<'py>(
     py: Python<'py>,
     table: &Table,
     schema: &str,
+    holes: bool,
 ) -> PyResult<(Sparse<'py>, String)> {
     let (table, schema) = (table.clone(), parsed(schema)?);
-    let (rows, schema, _) = py.detach(|| numbers(&table, schema, u32::MAX as usize, false))?;
+    let (rows, schema, _) = py.detach(|| numbers(&table, schema, u32::MAX as usize, holes))?;
     let width = schema.columns.count() as usize;
     Ok((rows.into_python(py, width), written(&schema)))
 }

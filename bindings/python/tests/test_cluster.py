@@ -68,7 +68,7 @@ def test_one_shard_is_one_learner():
     assert one.rounds == 200 and fitted.rates["rounds"] == 200 and fitted.held_out is None
     from noregret import _core
 
-    seen, first, second, radius = _core.survey(np.ascontiguousarray(x), None, "standard", True)
+    seen, first, second, radius, _ = _core.survey(np.ascontiguousarray(x), None, "standard", True)
     alone = learner(scale="standard", intercept=True, radius=radius)
     alone._core.set_scaling(seen, first, second)
     rates = alone._core.run(np.ascontiguousarray(x), y, frozen=True)[3]
@@ -223,6 +223,22 @@ def test_fit_reads_tables_as_a_learner_does():
     kept = [label is not None for label in y]
     swept = sweep((frame[kept], y[kept]), ["folklore"], engine=LocalEngine(jobs=1))
     assert not swept.failures and swept.runs[0]["error_rate"] < 0.35
+
+
+def test_numbers_that_go_missing_behind_the_first_rows():
+    # The rows that decide about the columns are whole: missing numbers behind them were 0 before standardising.
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    x, gone = rng.normal(size=(2400, 2)), rng.random((2400, 2)) < 0.2
+    y = np.where(x[:, 0] + 0.5 * x[:, 1] > 0, "up", "down")
+    gone[:1100] = False
+    holes = pandas.DataFrame(np.where(gone, np.nan, x + 50).round(3), columns=["a", "b"])
+    errors = {}
+    for name, frame in (("filled", holes.fillna(50.0)), ("holes", holes)):
+        for shards in (1, 3):
+            learner = fit(split(frame, y, shards), engine=ENGINE).learner
+            errors[name, shards] = float((np.asarray(learner.predict(frame)) != y).mean())
+    assert max(errors.values()) < min(errors.values()) + 0.03, errors
 
 
 def test_labels_that_are_words_for_missing_ones_are_not_learnt():

@@ -389,13 +389,15 @@ def test_rows_of_other_kinds_than_in_fit():
     plain, table = face.FolkloreClassifier().fit(frame[["x", "y"]], y), face.FolkloreClassifier().fit(frame[["x", "hue"]], y)
     holes = frame[["x", "y"]].copy()
     holes.loc[3, "x"] = np.nan
-    # A missing number of a table is the mean of its column, as in one that had some before.
+    # A missing number of a table is the mean of its column, whose numbers are far from 0, as in one that had some before.
     mean = frame[["x", "y"]].mean()
     np.testing.assert_allclose(plain.predict_proba(holes), plain.predict_proba(holes.fillna(mean)), rtol=1e-9)
     parts = face.FolkloreClassifier().partial_fit(frame[["x", "y"]][:20], y[:20], np.unique(y)).partial_fit(frame[["x", "y"]][20:], y[20:])
     np.testing.assert_allclose(parts.predict_proba(holes), parts.predict_proba(holes.fillna(mean)), rtol=1e-9)
     unscaled = face.FolkloreClassifier(scale="none").fit(frame[["x", "y"]], y)
     np.testing.assert_array_equal(unscaled.predict_proba(holes), unscaled.predict_proba(holes.fillna(0.0)))
+    near = face.FolkloreClassifier().fit(frame[["x", "y"]] - mean, y)
+    np.testing.assert_array_equal(near.predict_proba(holes - mean), near.predict_proba((holes - mean).fillna(0.0)))
     assert plain.partial_fit(holes, y).n_rounds_ > len(y)
     with pytest.raises(ValueError, match="X has missing numbers .NaN., and the rows of fit had none: fit with some of them"):
         face.FolkloreClassifier().fit(frame[["x", "y"]].to_numpy(), y).predict(holes.to_numpy(np.float32))
@@ -409,6 +411,19 @@ def test_rows_of_other_kinds_than_in_fit():
     assert face.FolkloreClassifier().fit(texts, texts).predict(texts[:2]).tolist() == texts[:2]
     rows = [[1.0, "a"], [2.0, "b"]] * 30
     assert face.FolkloreClassifier().fit(rows, texts).predict(rows[:2]).tolist() == texts[:2]
+
+
+@pytest.mark.parametrize("name", ["Folklore", "Ogd"])
+def test_numbers_that_go_missing_behind_the_first_rows(name):
+    # The rows that decide about the columns are whole: missing numbers behind them were 0 before standardising.
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    x, gone = rng.normal(size=(2400, 2)), rng.random((2400, 2)) < [0.2, 0.0]
+    y = np.where(x[:, 0] + 0.5 * x[:, 1] > 0, "up", "down")
+    gone[:1100] = False
+    holes = pandas.DataFrame(np.where(gone, np.nan, x + 50).round(3), columns=["a", "b"])
+    kind, filled = getattr(face, f"{name}Classifier"), holes.fillna(50.0)
+    assert kind().fit(holes, y).score(holes, y) > kind().fit(filled, y).score(filled, y) - 0.03
 
 
 @pytest.mark.parametrize("name", ["Folklore", "Ogd", "Auto"])

@@ -179,18 +179,15 @@ impl Scaler {
         }
     }
 
-    /// What stands for a missing number: the mean of the numbers so far where columns are standardised and 0
-    /// is far from these numbers, else 0. What stood for missing ones before is none of these numbers. In a
-    /// column that has only had 0 and 1 it is 0, as of a category.
+    /// What stands for a missing number: [`stand_in`] of the numbers so far where columns are standardised,
+    /// else 0. What stood for missing ones before is none of these numbers.
     pub fn stand_in(&self, column: usize) -> f64 {
         if self.scaling != Scaling::Standard || column >= self.moments.columns() {
             return 0.0;
         }
         let (mean, squares) = self.without_zeros(column);
         let [zeros, means] = self.holes.get(column).copied().unwrap_or_default();
-        let inverse = 1.0 / self.rows.saturating_sub(zeros.saturating_add(means)) as f64;
-        let indicator = is_indicator(inverse, mean, squares);
-        if !indicator && is_far_from_0(mean, squares * inverse) { mean } else { 0.0 }
+        stand_in(mean, squares, self.rows.saturating_sub(zeros.saturating_add(means)) as f64)
     }
 
     /// The mean and the sum of squared deviations of a column without the zeros of missing numbers.
@@ -557,6 +554,14 @@ pub(crate) fn note(value: f64, inverse: f64, mean: &mut f64, squares: &mut f64) 
 #[inline(always)]
 pub(crate) fn is_indicator(inverse: f64, mean: f64, squares: f64) -> bool {
     (squares * inverse - mean * (1.0 - mean)).abs() <= 1e-9 * mean
+}
+
+/// What stands for a missing number in a standardised column of so many `numbers` with this mean and sum of
+/// squared deviations: the mean if 0 is far from them, else 0. Beside 0 and 1 alone it is 0, as of a category.
+pub fn stand_in(mean: f64, squares: f64, numbers: f64) -> f64 {
+    let inverse = 1.0 / numbers;
+    let is_far = !is_indicator(inverse, mean, squares) && is_far_from_0(mean, squares * inverse);
+    if is_far { mean } else { 0.0 }
 }
 
 /// Standardises a value; 0 in a constant column, whose deviation may differ from zero by rounding.

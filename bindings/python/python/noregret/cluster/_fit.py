@@ -32,6 +32,7 @@ from ._shard import (
     reach,
     rebase,
     score,
+    settle,
     sums,
     total,
 )
@@ -167,7 +168,7 @@ def fit(
     absent = [] if is_real(learner) else _core.missing_labels(list(seen.labels), told["missing"], told["not_missing"])
     seen.labels = {name: one for name, one in seen.labels.items() if name not in absent}
     counts = [engine.get(one).rows for one in looks]
-    reading = reading._replace(labels=None if is_real(learner) else tuple(seen.labels))
+    reading = reading._replace(labels=None if is_real(learner) else tuple(seen.labels), stand_ins=settle(seen))
     tell(f"{seen.rows} rows on {len(blocks)} shards, {seen.columns} columns" + ("" if is_real(learner) else f", {len(seen.labels)} labels"))
     if reading.schema is not None:
         blocks = [[one] for one in engine.map(numbered, [(reading, *shard) for shard in blocks])]

@@ -149,7 +149,7 @@ class _Keyed:
     def _sound(rows: Floats) -> Floats:
         """Refuses what a learner refuses, such as values that are too large, before any row of the batch is learnt."""
         if len(rows):
-            _core.survey(np.where(np.isnan(rows), 0.0, rows), None, "none", False)
+            _core.survey(rows, None, "none", False)
         return rows
 
     def _of_table(self, x: Any, y: Sequence[Any] | None) -> Floats:

@@ -37,6 +37,8 @@ class Reading(NamedTuple):
     """The names of the classes, in order; None for numbers as targets."""
     told: Mapping[str, Sequence[str]] = {}
     """The roles that columns were given, words that count as missing besides the usual ones, and words that are values."""
+    stand_ins: Floats | None = None
+    """What stands for missing numbers of every column; None if it is 0."""
 
 
 class Part(NamedTuple):
@@ -70,6 +72,8 @@ class Seen:
     first: Floats
     second: Floats
     standard: bool
+    there: Floats
+    """How many numbers the columns have, if they are standardised: the statistics are those of these."""
     schema: str | None = None
     """What the columns of a table hold; None for arrays."""
 
@@ -112,15 +116,15 @@ def look(reading: Reading, scale: str, intercept: bool, *blocks: Block) -> Seen:
         x, y = _rows(block, reading)
         if not len(y):
             continue
-        numbers = _numbers(x, reading.schema)
-        rows, first, second, _ = _core.survey(numbers, None, scale, intercept)
+        numbers = _numbers(x, reading.schema, holes=True)
+        rows, first, second, _, there = _core.survey(numbers, None, scale, intercept)
         distinct = _arrays.distinct(_targets.labels(y))[0]
         _targets.check_types(distinct, {})
         labels = {_name(one): one for one in distinct}
         width = numbers.shape[1] if isinstance(numbers, np.ndarray) else numbers[3]
-        one = Seen(rows, width, sorted_labels(labels), np.asarray(first), np.asarray(second), scale == "standard")
+        one = Seen(rows, width, sorted_labels(labels), np.asarray(first), np.asarray(second), scale == "standard", np.asarray(there))
         seen = one if seen is None else join(seen, one)
-    return seen or Seen(0, 0, {}, np.empty(0), np.empty(0), scale == "standard")
+    return seen or Seen(0, 0, {}, np.empty(0), np.empty(0), scale == "standard", np.empty(0))
 
 
 def join(a: Seen, b: Seen) -> Seen:
@@ -129,17 +133,27 @@ def join(a: Seen, b: Seen) -> Seen:
         return a if b.rows == 0 else b
     if a.columns != b.columns:
         raise ValueError(f"columns: {b.columns} in one block; must be {a.columns}, as in the first")
-    first, second = a.first, a.second
+    first, second, there = a.first, a.second, a.there
     if a.standard:
-        share = b.rows / (a.rows + b.rows)
+        there = a.there + b.there
+        share = b.there / np.maximum(there, 1.0)
         deviation = b.first - a.first
         first = a.first + deviation * share
-        second = a.second + b.second + deviation * deviation * share * a.rows
+        second = a.second + b.second + deviation * deviation * share * a.there
     elif len(a.first):
         first = np.maximum(a.first, b.first)
     _targets.check_types(b.labels.values(), a.labels)
     labels = sorted_labels({**b.labels, **a.labels})
-    return Seen(a.rows + b.rows, a.columns, labels, first, second, a.standard)
+    return Seen(a.rows + b.rows, a.columns, labels, first, second, a.standard, there)
+
+
+def settle(seen: Seen) -> Floats | None:
+    """Makes the statistics those of all rows, with what stands for missing numbers, which is returned; None if it is 0."""
+    if not seen.standard:
+        return None
+    first, second, stand_ins = _core.settled(seen.rows, seen.there.tolist(), seen.first.tolist(), seen.second.tolist())
+    seen.first, seen.second = np.asarray(first), np.asarray(second)
+    return np.asarray(stand_ins) if (seen.there < seen.rows).any() else None
 
 
 def numbered(reading: Reading, *blocks: Block) -> Numbers:
@@ -236,7 +250,10 @@ def _blocks(reading: Reading, blocks: Sequence[Block]) -> Iterator[tuple[Rows, F
             continue
         x, y = _rows(block, reading)
         if len(y):
-            yield _numbers(x, reading.schema), targets(y, reading)
+            rows = _numbers(x, reading.schema, holes=reading.stand_ins is not None)
+            if reading.stand_ins is not None and isinstance(rows, np.ndarray):
+                rows = np.where(np.isnan(rows), reading.stand_ins, rows)
+            yield rows, targets(y, reading)
 
 
 def _part(part: Part, held_out: bool, reading: Reading, blocks: Sequence[Block]) -> Iterator[tuple[Rows, Floats | Ints]]:
@@ -275,18 +292,18 @@ def targets(y: Any, reading: Reading) -> Floats | Ints:
     return _arrays.placed([index.get(_name(value), _arrays.UNLABELLED) for value in values], places)
 
 
-def _numbers(x: Any, schema: str | None) -> Rows:
-    """Rows as numbers; those of tables by their schema."""
+def _numbers(x: Any, schema: str | None, holes: bool = False) -> Rows:
+    """Rows as numbers; those of tables by their schema. With `holes`, missing ones are NaN in dense rows, and otherwise 0."""
     if not isinstance(x, _tables.Table):
         if schema is not None:
             raise ValueError(_MIXED)
         return x if isinstance(x, tuple) else _arrays.rows(x)
     if schema is None:
         raise ValueError(_MIXED)
-    sparse, _ = _core.table_rows(x.given(), schema)
+    sparse, _ = _core.table_rows(x.given(), schema, holes)
     values, indices, starts, width = sparse
     if width > _DENSE:
-        return sparse
+        return _numbers(x, schema) if holes else sparse
     rows = np.zeros((len(starts) - 1, width))
     rows[np.repeat(np.arange(len(starts) - 1), np.diff(starts)), indices] = values
     return rows

@@ -47,10 +47,6 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The parameter that names a nested learner, if any."""
     _places: list[Any] | None = None
     """The columns of the table of numbers that was fitted."""
-    _means: Floats | None = None
-    """The means of columns of numbers that are standardised, which missing ones have in later tables."""
-    _seen: int = 0
-    """The rows of these means."""
 
     def __init__(
         self,
@@ -201,6 +197,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             kept = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
             weights = None if weights is None else weights[kept]
             X, schema = _rows.numbers(table, y, kept.tolist(), self._reading())
+            X = _rows.whole(X, weights, self._scale(X, schema))
             targets = targets[kept]
         X, targets, weights = merged(X, targets.astype(np.int64), weights)
         if len(targets) == 0:
@@ -210,8 +207,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if scale == "mixed" and schema is not None:
             seen, first, second, radius = _rows.survey(np.asarray(rows), weights, schema, bool(self.fit_intercept))
         else:
-            seen, first, second, radius = _core.survey(rows, weights, scale, self.fit_intercept)
-            self._seen, self._means = (seen, np.array(first)) if scale == "standard" else (0, None)
+            seen, first, second, radius, _ = _core.survey(rows, weights, scale, self.fit_intercept)
         rng = check_random_state(self.random_state)
         threads = effective_n_jobs(self.n_jobs)
         learners = []
@@ -284,7 +280,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if learner is None:
             self._places = _rows.places(X)
         if learner is None or not self._plain(X):
-            X = X if learner is None else _rows.filled(self._in_order(X), self._means)
+            X = X if learner is None else _rows.filled(self._in_order(X), learner)
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=learner is None
             )
@@ -304,10 +300,6 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             scale = self._scale(rows)
             radius = _core.survey(rows, None, scale, self.fit_intercept)[3] if scale == "none" else None
             learner = self._learner(rows, scale, radius, None, _seed(check_random_state(self.random_state)))
-            self._seen, self._means = 0, np.zeros(rows.shape[1]) if isinstance(rows, np.ndarray) and scale == "standard" else None
-        if self._means is not None and isinstance(rows, np.ndarray) and len(rows):
-            self._seen += len(rows)
-            self._means = self._means + (rows.mean(axis=0) - self._means) * (len(rows) / self._seen)
         threads = effective_n_jobs(self.n_jobs)
         for each in (learner, *getattr(self, "_others", ())):
             each.run(rows, targets, weights, threads=threads)
@@ -472,9 +464,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             found = [forecasts[:, self._order] for forecasts, _ in told]
         else:
             if not self._plain(X):
-                X = validate_data(
-                    self, _rows.filled(self._in_order(X), self._means), accept_sparse="csr", dtype=np.float64, order="C", reset=False
-                )
+                X = validate_data(self, _rows.filled(self._in_order(X), self._core), accept_sparse="csr", dtype=np.float64, order="C", reset=False)
             rows = _arrays.rows(X)
             found = [core.predict(rows, scores) for core in cores]
         if len(cores) == 1:

@@ -16,8 +16,8 @@ SUITABLE = 1024
 
 
 def numbers(table: _tables.Table, y: Any, kept: list[int], reading: dict[str, list[str]]) -> tuple[Any, str]:
-    """The `kept` rows of a table as numbers, and what its columns hold, which depends on the order of the rows only where a column that
-    counts them is left out."""
+    """The `kept` rows of a table as numbers, NaN for missing ones of up to `SUITABLE` columns, and what its columns hold, which depends on the
+    order of the rows only where a column that counts them is left out."""
     if not kept:
         raise ValueError("all sample weights are zero; at least one positive weight was needed")
     labels = _targets.column(np.asarray(y)[kept], "y")
@@ -31,9 +31,23 @@ def numbers(table: _tables.Table, y: Any, kept: list[int], reading: dict[str, li
     order = sorted(range(table.rows), key=[repr(row) for row in zip(*table.cells, strict=True)].__getitem__)
     ordered = table._replace(cells=[[column[at] for at in order] for column in table.cells])
     schema, _ = _core.table_schema(ordered.given(name, [labels[at] for at in order]), {**reading, "label": name, **roles})
-    (values, indices, starts, width), _ = _core.table_rows(table.given(), schema)
+    (values, indices, starts, width), _ = _core.table_rows(table.given(), schema, True)
     rows = scipy.sparse.csr_matrix((values, indices.astype(np.int64), starts), shape=(len(starts) - 1, width))
-    return (rows.toarray() if width <= SUITABLE else rows), schema
+    if width <= SUITABLE:
+        return rows.toarray(), schema
+    rows.data[np.isnan(rows.data)] = 0.0
+    rows.eliminate_zeros()
+    return rows, schema
+
+
+def whole(X: Any, weights: Floats | None, scale: str) -> Any:
+    """Rows with what stands for missing numbers, as everywhere: 0, or the mean of a column to be standardised whose numbers are far from 0."""
+    if not isinstance(X, np.ndarray) or not np.isnan(X).any():
+        return X
+    if scale != "standard":
+        return np.where(np.isnan(X), 0.0, X)
+    rows, first, second, _, there = _core.survey(X, weights, scale, False)
+    return np.where(np.isnan(X), np.asarray(_core.settled(rows, there, first, second)[2]), X)
 
 
 def indicated(schema: str) -> int:
@@ -69,19 +83,17 @@ def places(X: Any) -> list[Any] | None:
     return list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else None
 
 
-def filled(X: Any, means: Floats | None) -> Any:
-    """Rows for a classifier of numbers: a missing one of a table is the mean of its column so far, or 0 where columns are not standardised, as
-    in a table that had some before."""
+def filled(X: Any, core: _core.Learner) -> Any:
+    """Rows for a classifier of numbers, with what stands for missing ones of a table, as in a table that had some before."""
     if _tables.has_holes(X):
-        raise ValueError(
-            "X has missing numbers (NaN), and the rows of fit had none: fit with some of them, or give tables, where they are the means of columns"
-        )
+        raise ValueError("X has missing numbers (NaN), and the rows of fit had none: fit with some of them, or give tables, where they are taken")
     if not (hasattr(X, "fillna") and hasattr(X, "dtypes")) or is_mixed(X.fillna(0.0)):
         return X
-    if means is None or len(means) != X.shape[1] or not bool(X.isna().to_numpy().any()):
+    stand_ins = core.stand_ins()
+    if len(stand_ins) != X.shape[1] or not bool(X.isna().to_numpy().any()):
         return X.fillna(0.0)
     numbers = X.to_numpy(dtype=np.float64)
-    return type(X)(np.where(np.isnan(numbers), means, numbers), columns=X.columns, index=X.index)
+    return type(X)(np.where(np.isnan(numbers), stand_ins, numbers), columns=X.columns, index=X.index)
 
 
 def with_columns(X: Any) -> Any:
