@@ -14,8 +14,8 @@ use crate::error::Done;
 use crate::learner::Learner;
 use crate::making::scaling;
 
-/// The number of rows, the scaler's two lists of statistics, the largest norm of a scaled row, and, of columns
-/// that are standardised, how many numbers they have.
+/// The number of rows, the scaler's two lists of statistics, the largest norm of a scaled row, and, of
+/// columns that are standardised, how many numbers they have.
 type Survey = (u64, Vec<f64>, Vec<f64>, f64, Vec<f64>);
 
 /// Scaling statistics of `rows`, in which a row of weight w counts as w rows, and the largest

@@ -44,7 +44,8 @@ impl Learner {
     }
 
     /// Predicts one checked row, in which NaN is a missing number, and calls `see` with the prediction. With
-    /// `comes_next`, dense rows are scaled as when they are learnt next, so that the prediction is reused then.
+    /// `comes_next`, dense rows are scaled as when they are learnt next, so that the prediction is reused
+    /// then.
     pub(crate) fn predict_checked<T>(
         &self,
         inner: &Inner,

@@ -69,8 +69,8 @@ fn decisions_without_answers_leave_no_trace() {
     }
 }
 
-/// Answers that come late, out of order, or never, to drawn labels, and missing numbers: the exported log makes
-/// the same model.
+/// Answers that come late, out of order, or never, to drawn labels, and missing numbers: the exported log
+/// makes the same model.
 #[test]
 fn the_log_of_late_answers_makes_the_model() {
     for (spec, offers) in [

@@ -557,7 +557,8 @@ pub(crate) fn is_indicator(inverse: f64, mean: f64, squares: f64) -> bool {
 }
 
 /// What stands for a missing number in a standardised column of so many `numbers` with this mean and sum of
-/// squared deviations: the mean if 0 is far from them, else 0. Beside 0 and 1 alone it is 0, as of a category.
+/// squared deviations: the mean if 0 is far from them, else 0. Beside 0 and 1 alone it is 0, as of a
+/// category.
 pub fn stand_in(mean: f64, squares: f64, numbers: f64) -> f64 {
     let inverse = 1.0 / numbers;
     let is_far = !is_indicator(inverse, mean, squares) && is_far_from_0(mean, squares * inverse);

@@ -3,7 +3,8 @@
 //! The label is a number or text without blanks and colons; a line that begins with a pair is
 //! unlabelled. Indices increase. A word for a missing value, as in `3:NA`, is a missing number. Blank
 //! lines are skipped; a token that starts with `#` starts a comment. The index base is determined from the
-//! first [`BASE_LINES`] lines: 0 if one of them has an index 0, otherwise 1; a later index 0 is then an error.
+//! first [`BASE_LINES`] lines: 0 if one of them has an index 0, otherwise 1; a later index 0 is then an
+//! error.
 
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::counting;

@@ -373,7 +373,8 @@ impl Row {
         debug_assert!(!self.increasing || self.indices().is_sorted_by(|a, b| a < b));
     }
 
-    /// Sorts the features and the missing numbers, and sums the values of equal columns, in the order in which they were pushed.
+    /// Sorts the features and the missing numbers, and sums the values of equal columns, in the order in
+    /// which they were pushed.
     ///
     /// # Errors
     ///

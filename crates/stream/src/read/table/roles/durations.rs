@@ -11,8 +11,8 @@ use crate::read::table::{amount, duration};
 const CLOCKS: usize = 48;
 
 impl<'a> Look<'a> {
-    /// The notation of durations, if nearly all cells are some, or all but a few words that are repeated, such
-    /// as DNF. Numbers of seconds may be among them, but no more than durations.
+    /// The notation of durations, if nearly all cells are some, or all but a few words that are repeated,
+    /// such as DNF. Numbers of seconds may be among them, but no more than durations.
     pub(super) fn durations(&self) -> Option<Style> {
         let style = if duration::in_minutes(self.texts()) { Style::Minutes } else { Style::Duration };
         let is_one = |cell: &[u8]| amount::parse(cell, Some(style)).is_some();
