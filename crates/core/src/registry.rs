@@ -58,7 +58,7 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::full_among::<LabelTree, Registry>(),
     Entry::full::<Gaf>().in_practice(
         "regularization=1",
-        "on 2,000 rows of segment the log-loss is 1.94, which is that of guessing, and 0.42 with it",
+        "on 2,000 rows of segment the certificate is 4,032,000 nats where guessing loses 3,892, and the log-loss is 1.94, that of guessing, and 0.42 with it",
     ),
     Entry::full::<Vaw>(),
     Entry::full::<Ogd>(),
