@@ -1,10 +1,11 @@
 """The same rows through the command line and through Python."""
 
 import json
+import subprocess
 
 import numpy as np
 import pytest
-from conftest import classes_of, dimension_of, entries, needs_the_command_line, noregret, stream
+from conftest import BINARY, classes_of, dimension_of, entries, needs_the_command_line, noregret, stream
 
 from noregret import Bandit, Learner
 
@@ -73,6 +74,20 @@ def test_bandit_models_are_shared(tmp_path):
     ]
     np.testing.assert_array_equal(predicted[0], bandit.predict_proba(x[200:]))
     np.testing.assert_array_equal(predicted[0], predicted[1])
+
+
+def test_a_class_of_weight_0_is_said(tmp_path):
+    x, y = stream(300, 4, 3)
+    rows, model = tmp_path / "rows.ndjson", tmp_path / "model"
+    write(rows, x, y)
+    learner = Learner("ogd", class_weight={"class 1": 0.0})
+    learner.run(x, [f"class {label}" for label in y])
+    learner.save(model)
+    words = ["run", rows, "--label", "y", "--load", model, "--json", "--quiet"]
+    done = subprocess.run([BINARY, *words], capture_output=True, text=True, timeout=120)
+    assert json.loads(done.stdout.splitlines()[-1])["rounds"] == (y != 1).sum()
+    said = f'{model}: gives the weight 0 to "class 1", whose rows are neither learnt nor scored here; predict scores them'
+    assert done.stderr == f"noregret: {said}\n", done.stderr
 
 
 @pytest.mark.parametrize("name", ["folklore", "ogd"])

@@ -105,6 +105,15 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
     for sentence in reader.notes() {
         note(format_args!("noregret: {}: {sentence}", source.name()));
     }
+    let weights = saved.encoder.class_weights().iter();
+    let left_out = weights.filter(|(_, weight)| *weight == 0.0).map(|(name, _)| format!("{name:?}"));
+    let left_out: Vec<String> = left_out.collect();
+    if !left_out.is_empty() {
+        let (model, classes) = (path.display(), left_out.join(", "));
+        note(format_args!(
+            "noregret: {model}: gives the weight 0 to {classes}, whose rows are neither learnt nor scored here; predict scores them"
+        ));
+    }
     let new = take_in(&mut saved, &source, plan.stop())?;
     let takes_in = reader.size().is_none() && can_grow(&saved.learner);
     let encoder = saved.encoder.with_large_row(plan.on_large_row);
