@@ -141,8 +141,9 @@ pub(crate) struct Found {
 /// The notation in which most cells are times; several notations if no single one is enough.
 pub(crate) fn detect<'a>(cells: impl Iterator<Item = &'a str> + Clone) -> Found {
     // Days after the twelfth determine the order of day and month; without any, the day is assumed
-    // to be first with dots, and the month with slashes.
+    // to be first with dots, and the month with slashes, unless that would be the same month of all years.
     let slashes = cells.clone().find(|cell| !has_dots(cell)).is_some_and(|cell| cell.contains('/'));
+    let slashes = slashes && !is_monthly(cells.clone());
     let styles = match slashes {
         true => [Style::Iso, Style::MonthFirst, Style::DayFirst, Style::Words],
         false => [Style::Iso, Style::DayFirst, Style::MonthFirst, Style::Words],
@@ -163,7 +164,7 @@ pub(crate) fn detect<'a>(cells: impl Iterator<Item = &'a str> + Clone) -> Found 
     let (day, month) = (only(0), only(1));
     if best.1 > 0 && best.1 < cells.clone().count() {
         let with_slash = || open.clone().any(|(cell, _)| cell.contains('/'));
-        let month_first = month > day || (month == day && with_slash());
+        let month_first = month > day || (month == day && with_slash() && !is_monthly(cells.clone()));
         let mixed = if month_first { Style::MixedMonthFirst } else { Style::MixedDayFirst };
         let count = of(mixed);
         if count > best.1 {
@@ -178,6 +179,19 @@ pub(crate) fn detect<'a>(cells: impl Iterator<Item = &'a str> + Clone) -> Found 
         decisive: day.max(month),
         doubtful: doubtful.filter(|_| ambiguous).map(|(cell, _)| cell.to_owned()),
     }
+}
+
+/// Whether days have the same first number in several years, and others behind it, as 01/12/1957 and
+/// 01/01/1958 have: the months of the years, each with the same day.
+fn is_monthly<'a>(cells: impl Iterator<Item = &'a str>) -> bool {
+    let mut days = cells.filter_map(|cell| Some(three(cell.trim(), &['/'])?.0));
+    let Some([first, second, third]) = days.next() else { return false };
+    let (mut months, mut years) = (false, false);
+    let same = days.all(|day| {
+        (months, years) = (months || day[1] != second, years || day[2] != third);
+        day[0] == first
+    });
+    same && months && years
 }
 
 /// The examples of the notations that the cells are written in, the first of each.
@@ -463,6 +477,10 @@ mod tests {
         assert_eq!(detect(&["01/02/2026", "02/13/2026"]), (Style::MonthFirst, 2));
         assert_eq!(detect(&["01/02/2026"]), (Style::MonthFirst, 1));
         assert_eq!(detect(&["01.02.2026"]), (Style::DayFirst, 1));
+        // The months of the years, and the days of a month.
+        assert_eq!(detect(&["01/11/1957", "01/12/1957", "01/01/1958"]), (Style::DayFirst, 3));
+        assert_eq!(detect(&["11/01/2018", "11/02/2018", "11/03/2018"]), (Style::MonthFirst, 3));
+        assert_eq!(detect(&["01/11/1957", "01/13/1957", "01/01/1958"]), (Style::MonthFirst, 3));
         assert_eq!(detect(&["2026-01-02", "?"]), (Style::Iso, 1));
         assert_eq!(detect(&["red"]).1, 0);
     }
