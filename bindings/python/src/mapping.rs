@@ -36,8 +36,8 @@ fn column_of(columns: &Bound<'_, PyDict>, name: &Bound<'_, PyAny>) -> PyResult<O
     columns.get_item(name)?.map(|column| column.extract::<u32>()).transpose()
 }
 
-/// Finds the columns of a row's features. None and NaN are missing values, a text is the category
-/// `name=text`.
+/// Finds the columns of a row's features. None, NaN and empty texts are missing values, another text is the
+/// category `name=text`.
 fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Mapped<'py>> {
     let mut mapped = Mapped { known: Vec::with_capacity(x.len()), new: Vec::new() };
     for (name, value) in x {
@@ -46,7 +46,15 @@ fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Ma
             continue;
         }
         let (name, value) = match value.cast::<PyString>() {
-            Ok(text) => (PyString::new(x.py(), &format!("{}={text}", name.str()?)).into_any(), 1.0),
+            Ok(text) => {
+                let category = PyString::new(x.py(), &format!("{}={text}", name.str()?)).into_any();
+                // An empty text is missing, except in learners of before that have learnt it.
+                if text.to_str()?.trim_ascii().is_empty() && column_of(columns, &category)?.is_none() {
+                    mapped.known.extend(column_of(columns, &name)?.map(|column| (column, f64::NAN)));
+                    continue;
+                }
+                (category, 1.0)
+            }
             Err(_) => match value.extract::<f64>() {
                 Ok(number) => (name, number),
                 Err(_) if value.is_instance_of::<PyBool>() => (name, f64::from(u8::from(value.is_truthy()?))),

@@ -146,6 +146,18 @@ def test_a_missing_number_is_the_mean_of_its_column(named):
         np.testing.assert_array_equal(bandit.predict_proba(row), same)
 
 
+def test_empty_texts_are_missing():
+    empty, none = (Bandit("squarecb", labels=["down", "up"]) for _ in range(2))
+    for at in range(60):
+        row, played = {"a": 50.0 + at % 7, "hue": ["red", "blue"][at % 2]}, []
+        for bandit, hole in ((empty, ""), (none, None)):
+            decision = bandit.decide(row | ({"hue": hole} if at % 3 == 1 else {}) | ({"a": hole} if at % 5 == 3 else {}))
+            bandit.feedback(decision.id, reward=float(decision.label == ["down", "up"][at % 2]))
+            played.append(decision.label)
+        assert played[0] == played[1], at
+    np.testing.assert_array_equal(empty.predict_proba({"a": "", "hue": " "}), none.predict_proba({"a": None, "hue": None}))
+
+
 def test_a_feature_that_a_row_does_not_have_is_0():
     bandit = Bandit("squarecb", labels=["down", "up"])
     for at in range(40):

@@ -297,6 +297,18 @@ def test_what_is_no_dictionary_is_named():
             face.Folklore().learn_one(x, "a")
 
 
+def test_empty_texts_are_missing():
+    empty, none = face.Folklore(), face.Folklore()
+    for at in range(60):
+        label, hue = ("up", "red") if at % 2 else ("down", "blue")
+        row = {"a": at % 7 + (3.0 if at % 2 else 0.0), "hue": hue}
+        for model, hole in ((empty, ""), (none, None)):
+            model.learn_one(row | ({"hue": hole} if at % 3 == 1 else {}) | ({"a": hole} if at % 5 == 3 else {}), label)
+    for row in ({"a": 2.0, "hue": ""}, {"a": " ", "hue": "red"}, {"a": "", "hue": ""}):
+        given = {name: value for name, value in row.items() if not (isinstance(value, str) and not value.strip())}
+        assert empty.predict_proba_one(row) == none.predict_proba_one(dict.fromkeys(row) | given)
+
+
 @pytest.mark.parametrize("share", [0.2, 0.4])
 @pytest.mark.parametrize("hole", [None, float("nan"), -999], ids=str)
 def test_missing_numbers_are_means(hole, share):

@@ -21,7 +21,7 @@ WIDTH = 256
 
 
 def is_missing(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, float) and math.isnan(cell))
+    return cell in (None, "") or (isinstance(cell, float) and math.isnan(cell))
 
 
 def columns(case: Situation, rows: Rows, labels: list[Any] | None) -> dict[str, list[Any]]:
@@ -269,7 +269,7 @@ class Vw(Libsvm):
     def features(self, row: dict[str, Any]) -> str:
         """A number has a value, a word is part of the name."""
         pair = lambda name, cell: f"{name}={cell}" if isinstance(cell, str) else f"{name}:{'nan' if is_missing(cell) else cell}"
-        return " ".join(pair(name, cell) for name, cell in row.items() if not (cell is None and name == "hue"))
+        return " ".join(pair(name, cell) for name, cell in row.items() if not (is_missing(cell) and name == "hue"))
 
     def actions(self, case: Offered, rows: Rows, labels: list[Any] | None) -> str:
         """Rounds of several lines: what is shared, and each label with its cost and its features."""

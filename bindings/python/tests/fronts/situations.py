@@ -146,6 +146,8 @@ UP = [bool(a < 0) for a, _ in SIDE]
 NUMBERS: Rows = [{"a": float(a), "b": float(50 * b)} for a, b in SIDE]
 HUES: Rows = [row | {"hue": "red" if up else ["blue", "green"][at % 2]} for at, (row, up) in enumerate(zip(NUMBERS, UP, strict=True))]
 NONE: Rows = [{} for _ in range(COUNT)]
+# So few that a table has no features for missing ones beside them, which other formats do not have.
+AGES: Rows = [{"a": row["a"], "b": 50 + row["b"] / 10} for row in NUMBERS[:22]]
 
 
 def named(no: Any, yes: Any) -> list[Any]:
@@ -204,8 +206,10 @@ SITUATIONS: dict[str, Situation] = {
     "a column that is new afterwards": Situation(NUMBERS, named("down", "up"), later=[row | {"c": 1.0} for row in NUMBERS[:4]]),
     "missing numbers": Situation(with_holes(NUMBERS, "b"), named("down", "up")),
     "missing numbers that are NaN": Situation(with_holes(NUMBERS, "b", math.nan), named("down", "up")),
+    "missing numbers far from 0": Situation(with_holes(AGES, "b"), named("down", "up")[: len(AGES)]),
     "missing categories": Situation(with_holes(HUES, "hue"), named("down", "up")),
     "missing categories that are words": Situation(with_holes(HUES, "hue", "NA"), named("down", "up")),
+    "missing categories that are empty texts": Situation(with_holes(HUES, "hue", ""), named("down", "up")),
     "times": Situation(DATES, named("down", "up")),
     "free text": Situation(TEXTS, named("refund", "parcel")),
     "weights": Situation(NUMBERS, named("down", "up"), weights=[0.5 + at % 3 for at in range(COUNT)]),

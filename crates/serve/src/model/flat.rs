@@ -24,7 +24,7 @@ pub struct Flat {
     ends: Vec<(u32, f64)>,
     /// The longest name: where it begins, and its length in bytes.
     longest: (usize, usize),
-    /// The paths with null: numbers that are missing.
+    /// The paths with null: numbers that are missing; those with empty texts have `=` and these behind them.
     missing: Vec<String>,
     /// Whether there is an object or a list, rather than null.
     some: bool,
@@ -55,7 +55,7 @@ impl Flat {
         flat
     }
 
-    /// The names of missing numbers.
+    /// The names of missing numbers, and of empty texts, which end with `=` and the text.
     pub(crate) fn missing(&self) -> impl Iterator<Item = &str> {
         self.missing.iter().map(String::as_str)
     }
@@ -278,6 +278,8 @@ impl<'de> Visitor<'de> for Place<'_> {
         self.enter(true);
         if self.depth == 0 {
             self.no_features(&shown(text));
+        } else if text.trim_ascii().is_empty() {
+            self.flat.missing.push(format!("{}={text}", self.path));
         } else {
             self.flat.push(self.path, Some(text), 1.0);
         }
@@ -350,8 +352,10 @@ mod tests {
         assert_eq!(read.missing().collect::<Vec<_>>(), ["none"]);
         let listed = flat(r#"[1, "red", [2]]"#);
         assert_eq!(listed.iter().collect::<Vec<_>>(), [("0", 1.0), ("1=red", 1.0), ("2.0", 2.0)]);
-        let listed = flat(r#"[1, null, {"a": null}]"#);
-        assert_eq!(listed.missing().collect::<Vec<_>>(), ["1", "2.a"]);
+        let listed = flat(r#"[1, null, {"a": null, "hue": "", "tags": ["red", " "]}]"#);
+        assert_eq!(listed.missing().collect::<Vec<_>>(), ["1", "2.a", "2.hue=", "2.tags= "]);
+        let again = serde_json::to_string(&listed).expect("plain data");
+        assert_eq!(flat(&again).missing().collect::<Vec<_>>(), ["1", "2.a", "2.hue=", "2.tags= "]);
     }
 
     #[test]

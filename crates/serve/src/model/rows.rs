@@ -85,9 +85,23 @@ pub(crate) fn fill(
     summed(row)
 }
 
-/// Notes the missing numbers of features that have a column of their own.
+/// Notes the missing numbers of features that have a column of their own. An empty text is missing, except in
+/// models of before that have learnt it.
 fn miss(columns: &Columns, features: &Flat, row: &mut Row) {
-    features.missing().filter_map(|name| columns.index_of(name)).for_each(|column| row.miss(column));
+    for name in features.missing() {
+        match (columns.index_of(name), without_text(name)) {
+            (Some(category), Some(_)) => row.push(category, 1.0),
+            (column, number) => {
+                let column = number.map_or(column, |number| columns.index_of(number));
+                column.into_iter().for_each(|column| row.miss(column));
+            }
+        }
+    }
+}
+
+/// The name of a feature whose text is empty, see [`Flat::missing`].
+fn without_text(name: &str) -> Option<&str> {
+    name.rsplit_once('=').filter(|(_, text)| text.trim_ascii().is_empty()).map(|(name, _)| name)
 }
 
 /// The same without learning: features without a column are ignored.
@@ -154,8 +168,10 @@ pub(crate) fn fill_offer(
     OfferFeatures::of(x, slot, labels, limits)?.fill(width, row)
 }
 
+/// Features by name, for columns that are hashes: an empty text is a category like others.
 fn listed(features: &Flat) -> Described {
-    features.iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    let empty = features.missing().filter(|name| without_text(name).is_some()).map(|name| (name, 1.0));
+    features.iter().chain(empty).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// The features of a round in which labels are on offer, by name.
@@ -180,7 +196,7 @@ impl OfferFeatures {
         let mut context = listed(x);
         if let Some(slot) = slot {
             slot.check("slots", limits)?;
-            context.extend(slot.iter().map(|(name, value)| (format!("slot.{name}"), value)));
+            context.extend(listed(slot).into_iter().map(|(name, value)| (format!("slot.{name}"), value)));
         }
         let mut described = Vec::with_capacity(labels.len());
         for (at, label) in labels.iter().enumerate() {

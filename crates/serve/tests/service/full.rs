@@ -382,3 +382,28 @@ fn missing_numbers_are_means() {
         assert_eq!(forecast(&service), before, "{remove}");
     }
 }
+
+/// An empty text is missing, as null is.
+#[test]
+fn empty_texts_are_missing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    for (model, hole) in [("empty", json!("")), ("null", Value::Null)] {
+        service.put(&format!("/v1/models/{model}"), &json!({})).ok(201);
+        for t in 0..60 {
+            let (mut x, y) = row(t);
+            if t % 3 == 1 {
+                x["hue"] = hole.clone();
+            }
+            if t % 5 == 3 {
+                x["size"] = hole.clone();
+            }
+            service.post(&format!("/v1/models/{model}/learn"), &json!({"x": x, "y": y})).ok(200);
+        }
+    }
+    let forecast = |model: &str, x: Value| {
+        service.post(&format!("/v1/models/{model}/predict"), &json!({"x": x})).ok(200)["p"].clone()
+    };
+    let null = forecast("null", json!({"size": null, "hue": null, "user": {"age": 31}}));
+    assert_eq!(forecast("empty", json!({"size": "", "hue": " ", "user": {"age": 31}})), null);
+}

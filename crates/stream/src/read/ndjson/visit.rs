@@ -210,6 +210,11 @@ impl Object<'_> {
         let Scratch { key, text, .. } = &mut *self.scratch;
         text.clear();
         text.extend([&**key, "=", value]);
+        // An empty text is missing, except in models of before that have learnt it.
+        if value.trim_ascii().is_empty() && self.columns.columns().index_of(text).is_none() {
+            self.miss();
+            return Ok(());
+        }
         let column = self.columns.by_name(text);
         self.scratch.count(column);
         // A list is a set: repetitions are ignored.
@@ -502,11 +507,16 @@ impl Object<'_> {
                 self.once(first)
             }
             _ => {
-                if let Some(column) = self.columns.columns().index_of(&self.scratch.key) {
-                    self.row.miss(column);
-                }
+                self.miss();
                 Ok(())
             }
+        }
+    }
+
+    /// The number of a feature is missing, if it is known.
+    fn miss(&mut self) {
+        if let Some(column) = self.columns.columns().index_of(&self.scratch.key) {
+            self.row.miss(column);
         }
     }
 
