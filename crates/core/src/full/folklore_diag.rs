@@ -44,7 +44,7 @@ use crate::example::{Features, Target};
 use crate::kernel::cells::Cells;
 use crate::kernel::diagonal_fixed_point::{scratch_len, solve};
 use crate::kernel::softmax::covariance_times;
-use crate::kernel::vector::{axpy, take};
+use crate::kernel::vector::{axpy, take, widen};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::curvature::Curvature;
 use crate::merge::{self, Merge, MergeError};
@@ -218,11 +218,7 @@ impl OnlineLearner for FolkloreDiag {
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         let Some(problem) = self.problem.grown(classes, features) else { return false };
         let k = self.problem.classes;
-        self.cells.grow(2 * classes, features, |old, new| {
-            for (old, new) in old.chunks_exact(k).zip(new.chunks_exact_mut(classes)) {
-                new[..k].copy_from_slice(old);
-            }
-        });
+        self.cells.grow(2 * classes, features, |old, new| widen(old, k, new, classes));
         self.work = vec![0.0; 2 * classes];
         self.problem = problem;
         true

@@ -56,7 +56,7 @@ use crate::guarantee::{Ball, Guarantee, reference_norm, setting};
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::linalg;
 use crate::kernel::softmax::{covariance_times, softmax};
-use crate::kernel::vector::{axpy, dot};
+use crate::kernel::vector::{axpy, dot, widened};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::param::{ParamError, positive};
 use crate::params;
@@ -314,10 +314,7 @@ impl OnlineLearner for Ftrl {
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         let Some(problem) = self.problem.grown(classes, features) else { return false };
         let (k, d, record) = (self.problem.classes, self.problem.features, self.record());
-        let mut weights = vec![0.0; (classes - 1) * features];
-        for (old, new) in self.weights.chunks_exact(d).zip(weights.chunks_exact_mut(features)) {
-            new[..d].copy_from_slice(old);
-        }
+        let weights = widened(&self.weights, d, classes - 1, features);
         let mut examples = vec![0.0; self.examples.len() / record * (features + classes)];
         for (old, new) in
             self.examples.chunks_exact(record).zip(examples.chunks_exact_mut(features + classes))

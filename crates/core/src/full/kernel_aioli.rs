@@ -63,7 +63,7 @@ use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, is_beyond, provi
 pub use crate::kernel::reproducing::Kernel;
 use crate::kernel::reproducing::Reproducing;
 use crate::kernel::scalar_root::shrink;
-use crate::kernel::vector::{axpy, dot};
+use crate::kernel::vector::{axpy, dot, widened};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::curvature::{self, Curvature};
 use crate::loss::logistic::sigmoid;
@@ -419,11 +419,7 @@ impl OnlineLearner for KernelAioli {
         if classes != 2 || features < d {
             return false;
         }
-        let mut rows = vec![0.0; self.stored() * features];
-        for (old, new) in self.rows.chunks_exact(d).zip(rows.chunks_exact_mut(features)) {
-            new[..d].copy_from_slice(old);
-        }
-        self.rows = rows;
+        self.rows = widened(&self.rows, d, self.stored(), features);
         self.problem.features = features;
         true
     }

@@ -21,7 +21,7 @@ use std::fmt::Debug;
 use crate::example::Features;
 use crate::kernel::cells::Cells;
 use crate::kernel::lowrank_inverse::LowRankInverse;
-use crate::kernel::vector::{axpy, dot};
+use crate::kernel::vector::{axpy, dot, widen, widened};
 use crate::kernel::weights::scores_by_feature;
 use crate::loss::hinge::margin;
 use crate::merge::{Merge, MergeError};
@@ -263,12 +263,8 @@ impl Metric for FullMetric {
     }
 
     fn grow(&mut self, classes: usize, features: usize) {
-        let mut weights = vec![0.0; classes * features];
-        for (old, new) in self.weights.chunks_exact(self.features).zip(weights.chunks_exact_mut(features)) {
-            new[..self.features].copy_from_slice(old);
-        }
-        self.direction = vec![0.0; weights.len()];
-        self.weights = weights;
+        self.weights = widened(&self.weights, self.features, classes, features);
+        self.direction = vec![0.0; self.weights.len()];
         self.inverse.grow(classes, features, self.regularization, 1);
         (self.classes, self.features) = (classes, features);
     }
@@ -363,11 +359,7 @@ impl Metric for DiagonalMetric {
 
     fn grow(&mut self, classes: usize, features: usize) {
         let k = self.classes;
-        self.cells.grow(3 * classes, features, |old, new| {
-            for (old, new) in old.chunks_exact(k).zip(new.chunks_exact_mut(classes)) {
-                new[..k].copy_from_slice(old);
-            }
-        });
+        self.cells.grow(3 * classes, features, |old, new| widen(old, k, new, classes));
         self.classes = classes;
     }
 

@@ -7,7 +7,7 @@
 
 use super::ball;
 use super::lowrank_inverse::LowRankInverse;
-use super::vector::{axpy, dot};
+use super::vector::{axpy, dot, widened};
 use crate::state::Tensor;
 
 /// See the [module](self).
@@ -82,11 +82,7 @@ impl NewtonStep {
     /// `regularization` on the new diagonal.
     pub fn grow(&mut self, blocks: usize, features: usize, regularization: f64) {
         let old_features = self.weights.len() / self.inverse.blocks();
-        let mut weights = vec![0.0; blocks * features];
-        for (old, new) in self.weights.chunks_exact(old_features).zip(weights.chunks_exact_mut(features)) {
-            new[..old_features].copy_from_slice(old);
-        }
-        self.weights = weights;
+        self.weights = widened(&self.weights, old_features, blocks, features);
         self.inverse.grow(blocks, features, regularization, 1);
         self.make_room();
     }

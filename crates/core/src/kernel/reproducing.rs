@@ -1,7 +1,7 @@
 //! Reproducing kernels, and the rows that span a subspace of a kernel's Hilbert space (theory: aioli 3.1,
 //! 4.1).
 
-use crate::kernel::vector::dot;
+use crate::kernel::vector::{dot, widened};
 use crate::param::{ParamError, non_negative, positive};
 use crate::param_words;
 
@@ -117,11 +117,7 @@ impl Landmarks {
 
     /// Appends features of 0 to rows of `old` features.
     pub fn widen(&mut self, old: usize, new: usize) {
-        let mut rows = vec![0.0; self.count * new];
-        for (old, new) in self.rows.chunks_exact(old).zip(rows.chunks_exact_mut(new)) {
-            new[..old.len()].copy_from_slice(old);
-        }
-        self.rows = rows;
+        self.rows = widened(&self.rows, old, self.count, new);
     }
 
     /// The rows and the factor, for [`crate::state::State::tensors`].

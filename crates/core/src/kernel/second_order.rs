@@ -17,7 +17,7 @@ pub use gram_block::RoundUpdate;
 
 use super::linalg::{Store, columns, columns_mut, part, part_mut, product};
 use super::lowrank_inverse::{LowRankInverse, is_semidefinite, subtract_square};
-use super::vector::{NEGLIGIBLE, dot, shrink, take};
+use super::vector::{NEGLIGIBLE, dot, shrink, take, widen};
 use crate::example::{Batch, Features};
 use crate::parallel::Workers;
 use crate::state::Tensor;
@@ -451,9 +451,7 @@ impl SecondOrder {
         let (n, old) = (self.inverse.side(), self.inverse.features());
         let mut b = vec![0.0; vectors * blocks * features];
         for (b, vector) in self.b.chunks_exact(n).zip(b.chunks_exact_mut(blocks * features)) {
-            for (old, new) in b.chunks_exact(old).zip(vector.chunks_exact_mut(features)) {
-                new[..old.len()].copy_from_slice(old);
-            }
+            widen(b, old, vector, features);
         }
         (self.b, self.vectors) = (b, vectors);
         self.inverse.grow(blocks, features, regularization, blocks);

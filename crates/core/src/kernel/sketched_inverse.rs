@@ -21,7 +21,7 @@
 
 use super::cells::Cells;
 use super::eigen::jacobi;
-use super::vector::{axpy, dot};
+use super::vector::{axpy, dot, widen};
 use super::weights::scores_by_feature;
 use crate::example::Features;
 use crate::state::Tensor;
@@ -476,10 +476,7 @@ impl SketchedInverse {
         self.cells.grow(blocks * (rows + vectors), features, |old, new| {
             let (columns, entries) = old.split_at(old_blocks * rows);
             new[..columns.len()].copy_from_slice(columns);
-            let new = new[blocks * rows..].chunks_exact_mut(blocks);
-            for (old, new) in entries.chunks_exact(old_blocks).zip(new) {
-                new[..old_blocks].copy_from_slice(old);
-            }
+            widen(entries, old_blocks, &mut new[blocks * rows..], blocks);
         });
         self.products.resize(vectors * rows, 0.0);
         self.correction.resize(vectors * rows, 0.0);

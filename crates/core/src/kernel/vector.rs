@@ -140,6 +140,20 @@ pub(crate) fn take<'a>(rest: &mut &'a mut [f64], len: usize) -> &'a mut [f64] {
     head
 }
 
+/// Copies rows of `from` numbers to the beginnings of rows of `to` numbers.
+pub(crate) fn widen<T: Copy>(old: &[T], from: usize, new: &mut [T], to: usize) {
+    for (old, new) in old.chunks_exact(from).zip(new.chunks_exact_mut(to)) {
+        new[..from].copy_from_slice(old);
+    }
+}
+
+/// The rows of `from` numbers in `old` as the first of `count` rows of `to` numbers; the rest is 0.
+pub(crate) fn widened(old: &[f64], from: usize, count: usize, to: usize) -> Vec<f64> {
+    let mut new = vec![0.0; count * to];
+    widen(old, from, &mut new, to);
+    new
+}
+
 /// The index of the largest value; the first of several equal ones.
 pub fn argmax(values: &[f64]) -> usize {
     let mut best = 0;

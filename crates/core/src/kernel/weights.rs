@@ -2,7 +2,7 @@
 //! of the rows.
 
 use super::cells::Cells;
-use super::vector::{add_scaled, axpy, dot, dot_in_lanes, widest};
+use super::vector::{add_scaled, axpy, dot, dot_in_lanes, widen, widest};
 use crate::example::Features;
 use crate::state::Tensor;
 
@@ -191,9 +191,7 @@ impl Weights {
                 std::mem::swap(cells, grown);
             }
             (Values::Dense(values), Values::Dense(grown)) => {
-                for (old, new) in values.chunks_exact(d).zip(grown.chunks_exact_mut(features)) {
-                    new[..d].copy_from_slice(old);
-                }
+                widen(values, d, grown, features);
             }
             _ => unreachable!("the order of the numbers stays"),
         }

@@ -30,7 +30,7 @@ use crate::example::{Features, Target};
 use crate::kernel::cells::Cells;
 use crate::kernel::diagonal_fixed_point::{scratch_len, solve_single};
 use crate::kernel::softmax::covariance_times;
-use crate::kernel::vector::{take, widest};
+use crate::kernel::vector::{take, widen, widest};
 use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
@@ -384,11 +384,8 @@ impl Member for Diagonals {
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         let k = self.classes;
         self.features = features;
-        self.cells.grow(classes * Self::blocks(self.sparse, self.heads.len()), features, |old, new| {
-            for (old, new) in old.chunks_exact(k).zip(new.chunks_exact_mut(classes)) {
-                new[..k].copy_from_slice(old);
-            }
-        });
+        let blocks = Self::blocks(self.sparse, self.heads.len());
+        self.cells.grow(classes * blocks, features, |old, new| widen(old, k, new, classes));
         self.classes = classes;
         self.make_room();
         true
