@@ -57,18 +57,18 @@ impl From<Failure> for PyErr {
     }
 }
 
-/// The error for a row, a target or a weight.
-impl From<String> for Failure {
-    fn from(what: String) -> Self {
-        Failure::Value(what)
-    }
+/// Errors that are a `ValueError`.
+macro_rules! value_errors {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Failure::Value(error.to_string())
+            }
+        })*
+    };
 }
 
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Self {
-        Failure::Value(fault.into())
-    }
-}
+value_errors! { String, Fault, ModelError, MergeError }
 
 /// Parameters are named by their Python keywords.
 impl From<ParamError> for Failure {
@@ -88,24 +88,12 @@ impl From<ParamError> for Failure {
     }
 }
 
-impl From<ModelError> for Failure {
-    fn from(error: ModelError) -> Self {
-        Failure::Value(error.to_string())
-    }
-}
-
 impl From<ModelFileError> for Failure {
     fn from(error: ModelFileError) -> Self {
         match error {
             ModelFileError::Io { path, source, .. } => Failure::Os(source, path.display().to_string()),
             _ => Failure::Value(error.to_string()),
         }
-    }
-}
-
-impl From<MergeError> for Failure {
-    fn from(error: MergeError) -> Self {
-        Failure::Value(error.to_string())
     }
 }
 

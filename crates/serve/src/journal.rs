@@ -125,31 +125,18 @@ pub(crate) async fn noted(State(app): State<Arc<App>>, mut request: Request, nex
     if let Some(deed) = deed {
         tracing::info!(target: AUDIT, request = shown, key, model, path, "{deed}");
     }
+    macro_rules! tell {
+        ($level:ident, [$($target:tt)*], [$($more:tt)*], $what:literal) => {
+            tracing::$level!(
+                $($target)* request = shown, client, key, method, path, model, status = code, $($more)* $what
+            )
+        };
+    }
     if [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status) {
-        tracing::warn!(
-            request = shown,
-            client,
-            key,
-            method,
-            path,
-            model,
-            status = code,
-            "refused: no key that allows it"
-        );
+        tell!(warn, [], [], "refused: no key that allows it");
     }
     let milliseconds = begun.elapsed().as_secs_f64() * 1000.0;
-    tracing::info!(
-        target: ACCESS,
-        request = shown,
-        client,
-        key,
-        method,
-        path,
-        model,
-        status = code,
-        milliseconds,
-        "answered"
-    );
+    tell!(info, [target: ACCESS,], [milliseconds,], "answered");
     response.headers_mut().insert(REQUEST, id);
     response
 }

@@ -31,16 +31,7 @@ impl Engine {
             return Err(Refusal { field: Some("id".to_owned()), ..Refusal::conflict(what) });
         }
         let features = self.features_of(x, row)?;
-        self.row.clear();
-        rows::fill_known(&self.schema.columns, &features, &mut self.row)?;
-        let encoded = self.encoder.transform_row(&self.row, &mut self.example);
-        encoded.map_err(|what| Refusal::invalid("x", what))?;
-        let AnyModel::Full(learner) = &self.learner else { unreachable!("full feedback") };
-        learner.predict(self.example.features(), &mut self.prediction);
-        let forecast = learner.about().forecast;
-        check_forecast(&self.prediction, forecast)?;
-        let played = play(forecast, &self.prediction, &mut self.play.generator);
-        let answer = forecasted(forecast, &self.prediction, played, &self.encoder);
+        let (played, answer) = self.forecast(&features)?;
         let asked = Asked {
             x: x.clone(),
             row: row.cloned(),
@@ -144,7 +135,8 @@ impl Engine {
         }
         self.row.weight = weight;
         self.remember();
-        let unaware = if new { Some(self.unaware(&features)?) } else { None };
+        // Before a new label has a class.
+        let unaware = if new { Some(self.forecast(&features)?) } else { None };
         self.make_room(&features, if real { 0 } else { self.encoder.labels().len() + usize::from(new) })?;
         rows::fill(&mut self.schema.columns, &features, self.most, &mut self.row)?;
         self.encode()?;
@@ -195,8 +187,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// The forecast of a row before its new label has a class: what is played, and the answer.
-    fn unaware(&mut self, features: &Flat) -> Result<(Label, Forecasted), Refusal> {
+    /// The forecast of a row: what is played, and the answer.
+    fn forecast(&mut self, features: &Flat) -> Result<(Label, Forecasted), Refusal> {
         let mut row = Row::new();
         rows::fill_known(&self.schema.columns, features, &mut row)?;
         let encoded = self.encoder.transform_row(&row, &mut self.example);

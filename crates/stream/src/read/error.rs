@@ -3,6 +3,7 @@
 use std::{error, fmt, io};
 
 use crate::fault::Fault;
+use crate::words::counted;
 
 /// Why data could not be read. One word wide, so that results stay small.
 ///
@@ -229,6 +230,12 @@ impl error::Error for ReadError {
             _ => None,
         }
     }
+}
+
+/// About a row of a table with `found` cells, where the first one has `width`.
+pub(crate) fn other_width(found: usize, width: usize) -> ReadErrorKind {
+    let cells = counted(found as u64, "cell");
+    ReadErrorKind::Row(format!("the row has {cells}, not {width} as the first row"))
 }
 
 /// The display name of a delimiter.
