@@ -18,23 +18,39 @@ const FORGETTING: [f64; 3] = [0.0, 1.0 / 256.0, 1.0 / 32.0];
 /// `pairs` needs $K^2$ numbers, and is left out for more classes than this.
 const MOST_PAIRED: usize = 256;
 
-/// Frequencies of the classes.
-pub(super) struct LabelsKind;
+/// The kinds of members that use the labels only.
+pub(super) enum ContextKind {
+    /// Frequencies of the classes.
+    Labels,
+    /// Frequencies of the classes after each previous class.
+    Pairs,
+}
 
-/// Frequencies of the classes after each previous class.
-pub(super) struct PairsKind;
-
-impl Kind for LabelsKind {
+impl Kind for ContextKind {
     fn name(&self) -> &'static str {
-        "labels"
+        match self {
+            Self::Labels => "labels",
+            Self::Pairs => "pairs",
+        }
     }
 
     fn title(&self, _: Settings) -> String {
-        "frequencies of labels".to_owned()
+        match self {
+            Self::Labels => "frequencies of labels".to_owned(),
+            Self::Pairs => "labels given the previous label".to_owned(),
+        }
+    }
+
+    fn candidates(&self, problem: &Problem) -> Vec<Settings> {
+        match self {
+            Self::Pairs if problem.classes > MOST_PAIRED => Vec::new(),
+            Self::Labels | Self::Pairs => vec![[0.0; 2]],
+        }
     }
 
     fn make(&self, _: Settings, problem: &Problem, _: u64) -> Result<Box<dyn Member>, ParamError> {
-        Ok(Box::new(Context::new(problem.classes, false, &FORGETTING)))
+        let ordered = matches!(self, Self::Pairs);
+        Ok(Box::new(Context::new(problem.classes, ordered, &FORGETTING)))
     }
 
     fn heads(&self, _: Settings) -> usize {
@@ -50,49 +66,8 @@ impl Kind for LabelsKind {
     }
 
     fn numbers(&self, _: Settings, problem: &Problem) -> usize {
-        FORGETTING.len().saturating_mul(problem.classes)
-    }
-
-    fn counts_labels(&self) -> bool {
-        true
-    }
-
-    fn keeps_all(&self) -> bool {
-        false
-    }
-}
-
-impl Kind for PairsKind {
-    fn name(&self) -> &'static str {
-        "pairs"
-    }
-
-    fn title(&self, _: Settings) -> String {
-        "labels given the previous label".to_owned()
-    }
-
-    fn candidates(&self, problem: &Problem) -> Vec<Settings> {
-        if problem.classes <= MOST_PAIRED { vec![[0.0; 2]] } else { Vec::new() }
-    }
-
-    fn make(&self, _: Settings, problem: &Problem, _: u64) -> Result<Box<dyn Member>, ParamError> {
-        Ok(Box::new(Context::new(problem.classes, true, &FORGETTING)))
-    }
-
-    fn heads(&self, _: Settings) -> usize {
-        FORGETTING.len()
-    }
-
-    fn view(&self) -> View {
-        View::Plain
-    }
-
-    fn work(&self, settings: Settings, problem: &Problem) -> f64 {
-        LabelsKind.work(settings, problem)
-    }
-
-    fn numbers(&self, settings: Settings, problem: &Problem) -> usize {
-        LabelsKind.numbers(settings, problem).saturating_mul(problem.classes)
+        let rows = if matches!(self, Self::Pairs) { problem.classes } else { 1 };
+        FORGETTING.len().saturating_mul(problem.classes).saturating_mul(rows)
     }
 
     fn counts_labels(&self) -> bool {

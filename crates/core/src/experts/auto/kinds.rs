@@ -1,7 +1,7 @@
 //! The table of the kinds of members.
 
 use super::booster::BoosterKind;
-use super::context::{LabelsKind, PairsKind};
+use super::context::ContextKind;
 use super::diagonal::DiagonalKind;
 use super::diagonals::kind::DiagonalsKind;
 use super::family::kind::FamilyKind;
@@ -14,8 +14,8 @@ use super::trees::TreesKind;
 
 /// Every kind of member, in order of preference.
 pub(super) const KINDS: &[&dyn Kind] = &[
-    &LabelsKind,
-    &PairsKind,
+    &ContextKind::Labels,
+    &ContextKind::Pairs,
     &BoosterKind,
     &TreesKind,
     &ForestKind,
