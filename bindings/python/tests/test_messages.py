@@ -324,6 +324,24 @@ def test_cells_that_do_not_fit_their_column_are_said(made):
             ask()
 
 
+def test_columns_that_come_later_are_said():
+    # A learner that `learn_one` had made from a small first row learnt nothing of other columns, without a word.
+    learner = Learner("folklore", labels=["a", "b"])
+    learner.learn_one({"x": 1.0}, "a")
+    one = 'the column "z" is new: the model was trained without it, and it is ignored'
+    two = 'the columns "z", "hue" are new: the model was trained without them, and they are ignored'
+    for said, learn in [
+        ([one], lambda: learner.learn_one({"x": 1.0, "z": 2.0}, "b")),
+        ([two], lambda: learner.update([{"x": 1.0, "z": 2.0, "hue": "red"}], ["a"])),
+        ([], lambda: learner.learn_one({"x": 2.0}, "a")),
+    ]:
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            learn()
+        assert [str(warning.message) for warning in found] == said
+    assert learner.run([{"x": 1.0, "z": 2.0}], ["a"]).notes == [one]
+
+
 def test_cells_beside_lists_are_said():
     frame = ages().assign(tags=[["new"], ["new", "vip"]] * 60)
     other = frame.copy()

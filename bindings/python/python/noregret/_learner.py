@@ -348,8 +348,7 @@ class Learner(Described):
     def _run(
         self, x: Any, y: Any, weight: Any, how: dict[str, Any], facts: dict[str, Any] | None = None
     ) -> tuple[Any, list[str], list[str]]:
-        """Learns rows; returns the result of the compiled part, remarks on columns that are not those of the first table, and other
-        remarks."""
+        """Learns rows; returns the result of the compiled part, remarks on columns of the first table that are absent, and other remarks."""
         facts = {"ahead": False, **(facts or {})}
         if isinstance(weight, str):
             raise TypeError(f"weight is {weight!r}; weights, one for each row, were needed: x[{weight!r}]")
@@ -405,7 +404,8 @@ class Learner(Described):
             asked = {**self._asked["facts"], **facts, "bandit": False}
             given, reading = table.given(name, targets), {"label": name, **_tables.roles(self._asked["roles"], table)}
             first = self._make(lambda params: _core.learner_for_table(asked, params, given, reading))
-        known = next((column for column, role in self.roles.items() if role == "label"), name)
+        roles = self.roles
+        known = next((column for column, role in roles.items() if role == "label"), name)
         given = table.without(known).given(known, targets)
         # Labels of a file without types are texts, and stay so.
         texts = set(self._core.labels) if not begins and self._values is None else set()
@@ -414,7 +414,9 @@ class Learner(Described):
         if begins:
             self._check_class_weight((self._values or {}).values())
         first += _targets.remarks(given_labels, rows) if begins and not self._real else []
-        return found, notes, first + misfits + others + _targets.unlabelled(targets, found[4], weights)
+        # Of the remarks on columns the last is on new ones, if there are any, which are not learnt.
+        ignored = notes[-1:] if not begins and any(column not in roles for column in table.names) else []
+        return found, notes[: len(notes) - len(ignored)], ignored + first + misfits + others + _targets.unlabelled(targets, found[4], weights)
 
     def _begin(self, rows: Any, y: Any, facts: dict[str, Any]) -> Floats | Ints:
         """Makes the learner for the given rows; returns their targets."""
