@@ -37,7 +37,7 @@ pub(crate) enum PyPolicy<'py> {
 /// Evaluates policies on a log (`None` is the distribution in `evaluation`). Returns JSON of the
 /// evaluations, and of the differences to the first policy with verdicts.
 #[pyfunction]
-#[pyo3(signature = (log, policies, *, greedy, clip, confidence, missing_is_wrong, reward_learner, format, on_bad_row, most_waiting, columns, costs, rewards, roles, not_missing))]
+#[pyo3(signature = (log, policies, *, greedy, clip, confidence, missing_is_wrong, reward_learner, format, on_bad_row, most_waiting, columns, costs, rewards, roles, not_missing, rows))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
 pub(crate) fn evaluate_log(
     py: Python<'_>,
@@ -56,6 +56,7 @@ pub(crate) fn evaluate_log(
     rewards: Option<[f64; 2]>,
     roles: [Vec<String>; 5],
     not_missing: Vec<String>,
+    rows: bool,
 ) -> PyResult<String> {
     let range = |given: Option<[f64; 2]>| given.map(Costs::try_from).transpose().map_err(Failure::from);
     let (costs, rewards) = (range(costs)?, range(rewards)?);
@@ -70,8 +71,18 @@ pub(crate) fn evaluate_log(
     }
     let missing = Missing { words: vec![], values: not_missing };
     let ranges = [costs, rewards];
-    let reading =
-        Reading { log, format, on_bad_row, most_waiting, missing_is_wrong, columns, ranges, roles, missing };
+    let reading = Reading {
+        log,
+        rows,
+        format,
+        on_bad_row,
+        most_waiting,
+        missing_is_wrong,
+        columns,
+        ranges,
+        roles,
+        missing,
+    };
     let compared = py.detach(|| -> Done<Compared> {
         let policies: Done<Vec<Policy>> =
             (named.iter()).map(|(name, model)| policy_of(name.as_deref(), model.as_ref(), greedy)).collect();
@@ -85,9 +96,14 @@ pub(crate) fn evaluate_log(
     Ok(value.to_string())
 }
 
+/// What rows in memory are called.
+const ROWS: &str = "log";
+
 /// Options for reading a log.
 struct Reading<'a> {
     log: PathBuf,
+    /// Whether the file is a copy of rows in memory.
+    rows: bool,
     format: Option<&'a str>,
     on_bad_row: &'a str,
     most_waiting: usize,
@@ -153,14 +169,21 @@ fn of_log(
     let missing = reading.missing.clone();
     let roles = ReadOptions { text, categorical, numeric, time, drop, ..ReadOptions::default() };
     let read = ReadOptions { format, missing, ..roles };
-    let open = |schema: Option<&Schema>| match &keys {
-        None => Logged::open(path, format, schema),
-        Some(keys) => Logged::open_foreign(path, &read, keys, schema),
+    let open = |schema: Option<&Schema>| {
+        let opened = match &keys {
+            None => Logged::open(path, format, schema),
+            Some(keys) => Logged::open_foreign(path, &read, keys, schema),
+        };
+        match reading.rows {
+            true => opened.map(|log| log.of_memory(ROWS)).map_err(|error| error.of_memory(ROWS)),
+            false => opened,
+        }
     };
     let entry = named.filter(|name| *name != "none").map(registry::find).transpose()?;
     let make: MakeLearner<'_> = &|problem| reward_learner(entry, problem);
     let make = (named != Some("none")).then_some(make);
-    compare(&open, &mut policies, make, options).map_err(|(_, error)| Failure::of_evaluation(path, error))
+    let name = if reading.rows { ROWS } else { path };
+    compare(&open, &mut policies, make, options).map_err(|(_, error)| Failure::of_evaluation(name, error))
 }
 
 /// Evaluates a policy on logged rounds.

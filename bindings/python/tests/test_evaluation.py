@@ -270,10 +270,10 @@ def test_rows_in_memory_are_evaluated_as_those_of_a_file(tmp_path):
         assert evaluate(lines, "uniform", **named) == evaluate(path, "uniform", **named)
     unanswered = [row | {"reward": float("nan") if at == 7 else np.float64(row["reward"])} for at, row in enumerate(rows)]
     assert evaluate(unanswered, "uniform", decision="label").rounds == 299
-    with pytest.raises(ValueError, match=r'^log:2: the label "a" was played with probability 2: must be in'):
+    with pytest.raises(ValueError, match=r'^row 1: the label "a" was played with probability 2: must be in'):
         evaluate([rows[1], rows[0] | {"probability": 2.0}], "uniform", decision="label")
     skipped = evaluate([rows[1], rows[0] | {"probability": 2.0}], "uniform", decision="label", on_bad_row="skip")
-    assert skipped.bad_rows == 1 and skipped.first_bad_row.startswith('log:2: the label "a" was played')
+    assert skipped.bad_rows == 1 and skipped.first_bad_row.startswith('row 1: the label "a" was played')
     with pytest.raises(TypeError, match=r"log\[0\] is a int; a dictionary was needed, a row of the log"):
         evaluate([1], "uniform")
     with pytest.raises(TypeError, match="the path of a file, a list of dictionaries or a table was needed"):

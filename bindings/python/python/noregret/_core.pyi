@@ -76,6 +76,7 @@ def evaluate_log(
     rewards: tuple[float, float] | None,
     roles: Sequence[list[str]],
     not_missing: list[str],
+    rows: bool,
 ) -> str: ...
 def evaluate_arrays(
     labels: Ints,

@@ -353,12 +353,9 @@ def compare_policies(
                 rewards=rewards,
                 roles=[told[role] for role in _tables.ROLES],
                 not_missing=_tables.words("not_missing", not_missing),
+                rows=path is not log,
             )
         )
-    for one in found["evaluations"]:
-        if "first_bad_row" in one and path is not log:
-            # A file that is removed by now.
-            one["first_bad_row"] = one["first_bad_row"].replace(path, "log")
     names = list(policies)
     differences = {
         name: Difference(one["estimator"], one["rounds"], one["value"], one["standard_error"], tuple(one["normal"]), one["verdict"])
@@ -450,10 +447,7 @@ def _as_file(log: Any) -> Iterator[str | os.PathLike[str]]:
             for row in rows:
                 given = {name: value for name, value in row.items() if not _arrays.is_missing(value)}
                 file.write(json.dumps(given, default=_plain) + "\n")
-        try:
-            yield path
-        except ValueError as error:
-            raise ValueError(str(error).replace(path, "log")) from None
+        yield path
 
 
 def _plain(value: Any) -> Any:

@@ -22,7 +22,7 @@ use crate::read::format::Format;
 use crate::read::live::Stop;
 use crate::read::open::{no_data, open};
 use crate::read::options::{Offers, ReadOptions, Schema};
-use crate::read::reader::{Reader, sentences};
+use crate::read::reader::Reader;
 use crate::read::recognise;
 use crate::read::row::{ActionCost, Row, RowLabel};
 use crate::read::source::Source;
@@ -30,15 +30,21 @@ use crate::read::vw::json;
 use crate::words::counted;
 
 /// A file of logged decisions.
-pub enum Logged {
+pub struct Logged {
+    log: Log,
+    /// What rows in memory are called, if the file is a copy of them.
+    rows_of: Option<&'static str>,
+}
+
+enum Log {
     /// A decision log.
-    Log(Box<LogReader>),
+    Events(Box<LogReader>),
     /// Rows whose labels are costs; the reward of an action is minus its cost.
     Rows(Box<CostRows>),
 }
 
 /// Decisions of Vowpal Wabbit, of its decision service, or of a table.
-pub struct CostRows {
+struct CostRows {
     reader: Box<dyn Reader>,
     /// Actions so far.
     labels: Labels,
@@ -125,7 +131,7 @@ impl Logged {
     pub fn open(path: &str, format: Option<Format>, schema: Option<&Schema>) -> Result<Self, ReadError> {
         match Kind::of(path, format)? {
             Kind::Format(Format::Ndjson | Format::Parquet) => {
-                Ok(Self::Log(Box::new(with_columns(LogReader::open(path)?, schema))))
+                Ok(Self::of_log(with_columns(LogReader::open(path)?, schema)))
             }
             Kind::Format(format) if format.is_table() => {
                 let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
@@ -155,7 +161,18 @@ impl Logged {
     /// # Errors
     /// If it cannot be read.
     pub fn open_log(path: &Path, name: &str, schema: Option<&Schema>) -> Result<Self, ReadError> {
-        Ok(Self::Log(Box::new(with_columns(LogReader::open_named(path, name)?, schema))))
+        Ok(Self::of_log(with_columns(LogReader::open_named(path, name)?, schema)))
+    }
+
+    fn of_log(log: LogReader) -> Self {
+        Self { log: Log::Events(Box::new(log)), rows_of: None }
+    }
+
+    /// Of a file that is a copy of the rows in memory that are called `name`, one in a line: sentences name
+    /// rows by their numbers from 0.
+    #[must_use]
+    pub fn of_memory(self, name: &'static str) -> Self {
+        Self { rows_of: Some(name), ..self }
     }
 
     /// Opens a log of another program: in CSV, ARFF, NDJSON or Parquet, with columns named by `keys` and read
@@ -217,7 +234,7 @@ impl Logged {
     }
 
     fn of_rows(path: &str, options: &ReadOptions, costs: Option<Costs>) -> Result<Self, ReadError> {
-        Ok(Self::Rows(Box::new(CostRows {
+        let rows = CostRows {
             reader: open(path, options)?,
             labels: Labels::default(),
             name: path.to_owned(),
@@ -225,62 +242,71 @@ impl Logged {
             unanswered: options.logged.is_some(),
             unlabelled: 0,
             last: (0, 0),
-        })))
+        };
+        Ok(Self { log: Log::Rows(Box::new(rows)), rows_of: None })
     }
 
     /// Whether the file can be read twice.
     pub fn is_file(&self) -> bool {
-        match self {
-            Self::Log(log) => log.size().is_some(),
-            Self::Rows(rows) => rows.reader.size().is_some(),
+        match &self.log {
+            Log::Events(log) => log.size().is_some(),
+            Log::Rows(rows) => rows.reader.size().is_some(),
         }
     }
 
     /// Sentences about what was left out: an incomplete last line, see [`LogReader::torn`], and rows without
     /// a label. Known after the last event.
     pub fn remarks(&self) -> Vec<String> {
-        match self {
-            Self::Log(log) => log.torn().map(str::to_owned).into_iter().chain(log.unread()).collect(),
-            Self::Rows(rows) => {
+        match &self.log {
+            Log::Events(log) => log.torn().map(str::to_owned).into_iter().chain(log.unread()).collect(),
+            Log::Rows(rows) => {
                 let unlabelled = (rows.unlabelled > 0)
                     .then(|| format!("left out {} without a label", counted(rows.unlabelled, "row")));
-                unlabelled.into_iter().chain(sentences(&*rows.reader)).collect()
+                unlabelled.into_iter().chain(self.odd_cells(rows)).collect()
             }
         }
     }
 
     /// Remarks on the columns of another program's log, in sentences.
     pub fn left_out(&self) -> Vec<String> {
-        match self {
-            Self::Rows(rows) if rows.unanswered => {
-                rows.reader.notes().into_iter().chain(sentences(&*rows.reader)).collect()
+        match &self.log {
+            Log::Rows(rows) if rows.unanswered => {
+                rows.reader.notes().into_iter().chain(self.odd_cells(rows)).collect()
             }
-            Self::Log(_) | Self::Rows(_) => vec![],
+            Log::Events(_) | Log::Rows(_) => vec![],
         }
+    }
+
+    fn odd_cells(&self, rows: &CostRows) -> impl Iterator<Item = String> {
+        let row_0 = self.rows_of.map(|_| 1);
+        rows.reader.odd_cells().into_iter().map(move |remark| remark.with_row_0(row_0).to_string())
     }
 
     /// The labels so far.
     pub fn labels(&self) -> &Labels {
-        match self {
-            Self::Log(log) => log.labels(),
-            Self::Rows(rows) => &rows.labels,
+        match &self.log {
+            Log::Events(log) => log.labels(),
+            Log::Rows(rows) => &rows.labels,
         }
     }
 
     /// The columns so far.
     pub fn columns(&self) -> &Columns {
-        match self {
-            Self::Log(log) => log.columns(),
-            Self::Rows(rows) => rows.reader.columns(),
+        match &self.log {
+            Log::Events(log) => log.columns(),
+            Log::Rows(rows) => rows.reader.columns(),
         }
     }
 
     /// An error at the line last read.
     pub(crate) fn error(&self, row: &Row, what: impl Into<String>) -> ReadError {
-        match self {
-            Self::Log(log) => log.error(what),
-            Self::Rows(rows) => ReadError::new(&rows.name, row.line, ReadErrorKind::Row(what.into())),
-        }
+        placed(
+            self.rows_of,
+            match &self.log {
+                Log::Events(log) => log.error(what),
+                Log::Rows(rows) => ReadError::new(&rows.name, row.line, ReadErrorKind::Row(what.into())),
+            },
+        )
     }
 
     /// The next event. `None` at the end.
@@ -288,10 +314,19 @@ impl Logged {
     /// # Errors
     /// If the line is invalid.
     pub fn next(&mut self, row: &mut Row) -> Result<Option<Event>, ReadError> {
-        match self {
-            Self::Log(log) => log.next(row),
-            Self::Rows(rows) => rows.next(row),
-        }
+        let next = match &mut self.log {
+            Log::Events(log) => log.next(row),
+            Log::Rows(rows) => rows.next(row),
+        };
+        next.map_err(|error| placed(self.rows_of, error))
+    }
+}
+
+/// An error of a log, or of the rows in memory that it is a copy of.
+fn placed(rows_of: Option<&str>, error: ReadError) -> ReadError {
+    match rows_of {
+        Some(name) => error.of_memory(name),
+        None => error,
     }
 }
 

@@ -137,6 +137,14 @@ impl ReadError {
         self
     }
 
+    /// The same about rows in memory that are called `name`, of which the file is a copy, one in a line: the
+    /// place is the row, from 0.
+    #[must_use]
+    pub fn of_memory(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.0.source_name);
+        self.with_row_0(Some(1))
+    }
+
     /// Whether the error concerns one row, so that reading can continue with the next.
     pub fn is_row_error(&self) -> bool {
         matches!(

@@ -75,6 +75,7 @@ pub trait Reader: Send {
 }
 
 /// The sentences of [`Reader::odd_cells`].
+#[cfg(test)]
 pub(crate) fn sentences(reader: &dyn Reader) -> Vec<String> {
     reader.odd_cells().iter().map(ToString::to_string).collect()
 }
