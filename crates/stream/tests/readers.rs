@@ -534,3 +534,27 @@ fn missing_numbers_are_named_in_every_format() {
         assert_eq!((row.indices(), row.values(), row.missing()), (&[0][..], &[-2.25][..], missing), "{text}");
     }
 }
+
+/// A column of numbers may be called as a category of another column is: these are two features, of a saved
+/// model, too.
+#[test]
+fn a_category_and_a_column_of_one_name_are_two_features() {
+    let objects = "{\"hue\":\"red\",\"hue=red\":50.5,\"label\":\"p\"}\n{\"hue\":\"blue\",\"hue=red\":47.25,\"label\":\"q\"}\n";
+    for (name, text) in [("a.csv", "hue,hue=red,label\nred,50.5,p\nblue,47.25,q\n"), ("a.ndjson", objects)] {
+        let mut options = ReadOptions::default();
+        for _ in 0..2 {
+            let input = Box::new(Cursor::new(text.as_bytes().to_vec()));
+            let (mut reader, mut row) = (from_read(input, name, &options).unwrap(), Row::new());
+            assert!(reader.read(&mut row).unwrap());
+            let called = |column: &u32| reader.columns().name(*column).into_owned();
+            let called: Vec<String> = row.indices().iter().map(called).collect();
+            assert_eq!(
+                (called.join(" ").as_str(), row.values()),
+                ("hue=red hue==red", &[50.5, 1.0][..]),
+                "{name}"
+            );
+            assert!(reader.read(&mut row).unwrap());
+            options = ReadOptions { schema: Some(reader.schema()), ..ReadOptions::default() };
+        }
+    }
+}

@@ -132,7 +132,7 @@ impl Column {
             Some(CsvRole::Categorical) => {
                 let text = utf8(text)?;
                 self.feature.clear();
-                self.feature.extend([&*self.name, "=", text]);
+                self.feature.extend([&*self.name, self.features.sign(), text]);
                 if let Some(truth) = truth(text).filter(|_| columns.is_full()) {
                     self.write_as_known(truth, columns);
                 }
@@ -162,7 +162,8 @@ impl Column {
             return;
         }
         let writings = if truth { ["true", "True", "TRUE"] } else { ["false", "False", "FALSE"] };
-        let mut features = writings.iter().map(|writing| format!("{}={writing}", self.name));
+        let sign = self.features.sign();
+        let mut features = writings.iter().map(|writing| format!("{}{sign}{writing}", self.name));
         if let Some(known) = features.find(|feature| is_known(feature)) {
             self.feature = known;
         }

@@ -17,6 +17,8 @@ pub(crate) enum Features {
     Time { style: Style, values: Vec<(Option<u32>, Option<u32>)> },
     /// Free text.
     Text(Box<Words>),
+    /// Categories: what is between the name of the column and a category in the name of its feature.
+    Category(&'static str),
     /// Other columns.
     Other,
 }
@@ -35,8 +37,13 @@ impl Features {
         match self {
             Features::Number { missing, .. } => push_one(*missing, row),
             Features::Time { values, .. } => values.iter().for_each(|(_, missing)| push_one(*missing, row)),
-            Features::Text(_) | Features::Other => {}
+            Features::Text(_) | Features::Category(_) | Features::Other => {}
         }
+    }
+
+    /// What is between the name of the column and a category.
+    pub(crate) fn sign(&self) -> &'static str {
+        if let Features::Category(sign) = self { sign } else { "=" }
     }
 
     /// Takes in the columns from `first` on, which others have made.
@@ -89,7 +96,23 @@ pub(crate) fn features(layout: &CsvSchema, columns: &mut ColumnMap) -> Vec<Featu
             Features::Time { style, values: pairs.by_ref().take(time::NUMBERS.len()).collect() }
         }
         CsvRole::Text => Features::Text(Box::new(Words::new(&field.name, columns.columns()))),
+        CsvRole::Categorical => Features::Category(sign(&field.name, &numbers, columns.columns())),
         _ => Features::Other,
     };
     layout.fields.iter().map(&mut of).collect()
+}
+
+/// What is between the name of a column of categories and one of them: `==` where the feature of a category
+/// with `=` may be called as a column of `numbers` is, such as `hue=red` beside `hue`. Models of before that
+/// have learnt such categories with `=` go on so.
+fn sign(name: &str, numbers: &[String], columns: &Columns) -> &'static str {
+    let category = |feature: &str| Some(feature.strip_prefix(name)?.strip_prefix('=')?.to_owned());
+    let clashes = numbers.iter().any(|number| category(number).is_some());
+    let Columns::Named(names) = columns else { return "=" };
+    if !clashes {
+        return "=";
+    }
+    let number = |feature: &str| feature.ends_with(MISSING) || numbers.iter().any(|name| name == feature);
+    let mut known = names.iter().filter(|feature| !number(feature)).filter_map(category);
+    if known.any(|category| !category.starts_with('=')) { "=" } else { "==" }
 }
