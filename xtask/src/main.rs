@@ -55,8 +55,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// The optional features: downloads, and Parquet.
-const OPTIONAL: &str = "--features=noregret-cli/fetch,noregret-cli/parquet";
+/// The optional features: downloads, Parquet, and several nodes with one log.
+const OPTIONAL: &str = "--features=noregret-cli/fetch,noregret-cli/parquet,noregret-cli/postgres";
 
 /// All checks before a change is merged. Returns the file with the list of data sets and programs
 /// that were absent in tests.

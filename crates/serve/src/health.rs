@@ -56,13 +56,24 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Result<Response, Refus
     }
 }
 
+/// GET /leadz: whether this node changes models, for balancers that send what changes models to one of several
+/// nodes. A service alone always does.
+#[utoipa::path(get, path = "/leadz", tag = "service", operation_id = "leads",
+    responses((status = 200, description = "This node changes models"),
+        (status = 503, description = "It follows another one, which is named")))]
+pub(crate) async fn leads(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
+    app.hub.check()?;
+    Ok(answered(StatusCode::OK, &json!({"status": "ok"})))
+}
+
 /// GET /healthz: 200 if every model accepts events, 503 if one does not.
 ///
 /// `states` counts the models in each state: `ready`; `recovering`, after a start; `busy`, being made or
 /// deleted; `refusing writes`, for example because the disk is full, while forecasts go on; `suspended`;
 /// `failed`, not served. `refused` counts the events that were refused since the start. `incomplete` names
-/// the models that were made again from logs that do not have all of them. Clients that may read are also
-/// shown the models.
+/// the models that were made again from logs that do not have all of them. `node` says, where several nodes
+/// have a log in common, whether this one changes models, and which one it follows otherwise. Clients that
+/// may read are also shown the models.
 #[utoipa::path(get, path = "/healthz", tag = "service", operation_id = "health",
     responses((status = 200, description = "All models are served"), (status = 503, description = "One is not")))]
 pub(crate) async fn health(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
@@ -97,6 +108,9 @@ pub(crate) async fn health(State(app): State<Arc<App>>, headers: HeaderMap) -> R
     }
     if !incomplete.is_empty() {
         health["incomplete"] = incomplete.into();
+    }
+    if let Some(node) = &app.hub.node {
+        health["node"] = node.about();
     }
     // Reasons have paths in them, and are only shown to those who may read.
     if app.keys.now().check(crate::app::key_of(&headers), Right::Read, None).is_ok() {

@@ -13,15 +13,18 @@ use crate::model::handle::Handle;
 use crate::model::log;
 use crate::model::recovery::recover;
 use crate::model::spec::{Spec, shown};
+use crate::nodes::Node;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::safety::names;
-use crate::store::Store;
+use crate::store::{Store, prepare, remove, set_aside};
 
 /// The models in a folder.
 pub(crate) struct Hub {
     folder: PathBuf,
     pub(crate) limits: Limits,
+    /// This node, where several have a log in common.
+    pub(crate) node: Option<Arc<Node>>,
     models: RwLock<BTreeMap<String, Place>>,
     /// The models whose recovery has not begun.
     left: Mutex<VecDeque<String>>,
@@ -47,7 +50,7 @@ impl Hub {
     ///
     /// # Errors
     /// If the folder cannot be used.
-    pub(crate) fn open(folder: &Path, limits: &Limits) -> Result<Self, Fault> {
+    pub(crate) fn open(folder: &Path, limits: &Limits, node: Option<Arc<Node>>) -> Result<Self, Fault> {
         let folder = folder.join("models");
         std::fs::create_dir_all(&folder)
             .map_err(|error| format!("{}: cannot be made: {error}", folder.display()))?;
@@ -70,7 +73,7 @@ impl Hub {
         }
         let left = Mutex::new(models.keys().cloned().collect());
         let (models, ending) = (RwLock::new(models), AtomicBool::new(false));
-        Ok(Self { folder, limits: limits.clone(), models, left, ending })
+        Ok(Self { folder, limits: limits.clone(), node, models, left, ending })
     }
 
     /// Recovers the next model, into its state before the service stopped or was killed; false if none is
@@ -79,7 +82,15 @@ impl Hub {
     pub(crate) fn recover_next(&self) -> bool {
         let next = || self.left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let Some(name) = next().filter(|_| !self.ending.load(Ordering::Acquire)) else { return false };
-        let recovered = recover(&self.folder.join(&name), &self.limits).and_then(|recovered| {
+        let folder = self.folder.join(&name);
+        let prepared = self.node.as_ref().map_or(Ok(true), |node| prepare(node, &name, &folder));
+        if let Ok(false) = prepared {
+            // Another node has deleted it.
+            self.models.write().unwrap_or_else(PoisonError::into_inner).remove(&name);
+            return true;
+        }
+        let recovered = prepared.and_then(|_| recover(&folder, &self.limits, self.node.as_ref()));
+        let recovered = recovered.and_then(|recovered| {
             if self.ending.load(Ordering::Acquire) {
                 return Err("the service is being stopped".into());
             }
@@ -97,6 +108,43 @@ impl Hub {
         };
         self.models.write().unwrap_or_else(PoisonError::into_inner).insert(name, place);
         true
+    }
+
+    /// Number of models whose recovery has not begun.
+    pub(crate) fn left(&self) -> usize {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Lets go of the models that other nodes have deleted, and takes on those that they have made, which are
+    /// recovered next.
+    pub(crate) fn go_after(&self, node: &Node) {
+        for (name, place) in self.list() {
+            let Place::Running(handle) = place else { continue };
+            if handle.made() == node.made(&name) {
+                continue;
+            }
+            self.models.write().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), Place::Busy);
+            handle.stop();
+            if let Err(what) = handle.made().map_or(Ok(()), |made| set_aside(&handle.folder, made)) {
+                tracing::error!(model = %name, "{what}");
+            }
+            self.models.write().unwrap_or_else(PoisonError::into_inner).remove(&name);
+        }
+        let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
+        for name in node.names() {
+            if !models.contains_key(&name) {
+                models.insert(name.clone(), Place::Recovering);
+                self.left.lock().unwrap_or_else(PoisonError::into_inner).push_back(name);
+            }
+        }
+    }
+
+    /// Refuses changes where another node makes them.
+    ///
+    /// # Errors
+    /// 503, with the node to ask.
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
+        self.node.as_ref().map_or(Ok(()), |node| node.check())
     }
 
     /// Starts the thread that sends a shadow its model's events.
@@ -173,6 +221,7 @@ impl Hub {
         make: impl FnOnce() -> Result<Engine, Refusal>,
     ) -> Result<Arc<Handle>, Refusal> {
         names::check("the model's", name)?;
+        self.check()?;
         {
             let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
             if let Some(Place::Recovering) = models.get(name) {
@@ -192,6 +241,10 @@ impl Hub {
             let header = log::header(&engine, continues).map_err(Refusal::failed)?;
             let (folder, seq) = (self.folder.join(name), engine.standing.seq);
             let store = Store::create(&folder, is_new, engine.spec(), seq, &engine.snapshot(), &header);
+            let store = store.and_then(|store| match &self.node {
+                Some(node) => store.join(node, name).inspect_err(|_| drop(remove(&folder))),
+                None => Ok(store),
+            });
             let store = store.map_err(Refusal::failed)?;
             let handle = Handle::start(name, true, store, engine, &self.limits).map_err(Refusal::failed)?;
             let handle = Arc::new(handle);
@@ -212,6 +265,7 @@ impl Hub {
     /// 404 if there is none.
     pub(crate) fn delete(&self, name: &str) -> Result<(), Refusal> {
         names::check("the model's", name)?;
+        self.check()?;
         let shadows = |place: Place| matches!(place, Place::Running(one) if one.spec().shadow_of.as_deref() == Some(name));
         if let Some((shadow, _)) = self.list().into_iter().find(|(_, place)| shadows(place.clone())) {
             let what = format!("the model {shadow} is a shadow of {name}; delete it first");
@@ -231,10 +285,16 @@ impl Hub {
         if let Some(Place::Running(handle)) = place {
             handle.stop();
         }
-        let (folder, gone) = (self.folder.join(name), self.folder.join(format!(".{name}.deleted")));
-        let removed = std::fs::rename(&folder, &gone).and_then(|()| std::fs::remove_dir_all(&gone));
-        self.models.write().unwrap_or_else(PoisonError::into_inner).remove(name);
-        removed.map_err(|error| Refusal::failed(format!("{}: cannot be removed: {error}", folder.display())))
+        let there = self.node.as_ref().map_or(Ok(()), |node| node.remove(name));
+        let models = || self.models.write().unwrap_or_else(PoisonError::into_inner);
+        if let Err(what) = there {
+            let what = String::from(what);
+            models().insert(name.to_owned(), Place::Failed(format!("it could not be deleted: {what}")));
+            return Err(Refusal::failed(what));
+        }
+        let removed = remove(&self.folder.join(name));
+        models().remove(name);
+        removed.map_err(Refusal::failed)
     }
 
     /// Refuses to delete the log of `live` while a shadow has not learnt it.

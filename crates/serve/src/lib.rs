@@ -14,6 +14,7 @@
 //! | `page` | web pages |
 //! | `journal` | the lines about requests, and about changes of models |
 //! | `cors` | pages of other origins |
+//! | `nodes` | several nodes with one log: the lease, followers, PostgreSQL |
 //! | `connections`, `health` | connections and shutdown; whether the service is ready |
 //! | `process` | numbers about the process and its disk |
 //! | `json`, `unpacked` | bodies of JSON, read once; bodies packed with gzip |
@@ -31,6 +32,7 @@ mod hub;
 mod journal;
 mod json;
 pub mod model;
+mod nodes;
 mod openapi;
 mod page;
 mod personalizer;
@@ -60,9 +62,11 @@ use crate::api::described::Refused;
 use crate::app::{App, Asking, key_of};
 use crate::hub::{Hub, Place};
 use crate::model::spec::shown;
+use crate::nodes::Node;
 use crate::safety::keys::{Keys, LiveKeys};
 
 pub use crate::journal::{LogForm, log_end, log_to_stderr};
+pub use crate::nodes::Nodes;
 pub use crate::refusal::Refusal;
 pub use crate::safety::keys::Right;
 pub use crate::safety::limits::Limits;
@@ -81,6 +85,8 @@ pub struct Options {
     pub limits: Limits,
     /// Origins whose pages may ask, such as `https://example.com`; `*` for all.
     pub cors: Vec<String>,
+    /// The log that several nodes have in common, if they do.
+    pub nodes: Option<Nodes>,
 }
 
 /// Adds a key to the folder `dir` and returns it. Only its hash is stored. At most `rate` requests a second
@@ -135,6 +141,8 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
         )
         .into());
     }
+    // Connections of the database end on this thread, after those that use them.
+    let node = options.nodes.as_ref().map(Node::open).transpose()?.map(Arc::new);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -144,7 +152,7 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
             .await
             .map_err(|error| format!("cannot listen on {}: {error}", options.listen))?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let app = Arc::new(open(&options.dir, &options.limits, keys)?);
+        let app = Arc::new(open(&options.dir, &options.limits, keys, node.clone())?);
         // Measured times are aggregated regularly, to bound the memory.
         let metrics = app.metrics.clone();
         let upkeep = tokio::spawn(async move {
@@ -153,6 +161,9 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
                 metrics.run_upkeep();
             }
         });
+        let first = Arc::clone(&app);
+        let begun = tokio::task::spawn_blocking(move || nodes::begin(&first)).await;
+        let keeping_up = begun.map_err(|error| error.to_string())??;
         recover(&app)?;
         tracing::info!(target: journal::ACCESS, %address, "listening");
         ready(address);
@@ -163,15 +174,15 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
         connections::serve(listener, routes, stop, &options.limits).await;
         upkeep.abort();
         let app = Arc::clone(&app);
-        let _ = tokio::task::spawn_blocking(move || app.hub.stop()).await;
+        let _ = tokio::task::spawn_blocking(move || nodes::stop(&app, keeping_up)).await;
         Ok(())
     })
 }
 
-/// Recovers the models on threads of their own, as many as there are processors.
+/// Recovers the models that are left on threads of their own, as many as there are processors.
 fn recover(app: &Arc<App>) -> Result<(), Fault> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    for _ in 0..threads.min(app.hub.list().len()) {
+    for _ in 0..threads.min(app.hub.left()) {
         let app = Arc::clone(app);
         let recovery = std::thread::Builder::new().name("recovery".to_owned());
         recovery
@@ -182,7 +193,7 @@ fn recover(app: &Arc<App>) -> Result<(), Fault> {
 }
 
 /// The shared state of a folder.
-fn open(dir: &std::path::Path, limits: &Limits, keys: Keys) -> Result<App, Fault> {
+fn open(dir: &std::path::Path, limits: &Limits, keys: Keys, node: Option<Arc<Node>>) -> Result<App, Fault> {
     // Removes backups that were being made when the process died.
     for entry in std::fs::read_dir(dir.join("backups")).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with('.') {
@@ -190,7 +201,7 @@ fn open(dir: &std::path::Path, limits: &Limits, keys: Keys) -> Result<App, Fault
         }
     }
     Ok(App {
-        hub: Hub::open(dir, limits)?,
+        hub: Hub::open(dir, limits, node)?,
         keys: LiveKeys::new(dir, keys),
         dir: dir.to_owned(),
         metrics: metrics_handle()?,
@@ -229,6 +240,7 @@ fn router(app: Arc<App>) -> Router {
     Router::new()
         .merge(api::routes())
         .merge(personalizer::routes())
+        .route("/leadz", get(health::leads))
         .route("/livez", get(health::live))
         .route("/readyz", get(health::ready))
         .route("/healthz", get(health::health))
@@ -261,7 +273,7 @@ async fn encoded(request: Request, next: Next) -> Response {
 
 /// Enforces the request rates of clients and keys; those that watch over the service may ask at any rate.
 async fn limited(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    if ["/livez", "/readyz"].contains(&request.uri().path()) {
+    if ["/leadz", "/livez", "/readyz"].contains(&request.uri().path()) {
         return next.run(request).await;
     }
     let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());

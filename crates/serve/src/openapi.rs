@@ -18,6 +18,7 @@ use crate::app::App;
     ),
     paths(
         crate::health::health,
+        crate::health::leads,
         crate::health::live,
         crate::health::ready,
         crate::metrics,

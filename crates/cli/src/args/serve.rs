@@ -55,6 +55,17 @@ pub(crate) struct ServeArgs {
     /// [default: none]
     #[arg(long, env = "NOREGRET_CORS", value_name = "ORIGINS", value_delimiter = ',')]
     pub(crate) cors: Vec<String>,
+    /// The PostgreSQL database with the log that several nodes have in common, as
+    /// postgres://USER:PASSWORD@HOST/DATABASE; one of them changes models, the others follow and take over
+    #[arg(long, env = "NOREGRET_POSTGRES", hide_env_values = true, value_name = "URL", requires = "node")]
+    pub(crate) postgres: Option<String>,
+    /// What clients are told to ask while this node changes models, such as http://10.0.0.7:8730; another one
+    /// for every node
+    #[arg(long, env = "NOREGRET_NODE", value_name = "URL", requires = "postgres")]
+    pub(crate) node: Option<String>,
+    /// Seconds after which another node takes over from one that is gone
+    #[arg(long, env = "NOREGRET_LEASE", value_name = "SECONDS", default_value_t = 10, value_parser = super::at_least_one::<u64>)]
+    pub(crate) lease: u64,
     /// Largest number of requests of one client per second [default: unlimited]
     #[arg(long, env = "NOREGRET_RATE", value_name = "COUNT", value_parser = super::at_least_one::<u32>)]
     pub(crate) rate: Option<u32>,

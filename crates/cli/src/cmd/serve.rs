@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use noregret_serve::{
-    Limits, LogForm, Options, Right, add_key, list_keys, log_end, log_to_stderr, remove_key, serve,
+    Limits, LogForm, Nodes, Options, Right, add_key, list_keys, log_end, log_to_stderr, remove_key, serve,
 };
 
 use crate::args::ServeArgs;
@@ -45,7 +45,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         rest_seconds: args.rest,
         ..Limits::default()
     };
-    let options = Options { listen: args.listen, dir: args.dir.clone(), limits, cors: args.cors.clone() };
+    let nodes = args.postgres.clone().zip(args.node.clone());
+    let nodes = nodes.map(|(postgres, name)| Nodes { postgres, name, lease_seconds: args.lease });
+    let (dir, cors) = (args.dir.clone(), args.cors.clone());
+    let options = Options { listen: args.listen, dir, limits, cors, nodes };
     let stop = interrupt::listen();
     let form = if args.log == "json" { LogForm::Json } else { LogForm::Text };
     log_to_stderr(form);

@@ -26,8 +26,14 @@ pub(crate) fn follow(shadow: Arc<Handle>, live: PathBuf) -> std::io::Result<()> 
 }
 
 fn run(shadow: &Handle, live: &std::path::Path) {
-    let (mut tail, mut seq, mut said): (Option<Tail>, _, _) = (None, shadow.followed(), false);
+    let (mut tail, mut followed, mut said): (Option<Tail>, Option<u64>, _) = (None, None, false);
     while !shadow.is_ending() {
+        if !shadow.takes_events() {
+            followed = None;
+            std::thread::sleep(PAUSE);
+            continue;
+        }
+        let seq = *followed.get_or_insert_with(|| shadow.followed());
         let read = match &tail {
             None => Tail::open(live).and_then(|tail| Ok((tail.after(seq, AT_ONCE)?, Some(tail)))),
             Some(open) => open.after(seq, AT_ONCE).map(|events| (events, None)),
@@ -56,6 +62,6 @@ fn run(shadow: &Handle, live: &std::path::Path) {
         if shadow.tell(events.into_iter().map(told).collect()).is_err() {
             return;
         }
-        seq = last;
+        followed = Some(last);
     }
 }

@@ -19,6 +19,7 @@ use super::held::Held;
 use super::reader::{Reader, Seen};
 use super::spec::{RowKind, Service, Spec};
 use super::writer::Writer;
+use crate::nodes::Node;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::store::{self, Store};
@@ -45,6 +46,13 @@ pub(super) enum Command {
     Stop,
 }
 
+impl Command {
+    /// Whether it changes the model, or its files.
+    fn changes(&self) -> bool {
+        matches!(self, Self::Do(..) | Self::Save(_) | Self::Restore(..) | Self::Forget(_))
+    }
+}
+
 /// The replacement of a state.
 pub(crate) struct Restored {
     pub(crate) engine: Engine,
@@ -63,6 +71,8 @@ pub(crate) struct Handle {
     queue: SyncSender<Command>,
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// Where nodes have a log in common: this node, and the number of the model there.
+    common: Option<(Arc<Node>, i64)>,
 }
 
 /// State shared by the thread and the requests.
@@ -133,7 +143,7 @@ impl Handle {
             followed: AtomicU64::new(engine.standing.followed),
             ending: AtomicBool::new(false),
         });
-        let (kind, folder) = (engine.kind, store.folder().to_owned());
+        let (kind, folder, common) = (engine.kind, store.folder().to_owned(), store.common());
         let last = engine.standing.at;
         if last > now() + 1000 {
             tracing::warn!(model = %name, "the clock is {} seconds behind the last event; times continue from that event", (last - now()) / 1000);
@@ -151,6 +161,7 @@ impl Handle {
             marks,
             tried: Instant::now(),
             torn: false,
+            unread: false,
             logged: (None, 0),
             marked: 0,
             shortened: Instant::now(),
@@ -170,11 +181,15 @@ impl Handle {
             queue,
             shared,
             thread: Mutex::new(Some(thread)),
+            common,
         })
     }
 
     /// Queues a command; `Ok(false)` if the queue is full.
     fn offer(&self, command: Command) -> Result<bool, Refusal> {
+        if let Some((node, _)) = self.common.as_ref().filter(|_| command.changes()) {
+            node.check()?;
+        }
         if let Some(what) = &*self.shared.failed.read().unwrap_or_else(PoisonError::into_inner) {
             return Err(Refusal::failed(format!("the model {} is suspended: {what}", self.name)));
         }
@@ -267,7 +282,7 @@ impl Handle {
     pub(crate) async fn describe(&self) -> Value {
         const MOMENT: Duration = Duration::from_millis(250);
         let last = self.seen();
-        if last.seq >= self.committed() {
+        if last.seq >= self.committed() && !self.is_behind() {
             return last.about.clone();
         }
         match tokio::time::timeout(MOMENT, self.ask(Command::Describe)).await {
@@ -324,6 +339,21 @@ impl Handle {
     /// For a shadow: the last event of its model that it has.
     pub(crate) fn followed(&self) -> u64 {
         self.shared.followed.load(Ordering::Acquire)
+    }
+
+    /// The number of the model in the log that nodes have in common, if there is one.
+    pub(crate) fn made(&self) -> Option<i64> {
+        self.common.as_ref().map(|(_, made)| *made)
+    }
+
+    /// Whether another node has written what is not here yet.
+    fn is_behind(&self) -> bool {
+        self.common.as_ref().is_some_and(|(node, made)| node.is_ahead(*made, self.committed()))
+    }
+
+    /// Whether it takes events: otherwise another node changes the model, or did until a moment ago.
+    pub(super) fn takes_events(&self) -> bool {
+        self.common.as_ref().is_none_or(|(node, _)| node.term().is_some()) && !self.is_behind()
     }
 
     /// The newest event that is durable.

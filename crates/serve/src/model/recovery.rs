@@ -2,6 +2,7 @@
 //! be read, the log learnt again.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use noregret_stream::Fault;
 use noregret_stream::save::file as model_file;
@@ -11,6 +12,7 @@ use super::event::Event;
 use super::log;
 use super::spec::Spec;
 use super::standing::Rebuilt;
+use crate::nodes::Node;
 use crate::safety::limits::Limits;
 use crate::store::{Store, newest_snapshot};
 
@@ -52,12 +54,13 @@ impl Recovered {
     }
 }
 
-/// Opens a model: loads its newest intact snapshot, and applies the later events.
+/// Opens a model: loads its newest intact snapshot, and applies the later events; where `node` has a log in
+/// common with others, with what they have written.
 ///
 /// # Errors
 /// If the state cannot be recovered bit for bit.
-pub(crate) fn recover(folder: &Path, limits: &Limits) -> Result<Recovered, Fault> {
-    let (store, last) = Store::reopen(folder)?;
+pub(crate) fn recover(folder: &Path, limits: &Limits, node: Option<&Arc<Node>>) -> Result<Recovered, Fault> {
+    let (mut store, last) = Store::reopen(folder, node)?;
     let mut notes = Vec::new();
     let mut failure = format!("{}: has no snapshot", folder.display());
     let mut readable = false;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use noregret_stream::Fault;
 
 use super::answers::in_conflict;
-use super::engine::Answer;
+use super::engine::{Answer, Engine};
 use super::event::Event;
 use super::handle::{Command, Reply, Shared, now};
 use super::held::Held;
@@ -22,6 +22,7 @@ use crate::safety::limits::Limits;
 use crate::store::{self, Past, Store};
 
 mod aside;
+mod behind;
 mod retention;
 
 /// Largest number of events per commit.
@@ -55,6 +56,8 @@ pub(super) struct Writer {
     pub(super) tried: Instant,
     /// Whether the state has an event that could not be written.
     pub(super) torn: bool,
+    /// Whether what another node has written could not be read.
+    pub(super) unread: bool,
     /// When a refusal was last logged, and how many there have been since.
     pub(super) logged: (Option<Instant>, u64),
     /// Size of the log at the last mark, in bytes.
@@ -88,7 +91,8 @@ impl Writer {
             }
             if self.engine.rests() {
                 match &first {
-                    None => continue,
+                    None if !self.is_far_behind() || !self.wakes() => continue,
+                    None => {}
                     Some(Command::Stop) => break,
                     // Its sender is told that it was dropped, and those who come later why.
                     Some(_) if !self.wakes() => {
@@ -98,6 +102,7 @@ impl Writer {
                     Some(_) => {}
                 }
             }
+            self.go_after();
             let mut held: Vec<Waiting> = Vec::new();
             let mut begun = false;
             self.expire(&mut begun);
@@ -137,7 +142,7 @@ impl Writer {
     /// Lets a model of before go on as those of this program do. Where nothing can be written, it goes on as
     /// before until the next start.
     pub(super) fn renew(&mut self) {
-        if self.engine.encoder.scales_when_learnt() {
+        if self.engine.encoder.scales_when_learnt() || !self.store.leads() {
             return;
         }
         let (mut held, mut begun) = (Vec::new(), false);
@@ -160,7 +165,7 @@ impl Writer {
 
     fn expire(&mut self, begun: &mut bool) {
         const AT_ONCE: usize = 1000;
-        if self.failure().is_some() {
+        if self.failure().is_some() || !self.store.leads() {
             return;
         }
         let ids = self.engine.overdue(self.at(), AT_ONCE);
@@ -198,6 +203,7 @@ impl Writer {
         if let Some(what) = self.failure() {
             return Err(Refusal::failed(format!("the model {} is suspended: {what}", self.name)));
         }
+        self.store.check()?;
         if let Some(id) = event.new_id() {
             self.name(id)?;
         }
@@ -422,16 +428,16 @@ impl Writer {
     /// Reads the state of a model that rests; false if that fails.
     fn wakes(&mut self) -> bool {
         let (folder, seq) = (self.store.folder().to_owned(), self.shared.committed.load(Ordering::Acquire));
-        let put_away = wake(&folder, &self.limits).ok().filter(|engine| engine.standing.seq == seq);
+        let put_away = wake(&folder, &self.limits).ok();
+        let put_away = put_away.filter(|engine| engine.standing.seq == seq && !self.store.is_behind(seq));
         let woken = match put_away {
             Some(engine) => Ok(engine),
-            // Somebody has changed the files.
-            None => recover(&folder, &self.limits).and_then(|recovered| recovered.ready(&self.name)).map(
-                |(store, engine)| {
-                    self.store = store;
-                    engine
-                },
-            ),
+            // Somebody has changed the files, or another node has learnt more.
+            None => self.recovered().map(|(store, engine)| {
+                self.store = store;
+                self.shared.committed.store(engine.standing.seq, Ordering::Release);
+                engine
+            }),
         };
         self.shared.rests.store(woken.is_err(), Ordering::Relaxed);
         match woken {
@@ -448,14 +454,20 @@ impl Writer {
         }
     }
 
+    /// The state as it is on the disk, and in the common log if there is one.
+    fn recovered(&self) -> Result<(Store, Engine), Fault> {
+        let node = self.store.common().map(|(node, _)| node);
+        recover(self.store.folder(), &self.limits, node.as_ref())?.ready(&self.name)
+    }
+
     /// Recovers the invalid state from disk. Meanwhile requests are refused, and do not wait.
     fn reload(&mut self) {
         let first = self.failure().is_none();
         let what = "its state is recovered from its log".to_owned();
         *self.shared.failed.write().unwrap_or_else(PoisonError::into_inner) = Some(what);
-        let folder = self.store.folder().to_owned();
-        match recover(&folder, &self.limits).and_then(|recovered| recovered.ready(&self.name)) {
+        match self.recovered() {
             Ok((store, engine)) => {
+                *self.shared.spec.write().unwrap_or_else(PoisonError::into_inner) = engine.spec.clone();
                 (self.store, self.engine) = (store, Held::new(engine));
                 self.shared.rests.store(false, Ordering::Relaxed);
                 self.marks = self.store.marks().unwrap_or_default();
@@ -497,6 +509,7 @@ impl Writer {
             || self.shortened.elapsed() < TICK
             || self.failure().is_some()
             || self.engine.spec.shadow_of.is_some()
+            || !self.store.leads()
         {
             return;
         }
@@ -521,9 +534,11 @@ impl Writer {
         }
         self.saved = seq;
         let (still, folder) = (self.engine.still(), self.store.folder().to_owned());
-        let (shared, name) = (Arc::clone(&self.shared), self.name.clone());
+        let (shared, name, common) = (Arc::clone(&self.shared), self.name.clone(), self.store.common());
         let spawned = std::thread::Builder::new().name("snapshot".to_owned()).spawn(move || {
-            if let Err(what) = store::write_snapshot(&folder, seq, &still.archive()) {
+            let archive = still.archive();
+            let written = store::write_snapshot(&folder, seq, &archive);
+            if let Err(what) = written.and_then(|()| Store::share(common.as_ref(), seq, &archive)) {
                 tracing::error!(model = %name, "a snapshot was not written; the log is complete: {what}");
             }
             shared.saving.store(false, Ordering::Release);

@@ -2,6 +2,7 @@
 //! before every answer.
 
 mod files;
+mod linked;
 mod reading;
 mod states;
 
@@ -12,10 +13,13 @@ use noregret_stream::Fault;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use self::files::{MARKS, MOST_VERSIONS, SNAPSHOTS, VERSIONS, file_of, remove_old, seqs};
+use self::linked::Link;
 use crate::model::event::{Event, Outcome};
 use crate::model::spec::Spec;
+use crate::nodes::{Line, State};
 
 pub(crate) use self::files::{read_version, versions, write_snapshot};
+pub(crate) use self::linked::{prepare, remove, set_aside};
 pub(crate) use self::reading::{Tail, back_up, decided, log_properties, read_log};
 pub(crate) use self::states::newest_snapshot;
 
@@ -23,6 +27,8 @@ pub(crate) use self::states::newest_snapshot;
 pub(crate) struct Store {
     db: Connection,
     folder: PathBuf,
+    /// The log that several nodes have in common, if they do.
+    link: Option<Link>,
 }
 
 /// The end of a decision that is no longer pending.
@@ -145,7 +151,7 @@ impl Store {
             db.execute_batch(SCHEMA).map_err(failed)?;
             db.pragma_update(None, "user_version", VERSION).map_err(failed)?;
         }
-        Ok(Self { db, folder: folder.to_owned() })
+        Ok(Self { db, folder: folder.to_owned(), link: None })
     }
 
     /// The path of the database.
@@ -202,13 +208,19 @@ impl Store {
         self.db.execute_batch("BEGIN IMMEDIATE").map_err(|error| self.failed(&error))
     }
 
-    /// Commits the transaction durably.
+    /// Commits the transaction durably; where nodes have a log in common, there first.
     pub(crate) fn commit(&mut self) -> Result<(), Fault> {
+        if let Some(link) = &mut self.link {
+            link.commit()?;
+        }
         self.db.execute_batch("COMMIT").map_err(|error| self.failed(&error))
     }
 
     /// Rolls the transaction back.
     pub(crate) fn roll_back(&mut self) {
+        if let Some(link) = &mut self.link {
+            link.group = Default::default();
+        }
         // Fails if SQLite has already rolled back, which is ignored.
         let _ = self.db.execute_batch("ROLLBACK");
     }
@@ -227,17 +239,35 @@ impl Store {
         } else {
             Some(serde_json::to_string(outcome).map_err(|error| error.to_string())?)
         };
+        let line = Line { seq, at, body, outcome };
+        self.put_line(&line, event.id())?;
+        if let Some(link) = &mut self.link {
+            link.group.lines.push(line);
+        }
+        Ok(())
+    }
+
+    /// Writes an event that is about the decision or row `id`.
+    fn put_line(&self, Line { seq, at, body, outcome }: &Line, id: Option<&str>) -> Result<(), Fault> {
         let mut insert = self
             .db
             .prepare_cached("INSERT INTO events (seq, at, id, body, outcome) VALUES (?, ?, ?, ?, ?)")
             .map_err(|error| self.failed(&error))?;
-        let done = insert.execute(params![seq as i64, at, event.id(), body, outcome]);
+        let done = insert.execute(params![*seq as i64, at, id, body, outcome]);
         done.map(drop).map_err(|error| self.failed(&error))
     }
 
     /// Keeps the settings of the model beside its log, so that it can be made again without a snapshot.
-    pub(crate) fn keep_spec(&self, spec: &Spec) -> Result<(), Fault> {
+    pub(crate) fn keep_spec(&mut self, spec: &Spec) -> Result<(), Fault> {
         let body = serde_json::to_string(spec).map_err(|error| error.to_string())?;
+        self.put_spec(&body)?;
+        if let Some(link) = &mut self.link {
+            link.group.spec = Some(body);
+        }
+        Ok(())
+    }
+
+    fn put_spec(&self, body: &str) -> Result<(), Fault> {
         let done = self.db.execute("INSERT OR REPLACE INTO spec (one, body) VALUES (1, ?)", [body]);
         done.map(drop).map_err(|error| self.failed(&error))
     }
@@ -268,7 +298,7 @@ impl Store {
     }
 
     /// Starts a segment of the log at `seq` with `header`.
-    pub(crate) fn add_segment(&mut self, seq: u64, header: &str) -> Result<(), Fault> {
+    fn add_segment(&self, seq: u64, header: &str) -> Result<(), Fault> {
         let done = self.db.execute(
             "INSERT OR REPLACE INTO segments (seq, header) VALUES (?, ?)",
             params![seq as i64, header],
@@ -278,6 +308,13 @@ impl Store {
 
     /// Removes the events up to `seq`, where a snapshot and a segment start.
     pub(crate) fn forget(&mut self, seq: u64) -> Result<(), Fault> {
+        if let Some(link) = &mut self.link {
+            link.group.forgotten = Some(seq);
+        }
+        self.forget_until(seq)
+    }
+
+    fn forget_until(&self, seq: u64) -> Result<(), Fault> {
         let done = self
             .db
             .execute("DELETE FROM events WHERE seq <= ?", [seq as i64])
@@ -297,6 +334,10 @@ impl Store {
     /// Starts a new log after event `seq` with `header`, and keeps the model's state there.
     pub(crate) fn begin_log(&mut self, seq: u64, header: &str, archive: &Archive) -> Result<(), Fault> {
         self.keep(MARKS, seq, archive)?;
+        if let Some(link) = &mut self.link {
+            let (header, file) = (Some(header.to_owned()), Some(archive.to_bytes()));
+            link.group.states.push(State { seq, header, file });
+        }
         self.add_segment(seq, header)
     }
 
@@ -344,6 +385,7 @@ impl Store {
 
     /// Truncates the log, which then starts at the mark `seq`.
     pub(crate) fn begin_at_mark(&mut self, seq: u64) -> Result<(), Fault> {
+        self.begin_there(seq)?;
         let mut begin = || -> rusqlite::Result<()> {
             let group = self.db.transaction()?;
             group.execute(

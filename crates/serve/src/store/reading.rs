@@ -116,5 +116,8 @@ pub(crate) fn back_up(folder: &Path, target: &Path) -> Result<(), Fault> {
     let backup = rusqlite::backup::Backup::new(&db, &mut copy).map_err(|error| failed(&error))?;
     // In one step, which reads one state of the database while its model writes on: between two steps, SQLite
     // begins again whenever there was a write.
-    backup.run_to_completion(i32::MAX, std::time::Duration::ZERO, None).map_err(|error| failed(&error))
+    backup.run_to_completion(i32::MAX, std::time::Duration::ZERO, None).map_err(|error| failed(&error))?;
+    drop(backup);
+    // A log of its own, whatever nodes have the other in common.
+    copy.execute_batch("DROP TABLE IF EXISTS common").map_err(|error| failed(&error))
 }

@@ -1,6 +1,7 @@
 //! What a model is recovered from: the states in files, and the events after them.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use noregret_stream::Fault;
 use rusqlite::OptionalExtension as _;
@@ -8,21 +9,24 @@ use rusqlite::OptionalExtension as _;
 use super::files::{self, MARKS, VERSIONS, file_of, seqs, snapshot_path};
 use super::{Logged, Store, decoded};
 use crate::model::event::Outcome;
+use crate::nodes::Node;
 
 impl Store {
-    /// Opens the store in `folder`, and removes the versions of events that were never committed. With the
-    /// number of the last event.
+    /// Opens the store in `folder`, reads what other nodes have written if `node` has a log in common with
+    /// them, and removes the versions of events that were never committed. With the number of the last event.
     ///
     /// # Errors
-    /// If its database is damaged.
-    pub(crate) fn reopen(folder: &Path) -> Result<(Self, u64), Fault> {
-        let store = Self::open(folder, false)?;
-        let failed = |error: rusqlite::Error| store.failed(&error);
-        let check: String =
-            store.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
+    /// If its database is damaged, or the common log cannot be reached.
+    pub(crate) fn reopen(folder: &Path, node: Option<&Arc<Node>>) -> Result<(Self, u64), Fault> {
+        let mut store = Self::open(folder, false)?;
+        let check = store.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
+        let check: String = check.map_err(|error| store.failed(&error))?;
         if check != "ok" {
             return Err(format!("{}: the database is damaged: {check}", store.path().display()).into());
         }
+        store.link(node)?;
+        store.catch_up()?;
+        let failed = |error: rusqlite::Error| store.failed(&error);
         let last: Option<i64> =
             store.db.query_row("SELECT max(seq) FROM events", [], |row| row.get(0)).map_err(failed)?;
         let first: i64 = store

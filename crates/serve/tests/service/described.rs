@@ -127,7 +127,7 @@ fn nothing_is_told_without_a_key() {
     add_key(folder.path(), "admin", Right::Admin, &[], None).expect("a key");
     let service = Service::start(folder.path());
     let document = service.get("/openapi.json").ok(200);
-    let open = ["/healthz", "/livez", "/openapi.json", "/readyz", "/v1"];
+    let open = ["/healthz", "/leadz", "/livez", "/openapi.json", "/readyz", "/v1"];
     for (path, method, _) in operations(&document) {
         let is_open = open.contains(&path.as_str());
         let path = path.replace("{name}", "one").replace("{loop}", "one").replace("{event}", "none");
