@@ -44,6 +44,8 @@ mod serve;
 mod serve_deploy;
 #[cfg(all(feature = "serve", unix))]
 mod serve_hostile;
+#[cfg(all(feature = "postgres", unix))]
+mod serve_nodes;
 #[cfg(feature = "serve")]
 mod serve_tables;
 mod shapes;

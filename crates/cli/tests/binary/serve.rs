@@ -77,24 +77,22 @@ pub(crate) fn get(url: &str) -> Vec<u8> {
     response.body_mut().with_config().limit(1 << 30).read_to_vec().unwrap()
 }
 
-/// Kills the service `kills` times under the load of four clients. Every decision that was answered is known
-/// afterwards, every answer is counted once, and the model is that of its own log, replayed, to the bit.
-fn killed(kills: u64) {
-    let folder = Folder::new();
-    let mut served = Served::start(&folder, "");
-    let spec = json!({"feedback": "bandit", "learner": "soba", "labels": ["a", "b", "c"],
-        "params": {"features": 6, "exploration": 0.2}});
-    let url = format!("{}/v1/models/m", served.base);
-    assert_eq!(agent().put(&url).send(spec.to_string()).unwrap().status(), 201);
-    // Decisions that were answered, with what was acknowledged of their feedback.
-    let known: Arc<Mutex<HashMap<String, Option<bool>>>> = Arc::default();
-    let counter = Arc::new(AtomicU64::new(0));
-    for round in 0..kills {
+/// Decisions that were answered, with what was acknowledged of their feedback.
+pub(crate) type Known = Arc<Mutex<HashMap<String, Option<bool>>>>;
+
+/// Four clients of the model m that decide and answer until they are stopped.
+pub(crate) struct Load {
+    stop: Arc<AtomicBool>,
+    clients: Vec<std::thread::JoinHandle<()>>,
+}
+
+impl Load {
+    pub(crate) fn on(base: &str, known: &Known, counter: &Arc<AtomicU64>) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
-        let clients: Vec<_> = (0..4)
+        let clients = (0..4)
             .map(|client| {
-                let (base, known, stop) = (served.base.clone(), Arc::clone(&known), Arc::clone(&stop));
-                let counter = Arc::clone(&counter);
+                let (base, known, stop) = (base.to_owned(), Arc::clone(known), Arc::clone(&stop));
+                let counter = Arc::clone(counter);
                 std::thread::spawn(move || {
                     let agent = agent();
                     while !stop.load(Ordering::Relaxed) {
@@ -118,14 +116,25 @@ fn killed(kills: u64) {
                 })
             })
             .collect();
-        // Moments that differ from kill to kill.
-        std::thread::sleep(Duration::from_millis(40 + round * 7919 % 160));
-        served.kill();
-        stop.store(true, Ordering::Relaxed);
-        clients.into_iter().for_each(|client| client.join().unwrap());
-        served = Served::start(&folder, "");
+        Self { stop, clients }
     }
-    let base = served.base.clone();
+
+    pub(crate) fn end(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.clients.into_iter().for_each(|client| client.join().unwrap());
+    }
+}
+
+/// Makes the model m.
+pub(crate) fn make_model(base: &str) {
+    let spec = json!({"feedback": "bandit", "learner": "soba", "labels": ["a", "b", "c"],
+        "params": {"features": 6, "exploration": 0.2}});
+    assert_eq!(agent().put(&format!("{base}/v1/models/m")).send(spec.to_string()).unwrap().status(), 201);
+}
+
+/// Every decision that was answered is in the log of the model m, every answer is counted once, and the model
+/// is that of its own log, replayed, to the bit.
+pub(crate) fn nothing_is_lost(folder: &Folder, base: &str, known: &Known, least: u64) {
     let log = String::from_utf8(get(&format!("{base}/v1/models/m/log"))).unwrap();
     let model = get(&format!("{base}/v1/models/m/model"));
     let (mut decided, mut heard) = (HashMap::new(), HashMap::new());
@@ -136,7 +145,7 @@ fn killed(kills: u64) {
         assert!(place.insert(id.clone(), line["correct"].as_bool()).is_none(), "{id} stands there twice");
     }
     let known = known.lock().unwrap();
-    assert!(known.len() as u64 > 5 * kills, "{} decisions are no load", known.len());
+    assert!(known.len() as u64 > least, "{} decisions are no load", known.len());
     for (id, answer) in known.iter() {
         assert!(decided.contains_key(id), "the decision {id} was answered, and is lost");
         if answer.is_some() {
@@ -153,6 +162,23 @@ fn killed(kills: u64) {
         tensors
     };
     assert!(digest(&model) == digest(&folder.read("replayed")), "the model is not that of its log");
+}
+
+/// Kills the service `kills` times under the load of four clients.
+fn killed(kills: u64) {
+    let folder = Folder::new();
+    let mut served = Served::start(&folder, "");
+    make_model(&served.base);
+    let (known, counter) = (Known::default(), Arc::new(AtomicU64::new(0)));
+    for round in 0..kills {
+        let load = Load::on(&served.base, &known, &counter);
+        // Moments that differ from kill to kill.
+        std::thread::sleep(Duration::from_millis(40 + round * 7919 % 160));
+        served.kill();
+        load.end();
+        served = Served::start(&folder, "");
+    }
+    nothing_is_lost(&folder, &served.base, &known, 5 * kills);
     served.kill();
 }
 
