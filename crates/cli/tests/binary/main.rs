@@ -40,6 +40,8 @@ mod resume;
 mod run;
 #[cfg(feature = "serve")]
 mod serve;
+#[cfg(all(feature = "serve", target_os = "linux"))]
+mod serve_bounds;
 #[cfg(all(feature = "serve", unix))]
 mod serve_deploy;
 #[cfg(all(feature = "serve", unix))]

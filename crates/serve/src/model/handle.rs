@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -68,7 +68,7 @@ pub(crate) struct Handle {
     pub(crate) kind: RowKind,
     pub(crate) folder: PathBuf,
     pub(crate) limits: Limits,
-    queue: SyncSender<Command>,
+    queue: Sender<Command>,
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
     /// Where nodes have a log in common: this node, and the number of the model there.
@@ -123,7 +123,7 @@ impl Handle {
         engine: Engine,
         limits: &Limits,
     ) -> Result<Self, Fault> {
-        let (queue, commands) = sync_channel(limits.queue);
+        let (queue, commands) = channel();
         let seq = engine.standing.seq;
         let shared = Arc::new(Shared {
             seen: RwLock::new(Arc::new(engine.seen())),
@@ -193,13 +193,13 @@ impl Handle {
         if let Some(what) = &*self.shared.failed.read().unwrap_or_else(PoisonError::into_inner) {
             return Err(Refusal::failed(format!("the model {} is suspended: {what}", self.name)));
         }
-        self.shared.waiting.fetch_add(1, Ordering::Relaxed);
-        let Err(error) = self.queue.try_send(command) else { return Ok(true) };
-        self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
-        match error {
-            TrySendError::Full(_) => Ok(false),
-            TrySendError::Disconnected(_) => Err(self.stopped()),
+        // Counted here: a channel with a bound takes the memory of all its places at once, in every model.
+        let is_full = self.shared.waiting.fetch_add(1, Ordering::Relaxed) >= self.limits.queue as u64;
+        if !is_full && self.queue.send(command).is_ok() {
+            return Ok(true);
         }
+        self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
+        if is_full { Ok(false) } else { Err(self.stopped()) }
     }
 
     fn send(&self, command: Command) -> Result<(), Refusal> {
@@ -439,7 +439,6 @@ impl Handle {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             self.shared.waiting.fetch_add(1, Ordering::Relaxed);
-            // A full queue soon has space.
             let _ = self.queue.send(Command::Stop);
             let _ = thread.join();
         }

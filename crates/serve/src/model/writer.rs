@@ -422,6 +422,7 @@ impl Writer {
         }
         self.show_another();
         self.engine.rest();
+        self.store.rest();
         self.shared.rests.store(true, Ordering::Relaxed);
     }
 

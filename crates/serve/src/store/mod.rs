@@ -203,6 +203,13 @@ impl Store {
         done.map_err(|error| self.failed(&error)).inspect_err(|_| self.roll_back())
     }
 
+    /// Frees what the database holds in memory, until it is used again.
+    pub(crate) fn rest(&self) {
+        self.db.flush_prepared_statement_cache();
+        // It is only memory.
+        let _ = self.db.execute_batch("PRAGMA shrink_memory");
+    }
+
     /// Starts a transaction.
     pub(crate) fn begin(&mut self) -> Result<(), Fault> {
         self.db.execute_batch("BEGIN IMMEDIATE").map_err(|error| self.failed(&error))
