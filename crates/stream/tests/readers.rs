@@ -514,6 +514,11 @@ fn missing_numbers_are_named_in_every_format() {
         ("a.ndjson", objects("\"b\":NaN,"), true),
         ("a.ndjson", objects(""), false),
         ("a.ndjson", "{\"x\":[0.5,2.25],\"y\":\"p\"}\n{\"x\":[-2.25,null],\"y\":\"q\"}\n".to_owned(), true),
+        (
+            "a.ndjson",
+            "{\"_label\":1,\"a\":0.5,\"b\":2.25}\n{\"_label\":2,\"a\":-2.25,\"b\":null}\n".to_owned(),
+            true,
+        ),
         ("a.svm", "p 1:0.5 2:2.25\nq 1:-2.25 2:nan\n".to_owned(), true),
         ("a.svm", "p 1:0.5 2:2.25\nq 1:-2.25 2:NA\n".to_owned(), true),
         ("a.svm", "p 1:0.5 2:2.25\nq 1:-2.25\n".to_owned(), false),

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! - Objects are features by path; keys that begin with `_` are none, but for the words of `_text`. Keys may
-//!   be repeated. Objects in a list belong to what the list belongs to.
+//!   be repeated. Objects in a list belong to what the list belongs to. Null is a missing number.
 //! - `_multi` has the actions, with features of their own: see [`offer`](crate::read::offer). A `_tag` is an
 //!   action's name.
 //! - `_label_cost` is the cost of the action `_labelIndex` (from 0; or `_label_Action`, from 1), which was
@@ -37,7 +37,7 @@ use crate::read::error::{ReadError, ReadErrorKind, json_fault, shown};
 use crate::read::format::Format;
 use crate::read::label::written;
 use crate::read::ndjson::offers::{offers_described, room};
-use crate::read::offer::Round;
+use crate::read::offer::{Described, Round};
 use crate::read::options::{Offers, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::remark::Remark;
@@ -211,7 +211,9 @@ impl Json {
                 let mut described = Vec::new();
                 features(context, &mut String::new(), &mut described)?;
                 for (name, value) in described {
-                    if let Some(column) = columns.by_name(&name) {
+                    if value.is_nan() {
+                        columns.columns().index_of(&name).into_iter().for_each(|column| row.miss(column));
+                    } else if let Some(column) = columns.by_name(&name) {
                         row.push(column, value);
                     }
                 }
@@ -258,10 +260,9 @@ impl Json {
     /// Reads the features of a round and of its actions.
     fn describe_actions(&mut self, context: &Node, actions: &[Node]) -> Result<(), Fault> {
         self.round.clear();
-        features(context, &mut String::new(), &mut self.round.context)?;
+        self.round.context = numbers(context, "")?;
         for action in actions {
-            let mut described = Vec::new();
-            features(action, &mut String::new(), &mut described)?;
+            let described = numbers(action, "")?;
             // An action that is listed twice is known by its features the second time.
             let tag = action.text("_tag").filter(|tag| self.round.position(tag).is_none());
             self.round.offer(&tag.unwrap_or_default(), described)?;
@@ -270,10 +271,17 @@ impl Json {
     }
 }
 
+/// The features of `node`, which is called `path`, for hashed columns, in which a missing number is 0.
+fn numbers(node: &Node, path: &str) -> Result<Described, Fault> {
+    let mut described = Vec::new();
+    features(node, &mut path.to_owned(), &mut described)?;
+    described.retain(|(_, value)| !value.is_nan());
+    Ok(described)
+}
+
 /// A slot, whose choice is in `outcome`.
 fn slot(node: &Node, outcome: &Node) -> Result<Slot, Fault> {
-    let mut described = Vec::new();
-    features(node, &mut slots::PREFIX.to_owned(), &mut described)?;
+    let described = numbers(node, slots::PREFIX)?;
     let places = |numbers: Vec<f64>| {
         let place = |number: f64| {
             let place = number as usize;

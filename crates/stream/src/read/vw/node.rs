@@ -67,11 +67,12 @@ impl Node {
     }
 }
 
-/// Adds the features of `node`, which is called `path`; see [`super::json`].
+/// Adds the features of `node`, which is called `path`; see [`super::json`]. Null is NaN, a missing number.
 pub(super) fn features(node: &Node, path: &mut String, into: &mut Described) -> Result<(), Fault> {
     let length = path.len();
     match node {
-        Node::Null => {}
+        Node::Null if path.is_empty() => {}
+        Node::Null => into.push((path.clone(), f64::NAN)),
         Node::Bool(flag) => into.push((path.clone(), f64::from(u8::from(*flag)))),
         Node::Number(number) if number.abs() <= LARGEST_NORM => into.push((path.clone(), *number)),
         Node::Number(number) => {
@@ -83,7 +84,7 @@ pub(super) fn features(node: &Node, path: &mut String, into: &mut Described) -> 
         Node::Text(text) => into.push((format!("{path}={text}"), 1.0)),
         Node::List(members) => {
             for (at, member) in members.iter().enumerate() {
-                if let Node::Number(_) = member {
+                if let Node::Number(_) | Node::Null = member {
                     path.push_str(if path.is_empty() { "" } else { "." });
                     path.push_str(&at.to_string());
                 }
