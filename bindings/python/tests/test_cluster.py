@@ -225,6 +225,18 @@ def test_fit_reads_tables_as_a_learner_does():
     assert not swept.failures and swept.runs[0]["error_rate"] < 0.35
 
 
+def test_words_that_come_in_a_later_shard_are_learnt():
+    # "columns: 14 in one block; must be 6, as in the first", unless a column of categories was beside.
+    pandas = pytest.importorskip("pandas")
+    texts = ["it came broken", "refund please"] * 100 + ["it is late again", "thanks a lot"] * 50
+    frame, y = pandas.DataFrame({"t": texts}), np.array(["bad", "good"] * 150, dtype=object)
+    for beside in ({}, {"hue": ["red", "blue", "green"] * 100}):
+        fitted = fit(split(frame.assign(**beside), y, 3), engine=ENGINE, text=["t"])
+        assert {"t~broken", "t~thanks"} <= set(fitted.learner.columns)
+        asked = pandas.DataFrame({"t": ["late again", "thanks a lot"], **({"hue": ["red"] * 2} if beside else {})})
+        assert fitted.learner.predict(asked).tolist() == ["bad", "good"]
+
+
 def test_numbers_that_go_missing_behind_the_first_rows():
     # The rows that decide about the columns are whole: missing numbers behind them were 0 before standardising.
     pandas = pytest.importorskip("pandas")

@@ -88,7 +88,7 @@ def kinds(reading: Reading, *blocks: Block) -> tuple[str, bool] | None:
             return "", False
         target = _tables.free("label", x.names)
         schema, _ = _core.table_schema(x.given(target, list(y)), {"label": target, **_tables.roles(reading.told, x)})
-        return schema, '"categorical"' in schema or '"time"' in schema
+        return schema, any(field["role"] in ("categorical", "text", "time") for field in _fields(schema))
     return None
 
 
@@ -361,16 +361,20 @@ def _halves(block: Block, reading: Reading) -> tuple[Any, Any]:
 
 def _has_places(schema: str | None) -> bool:
     """Whether a schema is that of an array, whose columns are called by their places."""
-    fields = [] if schema is None else json.loads(schema)["csv"]["fields"]
+    fields = [] if schema is None else _fields(schema)
     return bool(fields) and all(field["name"].isdecimal() for field in fields if field["role"] not in ("label", "weight"))
+
+
+def _fields(schema: str) -> list[dict[str, Any]]:
+    """The columns of a table, with their names and roles."""
+    return list(json.loads(schema)["csv"]["fields"])
 
 
 def _check_names(x: Any, table: _tables.Table, reading: Reading) -> None:
     """Refuses a frame that lacks a column of the first one: what a worker warns of is seen by nobody."""
     if reading.schema is None or _tables.column_names(x) is None or table.nests:
         return
-    fields = json.loads(reading.schema)["csv"]["fields"]
-    missing = [field["name"] for field in fields if field["role"] not in ("label", "weight", "drop") and field["name"] not in table.names]
+    missing = [field["name"] for field in _fields(reading.schema) if field["role"] not in ("label", "weight", "drop") and field["name"] not in table.names]
     if missing:
         raise ValueError(f"x has no column {missing[0]!r}, which the first table had")
 
