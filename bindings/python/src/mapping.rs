@@ -53,6 +53,14 @@ fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Ma
                     mapped.known.extend(column_of(columns, &name)?.map(|column| (column, f64::NAN)));
                     continue;
                 }
+                if x.contains(&category)? {
+                    return Err(Failure::Value(format!(
+                        "feature {} appears twice: as a number, and as the text {text} of feature {}",
+                        category.repr()?,
+                        name.repr()?
+                    ))
+                    .into());
+                }
                 (category, 1.0)
             }
             Err(_) => match value.extract::<f64>() {

@@ -20,6 +20,8 @@ pub(crate) struct Numbers {
     starts: Vec<i64>,
     /// Remarks on the cells.
     pub(crate) odd: Remarks,
+    /// Remarks on the columns, of which that on new ones is the last.
+    pub(crate) notes: Vec<String>,
 }
 
 /// The same for Python, with the number of columns.
@@ -60,7 +62,7 @@ pub(crate) fn numbers(
         }
         found.starts.push(found.values.len() as i64);
     }
-    found.odd = remarks(reader.as_ref());
+    (found.odd, found.notes) = (remarks(reader.as_ref()), reader.notes());
     Ok((found, reader.schema(), reader.dropped_features()))
 }
 

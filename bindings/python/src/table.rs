@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::sync::Arc;
 
-use noregret_stream::{Format, MemoryCell, MemoryTable, ReadOptions, Reader, Remark};
+use noregret_stream::{Format, MemoryCell, MemoryTable, ReadOptions, Reader, Remark, Schema};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyList, PyString};
 
@@ -45,6 +45,12 @@ impl Table {
 }
 
 impl Table {
+    /// Whether it has columns that a table with `schema` does not have.
+    pub(crate) fn has_new(&self, schema: &Schema) -> bool {
+        let (Given::Cells(table), Some(csv)) = (&self.0, &schema.csv) else { return false };
+        table.names.iter().any(|name| csv.fields.iter().all(|field| field.name != *name))
+    }
+
     /// A reader of the rows.
     pub(crate) fn open(&self, options: &ReadOptions) -> Done<Box<dyn Reader>> {
         Ok(match &self.0 {

@@ -340,6 +340,9 @@ def test_columns_that_come_later_are_said():
             learn()
         assert [str(warning.message) for warning in found] == said
     assert learner.run([{"x": 1.0, "z": 2.0}], ["a"]).notes == [one]
+    bandit, frame = Bandit("squarecb"), ages()
+    bandit.run(frame, old(frame))
+    assert bandit.run(frame.assign(z=1.0), old(frame)).notes == [one]
 
 
 def test_cells_beside_lists_are_said():

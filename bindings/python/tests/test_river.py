@@ -297,6 +297,15 @@ def test_what_is_no_dictionary_is_named():
             face.Folklore().learn_one(x, "a")
 
 
+def test_a_text_and_a_number_of_one_feature_are_refused():
+    # They were refused in words of arrays, or, in a first row, became one column.
+    for rows in ([{"hue": "red", "hue=red": 2.0}], [{"hue": "red"}, {"hue=red": 2.0, "hue": "red"}]):
+        model = face.Folklore()
+        with pytest.raises(ValueError, match="feature 'hue=red' appears twice: as a number, and as the text red of feature 'hue'"):
+            for row in rows:
+                model.learn_one(row, "a")
+
+
 def test_empty_texts_are_missing():
     empty, none = face.Folklore(), face.Folklore()
     for at in range(60):

@@ -201,7 +201,10 @@ impl Inner {
             schema.columns = Columns::Named(Names::default());
         }
         let (by_name, room) = (schema.csv.is_none(), self.encoder.columns());
-        let (rows, schema, dropped) = numbers(table, schema, room, true)?;
+        let (mut rows, schema, dropped) = numbers(table, schema, room, true)?;
+        if !by_name && learns && table.has_new(&self.schema) {
+            rows.odd.1.extend(rows.notes.pop());
+        }
         if by_name && learns {
             if dropped > 0 {
                 return Err(Failure::Value(format!(
