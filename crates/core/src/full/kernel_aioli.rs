@@ -90,7 +90,7 @@ params! {
         /// Offset of the polynomial kernel, >= 0.
         offset: f64 = "1",
         /// Length scale of the rbf kernel, > 0.
-        length_scale: f64 = "1",
+        length_scale: f64 = "sqrt(features)",
         /// Bound $B$ on the norm of the comparator in the kernel's Hilbert space, > 0.
         norm: f64 = "30 / radius",
         /// Bound $R$ on $\sqrt{k(x, x)}$, > 0.
@@ -260,7 +260,8 @@ impl Algorithm for KernelAioli {
     };
 
     fn new(params: KernelAioliParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
-        let kernel = Reproducing::checked(params.kernel, params.degree, params.offset, params.length_scale)?;
+        let KernelAioliParams { kernel, degree, offset, length_scale, .. } = params;
+        let kernel = Reproducing::checked(kernel, degree, offset, length_scale, problem.features)?;
         let default = kernel.radius(problem.radius.unwrap_or(1.0));
         let radius = positive("radius", params.radius.unwrap_or(default))?;
         let norm = resolve_norm(params.norm, radius)?;

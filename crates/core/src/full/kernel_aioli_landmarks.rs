@@ -91,7 +91,7 @@ params! {
         /// Offset of the polynomial kernel, >= 0.
         offset: f64 = "1",
         /// Length scale of the rbf kernel, > 0.
-        length_scale: f64 = "1",
+        length_scale: f64 = "sqrt(features)",
         /// Bound $B$ on the norm of the comparator in the kernel's Hilbert space, > 0.
         norm: f64 = "30 / radius",
         /// Bound $R$ on $\sqrt{k(x, x)}$, > 0.
@@ -203,7 +203,8 @@ impl Algorithm for KernelAioliLandmarks {
         if !(1e-6..=1.0).contains(&tolerance) {
             return Err(ParamError::invalid("tolerance", tolerance, "from 1e-6 to 1"));
         }
-        let kernel = Reproducing::checked(params.kernel, params.degree, params.offset, params.length_scale)?;
+        let KernelAioliLandmarksParams { kernel, degree, offset, length_scale, .. } = params;
+        let kernel = Reproducing::checked(kernel, degree, offset, length_scale, problem.features)?;
         let default = kernel.radius(problem.radius.unwrap_or(1.0));
         let radius = positive("radius", params.radius.unwrap_or(default))?;
         let inner = AioliParams {
@@ -457,6 +458,14 @@ mod tests {
             // Rows in the span of others are charged what rounding may have changed.
             assert!(want <= got + 1e-6 && got <= want + 1e-4, "{got} for {want}");
         }
+    }
+
+    /// Without a length scale it is the square root of the number of columns, about the distance of two
+    /// standardised rows.
+    #[test]
+    fn the_length_scale_grows_with_the_columns() {
+        let learner = learner(KernelAioliLandmarksParams::new(), 9);
+        assert_eq!((learner.kernel.length_scale, learner.params.length_scale), (3.0, Some(3.0)));
     }
 
     /// Few landmarks are as good as all rows where the kernel is smooth.

@@ -31,7 +31,8 @@ pub struct Reproducing {
 }
 
 impl Reproducing {
-    /// The kernel with these parameters, or with their defaults.
+    /// The kernel with these parameters, or with their defaults for rows of `features` columns: two rows of
+    /// standardised columns are at a squared distance of about twice their number.
     ///
     /// # Errors
     /// If a parameter is out of its range.
@@ -40,6 +41,7 @@ impl Reproducing {
         degree: Option<u64>,
         offset: Option<f64>,
         length_scale: Option<f64>,
+        features: usize,
     ) -> Result<Self, ParamError> {
         let degree = degree.unwrap_or(2);
         if !(1..=100).contains(&degree) {
@@ -49,7 +51,7 @@ impl Reproducing {
             kernel: kernel.unwrap_or(Kernel::Rbf),
             degree: degree as u32,
             offset: non_negative("offset", offset.unwrap_or(1.0))?,
-            length_scale: positive("length_scale", length_scale.unwrap_or(1.0))?,
+            length_scale: positive("length_scale", length_scale.unwrap_or((features as f64).sqrt()))?,
         })
     }
 
@@ -144,7 +146,7 @@ mod tests {
     /// Products of coordinates are kernels, for landmarks and for a row that is in their span.
     #[test]
     fn coordinates_are_those_of_the_features() {
-        let kernel = Reproducing::checked(None, None, None, Some(0.7)).expect("valid");
+        let kernel = Reproducing::checked(None, None, None, Some(0.7), 3).expect("valid");
         let rows = unit_rows(5, 6, 3);
         let (mut landmarks, mut coordinates) = (Landmarks::default(), Vec::new());
         for x in &rows {
