@@ -56,8 +56,8 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Result<Response, Refus
     }
 }
 
-/// GET /leadz: whether this node changes models, for balancers that send what changes models to one of several
-/// nodes. A service alone always does.
+/// GET /leadz: whether this node changes models, for balancers that send what changes models to one of
+/// several nodes. A service alone always does.
 #[utoipa::path(get, path = "/leadz", tag = "service", operation_id = "leads",
     responses((status = 200, description = "This node changes models"),
         (status = 503, description = "It follows another one, which is named")))]

@@ -62,7 +62,8 @@ fn small_models_that_rest_take_little() {
     served.kill();
 }
 
-/// The resident memory in KiB with a thousand decisions that nobody answers, of a model with a shadow, and after
+/// The resident memory in KiB with a thousand decisions that nobody answers, of a model with a shadow, and
+/// after
 /// `count` more, twice.
 fn pending(count: usize) -> [u64; 3] {
     let folder = Folder::new();
@@ -105,8 +106,8 @@ fn memory_is_flat_with_a_shadow_and_a_hundred_thousand_that_wait() {
     assert!((later as f64) < 1.4 * full as f64, "{full} KiB with 100,000 that wait, {later} KiB later");
 }
 
-/// `count` streams of rows whose model is deleted: half of them go on, are told so, and end with their request;
-/// the others are left by their clients. No socket stays, and nothing goes on working.
+/// `count` streams of rows whose model is deleted: half of them go on, are told so, and end with their
+/// request; the others are left by their clients. No socket stays, and nothing goes on working.
 fn streams(count: usize) {
     let folder = Folder::new();
     let served = Served::start(&folder, "");

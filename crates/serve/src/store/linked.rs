@@ -98,8 +98,8 @@ pub(crate) fn remove(folder: &Path) -> Result<(), Fault> {
     removed.map_err(|error| format!("{}: cannot be removed: {error}", folder.display()).into())
 }
 
-/// Moves the folder of the model `made` out of the way: the common log does not have it any more. Another node
-/// has deleted it, or this is another database.
+/// Moves the folder of the model `made` out of the way: the common log does not have it any more. Another
+/// node has deleted it, or this is another database.
 pub(crate) fn set_aside(folder: &Path, made: i64) -> Result<(), Fault> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let aside = folder.ancestors().nth(2).unwrap_or(Path::new(".")).join("deleted");

@@ -65,6 +65,7 @@ fn follows_the_reference() {
         norm: Some(of("B")),
         radius: Some(of("R")),
         regularization: Some(of("lam")),
+        length_scale: Some(1.0),
         ..with(Kernel::Rbf)
     };
     let mut learner = kernel_aioli(params, 3);
