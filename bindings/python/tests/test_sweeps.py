@@ -47,6 +47,11 @@ def test_a_run_that_fails_is_reported_beside_the_others():
     assert [run["learner"] for run in swept.runs] == ["ogd"]
     assert [failure["learner"] for failure in swept.failures] == ["aioli"]
     assert "aioli" in swept.failures[0]["error"]
+    # The file is gone by then, and remarks on its columns were part of the sentence.
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": ["1", "2", "x", "4"] * 25, "t": ["inf"] + ["1"] * 99})
+    (failure,) = sweep((frame, ["u", "v"] * 50), ["ogd"], options=["--numeric", "t"], engine=ENGINE).failures
+    assert failure["error"] == 'rows.csv:2: column "t": "inf" is not finite'
     with pytest.raises(ValueError, match="'ogdd' is no learner"):
         sweep((x, y), "ogdd")
     with pytest.raises(ValueError, match="ogd is not among the learners"):

@@ -223,18 +223,16 @@ def _run(
 ) -> dict[str, Any]:
     """One run, as a process of the command line, which reads a file that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="noregret-sweep-") as folder:
-        path = Path(folder) / name
-        path.write_bytes(content.data)
-        words = ["compare", str(path), "--learners", learner, "--seed", str(seed)]
+        (Path(folder) / name).write_bytes(content.data)
+        words = ["compare", "--learners", learner, "--seed", str(seed)]
         for key, value in values.items():
             words += ["--set", f"{learner}.{key}={_word(value)}"]
-        words += ["--threads", "1", "--json", "--quiet", *options]
-        done = subprocess.run([sys.executable, "-m", "noregret", *words], capture_output=True, text=True, check=False)
+        words += ["--threads", "1", "--json", "--quiet", *options, "--", name]
+        done = subprocess.run([sys.executable, "-m", "noregret", *words], capture_output=True, text=True, check=False, cwd=folder)
     if done.returncode != 0:
-        raise ValueError(done.stderr.strip().removeprefix("error: "))
-    run = next(line for line in map(json.loads, done.stdout.splitlines()) if line["type"] == "run")
-    run["data"] = name
-    return dict(run)
+        # Remarks on the columns come before the failure.
+        raise ValueError(done.stderr.strip().rpartition("noregret: ")[2].removeprefix("error: "))
+    return dict(next(line for line in map(json.loads, done.stdout.splitlines()) if line["type"] == "run"))
 
 
 def _word(value: Any) -> str:
