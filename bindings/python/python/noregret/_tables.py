@@ -81,7 +81,7 @@ class Table(NamedTuple):
     @property
     def nests(self) -> bool:
         """Whether there are cells that are lists or dictionaries."""
-        return any(isinstance(cell, list | dict) for column in self.cells for cell in column)
+        return any(issubclass(kind, list | dict) for column in self.cells for kind in set(map(type, column)))
 
     def lines(self, label: str | None = None, targets: list[Any] | None = None, *, times: bool = False) -> bytes:
         """NDJSON, with objects such as `{"x": {"colour": "red"}, "label": "a"}`, one for each
@@ -415,6 +415,11 @@ def tell(notes: Collection[str], stacklevel: int) -> None:
         warnings.warn("\n".join(notes), stacklevel=stacklevel + 1)
 
 
+def misfits(odd: Iterable[str]) -> list[str]:
+    """Those of the remarks on cells that are about a column of other cells. Features that are new may come in every row."""
+    return [remark for remark in odd if remark.startswith("column ")]
+
+
 def of_arrow(x: Any) -> Table:
     try:
         import pyarrow
@@ -471,6 +476,8 @@ def _cells(values: Any, name: str) -> list[Any]:
         values = _arrays.objects(values)
     if kind in "iub" and kind:
         return list(values.tolist()) if _is_full(values) else [_cell(value, name, at) for at, value in enumerate(values)]
+    if kind == "f" and _is_full(values) and _is_usual(values):
+        return [None if value != value else value for value in values.tolist()]
     values = values.tolist() if hasattr(values, "tolist") else list(values)
     return [
         value if type(value) in _PLAIN and (type(value) is not int or -_SMALL < value < _SMALL) else _cell(value, name, at)
@@ -479,8 +486,13 @@ def _cells(values: Any, name: str) -> list[Any]:
 
 
 def _is_full(values: Any) -> bool:
-    """Whether a column of whole numbers or booleans has no missing cells, as nullable columns of pandas may have."""
+    """Whether a column of numbers or booleans is one of NumPy's types, which nullable columns of pandas are not."""
     return isinstance(values, np.ndarray) or isinstance(getattr(values, "dtype", None), np.dtype)
+
+
+def _is_usual(numbers: Any) -> bool:
+    """Whether numbers are at most `LARGEST` or missing, and become Python's when they are listed."""
+    return numbers.dtype.itemsize <= 8 and not bool((np.abs(np.asarray(numbers, dtype=np.float64)) > LARGEST).any())
 
 
 def _cell(value: Any, name: str, at: int) -> Any:
