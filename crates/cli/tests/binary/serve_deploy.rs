@@ -94,6 +94,77 @@ fn the_compose_file() {
     assert!(ran.status.success() && String::from_utf8_lossy(&ran.stdout).starts_with("me\t"), "{ran:?}");
 }
 
+/// The templates of the chart with its values, of which some may be others.
+fn rendered(others: &[(&str, &str)]) -> String {
+    let values = text("helm/values.yaml");
+    let files = ["service.yaml", "statefulset.yaml"].map(|name| text(&format!("helm/templates/{name}")));
+    let value = |name: &str| {
+        let other = others.iter().find(|(of, _)| *of == name).map(|(_, value)| *value);
+        other.unwrap_or_else(|| after(&values, &format!("{name}:")).trim()).trim_matches('"').to_owned()
+    };
+    let (mut lines, mut skips) = (Vec::new(), false);
+    for line in files.iter().flat_map(|file| file.lines()) {
+        if let Some(condition) = line.strip_prefix("{{- if .Values.") {
+            skips = value(condition.strip_suffix(" }}").unwrap()).is_empty();
+        } else if line == "{{- end }}" {
+            skips = false;
+        } else if !skips {
+            let mut line = line.replace("{{ .Release.Name }}", "noregret");
+            while let Some((before, rest)) = line.split_once("{{ .Values.") {
+                let (name, rest) = rest.split_once(" }}").unwrap();
+                line = format!("{before}{}{rest}", value(name));
+            }
+            assert!(!line.contains("{{"), "{line}");
+            lines.push(line);
+        }
+    }
+    lines.join("\n")
+}
+
+/// The Helm chart: what it starts is what the program takes, with settings that it knows, and its probes are
+/// answered.
+#[test]
+fn the_chart() {
+    let (one, folder) = (rendered(&[]), Folder::new());
+    let several = rendered(&[("replicas", "2"), ("postgresSecret", "noregret-postgres")]);
+    assert!(one.contains("  replicas: 1\n") && several.contains("  replicas: 2\n"), "{several}");
+    assert!(!one.contains("POSTGRES") && several.contains("                  name: noregret-postgres\n"));
+    let help = folder.run("serve --help").succeeded().stdout;
+    let mut settings = 0;
+    for name in several.lines().filter_map(|line| line.trim().strip_prefix("- name: NOREGRET_")) {
+        assert!(help.contains(&format!("[env: NOREGRET_{name}")), "{name}");
+        settings += 1;
+    }
+    assert_eq!(settings, 4);
+    let readme = text("helm/README.md");
+    let how = readme.lines().find_map(|line| line.strip_prefix("noregret ")).unwrap();
+    folder.run(how.split_once(" #").unwrap().0).succeeded();
+    // The pod copies it from the secret.
+    assert!(readme.contains("--from-file=keys/keys.json"));
+    std::fs::create_dir(folder.path("data")).unwrap();
+    std::fs::copy(folder.path("keys/keys.json"), folder.path("data/keys.json")).unwrap();
+    let words: Vec<String> = serde_json::from_str(after(&one, "          args: ")).unwrap();
+    let arguments = words.join(" ").replace("/data", "data").replace(":8730", ":0");
+    let served = Served::try_of(&mut folder.command(&arguments)).expect("it starts");
+    let base = served.base.replace("0.0.0.0", "127.0.0.1");
+    let probes: Vec<&str> = one.lines().filter_map(|line| line.trim().strip_prefix("path: ")).collect();
+    assert_eq!(probes.len(), 2);
+    for probe in probes {
+        assert_eq!(agent().get(format!("{base}{probe}")).call().unwrap().status(), 200, "{probe}");
+    }
+    assert_eq!(served.terminate(), Some(143));
+    let chart = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/helm");
+    let Ok(linted) = Command::new("helm").args(["lint", "--strict", chart]).output() else {
+        noregret_testdata::absent("helm", "install it");
+        return;
+    };
+    assert!(linted.status.success(), "{linted:?}");
+    let made = Command::new("helm").args(["template", "noregret", chart]).output().unwrap();
+    let made = String::from_utf8(made.stdout).unwrap();
+    let same = |line: &&str| !line.is_empty() && !line.starts_with('#') && *line != "---";
+    assert!(made.lines().filter(same).eq(one.lines().filter(same)), "{made}");
+}
+
 /// What clients send as keys, right ones and wrong ones, is in no line that the service writes, nor in its
 /// folder.
 #[test]
