@@ -96,6 +96,30 @@ def test_actions_come_and_go():
     assert means[0] > means[2] + 0.05, means
 
 
+class Ages:
+    """Contexts of numbers around 50, some of which are missing."""
+
+    params = {}
+
+    def __init__(self, hole):
+        self._hole = hole
+
+    def read(self):
+        rng = np.random.default_rng(0)
+        x, gone = rng.normal(size=(1200, 2)), rng.random((1200, 2)) < 0.2
+        for numbers, holes in zip(x.tolist(), gone.tolist(), strict=True):
+            context = tuple(self._hole if hole else 50 + number for number, hole in zip(numbers, holes, strict=True))
+            up = float(numbers[0] + 0.5 * numbers[1] > 0)
+            yield cb.SimulatedInteraction(context, ["down", "up"], [1 - up, up])
+
+
+def test_missing_numbers_are_means():
+    # They were 0 before scaling.
+    learners = [BanditLearner("squarecb", scale="standard") for _ in range(2)]
+    filled, holes = (rewards(cb.Environments(Ages(hole)), [one], 1200)[0] for hole, one in zip((50.0, None), learners, strict=True))
+    assert holes > filled - 0.05, (filled, holes)
+
+
 class Logged:
     """Interactions of a log."""
 

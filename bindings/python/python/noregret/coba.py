@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -260,10 +261,10 @@ def _sequence(context: Any) -> Sequence[Any]:
 
 
 def _numbers(context: Any) -> list[float] | None:
-    """The numbers of a context, if it contains only numbers; missing ones count as 0."""
+    """The numbers of a context, if it contains only numbers; NaN for missing ones."""
     if isinstance(context, Mapping):
         return None
     values = _sequence(context)
     if not all(is_missing(value) or isinstance(value, int | float | np.number | np.bool_) for value in values):
         return None
-    return [0.0 if is_missing(value) else float(value) for value in values]
+    return [math.nan if is_missing(value) else float(value) for value in values]
