@@ -11,11 +11,11 @@ use crate::read::table::words::{LABEL_NAMES, is_number};
 const ENOUGH: usize = 50;
 
 /// Whether the first row is a header. It contains the name of a column in `asked`; or a usual name of a
-/// label column, such as `class`, and no cell is repeated in its column. Otherwise it contains no number,
-/// and either a word above a column of numbers; or all its cells differ, at most the first one (above row
-/// names) is empty, and there are numbers below, or no cell is repeated in its column; or most of its cells
-/// are not empty, or half of them and the row below is no header, and none is repeated in its column, where
-/// all others are.
+/// label column, such as `class`, and no cell is repeated in its column; or its numbers are names. Otherwise
+/// it contains no number, and either a word above a column of numbers; or all its cells differ, at most the
+/// first one (above row names) is empty, and there are numbers below, or no cell is repeated in its column;
+/// or most of its cells are not empty, or half of them and the row below is no header, and none is repeated
+/// in its column, where all others are.
 pub(crate) fn has_header(rows: &[ByteRecord], asked: &[&str]) -> bool {
     let (first, rest) = (&rows[0], &rows[1..]);
     // A number may be the number of a column.
@@ -31,7 +31,7 @@ pub(crate) fn has_header(rows: &[ByteRecord], asked: &[&str]) -> bool {
     // NaN and infinities may be names, where others are beside them.
     let is_digits = |cell: &[u8]| is_number(cell) && cell.iter().any(u8::is_ascii_digit);
     if first.iter().any(is_digits) {
-        return false;
+        return has_numbered_names(first, rest);
     }
     let is_word = |cell: &[u8]| !is_missing(cell) && !is_number(cell);
     if first.iter().enumerate().any(|(column, cell)| is_word(cell) && holds_numbers(rest, column)) {
@@ -52,6 +52,37 @@ pub(crate) fn has_header(rows: &[ByteRecord], asked: &[&str]) -> bool {
     }
     let numbers_below = rest.iter().any(|row| row.iter().any(is_number));
     numbers_below || !comes_again()
+}
+
+/// Whether the numbers of the first row are names: years beside words, above numbers that are mostly none; or
+/// five or more that count by one from 0 or 1 on, as pandas numbers columns, above others. Words beside them
+/// are not repeated in their columns.
+fn has_numbered_names(first: &ByteRecord, rest: &[ByteRecord]) -> bool {
+    const YEARS: std::ops::RangeInclusive<u32> = 1500..=2100;
+    const COUNTED: usize = 5;
+    let whole = |cell: &[u8]| std::str::from_utf8(cell).ok()?.parse::<u32>().ok();
+    let is_year = |cell: &[u8]| whole(cell).is_some_and(|number| YEARS.contains(&number));
+    let numbers: Option<Vec<u32>> = first.iter().filter(|cell| is_number(cell)).map(whole).collect();
+    let Some(numbers) = numbers.filter(|_| !rest.is_empty()) else { return false };
+    let cells = |column: usize| rest.iter().filter_map(move |row| row.get(column));
+    let columns = |of: fn(&[u8]) -> bool| (0..first.len()).filter(move |column| of(&first[*column]));
+    let rarely = |column: usize, is: &dyn Fn(&[u8]) -> bool| {
+        2 * cells(column).filter(|cell| is(cell)).count() < rest.len()
+    };
+    let counts = numbers.len() >= COUNTED
+        && numbers[0] < 2
+        && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1)
+        && columns(is_number).all(|column| rarely(column, &|cell| *cell == first[column]));
+    let years = || {
+        numbers.iter().collect::<HashSet<_>>().len() == numbers.len()
+            && numbers.len() < first.len()
+            && columns(is_number).all(|column| is_year(&first[column]) && rarely(column, &is_year))
+            && columns(is_number).all(|column| holds_numbers(rest, column))
+    };
+    let is_word = |column: usize| {
+        (column == 0 || !first[column].is_empty()) && cells(column).all(|cell| *cell != first[column])
+    };
+    (counts || years()) && columns(|cell| !is_number(cell)).all(is_word)
 }
 
 /// Whether a cell of the column occurs twice or more on average.
@@ -124,6 +155,30 @@ fn holds_numbers(rows: &[ByteRecord], column: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Numbers are names where they are years or count the columns, and their rows are no such numbers.
+    #[test]
+    fn numbers_as_names() {
+        for (lines, want) in [
+            ("country,1999,2000 A,745,2666 B,3.5,80", true),
+            ("district,2018 A,-64.8 B,12.5", true),
+            (",1850,1860,1900 A,0.1,0.2,0.3 B,0.1,NA,0.4", true),
+            ("0,1,2,3,4,kind 1.5,2.5,1,7,8,x 3.5,9,9,7,8,x", true),
+            ("word,1,2,3,4,5 A,0.1,0.2,0.3,0.4,0.5 B,0.1,0.2,0.3,0.4,0.6", true),
+            // Rows.
+            ("A,1999,2005 B,2001,2004 C,1990,2010", false),
+            ("x,1999,7 y,25,3 z,30,4", false),
+            ("x,1999 y,25 x,30", false),
+            ("1999,2000 7,8 9,10", false),
+            ("1,2,3,4,5 2,1,3,4,5 1,2,3,5,4", false),
+            ("0,1,2,3,x 4,5,6,7,y", false),
+            ("2,3,4,5,6,7 3,4,5,6,7,8", false),
+            ("country,1999,2000", false),
+        ] {
+            let rows = lines.split(' ').map(|line| ByteRecord::from(line.split(',').collect::<Vec<_>>()));
+            assert_eq!(has_header(&rows.collect::<Vec<_>>(), &[]), want, "{lines}");
+        }
+    }
 
     /// Names may be repeated or absent where words alone are below them, as far as these occur again and
     /// again.
