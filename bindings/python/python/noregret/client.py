@@ -49,6 +49,11 @@ def _body(value: Any) -> bytes:
     return json.dumps(value, default=_plain).encode()
 
 
+def _given(**fields: Any) -> dict[str, Any]:
+    """Those of the fields that are not None."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
 class Refused(Exception):
     """An error response of the service."""
 
@@ -129,11 +134,9 @@ class Client:
 
         With ``shadow_of``, it is a shadow: it learns from the events of that model and can be promoted.
         """
-        body: dict[str, Any] = {"feedback": feedback}
-        given = {"learner": learner, "labels": labels, "params": params, "service": service, "shadow_of": shadow_of}
-        body.update({key: value for key, value in given.items() if value is not None})
+        given = _given(learner=learner, labels=labels, params=params, service=service, shadow_of=shadow_of)
         model = Model(self, name)
-        self._json("PUT", model.path, body)
+        self._json("PUT", model.path, {"feedback": feedback, **given})
         return model
 
     def backup(self, name: str) -> None:
@@ -185,26 +188,15 @@ class Model:
     ) -> Forecast:
         """Forecasts a row, among ``labels`` or all labels of the model; with an ``id`` the row is stored until its
         label is given by ``label``."""
-        body: dict[str, Any] = {"x": x}
-        if labels is not None:
-            body["labels"] = labels
-        if id is not None:
-            body["id"] = id
-        return Forecast(**self._post("predict", body))
+        return Forecast(**self._post("predict", {"x": x, **_given(labels=labels, id=id)}))
 
     def label(self, id: str, y: Any, *, weight: float | None = None) -> None:
         """Learns the label of the row with this ``id``. Repeating the same label has no effect."""
-        body = {"id": id, "y": y}
-        if weight is not None:
-            body["weight"] = weight
-        self._post("learn", body)
+        self._post("learn", {"id": id, "y": y, **_given(weight=weight)})
 
     def learn(self, x: Features, y: Any, *, weight: float | None = None) -> Forecast:
         """Learns a row, and returns the forecast made before learning."""
-        body = {"x": x, "y": y}
-        if weight is not None:
-            body["weight"] = weight
-        return Forecast(**self._post("learn", body))
+        return Forecast(**self._post("learn", {"x": x, "y": y, **_given(weight=weight)}))
 
     def learn_many(self, rows: Iterable[tuple[Features, Any]]) -> list[Forecast]:
         """Learns rows with their labels, of which many are committed together, and returns the forecasts made before learning.
@@ -238,11 +230,7 @@ class Model:
         deferred: bool = False,
     ) -> Decision:
         """Decides on a label: among ``labels``, which may have features, or among all labels of the model."""
-        body: dict[str, Any] = {"x": x, "exclude": list(exclude), "deferred": deferred}
-        if labels is not None:
-            body["labels"] = labels
-        if id is not None:
-            body["id"] = id
+        body = {"x": x, "exclude": list(exclude), "deferred": deferred, **_given(labels=labels, id=id)}
         return Decision(**self._post("decide", body))
 
     def feedback(
@@ -250,8 +238,7 @@ class Model:
     ) -> None:
         """Gives the feedback for a decision: ``correct``, a ``reward`` from 0 to 1, or a ``cost`` in the range of the model's
         parameter ``costs``. Repeating it has no effect."""
-        given = {"correct": correct, "reward": reward, "cost": cost}
-        self._post("feedback", {"id": id, **{key: value for key, value in given.items() if value is not None}})
+        self._post("feedback", {"id": id, **_given(correct=correct, reward=reward, cost=cost)})
 
     def activate(self, id: str) -> None:
         """Activates a deferred decision, which starts its waiting time."""
@@ -276,10 +263,7 @@ class Model:
         ``logged``, ``best``, ``baseline``, ``constant:LABEL``, ``model:NAME``, ``learner:NAME``, a learner with these ``params`` that
         learns from the log, each round after it was evaluated in it, or ``alone:NAME``, which learns only from rounds that it might
         have played itself."""
-        body: dict[str, Any] = {"policy": policy}
-        given = {"params": params, "confidence": confidence}
-        body.update({key: value for key, value in given.items() if value is not None})
-        found: dict[str, Any] = self._post("evaluate", body)
+        found: dict[str, Any] = self._post("evaluate", {"policy": policy, **_given(params=params, confidence=confidence)})
         return found
 
     def save(self) -> int:
