@@ -74,6 +74,9 @@ impl Trial {
 
     /// The same for a standardised row.
     fn standardise(&mut self, indices: &[u32], values: &[f64], columns: usize) {
+        if self.scaler.see_first(indices, values) {
+            self.until = 0;
+        }
         self.spread(indices, values, columns);
         if self.note_and_bound(indices, values) * MARGIN >= self.square {
             self.spread(indices, values, columns);

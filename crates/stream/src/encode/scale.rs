@@ -5,13 +5,14 @@ use noregret::example::Features;
 use noregret::kernel::vector::{dot, max_abs};
 use serde::{Deserialize, Serialize};
 
-use crate::read::number::is_far_from_0;
 use crate::words::named;
 
 pub(crate) use guard::{Guard, GuardState};
+pub use holes::stand_in;
 pub(crate) use moments::Moments;
 
 mod guard;
+mod holes;
 mod moments;
 
 named! {
@@ -78,6 +79,8 @@ pub struct Scaler {
     /// `Standard`: for how many missing numbers of the columns 0 stands, and for how many the mean, see
     /// [`Scaler::stand_in`].
     holes: Vec<[u64; 2]>,
+    /// Of these columns all numbers so far are missing.
+    unseen: Vec<u32>,
     /// `Mixed`: the columns of a block, if rows consist of blocks, which share their statistics.
     block: Option<u32>,
     /// What was seen of the columns, outside of which values are clipped; `None` in models from before.
@@ -102,9 +105,18 @@ impl PartialEq for Scaler {
 impl Scaler {
     /// A scaler without data.
     pub fn new(scaling: Scaling) -> Self {
-        let (first, second, holes) = (Vec::new(), Vec::new(), Vec::new());
-        let moments = Moments::default();
-        Self { scaling, rows: 0, first, second, moments, holes, block: None, guard: None, kept: None }
+        Self {
+            scaling,
+            rows: 0,
+            first: Vec::new(),
+            second: Vec::new(),
+            moments: Moments::default(),
+            holes: Vec::new(),
+            unseen: Vec::new(),
+            block: None,
+            guard: None,
+            kept: None,
+        }
     }
 
     /// A scaler without data. For [`Scaling::Mixed`], the first `numbers` columns are numbers, and as many
@@ -179,75 +191,6 @@ impl Scaler {
         }
     }
 
-    /// What stands for a missing number: [`stand_in`] of the numbers so far where columns are standardised,
-    /// else 0. What stood for missing ones before is none of these numbers.
-    pub fn stand_in(&self, column: usize) -> f64 {
-        if self.scaling != Scaling::Standard || column >= self.moments.columns() {
-            return 0.0;
-        }
-        let (mean, squares) = self.without_zeros(column);
-        let [zeros, means] = self.holes.get(column).copied().unwrap_or_default();
-        stand_in(mean, squares, self.rows.saturating_sub(zeros.saturating_add(means)) as f64)
-    }
-
-    /// The mean and the sum of squared deviations of a column without the zeros of missing numbers.
-    fn without_zeros(&self, column: usize) -> (f64, f64) {
-        let (mean, squares) = self.moments.of(column, self.rows);
-        let zeros = self.holes.get(column).map_or(0, |[zeros, _]| *zeros);
-        let (rows, others) = (self.rows as f64, self.rows.saturating_sub(zeros) as f64);
-        let mean = mean * (rows / others);
-        (mean, (squares - mean * mean * (zeros as f64 * (others / rows))).max(0.0))
-    }
-
-    /// Puts what stands for the numbers in columns `missing` into a dense `row`, which has 0 there.
-    pub(crate) fn fill(&self, missing: &[u32], row: &mut [f64]) {
-        for column in missing.iter().map(|column| *column as usize) {
-            if row.get(column) == Some(&0.0) {
-                row[column] = self.stand_in(column);
-            }
-        }
-    }
-
-    /// The same for a row that is observed next. Where the mean stands for a missing number, it stands for
-    /// those before, too, that were 0: a zero far from all numbers would scale these to almost nothing.
-    /// Returns whether there were such zeros.
-    pub(crate) fn fill_next(&mut self, missing: &[u32], row: &mut [f64]) -> bool {
-        let mut moved = false;
-        for column in missing.iter().map(|column| *column as usize) {
-            if row.get(column) != Some(&0.0) {
-                continue;
-            }
-            row[column] = self.stand_in(column);
-            if self.holes.len() <= column {
-                self.holes.resize(column + 1, [0; 2]);
-            }
-            let [zeros, means] = self.holes[column];
-            if row[column] == 0.0 {
-                self.holes[column] = [zeros + 1, means];
-                continue;
-            }
-            if zeros > 0 {
-                let moments = self.without_zeros(column);
-                self.moments.set(column, moments, self.rows);
-                moved = true;
-            }
-            self.holes[column] = [0, zeros + means + 1];
-        }
-        moved
-    }
-
-    /// For how many missing numbers of the columns 0 stands, and for how many the mean, for saving; empty if
-    /// none was missing.
-    pub(crate) fn holes(&self) -> &[[u64; 2]] {
-        &self.holes
-    }
-
-    /// The same scaler with these.
-    #[must_use]
-    pub(crate) fn with_holes(self, holes: Vec<[u64; 2]>) -> Self {
-        Self { holes, ..self }
-    }
-
     /// The value in the data that becomes 0.
     pub(crate) fn centre(&self, column: usize) -> f64 {
         match self.scaling {
@@ -268,6 +211,7 @@ impl Scaler {
         self.second.clone_from(&other.second);
         self.moments.follow(&other.moments);
         self.holes.clone_from(&other.holes);
+        self.unseen.clone_from(&other.unseen);
         match (&mut self.guard, &other.guard) {
             (Some(mine), Some(theirs)) => mine.follow(theirs),
             (mine, theirs) => mine.clone_from(theirs),
@@ -332,6 +276,7 @@ impl Scaler {
 
     /// Adds a row with non-zero `values` in columns `indices`; all other columns are 0.
     pub fn observe(&mut self, indices: &[u32], values: &[f64]) {
+        self.see_first(indices, values);
         self.rows += 1;
         let columns = indices.last().map_or(0, |last| *last as usize + 1);
         match self.scaling {
@@ -375,6 +320,7 @@ impl Scaler {
             self.observe(indices, values);
             return self.scale_dense(row);
         }
+        self.see_first(indices, values);
         let (rows, moments) = self.next(indices);
         moments.note_and_scale(indices, values, row, rows);
     }
@@ -412,15 +358,10 @@ impl Scaler {
                     *largest = largest.max(theirs(&other.first, column));
                 }
             }
-            Scaling::Standard => {
-                self.moments.add(self.rows, &other.moments, other.rows);
-                self.holes.resize(self.holes.len().max(other.holes.len()), [0; 2]);
-                for (mine, theirs) in self.holes.iter_mut().flatten().zip(other.holes.iter().flatten()) {
-                    *mine = mine.saturating_add(*theirs);
-                }
-            }
+            Scaling::Standard => self.moments.add(self.rows, &other.moments, other.rows),
         }
         self.rows = self.rows.saturating_add(other.rows);
+        self.add_holes(&other.holes);
         match (&mut self.guard, &other.guard) {
             (Some(mine), Some(theirs)) => mine.add(theirs),
             // What an unguarded part has seen is not known.
@@ -554,15 +495,6 @@ pub(crate) fn note(value: f64, inverse: f64, mean: &mut f64, squares: &mut f64) 
 #[inline(always)]
 pub(crate) fn is_indicator(inverse: f64, mean: f64, squares: f64) -> bool {
     (squares * inverse - mean * (1.0 - mean)).abs() <= 1e-9 * mean
-}
-
-/// What stands for a missing number in a standardised column of so many `numbers` with this mean and sum of
-/// squared deviations: the mean if 0 is far from them, else 0. Beside 0 and 1 alone it is 0, as of a
-/// category.
-pub fn stand_in(mean: f64, squares: f64, numbers: f64) -> f64 {
-    let inverse = 1.0 / numbers;
-    let is_far = !is_indicator(inverse, mean, squares) && is_far_from_0(mean, squares * inverse);
-    if is_far { mean } else { 0.0 }
 }
 
 /// Standardises a value; 0 in a constant column, whose deviation may differ from zero by rounding.

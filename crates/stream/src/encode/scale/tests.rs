@@ -202,7 +202,7 @@ fn holes_are_no_numbers() {
     near.extend([Some(-2.0), Some(-3.0)]);
     for (numbers, holes, want) in [
         (&ages[..1], [1, 0], 0.0),
-        (&ages[..2], [1, 0], 48.0),
+        (&ages[..2], [0, 1], 48.0),
         (&ages[..3], [0, 2], 48.0),
         (&ages[..], [0, 3], 49.75),
         (&near[..], [0, 20], 0.0),
@@ -219,10 +219,18 @@ fn holes_are_no_numbers() {
     }
     let mut joint = seen(&[None, Some(48.0)]);
     joint.add(&seen(&[None, Some(54.0)]));
-    assert_eq!(joint.holes(), [[2, 0]]);
+    assert_eq!(joint.holes(), [[0, 2]]);
     assert!((joint.stand_in(0) - 51.0).abs() < 1e-12, "{}", joint.stand_in(0));
     assert_eq!(joint.stand_in(1), 0.0, "a column without numbers");
-    // Years: zeros do not stay among them.
+    // Years: zeros do not stay among them, also where no number is missing later, in a saved scaler, too.
+    let none = seen(&[None, None]);
+    let (rows, first, second) = none.state();
+    let saved = Scaler::from_state(Scaling::Standard, rows, first, second, None);
+    for mut scaler in [saved.with_holes(none.holes().to_vec()), none] {
+        [2026.0, 2025.0].into_iter().for_each(|year| scaler.observe(&[0], &[year]));
+        let (_, means, squares) = scaler.state();
+        assert!((means[0] - 2025.75).abs() < 1e-9 && squares[0] < 1.0, "{means:?} {squares:?}");
+    }
     let years = seen(&[None, None, Some(2026.0), None, Some(2025.0), None]);
     let (_, means, squares) = years.state();
     assert!((means[0] - 2025.8).abs() < 1e-9 && squares[0] < 1.0, "{means:?} {squares:?}");
