@@ -24,6 +24,7 @@ use crate::model::handle::Handle;
 use crate::refusal::Refusal;
 use crate::safety::keys::{LiveKeys, Right};
 use crate::safety::limits::Limits;
+use crate::traces::Traces;
 
 /// The service.
 pub(crate) struct App {
@@ -31,6 +32,8 @@ pub(crate) struct App {
     pub(crate) keys: LiveKeys,
     pub(crate) dir: PathBuf,
     pub(crate) metrics: PrometheusHandle,
+    /// Where traces of requests go, if anywhere.
+    pub(crate) traces: Option<Traces>,
     /// Number of requests of every client, and with every key that has a limit, in the current second.
     pub(crate) seen: Mutex<HashMap<Asking, (Instant, u32)>>,
 }

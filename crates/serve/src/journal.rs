@@ -16,6 +16,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::app::{App, key_of};
 use crate::model::handle::now;
+use crate::traces::About;
 
 /// The form of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,6 +116,9 @@ pub(crate) async fn noted(State(app): State<Arc<App>>, mut request: Request, nex
     let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|from| from.0.ip().to_string());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let route = request.extensions().get::<MatchedPath>().cloned();
+    let span = app.traces.as_ref().map(|traces| {
+        traces.begin(request.headers(), method.as_str(), route.as_ref().map(MatchedPath::as_str))
+    });
     let mut response = next.run(request).await;
     let answered = response.status().as_str().to_owned();
     metrics::counter!("noregret_responses_total", "status" => answered).increment(1);
@@ -134,6 +138,9 @@ pub(crate) async fn noted(State(app): State<Arc<App>>, mut request: Request, nex
     }
     if [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status) {
         tell!(warn, [], [], "refused: no key that allows it");
+    }
+    if let Some(span) = span {
+        span.end(&About { request: shown, client, key, path: &path, model, status: code });
     }
     let milliseconds = begun.elapsed().as_secs_f64() * 1000.0;
     tell!(info, [target: ACCESS,], [milliseconds,], "answered");

@@ -13,6 +13,7 @@
 //! | [`safety`] | limits, names, keys |
 //! | `page` | web pages |
 //! | `journal` | the lines about requests, and about changes of models |
+//! | `traces` | traces of requests, for OpenTelemetry |
 //! | `cors` | pages of other origins |
 //! | `nodes` | several nodes with one log: the lease, followers, PostgreSQL |
 //! | `connections`, `health` | connections and shutdown; whether the service is ready |
@@ -40,6 +41,7 @@ mod process;
 mod refusal;
 pub mod safety;
 mod store;
+mod traces;
 pub mod trial;
 mod unpacked;
 
@@ -64,6 +66,7 @@ use crate::hub::{Hub, Place};
 use crate::model::spec::shown;
 use crate::nodes::Node;
 use crate::safety::keys::{Keys, LiveKeys};
+use crate::traces::Traces;
 
 pub use crate::journal::{LogForm, log_end, log_to_stderr};
 pub use crate::nodes::Nodes;
@@ -87,6 +90,8 @@ pub struct Options {
     pub cors: Vec<String>,
     /// The log that several nodes have in common, if they do.
     pub nodes: Option<Nodes>,
+    /// The collector of OpenTelemetry that traces of requests are sent to, such as `http://127.0.0.1:4318`.
+    pub traces: Option<String>,
 }
 
 /// Adds a key to the folder `dir` and returns it. Only its hash is stored. At most `rate` requests a second
@@ -141,6 +146,7 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
         )
         .into());
     }
+    let traces = options.traces.as_deref().map(Traces::open).transpose()?;
     // Connections of the database end on this thread, after those that use them.
     let node = options.nodes.as_ref().map(Node::open).transpose()?.map(Arc::new);
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -152,7 +158,7 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
             .await
             .map_err(|error| format!("cannot listen on {}: {error}", options.listen))?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let app = Arc::new(open(&options.dir, &options.limits, keys, node.clone())?);
+        let app = Arc::new(open(&options.dir, &options.limits, keys, node.clone(), traces)?);
         // Measured times are aggregated regularly, to bound the memory.
         let metrics = app.metrics.clone();
         let upkeep = tokio::spawn(async move {
@@ -174,7 +180,11 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
         connections::serve(listener, routes, stop, &options.limits).await;
         upkeep.abort();
         let app = Arc::clone(&app);
-        let _ = tokio::task::spawn_blocking(move || nodes::stop(&app, keeping_up)).await;
+        let stop = move || {
+            nodes::stop(&app, keeping_up);
+            app.traces.iter().for_each(Traces::end);
+        };
+        let _ = tokio::task::spawn_blocking(stop).await;
         Ok(())
     })
 }
@@ -193,7 +203,13 @@ fn recover(app: &Arc<App>) -> Result<(), Fault> {
 }
 
 /// The shared state of a folder.
-fn open(dir: &std::path::Path, limits: &Limits, keys: Keys, node: Option<Arc<Node>>) -> Result<App, Fault> {
+fn open(
+    dir: &std::path::Path,
+    limits: &Limits,
+    keys: Keys,
+    node: Option<Arc<Node>>,
+    traces: Option<Traces>,
+) -> Result<App, Fault> {
     // Removes backups that were being made when the process died.
     for entry in std::fs::read_dir(dir.join("backups")).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with('.') {
@@ -205,6 +221,7 @@ fn open(dir: &std::path::Path, limits: &Limits, keys: Keys, node: Option<Arc<Nod
         keys: LiveKeys::new(dir, keys),
         dir: dir.to_owned(),
         metrics: metrics_handle()?,
+        traces,
         seen: Mutex::new(HashMap::new()),
     })
 }

@@ -31,7 +31,7 @@ impl Trial {
             .enable_all()
             .build()
             .map_err(|error| error.to_string())?;
-        let app = Arc::new(open(dir, limits, Keys::default(), None)?);
+        let app = Arc::new(open(dir, limits, Keys::default(), None, None)?);
         while app.hub.recover_next() {}
         let routes = TowerToHyperService::new(router(Arc::clone(&app)));
         Ok(Self { app, routes, runtime })

@@ -66,6 +66,10 @@ pub(crate) struct ServeArgs {
     /// Seconds after which another node takes over from one that is gone
     #[arg(long, env = "NOREGRET_LEASE", value_name = "SECONDS", default_value_t = 10, value_parser = super::at_least_one::<u64>)]
     pub(crate) lease: u64,
+    /// The collector of OpenTelemetry that traces of requests are sent to, such as http://127.0.0.1:4318
+    /// [default: none]
+    #[arg(long, env = "NOREGRET_TRACES", value_name = "URL")]
+    pub(crate) traces: Option<String>,
     /// Largest number of requests of one client per second [default: unlimited]
     #[arg(long, env = "NOREGRET_RATE", value_name = "COUNT", value_parser = super::at_least_one::<u32>)]
     pub(crate) rate: Option<u32>,

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let nodes = args.postgres.clone().zip(args.node.clone());
     let nodes = nodes.map(|(postgres, name)| Nodes { postgres, name, lease_seconds: args.lease });
     let (dir, cors) = (args.dir.clone(), args.cors.clone());
-    let options = Options { listen: args.listen, dir, limits, cors, nodes };
+    let options = Options { listen: args.listen, dir, limits, cors, nodes, traces: args.traces.clone() };
     let stop = interrupt::listen();
     let form = if args.log == "json" { LogForm::Json } else { LogForm::Text };
     log_to_stderr(form);

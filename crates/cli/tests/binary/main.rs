@@ -50,6 +50,8 @@ mod serve_hostile;
 mod serve_nodes;
 #[cfg(feature = "serve")]
 mod serve_tables;
+#[cfg(feature = "traces")]
+mod serve_traces;
 mod shapes;
 mod tables;
 mod trace;

@@ -63,7 +63,7 @@ impl Service {
     pub(crate) fn try_start(dir: &Path, limits: Limits, listen: &str) -> Result<Self, String> {
         let cors = vec!["https://example.com".to_owned()];
         let listen = listen.parse().expect("an address");
-        let options = Options { listen, dir: dir.to_owned(), limits, cors, nodes: None };
+        let options = Options { listen, dir: dir.to_owned(), limits, cors, nodes: None, traces: None };
         let (stop, (sender, ready)) = (Stop::default(), channel());
         let asked = stop.clone();
         let thread = std::thread::spawn(move || {
