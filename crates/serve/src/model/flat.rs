@@ -71,12 +71,13 @@ impl Flat {
     /// If a value is not a feature, a number is too large, or there are too many features.
     pub(crate) fn check(&self, field: &str, limits: &Limits) -> Result<(), Refusal> {
         let (begin, length) = self.longest;
+        let names = self.missing().chain([&self.names[begin..begin + length]]);
+        let longest = names.max_by_key(|name| name.len()).unwrap_or_default();
         let wrong = match &self.wrong {
-            None if length > limits.name => {
-                let name = shown(&self.names[begin..begin + length]);
+            None if longest.len() > limits.name => {
+                let (name, most) = (shown(longest), limits.name);
                 format!(
-                    "feature {name} has a name of more than {} bytes, which is the limit (--name-bytes)",
-                    limits.name
+                    "feature {name} has a name of more than {most} bytes, which is the limit (--name-bytes)"
                 )
             }
             None if self.ends.len() <= limits.columns => return Ok(()),
@@ -377,6 +378,7 @@ mod tests {
             (r#"{"a": 1, "b": 2, "c": 3}"#, "there are more than 2 features, which is the limit"),
             (&deep, "nested more than 16 deep"),
             (&long, "has a name of more than 1024 bytes"),
+            (&long.replace('1', "null"), "has a name of more than 1024 bytes"),
         ] {
             let refusal = flat(text).check("x", &limits).expect_err(text);
             assert!(refusal.detail.contains(what), "{}", refusal.detail);
