@@ -103,11 +103,11 @@ fn parse_one(cell: &str, style: Style) -> Option<Moment> {
             (year, month, day, rest)
         }
         Style::DayFirst => {
-            let ([day, month, year], rest) = three(cell, &['.', '/', '-'])?;
+            let ([day, month, year], rest) = with_year_last(cell)?;
             (year, month, day, rest)
         }
         Style::MonthFirst => {
-            let ([month, day, year], rest) = three(cell, &['/', '.', '-'])?;
+            let ([month, day, year], rest) = with_year_last(cell)?;
             (year, month, day, rest)
         }
         Style::Words => words(cell)?,
@@ -218,6 +218,13 @@ fn three<'a>(cell: &'a str, marks: &[char]) -> Option<([i64; 3], &'a str)> {
     let (second, rest) = number(&rest[1..])?;
     let (third, rest) = number(rest.strip_prefix(mark)?)?;
     Some(([first, second, third], rest))
+}
+
+/// The same, where the last one is a year: it has two or four digits, unlike that of the version 2.10.5.
+fn with_year_last(cell: &str) -> Option<([i64; 3], &str)> {
+    let (numbers, rest) = three(cell, &['.', '/', '-'])?;
+    let digits = cell[..cell.len() - rest.len()].bytes().rev().take_while(u8::is_ascii_digit).count();
+    matches!(digits, 2 | 4).then_some((numbers, rest))
 }
 
 fn number(text: &str) -> Option<(i64, &str)> {
@@ -483,6 +490,9 @@ mod tests {
         assert_eq!(detect(&["01/11/1957", "01/13/1957", "01/01/1958"]), (Style::MonthFirst, 3));
         assert_eq!(detect(&["2026-01-02", "?"]), (Style::Iso, 1));
         assert_eq!(detect(&["red"]).1, 0);
+        // Versions and points are no days.
+        assert_eq!(detect(&["1.2.5", "2.10.3", "2.11.104"]).1, 0);
+        assert_eq!(detect(&["3/4/5", "1/12/9"]).1, 0);
     }
 
     #[test]
