@@ -81,16 +81,18 @@ pub(crate) fn check_types(labels: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<(
     Ok(())
 }
 
-/// A remark on labels, given with their texts, that may be numbers to forecast; `labelled` rows have one.
+/// Remarks on labels, given with their texts, that may be numbers to forecast, or look alike; `labelled` rows
+/// have one.
 #[pyfunction]
-pub(crate) fn many_numbers(labels: Vec<(String, Bound<'_, PyAny>)>, labelled: u64) -> Option<String> {
+pub(crate) fn label_remarks(labels: Vec<(String, Bound<'_, PyAny>)>, labelled: u64) -> Vec<String> {
     let missing = Missing::default();
     let mut all = Labels::default();
     for (text, label) in labels.iter().filter(|(text, _)| !missing.is_label(text)) {
         all.collect(text, label.extract().map_or(LabelType::Text, |Name(_, of)| of));
     }
-    let remark = survey::many_numbers(&all, labelled)?;
-    Some(format!("{remark}; {}", forecasts_numbers()))
+    let numbers = survey::many_numbers(&all, labelled);
+    let numbers = numbers.map(|remark| format!("{remark}; {}", forecasts_numbers()));
+    numbers.into_iter().chain(survey::look_alike(&all.sorted())).collect()
 }
 
 /// The Python object of a scalar of NumPy; `None` for other objects.

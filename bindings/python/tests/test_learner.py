@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import classes_of, dimension_of, entries, stream
 
-from noregret import Learner, learners
+from noregret import Bandit, Learner, learners
 
 FULL = entries("full", "either")
 
@@ -264,6 +264,18 @@ def test_many_numbers_as_labels_are_mentioned_once():
         assert learner.run(rows, y).notes == said and learner.run(rows, y).notes == []
         assert Learner("ogd").run(rows, [str(label) for label in y]).notes == []
         assert Learner("ogd").run(rows, y % 30).notes == Learner("vaw").run(rows, y).notes == []
+
+
+@pytest.mark.parametrize("made", [lambda: Learner("ogd"), lambda: Bandit("banditron")], ids=["learner", "bandit"])
+def test_labels_that_look_alike_are_mentioned(made):
+    # The command line said so, and Python took them for two classes without a word.
+    pandas = pytest.importorskip("pandas")
+    x = np.random.default_rng(0).normal(size=(60, 2))
+    said = ['the labels "Yes" and "yes" look alike, and are two classes: write them alike if they are one']
+    for rows in (x, pandas.DataFrame(x, columns=["a", "b"])):
+        model = made()
+        assert model.run(rows, ["yes", "no", "Yes"] * 20).notes == said and model.run(rows, ["yes", "no", "Yes"] * 20).notes == []
+        assert made().run(rows, ["1.1", "1.10", "x"] * 20).notes == []
 
 
 @pytest.mark.parametrize("labels", [[True, False, "x"], [0.5, 1.5, 2.5], ["01", "1", "2"], [datetime.date(2026, 1, day) for day in (1, 2, 3)]])

@@ -29,13 +29,13 @@ __all__ = [
     "explain_table",
     "learn_mapping",
     "joined_schema",
+    "label_remarks",
     "learn_round",
     "learner_for_array",
     "learner_for_table",
     "learner_rows",
     "linear",
     "main",
-    "many_numbers",
     "missing_labels",
     "page",
     "predict_mapping",
@@ -94,7 +94,7 @@ def settled(
     rows: int, there: list[float], first: list[float], second: list[float]
 ) -> tuple[list[float], list[float], list[float]]: ...
 def check_types(labels: list[tuple[str, Any]]) -> None: ...
-def many_numbers(labels: list[tuple[str, Any]], labelled: int) -> str | None: ...
+def label_remarks(labels: list[tuple[str, Any]], labelled: int) -> list[str]: ...
 def missing_labels(labels: list[str], missing: list[str], not_missing: list[str]) -> list[str]: ...
 def reach(learner: Learner, rows: Rows) -> tuple[float, Floats]: ...
 def sums(learner: Learner, rows: Rows, targets: Floats | Ints, at: Floats) -> Floats: ...

@@ -70,7 +70,7 @@ class Rounds(Model[_core.Bandit]):
 
     def _begin(self, x: Any, y: Any, labels: list[str] | None = None) -> list[str]:
         """Makes the bandit for rows `x` of the labels `y`, as `noregret run --feedback bandit` does for a file; returns remarks on the
-        columns of a table."""
+        columns of a table and on the labels."""
         notes: list[str] = []
         facts, playing, params = self._asked["facts"], self._asked["playing"], self._asked["params"]
         asked = {**facts, "labels": facts["labels"] or labels, "ahead": False, "bandit": True}
@@ -93,7 +93,7 @@ class Rounds(Model[_core.Bandit]):
             places = np.where(np.isin(places, missing), _arrays.UNLABELLED, places)
             self._take(_core.bandit_for_array(asked, playing, params, _full(_arrays.rows(x)), places, names))
         self._given = dict(zip(names, values, strict=True)) | self._given
-        return notes
+        return notes + _targets.remarks(values, int((places >= 0).sum()))
 
     def _take(self, core: _core.Bandit) -> None:
         self._held, self._index, self._asked = core, None, {}

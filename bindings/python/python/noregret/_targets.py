@@ -200,8 +200,7 @@ def need_labels(labels: Collection[Any], facts: Mapping[str, Any]) -> None:
 
 def remarks(labels: Iterable[Any], labelled: int) -> list[str]:
     """Remarks on distinct labels, which so many rows have."""
-    remark = _core.many_numbers([(text_of(label), label) for label in labels if label is not None], labelled)
-    return [] if remark is None else [remark]
+    return _core.label_remarks([(text_of(label), label) for label in labels if label is not None], labelled)
 
 
 def unlabelled(labels: Any, truth: Any, weights: Any = None) -> list[str]:
