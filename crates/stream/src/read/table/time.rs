@@ -98,6 +98,7 @@ fn has_dots(cell: &str) -> bool {
 fn parse_one(cell: &str, style: Style) -> Option<Moment> {
     let cell = cell.trim();
     let (year, month, day, rest) = match style {
+        Style::Iso | Style::Words if let Some((year, month)) = month_of(cell, style) => (year, month, 1, ""),
         Style::Iso => {
             let ([year, month, day], rest) = three(cell, &['-', '/', '.'])?;
             (year, month, day, rest)
@@ -220,6 +221,23 @@ fn three<'a>(cell: &'a str, marks: &[char]) -> Option<([i64; 3], &'a str)> {
     Some(([first, second, third], rest))
 }
 
+/// The year and the month of `2026-11`, `Nov 2026`, `2026 Nov` or `November-2026`: a month is its first day.
+/// Numbers outside of these years are parts of codes.
+fn month_of(cell: &str, style: Style) -> Option<(i64, i64)> {
+    let year = |text: &str| text.parse::<i64>().ok().filter(|year| (1500..=2100).contains(year));
+    let (first, second) = cell.split_once([' ', '-'])?;
+    if style == Style::Iso {
+        let fits = matches!(cell.as_bytes(), [_, _, _, _, b'-', b'0'..=b'1', b'0'..=b'9']);
+        return Some((year(first)?, second.parse().ok().filter(|_| fits)?));
+    }
+    let month =
+        |text: &str| month_named(text).filter(|_| text.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    match year(first) {
+        Some(year) => Some((year, month(second)?)),
+        None => Some((year(second)?, month(first)?)),
+    }
+}
+
 /// The same, where the last one is a year: it has two or four digits, unlike that of the version 2.10.5.
 fn with_year_last(cell: &str) -> Option<([i64; 3], &str)> {
     let (numbers, rest) = three(cell, &['.', '/', '-'])?;
@@ -258,9 +276,8 @@ fn words(cell: &str) -> Option<(i64, i64, i64, &str)> {
             parts.push(word);
         }
     }
-    let month = |word: &str| MONTHS.iter().position(|month| starts(word, month)).map(|at| at as i64 + 1);
     let digits = |word: &str| word.trim_end_matches(char::is_alphabetic).parse().ok();
-    let (month, day) = match (month(parts[1]), month(parts[0])) {
+    let (month, day) = match (month_named(parts[1]), month_named(parts[0])) {
         (Some(month), _) => (month, digits(parts[0])?),
         (None, Some(month)) => (month, digits(parts[1])?),
         _ => return None,
@@ -272,6 +289,11 @@ fn words(cell: &str) -> Option<(i64, i64, i64, &str)> {
     };
     let year = year.parse().ok()?;
     Some((year, month, day, rest))
+}
+
+/// The month whose first three letters a word has.
+fn month_named(word: &str) -> Option<i64> {
+    MONTHS.iter().position(|month| starts(word, month)).map(|at| at as i64 + 1)
 }
 
 /// Whether a word begins with three letters, in any case.
@@ -490,6 +512,12 @@ mod tests {
         assert_eq!(detect(&["01/11/1957", "01/13/1957", "01/01/1958"]), (Style::MonthFirst, 3));
         assert_eq!(detect(&["2026-01-02", "?"]), (Style::Iso, 1));
         assert_eq!(detect(&["red"]).1, 0);
+        // Months.
+        assert_eq!(detect(&["2026-11", "2026-12"]), (Style::Iso, 2));
+        assert_eq!(detect(&["1975 Jan", "1975 Feb"]), (Style::Words, 2));
+        assert_eq!(detect(&["January-2005", "Sep 2005"]), (Style::Words, 2));
+        assert_eq!(detect(&["1995-96", "2026-13", "1234-11", "2026 11", "Nov-26", "Nov", "2026"]).1, 0);
+        assert_eq!(parse("Nov 2026", Style::Words), parse("2026-11-01", Style::Iso));
         // Versions and points are no days.
         assert_eq!(detect(&["1.2.5", "2.10.3", "2.11.104"]).1, 0);
         assert_eq!(detect(&["3/4/5", "1/12/9"]).1, 0);
