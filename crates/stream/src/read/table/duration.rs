@@ -4,9 +4,9 @@
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
 
-/// The seconds of `1 days 02:03:04.5`, `1 day, 2:03:04`, `-1 day, 23:59:59`, `P1DT2H3M4.5S` or `26:03:04`;
-/// `None` for all else, plain numbers among it. Years and months of ISO 8601 have no fixed length. With two
-/// parts, a clock shows hours and minutes, unless `minutes` says that it shows minutes and seconds.
+/// The seconds of `1 days 02:03:04.5`, `1 day, 2:03:04`, `-1 day, 23:59:59`, `P1DT2H3M4.5S`, `26:03:04` or
+/// `4:48 PM`; `None` for all else, plain numbers among it. Years and months of ISO 8601 have no fixed length.
+/// With two parts, a clock shows hours and minutes, unless `minutes` says that it shows minutes and seconds.
 pub(crate) fn seconds(cell: &[u8], minutes: bool) -> Option<f64> {
     let text = std::str::from_utf8(cell).ok()?.trim();
     let (sign, rest) = text.strip_prefix('-').map_or((1.0, text), |rest| (-1.0, rest));
@@ -46,23 +46,40 @@ pub(crate) fn of_seconds(whole: i64, nanos: u32) -> f64 {
     days as f64 * DAY + (3600.0 * (of_day / 3600) as f64 + 60.0 * (of_day / 60 % 60) as f64 + seconds)
 }
 
-/// Whether a cell is what a clock shows: digits and colons, and no words.
+/// Whether a cell is what a clock shows: digits and colons, and no words besides AM and PM.
 pub(crate) fn is_clock(cell: &[u8]) -> bool {
-    !cell.iter().any(u8::is_ascii_alphabetic)
+    let (text, _) = half_of(std::str::from_utf8(cell).unwrap_or_default());
+    !text.contains(|sign: char| sign.is_ascii_alphabetic())
+}
+
+/// What is before AM or PM, and which of them it is, if it is there: whether it is PM.
+fn half_of(text: &str) -> (&str, Option<bool>) {
+    let at = text.len().saturating_sub(2);
+    let Some(half) = text.get(at..) else { return (text, None) };
+    let pm = half.eq_ignore_ascii_case("pm");
+    let some = pm || half.eq_ignore_ascii_case("am");
+    if some { (text[..at].trim_end(), Some(pm)) } else { (text, None) }
 }
 
 /// Hours and minutes, maybe seconds; or, with two parts, `minutes` and seconds. Minutes and seconds have two
 /// digits, unlike the points of 3:2 and 21:8, unless they have a fraction.
 fn clock(text: &str, minutes: bool) -> Option<f64> {
+    let (text, half) = half_of(text);
+    let minutes = minutes && half.is_none();
     let parts: Vec<&str> = text.split(':').collect();
     let two = |part: &str| part.split('.').next().is_some_and(|digits| digits.len() == 2);
     let (hours, of_hour, seconds) = match parts[..] {
+        [hours] if half.is_some() => (hours, "0", "0"),
         [first, second] if minutes && (two(second) || second.contains('.')) => ("0", first, second),
         [hours, of_hour] if !minutes && two(of_hour) => (hours, of_hour, "0"),
         [hours, of_hour, seconds] if two(of_hour) && two(seconds) => (hours, of_hour, seconds),
         _ => return None,
     };
-    let (hours, of_hour, seconds) = (whole(hours)?, whole(of_hour)?, number(seconds)?);
+    let (mut hours, of_hour, seconds) = (whole(hours)?, whole(of_hour)?, number(seconds)?);
+    if let Some(pm) = half {
+        let of_half = (1.0..=12.0).contains(&hours).then_some(hours % 12.0)?;
+        hours = if pm { of_half + 12.0 } else { of_half };
+    }
     // A race of 75:30 has no hours.
     let fits = seconds < 60.0 && (of_hour < 60.0 || (minutes && parts.len() == 2));
     fits.then_some(3600.0 * hours + 60.0 * of_hour + seconds)
@@ -130,6 +147,12 @@ mod tests {
             ("1:02:3", None),
             ("1:02:03.25", Some(3723.25)),
             ("1:2:3:4", None),
+            ("4:48 PM", Some(60_480.0)),
+            ("12:05:30 am", Some(330.0)),
+            ("12pm", Some(43_200.0)),
+            ("13:00 PM", None),
+            ("4:48 XM", None),
+            ("pm", None),
             ("12", None),
             ("Sunday", None),
             ("days", None),
@@ -146,7 +169,7 @@ mod tests {
         ] {
             assert_eq!(Some(of_seconds(whole, nanos)), seconds(text.as_bytes(), false), "{text}");
         }
-        assert!(is_clock(b"-26:03") && !is_clock(b"PT3S") && !is_clock(b"1 day"));
+        assert!(is_clock(b"-26:03") && is_clock(b"4:48 PM") && !is_clock(b"PT3S") && !is_clock(b"1 day"));
     }
 
     #[test]

@@ -251,6 +251,11 @@ fn times_of_day_are_told_from_points() {
     for rows in [30, 600] {
         assert_eq!(of(&|t| format!("{}:{:02}", t % 24, 13 * t % 60), rows), CsvRole::Numeric, "{rows}");
         assert_eq!(of(&|t| format!("{}:00", t % 24), rows), CsvRole::Categorical, "{rows}");
+        let half = |t: usize| ["AM", "PM"][t % 2];
+        let shown = |t: usize| format!("{}:{:02} {}", 1 + t % 12, 13 * t % 60, half(t));
+        assert_eq!(of(&shown, rows), CsvRole::Numeric, "{rows}");
+        let hours = |t: usize| format!("{}{}", 1 + t % 12, half(t / 12));
+        assert_eq!(of(&hours, rows), CsvRole::Categorical, "{rows}");
     }
 }
 
