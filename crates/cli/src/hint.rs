@@ -19,8 +19,8 @@ pub(crate) fn read_error(error: &ReadError) -> String {
         ReadErrorKind::SingleColumn { seen: Some('\t'), .. } => "pass --delimiter tab".to_owned(),
         ReadErrorKind::SingleColumn { seen: Some(seen), .. } => format!("pass --delimiter '{seen}'"),
         ReadErrorKind::SingleColumn { seen: None, .. } => "pass another --delimiter".to_owned(),
-        ReadErrorKind::NotANumber { column, .. } => {
-            format!("pass --categorical \"{}\" to read the column as text", column.escape_debug())
+        ReadErrorKind::NotFinite { cell, .. } => {
+            format!("pass --missing={cell} if it stands for a missing one")
         }
         ReadErrorKind::InvalidUtf8 => {
             "text in the encoding of Windows is converted by iconv -f WINDOWS-1252 -t UTF-8".to_owned()

@@ -100,7 +100,10 @@ fn rows_of_csv() {
     let lines: &[(&[u8], &str)] = &[
         (b"1,2", "a.csv:1002: the row has 2 cells, not 3 as the first row"),
         (b"1,2,3,x", "a.csv:1002: the row has 4 cells, not 3 as the first row"),
-        (b"1,-inf,x", r#"a.csv:1002: column "b": "-inf" is not finite"#),
+        (
+            b"1,-inf,x",
+            r#"a.csv:1002: column "b": "-inf" is not finite; pass --missing=-inf if it stands for a missing one"#,
+        ),
         (
             b"1,2,\xff\xfe",
             "a.csv:1002: the row is not UTF-8 text; text in the encoding of Windows is converted by iconv -f WINDOWS-1252 -t UTF-8",

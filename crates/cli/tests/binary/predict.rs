@@ -195,7 +195,10 @@ fn bad_rows_keep_their_place() {
     let folder = trained();
     folder.write("new.csv", "size,hue,kind\n9,blue,dog\n-inf,red,cat\n1,red,horse\n1,red,cat\n");
     let ran = folder.run("predict model new.csv --on-bad-row fail");
-    ran.complained(2, r#"new.csv:3: column "size": "-inf" is not finite"#);
+    let complaint = r#"new.csv:3: column "size": "-inf" is not finite; pass --missing=-inf if it stands for a missing one"#;
+    ran.complained(2, complaint);
+    let ran = folder.run("predict model new.csv --on-bad-row fail --missing=-inf").succeeded();
+    assert_eq!(ran.stdout.lines().count(), 4);
     for policy in ["", "--on-bad-row 1"] {
         let ran = folder.run(&format!("predict model new.csv {policy}")).succeeded();
         assert_eq!(ran.stdout, "dog\n\ncat\ncat\n");

@@ -92,11 +92,11 @@ pub enum ReadErrorKind {
         /// The cause, with the value.
         message: String,
     },
-    /// A cell of a numeric column of CSV holds no number. The column may be a categorical one.
-    NotANumber {
+    /// A cell of a column of numbers holds an infinite one. It may stand for a missing one.
+    NotFinite {
         /// The name of the column.
         column: String,
-        /// The cell, in display form.
+        /// The cell.
         cell: String,
     },
     /// LIBSVM data taken as numbered from 1 have a feature of number 0.
@@ -152,7 +152,7 @@ impl ReadError {
             ReadErrorKind::InvalidUtf8
                 | ReadErrorKind::Row(_)
                 | ReadErrorKind::Cell { .. }
-                | ReadErrorKind::NotANumber { .. }
+                | ReadErrorKind::NotFinite { .. }
                 | ReadErrorKind::IndexZero
                 | ReadErrorKind::IndexTooLarge(_)
         )
@@ -176,7 +176,7 @@ impl ReadError {
     /// The column or key concerned, if any.
     pub fn column(&self) -> Option<&str> {
         match self.kind() {
-            ReadErrorKind::Cell { column, .. } | ReadErrorKind::NotANumber { column, .. } => Some(column),
+            ReadErrorKind::Cell { column, .. } | ReadErrorKind::NotFinite { column, .. } => Some(column),
             _ => None,
         }
     }
@@ -214,8 +214,8 @@ impl fmt::Display for ReadErrorKind {
                 write!(f, "has a single column if the delimiter is {}", delimiter_name(*delimiter))
             }
             ReadErrorKind::Cell { noun, column, message } => write!(f, "{noun} {}: {message}", shown(column)),
-            ReadErrorKind::NotANumber { column, cell } => {
-                write!(f, "column {}: {cell} is not a number", shown(column))
+            ReadErrorKind::NotFinite { column, cell } => {
+                write!(f, "column {}: {} is not finite", shown(column), shown(cell))
             }
             ReadErrorKind::IndexZero => f.write_str("feature index 0 in data taken as numbered from 1"),
             ReadErrorKind::IndexTooLarge(index) => {

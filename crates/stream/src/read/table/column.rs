@@ -109,7 +109,10 @@ impl Column {
                 let number = unit.and_then(|unit| amount::without_unit(text, unit)).unwrap_or(text);
                 match number_of(number, *style) {
                     Ok(number) if number.is_finite() => self.number(number, columns, row),
-                    Ok(_) => return Err(self.fault(format!("{} is not finite", shown(text)))),
+                    Ok(_) => {
+                        let (column, cell) = (self.name.clone(), String::from_utf8_lossy(text).into_owned());
+                        return Err(ReadErrorKind::NotFinite { column, cell });
+                    }
                     Err(()) => match truth(utf8(text)?) {
                         Some(truth) => self.number(f64::from(u8::from(truth)), columns, row),
                         None => self.stray(text, row),
