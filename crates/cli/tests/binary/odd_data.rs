@@ -141,6 +141,14 @@ fn files_that_only_look_like_data() {
     {
         refused(name, text, "", &format!("{name}: {returns}"));
     }
+    // As scikit-learn's files begin.
+    let rows = "5.1,3.5,1.4,0\n4.9,3,1.3,1\n".repeat(20);
+    let sentence = "a.csv: has 3 cells in its first row, where most rows have 4: if that line is no row, leave it out, as in tail -n +2";
+    refused("a.csv", &format!("40,3,setosa\n{rows}"), "", sentence);
+    let said = notes(&format!("40,3,setosa,virginica\n{rows}"), "");
+    let sentence = "the first line is taken for a row, and has the word \"setosa\" where all others have numbers: if it has the names of \
+                    the columns, the option header = yes says so; if it is neither, leave it out, as in tail -n +2";
+    assert!(said.contains(sentence), "{said}");
     let costs = "a.vw:1: the label gives costs of actions, where a class was needed; --feedback bandit learns from them";
     refused("a.vw", "1:0:0.5 |f a\n2:1:0.5 |f b\n", "", costs);
 }

@@ -104,6 +104,25 @@ pub(crate) fn usual_width(rows: &[ByteRecord]) -> Option<usize> {
     usual.map(|(width, _)| width).filter(|width| *width > 1)
 }
 
+/// The number of cells of nearly all rows, if the first one has another.
+pub(crate) fn other_width(rows: &[ByteRecord]) -> Option<usize> {
+    let (first, rest) = rows.split_first()?;
+    let usual = usual_width(rest).filter(|usual| *usual != first.len())?;
+    let alike = rest.iter().filter(|row| row.len() == usual).count();
+    (rest.len() > 2 && alike * 10 >= rest.len() * 9).then_some(usual)
+}
+
+/// A word in the first row where all others of its column have numbers.
+pub(crate) fn word_above_numbers(rows: &[ByteRecord]) -> Option<&[u8]> {
+    let (first, rest) = rows.split_first().filter(|(_, rest)| rest.len() > 2)?;
+    let is_word = |cell: &[u8]| !is_missing(cell) && !is_number(cell);
+    first
+        .iter()
+        .enumerate()
+        .find(|(column, cell)| is_word(cell) && holds_numbers(rest, *column))
+        .map(|(_, cell)| cell)
+}
+
 /// Number of rows above the names of the columns, such as a title or the names of groups of columns. They
 /// have fewer different cells than the names. If `header` is given, there are names, and only rows
 /// with fewer cells are above them.

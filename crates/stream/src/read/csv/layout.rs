@@ -4,7 +4,7 @@
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 
-use super::header::{MOST_ABOVE, has_header, rows_above, usual_width};
+use super::header::{MOST_ABOVE, has_header, other_width, rows_above, usual_width, word_above_numbers};
 use crate::fault::{Fault, fault};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::missing::is_missing;
@@ -13,6 +13,7 @@ use crate::read::recognise::{DRAWN, is_drawn};
 use crate::read::source::Peek;
 use crate::read::table::words::{LABEL_NAMES, is_number};
 use crate::read::table::{self, Inferred, Sample, amount, find_column, label_and_weight, names};
+use crate::words::counted;
 
 /// Number of lines examined: a header and 1,000 rows, if no cell contains a line end.
 pub(crate) const LINES: usize = 1001;
@@ -89,6 +90,14 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
         return Err(ReadErrorKind::SingleColumn { delimiter: Some(char::from(delimiter)), seen });
     }
     let header = options.header.unwrap_or_else(|| has_header(rows, &asked(options)));
+    if let (false, Some(usual)) = (header || ends, other_width(rows)) {
+        let cells = counted(width as u64, "cell");
+        let what = format!(
+            "has {cells} in its first row, where most rows have {usual}: if that line is no row, leave it out, as in tail -n +2"
+        );
+        return Err(what.into());
+    }
+    let word = word_above_numbers(rows).filter(|_| !header && options.header.is_none()).map(shown);
     let named = names(&rows[0], header)?;
     let second = header && options.header.is_none() && second_header(rows);
     let first = &rows[0];
@@ -130,6 +139,12 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     let mut inferred = table::infer(&named, &sample, options).map_err(numbered)?;
     inferred.notes.extend(rows_in_quotes(&rows, delimiter));
     inferred.notes.splice(0..0, note_above(above_names));
+    inferred.notes.extend(word.map(|word| {
+        format!(
+            "the first line is taken for a row, and has the word {word} where all others have numbers: if it has the names of the columns, \
+             the option header = yes says so; if it is neither, leave it out, as in tail -n +2"
+        )
+    }));
     if second {
         let note = "the second line is not a row: it is between the names and the numbers";
         inferred.notes.insert(0, note.to_owned());
