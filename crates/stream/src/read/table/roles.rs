@@ -408,8 +408,20 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// A remark on days whose notation leaves something open.
-    fn about_days(&self, name: &str, found: &time::Found) -> Option<String> {
+    /// Remarks on days whose notation leaves something open.
+    fn about_days(&self, name: &str, found: &time::Found) -> Vec<String> {
+        let late = self.texts().find(|cell| time::is_late(cell, found.style)).map(|cell| {
+            format!(
+                "column {}: the year in {} has two digits, and is taken for one of 2000 to 2069; with four, it is what is meant",
+                shown(name),
+                shown(cell)
+            )
+        });
+        self.about_order(name, found).into_iter().chain(late).collect()
+    }
+
+    /// A remark on days of which the order of day and month is open.
+    fn about_order(&self, name: &str, found: &time::Found) -> Option<String> {
         let mixed = matches!(found.style, Style::MixedDayFirst | Style::MixedMonthFirst);
         let day_first = matches!(found.style, Style::MixedDayFirst | Style::DayFirst);
         let order = found.doubtful.as_ref().map(|cell| {
@@ -489,7 +501,7 @@ impl<'a> Look<'a> {
             return (CsvRole::Text, None);
         }
         if many {
-            notes.push(identifier(name, distinct, self.cells[0], count));
+            notes.push(identifier(name, distinct, self.cells[0], count, numbers));
             return (CsvRole::Drop, None);
         }
         if count >= FEW && 10 * distinct >= 9 * count {
@@ -516,12 +528,14 @@ impl<'a> Look<'a> {
     }
 }
 
-fn identifier(name: &str, distinct: usize, first: &[u8], count: usize) -> String {
+fn identifier(name: &str, distinct: usize, first: &[u8], count: usize, numbers: usize) -> String {
+    let kept = match 2 * numbers > count {
+        true => format!("named as a numeric column, it has {numbers} numbers"),
+        false => "named as a column of text or a categorical one, it is kept".to_owned(),
+    };
+    let (name, first) = (shown(name), shown(first));
     format!(
-        "column {} is left out: {distinct} of its first {count} cells differ, such as {}: it is taken for an identifier; named as a \
-         column of text or a categorical one, it is kept",
-        shown(name),
-        shown(first)
+        "column {name} is left out: {distinct} of its first {count} cells differ, such as {first}: it is taken for an identifier; {kept}"
     )
 }
 

@@ -94,6 +94,13 @@ fn has_dots(cell: &str) -> bool {
     number(cell.trim()).is_some_and(|(_, rest)| rest.starts_with('.'))
 }
 
+/// Whether a year of two digits is taken for one from 2040 on, as 65 for 2065: births are earlier.
+pub(crate) fn is_late(cell: &str, style: Style) -> bool {
+    const DAYS_TO_2040: f64 = 14_610.0;
+    let four = cell.as_bytes().windows(4).any(|signs| signs.iter().all(u8::is_ascii_digit));
+    !four && parse(cell, style).is_some_and(|moment| moment.days >= DAYS_TO_2040)
+}
+
 /// Parses a time in a style that is not mixed.
 fn parse_one(cell: &str, style: Style) -> Option<Moment> {
     let cell = cell.trim();

@@ -145,6 +145,19 @@ fn times_beside_few_words_are_times_at_every_share() {
     }
 }
 
+/// Years of two digits are those of 1970 to 2069, which births are not.
+#[test]
+fn years_of_two_digits_may_be_late() {
+    let said = |first: usize, digits: usize| {
+        let day = |t: usize| format!("{}/{}/{:0digits$}", 1 + t % 28, 1 + t % 12, first + t % 40);
+        let notes = decided("a,label", (0..100).map(|t| format!("{}|{}", day(t), t % 2)), |_| {}).notes;
+        notes.into_iter().find(|note| note.contains("two digits"))
+    };
+    let sentence = "column \"a\": the year in \"1/1/40\" has two digits, and is taken for one of 2000 to 2069; with four, it is what is meant";
+    assert_eq!(said(40, 2).as_deref(), Some(sentence));
+    assert_eq!([said(0, 2), said(1940, 4), said(2040, 4)], [None, None, None]);
+}
+
 #[test]
 fn constant_columns_are_mentioned_once() {
     let found = decided("a,b,c,label", (0..60).map(|t| format!("1|x|2|{}", t % 2)), |_| {});
@@ -174,6 +187,10 @@ fn suspicious_columns_are_remarked_on() {
         assert!(notes.contains(part), "{part}: {notes}");
     }
     assert_eq!(found.notes.len(), 5, "{notes}");
+    let rows = (0..100).map(|t| format!("{}{}.25|{}", if t % 9 == 4 { "R+" } else { "" }, t * 7, t % 2));
+    let mixed = decided("lean,label", rows, |_| {});
+    assert_eq!(roles(&mixed)[0], CsvRole::Drop);
+    assert!(mixed.notes[0].ends_with("; named as a numeric column, it has 89 numbers"), "{:?}", mixed.notes);
     let copies = decided("a,b,c,label", (0..200).map(|t| format!("{0}|{0}|3|{1}", t % 20, t % 2)), |_| {});
     assert!(
         copies.notes.iter().any(|note| note.starts_with("180 of all 200 rows are exact")),
