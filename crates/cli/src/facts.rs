@@ -250,8 +250,8 @@ fn of_file(
             if classes < 2 {
                 let only = survey.labels.iter().next().unwrap_or_default();
                 return Err(Failure::data(format!(
-                    "{}: every label is {only:?}; at least 2 classes were needed (or --set classes=K)",
-                    plan.source.data
+                    "{}: every label is {only:?}; at least 2 classes were needed (or --set classes=K){}",
+                    plan.source.data, label.way_out
                 )));
             }
             classes

@@ -128,6 +128,8 @@ fn the_wrong_label_is_said_once() {
     let whole = "noregret: a.csv: the labels are 150 different numbers, and each is a class of its own; --learner vaw forecasts numbers; \
                  --label names another column";
     assert_eq!(label_of(&|t| (t % 150).to_string(), ""), (0, vec![whole.to_owned()]));
+    let same = "noregret: a.csv: every label is \"2026\"; at least 2 classes were needed (or --set classes=K); --label names another column";
+    assert_eq!(label_of(&|_| "2026".to_owned(), ""), (2, vec![same.to_owned()]));
 }
 
 #[test]
