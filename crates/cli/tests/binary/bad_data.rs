@@ -112,6 +112,10 @@ fn rows_of_csv() {
     for (line, sentence) in lines {
         refused("a.csv", [head.as_bytes(), *line, b"\n1,2,x\n"].concat(), "", sentence);
     }
+    let folder = Folder::with("a.csv", b"a,gr\xf6\xdfe,label\n1,2,x\n3,4,y\n");
+    let ran = folder.run("run a.csv");
+    let header = "in its header, which is not UTF-8 text; text in the encoding of Windows is converted by iconv -f WINDOWS-1252 -t UTF-8";
+    assert!(ran.code == 2 && ran.stderr.contains(header), "{}", ran.stderr);
     let sentence = "a.csv: has a single column if the delimiter is semicolon; pass --delimiter ','";
     refused("a.csv", &head, "--delimiter ;", sentence);
     refused("a.csv", &head, "--label c", r#"a.csv: has no column "c"; its columns are "a", "b", "label""#);

@@ -42,7 +42,8 @@ pub(crate) fn names(first: &ByteRecord, header: bool) -> Result<Names, ReadError
             _ if !header => given.push(""),
             _ => {
                 return Err(format!(
-                    "has a header that is not UTF-8 text, to which iconv converts: {}",
+                    "has the name {} in its header, which is not UTF-8 text; text in the encoding of Windows is converted by iconv -f \
+                     WINDOWS-1252 -t UTF-8",
                     shown(cell)
                 )
                 .into());
