@@ -56,14 +56,14 @@ pub(crate) fn has_header(rows: &[ByteRecord], asked: &[&str]) -> bool {
 
 /// Whether the numbers of the first row are names: years beside words, above numbers that are mostly none; or
 /// five or more that count by one from 0 or 1 on, as pandas numbers columns, above others. Words beside them
-/// are not repeated in their columns.
+/// are not repeated in their columns. The first two rows of a pipe do not show that.
 fn has_numbered_names(first: &ByteRecord, rest: &[ByteRecord]) -> bool {
     const YEARS: std::ops::RangeInclusive<u32> = 1500..=2100;
     const COUNTED: usize = 5;
     let whole = |cell: &[u8]| std::str::from_utf8(cell).ok()?.parse::<u32>().ok();
     let is_year = |cell: &[u8]| whole(cell).is_some_and(|number| YEARS.contains(&number));
     let numbers: Option<Vec<u32>> = first.iter().filter(|cell| is_number(cell)).map(whole).collect();
-    let Some(numbers) = numbers.filter(|_| !rest.is_empty()) else { return false };
+    let Some(numbers) = numbers.filter(|_| rest.len() > 2) else { return false };
     let cells = |column: usize| rest.iter().filter_map(move |row| row.get(column));
     let columns = |of: fn(&[u8]) -> bool| (0..first.len()).filter(move |column| of(&first[*column]));
     let rarely = |column: usize, is: &dyn Fn(&[u8]) -> bool| {
@@ -179,20 +179,21 @@ mod tests {
     #[test]
     fn numbers_as_names() {
         for (lines, want) in [
-            ("country,1999,2000 A,745,2666 B,3.5,80", true),
-            ("district,2018 A,-64.8 B,12.5", true),
-            (",1850,1860,1900 A,0.1,0.2,0.3 B,0.1,NA,0.4", true),
-            ("0,1,2,3,4,kind 1.5,2.5,1,7,8,x 3.5,9,9,7,8,x", true),
-            ("word,1,2,3,4,5 A,0.1,0.2,0.3,0.4,0.5 B,0.1,0.2,0.3,0.4,0.6", true),
+            ("country,1999,2000 A,745,2666 B,3.5,80 C,1,2", true),
+            ("district,2018 A,-64.8 B,12.5 C,1", true),
+            (",1850,1860,1900 A,0.1,0.2,0.3 B,0.1,NA,0.4 C,0,0,0", true),
+            ("0,1,2,3,4,kind 1.5,2.5,1,7,8,x 3.5,9,9,7,8,x 1.5,2,5,6,7,y", true),
+            ("word,1,2,3,4,5 A,0.1,0.2,0.3,0.4,0.5 B,0.1,0.2,0.3,0.4,0.6 C,0,0,0,0,0", true),
             // Rows.
-            ("A,1999,2005 B,2001,2004 C,1990,2010", false),
-            ("x,1999,7 y,25,3 z,30,4", false),
-            ("x,1999 y,25 x,30", false),
-            ("1999,2000 7,8 9,10", false),
-            ("1,2,3,4,5 2,1,3,4,5 1,2,3,5,4", false),
-            ("0,1,2,3,x 4,5,6,7,y", false),
-            ("2,3,4,5,6,7 3,4,5,6,7,8", false),
+            ("A,1999,2005 B,2001,2004 C,1990,2010 D,1991,2011", false),
+            ("x,1999,7 y,25,3 z,30,4 u,31,5", false),
+            ("x,1999 y,25 x,30 z,31", false),
+            ("1999,2000 7,8 9,10 11,12", false),
+            ("1,2,3,4,5 2,1,3,4,5 1,2,3,5,4 5,4,3,2,1", false),
+            ("0,1,2,3,x 4,5,6,7,y 4,5,6,7,z 4,5,6,7,u", false),
+            ("2,3,4,5,6,7 3,4,5,6,7,8 4,5,6,7,8,9 5,6,7,8,9,10", false),
             ("country,1999,2000", false),
+            ("cat,1800 dog,2500", false),
         ] {
             let rows = lines.split(' ').map(|line| ByteRecord::from(line.split(',').collect::<Vec<_>>()));
             assert_eq!(has_header(&rows.collect::<Vec<_>>(), &[]), want, "{lines}");
