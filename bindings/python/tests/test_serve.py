@@ -387,3 +387,18 @@ def test_personalizer_javascript(service):
     assert done.returncode == 0, done.stderr
     first, second = json.loads(done.stdout.splitlines()[-1])
     assert first > 0.5 and second > 0.5
+
+
+def test_personalizer_java(service, tmp_path):
+    """The program in Java of the page, as it stands there."""
+    if not shutil.which("java"):
+        pytest.skip("there is no java")
+    page = Path(ROOT, "docs/how-to/personalizer.md").read_text()
+    program = page.split("```java\n")[1].split("```")[0]
+    Path(tmp_path, "Rank.java").write_text(program.replace("http://127.0.0.1:8730", service))
+    for _ in range(2):
+        # A repeated event and a repeated reward have the same answers.
+        done = subprocess.run(["java", "Rank.java"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        answer = json.loads(done.stdout)
+        assert answer["eventId"] == "visit-1" and answer["rewardActionId"] in ("a", "b"), answer
