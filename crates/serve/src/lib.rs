@@ -74,8 +74,8 @@ pub use crate::refusal::Refusal;
 pub use crate::safety::keys::Right;
 pub use crate::safety::limits::Limits;
 
-/// Interval at which measured times are aggregated.
-const UPKEEP: Duration = Duration::from_secs(5);
+/// Number of seconds after which measured times are aggregated.
+const UPKEEP: u32 = 5;
 
 /// Options of a service.
 #[derive(Clone, Debug)]
@@ -160,10 +160,13 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         let app = Arc::new(open(&options.dir, &options.limits, keys, node.clone(), traces)?);
         // Measured times are aggregated regularly, to bound the memory.
-        let metrics = app.metrics.clone();
+        let (metrics, most) = (app.metrics.clone(), options.limits.resident);
         let upkeep = tokio::spawn(async move {
             loop {
-                tokio::time::sleep(UPKEEP).await;
+                for _ in 0..UPKEEP {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                    process::watch(most);
+                }
                 metrics.run_upkeep();
             }
         });

@@ -1,6 +1,21 @@
-//! Numbers about the process and its disk, for Prometheus.
+//! Numbers about the process and its disk, for Prometheus, and whether it holds too much memory.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether the process holds more memory than it should.
+static IS_OVER: AtomicBool = AtomicBool::new(false);
+
+/// Notes whether the process holds more than `most` bytes of memory; not where the system does not tell.
+pub(crate) fn watch(most: Option<usize>) {
+    let is_over = most.zip(resident()).is_some_and(|(most, now)| now > most as u64);
+    IS_OVER.store(is_over, Ordering::Relaxed);
+}
+
+/// Whether that was so when it was last noted.
+pub(crate) fn is_over() -> bool {
+    IS_OVER.load(Ordering::Relaxed)
+}
 
 /// Measures what the process holds, and what is free on the disk of `dir`. What a system does not tell has no
 /// number.

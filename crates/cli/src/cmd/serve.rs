@@ -43,6 +43,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         models: args.most_models,
         name: args.name_bytes,
         rest_seconds: args.rest,
+        resident: args.resident.map(mebibytes),
         ..Limits::default()
     };
     let nodes = args.postgres.clone().zip(args.node.clone());

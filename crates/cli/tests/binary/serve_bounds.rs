@@ -62,9 +62,25 @@ fn small_models_that_rest_take_little() {
     served.kill();
 }
 
+/// Beyond the memory that the process should hold, models rest long before their time, and are served.
+#[test]
+fn models_rest_soon_where_memory_is_short() {
+    let folder = Folder::new();
+    let served = Served::start(&folder, "--rest 3600 --resident 1");
+    put(&served, "m", &json!({"learner": "ogd", "labels": ["a", "b"]}));
+    let url = format!("{}/v1/models/m", served.base);
+    for _ in 0..2 {
+        until("the model rests", || told(&url)["resting"] == true);
+        let mut answer =
+            agent().post(format!("{url}/learn")).send("{\"x\": {\"v\": 1}, \"y\": \"a\"}").unwrap();
+        assert_eq!(answer.status(), 200, "{:?}", answer.body_mut().read_to_string());
+    }
+    assert_eq!(told(&url)["rounds"], 2);
+    served.kill();
+}
+
 /// The resident memory in KiB with a thousand decisions that nobody answers, of a model with a shadow, and
-/// after
-/// `count` more, twice.
+/// after `count` more, twice.
 fn pending(count: usize) -> [u64; 3] {
     let folder = Folder::new();
     let served = Served::start(&folder, "");

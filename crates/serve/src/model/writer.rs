@@ -17,6 +17,7 @@ use super::held::Held;
 use super::reader::Seen;
 use super::recovery::{recover, wake};
 use super::spec::{Aggregation, Service, shown, shown_value};
+use crate::process;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::store::{self, Past, Store};
@@ -388,11 +389,12 @@ impl Writer {
         }
     }
 
-    /// Lets a model rest for which no command has come in a while, unless time itself changes it: waiting
-    /// times of decisions, the age of its log, or the model that it shadows.
+    /// Lets a model rest for which no command has come in a while, or in a second where memory is short, unless
+    /// time itself changes it: waiting times of decisions, the age of its log, or the model that it shadows.
     fn rest_sometimes(&mut self) {
         let since = self.asked.map_or(u64::MAX, |asked| asked.elapsed().as_secs());
-        if self.engine.rests() || since < self.limits.rest_seconds || self.failure().is_some() {
+        let rest = if process::is_over() { 1 } else { self.limits.rest_seconds };
+        if self.engine.rests() || since < rest || self.failure().is_some() {
             return;
         }
         let Service { wait_seconds, retain_days, retain_mib, .. } = self.engine.spec.service;

@@ -32,6 +32,8 @@ pub struct Limits {
     /// Number of seconds after which a model that nobody asks for rests: its memory is freed, and the next
     /// request reads it again.
     pub rest_seconds: u64,
+    /// Number of bytes of the process's memory beyond which models rest after a second; `None` for no limit.
+    pub resident: Option<usize>,
     /// Time limit for receiving a body, in seconds.
     pub body_seconds: u64,
     /// Time in which a client has to take a part of its answer, in seconds.
@@ -67,6 +69,7 @@ impl Default for Limits {
             rebuild: false,
             snapshot_every: 20_000,
             rest_seconds: 60,
+            resident: None,
             body_seconds: 30,
             answer_seconds: 30,
             connections: 16_000,
