@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use noregret_stream::Fault;
 
@@ -28,9 +29,14 @@ pub(crate) struct Hub {
     models: RwLock<BTreeMap<String, Place>>,
     /// The models whose recovery has not begun.
     left: Mutex<VecDeque<String>>,
+    /// When models of the common log that could not be recovered were last tried again.
+    tried: Mutex<Instant>,
     /// Whether the service is being stopped.
     ending: AtomicBool,
 }
+
+/// Interval between attempts to recover a model of the common log: the database may have been out of reach.
+const TRY_AGAIN: Duration = Duration::from_secs(10);
 
 /// The state of a name.
 #[derive(Clone)]
@@ -73,7 +79,8 @@ impl Hub {
         }
         let left = Mutex::new(models.keys().cloned().collect());
         let (models, ending) = (RwLock::new(models), AtomicBool::new(false));
-        Ok(Self { folder, limits: limits.clone(), node, models, left, ending })
+        let tried = Mutex::new(Instant::now());
+        Ok(Self { folder, limits: limits.clone(), node, models, left, tried, ending })
     }
 
     /// Recovers the next model, into its state before the service stopped or was killed; false if none is
@@ -116,8 +123,8 @@ impl Hub {
     }
 
     /// Lets go of the models that other nodes have deleted, and takes on those that they have made, which are
-    /// recovered next.
-    pub(crate) fn go_after(&self, node: &Node) {
+    /// recovered next. So are those that could not be recovered, now and then, and before this node `leads`.
+    pub(crate) fn go_after(&self, node: &Node, leads: bool) {
         for (name, place) in self.list() {
             let Place::Running(handle) = place else { continue };
             if handle.made() == node.made(&name) {
@@ -130,9 +137,15 @@ impl Hub {
             }
             self.models.write().unwrap_or_else(PoisonError::into_inner).remove(&name);
         }
+        let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        let again = leads || tried.elapsed() >= TRY_AGAIN;
+        if again {
+            *tried = Instant::now();
+        }
         let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
         for name in node.names() {
-            if !models.contains_key(&name) {
+            let is_left = models.get(&name).is_none_or(|place| again && matches!(place, Place::Failed(_)));
+            if is_left {
                 models.insert(name.clone(), Place::Recovering);
                 self.left.lock().unwrap_or_else(PoisonError::into_inner).push_back(name);
             }

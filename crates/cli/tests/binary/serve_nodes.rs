@@ -18,6 +18,7 @@ const NOBODY: u32 = 65534;
 
 /// A PostgreSQL in a folder of its own, without a network.
 struct Database {
+    programs: PathBuf,
     folder: tempfile::TempDir,
     server: Child,
 }
@@ -33,6 +34,26 @@ fn programs() -> Option<PathBuf> {
     folders.into_iter().rev().find(has_both)
 }
 
+/// A program of PostgreSQL, run in `folder` by its owner.
+fn command(programs: &Path, folder: &Path, program: &str) -> Command {
+    let mut command = Command::new(programs.join(program));
+    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if folder.metadata().unwrap().uid() == NOBODY {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command
+}
+
+/// The server of the database in `folder`.
+fn serve(programs: &Path, folder: &Path) -> Child {
+    let sockets = format!("unix_socket_directories={}", folder.display());
+    let arguments = ["-D", "data", "-c", "listen_addresses=", "-c", "fsync=off", "-c", &sockets];
+    let server = command(programs, folder, "postgres").args(arguments).spawn().unwrap();
+    let socket = folder.join(".s.PGSQL.5432");
+    until("PostgreSQL listens", || socket.exists());
+    server
+}
+
 impl Database {
     /// `None` where PostgreSQL is absent.
     fn start() -> Option<Self> {
@@ -41,31 +62,25 @@ impl Database {
             return None;
         };
         let folder = tempfile::tempdir().unwrap();
-        let is_root = folder.path().metadata().unwrap().uid() == 0;
-        if is_root {
+        if folder.path().metadata().unwrap().uid() == 0 {
             chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
         }
-        let command = |program: &str| {
-            let mut command = Command::new(programs.join(program));
-            command.current_dir(folder.path());
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            if is_root {
-                command.uid(NOBODY).gid(NOBODY);
-            }
-            command
-        };
-        let made = command("initdb")
+        let made = command(&programs, folder.path(), "initdb")
             .args(["-D", "data", "-U", "noregret", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"])
             .status();
         assert!(made.unwrap().success());
-        let sockets = format!("unix_socket_directories={}", folder.path().display());
-        let server = command("postgres")
-            .args(["-D", "data", "-c", "listen_addresses=", "-c", "fsync=off", "-c", &sockets])
-            .spawn()
-            .unwrap();
-        let socket = folder.path().join(".s.PGSQL.5432");
-        until("PostgreSQL listens", || socket.exists());
-        Some(Self { folder, server })
+        let server = serve(&programs, folder.path());
+        Some(Self { programs, folder, server })
+    }
+
+    /// Ends without waiting for clients.
+    fn stop(&mut self) {
+        let _ = Command::new("kill").args(["-INT", &self.server.id().to_string()]).status();
+        let _ = self.server.wait();
+    }
+
+    fn go_on(&mut self) {
+        self.server = serve(&self.programs, self.folder.path());
     }
 
     fn folder(&self) -> &Path {
@@ -75,9 +90,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // Without waiting for clients.
-        let _ = Command::new("kill").args(["-INT", &self.server.id().to_string()]).status();
-        let _ = self.server.wait();
+        self.stop();
     }
 }
 
@@ -209,6 +222,38 @@ fn a_follower_answers_and_takes_over() {
     let (status, said) = decide(&alone, 170).unwrap();
     assert!(status == 503 && said["detail"].as_str().unwrap().contains("--postgres"), "{said}");
     alone.kill();
+}
+
+/// A model that a node could not copy when it was made is copied later, and changes are accepted again when
+/// the database is back.
+#[test]
+fn what_failed_is_tried_again() {
+    let Some(mut database) = Database::start() else { return };
+    let folder = Folder::new();
+    let (one, two) = (node(&folder, &database, "one"), node(&folder, &database, "two"));
+    let of = |node: &Served| format!("{}/v1/models/m", node.base);
+    // Where its copy would be made.
+    let in_the_way = folder.path("two/models/.m.new");
+    std::fs::write(&in_the_way, "").unwrap();
+    make_model(&one.base);
+    until("it cannot be copied", || {
+        String::from_utf8(get(&of(&two))).unwrap().contains("could not be recovered")
+    });
+    std::fs::remove_file(&in_the_way).unwrap();
+    until("it is copied", || status(&of(&two)) == 200);
+    assert_eq!(decide(&one, 0).unwrap().0, 200);
+    are_equal(&one, &two, "m");
+    database.stop();
+    assert_eq!((decide(&one, 1).unwrap().0, status(&of(&one)), status(&of(&two))), (503, 200, 200));
+    database.go_on();
+    let mut t = 2;
+    until("changes are accepted", || {
+        t += 1;
+        [&one, &two].iter().any(|node| decide(node, t).is_some_and(|(status, _)| status == 200))
+    });
+    are_equal(&one, &two, "m");
+    one.kill();
+    two.kill();
 }
 
 /// A folder of before is added to the common log, with its events; a node that comes later copies it.

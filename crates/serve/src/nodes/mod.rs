@@ -276,16 +276,17 @@ impl Node {
         *self.role.write().unwrap_or_else(PoisonError::into_inner) = role;
     }
 
-    /// Takes the lease if nobody has it, and looks for what is new; then calls `known`, and only then is a
-    /// node that has taken it allowed to change models: nobody else writes what `known` has not seen.
+    /// Takes the lease if nobody has it, and looks for what is new; then calls `known`, with whether it has
+    /// taken it, and only then is this node allowed to change models: nobody else writes what `known` has not
+    /// seen.
     ///
     /// # Errors
     /// If the common log cannot be reached.
-    pub(crate) fn look(&self, known: impl FnOnce()) -> Result<(), Fault> {
+    pub(crate) fn look(&self, known: impl FnOnce(bool)) -> Result<(), Fault> {
         let asked = Instant::now();
         let lease = self.common.lease(&self.name, self.lease.as_secs_f64())?;
         self.note(&self.common.models()?);
-        known();
+        known(matches!(lease, Lease::Mine(_)));
         match lease {
             Lease::Mine(term) => {
                 tracing::info!(term, "this node has the lease, and changes models");
@@ -326,7 +327,7 @@ impl Node {
 /// If the common log cannot be reached, or the thread cannot be started.
 pub(crate) fn begin(app: &Arc<App>) -> Result<Option<JoinHandle<()>>, Fault> {
     let Some(node) = app.hub.node.clone() else { return Ok(None) };
-    node.look(|| app.hub.go_after(&node))?;
+    node.look(|leads| app.hub.go_after(&node, leads))?;
     let app = Arc::clone(app);
     let thread = std::thread::Builder::new().name("node".to_owned());
     let run = move || {
@@ -337,7 +338,7 @@ pub(crate) fn begin(app: &Arc<App>) -> Result<Option<JoinHandle<()>>, Fault> {
             let done = match term {
                 _ if !due => Ok(()),
                 Some(term) => node.renew(term),
-                None => node.look(|| app.hub.go_after(&node)).and_then(|()| crate::recover(&app)),
+                None => node.look(|leads| app.hub.go_after(&node, leads)).and_then(|()| crate::recover(&app)),
             };
             match done {
                 Ok(()) if due => (renewed, said) = (Instant::now(), false),
