@@ -40,7 +40,7 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// A small model that rests takes some kilobytes: its thread, and its files.
+/// A small model that rests takes some kilobytes, for its thread, and no open file.
 #[test]
 fn small_models_that_rest_take_little() {
     let folder = Folder::new();
@@ -58,7 +58,8 @@ fn small_models_that_rest_take_little() {
     let few = resident(0, 30);
     let many = resident(30, 130);
     let each = many.saturating_sub(few) / 100;
-    assert!(each < 200, "{each} KiB for each model that rests ({few} and {many})");
+    assert!(each < 130, "{each} KiB for each model that rests ({few} and {many})");
+    until("their files are closed", || open_files(&served.child) < 60);
     served.kill();
 }
 

@@ -434,7 +434,7 @@ impl Writer {
         let put_away = wake(&folder, &self.limits).ok();
         let put_away = put_away.filter(|engine| engine.standing.seq == seq && !self.store.is_behind(seq));
         let woken = match put_away {
-            Some(engine) => Ok(engine),
+            Some(engine) => self.store.wake().map(|()| engine),
             // Somebody has changed the files, or another node has learnt more.
             None => self.recovered().map(|(store, engine)| {
                 self.store = store;

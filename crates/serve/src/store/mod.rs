@@ -6,6 +6,7 @@ mod linked;
 mod reading;
 mod states;
 
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
 use noregret::model::Archive;
@@ -25,10 +26,35 @@ pub(crate) use self::states::newest_snapshot;
 
 /// The events of a model, and the folder of its snapshots.
 pub(crate) struct Store {
-    db: Connection,
+    db: Held,
     folder: PathBuf,
     /// The log that several nodes have in common, if they do.
     link: Option<Link>,
+}
+
+/// The database, or nothing while the model rests: open, it takes files and memory.
+struct Held(Option<Connection>);
+
+impl Held {
+    fn close(self) -> Result<(), (Connection, rusqlite::Error)> {
+        self.0.map_or(Ok(()), Connection::close)
+    }
+}
+
+const AWAKE: &str = "the writer wakes a model before it is used";
+
+impl Deref for Held {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.0.as_ref().expect(AWAKE)
+    }
+}
+
+impl DerefMut for Held {
+    fn deref_mut(&mut self) -> &mut Connection {
+        self.0.as_mut().expect(AWAKE)
+    }
 }
 
 /// The end of a decision that is no longer pending.
@@ -131,6 +157,11 @@ impl Store {
     }
 
     fn open(folder: &Path, new: bool) -> Result<Self, Fault> {
+        let db = Held(Some(Self::open_file(folder, new)?));
+        Ok(Self { db, folder: folder.to_owned(), link: None })
+    }
+
+    fn open_file(folder: &Path, new: bool) -> Result<Connection, Fault> {
         let path = folder.join(FILE);
         let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
@@ -151,7 +182,7 @@ impl Store {
             db.execute_batch(SCHEMA).map_err(failed)?;
             db.pragma_update(None, "user_version", VERSION).map_err(failed)?;
         }
-        Ok(Self { db, folder: folder.to_owned(), link: None })
+        Ok(db)
     }
 
     /// The path of the database.
@@ -203,11 +234,15 @@ impl Store {
         done.map_err(|error| self.failed(&error)).inspect_err(|_| self.roll_back())
     }
 
-    /// Frees what the database holds in memory, until it is used again.
-    pub(crate) fn rest(&self) {
-        self.db.flush_prepared_statement_cache();
-        // It is only memory.
-        let _ = self.db.execute_batch("PRAGMA shrink_memory");
+    /// Closes the database, until [`Store::wake`].
+    pub(crate) fn rest(&mut self) {
+        self.db = Held(None);
+    }
+
+    /// Opens the database again.
+    pub(crate) fn wake(&mut self) -> Result<(), Fault> {
+        self.db = Held(Some(Self::open_file(&self.folder, false)?));
+        Ok(())
     }
 
     /// Starts a transaction.
