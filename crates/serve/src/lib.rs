@@ -333,6 +333,10 @@ fn of_models(text: &str, names: &[String]) -> String {
 pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Refusal> {
     app.allow(&headers, Right::Read, None)?;
     process::measure(&app.dir);
+    metrics::gauge!("noregret_leads").set(f64::from(u8::from(app.hub.check().is_ok())));
+    metrics::gauge!("noregret_backlog_limit").set(app.limits().queue as f64);
+    // What is said when a model has been recovered is kept, whenever that was.
+    metrics::gauge!("noregret_recovery_seconds").increment(0.0);
     let models = app.hub.list();
     let names: Vec<String> = models.iter().map(|(name, _)| name.clone()).collect();
     for (state, count) in health::states(&models) {
@@ -342,6 +346,10 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> 
         let Place::Running(handle) = place else { continue };
         let labels = [("model", name)];
         metrics::gauge!("noregret_backlog", &labels).set(handle.backlog() as f64);
+        // None if it has all events.
+        let age = store::last_snapshot(&handle.folder).filter(|(seq, _)| *seq < handle.committed());
+        let age = age.and_then(|(_, at)| at.elapsed().ok()).unwrap_or_default();
+        metrics::gauge!("noregret_snapshot_age_seconds", &labels).set(age.as_secs_f64());
         metrics::gauge!("noregret_incomplete", &labels).set(f64::from(u8::from(handle.lost().is_some())));
         let about = handle.describe().await;
         let scores = &about["scores"];

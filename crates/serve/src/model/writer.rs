@@ -350,8 +350,10 @@ impl Writer {
     /// Commits the group, and answers.
     fn settle(&mut self, held: &mut Vec<Waiting>, begun: &mut bool) {
         if *begun {
+            let began = Instant::now();
             let written =
                 if self.torn { Err(Fault::from("an event before it was not")) } else { self.store.commit() };
+            metrics::histogram!("noregret_commit_seconds").record(began.elapsed().as_secs_f64());
             if let Err(what) = written {
                 let what = String::from(what);
                 self.store.roll_back();

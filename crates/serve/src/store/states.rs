@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use noregret_stream::Fault;
 use rusqlite::OptionalExtension as _;
@@ -100,6 +101,12 @@ impl Store {
         let outcome = outcome.flatten().and_then(|text| serde_json::from_str::<Outcome>(&text).ok());
         Ok(outcome.and_then(|outcome| outcome.known))
     }
+}
+
+/// The event and the time of the newest snapshot in `folder`.
+pub(crate) fn last_snapshot(folder: &Path) -> Option<(u64, SystemTime)> {
+    let seq = files::snapshots(folder).ok()?.pop()?;
+    Some((seq, std::fs::metadata(snapshot_path(folder, seq)).ok()?.modified().ok()?))
 }
 
 /// The newest snapshot in `folder`.
