@@ -81,18 +81,35 @@ pub(crate) fn check_types(labels: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<(
     Ok(())
 }
 
+/// Refuses labels, given with their texts, that are a real-valued target; `labelled` rows have one.
+#[pyfunction]
+pub(crate) fn check_classes(labels: Vec<(String, Bound<'_, PyAny>)>, labelled: u64) -> PyResult<()> {
+    let labels = typed(&labels).sorted();
+    let Some(found) = survey::real_valued(&labels, labelled) else { return Ok(()) };
+    let (way_out, classes) = (forecasts_numbers(), labels.len());
+    Err(PyValueError::new_err(format!(
+        "y has {found}; {way_out}, and classes={classes} makes each of them a class"
+    )))
+}
+
 /// Remarks on labels, given with their texts, that may be numbers to forecast, or look alike; `labelled` rows
 /// have one.
 #[pyfunction]
 pub(crate) fn label_remarks(labels: Vec<(String, Bound<'_, PyAny>)>, labelled: u64) -> Vec<String> {
+    let all = typed(&labels);
+    let numbers = survey::many_numbers(&all, labelled);
+    let numbers = numbers.map(|remark| format!("{remark}; {}", forecasts_numbers()));
+    numbers.into_iter().chain(survey::look_alike(&all.sorted())).collect()
+}
+
+/// The labels that are not missing, with their types.
+fn typed(labels: &[(String, Bound<'_, PyAny>)]) -> Labels {
     let missing = Missing::default();
     let mut all = Labels::default();
     for (text, label) in labels.iter().filter(|(text, _)| !missing.is_label(text)) {
         all.collect(text, label.extract().map_or(LabelType::Text, |Name(_, of)| of));
     }
-    let numbers = survey::many_numbers(&all, labelled);
-    let numbers = numbers.map(|remark| format!("{remark}; {}", forecasts_numbers()));
-    numbers.into_iter().chain(survey::look_alike(&all.sorted())).collect()
+    all
 }
 
 /// The Python object of a scalar of NumPy; `None` for other objects.

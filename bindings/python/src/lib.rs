@@ -54,6 +54,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bandit::text::learn_round, module)?)?;
     module.add_function(wrap_pyfunction!(bandit::text::explain_round, module)?)?;
     module.add_function(wrap_pyfunction!(label::check_types, module)?)?;
+    module.add_function(wrap_pyfunction!(label::check_classes, module)?)?;
     module.add_function(wrap_pyfunction!(label::label_remarks, module)?)?;
     module.add_function(wrap_pyfunction!(label::missing_labels, module)?)?;
     module.add_function(wrap_pyfunction!(reading::table_schema, module)?)?;

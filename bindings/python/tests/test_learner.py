@@ -3,6 +3,8 @@
 import copy
 import datetime
 import pickle
+import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -276,6 +278,19 @@ def test_labels_that_look_alike_are_mentioned(made):
         model = made()
         assert model.run(rows, ["yes", "no", "Yes"] * 20).notes == said and model.run(rows, ["yes", "no", "Yes"] * 20).notes == []
         assert made().run(rows, ["1.1", "1.10", "x"] * 20).notes == []
+
+
+@pytest.mark.parametrize("made", [partial(Learner, "ogd"), partial(Bandit, "banditron")], ids=["learner", "bandit"])
+def test_a_real_valued_target_is_refused_as_on_the_command_line(made):
+    # It was learnt as sixty classes.
+    pandas = pytest.importorskip("pandas")
+    x, y = np.random.default_rng(0).normal(size=(300, 2)), np.arange(300) % 60 + 0.5
+    said = 'y has 60 different numbers in 300 rows, such as 0.5: a real-valued target; Learner("vaw") forecasts numbers, and classes=60 makes each'
+    for rows in (x, pandas.DataFrame(x, columns=["a", "b"])):
+        with pytest.raises(ValueError, match=re.escape(said)):
+            made().run(rows, y)
+        assert made(classes=60).run(rows, y).rates["rounds"] == made().run(rows, [str(label) for label in y]).rates["rounds"] == 300
+        made().run(rows, y % 20)
 
 
 @pytest.mark.parametrize("labels", [[True, False, "x"], [0.5, 1.5, 2.5], ["01", "1", "2"], [datetime.date(2026, 1, day) for day in (1, 2, 3)]])

@@ -72,7 +72,7 @@ def test_sentences_name_the_place():
         Learner().run(FRAME.assign(a=np.where(np.arange(ROWS) == 6, np.inf, FRAME["a"])), Y)
     target = np.random.default_rng(0).normal(size=400)
     for x in (np.ones((400, 1)) * target[:, None], pandas.DataFrame({"a": target})):
-        with pytest.raises(ValueError, match='y: there are 400 different labels in 400 rows .* real-valued target; Learner.*vaw.* forecasts numbers'):
+        with pytest.raises(ValueError, match='y has 400 different numbers in 400 rows, such as .* real-valued target; Learner.*vaw.* forecasts numbers'):
             Learner().run(x, target)
     assert Learner("vaw").run(pandas.DataFrame({"a": target}), target).rates["rounds"] == 400
     sklearn = pytest.importorskip("sklearn")

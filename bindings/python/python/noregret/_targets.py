@@ -192,15 +192,22 @@ def check_types(labels: Iterable[Any], known: Mapping[str, Any]) -> None:
     _core.check_types([(text, known[text]) for text, _ in given if text in known] + given)
 
 
-def need_labels(labels: Collection[Any], facts: Mapping[str, Any]) -> None:
-    """Refuses first rows that tell no class."""
-    if not labels and facts["labels"] is None and facts["classes"] is None:
+def need_classes(labels: Collection[Any], labelled: int, facts: Mapping[str, Any]) -> None:
+    """Refuses first rows that tell no class, and a real-valued target: distinct labels, which so many rows have."""
+    if facts["labels"] is not None or facts["classes"] is not None:
+        return
+    if not labels:
         raise ValueError("y has missing labels only; at least 2 classes were needed (or classes=K)")
+    _core.check_classes(_with_texts(labels), labelled)
 
 
 def remarks(labels: Iterable[Any], labelled: int) -> list[str]:
     """Remarks on distinct labels, which so many rows have."""
-    return _core.label_remarks([(text_of(label), label) for label in labels if label is not None], labelled)
+    return _core.label_remarks(_with_texts(labels), labelled)
+
+
+def _with_texts(labels: Iterable[Any]) -> list[tuple[str, Any]]:
+    return [(text_of(label), label) for label in labels if label is not None]
 
 
 def unlabelled(labels: Any, truth: Any, weights: Any = None) -> list[str]:

@@ -4,16 +4,12 @@ use noregret::learner::Classes;
 use noregret_stream::Schema;
 use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::examples::BadRows;
-use noregret_stream::encode::survey::Survey;
+use noregret_stream::encode::survey::{Survey, real_valued};
 
 use crate::failure::Failure;
 use crate::note::note;
 use crate::plan::StreamPlan;
 use crate::wanted::Wanted;
-
-/// More different fractions than this are hardly classes, if each occurs fewer times than [`REPEATS`].
-const MANY: u64 = 20;
-const REPEATS: u64 = 20;
 
 /// What a message calls the label, and says if it may be the wrong column.
 pub(super) struct LabelWords {
@@ -49,14 +45,14 @@ pub(super) fn check(
         ));
     }
     let classes = wanted[0].entry.about.accepts.classes;
-    if let Some(example) = real_valued(survey).filter(|_| classes != Classes::Real)
+    if classes != Classes::Real
         && wanted[0].settings.classes.is_none()
+        && let Some(found) = real_valued(&survey.labels, survey.labelled)
     {
         let different = survey.labels.len();
         return Err(Failure::data(format!(
-            "{data}: {} has {different} different numbers in {} rows, such as {example}: a real-valued target; --learner vaw learns it, and \
-             --set classes={different} makes each of them a class{}",
-            label.what, survey.labelled, label.way_out
+            "{data}: {} has {found}; --learner vaw learns it, and --set classes={different} makes each of them a class{}",
+            label.what, label.way_out
         )));
     }
     let bandits = wanted.iter().all(Wanted::is_bandit);
@@ -113,15 +109,6 @@ impl Outside {
         let fits = Costs::new(whole(rounded(least.0)).min(0.0) + 0.0, whole(rounded(most.0)).max(0.0) + 0.0)?;
         Some(Self { cost, line, fits })
     }
-}
-
-/// A label that is a fraction, if the labels are numbers that hardly repeat.
-fn real_valued(survey: &Survey) -> Option<&str> {
-    let number = |name: &str| name.parse::<f64>().ok();
-    let different = survey.labels.len() as u64;
-    let many = different > MANY && different * REPEATS > survey.labelled;
-    let fraction = survey.labels.iter().find(|name| number(name).is_some_and(|number| number.fract() != 0.0));
-    fraction.filter(|_| many && survey.labels.iter().all(|name| number(name).is_some()))
 }
 
 /// Without the rounding errors of a subtraction.

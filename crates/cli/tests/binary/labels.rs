@@ -374,6 +374,18 @@ fn many_numbers_are_said_to_be_classes() {
     folder.write("b.csv", format!("x,label\n{}", content.replace(',', ",n")));
     let ran = folder.run("run b.csv --learner ogd").succeeded();
     assert!(!ran.stderr.contains("different numbers"), "{}", ran.stderr);
+    // Fractions hardly are classes, unless they are texts.
+    let objects = |quote: &str| -> String {
+        (0..200).map(|t| format!("{{\"x\":{},\"label\":{quote}{}.5{quote}}}\n", t % 7, t % 40)).collect()
+    };
+    folder.write("a.ndjson", objects(""));
+    let ran = folder.run("run a.ndjson --learner ogd");
+    let why =
+        "has 40 different numbers in 200 rows, such as 0.5: a real-valued target; --learner vaw learns it";
+    assert!(ran.code == 2 && ran.stderr.contains(why), "{}", ran.stderr);
+    folder.write("b.ndjson", objects("\""));
+    let ran = folder.run("run b.ndjson --learner ogd").succeeded();
+    assert!(!ran.stderr.contains("different numbers"), "{}", ran.stderr);
 }
 
 /// Beside `+`, the sign `-` is a class, in lines as in tables.

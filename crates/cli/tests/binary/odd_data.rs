@@ -115,14 +115,16 @@ fn the_wrong_label_is_said_once() {
         let said = |line: &&str| line.contains("label");
         (ran.code, ran.stderr.lines().filter(said).map(str::to_owned).collect::<Vec<_>>())
     };
-    let measured = |t: usize| format!("{}.5", t * 11 % 399);
-    let hardly = "noregret: a.csv: there are 399 different labels in 400 rows with a label, which is the wrong column or a real-valued \
-                  target; --learner vaw learns the latter; --label names another column";
-    assert_eq!(label_of(&measured, ""), (2, vec![hardly.to_owned()]));
     let prices = |t: usize| format!("{}.5", t % 150);
-    let many = "noregret: a.csv: the label \"price\" has 150 different numbers in 400 rows, such as 0.5: a real-valued target; --learner vaw \
-                learns it, and --set classes=150 makes each of them a class; --label names another column";
-    assert_eq!(label_of(&prices, ""), (2, vec![many.to_owned()]));
+    let many = |different: usize| {
+        format!(
+            "noregret: a.csv: the label \"price\" has {different} different numbers in 400 rows, such as 0.5: a real-valued target; \
+             --learner vaw learns it, and --set classes={different} makes each of them a class; --label names another column"
+        )
+    };
+    assert_eq!(label_of(&|t| format!("{}.5", t * 11 % 399), ""), (2, vec![many(399)]));
+    let many = many(150);
+    assert_eq!(label_of(&prices, ""), (2, vec![many.clone()]));
     let named = many.strip_suffix("; --label names another column").expect("a way out");
     assert_eq!(label_of(&prices, "--label price"), (2, vec![named.to_owned()]));
     let whole = "noregret: a.csv: the labels are 150 different numbers, and each is a class of its own; --learner vaw forecasts numbers; \

@@ -20,9 +20,9 @@ use crate::read::row::{Row, RowLabel};
 /// column, if most rows have different labels.
 const MANY_CLASSES: usize = 10_000;
 
-/// More classes than this that are fractions are assumed to be a real-valued target, if most rows have
-/// different ones.
+/// More different fractions than this are hardly classes, if each occurs fewer times than [`REPEATS`].
 const MANY_FRACTIONS: usize = 20;
+const REPEATS: u64 = 20;
 
 /// More classes than this that are all numbers may be a target to forecast.
 const MANY_NUMBERS: usize = 30;
@@ -197,8 +197,7 @@ impl Survey {
             }
         }
         let different = survey.labels.len();
-        let many = if survey.labels.iter().all(is_fraction) { MANY_FRACTIONS } else { MANY_CLASSES };
-        if different > many && 2 * different as u64 > survey.labelled {
+        if different > MANY_CLASSES && 2 * different as u64 > survey.labelled {
             return Err(SurveyError::LabelsHardlyRepeat(different, survey.labelled));
         }
         // A column of zeros stands for none: the constant feature remains.
@@ -222,12 +221,27 @@ impl Survey {
 /// A remark on classes of which there are many, all of them numbers, in so many `labelled` rows that they may
 /// be a real-valued target.
 pub fn many_numbers(labels: &Labels, labelled: u64) -> Option<String> {
-    let is_number = |(name, of): (&str, LabelType)| of != LabelType::Text && value(name).is_some();
     let classes = labels.len();
     // Labels that hardly repeat have a remark of their own.
     let many = classes > MANY_NUMBERS && 2 * classes as u64 <= labelled;
-    (many && labels.typed().all(is_number))
+    (many && are_numbers(labels))
         .then(|| format!("the labels are {classes} different numbers, and each is a class of its own"))
+}
+
+/// What labels are that are numbers, of which there are too many in so many `labelled` rows to be classes:
+/// fractions that hardly repeat.
+pub fn real_valued(labels: &Labels, labelled: u64) -> Option<String> {
+    let different = labels.len();
+    let many = different > MANY_FRACTIONS && different as u64 * REPEATS > labelled;
+    let fraction = labels.iter().find(|name| value(name).is_some_and(|number| number.fract() != 0.0))?;
+    (many && are_numbers(labels)).then(|| {
+        format!("{different} different numbers in {labelled} rows, such as {fraction}: a real-valued target")
+    })
+}
+
+/// Whether all labels are numbers, and none of them was given as a text.
+fn are_numbers(labels: &Labels) -> bool {
+    labels.typed().all(|(name, of)| of != LabelType::Text && value(name).is_some())
 }
 
 /// A remark on labels that look alike: they differ in upper and lower case, or in signs that are not shown.
@@ -244,11 +258,6 @@ pub fn look_alike(labels: &Labels) -> Option<String> {
             "the labels {other} and {name} look alike, and are two classes: write them alike if they are one"
         ))
     })
-}
-
-/// Whether a label is a number; nearly all of a real-valued target are fractions.
-fn is_fraction(name: &str) -> bool {
-    name.contains(['.', 'e']) && name.parse::<f64>().is_ok()
 }
 
 /// Rejects a row that the run would reject, so that it affects no decision.
