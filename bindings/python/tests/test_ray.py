@@ -74,6 +74,10 @@ def test_cells_of_csv_are_read_as_they_are_written(cluster, tmp_path):
     assert {"c=01", "c=1", "c=x"} <= set(learner.columns)
     (tmp_path / "numbers.csv").write_text("\n".join(["a,y", *(f"{at},{2 * at}" for at in range(40))]) + "\n")
     assert fit(str(tmp_path / "numbers.csv"), "vaw").learner.predict({"a": 3.0}) == pytest.approx(6, abs=1)
+    (tmp_path / "NUMBERS.CSV").write_text((tmp_path / "numbers.csv").read_text())
+    assert fit(str(tmp_path / "NUMBERS.CSV"), "vaw").learner.predict({"a": 3.0}) == pytest.approx(6, abs=1)
+    with pytest.raises(ValueError, match=r"numbers.csv is CSV, and rows.parquet is none; files of one format were needed"):
+        fit([str(tmp_path / "numbers.csv"), "rows.parquet"], "vaw")
 
 
 def test_learners_that_do_not_add_up_are_refused():

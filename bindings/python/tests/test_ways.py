@@ -300,6 +300,8 @@ def test_keys_are_numbers_or_texts(tmp_path):
         assert keyed.get(2).rounds == keyed.get(2.0).rounds == 2
         with pytest.raises(ValueError, match="keys: '1' is a text and 1 is none"):
             keyed.learn(["1"], x, ["no"])
+        with pytest.raises(ValueError, match="keys: '1e-07' is a text and 1e-07 is none"):
+            keyed.learn(["1e-07", 1e-07], x * 2, ["no", "yes"])
         keyed.learn(["shop 7"], x, ["no"])
         assert len(keyed) == 3
 

@@ -22,7 +22,7 @@ from ._store import TEMPLATE, WRITER, Lease, Partitions, Store, partition_of
 
 COLUMNS = "columns.json"
 """The names of the columns of the first table, if the number of features is given."""
-_AS_NUMBER = re.compile(r"[-+]?[0-9]+([.][0-9]+)?|True|False")
+_AS_NUMBER = re.compile(r"[-+]?[0-9]+([.][0-9]+)?(e-[0-9]+)?|True|False")
 """Keys that are texts and look like another key."""
 _SHOWN = 5
 """Rows that an error lists."""

@@ -82,7 +82,10 @@ def _blocks(dataset: Any, shards: int, target: str | None) -> list[list[Any]]:
         dataset = [dataset]
     if isinstance(dataset, list | tuple):
         paths = [os.fspath(path) for path in dataset]
-        csv = all(path.endswith((".csv", ".csv.gz")) for path in paths)
+        csv = [path for path in paths if path.lower().endswith((".csv", ".csv.gz"))]
+        if csv and len(csv) < len(paths):
+            other = next(path for path in paths if path not in csv)
+            raise ValueError(f"dataset: {csv[0]} is CSV, and {other} is none; files of one format were needed")
         dataset = _csv(paths, target) if csv else ray.data.read_parquet(paths)
     elif hasattr(dataset, "iloc"):
         dataset = ray.data.from_pandas(dataset)
