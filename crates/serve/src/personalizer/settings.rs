@@ -212,7 +212,11 @@ pub(super) async fn set_policy(ask: Ask, body: Body) -> Answered {
     let Policy { learner, params, explore } =
         policies::policy(&arguments).map_err(|refusal| refusal.about("arguments"))?;
     let about = handle.describe().await;
-    let has = |(name, value): (&String, &Value)| about["params"][name] == *value;
+    let has = |(name, value): (&String, &Value)| {
+        let own = &about["params"][name];
+        // 2 is 2.0.
+        own == value || own.as_f64().is_some_and(|number| value.as_f64() == Some(number))
+    };
     if about["learner"] != learner.as_str() || !params.iter().all(has) {
         let what = "a loop keeps its learner and its parameters; another may learn its log as a shadow of the model, and then be promoted";
         return Err(Refusal::not_offered(what).about("arguments").into());

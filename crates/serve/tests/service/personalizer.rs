@@ -446,6 +446,13 @@ fn loops_are_configured_and_evaluated() {
     let set = json!({"name": "a", "arguments": exported});
     assert_eq!(service.put(&path("configurations/policy"), &set).ok(200), policy);
     assert_eq!(service.get(&path("configurations/service")).ok(200)["explorationPercentage"], 0.2);
+    let width = service.get("/v1/models/default").ok(200)["params"]["width"].clone();
+    for arguments in
+        [format!("--learner offers --width {width}"), format!("--learner offers --width {width}.0")]
+    {
+        let same = json!({"name": "a", "arguments": arguments});
+        assert_eq!(service.put(&path("configurations/policy"), &same).ok(200), policy);
+    }
     for arguments in ["--learner squarecb", "--learner offers --width 64", "--cb_explore_adf --cover 3"] {
         let other = json!({"name": "a", "arguments": arguments});
         let refused = service.put(&path("configurations/policy"), &other);
