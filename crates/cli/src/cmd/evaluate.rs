@@ -122,9 +122,9 @@ fn print_table(
         names[0]
     )?;
     for (at, (evaluation, name)) in compared.evaluations.iter().zip(names).enumerate() {
-        let estimates = &evaluation.estimates.estimates;
-        let best = estimates.iter().find(|one| one.estimator == estimator).unwrap_or(&estimates[0]);
-        let [low, high] = best.sequence.unwrap_or(evaluation.estimates.range);
+        let found = &evaluation.estimates;
+        let best = found.by(estimator).unwrap_or(&found.estimates[0]);
+        let [low, high] = best.sequence.unwrap_or(found.range);
         let interval = format!("[{low:.4}, {high:.4}]");
         let verdict = at.checked_sub(1).map(|at| compared.differences[at].verdict(confidence));
         let line =
@@ -165,7 +165,7 @@ fn print_learnt(out: &mut impl Write, learnt: &Learnt, policy: &str) -> std::io:
 
 /// Why the policy that has logged has another reward by dr than the log has earned.
 fn on_average(out: &mut impl Write, evaluation: &Evaluation, policy: &Policy) -> std::io::Result<()> {
-    let dr = evaluation.estimates.estimates.iter().find(|one| one.estimator == Estimator::Dr);
+    let dr = evaluation.estimates.by(Estimator::Dr);
     match dr.filter(|dr| (dr.value - evaluation.logged_reward).abs() > 1e-9) {
         Some(_) if matches!(policy, Policy::Logged) => writeln!(
             out,

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use noregret_stream::decisions::logged::Logged;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::evaluate::reward_model::reward_learner;
-use noregret_stream::evaluate::{EvaluateOptions, MakeLearner, Policy, evaluate as estimate};
+use noregret_stream::evaluate::{EvaluateOptions, Evaluation, MakeLearner, Policy, evaluate as estimate};
 use noregret_stream::save::Frozen;
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use super::described::{OfModel, Refused};
 use super::models::its_own;
 use crate::app::{Ask, aside, json as answered};
 use crate::model::engine::Engine;
-use crate::model::evaluation::{Candidate, Simple};
+use crate::model::evaluation::{Candidate, OnLog, Simple};
 use crate::model::handle::Handle;
 use crate::model::spec::{Feedback, Spec, shown};
 use crate::refusal::Refusal;
@@ -53,7 +53,7 @@ pub(crate) async fn evaluate(ask: Ask, body: Body) -> Answered {
     };
     if let Some(candidate) = candidate {
         let evaluation = evaluated_on_log(handle, candidate, confidence.unwrap_or(0.95)).await?;
-        if evaluation["rounds"] == 0 {
+        if evaluation.estimates.rounds == 0 {
             return Err(Refusal::conflict("no decision of the log has feedback yet"));
         }
         return Ok(answered(StatusCode::OK, &evaluation));
@@ -123,7 +123,7 @@ pub(crate) async fn evaluated_on_log(
     handle: Arc<Handle>,
     policy: Candidate,
     confidence: f64,
-) -> Result<Value, Refusal> {
+) -> Result<OnLog, Refusal> {
     may_evaluate(&handle, confidence)?;
     aside(move || {
         crate::model::evaluation::evaluate(&handle.folder, policy, confidence).map_err(Refusal::failed)
@@ -132,7 +132,7 @@ pub(crate) async fn evaluated_on_log(
 }
 
 /// Evaluates a policy on the log of a model.
-async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> Result<Value, Refusal> {
+async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> Result<Evaluation, Refusal> {
     may_evaluate(&handle, confidence)?;
     // How its rows are read may have changed.
     let _ = handle.look_now().await;
@@ -169,7 +169,7 @@ async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> 
                 .map_err(|error| Refusal::invalid("policy", error.to_string()))
         });
         let _ = std::fs::remove_file(&path);
-        serde_json::to_value(done?).map_err(|error| Refusal::failed(error.to_string()))
+        done
     })
     .await
 }

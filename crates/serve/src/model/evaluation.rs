@@ -6,8 +6,8 @@ use std::path::Path;
 
 use noregret::prediction::Decision;
 use noregret_stream::Fault;
-use noregret_stream::evaluate::off_policy::{OffPolicy, Round};
-use serde_json::{Value, json};
+use noregret_stream::evaluate::off_policy::{Estimates, OffPolicy, Round};
+use serde::Serialize;
 
 use super::engine::Engine;
 use super::event::Event;
@@ -76,12 +76,25 @@ impl Candidate {
     }
 }
 
+/// What a policy would have earned on the log of a model.
+#[derive(Debug, Serialize)]
+pub(crate) struct OnLog {
+    #[serde(flatten)]
+    pub(crate) estimates: Estimates,
+    /// Decisions in the log.
+    decisions: u64,
+    /// Decisions without feedback.
+    missing: u64,
+    /// The mean reward of the logging policy; none if no decision has feedback.
+    logged_reward: Option<f64>,
+}
+
 /// Estimates the reward of `policy` from the decisions with feedback in the last segment of the
 /// log.
 ///
 /// # Errors
 /// If reading fails.
-pub(crate) fn evaluate(folder: &Path, mut policy: Candidate, confidence: f64) -> Result<Value, Fault> {
+pub(crate) fn evaluate(folder: &Path, mut policy: Candidate, confidence: f64) -> Result<OnLog, Fault> {
     let mut sums = OffPolicy::new(None, [0.0, 1.0]);
     let mut waiting: HashMap<String, Decision> = HashMap::new();
     let (mut seq, mut decisions, mut earned) = (0u64, 0u64, 0.0);
@@ -113,10 +126,10 @@ pub(crate) fn evaluate(folder: &Path, mut policy: Candidate, confidence: f64) ->
         Ok(true)
     })?;
     let rounds = sums.rounds();
-    let mut value =
-        serde_json::to_value(sums.estimates(confidence, 0.0)).map_err(|error| error.to_string())?;
-    value["decisions"] = decisions.into();
-    value["missing"] = decisions.saturating_sub(rounds).into();
-    value["logged_reward"] = if rounds == 0 { Value::Null } else { json!(earned / rounds as f64) };
-    Ok(value)
+    Ok(OnLog {
+        estimates: sums.estimates(confidence, 0.0),
+        decisions,
+        missing: decisions.saturating_sub(rounds),
+        logged_reward: (rounds > 0).then(|| earned / rounds as f64),
+    })
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
+use noregret_stream::evaluate::off_policy::{Estimates, Estimator};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -86,8 +87,8 @@ async fn made(handle: &Arc<Handle>, id: String, contract: Contract) -> Result<Va
     }
     let mut results = Vec::new();
     for (name, arguments, source, candidate) in compared {
-        let estimate = evaluated_on_log(Arc::clone(handle), candidate, 0.95).await?;
-        results.push(result(&name, &arguments, source, &estimate));
+        let found = evaluated_on_log(Arc::clone(handle), candidate, 0.95).await?;
+        results.push(result(&name, &arguments, source, &found.estimates));
     }
     let value = |one: &&Value| one["totalSummary"]["averageReward"].as_f64().unwrap_or(f64::NEG_INFINITY);
     let best = results.iter().max_by(|a, b| value(a).total_cmp(&value(b)));
@@ -102,23 +103,15 @@ async fn made(handle: &Arc<Handle>, id: String, contract: Contract) -> Result<Va
 }
 
 /// An estimate in Personalizer's format, by self-normalised importance weights.
-fn result(name: &str, arguments: &str, source: &str, estimate: &Value) -> Value {
-    let estimates = estimate["estimates"].as_array().cloned().unwrap_or_default();
-    let by = |name: &str| estimates.iter().find(|estimate| estimate["estimator"] == name).cloned();
-    let value = by("snips").or_else(|| by("ips")).unwrap_or_default();
-    let mean = value["value"].clone();
+fn result(name: &str, arguments: &str, source: &str, found: &Estimates) -> Value {
+    let [ips, snips] = [Estimator::Ips, Estimator::Snips].map(|one| found.by(one).expect("always computed"));
+    let (mean, rounds) = (snips.value, found.rounds as f64);
     // A log too short for a normal interval has the confidence sequence of ips.
-    let sequence = || by("ips").map_or(Value::Null, |ips| ips["sequence"].clone());
-    let interval = value.get("normal").cloned().unwrap_or_else(sequence);
-    let rounds = estimate["rounds"].as_f64().unwrap_or(0.0);
-    let half = match (interval[0].as_f64(), interval[1].as_f64()) {
-        (Some(low), Some(high)) => (high - low) / 2.0,
-        _ => 0.0,
-    };
-    let ips = by("ips").and_then(|ips| ips["value"].as_f64()).unwrap_or(0.0);
+    let interval = snips.normal.or(ips.sequence);
+    let half = interval.map_or(0.0, |[low, high]| (high - low) / 2.0);
     let total = json!({
-        "timeStamp": moment(now()), "ipsEstimatorNumerator": ips * rounds, "ipsEstimatorDenominator": rounds,
-        "snipsEstimatorDenominator": estimate["mean_weight"].as_f64().unwrap_or(0.0) * rounds,
+        "timeStamp": moment(now()), "ipsEstimatorNumerator": ips.value * rounds, "ipsEstimatorDenominator": rounds,
+        "snipsEstimatorDenominator": found.mean_weight * rounds,
         "aggregateTimeWindow": "PT0S", "averageReward": mean, "confidenceInterval": half,
         "expectedReward": mean,
     });

@@ -53,7 +53,7 @@ impl Difference {
     /// The same, widened by what the log cannot cover of the policy and the first one.
     fn widened(mut self, policy: &Evaluation, first: &Evaluation, confidence: f64) -> Self {
         let slack = |evaluation: &Evaluation| {
-            let of = evaluation.estimates.estimates.iter().find(|one| one.estimator == self.estimator);
+            let of = evaluation.estimates.by(self.estimator);
             let of = of.and_then(|one| Some((one.value, one.standard_error?, one.normal?)));
             of.map_or([0.0; 2], |(value, error, normal)| {
                 let half = normal_quantile(0.5 + 0.5 * confidence) * error;
@@ -73,8 +73,8 @@ impl Difference {
         });
         if self.thin {
             let sure = |evaluation: &Evaluation| {
-                let of = evaluation.estimates.estimates.iter().find(|one| one.estimator == self.estimator);
-                of.and_then(|one| one.stricter).unwrap_or(evaluation.estimates.range)
+                let found = &evaluation.estimates;
+                found.by(self.estimator).and_then(|one| one.stricter).unwrap_or(found.range)
             };
             let ([low, high], [first_low, first_high]) = (sure(policy), sure(first));
             self.normal = [low - first_high, high - first_low];

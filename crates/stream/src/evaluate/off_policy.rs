@@ -209,6 +209,13 @@ pub struct Estimates {
     pub range: [f64; 2],
 }
 
+impl Estimates {
+    /// That of an estimator, if it was computed.
+    pub fn by(&self, estimator: Estimator) -> Option<&Estimate> {
+        self.estimates.iter().find(|estimate| estimate.estimator == estimator)
+    }
+}
+
 impl OffPolicy {
     /// Sums over no rounds. Weights are clipped at `clip` > 0, which reduces variance and adds
     /// bias. `range` is that of the rewards: the least and the largest that may come.
