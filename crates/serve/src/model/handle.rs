@@ -413,9 +413,9 @@ impl Handle {
         self.shared.unwritable()
     }
 
-    /// What the model lacks, if it was made again from a log that does not have all of it.
+    /// See [`Seen::lost`].
     pub(crate) fn lost(&self) -> Option<String> {
-        self.seen().about["rebuilt"]["lost"].as_str().map(str::to_owned)
+        self.seen().lost.clone()
     }
 
     /// Whether its state is on the disk only, until somebody asks for it.

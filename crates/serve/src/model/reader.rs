@@ -19,6 +19,7 @@ use super::learn::forecasted;
 use super::offer::Offering;
 use super::rows;
 use super::spec::RowKind;
+use super::standing::Rebuilt;
 use super::table;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
@@ -31,6 +32,8 @@ pub(crate) struct Seen {
     pub(crate) most: Option<usize>,
     /// The description of the model.
     pub(crate) about: Value,
+    /// What the model lacks, if it was made again from a log that does not have all of it.
+    pub(crate) lost: Option<String>,
 }
 
 /// The state after event `seq`.
@@ -51,7 +54,14 @@ pub(crate) struct Reader {
 impl Engine {
     /// What is shown of it.
     pub(crate) fn seen(&self) -> Seen {
-        Seen { seq: self.standing.seq, schema: self.schema.clone(), most: self.most, about: self.about() }
+        let lost = self.standing.rebuilt.as_ref().and_then(Rebuilt::lost);
+        Seen {
+            seq: self.standing.seq,
+            schema: self.schema.clone(),
+            most: self.most,
+            about: self.about(),
+            lost,
+        }
     }
 
     /// A read-only copy.
