@@ -415,11 +415,6 @@ def tell(notes: Collection[str], stacklevel: int) -> None:
         warnings.warn("\n".join(notes), stacklevel=stacklevel + 1)
 
 
-def misfits(odd: Iterable[str]) -> list[str]:
-    """Those of the remarks on cells that are about a column of other cells. Features that are new may come in every row."""
-    return [remark for remark in odd if remark.startswith("column ")]
-
-
 def of_arrow(x: Any) -> Table:
     try:
         import pyarrow
