@@ -46,7 +46,7 @@ Log-loss over three decades of it, the first {few:,} rows:
 |---|{rules}---:|
 {sweep}
 
-The default is 0.6.
+The default is 0.6, and 2.5 for more than 32 classes; less than 0.1 counts as 0.1.
 
 ## What each kind of member brings
 

@@ -103,7 +103,8 @@ ORDER = """## What the order of the rows gives away
 
 Forecasts that look at no feature (`benches/rivals/baselines.py`): `no-change` says the label before again, with the share of rounds in which
 that was right; `label-markov` counts which label follows which. Log-loss / error. Where they are good, learners that adapt fast
-are good for that reason, too: on covtype in file order `no-change` errs less often than every rival of the table.
+are good for that reason, too: on covtype in file order `no-change` errs less often than every rival of the table. Rivals that have the label before
+as further columns are in the last section of [rivals-moa.md](rivals-moa.md).
 """
 
 # Largest number of floating-point operations of a pass: a minute or two.
