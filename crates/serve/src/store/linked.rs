@@ -143,7 +143,7 @@ fn copy(node: &Arc<Node>, made: i64, folder: &Path) -> Result<bool, Fault> {
         page.check(at)?;
     }
     let Store { db, .. } = store;
-    db.close().map_err(|(_, error)| format!("{}: {error}", hidden.display()))?;
+    db.close().map_err(|error| format!("{}: {error}", hidden.display()))?;
     std::fs::rename(&hidden, folder).map_err(failed)?;
     Ok(true)
 }

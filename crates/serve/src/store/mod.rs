@@ -36,8 +36,8 @@ pub(crate) struct Store {
 struct Held(Option<Connection>);
 
 impl Held {
-    fn close(self) -> Result<(), (Connection, rusqlite::Error)> {
-        self.0.map_or(Ok(()), Connection::close)
+    fn close(self) -> rusqlite::Result<()> {
+        self.0.map_or(Ok(()), |db| db.close().map_err(|(_, error)| error))
     }
 }
 
@@ -143,7 +143,7 @@ impl Store {
             }
             store.commit()?;
             let Self { db, .. } = store;
-            db.close().map_err(|(_, error)| failed(&error))
+            db.close().map_err(|error| failed(&error))
         };
         let made = make().and_then(|()| {
             std::fs::rename(&hidden, folder).map_err(|error| failed(&error))?;
