@@ -50,6 +50,64 @@ fn ten_thousand_values_of_a_category() {
     assert_eq!(replayed(log.bytes, None).digest(), model.digest());
 }
 
+/// The mean chance of a reward in `rounds` decisions whose right label follows from device and hour, with one
+/// of `values` cities in every row; no row is refused.
+fn earned(rounds: u64, values: u64) -> f64 {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let spec = json!({"feedback": "bandit", "labels": ["a", "b", "c"], "learner": "squarecb"});
+    service.put("/v1/models/m", &spec).ok(201);
+    let (mut state, mut sum) = (9u64, 0.0);
+    let mut below = |most: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) * most) >> 31
+    };
+    let send = |what: &str, lines: &[String]| {
+        let path = format!("/v1/models/m/{what}");
+        let answers =
+            service.send("POST", &path, "application/x-ndjson", lines.join("\n").as_bytes()).lines();
+        assert!(answers.len() == lines.len() && answers.iter().all(|answer| !answer["error"].is_object()));
+        answers
+    };
+    for from in (0..rounds).step_by(100) {
+        // Hour, device, city, and what decides on the reward: the same draws for any number of cities.
+        let rows: Vec<[u64; 4]> =
+            (0..100).map(|_| [below(24), below(3), below(10_000) * values / 10_000, below(100)]).collect();
+        let line = |(at, [hour, device, city, _]): (u64, &[u64; 4])| {
+            let x = json!({"hour": hour, "device": format!("d{device}"), "city": format!("c{city}")});
+            json!({"id": format!("r{}", from + at), "x": x}).to_string()
+        };
+        let decided = send("decide", &(0..).zip(&rows).map(line).collect::<Vec<_>>());
+        let mut answers = Vec::with_capacity(100);
+        for (decision, [hour, device, _, chance]) in decided.iter().zip(&rows) {
+            let right = ["a", "b", "c"][(device + u64::from(*hour >= 18)) as usize % 3];
+            let of_hundred = if decision["label"] == right { 80 } else { 20 };
+            sum += of_hundred as f64 / 100.0;
+            let reward = u8::from(*chance < of_hundred);
+            answers.push(json!({"id": decision["id"], "reward": reward}).to_string());
+        }
+        send("feedback", &answers);
+    }
+    sum / rounds as f64
+}
+
+/// With ten thousand values of a column that says nothing, as much is earned as with fifty.
+fn many_values_cost_nothing(rounds: u64) {
+    let (few, many) = (earned(rounds, 50), earned(rounds, 10_000));
+    assert!(few > 0.45 && many > 0.98 * few, "{few} with 50 values, {many} with 10,000");
+}
+
+#[test]
+fn many_values_of_a_category_cost_no_reward() {
+    many_values_cost_nothing(4_000);
+}
+
+#[test]
+#[ignore = "slow: a hundred thousand decisions"]
+fn many_values_of_a_category_cost_no_reward_in_the_long_run() {
+    many_values_cost_nothing(50_000);
+}
+
 /// Every learner that takes labels: where its state says, as soon as it is made, that no more labels or
 /// columns fit, rows with more are refused, and nowhere else.
 #[test]
