@@ -89,7 +89,7 @@ impl Hub {
     pub(crate) fn recover_next(&self) -> bool {
         let next = || self.left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let Some(name) = next().filter(|_| !self.ending.load(Ordering::Acquire)) else { return false };
-        let begun = std::time::Instant::now();
+        let begun = Instant::now();
         let folder = self.folder.join(&name);
         let prepared = self.node.as_ref().map_or(Ok(true), |node| prepare(node, &name, &folder));
         if let Ok(false) = prepared {
