@@ -52,7 +52,9 @@
 //!   (theory: extensions 1.1).
 //! * The theory has no default for $B$: `norm` is $30/R$, so that the best comparator reaches logits of $\pm
 //!   30$ in every unit of $x$.
-//! * Importance weights multiply a round's surrogate; the guarantee is then about the weighted regret.
+//! * Importance weights multiply a round's surrogate; the guarantee is then about the weighted regret. For
+//!   weights above 1 the surrogate is taken where as many rounds of weight 1 would lead (theory: extensions
+//!   1.3).
 //!
 //! ## Cost
 //!
@@ -69,6 +71,7 @@ use crate::kernel::scalar_root::shrink;
 use crate::kernel::second_order::RoundUpdate;
 use crate::learner::{Accepts, Classes};
 use crate::loss::curvature::{self, Curvature};
+use crate::loss::heavy;
 use crate::loss::logistic::sigmoid;
 use crate::param::{ParamError, invertible, non_negative};
 use crate::params;
@@ -182,6 +185,10 @@ impl Surrogate for AioliSurrogate {
         let s = shrink(row.image[0], 0.5 * self.improper_weight * row.gram[0]); // eq. (1)
         scores.copy_from_slice(&[-0.5 * s, 0.5 * s]);
         probabilities.copy_from_slice(&[sigmoid(-s), sigmoid(s)]);
+    }
+
+    fn ahead(&self, y: Target<'_>, at: &Prediction, gram: &[f64]) -> Option<Prediction> {
+        Some(heavy::binary(gram[0], y, at))
     }
 
     /// The surrogate is taken at the score of the prediction.

@@ -40,7 +40,8 @@
 //! * All labels are on offer in every round. A constant column of its own for each label is not added: it is
 //!   $K$ more columns in every block.
 //! * Importance weights multiply a round's surrogate, and late feedback has its surrogate at the scores of
-//!   the prediction: (4) holds for both, (5) for neither (theory: extensions 1.2, 4.1).
+//!   the prediction: (4) holds for both, (5) for neither (theory: extensions 1.2, 4.1). Weights above 1 are
+//!   those of FOLKLORE (theory: extensions 1.3).
 //! * A row with a block beyond $10^6 R$, whose squares rounding would lose in (3), counts as a row of zeros:
 //!   its forecast is uniform, and nothing is learnt. Nothing is promised then, as for all rows beyond $R$.
 //! * Models do not merge.
@@ -61,6 +62,7 @@ use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{dot, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::loss::curvature::{self, Curvature};
+use crate::loss::heavy;
 use crate::param::ParamError;
 use crate::params;
 use crate::prediction::Prediction;
@@ -288,6 +290,12 @@ impl OnlineLearner for ConditionalLogit {
         let (image, rest) = rest.split_at(n * k);
         let gram = &rest[..k * k];
         self.beyond_radius += u64::from(is_beyond(scratch[0], radius));
+        let ahead = (weight > 1.0).then(|| {
+            let a: Vec<f64> = gram.iter().map(|n| 0.5 * n).collect();
+            heavy::matrix(&self.inner, &a, y, at)
+        });
+        self.slack += ahead.as_ref().map_or(0.0, |ahead| heavy::excess(y, at, ahead));
+        let at = ahead.as_ref().unwrap_or(at);
         work.resize(3 * k + n * (k - 1) + 2 * k * (k - 1) + (k - 1) * (k - 1), 0.0);
         let rest = &mut &mut work[..];
         let (residual, curved, tails) = (take(rest, k), take(rest, k), take(rest, k));

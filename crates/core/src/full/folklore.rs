@@ -55,7 +55,8 @@
 //! * The theory has no default for $B$: `norm` is $30/R$, so that the best comparator reaches logits of $\pm
 //!   30$ in every unit of $x$.
 //! * Importance weights multiply a round's surrogate; (5) then bounds the weighted regret (theory: extensions
-//!   1.2). (6) needs weights of 1, because the weight is unknown when its round is predicted.
+//!   1.2). (6) needs weights of 1, because the weight is unknown when its round is predicted. For weights
+//!   above 1 the surrogate is taken where as many rounds of weight 1 would lead (theory: extensions 1.3).
 //! * Late feedback: the surrogate is taken at the scores of the prediction; (5) still holds (theory:
 //!   extensions 4.1), (6) does not.
 //!
@@ -78,6 +79,7 @@ use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{dot, take};
 use crate::learner::{Accepts, Classes};
 use crate::loss::curvature::{self, Curvature};
+use crate::loss::heavy;
 use crate::param::{ParamError, invertible};
 use crate::params;
 use crate::prediction::Prediction;
@@ -301,6 +303,12 @@ impl Surrogate for FolkloreSurrogate {
         halve(row.gram, s.a);
         let (tails, column) = s.rest.split_at_mut(k);
         self.inner.covariance_factor(&at.probabilities, s.factor, tails, &mut column[..k]);
+    }
+
+    fn ahead(&self, y: Target<'_>, at: &Prediction, gram: &[f64]) -> Option<Prediction> {
+        let mut a = vec![0.0; gram.len()];
+        halve(gram, &mut a);
+        Some(heavy::matrix(&self.inner, &a, y, at))
     }
 
     /// The surrogate is taken at the scores of the prediction.

@@ -47,6 +47,7 @@ use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{axpy, take, widen};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::curvature::Curvature;
+use crate::loss::heavy;
 use crate::merge::{self, Merge, MergeError};
 use crate::param::ParamError;
 use crate::params;
@@ -152,6 +153,21 @@ impl Algorithm for FolkloreDiag {
     }
 }
 
+impl FolkloreDiag {
+    /// $\tilde a$ of eq. (1).
+    fn squares(&self, x: Features<'_>) -> Vec<f64> {
+        let mut a = vec![0.0; self.problem.classes];
+        for (feature, value) in x.iter() {
+            let cell = self.cells.get(feature);
+            for (class, a) in a.iter_mut().enumerate() {
+                let growth = cell.map_or(0.0, |cell| cell[class]);
+                *a += 0.5 * value / (self.regularization + growth) * value;
+            }
+        }
+        a
+    }
+}
+
 impl Predictor for FolkloreDiag {
     own! { problem }
 
@@ -192,6 +208,8 @@ impl OnlineLearner for FolkloreDiag {
     /// The surrogate is taken at the scores of the prediction, of which nothing else is used.
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         let k = self.problem.classes;
+        let ahead = (y.weight > 1.0).then(|| heavy::diagonal(&self.squares(x), y, at));
+        let at = ahead.as_ref().unwrap_or(at);
         let (coefficient, curved) = self.work.split_at_mut(k);
         let p = &at.probabilities;
         covariance_times(p, &at.scores, curved);

@@ -75,6 +75,7 @@ use crate::kernel::softmax::least_eigenvalue;
 use crate::kernel::vector::{dot, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::curvature::{self, Curvature};
+use crate::loss::heavy;
 use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, checked_rank};
 use crate::prediction::Prediction;
@@ -258,6 +259,17 @@ impl OnlineLearner for FolkloreSketch {
     /// The surrogate is taken at the scores of the prediction, of which nothing else is used.
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         let (k, gamma) = (self.problem.classes, self.resolved.gamma);
+        let ahead = (y.weight > 1.0).then(|| {
+            let mut seen = vec![0.0; self.sketch.width()];
+            self.sketch.project(x, &mut seen);
+            let image = self.sketch.image(&seen, 0);
+            let mut solved = image.to_vec();
+            self.sketch.solve(&mut solved);
+            let half = 0.5 * self.sketch.quadratic(x.norm_squared(), image, &solved);
+            heavy::diagonal(&vec![half; k], y, at)
+        });
+        self.slack += ahead.as_ref().map_or(0.0, |ahead| heavy::excess(y, at, ahead));
+        let at = ahead.as_ref().unwrap_or(at);
         let spread = self.spread(&at.probabilities);
         let rest = &mut &mut self.work[..];
         let (seen, centred, coefficients) = (take(rest, self.sketch.width()), take(rest, k), take(rest, k));

@@ -66,6 +66,7 @@ use crate::kernel::scalar_root::shrink;
 use crate::kernel::vector::{axpy, dot, widened};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::curvature::{self, Curvature};
+use crate::loss::heavy;
 use crate::loss::logistic::sigmoid;
 use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, invertible, non_negative, positive};
@@ -382,6 +383,9 @@ impl OnlineLearner for KernelAioli {
         self.rounds += 1;
         self.beyond_radius += u64::from(is_beyond(row.own, self.radius));
         if self.can_learn(row.own) && self.stored() < self.max_rounds {
+            let ahead = (y.weight > 1.0).then(|| heavy::binary(row.v, y, at));
+            self.slack += ahead.as_ref().map_or(0.0, |ahead| heavy::excess(y, at, ahead));
+            let at = ahead.as_ref().unwrap_or(at);
             let s = at.scores[1] - at.scores[0];
             let p = [at.probabilities[0], at.probabilities[1]];
             let y_vector = y.truth.binary();

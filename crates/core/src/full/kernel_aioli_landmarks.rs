@@ -317,9 +317,12 @@ impl OnlineLearner for KernelAioliLandmarks {
             let y_vector = y.truth.binary();
             let r = y_vector[1] * p[0] - y_vector[0] * p[1];
             let slope = r.abs() + 2.0 * weight * (self.norm * self.radius + s.abs());
-            self.price += y.weight * self.norm * distance * slope.min(1.0); // eq. (2)
+            // The surrogate of a heavier round is taken elsewhere, where its slope is at most 1.
+            let slope = if y.weight > 1.0 { 1.0 } else { slope.min(1.0) };
+            self.price += y.weight * self.norm * distance * slope; // eq. (2)
         }
         if self.can_learn(own) {
+            let weight = if y.weight > 1.0 { 0.25 * self.kappa } else { weight };
             self.growth += y.weight * weight * own;
         }
         self.aioli.update(Features::Dense(coordinates), y, nested);

@@ -27,7 +27,8 @@
 //! ## Deviations
 //!
 //! * The theory has no default for $B$: `norm` is $30/R$, as for the other learners.
-//! * An importance weight multiplies the gradient. The step-size schedule counts rounds, not weight.
+//! * An importance weight multiplies the gradient, which for weights above 1 is taken where as many rounds of
+//!   weight 1 would lead (theory: extensions 1.3). The step-size schedule counts rounds, not weight.
 //! * Late feedback takes the gradient at the scores of the prediction, and steps from the current weights.
 //!
 //! ## Cost
@@ -42,6 +43,7 @@ use crate::guarantee::{self, Guarantee, provided, setting};
 use crate::kernel::softmax::quick_softmax;
 use crate::kernel::weights::Weights;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, grow, own};
+use crate::loss::heavy;
 use crate::param::{ParamError, positive};
 use crate::prediction::Prediction;
 use crate::problem::{Problem, resolve_norm};
@@ -203,7 +205,11 @@ impl OnlineLearner for Ogd {
             Schedule::Sqrt => self.rate / (self.rounds as f64).sqrt(),
             Schedule::Constant => self.rate,
         };
-        self.step.copy_from_slice(&at.probabilities);
+        let ahead = (y.weight > 1.0).then(|| {
+            let a = vec![rate * x.norm_squared(); self.problem.classes];
+            heavy::diagonal(&a, y, at)
+        });
+        self.step.copy_from_slice(&ahead.as_ref().unwrap_or(at).probabilities);
         y.truth.subtract_from(&mut self.step);
         for step in &mut self.step {
             *step *= -rate * y.weight;

@@ -13,6 +13,7 @@ use crate::example::{Batch, Features, Target};
 use crate::guarantee::{Guarantee, Promise, Terms, setting};
 use crate::kernel::second_order::{RoundUpdate, SecondOrder};
 use crate::learner::{OnlineLearner, Predictor, own};
+use crate::loss::heavy;
 use crate::merge::{self, Merge, MergeError};
 use crate::parallel::Workers;
 use crate::param::{ParamError, Params, Value};
@@ -82,6 +83,12 @@ pub trait Surrogate: Clone + Send + Sync {
     /// Writes to `own` what [`Surrogate::forecast`] would write for `row`, except for the scores, which are
     /// those of `at`, a prediction of an earlier state.
     fn renew(&self, _row: Row<'_>, _at: &Prediction, _own: &mut [f64]) {}
+
+    /// Where the surrogate of a round of weight above 1 is taken (theory: extensions 1.3); `None`: as in other
+    /// rounds.
+    fn ahead(&self, _y: Target<'_>, _at: &Prediction, _gram: &[f64]) -> Option<Prediction> {
+        None
+    }
 
     /// The addition of the label `y` of a row to $b$ and $A$. The surrogate is taken at the forecast `at` (or
     /// where the algorithm says); `gram` is that of [`Row::gram`]. Also updates `sums`.
@@ -353,6 +360,19 @@ impl<S: Surrogate> OnlineLearner for SecondOrderLearner<S> {
         };
         let (own, rest) = by_products.split_at(own);
         let gram = self.state.gram(rest);
+        let moved = (y.weight > 1.0).then(|| self.surrogate.ahead(y, at, gram)).flatten();
+        let mut room = Vec::new();
+        let (own, at) = match &moved {
+            Some(ahead) => {
+                room.extend_from_slice(own);
+                let image = self.state.image(rest);
+                let row = Row { x, gram, image, round: self.rounds, normals: &at.normals };
+                self.surrogate.renew(row, ahead, &mut room);
+                self.sums.slack += heavy::excess(y, at, ahead);
+                (&room[..], ahead)
+            }
+            None => (own, at),
+        };
         let update = self.surrogate.learn(y, at, own, gram, &mut self.sums, &mut self.work);
         self.state.absorb(x, rest, prepared, update);
         self.rounds += 1;

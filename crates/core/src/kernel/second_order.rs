@@ -226,6 +226,12 @@ impl SecondOrder {
         &by_products[..q * q]
     }
 
+    /// $h$ among the by-products of [`SecondOrder::project`].
+    pub fn image<'a>(&self, by_products: &'a [f64]) -> &'a [f64] {
+        let q = self.inverse.blocks();
+        &by_products[q * q..][..self.vectors * q]
+    }
+
     /// Whether by-products of [`SecondOrder::project`] can be given to [`SecondOrder::absorb`], provided that
     /// nothing was learnt since: not if other rows were prepared in between.
     pub fn can_reuse(&self, prepared: Option<PreparedRow>) -> bool {

@@ -5,6 +5,7 @@
 
 pub mod curvature;
 pub mod gap;
+pub(crate) mod heavy;
 pub mod hinge;
 pub mod logistic;
 pub mod smooth_hinge;

@@ -267,3 +267,35 @@ fn weights_are_taken() {
         weighted(1e9);
     });
 }
+
+/// The first forecasts of rounds of weight 1 and 20 in turn lose about what they lose, or less, if the rounds of
+/// weight 20 come 20 times.
+#[test]
+fn a_heavy_round_is_like_equal_rounds() {
+    const HEAVY: usize = 20;
+    every_case("heavy rounds", |case| {
+        let about = &case.entry.about;
+        if !about.accepts.weights || about.forecast != Forecast::Probabilities {
+            return;
+        }
+        let rounds = case.stream(1, 40);
+        let loss = |at_once: bool| -> f64 {
+            let mut learner = case.learner();
+            let mut at = learner.prediction();
+            let mut loss = 0.0;
+            for (t, round) in rounds.iter().enumerate() {
+                let weight = if t % 2 == 0 { 1 } else { HEAVY };
+                learner.predict(round.dense(), &mut at);
+                loss -= weight as f64 * at.probabilities[round.class()].max(1e-300).ln();
+                let (times, weight) = if at_once { (1, weight) } else { (weight, 1) };
+                for _ in 0..times {
+                    learner.predict(round.dense(), &mut at);
+                    learner.update(round.dense(), case.target(round).weighted(weight as f64), &at);
+                }
+            }
+            loss / (20 * (HEAVY + 1)) as f64
+        };
+        let (at_once, repeated) = (loss(true), loss(false));
+        assert!(at_once <= 1.25 * repeated + 0.1, "{}: {at_once} and {repeated}", about.name);
+    });
+}

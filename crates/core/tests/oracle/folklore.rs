@@ -101,7 +101,29 @@ impl Oracle {
         panic!("the oracle's Newton method does not converge");
     }
 
+    /// Where the surrogate of a weight above 1 is taken: $z^+ = z - \frac{\omega - 1}2 X^\top A^{-1}X (\sigma(z^+)
+    /// - y)$ for $X = I \otimes x$, by damped iteration.
+    fn ahead(&self, x: &[f64], y: &[f64], weight: f64, z: &[f64]) -> Vec<f64> {
+        let inverse = inverse(&self.a);
+        let image = |residual: &[f64]| -> Vec<f64> {
+            let product = times(&inverse, &kronecker(residual, x));
+            product.chunks_exact(self.features).map(|row| 0.5 * (weight - 1.0) * dot(row, x)).collect()
+        };
+        let largest = (0..self.classes).map(|k| image(&one_hot(k, self.classes))[k]).sum::<f64>();
+        let mut ahead = z.to_vec();
+        for _ in 0..20_000 {
+            let residual: Vec<f64> = softmax(&ahead).iter().zip(y).map(|(p, y)| p - y).collect();
+            let image = image(&residual);
+            for ((ahead, z), image) in ahead.iter_mut().zip(z).zip(image) {
+                *ahead += (z - image - *ahead) / (1.0 + largest);
+            }
+        }
+        ahead
+    }
+
     fn update(&mut self, x: &[f64], y: &[f64], weight: f64, z: &[f64]) {
+        let ahead = if weight > 1.0 { self.ahead(x, y, weight, z) } else { z.to_vec() };
+        let z = &ahead[..];
         let p = softmax(z);
         let s = covariance(&p);
         let curved = times(&s, z);

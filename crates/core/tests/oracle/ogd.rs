@@ -67,7 +67,16 @@ fn check(ball: OgdBall, schedule: Schedule, sparse: bool, delay: usize) {
             Schedule::Sqrt => 2.0 * b / (g * f64::sqrt(steps)),
             Schedule::Constant => b / (g * (T as f64).sqrt()),
         };
-        for ((row, p), y) in w.iter_mut().zip(softmax(&z)).zip(y) {
+        // A weight above 1: the gradient at z+ = z - (weight - 1) rate |x|^2 (p+ - y), by damped iteration.
+        let longer = (weight - 1.0) * rate * dot(x, x);
+        let mut ahead = z.clone();
+        for _ in 0..if weight > 1.0 { 2000 } else { 0 } {
+            let p = softmax(&ahead);
+            for (((ahead, z), p), y) in ahead.iter_mut().zip(&z).zip(p).zip(y) {
+                *ahead += (z - longer * (p - y) - *ahead) / (1.0 + longer);
+            }
+        }
+        for ((row, p), y) in w.iter_mut().zip(softmax(&ahead)).zip(y) {
             row.iter_mut().zip(x).for_each(|(w, x)| *w -= rate * weight * (p - y) * x);
         }
         project(&mut w, ball);

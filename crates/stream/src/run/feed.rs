@@ -188,6 +188,7 @@ impl Feed {
             {
                 count(&mut self.classes, label);
             }
+            encoding.encoder.make_relative(example);
             filled.filled += 1;
             encoding.rows += 1;
         }

@@ -31,6 +31,7 @@ use crate::kernel::cells::Cells;
 use crate::kernel::diagonal_fixed_point::{scratch_len, solve_single};
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{take, widen, widest};
+use crate::loss::heavy;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
@@ -271,6 +272,18 @@ impl Diagonals {
         }
         add_unseen(unseen, &self.ratios, squares.as_flattened_mut());
     }
+
+    /// The forecasts at which a round of weight above 1 is linearised.
+    fn ahead(&self, x: Features<'_>, y: Target<'_>, at: &Prediction) -> Prediction {
+        let k = self.classes;
+        let mut sums = vec![0.0; k * (self.ratios.len() + self.heads.len())];
+        self.gather(x, &mut sums);
+        let of_head = |((place, curvature), own): (&(usize, f64), &Prediction)| {
+            let a: Vec<f64> = sums[place * k..][..k].iter().map(|sum| 0.5 / curvature * sum).collect();
+            heavy::diagonal(&a, y, own)
+        };
+        heavy::mean(self.heads.iter().zip(&at.members).map(of_head).collect())
+    }
 }
 
 /// Adds the squares of an entry whose feature has no cell.
@@ -347,6 +360,8 @@ impl Member for Diagonals {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         self.saved = Vec::new();
         let k = self.classes;
+        let ahead = (y.weight > 1.0).then(|| self.ahead(x, y, at));
+        let at = ahead.as_ref().unwrap_or(at);
         let work = &mut &mut self.work[..];
         let (residual, curved, bounded) = (take(work, k), take(work, k), take(work, k));
         let p = &at.probabilities;

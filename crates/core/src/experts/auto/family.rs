@@ -40,6 +40,7 @@ use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::second_order::{RoundUpdate, SecondOrder};
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{dot, take};
+use crate::loss::heavy;
 use crate::parallel::Workers;
 use crate::prediction::{Prediction, PreparedRow};
 use crate::state::{State, Tensor};
@@ -300,6 +301,19 @@ impl Family {
         forecasts
     }
 
+    /// The forecasts at which a round of weight above 1 is linearised.
+    fn ahead(&self, y: Target<'_>, at: &Prediction, gram: &[f64]) -> Prediction {
+        let of_head = |(own, gamma): (&Prediction, &f64)| {
+            let a: Vec<f64> = gram.iter().map(|n| 0.5 / gamma * n).collect();
+            if self.shared {
+                heavy::diagonal(&vec![a[0]; self.classes], y, own)
+            } else {
+                heavy::matrix(&self.reduced, &a, y, own)
+            }
+        };
+        heavy::mean(at.members.iter().zip(&self.curvatures).map(of_head).collect())
+    }
+
     /// Writes the coefficients of (4), $p - y - 2\gamma S(\bar p)\ z$, to `out`, for every head.
     fn slopes(&self, y: Target<'_>, at: &Prediction, spread: f64, work: &mut [f64], out: &mut [f64]) {
         let (k, heads) = (self.classes, self.curvatures.len());
@@ -411,8 +425,10 @@ impl Member for Family {
         let (row, by_products) = scratch.split_at(room);
         let x = if row.is_empty() { x } else { Features::Dense(row) };
 
-        let p = &at.probabilities;
         let gram = self.state.gram(by_products);
+        let ahead = (y.weight > 1.0).then(|| self.ahead(y, at, gram));
+        let at = ahead.as_ref().unwrap_or(at);
+        let p = &at.probabilities;
         let rest = &mut &mut work[..];
         let (blocks, vectors) = Self::shape(k, self.shared, self.curvatures.len());
         let (coefficients, mix) = (take(rest, blocks * vectors), take(rest, blocks * blocks));

@@ -20,6 +20,7 @@ use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{NEGLIGIBLE, shrink, take};
+use crate::loss::heavy;
 use crate::prediction::Prediction;
 use crate::state::Tensor;
 
@@ -139,6 +140,11 @@ impl Joint {
         } else {
             self.project(inputs, phi, u, gram);
         }
+        let ahead = (y.weight > 1.0).then(|| {
+            let a: Vec<f64> = gram.iter().map(|n| 0.5 / GAMMA * n).collect();
+            heavy::matrix(&self.inner, &a, y, at)
+        });
+        let at = ahead.as_ref().unwrap_or(at);
         let (residual, curved, offset) = (take(rest, k), take(rest, k), take(rest, k));
         let p = &at.probabilities;
         for ((offset, z), base) in offset.iter_mut().zip(&at.scores).zip(base) {
