@@ -274,8 +274,8 @@ fn weights_leave_the_certificate() {
     assert!(number(&summary, "regret") <= number(&summary, "certificate"), "{summary}");
 }
 
-/// Weights count beside each other: alike in all rows they change nothing, and rows that weigh 40 times as much
-/// as others do not make a learner too sure of itself.
+/// Weights count beside each other: alike in all rows they change nothing, and rows that weigh 40 times as
+/// much as others do not make a learner too sure of itself.
 #[test]
 fn large_weights_are_relative() {
     let folder = Folder::new();

@@ -84,8 +84,8 @@ pub trait Surrogate: Clone + Send + Sync {
     /// those of `at`, a prediction of an earlier state.
     fn renew(&self, _row: Row<'_>, _at: &Prediction, _own: &mut [f64]) {}
 
-    /// Where the surrogate of a round of weight above 1 is taken (theory: extensions 1.3); `None`: as in other
-    /// rounds.
+    /// Where the surrogate of a round of weight above 1 is taken (theory: extensions 1.3); `None`: as in
+    /// other rounds.
     fn ahead(&self, _y: Target<'_>, _at: &Prediction, _gram: &[f64]) -> Option<Prediction> {
         None
     }

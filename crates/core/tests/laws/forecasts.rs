@@ -268,8 +268,8 @@ fn weights_are_taken() {
     });
 }
 
-/// The first forecasts of rounds of weight 1 and 20 in turn lose about what they lose, or less, if the rounds of
-/// weight 20 come 20 times.
+/// The first forecasts of rounds of weight 1 and 20 in turn lose about what they lose, or less, if the rounds
+/// of weight 20 come 20 times.
 #[test]
 fn a_heavy_round_is_like_equal_rounds() {
     const HEAVY: usize = 20;

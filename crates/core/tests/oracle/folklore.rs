@@ -101,7 +101,8 @@ impl Oracle {
         panic!("the oracle's Newton method does not converge");
     }
 
-    /// Where the surrogate of a weight above 1 is taken: $z^+ = z - \frac{\omega - 1}2 X^\top A^{-1}X (\sigma(z^+)
+    /// Where the surrogate of a weight above 1 is taken: $z^+ = z - \frac{\omega - 1}2 X^\top A^{-1}X
+    /// (\sigma(z^+)
     /// - y)$ for $X = I \otimes x$, by damped iteration.
     fn ahead(&self, x: &[f64], y: &[f64], weight: f64, z: &[f64]) -> Vec<f64> {
         let inverse = inverse(&self.a);

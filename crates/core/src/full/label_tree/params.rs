@@ -17,8 +17,8 @@ const PREFIX: &str = "node.";
 const MATRICES: usize = 1 << 24;
 
 /// Parameters of the default learner without matrices, with which it learns faster than with its own
-/// defaults; the regularization is a multiple of the squared radius. A node sees few rows: with more curvature
-/// or less regularization its forecasts on rows of words become too sure of themselves.
+/// defaults; the regularization is a multiple of the squared radius. A node sees few rows: with more
+/// curvature or less regularization its forecasts on rows of words become too sure of themselves.
 const FASTER: [(&str, f64); 2] = [("curvature", 0.1), ("regularization", 0.01)];
 
 /// The default learners, with matrices and without.
