@@ -66,8 +66,10 @@ fn rounds_worked_by_hand() {
     let p = 1.0 / (1.0 + 2.0_f64.exp());
     assert!((rounds[1]["p"][0].as_f64().unwrap() - p).abs() < 1e-15);
     assert!((rounds[1]["loss"].as_f64().unwrap() + p.ln()).abs() < 1e-15);
-    let score = 3.0 * (1.0 - p) * 5.0;
-    assert!((rounds[2]["scores"][0].as_f64().unwrap() - score).abs() < 1e-12, "{}", rounds[2]);
+    // The second round has the weight 3 and |x|² = 29: its gradient is taken at z⁺ = z + 2 · 29 (1 - p⁺).
+    let rest = rounds[2]["scores"][0].as_f64().unwrap() / (3.0 * 5.0);
+    let further: f64 = -1.0 + 2.0 * 29.0 * rest;
+    assert!((rest - 1.0 / (1.0 + (2.0 * further).exp())).abs() < 1e-12, "{}", rounds[2]);
 }
 
 #[test]

@@ -286,7 +286,7 @@ mod tests {
     }
 
     /// Comparison with the formulas in dense diagonal matrices, for dense and sparse rows, hard and soft
-    /// labels, and weights.
+    /// labels, and weights up to 1 (larger ones: [`heavy`]).
     #[test]
     fn follows_the_plain_recursion() {
         let (k, d, lambda) = (3, 4, 1.0);
@@ -316,7 +316,7 @@ mod tests {
 
             let soft = [0.5, 0.25, 0.25];
             let (y, weight) = if t % 3 == 0 {
-                (soft.to_vec(), 2.0)
+                (soft.to_vec(), 0.5)
             } else {
                 ((0..k).map(|c| f64::from(c == t % k)).collect(), 1.0)
             };
