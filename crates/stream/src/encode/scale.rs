@@ -79,8 +79,8 @@ pub struct Scaler {
     /// `Standard`: for how many missing numbers of the columns 0 stands, and for how many the mean, see
     /// [`Scaler::stand_in`].
     holes: Vec<[u64; 2]>,
-    /// Of these columns all numbers so far are missing.
-    unseen: Vec<u32>,
+    /// Columns of which numbers are missing, and few are there yet.
+    scarce: Vec<u32>,
     /// `Mixed`: the columns of a block, if rows consist of blocks, which share their statistics.
     block: Option<u32>,
     /// What was seen of the columns, outside of which values are clipped; `None` in models from before.
@@ -112,7 +112,7 @@ impl Scaler {
             second: Vec::new(),
             moments: Moments::default(),
             holes: Vec::new(),
-            unseen: Vec::new(),
+            scarce: Vec::new(),
             block: None,
             guard: None,
             kept: None,
@@ -211,7 +211,7 @@ impl Scaler {
         self.second.clone_from(&other.second);
         self.moments.follow(&other.moments);
         self.holes.clone_from(&other.holes);
-        self.unseen.clone_from(&other.unseen);
+        self.scarce.clone_from(&other.scarce);
         match (&mut self.guard, &other.guard) {
             (Some(mine), Some(theirs)) => mine.follow(theirs),
             (mine, theirs) => mine.clone_from(theirs),
@@ -362,6 +362,7 @@ impl Scaler {
         }
         self.rows = self.rows.saturating_add(other.rows);
         self.add_holes(&other.holes);
+        self.settle();
         match (&mut self.guard, &other.guard) {
             (Some(mine), Some(theirs)) => mine.add(theirs),
             // What an unguarded part has seen is not known.

@@ -1,7 +1,10 @@
 //! Missing numbers of standardised columns: what stands for them.
 
-use super::{Scaler, Scaling, is_indicator};
+use super::{Scaler, Scaling, is_indicator, note};
 use crate::read::number::is_far_from_0;
+
+/// So many numbers of a column move what stands for the missing ones before them.
+const FIRST: u64 = 64;
 
 /// What stands for a missing number in a standardised column of so many `numbers` with this mean and sum of
 /// squared deviations: the mean if 0 is far from them, else 0. Beside 0 and 1 alone it is 0, as of a
@@ -57,51 +60,77 @@ impl Scaler {
                 self.holes.resize(at + 1, [0; 2]);
             }
             let [zeros, means] = self.holes[at];
+            if [zeros, means] == [0, 0] && self.rows < FIRST {
+                self.scarce.push(column);
+            }
             if row[at] == 0.0 {
                 self.holes[at] = [zeros + 1, means];
-                if self.rows == 0 {
-                    self.unseen.push(column);
-                }
                 continue;
             }
-            if zeros > 0 {
-                let moments = self.without_zeros(at);
-                self.moments.set(at, moments, self.rows);
-                moved = true;
-            }
-            self.holes[at] = [0, zeros + means + 1];
+            moved |= self.to_mean(at);
+            self.holes[at][1] += 1;
         }
         moved
     }
 
-    /// Sees a row before it is observed. The first number of a column stands for the missing ones before if
-    /// there was nothing else, and it is not 1, as of a category. Returns whether there was one.
+    /// Makes the zeros that stand for missing numbers of a column their mean. Returns whether there were some.
+    fn to_mean(&mut self, column: usize) -> bool {
+        let [zeros, means] = self.holes[column];
+        if zeros > 0 {
+            let moments = self.without_zeros(column);
+            self.moments.set(column, moments, self.rows);
+            self.holes[column] = [0, zeros + means];
+        }
+        zeros > 0
+    }
+
+    /// Sees a row before it is observed. Each of the first numbers of a column moves what stands for the
+    /// missing ones before: to the mean of the numbers up to it, or to 0. Otherwise the first one, which may
+    /// be an error, would count as often as numbers were missing. Returns whether one was moved.
     #[inline]
     pub(crate) fn see_first(&mut self, indices: &[u32], values: &[f64]) -> bool {
-        !self.unseen.is_empty() && self.see_unseen(indices, values)
+        !self.scarce.is_empty() && self.see_scarce(indices, values)
     }
 
     #[cold]
-    fn see_unseen(&mut self, indices: &[u32], values: &[f64]) -> bool {
-        let (mut unseen, mut moved) = (std::mem::take(&mut self.unseen), false);
-        unseen.retain(|column| {
+    fn see_scarce(&mut self, indices: &[u32], values: &[f64]) -> bool {
+        let (mut scarce, mut moved) = (std::mem::take(&mut self.scarce), false);
+        scarce.retain(|column| {
             let value = indices.binary_search(column).map_or(0.0, |at| values[at]);
-            let at = *column as usize;
-            let [zeros, means] = self.holes[at];
-            if value == 0.0 {
-                // Missing again, or a zero.
-                return zeros > self.rows;
-            }
-            if value != 1.0 && zeros == self.rows {
-                self.moments.grow(at + 1);
-                self.moments.set(at, (value, 0.0), self.rows);
-                self.holes[at] = [0, zeros + means];
-                moved = true;
-            }
-            false
+            moved |= self.move_missing(*column as usize, value);
+            let missing: u64 = self.holes[*column as usize].iter().sum();
+            (self.rows + 1).saturating_sub(missing) < FIRST
         });
-        self.unseen = unseen;
+        self.scarce = scarce;
         moved
+    }
+
+    /// Moves what stands for the missing numbers of a column to where it is with `value`, which is observed
+    /// next, or stands for a missing one itself. Returns whether it moved.
+    fn move_missing(&mut self, column: usize, value: f64) -> bool {
+        let [zeros, means] = self.holes[column];
+        let (rows, missing) = (self.rows as f64, (zeros + means) as f64);
+        let numbers = (rows - missing).max(0.0);
+        let known = column < self.moments.columns() && (numbers > 0.0 || means > 0);
+        let (mean, squares) = if known { self.without_zeros(column) } else { (0.0, 0.0) };
+        // What stands for them stays with a number like it. A zero is no reason for a mean.
+        let now = if means > 0 { mean } else { 0.0 };
+        if value == now {
+            return false;
+        }
+        let (mut next, mut next_squares) = (mean, squares);
+        note(value, 1.0 / (numbers + 1.0), &mut next, &mut next_squares);
+        let there = stand_in(next, next_squares, numbers + 1.0);
+        if there == 0.0 && means == 0 {
+            return false;
+        }
+        let all = (numbers * mean + missing * there) / rows;
+        let (of_numbers, of_missing) = (mean - all, there - all);
+        let squares = squares + numbers * of_numbers * of_numbers + missing * of_missing * of_missing;
+        self.moments.grow(column + 1);
+        self.moments.set(column, (all, squares), self.rows);
+        self.holes[column] = if there == 0.0 { [zeros + means, 0] } else { [0, zeros + means] };
+        true
     }
 
     /// For how many missing numbers of the columns 0 stands, and for how many the mean, for saving; empty if
@@ -125,7 +154,20 @@ impl Scaler {
             *mine = mine.saturating_add(*theirs);
         }
         let all = self.rows;
-        let unseen = (0u32..).zip(&self.holes).filter(|(_, [zeros, _])| all > 0 && *zeros == all);
-        self.unseen = unseen.map(|(column, _)| column).collect();
+        let is_scarce = |[zeros, means]: &[u64; 2]| {
+            let missing = zeros.saturating_add(*means);
+            (1..=all).contains(&missing) && all - missing < FIRST
+        };
+        let scarce = (0u32..).zip(&self.holes).filter(|(_, holes)| is_scarce(holes));
+        self.scarce = scarce.map(|(column, _)| column).collect();
+    }
+
+    /// Where the mean of all rows stands for missing numbers, the zeros of some of these rows become it, too.
+    pub(super) fn settle(&mut self) {
+        for column in 0..self.holes.len() {
+            if self.stand_in(column) != 0.0 {
+                self.to_mean(column);
+            }
+        }
     }
 }
