@@ -322,7 +322,8 @@ impl<'a> Look<'a> {
         let (style, mostly) = (found.style, found.count as f64 >= MOSTLY * self.cells.len() as f64);
         let is_time =
             |cell: &[u8]| std::str::from_utf8(cell).is_ok_and(|cell| time::parse(cell, style).is_some());
-        (found.count > 0 && (mostly || self.has_few_words(is_time))).then_some(found)
+        let some = found.count > 0 && (mostly || self.has_few_words(is_time));
+        (some && !time::are_seasons(self.texts())).then_some(found)
     }
 
     /// Whether all cells have a time of day.

@@ -1,5 +1,6 @@
 //! Days and times: a trend, and the positions in the day, the week and the year.
 
+use std::collections::HashSet;
 use std::f64::consts::TAU;
 
 #[cfg(feature = "parquet")]
@@ -243,6 +244,20 @@ fn month_of(cell: &str, style: Style) -> Option<(i64, i64)> {
         Some(year) => Some((year, month(second)?)),
         None => Some((year(second)?, month(first)?)),
     }
+}
+
+/// Whether all cells are spans from a year to the next, of several years: seasons such as 2005-06 and 2006-07,
+/// which are no months.
+pub(crate) fn are_seasons<'a>(mut cells: impl Iterator<Item = &'a str>) -> bool {
+    let mut years = HashSet::new();
+    let is_season = |cell: &str| {
+        let parts = cell.split_once('-').filter(|(first, last)| (first.len(), last.len()) == (4, 2));
+        let Some((first, last)) = parts else { return false };
+        let (Ok(year), Ok(next)) = (first.parse::<u32>(), last.parse::<u32>()) else { return false };
+        years.insert(year);
+        next == (year + 1) % 100
+    };
+    cells.all(is_season) && years.len() > 1
 }
 
 /// The same, where the last one is a year: it has two or four digits, unlike that of the version 2.10.5.
@@ -500,6 +515,20 @@ mod tests {
         }
         for seconds in [-30_610_224_001, 253_402_300_800, i64::MIN, i64::MAX] {
             assert_eq!(Moment::of_seconds(seconds, 0), None, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn seasons_are_no_months() {
+        for (cells, want) in [
+            ("2005-06 2006-07 2005-06", true),
+            ("1999-00 2011-12 2012-13", true),
+            ("2010-11 2010-11", false),
+            ("2005-06 2005-07", false),
+            ("2005-06 2006-07 ?", false),
+            ("2005-2006 2006-2007", false),
+        ] {
+            assert_eq!(are_seasons(cells.split(' ')), want, "{cells}");
         }
     }
 

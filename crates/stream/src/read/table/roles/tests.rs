@@ -385,3 +385,13 @@ fn missing_numbers_far_from_0_have_indicators() {
     assert_eq!([numbers(50, ""), numbers(50, "NA"), numbers(50, "unknown")], [Some(1); 3]);
     assert_eq!([numbers(50, "61"), numbers(0, ""), found(50, "", Some(8))], [None; 3]);
 }
+
+/// The years of 2005-06 to 2010-11 have no order of months; those of 2005-01 to 2010-12 have.
+#[test]
+fn seasons_are_categories() {
+    let seasons = (0..120).map(|t| format!("{}-{:02}|{}", 2005 + t % 6, 6 + t % 6, t % 2));
+    let months = (0..120).map(|t| format!("{}-{:02}|{}", 2005 + t % 6, 1 + t % 12, t % 2));
+    let role = |rows: Vec<String>| roles(&decided("season,label", rows.into_iter(), |_| {}))[0];
+    assert_eq!(role(seasons.collect()), CsvRole::Categorical);
+    assert_eq!(role(months.collect()), CsvRole::Time);
+}
