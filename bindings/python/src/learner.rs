@@ -364,6 +364,14 @@ impl Learner {
         })
     }
 
+    /// Announces that it is settled after so many more rounds.
+    fn settle_after(&self, py: Python<'_>, rounds: u64) -> PyResult<()> {
+        self.inner.work(py, |inner| {
+            self.put_spare(None);
+            inner.learner.settle_after(rounds);
+        })
+    }
+
     /// Sets the scaling statistics before the first row, as computed by [`survey`].
     fn set_scaling(&self, py: Python<'_>, rows: u64, first: Vec<f64>, second: Vec<f64>) -> PyResult<()> {
         self.inner.write(py, |inner| {

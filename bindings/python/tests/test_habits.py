@@ -436,6 +436,15 @@ def test_fit_ends_with_trees_of_all_rows(count, table):
             assert bool((model.predict_proba(given) != before).any()) is changes
 
 
+def test_fit_tries_members_for_a_part_of_the_rows():
+    # All members were tried for 1,024 rows, which is all that many tables have.
+    face = pytest.importorskip("noregret.sklearn")
+    x = np.random.default_rng(0).normal(size=(900, 3))
+    y = ((x[:, 0] > 0) ^ (x[:, 1] > 0)).astype(int)
+    fitted, streamed = face.AutoClassifier().fit(x, y), face.AutoClassifier().partial_fit(x, y, classes=[0, 1])
+    assert "+-" in fitted._core.params["members"] and "+-" not in streamed._core.params["members"]
+
+
 # Tables
 
 

@@ -141,6 +141,11 @@ pub trait OnlineLearner: Predictor {
     /// that is about to forecast without learning. Learning may go on.
     fn settle(&mut self) {}
 
+    /// Announces that [`settle`](OnlineLearner::settle) is called after `rounds` more rounds, and that only
+    /// the forecasts from then on count: what serves those before may be left out. An announcement is no part
+    /// of the state; whoever loads a model before it is settled announces the rest of the rounds again.
+    fn settle_after(&mut self, _rounds: u64) {}
+
     /// The guarantee of the learner's theorem for the rounds so far, if it has one, under the
     /// theorem's assumptions. To check these as well, use
     /// [`RunFacts::guarantee`](crate::facts::RunFacts::guarantee).
@@ -227,6 +232,7 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
         fn set_workers(&mut self, workers: Workers);
         fn grow(&mut self, classes: usize, features: usize) -> bool;
         fn settle(&mut self);
+        fn settle_after(&mut self, rounds: u64);
         fn weights(&self) -> Vec<(String, f64)>;
         fn left_out(&self) -> Vec<String>;
         fn certificate(&self) -> Option<Promise>;

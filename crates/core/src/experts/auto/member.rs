@@ -51,6 +51,9 @@ pub(super) trait Member: Copied + State + Send + Sync {
     /// See [`OnlineLearner::settle`].
     fn settle(&mut self) {}
 
+    /// See [`OnlineLearner::settle_after`].
+    fn settle_after(&mut self, _rounds: u64) {}
+
     /// A copy with the regularization `ratio`, computed from the same sums over the rounds. `None` for
     /// members without regularization, and if rounding errors are too large.
     fn neighbour(&self, _ratio: f64) -> Option<Box<dyn Member>> {

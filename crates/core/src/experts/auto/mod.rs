@@ -94,7 +94,9 @@
 //! without which the stacks would have lost hardly more so far (`stack/worth.rs`), and others until the rest
 //! is within two budgets at round 4096 and within one from round 8192 on: always the one that is worth least
 //! to the stacks for its time. The best member, the booster, cheap members and one cheap `shared` family are
-//! kept. When classes or features are added, members that would not be chosen for the larger problem are
+//! kept. If it was announced after how many rounds the model is settled ([`OnlineLearner::settle_after`]),
+//! a sixteenth of these stands for 1024 in this, if it is less, and a quarter for 8192, but at least 512 and
+//! 1024. When classes or features are added, members that would not be chosen for the larger problem are
 //! dropped before they grow, and if no family is left, `diagonals` join.
 //!
 //! ## Deviations
@@ -207,6 +209,9 @@ const DECIDED: u64 = 1024;
 /// From this round on, the members are within the budget.
 const SETTLED: u64 = 8192;
 
+/// The least number of rounds after which members are dropped, if it is known when the model is settled.
+const LEAST_TRIAL: u64 = 512;
+
 params! {
     /// Parameters of [`Auto`].
     pub struct AutoParams {
@@ -250,6 +255,8 @@ pub struct Auto {
     problem: Problem,
     roster: Roster,
     rounds: u64,
+    /// The number of rounds after which it is settled, if that was announced.
+    end: Option<u64>,
     /// The stacks' input columns, for a prediction that was stored without them.
     rewritten: Vec<f64>,
     /// For rounds that are played in stretches.
@@ -271,9 +278,17 @@ impl Auto {
         Ok(Self { fixed: true, ..Self::new(params, problem, seed)? })
     }
 
+    /// From which rounds on members are dropped that are not worth their time, and all are within the budget.
+    /// If the model is settled after few rounds, a trial of the usual length would be most of the time.
+    fn trial(&self) -> [u64; 2] {
+        let Some(end) = self.end else { return [DECIDED, SETTLED] };
+        [(end / 16).clamp(LEAST_TRIAL, DECIDED), (end / 4).clamp(2 * LEAST_TRIAL, SETTLED)]
+    }
+
     /// The limits of all members together at present: more than the budget in the first rounds.
     fn limits(&self) -> Limits {
-        let times = (SETTLED as f64 / self.rounds as f64).clamp(1.0, TRIAL_BUDGETS);
+        let [_, settled] = self.trial();
+        let times = (settled as f64 / self.rounds as f64).clamp(1.0, TRIAL_BUDGETS);
         Limits { work: self.limit * times, numbers: numbers_in(self.memory), costs: self.costs }
     }
 
@@ -283,7 +298,7 @@ impl Auto {
             return;
         }
         let limits = self.limits();
-        if self.rounds >= DECIDED {
+        if self.rounds >= self.trial()[0] {
             self.roster.retire(limits.work, self.limit, true);
         }
         self.roster.extend(limits);
@@ -332,6 +347,7 @@ impl Algorithm for Auto {
             stretches: Default::default(),
             roster: Roster::new(lineup, costs, problem.clone(), seed)?,
             problem,
+            end: None,
             rounds: 0,
         })
     }
@@ -498,7 +514,13 @@ impl OnlineLearner for Auto {
     }
 
     fn settle(&mut self) {
+        self.end = None;
         self.roster.settle();
+    }
+
+    fn settle_after(&mut self, rounds: u64) {
+        self.end = Some(self.rounds + rounds);
+        self.roster.settle_after(rounds);
     }
 
     /// Equations (3) and (4). Of all intervals within the rounds, the last round alone has the largest bound.

@@ -192,6 +192,8 @@ struct Part {
     /// The states of the two mixtures with their moments, while the state is saved or loaded.
     packed: [Vec<f64>; 2],
     workers: Workers,
+    /// The number of rows after which it is settled, if that was announced.
+    end: Option<u64>,
     row: Vec<f64>,
     shares: Vec<f64>,
     /// A prediction of `next`.
@@ -211,6 +213,7 @@ impl Part {
             lineups: Vec::new(),
             packed: Default::default(),
             workers: Workers::default(),
+            end: None,
             row: Vec::with_capacity(2 * WIDTH),
             shares: Vec::new(),
             at: Prediction::default(),
@@ -253,6 +256,8 @@ impl Part {
             places.extend(frequent);
             self.next = Narrow::new(places, None, &self.problem, self.succession[2]);
             self.set_threads();
+            // It learns all rows, from the first one on.
+            self.next.iter_mut().zip(self.end).for_each(|(next, end)| next.mixture.settle_after(end));
             self.at = self.next.as_ref().map_or_else(Prediction::default, |next| next.mixture.prediction());
             self.succession[0] = 0;
         }
@@ -451,7 +456,13 @@ impl Member for Part {
     }
 
     fn settle(&mut self) {
+        self.end = None;
         self.current.iter_mut().for_each(|narrow| narrow.mixture.settle());
+    }
+
+    fn settle_after(&mut self, rounds: u64) {
+        self.end = Some(self.counts[1] + rounds);
+        self.current.iter_mut().chain(&mut self.next).for_each(|narrow| narrow.mixture.settle_after(rounds));
     }
 }
 

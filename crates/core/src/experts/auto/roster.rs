@@ -226,6 +226,12 @@ impl Roster {
         self.seats.iter_mut().flat_map(|seat| &mut seat.member).for_each(|member| member.settle());
     }
 
+    /// See [`OnlineLearner::settle_after`](crate::learner::OnlineLearner::settle_after).
+    pub(super) fn settle_after(&mut self, rounds: u64) {
+        let members = self.seats.iter_mut().flat_map(|seat| &mut seat.member);
+        members.for_each(|member| member.settle_after(rounds));
+    }
+
     pub(super) fn workers(&self) -> &Workers {
         &self.workers
     }

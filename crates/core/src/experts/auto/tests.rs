@@ -327,6 +327,24 @@ fn the_budget_is_kept_and_survives_saving() {
     assert_eq!(plays(&mut *loaded, 100), plays(&mut learner, 100));
 }
 
+/// If a model is settled after 4000 rounds, members are dropped at round 512 that are not worth their time,
+/// and the budget is kept from round 1024 on; after that it goes on as others do.
+#[test]
+fn a_trial_is_short_before_a_model_is_settled() {
+    let members = "labels+pairs+booster@3+trees+forest+neighbours+shared@0.01+products@0.01";
+    let dropped = |learner: &Auto| learner.roster.lineup().0.iter().filter(|place| place.dropped).count();
+    let (mut usual, mut announced) =
+        (auto(3, 4, &[("members", members)]), auto(3, 4, &[("members", members)]));
+    announced.settle_after(4000);
+    assert_eq!((usual.trial(), announced.trial()), ([DECIDED, SETTLED], [512, 1024]));
+    for learner in [&mut usual, &mut announced] {
+        losses(learner, 600, noisy);
+    }
+    assert!(dropped(&usual) == 0 && dropped(&announced) > 0, "{:?}", announced.roster.lineup());
+    announced.settle();
+    assert_eq!(announced.trial(), [DECIDED, SETTLED]);
+}
+
 /// The leader is kept although it costs more than the whole budget and the others cost little.
 #[test]
 fn the_leader_is_kept() {

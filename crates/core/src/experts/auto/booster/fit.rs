@@ -54,9 +54,6 @@ const COLUMNS_OF_TREE: usize = 64;
 /// quarter of the rows.
 const NANOSECONDS: f64 = 100_000.0;
 
-/// A fit that need not be divided among rounds may take this many times as long.
-const SETTLED: f64 = 10.0;
-
 /// The least growth of the rows, in parts of them, after which the next fit begins; with this many rows and
 /// more, they have to double.
 const GROWTH: f64 = 0.25;
@@ -167,9 +164,10 @@ impl Fit {
         Self::with_time(NANOSECONDS * GROWTH, store, rows, classes, features, seed)
     }
 
-    /// All trees of a fit at once, to all rows of the store, in up to [`SETTLED`] times the time.
-    pub(super) fn whole(store: &Store, classes: usize, features: usize, seed: u64) -> Box<Trees> {
-        let time = SETTLED * NANOSECONDS * GROWTH;
+    /// All trees of a fit at once, to all rows of the store, in up to `times` times the time of one that is
+    /// divided.
+    pub(super) fn whole(times: f64, store: &Store, classes: usize, features: usize, seed: u64) -> Box<Trees> {
+        let time = times * NANOSECONDS * GROWTH;
         let mut fit = Self::with_time(time, store, store.len(), classes, features, seed);
         fit.advance(store, u64::MAX).expect("it has all the time it needs")
     }

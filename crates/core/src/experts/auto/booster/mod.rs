@@ -4,7 +4,8 @@
 //! Each row is kept by its non-zero entries ([`store`]), as long as there is room: then the oldest rows
 //! leave. A fit ([`fit`]) is to the rows that are kept when it begins, by the columns of bins of [`columns`].
 //! It is divided among the rounds that follow, in portions of equal work, and the trees of the fit before
-//! forecast until it is done. Until the first fit is done, all classes have the same probability.
+//! forecast until it is done. Until the first fit is done, all classes have the same probability. If it was
+//! announced when the trees are settled, there are fewer fits, each within a round.
 //!
 //! The heads are the forecasts of a quarter, half and all of the trees, so that the mixture decides how many
 //! are best; a little of each is uniform.
@@ -65,6 +66,13 @@ const HEADS: [usize; 3] = [4, 2, 1];
 
 /// Weight of the uniform distribution in every head.
 const UNIFORM: f64 = 1e-3;
+
+/// The fits before trees are settled may take this many times as long as those that are divided: there are
+/// half as many.
+const ANNOUNCED: f64 = 2.0;
+
+/// A fit that settles the trees may take this many times as long as others.
+const SETTLED: f64 = 10.0;
 
 /// Seed, with the round, of the draw of a class from a soft label.
 const SOFT: u64 = 0x50F9;
@@ -153,6 +161,8 @@ struct Booster {
     counts: [u64; 4],
     /// The fit in progress; `None` also after loading, until the next round repeats it.
     fit: Option<Box<Fit>>,
+    /// The number of rows after which it is settled, if that was announced.
+    end: Option<u64>,
     /// The trees as a list, while they are saved or loaded.
     saved: Vec<f64>,
 }
@@ -161,7 +171,8 @@ impl Booster {
     fn new(problem: &Problem, seed: u64) -> Self {
         let Problem { classes, features, .. } = *problem;
         let (store, counts) = (Store::default(), [0, 0, 1, 0]);
-        Self { classes, features, seed, store, trees: None, counts, fit: None, saved: Vec::new() }
+        let (trees, fit, end, saved) = (None, None, None, Vec::new());
+        Self { classes, features, seed, store, trees, counts, fit, end, saved }
     }
 
     /// The present fit, which is repeated up to the present round after loading.
@@ -196,7 +207,13 @@ impl Booster {
             return;
         }
         self.counts[1] += 1;
-        let [rows, since, ..] = self.counts;
+        let [rows, since, _, all] = self.counts;
+        if let Some(end) = self.end.filter(|end| all <= *end) {
+            if is_due(all.saturating_sub(since), all, end) {
+                self.fit_whole(ANNOUNCED);
+            }
+            return;
+        }
         if self.classes > 1 && self.store.len() as u64 >= FIRST && since >= rounds_between(rows as usize) {
             self.shorten();
             let rows = self.store.len() as u64;
@@ -205,6 +222,31 @@ impl Booster {
             }
         }
     }
+
+    /// A fit to all rows that are kept, in up to `times` times the time of others, in place of the one in
+    /// progress; it counts as one that is done.
+    fn fit_whole(&mut self, times: f64) {
+        if self.classes < 2 || (self.store.len() as u64) < FIRST {
+            return;
+        }
+        self.shorten();
+        if self.store.len() > 0 {
+            self.trees = Some(Fit::whole(times, &self.store, self.classes, self.features, self.seed));
+            self.fit = None;
+            self.counts = [self.store.len() as u64, 0, 1, self.counts[3]];
+        }
+    }
+}
+
+/// Whether the next fit is due after `all` rows, if the last one was to `fitted` rows and the trees are
+/// settled after `end`: fits are to two thirds of all rows, two thirds of these, and so on. No forecast has to
+/// wait for them, and in the end only what the stacks have learnt of them counts.
+fn is_due(fitted: u64, all: u64, end: u64) -> bool {
+    let mut mark = 2 * end / 3;
+    while mark > all {
+        mark = 2 * mark / 3;
+    }
+    mark > fitted && mark >= FIRST
 }
 
 impl Member for Booster {
@@ -262,17 +304,13 @@ impl Member for Booster {
         true
     }
 
-    /// A fit to all rows that are kept, in place of the one in progress; it counts as one that is done.
     fn settle(&mut self) {
-        if self.classes < 2 || (self.store.len() as u64) < FIRST {
-            return;
-        }
-        self.shorten();
-        if self.store.len() > 0 {
-            self.trees = Some(Fit::whole(&self.store, self.classes, self.features, self.seed));
-            self.fit = None;
-            self.counts = [self.store.len() as u64, 0, 1, self.counts[3]];
-        }
+        self.end = None;
+        self.fit_whole(SETTLED);
+    }
+
+    fn settle_after(&mut self, rounds: u64) {
+        self.end = Some(self.counts[3] + rounds);
     }
 }
 
@@ -388,6 +426,42 @@ mod tests {
             assert!(loaded.restored());
             assert_eq!(play(&mut loaded, rows..2 * rows), play(&mut settled, rows..2 * rows));
         }
+    }
+
+    /// There are nine fits instead of 17 or more, and the one in the end is the same; a model that was saved
+    /// goes on if the rest of the rounds is announced again.
+    #[test]
+    fn announced_fits_are_few() {
+        let fitted = |booster: &mut Booster| {
+            let mut parts = Vec::new();
+            for t in 0..3000 {
+                play(booster, t..t + 1);
+                parts.push(booster.counts[0]);
+            }
+            parts.dedup();
+            parts.retain(|rows| *rows > 0);
+            parts
+        };
+        let fresh = || Booster::new(&Problem::new(2, 3), 1);
+        let (mut usual, mut announced) = (fresh(), fresh());
+        announced.settle_after(3000);
+        assert!(fitted(&mut usual).len() > 16);
+        assert_eq!(fitted(&mut announced), [77, 116, 174, 262, 394, 592, 888, 1333, 2000]);
+        usual.settle();
+        announced.settle();
+        assert_eq!(play(&mut usual, 3000..3200), play(&mut announced, 3000..3200));
+        let (mut whole, mut first) = (fresh(), fresh());
+        whole.settle_after(3000);
+        first.settle_after(3000);
+        play(&mut whole, 0..1000);
+        play(&mut first, 0..1000);
+        let mut list = Vec::new();
+        first.tensors().into_iter().for_each(|tensor| tensor.pack(&mut list));
+        let (mut loaded, mut rest) = (fresh(), list.iter().copied());
+        assert!(loaded.tensors().into_iter().all(|tensor| tensor.unpack(&mut rest).is_some()));
+        assert!(loaded.restored());
+        loaded.settle_after(2000);
+        assert_eq!(play(&mut loaded, 1000..3300), play(&mut whole, 1000..3300));
     }
 
     /// New classes and features come in the middle of a fit.
