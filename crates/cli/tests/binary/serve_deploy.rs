@@ -63,6 +63,11 @@ fn the_image() {
     let profile = file.split_once("--profile ").unwrap().1.split_whitespace().next().unwrap();
     assert!(manifest.contains(&format!("[profile.{profile}]")), "{profile}");
     assert!(file.contains(&format!("--from=build /src/target/{profile}/noregret /usr/local/bin/noregret")));
+    let features = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap();
+    let (_, named) = file.split_once("--build-arg FEATURES=").unwrap();
+    for feature in named.split_whitespace().next().unwrap().split(',') {
+        assert!(features.contains(&format!("\n{feature} = [")), "{feature}");
+    }
     // The last stage has nothing but the program.
     let last = file.rsplit_once("\nFROM ").unwrap().1;
     assert!(last.contains("slim") && !last.contains("apt-get") && last.contains("\nUSER noregret"), "{last}");

@@ -153,7 +153,9 @@ fn open(nodes: &Nodes) -> Result<Box<dyn Common>, Fault> {
 
 #[cfg(not(feature = "postgres"))]
 fn open(_: &Nodes) -> Result<Box<dyn Common>, Fault> {
-    Err("--postgres: this program was built without PostgreSQL; build it with the feature postgres".into())
+    Err(Fault::from(
+        "--postgres: this program was built without PostgreSQL; `cargo install noregret-cli --features postgres` makes one that has it",
+    ))
 }
 
 /// What a node may do.

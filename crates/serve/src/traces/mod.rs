@@ -37,8 +37,9 @@ mod without {
 
     impl Traces {
         pub(crate) fn open(_: &str) -> Result<Self, Fault> {
-            Err("--traces: this program was built without OpenTelemetry; build it with the feature traces"
-                .into())
+            Err(Fault::from(
+                "--traces: this program was built without OpenTelemetry; `cargo install noregret-cli --features traces` makes one that has it",
+            ))
         }
 
         pub(crate) fn begin(&self, _: &HeaderMap, _: &str, _: Option<&str>) -> Span {
