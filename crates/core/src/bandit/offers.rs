@@ -65,12 +65,12 @@ use std::fmt;
 use crate::algorithm::{About, Algorithm, Forecast, Model, Paper};
 use crate::entry::Entry;
 use crate::example::{Features, Target};
-use crate::experts::auto::{Auto, AutoParams};
+use crate::experts::auto::Auto;
 use crate::guarantee::{Guarantee, MISS, is_beyond, were};
 use crate::kernel::inverse_gap;
 use crate::learner::{Accepts, BanditLearner, Classes, own};
 use crate::loss::logistic::sigmoid;
-use crate::param::{ParamError, ParamValue as _, Params as _, Values};
+use crate::param::{ParamError, ParamValue as _, Values};
 use crate::prediction::{Decision, Prediction, Reward};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
@@ -78,7 +78,7 @@ use crate::{param_words, params};
 
 use super::auto::members_of_one;
 use super::gaps::{GapRule as _, Setting};
-use super::oracle::{LEAST_REGRET, PREFIX, Schedule, forecaster, regret_bound};
+use super::oracle::{LEAST_REGRET, PREFIX, Schedule, forecaster, is_auto, made, regret_bound};
 use super::scales::Scales;
 use super::squarecb::SquareRule;
 pub use row::{Offer, OfferRow, OfferedLabel, key};
@@ -160,11 +160,6 @@ impl OffersParams {
         });
         found.unwrap_or(width)
     }
-}
-
-/// Whether this is the oracle without parameters.
-fn is_auto(entry: &Entry) -> bool {
-    entry.about == const { &Auto::ABOUT }
 }
 
 /// How the probabilities of labels follow from their forecast rewards.
@@ -290,13 +285,7 @@ impl Algorithm for Offers {
         let width = problem.resolve_width(params.width)?;
         let entry = params.entry()?;
         let (two, values) = params.of_oracle(entry, &problem, width);
-        let model: Result<Box<dyn Model>, ParamError> = if is_auto(entry) {
-            AutoParams::from_values(entry.about.name, &values)
-                .and_then(|params| Ok(Box::new(Auto::fixed(params, two, seed)?) as Box<dyn Model>))
-        } else {
-            entry.make(&values, two, seed)
-        };
-        let model = model.map_err(|error| error.within(PREFIX))?;
+        let model = made(entry, &values, two, seed)?;
         let exploration = match params.schedule.unwrap_or(Exploring::Learnt) {
             Exploring::Learnt => Exploration::Learnt(Scales::default()),
             schedule if model.certificate().is_none() => {

@@ -17,7 +17,7 @@ use crate::facts::RunFacts;
 use crate::full::aioli::Aioli;
 use crate::guarantee::Promise;
 use crate::learner::{Classes, Feedback};
-use crate::param::{ParamError, ParamValue as _, Params as _};
+use crate::param::{ParamError, ParamValue as _, Params as _, Values};
 use crate::prediction::{Prediction, Reward};
 use crate::problem::Problem;
 use crate::state::{Slot, Tensor};
@@ -166,6 +166,28 @@ pub(super) fn forecaster(learners: Learners, name: &str) -> Result<&'static Entr
     Ok(entry)
 }
 
+/// Whether this is `auto`.
+pub(super) fn is_auto(entry: &Entry) -> bool {
+    entry.about == const { &Auto::ABOUT }
+}
+
+/// The learner of `entry` for the problem `two` of two classes.
+pub(super) fn made(
+    entry: &Entry,
+    values: &Values,
+    two: Problem,
+    seed: u64,
+) -> Result<Box<dyn Model>, ParamError> {
+    let made: Result<Box<dyn Model>, ParamError> = if is_auto(entry) {
+        // The parameters have one list of members, for the learners of all labels: no members join.
+        AutoParams::from_values(entry.about.name, values)
+            .and_then(|params| Ok(Box::new(Auto::fixed(params, two, seed)?) as Box<dyn Model>))
+    } else {
+        entry.make(values, two, seed)
+    };
+    made.map_err(|error| error.within(PREFIX))
+}
+
 /// A bound on the regret of `model` after all rounds, if there is one: the closed form of its theorem or its
 /// certificate, whichever is less. Its rows were within `radius`, and had no weights.
 pub(super) fn regret_bound(model: &dyn Model, radius: Option<f64>) -> Option<f64> {
@@ -292,16 +314,7 @@ impl Oracle {
     fn model(&self, label: usize, problem: &Problem) -> Result<Box<dyn Model>, ParamError> {
         let entry = self.entry.expect("the pooled model has no learners");
         let (two, _) = self.params.parts(problem);
-        let values = &self.params.oracle_values;
-        let seed = self.seed.wrapping_add(label as u64);
-        let made: Result<Box<dyn Model>, ParamError> = if entry.about == const { &Auto::ABOUT } {
-            // The parameters have one list of members for all labels: therefore no members join.
-            AutoParams::from_values(entry.about.name, values)
-                .and_then(|params| Ok(Box::new(Auto::fixed(params, two, seed)?) as Box<dyn Model>))
-        } else {
-            entry.make(values, two, seed)
-        };
-        made.map_err(|error| error.within(PREFIX))
+        made(entry, &self.params.oracle_values, two, self.seed.wrapping_add(label as u64))
     }
 
     pub(super) fn params(&self) -> OracleParams {
